@@ -1,0 +1,37 @@
+import type { MemoryTier } from './limits.ts'
+
+/** The user's stateful notebook session: a kernel namespace and `/mnt/data`. Times are epoch ms. */
+export interface Container {
+  readonly v: 1
+  readonly tenant: string
+  readonly subject: string | null
+  readonly id: string
+  readonly name: string
+  readonly createdAt: number
+  readonly lastActiveAt: number
+  /** The sandbox is stopped after this many idle minutes; the container itself stays. */
+  readonly expiresAfterMinutes: number
+  readonly memoryTier: MemoryTier
+  /** Executions in the order in which they were accepted. Only the first may run: it holds the head of the container. */
+  readonly queue: readonly string[]
+  /** The compute that holds it now. */
+  readonly sandboxId: string | null
+  /** Grows with every sandbox that is given to it: 0 before the first. */
+  readonly generation: number
+  /** Grows with every change to its files from outside the sandbox … */
+  readonly filesVersion: number
+  /** … and what the present sandbox has been told of, valid for `generation` only. */
+  readonly syncedFilesVersion: number
+  /** Why the next execution finds no variables of earlier ones; null when nothing was lost. */
+  readonly stateLost: string | null
+  readonly deletedAt: number | null
+  readonly dueAt: number | null
+}
+
+/** Idle, so that its sandbox may go: nothing runs or waits and nobody used it for the agreed time. */
+export const isIdle = (container: Container, now: number): boolean =>
+  container.queue.length === 0 && container.lastActiveAt + container.expiresAfterMinutes * 60_000 <= now
+
+/** OpenAI's words for a container: `expired` is a hint about its sandbox only; naming it wakes it. */
+export const containerStatus = (container: Container, now: number): 'running' | 'expired' =>
+  isIdle(container, now) ? 'expired' : 'running'

@@ -1,0 +1,37 @@
+import type { ExecutionFile } from './file.ts'
+import type { Output } from './outputs.ts'
+
+/** An immutable, numbered fact about an execution. Numbers are consecutive from 0; `done` is the last. */
+export type ExecutionEvent = { readonly seq: number; readonly at: number } & ExecutionFact
+export type ExecutionFact =
+  | { readonly type: 'status'; readonly status: string }
+  | { readonly type: 'stdout' | 'stderr'; readonly cell: number; readonly text: string }
+  | { readonly type: 'output'; readonly cell: number; readonly output: Output; readonly displayId?: string; readonly replaces?: boolean }
+  | { readonly type: 'clear'; readonly cell: number; readonly wait: boolean }
+  | { readonly type: 'file'; readonly file: ExecutionFile }
+  | { readonly type: 'lost'; readonly what: string; readonly reason: string }
+  | { readonly type: 'done'; readonly status: string; readonly reason: string | null }
+
+/** An event of a response as the wire has it: `type` and the fields of OpenAI's event, without its number. */
+export interface ResponseEvent {
+  readonly seq: number
+  readonly at: number
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export type AnyEvent = ExecutionEvent | ResponseEvent
+
+/** Events written together. `sourceSeq` is the last supervisor event that went into it, so that a successor reads on from there. */
+export interface EventBatch<E extends AnyEvent = AnyEvent> {
+  readonly firstSeq: number
+  readonly events: readonly E[]
+  readonly fence: number
+  readonly sourceSeq: number | null
+}
+
+/** The events of a row live under it: one log per execution and per response. */
+export type EventOwner = { readonly kind: 'execution' | 'response'; readonly tenant: string; readonly id: string }
+
+/** The name under which a waiter listens for changes of a row. */
+export const topicOf = (kind: 'execution' | 'response', id: string): string => `${kind}:${id}`

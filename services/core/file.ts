@@ -1,0 +1,34 @@
+/** One version of one file of a container. A path that changes gets a new row; the old version keeps its id and its bytes. */
+export interface ContainerFile {
+  readonly v: 1
+  readonly tenant: string
+  readonly id: string
+  readonly containerId: string
+  /** Relative to `/mnt/data`, `/`-separated, NFC. */
+  readonly path: string
+  readonly bytes: number
+  readonly sha256: string | null
+  readonly mime: string
+  readonly source: 'user' | 'assistant'
+  readonly createdAt: number
+  /** Where the bytes lie. Random, never made from the path. */
+  readonly objectKey: string
+  readonly executionId: string | null
+  /** False once a newer version has the path, or the file was deleted. */
+  readonly isCurrent: boolean
+  /** `awaiting_upload` until the bytes of an upload URL have been seen. */
+  readonly state: 'stored' | 'awaiting_upload' | 'deleted'
+  /** The container generation whose sandbox has these bytes; 0 when none has. */
+  readonly sandboxGeneration: number
+}
+
+/** A file as an execution hands it back. */
+export interface ExecutionFile {
+  readonly id: string
+  readonly path: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly mime: string
+  readonly isNew: boolean
+  readonly modifiedFrom: string | null
+}

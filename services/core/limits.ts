@@ -1,0 +1,55 @@
+const MiB = 1024 * 1024
+const GiB = 1024 * MiB
+
+export const MEMORY_TIERS = ['1g', '4g', '16g', '64g'] as const
+export type MemoryTier = (typeof MEMORY_TIERS)[number]
+
+/** What each tier gives the user's code, and the Fargate pair (CPU units, MiB) that can hold it. */
+export const TIERS: Record<MemoryTier, { readonly memoryBytes: number; readonly fargateCpu: number; readonly fargateMemoryMiB: number }> = {
+  '1g': { memoryBytes: 1 * GiB, fargateCpu: 512, fargateMemoryMiB: 2048 },
+  '4g': { memoryBytes: 4 * GiB, fargateCpu: 1024, fargateMemoryMiB: 6144 },
+  '16g': { memoryBytes: 16 * GiB, fargateCpu: 4096, fargateMemoryMiB: 20480 },
+  '64g': { memoryBytes: 64 * GiB, fargateCpu: 16384, fargateMemoryMiB: 81920 },
+}
+
+export const LIMITS = {
+  /** Source of one execution, bytes. */
+  maxCodeBytes: 1 * MiB,
+  /** One notebook document, bytes. */
+  maxNotebookBytes: 8 * MiB,
+  maxNotebookCells: 500,
+  /** A JSON request body, bytes. */
+  maxJsonBytes: 10 * MiB,
+  /** A file sent as multipart through the API's own port, bytes. Bigger ones take an upload URL. */
+  maxMultipartFileBytes: 64 * MiB,
+  maxFileBytes: 512 * MiB,
+  maxFilesPerContainer: 10_000,
+  /** Files that one execution may hand back; the rest is named in `lost`. */
+  maxFilesPerExecution: 1_000,
+  /** Name of a file with its folders, in bytes of UTF-8; each segment at most 255. */
+  maxPathBytes: 1024,
+  defaultTimeoutSeconds: 120,
+  maxTimeoutSeconds: 3_600,
+  maxWaitSeconds: 60,
+  defaultWaitSeconds: 30,
+  /** Executions that may wait in one container. */
+  maxQueuedPerContainer: 100,
+  /** Kept of each of stdout and stderr from the start, and from the end once the head is full, bytes. */
+  maxStreamHeadBytes: 1 * MiB,
+  maxStreamTailBytes: 64 * 1024,
+  /** Text up to this size stays inline in a result; anything bigger becomes an object with a link. */
+  maxInlineTextBytes: 64 * 1024,
+  /** Binary parts of a MIME bundle (base64 as they come) up to this size stay inline. */
+  maxInlineBinaryBytes: 256 * 1024,
+  /** Life of a presigned URL, seconds. */
+  presignedSeconds: 300,
+  /** Life of a `/d/…` link, days. */
+  linkDays: 7,
+  /** Files and variables of a container outlive its sandbox by this, days since it was last used. */
+  retentionDays: 30,
+  defaultIdleMinutes: 20,
+  maxToolCallsPerResponse: 25,
+  maxFailingTries: 3,
+  /** A whole response may take this long, seconds. */
+  maxResponseSeconds: 1_800,
+} as const

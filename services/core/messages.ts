@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { MEMORY_TIERS } from './limits.ts'
+
+/** The queues. Each has a dead-letter queue named `<queue>-dead`. */
+export const QUEUES = ['turns', 'executions', 'placements'] as const
+export type QueueName = (typeof QUEUES)[number]
+/** A message that was received this often without success goes to the dead-letter queue. */
+export const MAX_RECEIVES = 5
+
+const ids = { v: z.literal(1), tenant: z.string() }
+
+export const TurnMessage = z.object({ ...ids, type: z.literal('response.step'), responseId: z.string() })
+export const ExecutionMessage = z.object({
+  ...ids,
+  type: z.literal('execution.step'),
+  executionId: z.string(),
+  containerId: z.string(),
+})
+export const PlacementMessage = z.discriminatedUnion('type', [
+  z.object({ v: z.literal(1), type: z.literal('sandbox.refill') }),
+  /** Start a sandbox for a container that waits for one; `attempt` makes the start idempotent. */
+  z.object({ ...ids, type: z.literal('sandbox.place'), containerId: z.string(), executionId: z.string(), tier: z.enum(MEMORY_TIERS) }),
+  z.object({ v: z.literal(1), type: z.literal('sandbox.stop'), sandboxId: z.string() }),
+])
+export type TurnMessage = z.infer<typeof TurnMessage>
+export type ExecutionMessage = z.infer<typeof ExecutionMessage>
+export type PlacementMessage = z.infer<typeof PlacementMessage>
+
+/** What may be in each queue. A message is a nudge: the row it names says what is to be done. */
+export interface QueueMessages {
+  readonly turns: TurnMessage
+  readonly executions: ExecutionMessage
+  readonly placements: PlacementMessage
+}
+export const MESSAGE_SCHEMAS = { turns: TurnMessage, executions: ExecutionMessage, placements: PlacementMessage } as const

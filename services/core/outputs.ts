@@ -1,0 +1,23 @@
+/** A part of a MIME bundle that became an object: nbformat has no word for it, so it has a MIME type of its own. */
+export const REF_MIME = 'cellblock/ref'
+
+/** Where one big part of a bundle went. The API turns it into `{url, bytes, mime}`. */
+export interface OutputRef {
+  readonly objectKey: string
+  readonly bytes: number
+  readonly mime: string
+}
+
+export type MimeBundle = Readonly<Record<string, unknown>>
+
+/** nbformat 4.5 outputs. */
+export type Output =
+  | { readonly output_type: 'stream'; readonly name: 'stdout' | 'stderr'; readonly text: string }
+  | { readonly output_type: 'display_data'; readonly data: MimeBundle; readonly metadata: Readonly<Record<string, unknown>> }
+  | {
+      readonly output_type: 'execute_result'
+      readonly execution_count: number | null
+      readonly data: MimeBundle
+      readonly metadata: Readonly<Record<string, unknown>>
+    }
+  | { readonly output_type: 'error'; readonly ename: string; readonly evalue: string; readonly traceback: readonly string[] }

@@ -1,0 +1,47 @@
+/** One model behind one name. Implementations: Chat Completions through the `openai` package, and the built-in `demo`. */
+export interface ChatModel {
+  /** Streams one answer. Throws ModelError. */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta>
+}
+
+export type ModelMessage =
+  | { readonly role: 'system'; readonly content: string }
+  | { readonly role: 'user'; readonly content: string | readonly ModelContentPart[] }
+  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls: readonly ModelToolCall[] }
+  | { readonly role: 'tool'; readonly toolCallId: string; readonly content: string }
+export type ModelContentPart = { readonly type: 'text'; readonly text: string } | { readonly type: 'image'; readonly url: string }
+export interface ModelToolCall {
+  readonly id: string
+  readonly name: string
+  /** JSON text as the model wrote it; it need not be valid. */
+  readonly arguments: string
+}
+
+export interface ModelRequest {
+  readonly model: string
+  readonly messages: readonly ModelMessage[]
+  readonly tools: readonly { readonly name: string; readonly description: string; readonly parameters: Readonly<Record<string, unknown>> }[]
+  readonly toolChoice: 'auto' | 'none' | 'required' | { readonly name: string }
+  readonly temperature: number | null
+  readonly topP: number | null
+  readonly maxOutputTokens: number | null
+}
+
+export type ModelDelta =
+  | { readonly type: 'text'; readonly text: string }
+  /** A piece of a tool call; `index` tells several calls of one answer apart. */
+  | { readonly type: 'tool_call'; readonly index: number; readonly id: string | null; readonly name: string | null; readonly arguments: string }
+  | { readonly type: 'usage'; readonly inputTokens: number; readonly cachedTokens: number; readonly outputTokens: number; readonly reasoningTokens: number }
+  | { readonly type: 'finish'; readonly reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' }
+
+/** `retryable` tells whether the same request may succeed later. */
+export class ModelError extends Error {
+  readonly retryable: boolean
+  readonly status: number | null
+  constructor(message: string, options: { readonly retryable: boolean; readonly status: number | null; readonly cause?: unknown }) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'ModelError'
+    this.retryable = options.retryable
+    this.status = options.status
+  }
+}

@@ -1,0 +1,31 @@
+export type ByteStream = AsyncIterable<Uint8Array>
+
+/** Blobs under `tenants/{tenant}/…` with random keys. Display names are data and never part of a key. */
+export interface ObjectStore {
+  /** Streams the body in; memory use does not grow with its size. Returns the bytes that were stored. */
+  put(key: string, body: Uint8Array | ByteStream, options: { readonly contentType: string }): Promise<{ readonly bytes: number }>
+  /** Null when there is no such object. */
+  get(key: string): Promise<{ readonly body: ByteStream; readonly bytes: number } | null>
+  head(key: string): Promise<{ readonly bytes: number } | null>
+  delete(key: string): Promise<void>
+  deletePrefix(prefix: string): Promise<number>
+  /** A URL that works without a key for `expiresSeconds` (at most 300): `attachment`, with a fixed type. */
+  presignGet(key: string, options: PresignGet): Promise<string>
+  presignPut(key: string, options: PresignPut): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>
+  check(): Promise<void>
+}
+
+export interface PresignGet {
+  /** The address by which the client reached the API; local links are served under it. */
+  readonly publicUrl: string
+  readonly filename: string
+  readonly contentType: string
+  readonly expiresSeconds: number
+}
+
+export interface PresignPut {
+  readonly publicUrl: string
+  readonly bytes: number
+  readonly contentType: string
+  readonly expiresSeconds: number
+}

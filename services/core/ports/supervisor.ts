@@ -1,0 +1,79 @@
+import type { SandboxAddress, SandboxSession } from '../sandbox.ts'
+import type { ByteStream } from './object-store.ts'
+
+/** The client's side of `runtime-image/PROTOCOL.md`. Everything that comes back is hostile: checked and capped before it gets here. */
+export interface Supervisor {
+  health(address: SandboxAddress, waitMs: number, signal: AbortSignal): Promise<SandboxHealth>
+  /** Starts the execution or attaches to it. The iterable ends after `done`; it throws LinkError when the stream breaks. */
+  execute(session: SandboxSession, executionId: string, request: ExecuteRequest, after: number, signal: AbortSignal): Promise<AsyncIterable<SupervisorEvent>>
+  /** Null when this sandbox never started it. */
+  follow(session: SandboxSession, executionId: string, after: number, signal: AbortSignal): Promise<AsyncIterable<SupervisorEvent> | null>
+  interrupt(session: SandboxSession, executionId: string, killAfterMs: number): Promise<void>
+  listFiles(session: SandboxSession): Promise<{ readonly files: readonly SandboxFile[] }>
+  getFile(session: SandboxSession, path: string, signal: AbortSignal): Promise<{ readonly bytes: number; readonly body: ByteStream } | null>
+  putFile(session: SandboxSession, path: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<{ readonly sha256: string }>
+  deleteFile(session: SandboxSession, path: string): Promise<void>
+  snapshot(session: SandboxSession, signal: AbortSignal): Promise<ByteStream>
+  restore(session: SandboxSession, snapshot: ByteStream, signal: AbortSignal): Promise<{ readonly restored: number; readonly lost: readonly { readonly what: string; readonly reason: string }[] }>
+}
+
+export interface SandboxHealth {
+  readonly v: number
+  readonly sandboxId: string
+  readonly state: 'starting' | 'ready' | 'refused'
+  readonly refused: readonly string[]
+}
+
+export interface ExecuteRequest {
+  readonly cells: readonly { readonly code: string }[]
+  readonly onError: 'stop' | 'continue'
+  readonly storeHistory: boolean
+  readonly timeoutMs: number
+}
+
+export interface SandboxFile {
+  readonly path: string
+  readonly bytes: number
+  readonly sha256: string
+}
+
+export type SupervisorOutcome = 'ok' | 'error' | 'timed_out' | 'cancelled' | 'oom' | 'kernel_died' | 'output_limit' | 'disk_full'
+
+export type SupervisorEvent = { readonly seq: number; readonly t: number } & SupervisorFact
+export type SupervisorFact =
+  | { readonly type: 'started' }
+  | { readonly type: 'cell_started'; readonly index: number; readonly executionCount: number | null }
+  | { readonly type: 'stream'; readonly index: number; readonly name: 'stdout' | 'stderr'; readonly text: string }
+  | {
+      readonly type: 'display'
+      readonly index: number
+      readonly outputType: 'display_data' | 'execute_result'
+      readonly data: Readonly<Record<string, unknown>>
+      readonly metadata: Readonly<Record<string, unknown>>
+      readonly executionCount: number | null
+      readonly displayId: string | null
+    }
+  | {
+      readonly type: 'update_display'
+      readonly index: number
+      readonly displayId: string
+      readonly data: Readonly<Record<string, unknown>>
+      readonly metadata: Readonly<Record<string, unknown>>
+    }
+  | { readonly type: 'clear_output'; readonly index: number; readonly wait: boolean }
+  | { readonly type: 'error'; readonly index: number; readonly name: string; readonly value: string; readonly traceback: readonly string[] }
+  | { readonly type: 'cell_done'; readonly index: number; readonly status: 'ok' | 'error' | 'aborted'; readonly executionCount: number | null }
+  | ({ readonly type: 'done' } & SupervisorEnvelope)
+
+export interface SupervisorEnvelope {
+  readonly outcome: SupervisorOutcome
+  readonly runMs: number
+  readonly cpuMs: number
+  readonly peakMemoryBytes: number
+  readonly outputBytes: number
+  readonly truncated: readonly { readonly what: string; readonly totalBytes: number; readonly keptBytes: number; readonly reason: string }[]
+  readonly files: readonly (SandboxFile & { readonly change: 'created' | 'modified' })[]
+  readonly deleted: readonly string[]
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[]
+  readonly stateLost: string | null
+}

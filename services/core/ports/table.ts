@@ -1,0 +1,174 @@
+import type { Container } from '../container.ts'
+import type { AnyEvent, EventBatch, EventOwner } from '../events.ts'
+import type { Execution } from '../execution.ts'
+import type { ContainerFile } from '../file.ts'
+import type { LeasedRow } from '../lease.ts'
+import type { Link } from '../link.ts'
+import type { MemoryTier } from '../limits.ts'
+import type { Response } from '../response.ts'
+import type { Sandbox, SandboxPhase } from '../sandbox.ts'
+import type { ApiKey, Tenant } from '../tenant.ts'
+
+/** A page of a list, ordered by time of creation. `after` is an id; an unknown one gives an empty page. */
+export interface PageRequest {
+  readonly after: string | null
+  readonly limit: number
+  readonly order: 'asc' | 'desc'
+}
+export interface Page<Row> {
+  readonly rows: readonly Row[]
+  readonly hasMore: boolean
+}
+
+/** The answer to a step that wants a row for itself. */
+export type Taken<Row> =
+  | { readonly kind: 'taken'; readonly row: Row }
+  /** Somebody else holds an unexpired lease. */
+  | { readonly kind: 'busy'; readonly row: Row }
+  /** The status is terminal. */
+  | { readonly kind: 'ended'; readonly row: Row }
+  | { readonly kind: 'missing' }
+
+/** Fields that a step may set. Identity, lease and fence have verbs of their own. */
+export type Patch<Row extends LeasedRow> = Partial<Omit<Row, 'v' | 'tenant' | 'id' | 'lease' | 'fence' | 'createdAt'>>
+
+/** Rows that workers advance under a lease. Every verb is one conditional write; reads are consistent. */
+export interface LeasedStore<Row extends LeasedRow> {
+  /** False when the id exists already; nothing is changed then. */
+  create(row: Row): Promise<boolean>
+  get(tenant: string, id: string): Promise<Row | null>
+  /**
+   * Takes the lease if the row has not ended and its lease is free, expired at `now`, or already `owner`'s, adds one to the fence,
+   * applies `patch`, sets `dueAt` to the lease's end, and returns the new row.
+   */
+  take(tenant: string, id: string, lease: { owner: string; now: number; expiresAt: number }, patch?: Patch<Row>): Promise<Taken<Row>>
+  /**
+   * Writes under the fencing number; null when it is not the row's any more or the row has ended. `release` gives the lease back.
+   * `extendTo` moves the lease's end and `dueAt` there. A patch to a terminal status gives the lease back and clears `dueAt` by itself.
+   */
+  commit(tenant: string, id: string, fence: number, patch: Patch<Row>, options?: { release?: boolean; extendTo?: number; dueAt?: number }): Promise<Row | null>
+  /** Marks the wish to cancel on a row that has not ended; returns the row as it is afterwards, null when there is none. */
+  requestCancel(tenant: string, id: string, now: number): Promise<Row | null>
+  /** Moves `dueAt` of a row that has not ended, so that the reconciler looks again later. Not fenced. */
+  postpone(tenant: string, id: string, dueAt: number): Promise<void>
+  remove(tenant: string, id: string): Promise<void>
+}
+
+export interface ExecutionStore extends LeasedStore<Execution> {
+  listByContainer(tenant: string, containerId: string, page: PageRequest): Promise<Page<Execution>>
+}
+
+export interface ResponseStore extends LeasedStore<Response> {}
+
+export interface ContainerStore {
+  create(container: Container): Promise<void>
+  /** Deleted containers are returned too, with `deletedAt`. */
+  get(tenant: string, id: string): Promise<Container | null>
+  /** Without deleted ones. */
+  list(tenant: string, page: PageRequest & { readonly name: string | null }): Promise<Page<Container>>
+  /**
+   * Appends to the queue unless it is in it already, sets `lastActiveAt` to now and `dueAt` to `dueAt`.
+   * `missing` covers deleted ones; `full` when LIMITS.maxQueuedPerContainer are waiting.
+   */
+  enqueue(tenant: string, id: string, executionId: string, now: number, dueAt: number): Promise<Container | 'missing' | 'full'>
+  /** Removes the head if it is this execution and sets `lastActiveAt`, `dueAt`; null when another one is at the head. */
+  dequeue(tenant: string, id: string, executionId: string, now: number, dueAt: number): Promise<Container | null>
+  /** Gives the container its next sandbox (or none), if `generation` is still the row's and it is not deleted. A sandbox adds one to the generation. */
+  setSandbox(
+    tenant: string, id: string, generation: number,
+    change: { readonly sandboxId: string | null; readonly stateLost: string | null; readonly dueAt: number | null },
+  ): Promise<Container | null>
+  /** Adds one to `filesVersion` and sets `lastActiveAt`; null when missing or deleted. */
+  filesChanged(tenant: string, id: string, now: number): Promise<Container | null>
+  /** Notes that the sandbox of `generation` has seen `version`. */
+  filesSynced(tenant: string, id: string, generation: number, version: number): Promise<void>
+  /** Clears `stateLost` once it has been said. */
+  stateLossTold(tenant: string, id: string, generation: number): Promise<void>
+  postpone(tenant: string, id: string, dueAt: number | null): Promise<void>
+  /** Marks it deleted; from then on it answers as missing everywhere. Idempotent; null when missing. */
+  markDeleted(tenant: string, id: string, now: number): Promise<Container | null>
+  remove(tenant: string, id: string): Promise<void>
+}
+
+export interface FileStore {
+  put(file: ContainerFile): Promise<void>
+  get(tenant: string, containerId: string, id: string): Promise<ContainerFile | null>
+  /** All rows of a container, superseded and deleted ones included, oldest first. Consistent. */
+  all(tenant: string, containerId: string): Promise<readonly ContainerFile[]>
+  patch(
+    tenant: string, containerId: string, id: string,
+    change: Partial<Pick<ContainerFile, 'isCurrent' | 'state' | 'sandboxGeneration' | 'bytes' | 'sha256' | 'createdAt'>>,
+  ): Promise<ContainerFile | null>
+  remove(tenant: string, containerId: string, id: string): Promise<void>
+}
+
+export interface SandboxStore {
+  create(sandbox: Sandbox): Promise<boolean>
+  get(id: string): Promise<Sandbox | null>
+  /** One conditional write: `ready` becomes `claimed`. Null when somebody was faster. */
+  claim(id: string, by: { tenant: string; containerId: string }, now: number, dueAt: number): Promise<Sandbox | null>
+  /** Applies the change if the state is one of `from`. */
+  move(
+    id: string, from: readonly SandboxPhase[],
+    change: Partial<Pick<Sandbox, 'state' | 'address' | 'readyAt' | 'claimedBy' | 'claimedAt' | 'dueAt'>>,
+  ): Promise<Sandbox | null>
+  /** Unclaimed and ready ones of a tier, oldest first. May lag behind; the claim decides. */
+  ready(tier: MemoryTier, limit: number): Promise<readonly Sandbox[]>
+  /** Every sandbox that is not gone. */
+  all(): Promise<readonly Sandbox[]>
+  remove(id: string): Promise<void>
+}
+
+export interface EventStore {
+  /** False when a batch with this first number exists already: another worker wrote it. */
+  append(owner: EventOwner, batch: EventBatch): Promise<boolean>
+  /** Events with numbers above `after`, in order, whole batches as far as `limit` events go. Consistent. */
+  read<E extends AnyEvent>(owner: EventOwner, after: number, limit: number): Promise<readonly E[]>
+  /** The batch written last. */
+  last(owner: EventOwner): Promise<EventBatch | null>
+  removeAll(owner: EventOwner): Promise<void>
+}
+
+export interface TenantStore {
+  create(tenant: Tenant): Promise<void>
+  get(id: string): Promise<Tenant | null>
+  list(): Promise<readonly Tenant[]>
+  putKey(key: ApiKey): Promise<void>
+  /** By the SHA-256 (hex) of the presented key; revoked ones are returned too. */
+  findKey(hash: string): Promise<ApiKey | null>
+}
+
+export interface IdempotencyRecord {
+  readonly bodyHash: string
+  readonly resultId: string
+  readonly expiresAt: number
+}
+export interface IdempotencyStore {
+  /** Stores the record unless an unexpired one exists; returns the one that counts and whether it is the caller's. */
+  claim(tenant: string, scope: string, key: string, record: IdempotencyRecord, now: number): Promise<{ readonly record: IdempotencyRecord; readonly isNew: boolean }>
+}
+
+export interface LinkStore {
+  put(link: Link): Promise<void>
+  findByToken(tokenHash: string): Promise<Link | null>
+  revoke(tenant: string, id: string, now: number): Promise<Link | null>
+}
+
+export type DueRow = { readonly kind: 'container' | 'execution' | 'response' | 'sandbox'; readonly tenant: string; readonly id: string; readonly dueAt: number }
+
+/** All durable state. Implementations: DynamoDB (one table). */
+export interface Table {
+  readonly containers: ContainerStore
+  readonly executions: ExecutionStore
+  readonly responses: ResponseStore
+  readonly files: FileStore
+  readonly sandboxes: SandboxStore
+  readonly events: EventStore
+  readonly tenants: TenantStore
+  readonly idempotency: IdempotencyStore
+  readonly links: LinkStore
+  /** Rows whose `dueAt` is not after `now`, over all shards, soonest first. May lag behind. */
+  due(now: number, limit: number): Promise<readonly DueRow[]>
+  /** Resolves when the table answers; rejects with the reason otherwise. */
+  check(): Promise<void>
+}

@@ -1,0 +1,149 @@
+import type { BlobRef, Lost } from './execution.ts'
+import type { ExecutionFile } from './file.ts'
+import type { Lease } from './lease.ts'
+import type { MemoryTier } from './limits.ts'
+import type { ResponseEvent } from './events.ts'
+
+export const RESPONSE_STATUSES = ['queued', 'in_progress', 'completed', 'failed', 'incomplete', 'cancelled'] as const
+export type ResponseStatus = (typeof RESPONSE_STATUSES)[number]
+
+const SUCCESSORS: Record<ResponseStatus, readonly ResponseStatus[]> = {
+  queued: ['in_progress', 'failed', 'incomplete', 'cancelled'],
+  in_progress: ['completed', 'failed', 'incomplete', 'cancelled'],
+  completed: [],
+  failed: [],
+  incomplete: [],
+  cancelled: [],
+}
+export const canResponseMove = (from: ResponseStatus, to: ResponseStatus): boolean => SUCCESSORS[from].includes(to)
+export const hasResponseEnded = (status: ResponseStatus): boolean => SUCCESSORS[status].length === 0
+export const TERMINAL_RESPONSE_STATUSES: readonly ResponseStatus[] = RESPONSE_STATUSES.filter(hasResponseEnded)
+
+/** What the caller asked for, checked by the API and kept whole. Field names are the wire's. */
+export interface ResponseRequest {
+  readonly model: string
+  /** A string or wire items, as they came. */
+  readonly input: string | readonly Readonly<Record<string, unknown>>[]
+  readonly instructions: string | null
+  /** Wire tools as they came; `interpreter` is what the code_interpreter tool among them means. */
+  readonly tools: readonly Readonly<Record<string, unknown>>[]
+  readonly toolChoice: unknown
+  readonly interpreter: InterpreterRequest | null
+  readonly include: readonly string[]
+  readonly metadata: Readonly<Record<string, string>>
+  readonly temperature: number | null
+  readonly topP: number | null
+  readonly maxOutputTokens: number | null
+  readonly maxToolCalls: number | null
+  readonly parallelToolCalls: boolean
+  readonly store: boolean
+  readonly background: boolean
+  readonly stream: boolean
+  readonly user: string | null
+}
+
+/** `containerId` null means `auto`: a container is made when code first runs. */
+export interface InterpreterRequest {
+  readonly containerId: string | null
+  readonly memoryTier: MemoryTier
+  readonly fileIds: readonly string[]
+}
+
+export interface Citation {
+  readonly containerId: string
+  readonly fileId: string
+  readonly filename: string
+  readonly startIndex: number
+  readonly endIndex: number
+}
+
+export type CallStatus = 'in_progress' | 'interpreting' | 'completed' | 'incomplete' | 'failed'
+
+/** What a code_interpreter_call hands back beyond its code. */
+export interface CallOutcome {
+  readonly executionId: string
+  readonly status: string
+  readonly reason: string | null
+  /** Text and result as the wire's `logs`, head and tail within the cap. */
+  readonly logs: string
+  readonly images: readonly { readonly url: string; readonly mime: string }[]
+  readonly files: readonly (ExecutionFile & { readonly url: string })[]
+  readonly lost: readonly Lost[]
+  readonly error: { readonly name: string; readonly value: string; readonly traceback: readonly string[] } | null
+  /** What the model was told of it. */
+  readonly modelText: string
+}
+
+/** What a response has produced so far, in the order of `output_index`. */
+export type ResponseItem =
+  | {
+      readonly type: 'code_interpreter_call'
+      readonly id: string
+      readonly callId: string
+      readonly containerId: string
+      readonly code: string
+      readonly status: CallStatus
+      readonly outcome: CallOutcome | null
+    }
+  | {
+      readonly type: 'message'
+      readonly id: string
+      readonly status: 'in_progress' | 'completed' | 'incomplete'
+      readonly text: string
+      readonly citations: readonly Citation[]
+    }
+  | {
+      readonly type: 'function_call'
+      readonly id: string
+      readonly callId: string
+      readonly name: string
+      readonly arguments: string
+      readonly status: 'completed' | 'incomplete'
+    }
+
+export interface ResponseUsage {
+  readonly inputTokens: number
+  readonly cachedTokens: number
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+}
+
+/** Code that was handed to the executions queue and is waited for. */
+export interface PendingCall {
+  readonly executionId: string
+  readonly containerId: string
+  readonly itemIndex: number
+}
+
+/** One chat turn and all it causes. Times are epoch ms. */
+export interface Response {
+  readonly v: 1
+  readonly tenant: string
+  readonly subject: string | null
+  readonly id: string
+  readonly status: ResponseStatus
+  readonly request: ResponseRequest
+  /** Set when the request is too big for the row; `request` then has an empty input. */
+  readonly requestRef: BlobRef | null
+  readonly previousResponseId: string | null
+  readonly containerId: string | null
+  readonly items: readonly ResponseItem[]
+  /** Set when the items are too big for the row; `items` is then empty in it. */
+  readonly itemsRef: BlobRef | null
+  readonly pending: PendingCall | null
+  readonly toolCalls: number
+  /** Tool calls in a row that failed. */
+  readonly failingTries: number
+  readonly usage: ResponseUsage
+  readonly error: { readonly code: string; readonly message: string } | null
+  readonly incompleteReason: string | null
+  readonly publicUrl: string
+  readonly createdAt: number
+  readonly completedAt: number | null
+  readonly cancelRequestedAt: number | null
+  readonly lease: Lease | null
+  readonly fence: number
+  /** The last events, kept in the row to spare a write; they follow the event log. */
+  readonly tailEvents: readonly ResponseEvent[]
+  readonly dueAt: number | null
+}

@@ -1,0 +1,40 @@
+import type { MemoryTier } from './limits.ts'
+
+/** The major version of `runtime-image/PROTOCOL.md` that this code speaks. */
+export const SUPERVISOR_PROTOCOL = 1
+
+/** How to reach a supervisor; made by the driver, used by the link of the same name. */
+export type SandboxAddress =
+  | { readonly kind: 'unix'; readonly socketPath: string }
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'exec'; readonly containerName: string }
+
+export const SANDBOX_STATES = ['starting', 'ready', 'claimed', 'stopping', 'gone'] as const
+export type SandboxPhase = (typeof SANDBOX_STATES)[number]
+
+/** The compute that holds a container right now. Starts unclaimed, is claimed once, is never handed back. */
+export interface Sandbox {
+  readonly v: 1
+  readonly id: string
+  readonly state: SandboxPhase
+  readonly memoryTier: MemoryTier
+  /** Supervisor protocol of its image; another major is drained, never claimed. */
+  readonly protocol: number
+  readonly image: string
+  readonly address: SandboxAddress | null
+  /** Ed25519, base64url: PKCS#8 DER and the raw 32 bytes. */
+  readonly privateKey: string
+  readonly publicKey: string
+  readonly claimedBy: { readonly tenant: string; readonly containerId: string } | null
+  readonly createdAt: number
+  readonly readyAt: number | null
+  readonly claimedAt: number | null
+  readonly dueAt: number | null
+}
+
+/** What a client of the supervisor needs to reach it and to be believed. */
+export interface SandboxSession {
+  readonly sandboxId: string
+  readonly address: SandboxAddress
+  readonly privateKey: string
+}

@@ -1,0 +1,26 @@
+/** Who is isolated, limited and billed. */
+export interface Tenant {
+  readonly v: 1
+  readonly id: string
+  readonly name: string
+  readonly createdAt: number
+}
+
+/** An API key. The key itself is shown once at its creation; only its SHA-256 (hex) is stored. */
+export interface ApiKey {
+  readonly v: 1
+  readonly id: string
+  readonly tenant: string
+  readonly hash: string
+  /** The app's end user to which this key is bound, if any. */
+  readonly subject: string | null
+  readonly createdAt: number
+  readonly revokedAt: number | null
+}
+
+/** Who is calling, taken from the verified key and from nothing else. */
+export interface Caller {
+  readonly tenant: string
+  readonly subject: string | null
+  readonly keyId: string
+}
