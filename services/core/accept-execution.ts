@@ -1,0 +1,71 @@
+import type { Container } from './container.ts'
+import { ServiceError } from './errors.ts'
+import type { Execution, ExecutionSource } from './execution.ts'
+import { LIMITS } from './limits.ts'
+import type { Queue } from './ports/queue.ts'
+import type { Table } from './ports/table.ts'
+
+export interface NewExecution {
+  readonly tenant: string
+  readonly subject: string | null
+  /** Chosen by the caller before the first write, so that a repeated call accepts it once. */
+  readonly id: string
+  readonly containerId: string
+  readonly responseId: string | null
+  readonly source: ExecutionSource
+  readonly timeoutSeconds: number
+  readonly onError: 'stop' | 'continue'
+  readonly storeHistory: boolean
+  readonly metadata: Readonly<Record<string, string>>
+  readonly publicUrl: string
+}
+
+/** The reconciler looks after a row that nobody moved for this long, milliseconds. */
+export const NUDGE_AFTER_MS = 10_000
+
+/**
+ * Accepts an execution: the row first (the promise), then its place in the container's queue, then the nudge. Repeating it with the
+ * same id changes nothing. Throws ServiceError `container_not_found` or `too_many_queued`; then nothing was accepted.
+ */
+export async function acceptExecution(
+  ports: { readonly table: Table; readonly queue: Queue },
+  wanted: NewExecution,
+  now: number,
+): Promise<{ readonly execution: Execution; readonly container: Container }> {
+  const { table, queue } = ports
+  const dueAt = now + NUDGE_AFTER_MS
+  const execution: Execution = {
+    ...wanted,
+    v: 1,
+    status: 'queued',
+    reason: null,
+    createdAt: now,
+    startedAt: null,
+    endedAt: null,
+    cancelRequestedAt: null,
+    lease: null,
+    fence: 0,
+    sandboxId: null,
+    lostBefore: [],
+    result: null,
+    resultRef: null,
+    tailEvents: [],
+    dueAt,
+  }
+  const [, container] = await Promise.all([
+    table.executions.create(execution),
+    table.containers.enqueue(wanted.tenant, wanted.containerId, wanted.id, now, dueAt),
+  ])
+  if (typeof container === 'string') {
+    await table.executions.remove(wanted.tenant, wanted.id)
+    if (container === 'missing') throw new ServiceError('container_not_found', `No container ${wanted.containerId} exists. Create one with POST /v1/containers.`)
+    throw new ServiceError('too_many_queued', `${LIMITS.maxQueuedPerContainer} executions wait in this container already. Wait until one has ended.`)
+  }
+  if (container.queue[0] === wanted.id) await nudgeExecution(queue, wanted.tenant, wanted.containerId, wanted.id)
+  return { execution, container }
+}
+
+/** A lost nudge is no lost job: the reconciler sends another one. */
+export async function nudgeExecution(queue: Queue, tenant: string, containerId: string, executionId: string): Promise<void> {
+  await queue.send('executions', { v: 1, type: 'execution.step', tenant, containerId, executionId }, { group: tenant }).catch(() => undefined)
+}

@@ -1,0 +1,39 @@
+import type { Container } from './container.ts'
+import { newId } from './ids.ts'
+import { LIMITS, type MemoryTier } from './limits.ts'
+import type { Table } from './ports/table.ts'
+
+export interface NewContainer {
+  readonly tenant: string
+  readonly subject: string | null
+  readonly name: string
+  readonly memoryTier: MemoryTier
+  readonly expiresAfterMinutes?: number
+  /** Given by a caller whose step may be repeated, so that a repetition makes no second container. */
+  readonly id?: string
+}
+
+/** Makes the row only: no sandbox starts before code runs. */
+export async function createContainer(table: Table, wanted: NewContainer, now: number): Promise<Container> {
+  const container: Container = {
+    v: 1,
+    tenant: wanted.tenant,
+    subject: wanted.subject,
+    id: wanted.id ?? newId('container'),
+    name: wanted.name,
+    createdAt: now,
+    lastActiveAt: now,
+    expiresAfterMinutes: wanted.expiresAfterMinutes ?? LIMITS.defaultIdleMinutes,
+    memoryTier: wanted.memoryTier,
+    queue: [],
+    sandboxId: null,
+    generation: 0,
+    filesVersion: 0,
+    syncedFilesVersion: 0,
+    stateLost: null,
+    deletedAt: null,
+    dueAt: null,
+  }
+  await table.containers.create(container)
+  return container
+}
