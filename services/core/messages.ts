@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { MEMORY_TIERS } from './limits.ts'
 
 /** The queues. Each has a dead-letter queue named `<queue>-dead`. */
 export const QUEUES = ['turns', 'executions', 'placements'] as const
@@ -18,8 +17,8 @@ export const ExecutionMessage = z.object({
 })
 export const PlacementMessage = z.discriminatedUnion('type', [
   z.object({ v: z.literal(1), type: z.literal('sandbox.refill') }),
-  /** Start a sandbox for a container that waits for one; `attempt` makes the start idempotent. */
-  z.object({ ...ids, type: z.literal('sandbox.place'), containerId: z.string(), executionId: z.string(), tier: z.enum(MEMORY_TIERS) }),
+  /** Start the sandbox of this row, which a container waits for; nudge the execution when it is ready. */
+  z.object({ ...ids, type: z.literal('sandbox.place'), sandboxId: z.string(), containerId: z.string(), executionId: z.string() }),
   z.object({ v: z.literal(1), type: z.literal('sandbox.stop'), sandboxId: z.string() }),
 ])
 export type TurnMessage = z.infer<typeof TurnMessage>
