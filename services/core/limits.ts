@@ -48,6 +48,14 @@ export const LIMITS = {
   /** Files and variables of a container outlive its sandbox by this, days since it was last used. */
   retentionDays: 30,
   defaultIdleMinutes: 20,
+  maxIdleMinutes: 1_440,
+  maxContainerNameBytes: 256,
+  /** Files that one container may be created with. */
+  maxFileIds: 100,
+  /** Arrays and objects inside one another in a JSON body. */
+  maxJsonDepth: 64,
+  /** An idempotency key is remembered this long, hours. */
+  idempotencyHours: 24,
   maxToolCallsPerResponse: 25,
   maxFailingTries: 3,
   /** A whole response may take this long, seconds. */
