@@ -1,0 +1,18 @@
+import { buildConnector } from 'undici'
+import type { SandboxLink } from '../../core/ports/sandbox-link.ts'
+import type { SandboxAddress } from '../../core/sandbox.ts'
+import { createHttpLink } from './http-link.ts'
+
+const endpoint = (address: SandboxAddress): string => {
+  if (address.kind !== 'tcp') throw new Error(`The TCP link cannot reach a ${address.kind} address.`)
+  return `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`
+}
+
+/** HTTP to the private address of a sandbox. Idle connections are short-lived: a frozen function must not wake up on a dead one. */
+export const createTcpLink = (): SandboxLink =>
+  createHttpLink({
+    name: (address) => `tcp:${endpoint(address)}`,
+    origin: (address) => `http://${endpoint(address)}`,
+    connector: () => buildConnector({ timeout: 5_000 }),
+    keepAliveMs: 10_000,
+  })
