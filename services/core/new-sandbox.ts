@@ -28,6 +28,6 @@ export function newSandbox(
     createdAt: now,
     readyAt: null,
     claimedAt: wanted.claimedBy === null ? null : now,
-    dueAt: now + SANDBOX_START_MS,
+    dueAt: now + SANDBOX_CHECK_MS,
   }
 }

@@ -77,3 +77,20 @@ export interface SupervisorEnvelope {
   readonly skipped: readonly { readonly path: string; readonly reason: string }[]
   readonly stateLost: string | null
 }
+
+export type SupervisorErrorCode =
+  | 'unauthorized' | 'not_found' | 'bad_request' | 'conflict' | 'too_large' | 'disk_full' | 'unavailable' | 'internal'
+  /** The answer is not what the protocol says: too big, too deep, malformed, out of order. Asking again will not help. */
+  | 'protocol'
+  /** Somebody else lives at this address, or the sandbox was started anew: what this session knew is gone. Nothing was sent. */
+  | 'wrong_sandbox'
+
+/** The supervisor answered, and the answer is no. `conflict`: another execution is running there. */
+export class SupervisorError extends Error {
+  readonly code: SupervisorErrorCode
+  constructor(code: SupervisorErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'SupervisorError'
+    this.code = code
+  }
+}

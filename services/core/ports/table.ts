@@ -73,7 +73,10 @@ export interface ContainerStore {
   enqueue(tenant: string, id: string, executionId: string, now: number, dueAt: number): Promise<Container | 'missing' | 'full'>
   /** Removes the head if it is this execution and sets `lastActiveAt`, `dueAt`; null when another one is at the head. */
   dequeue(tenant: string, id: string, executionId: string, now: number, dueAt: number): Promise<Container | null>
-  /** Gives the container its next sandbox (or none), if `generation` is still the row's and it is not deleted. A sandbox adds one to the generation. */
+  /**
+   * Gives the container its next sandbox (or none), if `generation` is still the row's and it is not deleted. A sandbox adds one to the
+   * generation and sets `syncedFilesVersion` to 0 for the first one, to -1 for any later one: those need every file of the container.
+   */
   setSandbox(
     tenant: string, id: string, generation: number,
     change: { readonly sandboxId: string | null; readonly stateLost: string | null; readonly dueAt: number | null },

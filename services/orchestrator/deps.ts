@@ -1,0 +1,45 @@
+import type { Clock } from '../core/ports/clock.ts'
+import type { ObjectStore } from '../core/ports/object-store.ts'
+import type { Queue } from '../core/ports/queue.ts'
+import type { SandboxDriver } from '../core/ports/sandbox-driver.ts'
+import type { Signals } from '../core/ports/signals.ts'
+import type { Supervisor } from '../core/ports/supervisor.ts'
+import type { Table } from '../core/ports/table.ts'
+import type { Telemetry } from '../core/ports/telemetry.ts'
+import type { MemoryTier } from '../core/limits.ts'
+
+interface Common {
+  readonly table: Table
+  readonly queue: Queue
+  readonly signals: Signals
+  readonly clock: Clock
+  readonly telemetry: Telemetry
+}
+
+/** The run worker reaches sandboxes and never the compute API. */
+export interface RunDeps extends Common {
+  readonly objects: ObjectStore
+  readonly supervisor: Supervisor
+  /** Names this process in leases. */
+  readonly workerId: string
+  /** The image that new sandboxes get; part of their rows. */
+  readonly image: string
+  /** A step hands over to a fresh message after this long, milliseconds: 50,000 unless a test says otherwise. */
+  readonly stepBudgetMs: number
+  /** Dollars per sandbox second, by tier, for the estimate in a result; 0 on a laptop. */
+  readonly costPerSecond: (tier: MemoryTier) => number
+}
+
+/** The place worker talks to the compute API and never to a sandbox. */
+export interface PlaceDeps extends Common {
+  readonly driver: SandboxDriver
+  /** Warm sandboxes to hold, by tier. */
+  readonly poolSizes: Partial<Record<MemoryTier, number>>
+  /** Starts that may be under way at once. */
+  readonly maxStarts: number
+}
+
+export interface ReconcilerDeps extends PlaceDeps {
+  readonly objects: ObjectStore
+  readonly workerId: string
+}

@@ -1,0 +1,35 @@
+import { SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/new-sandbox.ts'
+import { DriverError } from '../../core/ports/sandbox-driver.ts'
+import type { Sandbox } from '../../core/sandbox.ts'
+import type { PlaceDeps } from '../deps.ts'
+
+/**
+ * Starts the sandbox of a row in `starting` and waits until it is ready: then the row is `claimed` when a container waits for it and `ready`
+ * otherwise. A start that fails leaves the row `gone`. Repeating it starts nothing twice: drivers are idempotent by sandbox id.
+ */
+export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<Sandbox | null> {
+  const { driver, table, clock, telemetry } = deps
+  const began = clock.now()
+  const signal = AbortSignal.timeout(SANDBOX_START_MS)
+  const report = (outcome: string, detail: string | null = null): void =>
+    telemetry.emit({ event: 'sandbox_start', outcome, detail, sandbox: sandbox.id, tier: sandbox.memoryTier, is_pool: sandbox.claimedBy === null, start_ms: clock.now() - began })
+  try {
+    await driver.start({ sandboxId: sandbox.id, memoryTier: sandbox.memoryTier, publicKey: sandbox.publicKey }, signal)
+    const sight = await driver.waitReady(sandbox.id, signal)
+    if (sight.phase === 'ready') {
+      const now = clock.now()
+      const state = sandbox.claimedBy === null ? 'ready' : 'claimed'
+      const moved = await table.sandboxes.move(sandbox.id, ['starting'], { state, address: sight.address, readyAt: now, dueAt: now + SANDBOX_CHECK_MS })
+      report(moved === null ? 'unwanted' : 'ready')
+      if (moved === null) await driver.stop(sandbox.id)
+      return moved
+    }
+    report(sight.phase === 'gone' ? sight.reason : 'timed_out')
+  } catch (cause) {
+    report(cause instanceof DriverError ? cause.kind : 'error', cause instanceof Error ? cause.message : String(cause))
+    if (!(cause instanceof DriverError)) throw cause
+  }
+  await driver.stop(sandbox.id)
+  await table.sandboxes.move(sandbox.id, ['starting'], { state: 'gone', dueAt: null })
+  return null
+}

@@ -1,0 +1,40 @@
+import type { DueRow } from '../../core/ports/table.ts'
+import type { ReconcilerDeps } from '../deps.ts'
+import { repairContainer } from './repair-container.ts'
+import { repairExecution, repairResponse } from './repair-jobs.ts'
+import { repairSandbox, stopOrphans } from './repair-sandbox.ts'
+
+const ROWS_PER_PASS = 500
+
+const REPAIRS: Record<DueRow['kind'], (deps: ReconcilerDeps, row: DueRow) => Promise<void>> = {
+  container: repairContainer,
+  execution: repairExecution,
+  response: repairResponse,
+  sandbox: repairSandbox,
+}
+
+export interface Reconciled {
+  readonly looked: number
+  readonly failed: number
+  readonly orphans: number
+}
+
+/**
+ * One pass of repair: every row whose time has come is looked at, and what a crash, a lost message or a dead sandbox left undone is done or
+ * nudged. A row whose repair fails is looked at again in the next pass and does not hold up the others.
+ */
+export async function reconcile(deps: ReconcilerDeps): Promise<Reconciled> {
+  const rows = await deps.table.due(deps.clock.now(), ROWS_PER_PASS)
+  let failed = 0
+  for (const row of rows) {
+    try {
+      await REPAIRS[row.kind](deps, row)
+    } catch (cause) {
+      failed += 1
+      deps.telemetry.emit({ event: 'repair', outcome: 'error', kind: row.kind, tenant: row.tenant, id: row.id, detail: cause instanceof Error ? cause.message : String(cause) })
+    }
+  }
+  const orphans = await stopOrphans(deps)
+  if (Object.keys(deps.poolSizes).length > 0) await deps.queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' })
+  return { looked: rows.length, failed, orphans }
+}

@@ -1,0 +1,67 @@
+import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
+import { isIdle, type Container } from '../../core/container.ts'
+import { hasEnded } from '../../core/execution.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { objectPrefix } from '../../core/object-keys.ts'
+import type { DueRow } from '../../core/ports/table.ts'
+import type { ReconcilerDeps } from '../deps.ts'
+import { stopSandbox } from '../place/place-step.ts'
+
+const RETENTION_MS = LIMITS.retentionDays * 86_400_000
+
+/** Looks after a container: its queue, its idle sandbox, its end. */
+export async function repairContainer(deps: ReconcilerDeps, due: DueRow): Promise<void> {
+  const container = await deps.table.containers.get(due.tenant, due.id)
+  if (container === null) return
+  if (container.deletedAt !== null) return sweepContainer(deps, container)
+  const head = container.queue[0]
+  if (head !== undefined) return advanceHead(deps, container, head)
+  const now = deps.clock.now()
+  if (now > container.lastActiveAt + RETENTION_MS) {
+    await deps.table.containers.markDeleted(container.tenant, container.id, now)
+    return
+  }
+  if (container.sandboxId === null) return deps.table.containers.postpone(container.tenant, container.id, container.lastActiveAt + RETENTION_MS)
+  if (!isIdle(container, now)) {
+    return deps.table.containers.postpone(container.tenant, container.id, container.lastActiveAt + container.expiresAfterMinutes * 60_000)
+  }
+  const stateLost = `The sandbox was stopped after ${container.expiresAfterMinutes} idle minutes. Files were kept.`
+  const freed = await deps.table.containers.setSandbox(container.tenant, container.id, container.generation, {
+    sandboxId: null, stateLost, dueAt: container.lastActiveAt + RETENTION_MS,
+  })
+  if (freed !== null) await stopSandbox(deps, container.sandboxId)
+}
+
+/** The head has ended and was not taken off, is missing, or waits for a message that never came. */
+async function advanceHead(deps: ReconcilerDeps, container: Container, head: string): Promise<void> {
+  const { tenant, id } = container
+  const now = deps.clock.now()
+  const row = await deps.table.executions.get(tenant, head)
+  if (row !== null && !hasEnded(row.status)) {
+    await deps.table.containers.postpone(tenant, id, now + NUDGE_AFTER_MS)
+    if (row.lease === null || row.lease.expiresAt <= now) await nudgeExecution(deps.queue, tenant, id, head)
+    return
+  }
+  // A row that is missing for a moment belongs to an acceptance under way.
+  if (row === null && now - container.lastActiveAt < NUDGE_AFTER_MS) return deps.table.containers.postpone(tenant, id, now + NUDGE_AFTER_MS)
+  const next = (await deps.table.containers.dequeue(tenant, id, head, container.lastActiveAt, now + NUDGE_AFTER_MS))?.queue[0]
+  if (next !== undefined) await nudgeExecution(deps.queue, tenant, id, next)
+}
+
+/** Takes away all that a deleted container left; each part may be repeated, and the row goes last. */
+async function sweepContainer(deps: ReconcilerDeps, container: Container): Promise<void> {
+  const { tenant, id } = container
+  const { executions, events, files, containers } = deps.table
+  if (container.sandboxId !== null) await stopSandbox(deps, container.sandboxId)
+  for (;;) {
+    const page = await executions.listByContainer(tenant, id, { after: null, limit: 100, order: 'asc' })
+    for (const execution of page.rows) {
+      await events.removeAll({ kind: 'execution', tenant, id: execution.id })
+      await executions.remove(tenant, execution.id)
+    }
+    if (!page.hasMore || page.rows.length === 0) break
+  }
+  for (const file of await files.all(tenant, id)) await files.remove(tenant, id, file.id)
+  await deps.objects.deletePrefix(objectPrefix(tenant, id))
+  await containers.remove(tenant, id)
+}

@@ -1,0 +1,82 @@
+import { nudgeExecution } from '../../core/accept-execution.ts'
+import { SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/new-sandbox.ts'
+import type { DueRow } from '../../core/ports/table.ts'
+import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandbox.ts'
+import type { ReconcilerDeps } from '../deps.ts'
+import { stopSandbox } from '../place/place-step.ts'
+
+/** A warm sandbox that nobody claimed for this long makes room for a fresh one, milliseconds. */
+const MAX_WARM_MS = 3_600_000
+
+/** Looks whether a sandbox is alive and whether anybody still wants it. */
+export async function repairSandbox(deps: ReconcilerDeps, due: DueRow): Promise<void> {
+  const sandbox = await deps.table.sandboxes.get(due.id)
+  if (sandbox === null) return
+  const now = deps.clock.now()
+  if (sandbox.state === 'gone') return deps.table.sandboxes.remove(sandbox.id)
+  if (sandbox.state === 'stopping') return stopSandbox(deps, sandbox.id)
+  if (sandbox.state === 'starting') return repairStart(deps, sandbox, now)
+  if (sandbox.claimedBy === null && isStale(deps, sandbox, now)) return stopSandbox(deps, sandbox.id)
+  if (sandbox.claimedBy !== null && !(await isHeld(deps, sandbox, now))) return stopSandbox(deps, sandbox.id)
+  const sight = await deps.driver.inspect(sandbox.id)
+  if (sight.phase !== 'gone') {
+    await deps.table.sandboxes.move(sandbox.id, [sandbox.state], { dueAt: now + SANDBOX_CHECK_MS })
+    return
+  }
+  await loseClaim(deps, sandbox)
+  await stopSandbox(deps, sandbox.id)
+}
+
+const isStale = (deps: ReconcilerDeps, sandbox: Sandbox, now: number): boolean =>
+  sandbox.protocol !== SUPERVISOR_PROTOCOL || sandbox.image !== deps.driver.image || now - sandbox.createdAt > MAX_WARM_MS
+
+/** A claim is written before the container names its sandbox, so a young claim is believed. */
+async function isHeld(deps: ReconcilerDeps, sandbox: Sandbox, now: number): Promise<boolean> {
+  if (sandbox.claimedBy === null) return false
+  if (now - (sandbox.claimedAt ?? sandbox.createdAt) < SANDBOX_CHECK_MS) return true
+  const container = await deps.table.containers.get(sandbox.claimedBy.tenant, sandbox.claimedBy.containerId)
+  return container !== null && container.deletedAt === null && container.sandboxId === sandbox.id
+}
+
+/** The place worker died, or its message never came: the start is asked for again until it is too late. */
+async function repairStart(deps: ReconcilerDeps, sandbox: Sandbox, now: number): Promise<void> {
+  if (now - sandbox.createdAt > SANDBOX_START_MS) return stopSandbox(deps, sandbox.id)
+  if (sandbox.claimedBy === null) {
+    const sight = await deps.driver.inspect(sandbox.id)
+    if (sight.phase === 'gone') return stopSandbox(deps, sandbox.id)
+    if (sight.phase === 'ready') await deps.table.sandboxes.move(sandbox.id, ['starting'], { state: 'ready', address: sight.address, readyAt: now, dueAt: now + SANDBOX_CHECK_MS })
+    else await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
+    return
+  }
+  const { tenant, containerId } = sandbox.claimedBy
+  await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
+  const container = await deps.table.containers.get(tenant, containerId)
+  const executionId = container?.queue[0]
+  if (container === null || container.sandboxId !== sandbox.id || executionId === undefined) return stopSandbox(deps, sandbox.id)
+  await deps.queue.send('placements', { v: 1, type: 'sandbox.place', tenant, sandboxId: sandbox.id, containerId, executionId }, { group: tenant })
+}
+
+/** The container learns that its sandbox is gone, and a running execution of it is nudged so that it ends. */
+async function loseClaim(deps: ReconcilerDeps, sandbox: Sandbox): Promise<void> {
+  if (sandbox.claimedBy === null) return
+  const { tenant, containerId } = sandbox.claimedBy
+  const container = await deps.table.containers.get(tenant, containerId)
+  if (container?.sandboxId !== sandbox.id) return
+  await deps.table.containers.setSandbox(tenant, containerId, container.generation, {
+    sandboxId: null, stateLost: 'The sandbox that held them was lost.', dueAt: container.dueAt,
+  })
+  const head = container.queue[0]
+  if (head !== undefined) await nudgeExecution(deps.queue, tenant, containerId, head)
+}
+
+/** Ends what runs without a row: a crash came between the driver and the table. The row is always written before the start. */
+export async function stopOrphans(deps: ReconcilerDeps): Promise<number> {
+  const known = new Set((await deps.table.sandboxes.all()).map((sandbox) => sandbox.id))
+  let stopped = 0
+  for await (const sandboxId of deps.driver.list()) {
+    if (known.has(sandboxId) || (await deps.table.sandboxes.get(sandboxId)) !== null) continue
+    await deps.driver.stop(sandboxId)
+    stopped += 1
+  }
+  return stopped
+}

@@ -1,0 +1,114 @@
+import { nudgeExecution } from '../../core/accept-execution.ts'
+import type { Container } from '../../core/container.ts'
+import type { Execution } from '../../core/execution.ts'
+import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/new-sandbox.ts'
+import { SUPERVISOR_PROTOCOL, type Sandbox, type SandboxSession } from '../../core/sandbox.ts'
+import type { RunDeps } from '../deps.ts'
+
+export type Acquired =
+  | { readonly kind: 'live'; readonly session: SandboxSession; readonly container: Container }
+  /** A sandbox is being started for this container; the place worker nudges the execution when it is ready. */
+  | { readonly kind: 'starting' }
+  /** Starts have failed for too long. */
+  | { readonly kind: 'failed' }
+  /** The container was deleted, or another step changed it. */
+  | { readonly kind: 'moved' }
+
+const CLAIM_CANDIDATES = 8
+const REMEMBERED = 1_000
+
+export interface SandboxFinder {
+  /** The session with the container's present sandbox; null when it has none that is live. */
+  own(container: Container): Promise<SandboxSession | null>
+  /** The container's own sandbox, else one claimed from the warm pool, else a start is asked for. */
+  acquire(container: Container, execution: Execution): Promise<Acquired>
+  /** Stops a sandbox that does not answer and takes it from the container; null when the container moved on meanwhile. */
+  abandon(container: Container, session: SandboxSession): Promise<Container | null>
+  abandonById(container: Container): Promise<Container | null>
+}
+
+export function createSandboxFinder(deps: RunDeps): SandboxFinder {
+  const { table, queue, clock } = deps
+  /** A claimed sandbox's address and keys never change, so its row is read once. */
+  const sessions = new Map<string, SandboxSession>()
+
+  function remember(sandbox: Sandbox): SandboxSession | null {
+    const session = sessionOf(sandbox)
+    if (session === null) return null
+    if (sessions.size >= REMEMBERED) sessions.delete(sessions.keys().next().value ?? '')
+    sessions.set(sandbox.id, session)
+    return session
+  }
+
+  async function own(container: Container): Promise<SandboxSession | null> {
+    if (container.sandboxId === null) return null
+    const known = sessions.get(container.sandboxId)
+    if (known !== undefined) return known
+    const sandbox = await table.sandboxes.get(container.sandboxId)
+    return sandbox === null ? null : remember(sandbox)
+  }
+
+  const give = (container: Container, sandboxId: string | null, stateLost: string | null): Promise<Container | null> =>
+    table.containers.setSandbox(container.tenant, container.id, container.generation, { sandboxId, stateLost, dueAt: container.dueAt })
+
+  async function acquire(container: Container, execution: Execution): Promise<Acquired> {
+    let present = container
+    if (present.sandboxId !== null) {
+      const sandbox = await table.sandboxes.get(present.sandboxId)
+      const session = sandbox === null ? null : remember(sandbox)
+      if (session !== null) return { kind: 'live', session, container: present }
+      if (sandbox?.state === 'starting') return { kind: 'starting' }
+      const neverRan = sandbox !== null && sandbox.address === null
+      if (neverRan && clock.now() - execution.createdAt > SANDBOX_START_MS) return { kind: 'failed' }
+      const freed = await give(present, null, neverRan ? present.stateLost : 'The sandbox that held them has ended.')
+      if (freed === null) return { kind: 'moved' }
+      present = freed
+    }
+    return (await claimWarm(present)) ?? (await askForStart(present, execution.id))
+  }
+
+  async function claimWarm(container: Container): Promise<Acquired | null> {
+    for (const candidate of await table.sandboxes.ready(container.memoryTier, CLAIM_CANDIDATES)) {
+      if (candidate.protocol !== SUPERVISOR_PROTOCOL || candidate.image !== deps.image) continue
+      const now = clock.now()
+      const claimed = await table.sandboxes.claim(candidate.id, { tenant: container.tenant, containerId: container.id }, now, now + SANDBOX_CHECK_MS)
+      const session = claimed === null ? null : remember(claimed)
+      if (session === null) continue
+      const owner = await give(container, candidate.id, container.stateLost)
+      void queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined)
+      if (owner !== null) return { kind: 'live', session, container: owner }
+      // Another step moved this container first: a claimed sandbox is never handed back.
+      await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: candidate.id }, { group: '_pool' })
+      return { kind: 'moved' }
+    }
+    return null
+  }
+
+  /** The row comes first and names the sandbox, so a repeated step finds it and asks for no second one. */
+  async function askForStart(container: Container, executionId: string): Promise<Acquired> {
+    const { tenant, id, memoryTier } = container
+    const sandbox = newSandbox({ memoryTier, image: deps.image, claimedBy: { tenant, containerId: id } }, clock.now())
+    await table.sandboxes.create(sandbox)
+    if ((await give(container, sandbox.id, container.stateLost)) === null) {
+      await table.sandboxes.remove(sandbox.id)
+      await nudgeExecution(queue, tenant, id, executionId)
+      return { kind: 'moved' }
+    }
+    await queue.send('placements', { v: 1, type: 'sandbox.place', tenant, sandboxId: sandbox.id, containerId: id, executionId }, { group: tenant })
+    return { kind: 'starting' }
+  }
+
+  async function abandonById(container: Container): Promise<Container | null> {
+    if (container.sandboxId === null) return container
+    sessions.delete(container.sandboxId)
+    await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: container.sandboxId }, { group: '_pool' }).catch(() => undefined)
+    return give(container, null, 'The sandbox that held them was lost.')
+  }
+
+  return { own, acquire, abandonById, abandon: (container, session) => (sessions.delete(session.sandboxId), abandonById(container)) }
+}
+
+function sessionOf(sandbox: Sandbox): SandboxSession | null {
+  if (sandbox.state !== 'claimed' || sandbox.address === null) return null
+  return { sandboxId: sandbox.id, address: sandbox.address, privateKey: sandbox.privateKey }
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import pLimit from 'p-limit'
+import type { Execution, Lost } from '../../core/execution.ts'
+import type { ContainerFile, ExecutionFile } from '../../core/file.ts'
+import { normalizeFilePath } from '../../core/file-path.ts'
+import { newId } from '../../core/ids.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { mimeOf } from '../../core/mime.ts'
+import { newObjectKey } from '../../core/object-keys.ts'
+import type { ByteStream } from '../../core/ports/object-store.ts'
+import type { SandboxFile, SupervisorEnvelope } from '../../core/ports/supervisor.ts'
+import type { SandboxSession } from '../../core/sandbox.ts'
+import type { RunDeps } from '../deps.ts'
+
+const AT_ONCE = 4
+
+export interface Collected {
+  readonly files: readonly ExecutionFile[]
+  readonly lost: readonly Lost[]
+}
+
+/**
+ * Brings what the code created or changed into the object store and makes a row for each version. Names are data: a path that our rules
+ * refuse is named in `lost`. Repeating it after a crash makes nothing twice, because a version with the same bytes is recognised.
+ */
+export async function collectFiles(
+  deps: RunDeps,
+  session: SandboxSession,
+  execution: Execution,
+  generation: number,
+  envelope: SupervisorEnvelope,
+  signal: AbortSignal,
+): Promise<Collected> {
+  if (envelope.files.length === 0 && envelope.deleted.length === 0) return { files: [], lost: [] }
+  const { tenant, containerId } = execution
+  const current = new Map<string, ContainerFile>()
+  for (const file of await deps.table.files.all(tenant, containerId)) if (file.isCurrent && file.state === 'stored') current.set(file.path, file)
+
+  await Promise.all(
+    envelope.deleted.map((path) => {
+      const file = current.get(path)
+      return file === undefined ? null : deps.table.files.patch(tenant, containerId, file.id, { isCurrent: false })
+    }),
+  )
+
+  const lost: Lost[] = []
+  const wanted = envelope.files.slice(0, LIMITS.maxFilesPerExecution)
+  if (wanted.length < envelope.files.length) {
+    lost.push({ what: 'files', reason: `Only the first ${wanted.length} of ${envelope.files.length} changed files were kept.` })
+  }
+  const slots = pLimit(AT_ONCE)
+  const collected = await Promise.all(
+    wanted.map((file) =>
+      slots(async () => {
+        const outcome = await collectOne(deps, session, execution, generation, file, current, signal)
+        if ('id' in outcome) return outcome
+        lost.push(outcome)
+        return null
+      }),
+    ),
+  )
+  return { files: collected.filter((file) => file !== null), lost }
+}
+
+async function collectOne(
+  deps: RunDeps, session: SandboxSession, execution: Execution, generation: number,
+  found: SandboxFile, current: ReadonlyMap<string, ContainerFile>, signal: AbortSignal,
+): Promise<ExecutionFile | Lost> {
+  const { tenant, containerId } = execution
+  const what = `file ${JSON.stringify(found.path)}`
+  let path: string
+  try {
+    path = normalizeFilePath(found.path)
+  } catch (cause) {
+    return { what, reason: cause instanceof Error ? cause.message : 'Its name is refused.' }
+  }
+  if (path !== found.path) return { what, reason: 'Its name is not in Unicode normal form C. Rename it.' }
+  if (found.bytes > LIMITS.maxFileBytes) return { what, reason: `It has ${found.bytes} bytes; at most ${LIMITS.maxFileBytes} are kept.` }
+
+  const before = current.get(path) ?? null
+  if (before !== null && before.sha256 === found.sha256 && before.bytes === found.bytes) {
+    return { id: before.id, path, bytes: before.bytes, sha256: found.sha256, mime: before.mime, isNew: before.executionId === execution.id, modifiedFrom: null }
+  }
+
+  const download = await deps.supervisor.getFile(session, path, signal)
+  if (download === null) return { what, reason: 'It was gone or no regular file any more when it was collected.' }
+  const mime = mimeOf(path)
+  const objectKey = newObjectKey(tenant, 'files', containerId)
+  const counted = counting(download.body)
+  const { bytes } = await deps.objects.put(objectKey, counted.stream, { contentType: mime })
+  const file: ContainerFile = {
+    v: 1, tenant, id: newId('containerFile'), containerId, path, bytes, sha256: counted.sha256(), mime,
+    source: 'assistant', createdAt: deps.clock.now(), objectKey, executionId: execution.id, isCurrent: true, state: 'stored', sandboxGeneration: generation,
+  }
+  await deps.table.files.put(file)
+  if (before !== null) await deps.table.files.patch(tenant, containerId, before.id, { isCurrent: false })
+  return { id: file.id, path, bytes, sha256: counted.sha256(), mime, isNew: before === null, modifiedFrom: before?.id ?? null }
+}
+
+/** The hash is of the bytes that were stored, not of what the sandbox said. */
+function counting(body: ByteStream): { readonly stream: ByteStream; readonly sha256: () => string } {
+  const hash = createHash('sha256')
+  let digest: string | null = null
+  async function* pass(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  return { stream: pass(), sha256: () => (digest ??= hash.digest('hex')) }
+}

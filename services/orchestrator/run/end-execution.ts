@@ -1,0 +1,76 @@
+import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
+import { topicOf, type ExecutionEvent } from '../../core/events.ts'
+import type { Execution, ExecutionReason, ExecutionResult, ExecutionStatus } from '../../core/execution.ts'
+import { canMove } from '../../core/execution.ts'
+import { newObjectKey } from '../../core/object-keys.ts'
+import type { ObjectStore } from '../../core/ports/object-store.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { Queue } from '../../core/ports/queue.ts'
+import type { Signals } from '../../core/ports/signals.ts'
+import type { Table } from '../../core/ports/table.ts'
+
+export interface EndDeps {
+  readonly table: Table
+  readonly queue: Queue
+  readonly signals: Signals
+  readonly objects: ObjectStore
+  readonly clock: Clock
+}
+
+/** A result bigger than this, or a tail of events, does not ride in the row (a DynamoDB item holds 400 KB). Characters of JSON. */
+export const MAX_INLINE_JSON = 96 * 1024
+
+export interface End {
+  readonly status: ExecutionStatus
+  readonly reason: ExecutionReason | null
+  readonly result: ExecutionResult
+  readonly tailEvents: readonly ExecutionEvent[]
+  readonly startedAt?: number
+}
+
+/** Commits the one terminal state under the fence, tells everybody who waits, and lets the next execution of the container begin. */
+export async function endExecution(deps: EndDeps, row: Execution, end: End): Promise<Execution | null> {
+  if (!canMove(row.status, end.status)) throw new Error(`An execution cannot go from ${row.status} to ${end.status}`)
+  const json = JSON.stringify(end.result)
+  const isInline = json.length <= MAX_INLINE_JSON
+  const resultRef = isInline ? null : await store(deps.objects, row, json)
+  const ended = await deps.table.executions.commit(row.tenant, row.id, row.fence, {
+    status: end.status,
+    reason: end.reason,
+    result: isInline ? end.result : null,
+    resultRef,
+    tailEvents: end.tailEvents,
+    endedAt: deps.clock.now(),
+    ...(end.startedAt === undefined ? {} : { startedAt: end.startedAt }),
+  })
+  if (ended === null) return null
+  await tellEnd(deps, ended)
+  return ended
+}
+
+/** What follows an end. Repeating it is harmless; the reconciler does when a crash comes between. */
+export async function tellEnd(deps: Omit<EndDeps, 'objects'>, ended: Execution): Promise<void> {
+  deps.signals.notify(topicOf('execution', ended.id))
+  await Promise.all([advanceContainer(deps, ended), nudgeResponse(deps, ended)])
+}
+
+async function advanceContainer(deps: Omit<EndDeps, 'objects'>, ended: Execution): Promise<void> {
+  const now = deps.clock.now()
+  const container = await deps.table.containers.dequeue(ended.tenant, ended.containerId, ended.id, now, now + NUDGE_AFTER_MS)
+  const next = container?.queue[0]
+  if (next !== undefined) await nudgeExecution(deps.queue, ended.tenant, ended.containerId, next)
+}
+
+async function nudgeResponse(deps: Omit<EndDeps, 'objects'>, ended: Execution): Promise<void> {
+  if (ended.responseId === null) return
+  // A lost nudge is repaired by the reconciler: the response's own row is due.
+  await deps.queue
+    .send('turns', { v: 1, type: 'response.step', tenant: ended.tenant, responseId: ended.responseId }, { group: ended.tenant })
+    .catch(() => undefined)
+}
+
+async function store(objects: ObjectStore, row: Execution, json: string): Promise<{ objectKey: string; bytes: number }> {
+  const objectKey = newObjectKey(row.tenant, 'results', row.containerId)
+  const { bytes } = await objects.put(objectKey, Buffer.from(json), { contentType: 'application/json' })
+  return { objectKey, bytes }
+}

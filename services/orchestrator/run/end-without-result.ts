@@ -1,0 +1,40 @@
+import type { Execution, ExecutionReason, ExecutionStatus, Lost } from '../../core/execution.ts'
+import { emptyResult } from './empty-result.ts'
+import { endExecution, type EndDeps } from './end-execution.ts'
+
+/** Ends an execution that has no envelope: its log is closed with what is known. */
+async function endBare(deps: EndDeps, taken: Execution, status: ExecutionStatus, reason: ExecutionReason, lost: Lost): Promise<void> {
+  const at = deps.clock.now()
+  const last = await deps.table.events.last({ kind: 'execution', tenant: taken.tenant, id: taken.id })
+  const seq = (last?.events.at(-1)?.seq ?? 0) + 1
+  await endExecution(deps, taken, {
+    status,
+    reason,
+    result: emptyResult(taken, at, [lost]),
+    tailEvents: [
+      { seq, at, type: 'lost', ...lost },
+      { seq: seq + 1, at, type: 'done', status, reason },
+    ],
+  })
+}
+
+export const endCancelled = (deps: EndDeps, taken: Execution, why: string): Promise<void> =>
+  endBare(deps, taken, 'cancelled', 'caller', { what: 'outputs', reason: why })
+
+/** The sandbox went away, or did not answer in time, while the code ran. */
+export const endLost = (deps: EndDeps, taken: Execution, reason: 'sandbox_lost' | 'deadline'): Promise<void> =>
+  endBare(deps, taken, reason === 'deadline' ? 'timed_out' : 'failed', reason, {
+    what: 'outputs',
+    reason: 'The sandbox was lost while the code ran. What it had printed until then is in the events.',
+  })
+
+/** No sandbox could be started in time. */
+export const endUnstarted = (deps: EndDeps, taken: Execution): Promise<void> =>
+  endBare(deps, taken, 'failed', 'sandbox_lost', { what: 'outputs', reason: 'No sandbox could be started, so the code did not run. Try again; the operator finds the cause in the logs.' })
+
+export const endDeadLetter = (deps: EndDeps, taken: Execution): Promise<void> =>
+  endBare(deps, taken, 'failed', 'dead_letter', { what: 'outputs', reason: 'Every try to work on it failed; the operator finds the cause in the logs.' })
+
+/** Nobody got to it in time. */
+export const endOverdue = (deps: EndDeps, taken: Execution): Promise<void> =>
+  endBare(deps, taken, 'timed_out', 'deadline', { what: 'outputs', reason: 'It waited too long for its turn, so the code did not run.' })

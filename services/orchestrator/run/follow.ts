@@ -1,0 +1,66 @@
+import type { ExecutionFact } from '../../core/events.ts'
+import type { Execution } from '../../core/execution.ts'
+import { displayOutput, OutputAssembler } from '../../core/output-assembler.ts'
+import type { SupervisorEnvelope, SupervisorEvent } from '../../core/ports/supervisor.ts'
+import type { RunDeps } from '../deps.ts'
+import type { EventLogWriter } from './event-log-writer.ts'
+import { spillBundle } from './spill-outputs.ts'
+
+/**
+ * Reads a supervisor's events into the assembler and, those after `storedThrough`, into the event log. Returns the envelope; null when the
+ * stream ended without one.
+ */
+export async function followEvents(
+  deps: RunDeps,
+  row: Execution,
+  stream: AsyncIterable<SupervisorEvent>,
+  assembler: OutputAssembler,
+  log: EventLogWriter,
+  storedThrough: number,
+): Promise<SupervisorEnvelope | null> {
+  for await (const raw of stream) {
+    if (raw.type === 'done') return raw
+    const event = await spilled(deps, row, raw)
+    assembler.add(event)
+    if (event.seq <= storedThrough) continue
+    const fact = factOf(event, assembler)
+    if (fact !== null) log.push(fact, event.seq)
+  }
+  return null
+}
+
+async function spilled(deps: RunDeps, row: Execution, event: SupervisorEvent): Promise<SupervisorEvent> {
+  if (event.type !== 'display' && event.type !== 'update_display') return event
+  return { ...event, data: await spillBundle(deps.objects, row, event.data) }
+}
+
+function factOf(event: SupervisorEvent, assembler: OutputAssembler): ExecutionFact | null {
+  switch (event.type) {
+    case 'stream':
+      return { type: event.name, cell: assembler.cellIndex(event.index), text: event.text }
+    case 'display':
+      return {
+        type: 'output',
+        cell: assembler.cellIndex(event.index),
+        output: displayOutput(event),
+        ...(event.displayId === null ? {} : { displayId: event.displayId }),
+      }
+    case 'update_display':
+      return {
+        type: 'output', cell: assembler.cellIndex(event.index), displayId: event.displayId, replaces: true,
+        output: { output_type: 'display_data', data: event.data, metadata: event.metadata },
+      }
+    case 'clear_output':
+      return { type: 'clear', cell: assembler.cellIndex(event.index), wait: event.wait }
+    case 'error':
+      return {
+        type: 'output', cell: assembler.cellIndex(event.index),
+        output: { output_type: 'error', ename: event.name, evalue: event.value, traceback: event.traceback },
+      }
+    case 'started':
+    case 'cell_started':
+    case 'cell_done':
+    case 'done':
+      return null
+  }
+}

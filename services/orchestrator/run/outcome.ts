@@ -1,0 +1,36 @@
+import type { ExecutionReason, ExecutionStatus, Lost } from '../../core/execution.ts'
+import type { SupervisorEnvelope, SupervisorOutcome } from '../../core/ports/supervisor.ts'
+
+/** How the supervisor's word for an end becomes ours. */
+const ENDS: Record<SupervisorOutcome, { readonly status: ExecutionStatus; readonly reason: ExecutionReason | null }> = {
+  ok: { status: 'succeeded', reason: null },
+  error: { status: 'failed', reason: 'error' },
+  timed_out: { status: 'timed_out', reason: 'deadline' },
+  cancelled: { status: 'cancelled', reason: 'caller' },
+  oom: { status: 'failed', reason: 'oom' },
+  kernel_died: { status: 'failed', reason: 'kernel_died' },
+  output_limit: { status: 'failed', reason: 'output_limit' },
+  disk_full: { status: 'failed', reason: 'disk_full' },
+}
+export const endOf = (outcome: SupervisorOutcome): { readonly status: ExecutionStatus; readonly reason: ExecutionReason | null } => ENDS[outcome]
+
+const STATE_LOST: Readonly<Record<string, string>> = {
+  oom: 'The kernel ran out of memory and was started afresh.',
+  kernel_died: 'The kernel died and was started afresh.',
+  timed_out: 'The kernel did not stop at its time limit and was started afresh.',
+  cancelled: 'The kernel did not stop when it was cancelled and was started afresh.',
+}
+
+/** Everything that the envelope says is missing, in words for the result. */
+export function lostIn(envelope: SupervisorEnvelope): Lost[] {
+  return [
+    ...envelope.truncated.map((part) => ({
+      what: part.what,
+      reason: `Cut to ${part.keptBytes} of ${part.totalBytes} bytes: ${part.reason}`,
+    })),
+    ...envelope.skipped.map((file) => ({ what: `file ${JSON.stringify(file.path)}`, reason: `Not collected: ${file.reason}` })),
+    ...(envelope.stateLost === null
+      ? []
+      : [{ what: 'variables', reason: STATE_LOST[envelope.stateLost] ?? 'The kernel was started afresh.' }]),
+  ]
+}

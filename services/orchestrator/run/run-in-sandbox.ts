@@ -1,0 +1,239 @@
+import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
+import type { Container } from '../../core/container.ts'
+import { topicOf, type EventBatch, type EventOwner } from '../../core/events.ts'
+import type { Execution, ExecutionResult, Lost } from '../../core/execution.ts'
+import { OutputAssembler } from '../../core/output-assembler.ts'
+import { LinkError } from '../../core/ports/sandbox-link.ts'
+import type { ExecuteRequest, SupervisorEnvelope } from '../../core/ports/supervisor.ts'
+import type { Patch } from '../../core/ports/table.ts'
+import type { SandboxSession } from '../../core/sandbox.ts'
+import type { RunDeps } from '../deps.ts'
+import { cellsOf } from './cells-of.ts'
+import { collectFiles } from './collect-files.ts'
+import { endExecution, MAX_INLINE_JSON } from './end-execution.ts'
+import { EventLogWriter } from './event-log-writer.ts'
+import { followEvents } from './follow.ts'
+import { keepLease, LeaseLost } from './lease-keeper.ts'
+import { endOf, lostIn } from './outcome.ts'
+import { needsSync, syncFiles } from './sync-files.ts'
+import { watchCancel } from './watch-cancel.ts'
+
+const RECONNECTS = 3
+/** The supervisor ends an execution at its time limit by itself; one that is silent this much longer is given up. */
+const DEADLINE_GRACE_MS = 30_000
+
+/** The sandbox took no byte of the execution: nothing happened there. */
+export class SandboxUnreachable extends Error {}
+
+/** The sandbox went away, or fell silent, after it had the code. */
+export class SandboxLost extends Error {
+  readonly reason: 'sandbox_lost' | 'deadline'
+  constructor(reason: SandboxLost['reason'], options: { readonly cause?: unknown } = {}) {
+    super(`The sandbox is lost: ${reason}`, options)
+    this.reason = reason
+  }
+}
+
+/**
+ * `fresh`: the files are brought in and the row becomes `running` first. `marked`: the row says `running` already. `resumed`: another worker
+ * handed the code over and this one reads on.
+ */
+export type RunMode = 'fresh' | 'marked' | 'resumed'
+
+/**
+ * Hands the code to the sandbox, or attaches to it, follows it to its end and commits the result. After the step's budget it gives the lease
+ * back and sends a fresh message: the supervisor keeps the events. Throws SandboxUnreachable, SandboxLost or LeaseLost.
+ */
+export async function runInSandbox(
+  deps: RunDeps,
+  taken: Execution,
+  container: Container,
+  session: SandboxSession,
+  options: { readonly mode: RunMode },
+): Promise<void> {
+  const abort = new AbortController()
+  const handOver = new AbortController()
+  const lose = (): void => abort.abort(new LeaseLost(taken.id))
+  const lease = keepLease(
+    async (expiresAt) => (await deps.table.executions.commit(taken.tenant, taken.id, taken.fence, {}, { extendTo: expiresAt })) !== null,
+    () => deps.clock.now(),
+    lose,
+  )
+  const budget = setTimeout(() => handOver.abort(), deps.stepBudgetMs)
+  let log: EventLogWriter | null = null
+  try {
+    const row = options.mode === 'fresh' ? await prepare(deps, taken, container, session, abort.signal) : taken
+    const opened = await openLog(deps, row, options.mode === 'resumed', lose)
+    log = opened.log
+    const source = await cellsOf(deps.objects, row.source)
+    const assembler = new OutputAssembler(source.indexes)
+    const request: ExecuteRequest = { cells: source.cells, onError: row.onError, storeHistory: row.storeHistory, timeoutMs: row.timeoutSeconds * 1000 }
+    const cancel = watchCancel(deps, row, () => deps.supervisor.interrupt(session, row.id, 2000))
+    let envelope: SupervisorEnvelope | null
+    try {
+      const signal = AbortSignal.any([abort.signal, handOver.signal])
+      envelope = await follow(deps, row, session, request, { ...opened, assembler, wasHandedOver: options.mode === 'resumed' }, signal)
+    } finally {
+      cancel.close()
+    }
+    abort.signal.throwIfAborted()
+    if (envelope === null) return await passOn(deps, row, log)
+    await commitEnd(deps, row, container, session, assembler, log, envelope, abort.signal)
+  } catch (cause) {
+    abort.signal.throwIfAborted()
+    throw cause
+  } finally {
+    clearTimeout(budget)
+    log?.stop()
+    lease.stop()
+  }
+}
+
+/** What makes an execution `running` in this sandbox, and says what earlier sandboxes took with them. */
+export function startPatch(deps: RunDeps, container: Container, session: SandboxSession, syncLost: readonly Lost[]): Patch<Execution> {
+  const variables = container.stateLost === null ? [] : [{ what: 'variables', reason: container.stateLost }]
+  return { status: 'running', startedAt: deps.clock.now(), sandboxId: session.sandboxId, lostBefore: [...syncLost, ...variables] }
+}
+
+async function prepare(deps: RunDeps, taken: Execution, container: Container, session: SandboxSession, signal: AbortSignal): Promise<Execution> {
+  let syncLost: readonly Lost[]
+  try {
+    syncLost = needsSync(container) ? await syncFiles(deps, session, container, signal) : []
+  } catch (cause) {
+    if (cause instanceof LinkError) throw new SandboxUnreachable('The files could not be brought in', { cause })
+    throw cause
+  }
+  const row = await deps.table.executions.commit(taken.tenant, taken.id, taken.fence, startPatch(deps, container, session, syncLost))
+  if (row === null) throw new LeaseLost(taken.id)
+  return row
+}
+
+async function openLog(
+  deps: RunDeps, row: Execution, isResumed: boolean, lose: () => void,
+): Promise<{ readonly log: EventLogWriter; readonly storedThrough: number }> {
+  const owner: EventOwner = { kind: 'execution', tenant: row.tenant, id: row.id }
+  const last: EventBatch | null = isResumed ? await deps.table.events.last(owner) : null
+  const log = new EventLogWriter({
+    fence: row.fence,
+    // Number 0 is the status `queued`, which readers derive from the row.
+    nextSeq: (last?.events.at(-1)?.seq ?? 0) + 1,
+    sourceSeq: last?.sourceSeq ?? null,
+    now: () => deps.clock.now(),
+    sink: {
+      append: (batch) => deps.table.events.append(owner, batch),
+      written: () => deps.signals.notify(topicOf('execution', row.id)),
+      broken: lose,
+    },
+  })
+  if (last === null) log.push({ type: 'status', status: 'running' })
+  return { log, storedThrough: last?.sourceSeq ?? -1 }
+}
+
+interface Progress {
+  readonly assembler: OutputAssembler
+  readonly log: EventLogWriter
+  readonly storedThrough: number
+  readonly wasHandedOver: boolean
+}
+
+/** Null when the step's budget ran out first. A broken stream is picked up again: the supervisor keeps its events. */
+async function follow(
+  deps: RunDeps, row: Execution, session: SandboxSession, request: ExecuteRequest, progress: Progress, signal: AbortSignal,
+): Promise<SupervisorEnvelope | null> {
+  const silence = deadlineSignal(deps, row)
+  let seen = -1
+  let { wasHandedOver } = progress
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const stream = await deps.supervisor.execute(session, row.id, request, seen, AbortSignal.any([signal, silence]))
+      wasHandedOver = true
+      const noted = (async function* () {
+        for await (const event of stream) {
+          seen = event.seq
+          yield event
+        }
+      })()
+      const envelope = await followEvents(deps, row, noted, progress.assembler, progress.log, progress.storedThrough)
+      if (envelope !== null) return envelope
+      throw new LinkError('broken', 'The event stream ended without a result')
+    } catch (cause) {
+      if (signal.aborted) return null
+      if (silence.aborted) throw new SandboxLost('deadline', { cause })
+      if (!(cause instanceof LinkError)) throw cause
+      if (cause.kind === 'broken') wasHandedOver = true
+      if (cause.kind === 'refused') throw wasHandedOver ? new SandboxLost('sandbox_lost', { cause }) : new SandboxUnreachable('It refused the connection', { cause })
+      if (attempt >= RECONNECTS) throw new SandboxLost('sandbox_lost', { cause })
+    }
+  }
+}
+
+function deadlineSignal(deps: RunDeps, row: Execution): AbortSignal {
+  const endsAt = (row.startedAt ?? deps.clock.now()) + row.timeoutSeconds * 1000 + DEADLINE_GRACE_MS
+  return AbortSignal.timeout(Math.max(0, endsAt - deps.clock.now()))
+}
+
+async function passOn(deps: RunDeps, row: Execution, log: EventLogWriter): Promise<void> {
+  await log.drain()
+  await deps.table.executions.commit(row.tenant, row.id, row.fence, {}, { release: true, dueAt: deps.clock.now() + NUDGE_AFTER_MS })
+  await nudgeExecution(deps.queue, row.tenant, row.containerId, row.id)
+}
+
+async function commitEnd(
+  deps: RunDeps, row: Execution, container: Container, session: SandboxSession,
+  assembler: OutputAssembler, log: EventLogWriter, envelope: SupervisorEnvelope, signal: AbortSignal,
+): Promise<void> {
+  const collected = await collectFiles(deps, session, row, container.generation, envelope, signal)
+  const end = endOf(envelope.outcome)
+  const lost = [...row.lostBefore, ...lostIn(envelope), ...collected.lost]
+  for (const file of collected.files) log.push({ type: 'file', file })
+  for (const { what, reason } of lost) log.push({ type: 'lost', what, reason })
+  log.push({ type: 'done', status: end.status, reason: end.reason })
+  if (log.pendingChars > MAX_INLINE_JSON / 2) await log.drain()
+  const tailEvents = await log.takeTail()
+  signal.throwIfAborted()
+  const ended = await endExecution(deps, row, { ...end, result: resultOf(deps, row, container, assembler, envelope, collected.files, lost), tailEvents })
+  if (ended === null) throw new LeaseLost(row.id)
+  if (row.lostBefore.length > 0) await deps.table.containers.stateLossTold(row.tenant, row.containerId, container.generation)
+  emitOutcome(deps, ended)
+}
+
+function resultOf(
+  deps: RunDeps, row: Execution, container: Container, assembler: OutputAssembler, envelope: SupervisorEnvelope,
+  files: ExecutionResult['files'], lost: readonly Lost[],
+): ExecutionResult {
+  const startedAt = row.startedAt ?? row.createdAt
+  const sandboxSeconds = envelope.runMs / 1000
+  return {
+    cells: assembler.cells(),
+    stdout: assembler.stdout,
+    stderr: assembler.stderr,
+    error: assembler.error,
+    files,
+    lost,
+    usage: {
+      queueMs: Math.max(0, startedAt - row.createdAt),
+      startMs: Math.max(0, deps.clock.now() - startedAt - envelope.runMs),
+      runMs: envelope.runMs,
+      cpuMs: envelope.cpuMs,
+      peakMemoryBytes: envelope.peakMemoryBytes,
+      outputBytes: envelope.outputBytes,
+      sandboxSeconds,
+      costUsd: sandboxSeconds * deps.costPerSecond(container.memoryTier),
+    },
+  }
+}
+
+function emitOutcome(deps: RunDeps, row: Execution): void {
+  deps.telemetry.emit({
+    event: 'execution',
+    outcome: row.status,
+    reason: row.reason,
+    tenant: row.tenant,
+    execution: row.id,
+    container: row.containerId,
+    sandbox: row.sandboxId,
+    fence: row.fence,
+    queue_wait_ms: (row.startedAt ?? row.createdAt) - row.createdAt,
+    total_ms: (row.endedAt ?? row.createdAt) - row.createdAt,
+  })
+}

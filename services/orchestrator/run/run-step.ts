@@ -1,0 +1,145 @@
+import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
+import type { Container } from '../../core/container.ts'
+import { hasEnded, type Execution } from '../../core/execution.ts'
+import { LEASE_MS } from '../../core/lease.ts'
+import type { ExecutionMessage } from '../../core/messages.ts'
+import type { Patch } from '../../core/ports/table.ts'
+import type { SandboxSession } from '../../core/sandbox.ts'
+import type { RunDeps } from '../deps.ts'
+import { createSandboxFinder, type SandboxFinder } from './acquire-sandbox.ts'
+import { tellEnd } from './end-execution.ts'
+import { endCancelled, endLost, endUnstarted } from './end-without-result.ts'
+import { LeaseLost } from './lease-keeper.ts'
+import { runInSandbox, SandboxLost, SandboxUnreachable, startPatch } from './run-in-sandbox.ts'
+import { needsSync } from './sync-files.ts'
+
+const MAX_SANDBOXES_PER_STEP = 3
+
+/**
+ * One step of an execution: whatever the rows say is to be done next. It may be called twice, late or in parallel for the same execution;
+ * the lease lets one of them work, and the supervisor runs an id once.
+ */
+export function createRunStep(deps: RunDeps): (message: ExecutionMessage) => Promise<void> {
+  const finder = createSandboxFinder(deps)
+  return async (message) => {
+    const { tenant, executionId: id, containerId } = message
+    const [row, container] = await Promise.all([deps.table.executions.get(tenant, id), deps.table.containers.get(tenant, containerId)])
+    if (row === null) return
+    if (hasEnded(row.status)) return tellEnd(deps, row)
+    const step = new RunStep(deps, finder, row)
+    try {
+      await step.advance(container)
+    } catch (cause) {
+      // Somebody else holds the row now and goes on.
+      if (!(cause instanceof LeaseLost)) throw cause
+    }
+  }
+}
+
+class RunStep {
+  readonly #deps: RunDeps
+  readonly #finder: SandboxFinder
+  readonly #row: Execution
+
+  constructor(deps: RunDeps, finder: SandboxFinder, row: Execution) {
+    this.#deps = deps
+    this.#finder = finder
+    this.#row = row
+  }
+
+  async advance(container: Container | null): Promise<void> {
+    const row = this.#row
+    if (container === null || container.deletedAt !== null) return this.#endAs((taken) => endCancelled(this.#deps, taken, 'The container was deleted.'))
+    if (container.queue[0] !== row.id) return this.#rejoin(container)
+    if (row.sandboxId !== null) return this.#resume(container)
+    if (row.cancelRequestedAt !== null) return this.#endAs((taken) => endCancelled(this.#deps, taken, 'It was cancelled before it began.'))
+    return this.#begin(container)
+  }
+
+  /** Not at the head: its turn comes when its predecessor ends. Missing from the queue: a crash came between two writes of its acceptance. */
+  async #rejoin(container: Container): Promise<void> {
+    const { table, queue, clock } = this.#deps
+    if (container.queue.includes(this.#row.id)) return
+    const now = clock.now()
+    const after = await table.containers.enqueue(container.tenant, container.id, this.#row.id, now, now + NUDGE_AFTER_MS)
+    if (typeof after !== 'string' && after.queue[0] === this.#row.id) await nudgeExecution(queue, container.tenant, container.id, this.#row.id)
+  }
+
+  async #begin(container: Container): Promise<void> {
+    const known = needsSync(container) ? null : await this.#finder.own(container)
+    if (known !== null) {
+      // The common case, a live sandbox with nothing to copy: the lease and `running` are one write.
+      const taken = await this.#take(startPatch(this.#deps, container, known, []))
+      if (taken === null) return
+      return this.#runWith(taken, container, known, true)
+    }
+    const taken = await this.#take({ status: 'starting' })
+    if (taken === null) return
+    return this.#runWith(taken, container, null, false)
+  }
+
+  async #runWith(taken: Execution, container: Container, session: SandboxSession | null, isMarked: boolean): Promise<void> {
+    let present = container
+    let marked = isMarked
+    for (let attempt = 0; attempt < MAX_SANDBOXES_PER_STEP; attempt++) {
+      if (session === null) {
+        const acquired = await this.#finder.acquire(present, taken)
+        if (acquired.kind === 'failed') return void (await endUnstarted(this.#deps, taken))
+        if (acquired.kind !== 'live') return this.#release(taken)
+        session = acquired.session
+        present = acquired.container
+      }
+      try {
+        return await runInSandbox(this.#deps, taken, present, session, { mode: marked ? 'marked' : 'fresh' })
+      } catch (cause) {
+        if (cause instanceof SandboxLost) return this.#lose(taken, present, cause)
+        if (!(cause instanceof SandboxUnreachable)) throw cause
+        // The sandbox took no byte, so nothing ran there and another one may have the code.
+        const next = await this.#finder.abandon(present, session)
+        if (next === null) return this.#release(taken)
+        present = next
+        session = null
+        marked = false
+      }
+    }
+    await this.#release(taken)
+  }
+
+  /** A worker before this one handed the code over: the execution lives in that sandbox or nowhere. */
+  async #resume(container: Container): Promise<void> {
+    const taken = await this.#take({})
+    if (taken === null) return
+    const session = container.sandboxId === taken.sandboxId ? await this.#finder.own(container) : null
+    if (session === null) return this.#lose(taken, container, new SandboxLost('sandbox_lost'))
+    try {
+      await runInSandbox(this.#deps, taken, container, session, { mode: 'resumed' })
+    } catch (cause) {
+      if (cause instanceof SandboxLost) return this.#lose(taken, container, cause)
+      if (cause instanceof SandboxUnreachable) return this.#lose(taken, container, new SandboxLost('sandbox_lost'))
+      throw cause
+    }
+  }
+
+  /** The code may have run, in part or whole; it is not run again. */
+  async #lose(taken: Execution, container: Container, cause: SandboxLost): Promise<void> {
+    if (container.sandboxId !== null && container.sandboxId === (taken.sandboxId ?? container.sandboxId)) await this.#finder.abandonById(container)
+    await endLost(this.#deps, taken, cause.reason)
+  }
+
+  async #endAs(end: (taken: Execution) => Promise<void>): Promise<void> {
+    const taken = await this.#take({})
+    if (taken !== null) await end(taken)
+  }
+
+  async #take(patch: Patch<Execution>): Promise<Execution | null> {
+    const now = this.#deps.clock.now()
+    const lease = { owner: this.#deps.workerId, now, expiresAt: now + LEASE_MS }
+    const taken = await this.#deps.table.executions.take(this.#row.tenant, this.#row.id, lease, patch)
+    return taken.kind === 'taken' ? taken.row : null
+  }
+
+  async #release(taken: Execution): Promise<void> {
+    const dueAt = this.#deps.clock.now() + NUDGE_AFTER_MS
+    await this.#deps.table.executions.commit(taken.tenant, taken.id, taken.fence, {}, { release: true, dueAt })
+  }
+}

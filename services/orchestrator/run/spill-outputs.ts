@@ -1,0 +1,37 @@
+import { LIMITS } from '../../core/limits.ts'
+import { newObjectKey } from '../../core/object-keys.ts'
+import { REF_MIME, type MimeBundle, type OutputRef } from '../../core/outputs.ts'
+import type { ObjectStore } from '../../core/ports/object-store.ts'
+
+const BINARY = /^(image\/(?!svg\+xml)|audio\/|video\/|application\/(pdf|octet-stream|zip))/
+const JSON_TYPE = /(\+json|^application\/json)$/
+
+/**
+ * Puts the parts of a MIME bundle that are too big for a row into objects. What is left says where they went under `cellblock/ref`:
+ * one reference, or a list of them. Text up to 64 KB and images up to 256 KB of base64 stay inline.
+ */
+export async function spillBundle(objects: ObjectStore, owner: { tenant: string; containerId: string }, bundle: MimeBundle): Promise<MimeBundle> {
+  const kept: Record<string, unknown> = {}
+  const refs: OutputRef[] = []
+  for (const [mime, value] of Object.entries(bundle)) {
+    const body = bigPart(mime, value)
+    if (body === null) {
+      kept[mime] = value
+      continue
+    }
+    const objectKey = newObjectKey(owner.tenant, 'outputs', owner.containerId)
+    await objects.put(objectKey, body, { contentType: mime })
+    refs.push({ objectKey, bytes: body.length, mime })
+  }
+  if (refs.length === 1) kept[REF_MIME] = refs[0]
+  else if (refs.length > 1) kept[REF_MIME] = refs
+  return kept
+}
+
+/** The bytes of a part that must not stay inline; null for one that may. */
+function bigPart(mime: string, value: unknown): Uint8Array | null {
+  const text = typeof value === 'string' ? value : Array.isArray(value) && !JSON_TYPE.test(mime) ? value.join('') : JSON.stringify(value)
+  const limit = BINARY.test(mime) ? LIMITS.maxInlineBinaryBytes : LIMITS.maxInlineTextBytes
+  if (text.length <= limit) return null
+  return Buffer.from(text, BINARY.test(mime) ? 'base64' : 'utf8')
+}

@@ -1,0 +1,46 @@
+import pLimit from 'p-limit'
+import type { Container } from '../../core/container.ts'
+import type { Lost } from '../../core/execution.ts'
+import type { ContainerFile } from '../../core/file.ts'
+import type { SandboxSession } from '../../core/sandbox.ts'
+import type { RunDeps } from '../deps.ts'
+
+const AT_ONCE = 4
+
+/** Whether the sandbox may miss a change that came from outside, such as an upload. */
+export const needsSync = (container: Container): boolean => container.filesVersion !== container.syncedFilesVersion
+
+/**
+ * Makes `/mnt/data` hold what the container's file rows say: all of it in a fresh sandbox, only the changes in a used one. The version is
+ * read before the rows, so a file that is put meanwhile is pushed now or by the next execution, never forgotten.
+ */
+export async function syncFiles(deps: RunDeps, session: SandboxSession, container: Container, signal: AbortSignal): Promise<readonly Lost[]> {
+  const { tenant, id, generation, filesVersion } = container
+  const lost: Lost[] = []
+  const slots = pLimit(AT_ONCE)
+  const rows = await deps.table.files.all(tenant, id)
+  const current = new Set(rows.filter((file) => file.isCurrent && file.state === 'stored').map((file) => file.path))
+  await Promise.all(
+    rows.map((file) =>
+      slots(async () => {
+        if (file.state === 'deleted' && file.sandboxGeneration === generation) {
+          if (!current.has(file.path)) await deps.supervisor.deleteFile(session, file.path)
+          await deps.table.files.patch(tenant, id, file.id, { sandboxGeneration: 0 })
+        }
+        if (!file.isCurrent || file.state !== 'stored' || file.sandboxGeneration === generation) return
+        const problem = await push(deps, session, file, signal)
+        if (problem === null) await deps.table.files.patch(tenant, id, file.id, { sandboxGeneration: generation })
+        else lost.push(problem)
+      }),
+    ),
+  )
+  await deps.table.containers.filesSynced(tenant, id, generation, filesVersion)
+  return lost
+}
+
+async function push(deps: RunDeps, session: SandboxSession, file: ContainerFile, signal: AbortSignal): Promise<Lost | null> {
+  const object = await deps.objects.get(file.objectKey)
+  if (object === null) return { what: `file ${JSON.stringify(file.path)}`, reason: 'Its stored bytes are gone.' }
+  await deps.supervisor.putFile(session, file.path, object.bytes, object.body, signal)
+  return null
+}
