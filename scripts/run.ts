@@ -1,0 +1,66 @@
+// Prepares what a command needs, in visible steps, and then becomes that command. Runs without node_modules.
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { COMMANDS, isCommandName, type Command } from './commands.ts'
+import { ensureSandboxImage } from './sandbox-image.ts'
+import { endWithSignals } from './setup/command.ts'
+import { readSetupConfig } from './setup/config.ts'
+import { ensureDependencies } from './setup/dependencies.ts'
+import { ensureEngine } from './setup/engine.ts'
+import { quiet, SetupError, step } from './setup/progress.ts'
+import { withSetupLock } from './setup/setup-lock.ts'
+
+const root = dirname(import.meta.dirname)
+const logFile = process.getuid?.() === 0 ? '/var/log/cellblock-dockerd.log' : join(root, '.cellblock', 'dockerd.log')
+
+/** Environment that the command gets on top of ours: the engine that was found and the image that was built. */
+async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.ProcessEnv> {
+  const config = readSetupConfig()
+  const isVerbose = command.isVerbose ?? false
+  const env: NodeJS.ProcessEnv = { ...config.environment }
+  if (command.needs.includes('dependencies'))
+    await step('Dependencies', isVerbose, async (progress) => ({
+      found: await ensureDependencies(root, config, progress),
+      value: undefined,
+    }))
+  if (command.needs.includes('engine')) {
+    const engine = await step('Docker engine', isVerbose, async (progress) => {
+      const value = await ensureEngine(config, { mayInstall, logFile }, progress)
+      return { found: value.version, value }
+    })
+    if (engine.host !== undefined) env['DOCKER_HOST'] = engine.host
+  }
+  if (command.needs.includes('image'))
+    env['CELLBLOCK_SANDBOX_IMAGE'] = await step('Sandbox image', isVerbose, async (progress) => {
+      const value = await ensureSandboxImage(progress, { mayInstall, config: { ...config, environment: env } })
+      return { found: value, value }
+    })
+  return env
+}
+
+/** Replaces this process, so that signals and the exit code are the command's own. */
+function become(command: Command, args: readonly string[], env: NodeJS.ProcessEnv): never {
+  const [file, ...before] = command.entry
+  const entry = join(root, file)
+  if (!existsSync(entry)) throw new SetupError(`${file} is missing from this clone: run git status to see what happened to it.`)
+  process.chdir(root)
+  const argv = [process.execPath, '--disable-warning=ExperimentalWarning', entry, ...before, ...args]
+  if (process.execve === undefined)
+    throw new SetupError('This system has no execve: run Cellblock on Linux or macOS (on Windows, in WSL 2).')
+  return process.execve(process.execPath, argv, env)
+}
+
+const [name, ...given] = process.argv.slice(2)
+endWithSignals()
+try {
+  if (!isCommandName(name)) throw new SetupError(`Unknown command ${name ?? '(none)'}. Known: ${Object.keys(COMMANDS).join(', ')}.`)
+  const args = given.filter((argument) => argument !== '--no-install')
+  const command: Command = COMMANDS[name]
+  const mayInstall = args.length === given.length
+  const say = command.isVerbose ? (line: string) => console.error(line) : quiet
+  const env = await withSetupLock(join(root, '.cellblock', 'setup.lock'), say, () => prepare(command, mayInstall))
+  become(command, args, env)
+} catch (error) {
+  console.error(error instanceof SetupError ? `\n✗ ${error.message}` : error)
+  process.exitCode = 1
+}

@@ -1,0 +1,78 @@
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { ensureBaseImage, isImageHere } from './setup/base-image.ts'
+import { hostCertificateAuthorities } from './setup/certificate-authorities.ts'
+import { explainFailure, runCommand } from './setup/command.ts'
+import { readSetupConfig, type SetupConfig } from './setup/config.ts'
+import { imageTag, listImageInputs, type ImageVariant } from './setup/image-inputs.ts'
+import type { Progress } from './setup/progress.ts'
+
+const FOLDER = join(dirname(import.meta.dirname), 'runtime-image')
+
+export interface SandboxImageOptions {
+  /** Default `plain`. */
+  readonly variant?: ImageVariant
+  /** Whether mmdebstrap may be installed when no registry can be reached. Default true. */
+  readonly mayInstall?: boolean
+  readonly config?: SetupConfig
+}
+
+/**
+ * The tag of the sandbox image for the present content of runtime-image/, built first when it does not exist: about two
+ * minutes from nothing, seconds after a change of the supervisor. `cellblock-sandbox:dev` (or `:dev-xvfb`) then names it too.
+ * Throws a SetupError with a sentence when it cannot be built.
+ */
+export async function ensureSandboxImage(progress: Progress, options: SandboxImageOptions = {}): Promise<string> {
+  const { variant = 'plain', mayInstall = true, config = readSetupConfig() } = options
+  const tag = await imageTag(FOLDER, variant)
+  const env = config.environment
+  if (await isImageHere(tag, env)) return tag
+
+  const base = await ensureBaseImage(config, mayInstall, progress)
+  const context = await mkdtemp(join(tmpdir(), 'cellblock-image-'))
+  try {
+    await fillContext(context, config)
+    const buildArguments = { ...config.buildArguments, BASE: base, VARIANT: variant }
+    progress(`docker build ${tag}`)
+    const built = await runCommand(
+      'docker',
+      [
+        'build',
+        ...Object.entries(buildArguments).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
+        '--tag',
+        tag,
+        '--tag',
+        variant === 'plain' ? 'cellblock-sandbox:dev' : `cellblock-sandbox:dev-${variant}`,
+        context,
+      ],
+      { env: { ...env, BUILDKIT_PROGRESS: 'plain', BUILDX_BUILDER: 'default' }, onLine: buildSteps(progress) },
+    )
+    if (built.code !== 0)
+      throw explainFailure(
+        'The sandbox image could not be built: the reason is above. Check that PyPI and the Debian mirror can be reached and run the command again.',
+        built,
+      )
+  } finally {
+    await rm(context, { recursive: true, force: true })
+  }
+  return tag
+}
+
+/** The image's inputs and nothing else, plus this machine's certificate authorities for the stage that downloads. */
+async function fillContext(context: string, config: SetupConfig): Promise<void> {
+  for (const path of await listImageInputs(FOLDER)) {
+    await mkdir(dirname(join(context, path)), { recursive: true })
+    await cp(join(FOLDER, path), join(context, path))
+  }
+  await mkdir(join(context, 'ca'))
+  const authorities = hostCertificateAuthorities(config.caFile)
+  await writeFile(join(context, 'ca', '.keep'), '')
+  if (authorities !== '') await writeFile(join(context, 'ca', 'host.crt'), authorities)
+}
+
+/** One line a build step, from either of Docker's builders. */
+const buildSteps = (progress: Progress) => (line: string) => {
+  const step = /^Step (\d+\/\d+) : (.*)/.exec(line) ?? /^#\d+ \[([^\]]+)\] (.*)/.exec(line)
+  if (step) progress(`${step[1]} ${(step[2] ?? '').replaceAll(/\s+/g, ' ').slice(0, 90)}`)
+}

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { aptInstall } from './apt.ts'
+import { explainFailure, runCommand } from './command.ts'
+import type { SetupConfig } from './config.ts'
+import { SetupError, type Progress } from './progress.ts'
+
+const OFFICIAL = 'debian:trixie-slim'
+const OWN = 'cellblock-base:trixie'
+
+/** A local image of Debian 13: pulled, or made from the Debian mirror where no registry can be reached. Answers its name. */
+export async function ensureBaseImage(config: SetupConfig, mayInstall: boolean, progress: Progress): Promise<string> {
+  const env = config.environment
+  for (const name of config.baseImage ? [config.baseImage] : [OFFICIAL, OWN]) if (await isImageHere(name, env)) return name
+  if (config.baseImage)
+    throw new SetupError(`CELLBLOCK_BASE_IMAGE=${config.baseImage} is not on this machine. Load it (docker load) or unset the variable.`)
+
+  progress(`docker pull ${OFFICIAL}`)
+  const pulled = await runCommand('docker', ['pull', '--quiet', OFFICIAL], { env, timeoutSeconds: 180 })
+  if (pulled.code === 0) return OFFICIAL
+  progress('No image registry can be reached: building the same base from the Debian mirror')
+  await bootstrapDebian(config, mayInstall, progress)
+  return OWN
+}
+
+export async function isImageHere(name: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  return (await runCommand('docker', ['image', 'inspect', '--format', '{{.Id}}', name], { env, timeoutSeconds: 30 })).code === 0
+}
+
+async function bootstrapDebian(config: SetupConfig, mayInstall: boolean, progress: Progress): Promise<void> {
+  const env = config.environment
+  if ((await runCommand('mmdebstrap', ['--version'], { env })).code !== 0) await installMmdebstrap(env, mayInstall, progress)
+  const folder = await mkdtemp(join(tmpdir(), 'cellblock-base-'))
+  try {
+    const archive = join(folder, 'base.tar')
+    const mirror = config.buildArguments['DEBIAN_MIRROR'] ?? 'http://deb.debian.org/debian'
+    progress(`mmdebstrap trixie from ${mirror}`)
+    const made = await runCommand('mmdebstrap', [...MMDEBSTRAP_OPTIONS, 'trixie', archive, ...aptSources(mirror)], {
+      env,
+      onLine: majorLines(progress),
+    })
+    if (made.code !== 0)
+      throw explainFailure(
+        `Neither could ${OFFICIAL} be pulled nor a Debian base be made from ${mirror}. Make one of them reachable (DEBIAN_MIRROR names another mirror), or set CELLBLOCK_BASE_IMAGE to a local image of Debian 13.`,
+        made,
+      )
+    const imported = await runCommand('docker', ['import', archive, OWN], { env })
+    if (imported.code !== 0) throw explainFailure(`docker import could not store ${OWN}.`, imported)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** As slim as the official image, and without the host's name and resolver, which mmdebstrap copies in. */
+const MMDEBSTRAP_OPTIONS = [
+  '--variant=minbase',
+  ...['man', 'info', 'locale', 'doc'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
+  '--dpkgopt=path-include=/usr/share/doc/*/copyright',
+  '--customize-hook=rm -f "$1"/etc/hostname "$1"/etc/resolv.conf',
+]
+
+const aptSources = (mirror: string): string[] => [
+  `deb ${mirror} trixie main`,
+  `deb ${mirror} trixie-updates main`,
+  `deb ${mirror}-security trixie-security main`,
+]
+
+async function installMmdebstrap(env: NodeJS.ProcessEnv, mayInstall: boolean, progress: Progress): Promise<void> {
+  const canInstall = process.getuid?.() === 0 && (await runCommand('apt-get', ['--version'], { env })).code === 0
+  if (!canInstall || !mayInstall)
+    throw new SetupError(
+      `${OFFICIAL} could not be pulled, and mmdebstrap, which can make the same base, is not installed. On Debian or Ubuntu run \`sudo apt-get install -y mmdebstrap debian-archive-keyring\`; elsewhere load a Debian 13 image and set CELLBLOCK_BASE_IMAGE to its name. Then run the command again.`,
+    )
+  await aptInstall(['mmdebstrap', 'debian-archive-keyring'], env, progress)
+}
+
+/** mmdebstrap's milestones, without its progress bars. */
+const majorLines = (progress: Progress) => (line: string) => {
+  if (/^I: (downloading|extracting|installing|creating)/.test(line)) progress(line.slice(3))
+}

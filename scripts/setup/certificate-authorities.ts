@@ -1,0 +1,32 @@
+import { X509Certificate } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import tls from 'node:tls'
+
+/**
+ * PEM of the authorities that this machine trusts beyond the public ones Node carries: a company's proxy, for instance.
+ * Empty on most machines. Read from the system's store, NODE_EXTRA_CA_CERTS and `caFile`.
+ */
+export function hostCertificateAuthorities(caFile: string | undefined): string {
+  const fromFile = caFile && existsSync(caFile) ? (readFileSync(caFile, 'utf8').match(CERTIFICATE) ?? []) : []
+  const known = new Set(tls.getCACertificates('bundled').map(fingerprint))
+  const extra = new Map<string, string>()
+  for (const pem of [...tls.getCACertificates('system'), ...tls.getCACertificates('extra'), ...fromFile]) {
+    const print = fingerprint(pem)
+    if (print !== undefined && !known.has(print)) extra.set(print, pem.trim())
+  }
+  return [...extra]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([, pem]) => `${pem}\n`)
+    .join('')
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
+
+/** Undefined for a certificate that cannot be parsed: old stores hold a few. */
+function fingerprint(pem: string): string | undefined {
+  try {
+    return new X509Certificate(pem).fingerprint256
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { createInterface } from 'node:readline'
+import { SetupError } from './progress.ts'
+
+export interface CommandResult {
+  /** 127 when the program does not exist, 124 when it took too long. */
+  readonly code: number
+  readonly stdout: string
+  /** Both streams as they came, for messages. */
+  readonly output: string
+}
+
+export interface CommandOptions {
+  readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
+  readonly timeoutSeconds?: number
+  /** Called for each line of either stream while the program runs. */
+  readonly onLine?: (line: string) => void
+}
+
+const running = new Set<ReturnType<typeof spawn>>()
+
+/** Runs a program to its end. Never rejects: what went wrong is in the result. */
+export function runCommand(program: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'] })
+    running.add(child)
+    let stdout = ''
+    let output = ''
+    let isLate = false
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+      if (options.onLine) createInterface({ input: stream }).on('line', options.onLine)
+    }
+    const timer = options.timeoutSeconds
+      ? setTimeout(() => {
+          isLate = true
+          child.kill('SIGKILL')
+        }, options.timeoutSeconds * 1000)
+      : undefined
+    const finish = (code: number): void => {
+      clearTimeout(timer)
+      running.delete(child)
+      resolve({ code, stdout, output })
+    }
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      output += error.message
+      finish(error.code === 'ENOENT' ? 127 : 126)
+    })
+    child.on('close', (code, signal) => finish(isLate ? 124 : (code ?? 128 + (signal ? constants.signals[signal] : 0))))
+  })
+}
+
+/** A signal ends the program that is being waited for, and then this process with the usual exit code. */
+export function endWithSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => {
+      for (const child of running) child.kill('SIGTERM')
+      process.exit(128 + constants.signals[signal])
+    })
+}
+
+/** The reason of a failure as a sentence, with the program's last lines; a full disk is recognised in any of them. */
+export function explainFailure(sentence: string, result: CommandResult): SetupError {
+  const lastLines = result.output.trim().split('\n').slice(-20).join('\n')
+  const advice = /no space left on device|ENOSPC|not enough free space|You don't have enough free space/i.test(result.output)
+    ? `${sentence} The disk is full: free some space (docker system df shows Docker's part) and run the command again.`
+    : sentence
+  return new SetupError(lastLines ? `${lastLines}\n\n${advice}` : advice)
+}

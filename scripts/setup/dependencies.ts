@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runCommand, explainFailure } from './command.ts'
+import type { SetupConfig } from './config.ts'
+import type { Progress } from './progress.ts'
+
+interface Lockfile {
+  readonly packages: Readonly<Record<string, { readonly version?: string; readonly optional?: boolean; readonly link?: boolean }>>
+}
+
+/** Makes node_modules what package-lock.json says. `npm ci` runs only when npm's own record of what is there differs. */
+export async function ensureDependencies(root: string, config: SetupConfig, progress: Progress): Promise<string> {
+  const wanted = await readLockfile(join(root, 'package-lock.json'))
+  if (wanted === undefined) throw new Error('package-lock.json is missing or is not JSON')
+  const isCurrent = async (): Promise<boolean> => {
+    const installed = await readLockfile(join(root, 'node_modules', '.package-lock.json'))
+    return installed !== undefined && matches(wanted, installed)
+  }
+  const count = `${Object.keys(wanted.packages).length - 1} packages as locked`
+  if (await isCurrent()) return count
+
+  progress('npm ci')
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
+  const result = config.npmCli?.endsWith('.js')
+    ? await runCommand(process.execPath, [config.npmCli, ...args], { cwd: root, env: config.environment })
+    : await runCommand('npm', args, { cwd: root, env: config.environment })
+  if (result.code !== 0)
+    throw explainFailure(
+      'npm could not install the dependencies. Check that the npm registry can be reached (npm ping) and run the command again.',
+      result,
+    )
+  return count
+}
+
+/** Optional packages belong to other platforms; every other one has to be there in the locked version. */
+export function matches(wanted: Lockfile, installed: Lockfile): boolean {
+  return Object.entries(wanted.packages).every(
+    ([path, { version, optional }]) => path === '' || optional === true || installed.packages[path]?.version === version,
+  )
+}
+
+async function readLockfile(path: string): Promise<Lockfile | undefined> {
+  try {
+    const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return typeof parsed === 'object' && parsed !== null && 'packages' in parsed ? (parsed as Lockfile) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, openSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { aptInstall } from './apt.ts'
+import { runCommand } from './command.ts'
+import type { SetupConfig } from './config.ts'
+import { decideEngine } from './engine-decision.ts'
+import { SetupError, type Progress } from './progress.ts'
+
+export interface EngineOptions {
+  readonly mayInstall: boolean
+  /** Where a started engine writes its log. */
+  readonly logFile: string
+  readonly startTimeoutSeconds?: number
+}
+
+export interface Engine {
+  readonly version: string
+  /** For DOCKER_HOST: contexts of the docker command are unknown to other clients. Undefined means the default socket. */
+  readonly host: string | undefined
+}
+
+/** An engine that answers, installed and started where `decideEngine` allows it; it outlives this process. */
+export async function ensureEngine(config: SetupConfig, options: EngineOptions, progress: Progress): Promise<Engine> {
+  const env = { ...config.environment, PATH: [config.environment['PATH'], '/usr/sbin', '/sbin'].join(delimiter) }
+  const asked = await askEngine(env)
+  const decision = decideEngine({
+    answers: asked.version !== undefined,
+    complaint: asked.complaint,
+    dockerHost: config.dockerHost,
+    platform: process.platform,
+    isRoot: process.getuid?.() === 0,
+    distributions: readDistributions(),
+    isDockerdInstalled: isOnPath('dockerd', env.PATH),
+    hasDockerCommand: isOnPath('docker', env.PATH),
+    mayInstall: options.mayInstall,
+  })
+  if (decision.kind === 'refuse') throw new SetupError(decision.sentence)
+  if (decision.kind !== 'use') progress('No Docker engine answers.')
+  if (decision.kind === 'install') {
+    progress("Installing the distribution's docker.io with apt-get (refuse this with --no-install)")
+    await aptInstall(['docker.io'], env, progress)
+    if (!isOnPath('docker', env.PATH)) await aptInstall(['docker-cli'], env, progress)
+  }
+  if (decision.kind !== 'use' && (await askEngine(env)).version === undefined) await startEngine(env, options, progress)
+  const version = asked.version ?? (await askEngine(env)).version
+  if (version === undefined)
+    throw new SetupError('The Docker engine was started but does not answer `docker version`. Run that command to see why.')
+  return { version, host: config.dockerHost ?? (await contextHost(env)) }
+}
+
+async function askEngine(env: NodeJS.ProcessEnv): Promise<{ readonly version: string | undefined; readonly complaint: string }> {
+  const { code, stdout, output } = await runCommand('docker', ['version', '--format', '{{.Server.Version}}'], { env, timeoutSeconds: 15 })
+  return { version: code === 0 && stdout.trim() !== '' ? stdout.trim() : undefined, complaint: output }
+}
+
+async function contextHost(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const { code, stdout } = await runCommand('docker', ['context', 'inspect', '--format', '{{.Endpoints.docker.Host}}'], {
+    env,
+    timeoutSeconds: 15,
+  })
+  const host = stdout.trim()
+  return code === 0 && host !== '' && host !== 'unix:///var/run/docker.sock' ? host : undefined
+}
+
+/** By systemd where it runs; else detached, in a session of its own, so that no signal to us reaches it. */
+async function startEngine(env: NodeJS.ProcessEnv, options: EngineOptions, progress: Progress): Promise<void> {
+  if (existsSync('/run/systemd/system')) {
+    progress('systemctl start docker')
+    const result = await runCommand('systemctl', ['start', 'docker'], { env })
+    if (result.code === 0) return
+  }
+  progress(`Starting dockerd; it stays when this command ends. Its log: ${options.logFile}`)
+  const log = openSync(options.logFile, 'w')
+  const daemon = spawn('dockerd', [], { env, detached: true, stdio: ['ignore', log, log] })
+  const ended = Promise.race([once(daemon, 'exit'), once(daemon, 'error')]).then(() => 'ended' as const)
+  const deadline = performance.now() + (options.startTimeoutSeconds ?? 60) * 1000
+  while (performance.now() < deadline) {
+    if ((await askEngine(env)).version !== undefined) {
+      daemon.unref()
+      return
+    }
+    if ((await Promise.race([ended, wait(250, 'waiting' as const)])) === 'ended') break
+  }
+  const tail = existsSync(options.logFile) ? readFileSync(options.logFile, 'utf8').trim().split('\n').slice(-8).join('\n') : ''
+  throw new SetupError(
+    `${tail}\n\nThe Docker engine did not start; its log is ${options.logFile}. Inside a container it needs --privileged: start an engine outside and pass DOCKER_HOST.`,
+  )
+}
+
+function readDistributions(): readonly string[] {
+  if (!existsSync('/etc/os-release')) return []
+  const lines = readFileSync('/etc/os-release', 'utf8').split('\n')
+  return lines
+    .filter((line) => /^ID(_LIKE)?=/.test(line))
+    .flatMap((line) =>
+      line
+        .replace(/^[^=]*=/, '')
+        .replaceAll('"', '')
+        .split(' '),
+    )
+}
+
+function isOnPath(program: string, path: string): boolean {
+  return path.split(delimiter).some((folder) => folder !== '' && existsSync(join(folder, program)))
+}

@@ -1,0 +1,43 @@
+// `npm test`: every static check, then every test; ends with the line `N passed, N failed`. With arguments it is vitest alone.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CHECK_NAMES } from './checks.ts'
+import { runCheck } from './run-check.ts'
+import { countTests, summaryLine, type TestCounts } from './test-results.ts'
+
+const VITEST = join(import.meta.dirname, '..', 'node_modules', 'vitest', 'vitest.mjs')
+
+async function runVitest(args: readonly string[]): Promise<TestCounts> {
+  const folder = await mkdtemp(join(tmpdir(), 'cellblock-test-'))
+  const report = join(folder, 'report.json')
+  try {
+    const vitest = spawn(
+      process.execPath,
+      [VITEST, 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args],
+      { stdio: ['ignore', 'inherit', 'inherit'] },
+    )
+    const forward = (signal: NodeJS.Signals): void => {
+      vitest.kill(signal)
+      vitest.once('exit', () => process.exit(128 + constants.signals[signal]))
+    }
+    process.once('SIGTERM', forward).once('SIGINT', forward).once('SIGHUP', forward)
+    const [code] = (await once(vitest, 'exit')) as [number | null]
+    return countTests(await readFile(report, 'utf8').catch(() => undefined), code ?? 1)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const args = process.argv.slice(2)
+const counts: TestCounts[] = []
+if (args.length === 0)
+  for (const name of CHECK_NAMES) {
+    const isGood = await runCheck(name)
+    counts.push({ passed: isGood ? 1 : 0, failed: isGood ? 0 : 1 })
+  }
+counts.push(await runVitest(args))
+console.log(`\n${summaryLine(counts)}`)
+if (counts.some(({ failed }) => failed > 0)) process.exitCode = 1

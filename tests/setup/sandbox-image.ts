@@ -1,0 +1,14 @@
+import type { TestProject } from 'vitest/node'
+import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Tag of the sandbox image for the present content of runtime-image/. */
+    sandboxImage: string
+  }
+}
+
+/** Builds the sandbox image when it is missing; tests read its tag with `inject('sandboxImage')`. */
+export async function setup(project: TestProject): Promise<void> {
+  project.provide('sandboxImage', await ensureSandboxImage((line) => console.error(line)))
+}

@@ -1,0 +1,26 @@
+import { defineConfig } from 'vitest/config'
+
+/** Suites that start sandboxes: few at a time, because each costs a core while it starts. */
+const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos'] as const
+/** Suites that need no Docker engine. */
+const WITHOUT_SANDBOXES = ['unit', 'infra'] as const
+
+const suite = (name: string, order: number) => ({
+  extends: true as const,
+  test: { name, include: [`tests/${name}/**/*.test.ts`], sequence: { groupOrder: order } },
+})
+
+export default defineConfig({
+  test: {
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    maxWorkers: 2,
+    projects: [
+      ...WITHOUT_SANDBOXES.map((name) => suite(name, 0)),
+      ...WITH_SANDBOXES.map((name) => {
+        const { extends: base, test } = suite(name, 1)
+        return { extends: base, test: { ...test, globalSetup: ['tests/setup/sandbox-image.ts'] } }
+      }),
+    ],
+  },
+})
