@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { MEMORY_TIERS } from '../services/core/limits.ts'
+
+const integer = (least: number, most: number, what: string) =>
+  z.int({ error: `must be a whole number of ${what} from ${least} to ${most}` }).min(least, { error: `must be at least ${least} ${what}` }).max(most, { error: `must be at most ${most} ${what}` })
+const matching = (pattern: RegExp, sentence: string) => z.string({ error: sentence }).regex(pattern, { error: sentence })
+
+const PREFIX_LIST = matching(/^pl-[0-9a-f]{8,17}$/, 'must be the id of a prefix list such as pl-63a5400a; `aws ec2 describe-prefix-lists` prints it')
+
+const Sandboxes = z.strictObject({
+  /** The memory tiers on offer, and how many sandboxes of each wait started. 0 costs nothing and makes a first execution wait for a start. */
+  tiers: z
+    .partialRecord(z.enum(MEMORY_TIERS), z.strictObject({ warm: integer(0, 500, 'sandboxes') }), { error: `must be an object whose keys are memory tiers (${MEMORY_TIERS.join(', ')})` })
+    .refine((tiers) => Object.keys(tiers).length > 0, { error: `must enable at least one memory tier of ${MEMORY_TIERS.join(', ')}` }),
+  /** Must be the architecture that the image is built for. */
+  architecture: z.enum(['X86_64', 'ARM64'], { error: 'must be X86_64 or ARM64, as the sandbox image is built' }),
+  /** Share of sandboxes that start on Fargate Spot, percent. A Spot sandbox may be taken away with two minutes' notice. */
+  spotPercent: integer(0, 100, 'percent').default(0),
+  /** No more sandboxes than this at one time, over all tenants. */
+  maximum: integer(1, 100_000, 'sandboxes').default(50),
+  /** Disk of a sandbox with its image and `/mnt/data`, GiB. */
+  diskGiB: integer(21, 200, 'GiB').default(21),
+  /** Tag of the image in the stack's repository. Default: the content hash of runtime-image/. */
+  imageTag: matching(/^[0-9A-Za-z_][0-9A-Za-z_.-]{0,127}$/, 'must be an image tag').optional(),
+  /** A whole image name instead of the stack's repository, for emulated accounts. */
+  imageUri: z.string().min(1, { error: 'must be the name of an image' }).optional(),
+})
+
+const Model = z.strictObject({
+  name: matching(/^[\w.:/-]{1,100}$/, 'must be 1 to 100 letters, digits or . : / - _'),
+  baseUrl: z.url({ protocol: /^https$/, error: 'must be an https:// URL' }).optional(),
+  /** Name that the provider knows it by, when that is another. */
+  providerModel: z.string().min(1).optional(),
+  /** Which entry of the models secret holds its key. Default: its name. */
+  keyName: matching(/^[\w.-]{1,100}$/, 'must be 1 to 100 letters, digits or . - _').optional(),
+  contextWindow: integer(1_000, 100_000_000, 'tokens').optional(),
+})
+
+const Api = z.strictObject({
+  /** CloudFront takes certificates from us-east-1 only. */
+  customDomain: z
+    .strictObject({
+      name: matching(/^(?=.{4,253}$)([a-z0-9-]{1,63}\.)+[a-z]{2,63}$/, 'must be a host name such as code.example.com'),
+      certificateArn: matching(/^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of an ACM certificate in us-east-1, because CloudFront takes no other'),
+    })
+    .optional(),
+  corsOrigins: z.array(matching(/^https?:\/\/[^/*\s]+$/, 'must be an origin such as https://app.example.com, without a path or a wildcard')).default([]),
+  /** Streams that may be open at once; more are answered 429. Each holds one Lambda. */
+  maxOpenStreams: integer(1, 10_000, 'streams').default(100),
+  /** A web ACL of scope CLOUDFRONT. */
+  webAclArn: matching(/^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/.+$/, 'must be the ARN of a WAF web ACL of scope CLOUDFRONT').optional(),
+})
+
+const Network = z.strictObject({
+  /** Of the VPC that holds the sandboxes and the run worker, and nothing else. A sandbox takes one address. */
+  cidr: matching(/^(10|172|192)(\.\d{1,3}){3}\/1[6-9]$/, 'must be a private IPv4 range of /16 to /19, such as 10.88.0.0/16').default('10.88.0.0/16'),
+  /** Zones in which each interface endpoint stands. Every one costs money all month; one serves all zones. */
+  endpointZones: integer(1, 2, 'zones').default(1),
+  /** Only where the Region is not in the built-in table. */
+  s3PrefixListId: PREFIX_LIST.optional(),
+  dynamodbPrefixListId: PREFIX_LIST.optional(),
+})
+
+export const Config = z.strictObject({
+  stage: matching(/^[a-z][a-z0-9-]{0,15}$/, 'must be 1 to 16 lower-case letters, digits or -, beginning with a letter'),
+  logLevel: z.enum(['debug', 'info', 'warn', 'error'], { error: 'must be debug, info, warn or error' }).default('info'),
+  sandboxes: Sandboxes,
+  models: z.strictObject({
+    list: z.array(Model).default([]),
+    /** The Secrets Manager secret with the models' keys: a JSON object from key name to key. Default: `cellblock/<stage>/models`. */
+    secretName: matching(/^[\w/+=.@-]{1,200}$/, 'must be the name of a secret').optional(),
+  }),
+  api: Api.prefault({}),
+  network: Network.prefault({}),
+  retention: z
+    .strictObject({
+      logDays: z.literal([1, 3, 5, 7, 14, 30, 60, 90, 180, 365], { error: 'must be 1, 3, 5, 7, 14, 30, 60, 90, 180 or 365 days, as CloudWatch has it' }).default(30),
+      /** How far back the table can be restored. */
+      backupDays: integer(1, 35, 'days').default(35),
+    })
+    .prefault({}),
+  /** Messages of each queue that are worked on at one time. */
+  concurrency: z
+    .strictObject({ chat: integer(2, 1_000, 'steps').default(50), run: integer(2, 1_000, 'steps').default(50), place: integer(2, 1_000, 'starts').default(10) })
+    .prefault({}),
+  operations: z.strictObject({
+    /** An alarm goes out at 80 % of this and when the forecast passes it. */
+    monthlyBudgetUsd: integer(1, 10_000_000, 'US dollars'),
+    alarmEmail: z.email({ error: 'must be an e-mail address' }).optional(),
+  }),
+})
+export type Config = z.infer<typeof Config>
+
+/**
+ * Reads the context value `cellblock`: an object from cdk.json, or JSON text from `-c cellblock='{…}'`.
+ * Throws an Error with one sentence for each value that is wrong.
+ */
+export function readConfig(context: unknown): Config {
+  const parsed = Config.safeParse(typeof context === 'string' ? parseJson(context) : context)
+  if (parsed.success) return parsed.data
+  throw new Error(parsed.error.issues.map(sentenceOf).join('\n'))
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Error("The context value 'cellblock' must be a JSON object.", { cause })
+  }
+}
+
+function sentenceOf(issue: z.core.$ZodIssue): string {
+  const path = ['cellblock', ...issue.path].join('.')
+  if (issue.code === 'unrecognized_keys') return `${path} has an unknown setting: ${issue.keys.join(', ')}. Correct its name or remove it (cdk.json, "context").`
+  const missing = issue.code === 'invalid_type' && issue.input === undefined
+  return `${path} ${missing && issue.message.startsWith('Invalid input') ? 'is missing' : issue.message}. Correct it in cdk.json ("context").`
+}

@@ -1,0 +1,32 @@
+import { Duration, Stack } from 'aws-cdk-lib'
+import { Queue, QueueEncryption, RedrivePermission } from 'aws-cdk-lib/aws-sqs'
+import { Construct } from 'constructs'
+import type { QueueDefinition } from '../queue-definitions.ts'
+
+export interface JobQueueProps {
+  readonly stage: string
+  readonly definition: QueueDefinition
+}
+
+/** A standard queue (fair by `MessageGroupId`) and where its messages go that nobody could work on. Messages hold ids only. */
+export class JobQueue extends Construct {
+  readonly queue: Queue
+  readonly dead: Queue
+
+  constructor(scope: Construct, id: string, { stage, definition }: JobQueueProps) {
+    super(scope, id)
+    const queueName = `cellblock-${stage}-${definition.name}`
+    const deadName = `cellblock-${stage}-${definition.deadLetterName}`
+    const common = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true, retentionPeriod: Duration.days(14) }
+    // By name, because the two queues name each other.
+    const source = Queue.fromQueueArn(this, 'Source', Stack.of(this).formatArn({ service: 'sqs', resource: queueName }))
+    this.dead = new Queue(this, 'Dead', { ...common, queueName: deadName, redriveAllowPolicy: { redrivePermission: RedrivePermission.BY_QUEUE, sourceQueues: [source] } })
+    this.queue = new Queue(this, 'Resource', {
+      ...common,
+      queueName,
+      visibilityTimeout: Duration.seconds(definition.visibilityTimeoutSeconds),
+      receiveMessageWaitTime: Duration.seconds(20),
+      deadLetterQueue: { queue: this.dead, maxReceiveCount: definition.maxReceiveCount },
+    })
+  }
+}

@@ -1,0 +1,39 @@
+import { Stack, type StackProps } from 'aws-cdk-lib'
+import type { IKey } from 'aws-cdk-lib/aws-kms'
+import type { Bucket } from 'aws-cdk-lib/aws-s3'
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
+import type { Construct } from 'constructs'
+import { QUEUES, type QueueName } from '../../services/core/messages.ts'
+import { queueDefinitions } from '../queue-definitions.ts'
+import type { Config } from '../config.ts'
+import { createAccessLogBucket } from '../constructs/access-log-bucket.ts'
+import { createEncryptionKey } from '../constructs/encryption-key.ts'
+import { JobQueue } from '../constructs/job-queue.ts'
+import { JobTable } from '../constructs/job-table.ts'
+import { createModelsSecret } from '../constructs/models-secret.ts'
+import { ObjectBucket } from '../constructs/object-bucket.ts'
+
+export interface DataStackProps extends StackProps {
+  readonly config: Config
+}
+
+/** Everything that outlives a deployment. Removing the stack keeps table, objects, logs, keys and model keys; queues hold nudges only and go. */
+export class DataStack extends Stack {
+  readonly key: IKey
+  readonly table: JobTable['table']
+  readonly bucket: Bucket
+  readonly accessLogs: Bucket
+  readonly queues: Readonly<Record<QueueName, JobQueue>>
+  readonly modelsSecret: Secret
+
+  constructor(scope: Construct, id: string, { config, ...props }: DataStackProps) {
+    super(scope, id, props)
+    this.key = createEncryptionKey(this, config.stage)
+    this.table = new JobTable(this, 'Table', { key: this.key, backupDays: config.retention.backupDays }).table
+    this.accessLogs = createAccessLogBucket(this, config.retention.logDays)
+    this.bucket = new ObjectBucket(this, 'Objects', { key: this.key, accessLogs: this.accessLogs, corsOrigins: config.api.corsOrigins }).bucket
+    const queueOf = (name: QueueName) => new JobQueue(this, `${name}-queue`, { stage: config.stage, definition: queueDefinitions[name] })
+    this.queues = Object.fromEntries(QUEUES.map((name) => [name, queueOf(name)])) as Record<QueueName, JobQueue>
+    this.modelsSecret = createModelsSecret(this, config.models.secretName ?? `cellblock/${config.stage}/models`, this.key)
+  }
+}
