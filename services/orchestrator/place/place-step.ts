@@ -1,8 +1,9 @@
-import { nudgeExecution } from '../../core/accept-execution.ts'
 import type { PlacementMessage } from '../../core/messages.ts'
 import type { PlaceDeps } from '../deps.ts'
 import type { Pool } from './pool.ts'
 import { startSandbox } from './start-sandbox.ts'
+
+const RETRY_START_SECONDS = 3
 
 /** Starts, stops and refills: the only steps that talk to the compute API. */
 export function createPlaceStep(deps: PlaceDeps, pool: Pool): (message: PlacementMessage) => Promise<void> {
@@ -14,9 +15,14 @@ export function createPlaceStep(deps: PlaceDeps, pool: Pool): (message: Placemen
         return stopSandbox(deps, message.sandboxId)
       case 'sandbox.place': {
         const sandbox = await deps.table.sandboxes.get(message.sandboxId)
-        if (sandbox?.state === 'starting') await startSandbox(deps, sandbox)
-        // Ready or failed: the execution's next step finds out which.
-        return nudgeExecution(deps.queue, message.tenant, message.containerId, message.executionId)
+        const { tenant, containerId, executionId } = message
+        const hasFailed = sandbox?.state === 'starting' && (await startSandbox(deps, sandbox)) === null
+        // The execution's next step finds out how it went; after a failure it asks for another start, so not at once.
+        return deps.queue.send(
+          'executions',
+          { v: 1, type: 'execution.step', tenant, containerId, executionId },
+          { group: tenant, ...(hasFailed ? { delaySeconds: RETRY_START_SECONDS } : {}) },
+        )
       }
     }
   }

@@ -3,6 +3,9 @@ import { DriverError } from '../../core/ports/sandbox-driver.ts'
 import type { Sandbox } from '../../core/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
 
+/** How long the row of a failed start stays, so that the execution's next step can tell why it has no sandbox, milliseconds. */
+const GONE_KEPT_MS = 600_000
+
 /**
  * Starts the sandbox of a row in `starting` and waits until it is ready: then the row is `claimed` when a container waits for it and `ready`
  * otherwise. A start that fails leaves the row `gone`. Repeating it starts nothing twice: drivers are idempotent by sandbox id.
@@ -30,6 +33,6 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
     if (!(cause instanceof DriverError)) throw cause
   }
   await driver.stop(sandbox.id)
-  await table.sandboxes.move(sandbox.id, ['starting'], { state: 'gone', dueAt: null })
+  await table.sandboxes.move(sandbox.id, ['starting'], { state: 'gone', dueAt: clock.now() + GONE_KEPT_MS })
   return null
 }

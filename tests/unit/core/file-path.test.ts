@@ -1,0 +1,37 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ServiceError } from '../../../services/core/errors.ts'
+import { normalizeFilePath } from '../../../services/core/file-path.ts'
+
+describe('normalizeFilePath', () => {
+  it.each([
+    ['a.csv', 'a.csv'],
+    ['/mnt/data/plots/a b.png', 'plots/a b.png'],
+    ['e\u0301t\u00e9.txt', '\u00e9t\u00e9.txt'],
+    ['日本/データ.csv', '日本/データ.csv'],
+    ['...hidden', '...hidden'],
+  ])('takes %j', (raw, path) => expect(normalizeFilePath(raw)).toBe(path))
+
+  it.each([
+    '', '/', '../../x', 'a/../b', './a', 'a//b', '/etc/passwd', 'a\\b', 'a\u0000b', 'a\nb', 'evil\u202egnp.exe', 'x'.repeat(256), `${'d/'.repeat(520)}x`,
+    'CON', 'nul.txt', 'a.', 'a ', '\ud800', '\ufeffx',
+  ])('refuses %j with a sentence', (raw) => {
+    expect(() => normalizeFilePath(raw)).toThrow(ServiceError)
+    expect(() => normalizeFilePath(raw)).toThrow(/^The file name .+\. Use /)
+  })
+
+  it('gives a form that it takes again unchanged, and that stays inside its folder', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (raw) => {
+        let path: string
+        try {
+          path = normalizeFilePath(raw)
+        } catch (error) {
+          return error instanceof ServiceError
+        }
+        return normalizeFilePath(path) === path && !path.startsWith('/') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { OutputAssembler } from '../../../services/core/output-assembler.ts'
+import type { SupervisorFact } from '../../../services/core/ports/supervisor.ts'
+
+function assemble(facts: readonly SupervisorFact[], indexes: readonly number[] = [0]): OutputAssembler {
+  const assembler = new OutputAssembler(indexes)
+  facts.forEach((fact, seq) => assembler.add({ seq, t: 0, ...fact }))
+  return assembler
+}
+const print = (text: string, name: 'stdout' | 'stderr' = 'stdout', index = 0): SupervisorFact => ({ type: 'stream', index, name, text })
+const display = (data: Record<string, unknown>, displayId: string | null = null): SupervisorFact => ({
+  type: 'display', index: 0, outputType: 'display_data', data, metadata: {}, executionCount: null, displayId,
+})
+
+describe('OutputAssembler', () => {
+  it('joins neighbouring text of one stream and keeps the streams apart', () => {
+    const assembler = assemble([print('a'), print('b'), print('!', 'stderr'), print('c')])
+    expect(assembler.cells()[0]?.outputs).toEqual([
+      { output_type: 'stream', name: 'stdout', text: 'ab' },
+      { output_type: 'stream', name: 'stderr', text: '!' },
+      { output_type: 'stream', name: 'stdout', text: 'c' },
+    ])
+    expect([assembler.stdout, assembler.stderr]).toEqual(['abc', '!'])
+  })
+
+  it('replaces every output of a display id on update', () => {
+    const assembler = assemble([
+      display({ 'text/plain': 'one' }, 'd1'),
+      display({ 'text/plain': 'other' }),
+      { type: 'update_display', index: 0, displayId: 'd1', data: { 'text/plain': 'two' }, metadata: {} },
+    ])
+    expect(assembler.cells()[0]?.outputs.map((output) => 'data' in output && output.data['text/plain'])).toEqual(['two', 'other'])
+  })
+
+  it('clears at once, or when the next output comes', () => {
+    expect(assemble([print('x'), { type: 'clear_output', index: 0, wait: false }]).cells()[0]?.outputs).toEqual([])
+    const waiting = assemble([print('x'), { type: 'clear_output', index: 0, wait: true }])
+    expect(waiting.cells()[0]?.outputs).toHaveLength(1)
+    const cleared = assemble([print('x'), { type: 'clear_output', index: 0, wait: true }, print('y')])
+    expect(cleared.cells()[0]?.outputs).toEqual([{ output_type: 'stream', name: 'stdout', text: 'y' }])
+  })
+
+  it('gives a result the count of its cell and maps cells to their place in the notebook', () => {
+    const assembler = assemble(
+      [
+        { type: 'cell_started', index: 1, executionCount: 7 },
+        { type: 'display', index: 1, outputType: 'execute_result', data: { 'text/plain': '2' }, metadata: {}, executionCount: 7, displayId: null },
+        { type: 'cell_done', index: 1, status: 'ok', executionCount: 7 },
+      ],
+      [2, 5],
+    )
+    expect(assembler.cells()).toEqual([
+      { index: 5, status: 'ok', executionCount: 7, outputs: [{ output_type: 'execute_result', execution_count: 7, data: { 'text/plain': '2' }, metadata: {} }] },
+    ])
+  })
+
+  it('keeps the first error and calls a cell without an end aborted', () => {
+    const fail = (name: string): SupervisorFact => ({ type: 'error', index: 0, name, value: 'v', traceback: [] })
+    const assembler = assemble([{ type: 'cell_started', index: 0, executionCount: 1 }, fail('First'), fail('Second')])
+    expect(assembler.error?.name).toBe('First')
+    expect(assembler.cells()[0]?.status).toBe('aborted')
+  })
+})
