@@ -18,6 +18,7 @@ export const COMMANDS = {
   'test:unit': { needs: ['dependencies'], entry: ['scripts/test.ts', '--project', 'unit'] },
   bench: { needs: SANDBOX, entry: ['tests/bench/main.ts'] },
   'lock:python': { needs: [], entry: ['scripts/lock-python.ts'] },
+  'lock:npm': { needs: [], entry: ['scripts/lock-npm.ts'] },
   image: { needs: SANDBOX, entry: ['scripts/print-image.ts'] },
   check: { needs: ['dependencies'], entry: ['scripts/check.ts'] },
   fmt: { needs: ['dependencies'], entry: ['node_modules/oxfmt/bin/oxfmt'] },

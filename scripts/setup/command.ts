@@ -62,11 +62,12 @@ export function endWithSignals(): void {
     })
 }
 
-/** The reason of a failure as a sentence, with the program's last lines; a full disk is recognised in any of them. */
+/** The reason of a failure as a sentence, with the program's first and last lines; a full disk is recognised in any of them. */
 export function explainFailure(sentence: string, result: CommandResult): SetupError {
-  const lastLines = result.output.trim().split('\n').slice(-20).join('\n')
+  const lines = result.output.trim().split('\n')
+  const excerpt = (lines.length > 30 ? [...lines.slice(0, 8), '…', ...lines.slice(-20)] : lines).join('\n')
   const advice = /no space left on device|ENOSPC|not enough free space|You don't have enough free space/i.test(result.output)
     ? `${sentence} The disk is full: free some space (docker system df shows Docker's part) and run the command again.`
     : sentence
-  return new SetupError(lastLines ? `${lastLines}\n\n${advice}` : advice)
+  return new SetupError(excerpt ? `${excerpt}\n\n${advice}` : advice)
 }

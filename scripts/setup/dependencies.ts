@@ -1,12 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCommand, explainFailure } from './command.ts'
+import type { Lockfile } from '../lockfile.ts'
 import type { SetupConfig } from './config.ts'
 import type { Progress } from './progress.ts'
-
-interface Lockfile {
-  readonly packages: Readonly<Record<string, { readonly version?: string; readonly optional?: boolean; readonly link?: boolean }>>
-}
 
 /** Makes node_modules what package-lock.json says. `npm ci` runs only when npm's own record of what is there differs. */
 export async function ensureDependencies(root: string, config: SetupConfig, progress: Progress): Promise<string> {
