@@ -1,0 +1,90 @@
+import type { Container } from '../../core/container.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type { ContainerStore } from '../../core/ports/table.ts'
+import { absent, all, append, assign, below, contains, equals, exists, increment, not, remove, set, setOnce, shorterThan } from './expression.ts'
+import type { Items } from './items.ts'
+import { dueShard, listPartition, listSortKey, rowKey } from './keys.ts'
+import { listPage } from './list-page.ts'
+import type { Item } from './row-codec.ts'
+import { containerCodec } from './row-shapes.ts'
+
+const isThere = exists('pk')
+const isLive = all(isThere, absent('deletedAt'))
+const decode = (item: Item | null): Container | null => (item === null ? null : containerCodec.decode(item))
+const keyOf = (tenant: string, id: string) => rowKey(tenant, 'container', id)
+const listOf = (tenant: string): string => listPartition(tenant, 'containers')
+/** The queue may change between a refused write and the reading back. */
+const MAX_TRIES = 5
+
+export function createContainerStore(items: Items): ContainerStore {
+  const get = async (tenant: string, id: string): Promise<Container | null> => decode(await items.get(keyOf(tenant, id)))
+
+  return {
+    async create(container) {
+      const key = keyOf(container.tenant, container.id)
+      const index = { lpk: listOf(container.tenant), lsk: listSortKey(container.createdAt, container.id), dueShard: dueShard(key.pk) }
+      await items.put({ ...containerCodec.encode(container), ...key, ...index }, absent('pk'))
+    },
+
+    get,
+
+    async list(tenant, page) {
+      const after = page.after === null ? null : await get(tenant, page.after)
+      if (page.after !== null && after === null) return { rows: [], hasMore: false }
+      const filter = page.name === null ? {} : { filter: equals('name', page.name) }
+      return listPage(items, containerCodec, { partition: listOf(tenant), after, page, ...filter })
+    },
+
+    async enqueue(tenant, id, executionId, now, dueAt) {
+      const mayWait = all(isLive, not(contains('queue', executionId)), shorterThan('queue', LIMITS.maxQueuedPerContainer))
+      const actions = [append('queue', executionId), set('lastActiveAt', now), set('dueAt', dueAt)]
+      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+        const container = decode(await items.update(keyOf(tenant, id), actions, mayWait))
+        if (container !== null) return container
+        const row = await get(tenant, id)
+        if (row === null || row.deletedAt !== null) return 'missing'
+        if (row.queue.includes(executionId)) return row
+      }
+      return 'full'
+    },
+
+    async dequeue(tenant, id, executionId, now, dueAt) {
+      const actions = [remove('queue[0]'), set('lastActiveAt', now), set('dueAt', dueAt)]
+      return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId)))
+    },
+
+    async setSandbox(tenant, id, generation, change) {
+      const actions = [
+        assign('sandboxId', change.sandboxId),
+        assign('stateLost', change.stateLost),
+        assign('dueAt', change.dueAt),
+        // A later sandbox has been told of nothing yet; the first one of a container has missed nothing but `filesVersion`.
+        ...(change.sandboxId === null ? [] : [increment('generation'), set('syncedFilesVersion', generation === 0 ? 0 : -1)]),
+      ]
+      return decode(await items.update(keyOf(tenant, id), actions, all(isLive, equals('generation', generation))))
+    },
+
+    async filesChanged(tenant, id, now) {
+      return decode(await items.update(keyOf(tenant, id), [increment('filesVersion'), set('lastActiveAt', now)], isLive))
+    },
+
+    async filesSynced(tenant, id, generation, version) {
+      const isNews = all(equals('generation', generation), below('syncedFilesVersion', version))
+      await items.update(keyOf(tenant, id), [set('syncedFilesVersion', version)], isNews)
+    },
+
+    async stateLossTold(tenant, id, generation) {
+      await items.update(keyOf(tenant, id), [remove('stateLost')], equals('generation', generation))
+    },
+
+    async postpone(tenant, id, dueAt) {
+      await items.update(keyOf(tenant, id), [assign('dueAt', dueAt)], isThere)
+    },
+
+    async markDeleted(tenant, id, now) {
+      return decode(await items.update(keyOf(tenant, id), [setOnce('deletedAt', now), set('dueAt', now), remove('lpk'), remove('lsk')], isThere))
+    },
+
+    remove: (tenant, id) => items.delete(keyOf(tenant, id)),
+  }
+}

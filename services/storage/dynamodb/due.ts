@@ -1,0 +1,21 @@
+import type { DueRow } from '../../core/ports/table.ts'
+import { all, atMost, equals } from './expression.ts'
+import type { Items } from './items.ts'
+import { POOL_TENANT, allDueShards, parseRowKey } from './keys.ts'
+
+/** Rows whose time has come, over all shards, soonest first. */
+export async function findDue(items: Items, now: number, limit: number): Promise<readonly DueRow[]> {
+  const shards = await Promise.all(
+    allDueShards().map((shard) => items.query({ index: 'due', where: all(equals('dueShard', shard), atMost('dueAt', now)), limit })),
+  )
+  return shards
+    .flatMap((page) => page.items.map((item) => dueRow(String(item['pk']), Number(item['dueAt']))))
+    .sort((a, b) => a.dueAt - b.dueAt)
+    .slice(0, limit)
+}
+
+function dueRow(pk: string, dueAt: number): DueRow {
+  const { tenant, name, id } = parseRowKey(pk)
+  if (name !== 'container' && name !== 'execution' && name !== 'response' && name !== 'sandbox') throw new Error(`A row of kind "${name}" cannot be due.`)
+  return { kind: name, tenant: name === 'sandbox' ? POOL_TENANT : tenant, id, dueAt }
+}

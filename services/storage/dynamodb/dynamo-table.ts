@@ -1,0 +1,33 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { ObjectStore } from '../../core/ports/object-store.ts'
+import type { Table } from '../../core/ports/table.ts'
+import { createContainerStore } from './container-store.ts'
+import { findDue } from './due.ts'
+import { createEventStore } from './event-store.ts'
+import { createFileStore } from './file-store.ts'
+import { createIdempotencyStore } from './idempotency-store.ts'
+import { createItems } from './items.ts'
+import { createExecutionStore, createResponseStore } from './leased-stores.ts'
+import { createLinkStore } from './link-store.ts'
+import { createSandboxStore } from './sandbox-store.ts'
+import { createTenantStore } from './tenant-store.ts'
+
+/** All durable state in one DynamoDB table. Batches of events too big for an item lie in `objects`. */
+export function createDynamoTable(options: { readonly client: DynamoDBClient; readonly tableName: string; readonly objects: ObjectStore }): Table {
+  const items = createItems(options.client, options.tableName)
+  return {
+    containers: createContainerStore(items),
+    executions: createExecutionStore(items),
+    responses: createResponseStore(items),
+    files: createFileStore(items),
+    sandboxes: createSandboxStore(items),
+    events: createEventStore(items, options.objects),
+    tenants: createTenantStore(items),
+    idempotency: createIdempotencyStore(items),
+    links: createLinkStore(items),
+    due: (now, limit) => findDue(items, now, limit),
+    check: async () => {
+      await items.get({ pk: 'check', sk: 'row' })
+    },
+  }
+}

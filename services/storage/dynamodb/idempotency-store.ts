@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import type { IdempotencyRecord, IdempotencyStore } from '../../core/ports/table.ts'
+import { absent, any, atMost } from './expression.ts'
+import type { Items } from './items.ts'
+import { rowKey } from './keys.ts'
+import type { Item } from './row-codec.ts'
+
+const idOf = (scope: string, key: string): string => createHash('sha256').update(JSON.stringify([scope, key])).digest('hex')
+/** The record may expire between a refused write and the reading back. */
+const MAX_TRIES = 3
+
+export function createIdempotencyStore(items: Items): IdempotencyStore {
+  return {
+    async claim(tenant, scope, key, record, now) {
+      const itemKey = rowKey(tenant, 'idempotency', idOf(scope, key))
+      const item = { ...itemKey, ...record, ttl: Math.ceil(record.expiresAt / 1000) }
+      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+        if (await items.put(item, any(absent('pk'), atMost('expiresAt', now)))) return { record, isNew: true }
+        const stored = await items.get(itemKey)
+        if (stored !== null && Number(stored['expiresAt']) > now) return { record: decode(stored), isNew: false }
+      }
+      throw new Error('An idempotency record appears and disappears under every try to claim it. Check the clocks of the workers.')
+    },
+  }
+}
+
+const decode = (item: Item): IdempotencyRecord => ({
+  bodyHash: String(item['bodyHash']),
+  resultId: String(item['resultId']),
+  expiresAt: Number(item['expiresAt']),
+})

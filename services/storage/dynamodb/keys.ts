@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import { DUE_SHARDS } from './table-definition.ts'
+
+/** Sandboxes belong to no tenant until they are claimed. */
+export const POOL_TENANT = '_pool'
+
+export type RowName = 'container' | 'execution' | 'response' | 'sandbox' | 'tenant' | 'idempotency' | 'link'
+export interface ItemKey {
+  readonly pk: string
+  readonly sk: string
+}
+
+const WELL_FORMED = /^[A-Za-z0-9._-]{1,200}$/
+/** Ids arrive from callers: one that no row can have becomes a hash, so it finds nothing and never reaches into another key. */
+const part = (value: string): string => (WELL_FORMED.test(value) ? value : `~${createHash('sha256').update(value).digest('hex')}`)
+
+export const rowKey = (tenant: string, name: RowName, id: string): ItemKey => ({ pk: `T#${part(tenant)}#${name}#${part(id)}`, sk: 'row' })
+export const fileKey = (tenant: string, containerId: string, id: string): ItemKey => ({
+  pk: rowKey(tenant, 'container', containerId).pk,
+  sk: `${FILE_PREFIX}${part(id)}`,
+})
+export const FILE_PREFIX = 'file#'
+
+export const EVENT_PREFIX = 'ev#'
+export const eventSortKey = (firstSeq: number): string => EVENT_PREFIX + String(firstSeq).padStart(12, '0')
+
+/** Global items, found by a hash before the tenant is known. */
+export const apiKeyKey = (hash: string): ItemKey => ({ pk: `K#${part(hash)}`, sk: 'row' })
+export const linkKey = (tokenHash: string): ItemKey => ({ pk: `L#${part(tokenHash)}`, sk: 'row' })
+
+/** Partition of the `list` index. */
+export const listPartition = (tenant: string, what: 'containers' | 'executions' | 'file', of?: string): string =>
+  `T#${part(tenant)}#${what}${of === undefined ? '' : `#${part(of)}`}`
+/** Orders a list by time of creation; the id makes it unique. */
+export const listSortKey = (createdAt: number, id: string): string => `${String(createdAt).padStart(15, '0')}#${part(id)}`
+
+/** Partition of the `due` index in which a row always is. */
+export const dueShard = (pk: string): string => `D#${createHash('md5').update(pk).digest().readUInt32BE(0) % DUE_SHARDS}`
+export const allDueShards = (): readonly string[] => Array.from({ length: DUE_SHARDS }, (_, shard) => `D#${shard}`)
+
+/** What a row's partition key says about it. */
+export function parseRowKey(pk: string): { readonly tenant: string; readonly name: string; readonly id: string } {
+  const [prefix, tenant, name, id] = pk.split('#')
+  if (prefix !== 'T' || tenant === undefined || name === undefined || id === undefined) throw new Error(`"${pk}" is not the key of a row.`)
+  return { tenant, name, id }
+}

@@ -1,0 +1,42 @@
+import type { Page, PageRequest } from '../../core/ports/table.ts'
+import { above, all, below, equals, type Condition } from './expression.ts'
+import type { Items } from './items.ts'
+import { listSortKey, type ItemKey } from './keys.ts'
+import type { Item, RowCodec } from './row-codec.ts'
+
+/**
+ * One page of the `list` index. The index knows keys only; the rows are read from the table afterwards, so a page is at most as late
+ * as a row's creation or deletion, never with an old state of a row.
+ */
+export async function listPage<Row>(
+  items: Items,
+  codec: RowCodec<Row & object>,
+  list: {
+    readonly partition: string
+    /** The row after which the page begins. */
+    readonly after: { readonly id: string; readonly createdAt: number } | null
+    readonly page: PageRequest
+    /** On attributes that the index holds. */
+    readonly filter?: Condition
+  },
+): Promise<Page<Row>> {
+  const { limit, order } = list.page
+  const inList = equals('lpk', list.partition)
+  const beyond = order === 'asc' ? above : below
+  const where = list.after === null ? inList : all(inList, beyond('lsk', listSortKey(list.after.createdAt, list.after.id)))
+  const keys: ItemKey[] = []
+  let startKey: Item | undefined
+  do {
+    const found = await items.query({
+      index: 'list',
+      where,
+      ...(list.filter === undefined ? { limit: limit + 1 - keys.length } : { filter: list.filter }),
+      descending: order === 'desc',
+      startKey,
+    })
+    keys.push(...found.items.map((item) => ({ pk: String(item['pk']), sk: String(item['sk']) })))
+    startKey = found.lastKey
+  } while (startKey !== undefined && keys.length <= limit)
+  const rows = await items.getMany(keys.slice(0, limit))
+  return { rows: rows.filter((item) => item !== null && item['deletedAt'] === undefined).map((item) => codec.decode(item as Item)), hasMore: keys.length > limit }
+}

@@ -1,0 +1,40 @@
+import type { Container } from '../../core/container.ts'
+import type { Execution } from '../../core/execution.ts'
+import type { ContainerFile } from '../../core/file.ts'
+import type { Link } from '../../core/link.ts'
+import type { Response } from '../../core/response.ts'
+import type { Sandbox } from '../../core/sandbox.ts'
+import type { ApiKey, Tenant } from '../../core/tenant.ts'
+import { rowCodec } from './row-codec.ts'
+
+export const executionCodec = rowCodec<Execution>({
+  json: { source: true, metadata: true, lostBefore: true, result: true, resultRef: true, tailEvents: true },
+  nullable: {
+    subject: true, responseId: true, reason: true, startedAt: true, endedAt: true, cancelRequestedAt: true, lease: true, sandboxId: true,
+    result: true, resultRef: true, dueAt: true,
+  },
+})
+
+export const responseCodec = rowCodec<Response>({
+  json: { request: true, requestRef: true, items: true, itemsRef: true, pending: true, usage: true, error: true, tailEvents: true },
+  nullable: {
+    subject: true, requestRef: true, previousResponseId: true, containerId: true, itemsRef: true, pending: true, error: true, incompleteReason: true,
+    completedAt: true, cancelRequestedAt: true, lease: true, dueAt: true,
+  },
+})
+
+export const containerCodec = rowCodec<Container>({
+  json: {},
+  nullable: { subject: true, sandboxId: true, stateLost: true, deletedAt: true, dueAt: true },
+})
+
+export const fileCodec = rowCodec<ContainerFile>({ json: {}, nullable: { sha256: true, executionId: true } })
+
+export const sandboxCodec = rowCodec<Sandbox>({
+  json: { address: true, claimedBy: true },
+  nullable: { address: true, claimedBy: true, readyAt: true, claimedAt: true, dueAt: true },
+})
+
+export const tenantCodec = rowCodec<Tenant>({ json: {}, nullable: {} })
+export const apiKeyCodec = rowCodec<ApiKey>({ json: {}, nullable: { subject: true, revokedAt: true } })
+export const linkCodec = rowCodec<Link>({ json: { target: true }, nullable: { revokedAt: true } })

@@ -1,0 +1,40 @@
+import type { Signals } from '../../core/ports/signals.ts'
+
+/** Wakes waiters of the same process at once. */
+export function createLocalSignals(): Signals {
+  const listeners = new Map<string, Set<() => void>>()
+  return {
+    notify(topic) {
+      for (const wake of listeners.get(topic) ?? []) wake()
+    },
+    subscribe(topic) {
+      let isPending = false
+      let resume: (() => void) | null = null
+      const wake = (): void => {
+        isPending = true
+        resume?.()
+      }
+      const ofTopic = listeners.get(topic) ?? new Set()
+      listeners.set(topic, ofTopic.add(wake))
+      return {
+        next: (maxMs) =>
+          new Promise((resolve) => {
+            const done = (): void => {
+              clearTimeout(timer)
+              resume = null
+              isPending = false
+              resolve()
+            }
+            const timer = setTimeout(done, maxMs)
+            resume = done
+            if (isPending) done()
+          }),
+        close() {
+          ofTopic.delete(wake)
+          if (ofTopic.size === 0 && listeners.get(topic) === ofTopic) listeners.delete(topic)
+          resume?.()
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,24 @@
+import { GetQueueAttributesCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import type { QueueName } from '../../core/messages.ts'
+import type { Queue } from '../../core/ports/queue.ts'
+
+/** Sends to standard queues. `MessageGroupId` makes them fair: one tenant's backlog does not hold up another's. */
+export function createSqsQueue(options: { readonly client: SQSClient; readonly queueUrls: Readonly<Record<QueueName, string>> }): Queue {
+  const { client, queueUrls } = options
+  return {
+    async send(queue, message, { group, delaySeconds }) {
+      await client.send(
+        new SendMessageCommand({
+          QueueUrl: queueUrls[queue],
+          MessageBody: JSON.stringify(message),
+          MessageGroupId: group,
+          ...(delaySeconds === undefined || delaySeconds === 0 ? {} : { DelaySeconds: Math.min(900, Math.ceil(delaySeconds)) }),
+        }),
+      )
+    },
+    async check() {
+      const urls = Object.values(queueUrls)
+      await Promise.all(urls.map((QueueUrl) => client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }))))
+    },
+  }
+}
