@@ -38,8 +38,8 @@ export interface LeasedStore<Row extends LeasedRow> {
   create(row: Row): Promise<boolean>
   get(tenant: string, id: string): Promise<Row | null>
   /**
-   * Takes the lease if the row has not ended and its lease is free, expired at `now`, or already `owner`'s, adds one to the fence,
-   * applies `patch`, sets `dueAt` to the lease's end, and returns the new row.
+   * Takes the lease if the row has not ended and its lease is free or expired at `now` (one process may get a message twice, so its own
+   * unexpired lease counts as busy too), adds one to the fence, applies `patch`, sets `dueAt` to the lease's end, and returns the new row.
    */
   take(tenant: string, id: string, lease: { owner: string; now: number; expiresAt: number }, patch?: Patch<Row>): Promise<Taken<Row>>
   /**
@@ -88,7 +88,7 @@ export interface ContainerStore {
   /** Clears `stateLost` once it has been said. */
   stateLossTold(tenant: string, id: string, generation: number): Promise<void>
   postpone(tenant: string, id: string, dueAt: number | null): Promise<void>
-  /** Marks it deleted; from then on it answers as missing everywhere. Idempotent; null when missing. */
+  /** Marks it deleted and due; from then on it answers as missing everywhere. Idempotent; null when missing. */
   markDeleted(tenant: string, id: string, now: number): Promise<Container | null>
   remove(tenant: string, id: string): Promise<void>
 }
