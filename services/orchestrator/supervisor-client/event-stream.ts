@@ -1,0 +1,45 @@
+import type { ByteStream } from '../../core/ports/object-store.ts'
+import { LinkError } from '../../core/ports/sandbox-link.ts'
+import { SupervisorError, type SupervisorEvent } from '../../core/ports/supervisor.ts'
+import { toEvent } from './events.ts'
+import { parseHostileJson } from './hostile-json.ts'
+import { readLines, type LineCaps } from './lines.ts'
+
+/** A line holds at most one MIME bundle; the whole is what a supervisor keeps of one execution, with room to spare. */
+const CAPS: LineCaps = { maxLineBytes: 32 * 1024 * 1024, maxTotalBytes: 256 * 1024 * 1024 }
+
+/** After `done` the supervisor ends the answer at once; one that does not is left alone after this many milliseconds. */
+const END_MS = 100
+
+/**
+ * The events after number `after`, ending with `done`. Numbers only grow, so nothing is counted twice. Throws SupervisorError
+ * `protocol` for a stream that breaks the rules and LinkError `broken` for one that ends before `done`.
+ */
+export async function* readEvents(body: ByteStream, after: number, caps: LineCaps = CAPS): AsyncGenerator<SupervisorEvent> {
+  const lines = readLines(body, caps)
+  let last = after
+  let isDone = false
+  try {
+    for (let line = await lines.next(); !line.done; line = await lines.next()) {
+      const event = toEvent(parseHostileJson(line.value))
+      if (event.seq <= last) throw new SupervisorError('protocol', `The sandbox sent event ${event.seq} after event ${last}.`)
+      last = event.seq
+      isDone = event.type === 'done'
+      yield event
+      if (isDone) return
+    }
+  } finally {
+    if (isDone) await untilEnd(lines)
+    else await lines.return(undefined)
+  }
+  throw new LinkError('broken', `The events of the sandbox ended after number ${last}, before "done".`)
+}
+
+/** An answer that is read to its end leaves its connection open for the next request. */
+async function untilEnd(lines: AsyncGenerator<Buffer>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, END_MS)
+  lines.next().then((next) => (next.done ? undefined : lines.return(undefined))).then(() => resolve(), () => resolve())
+  await promise
+  clearTimeout(timer)
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '../../core/ports/clock.ts'
+import { SupervisorError } from '../../core/ports/supervisor.ts'
+import { SUPERVISOR_PROTOCOL, type SandboxAddress, type SandboxSession } from '../../core/sandbox.ts'
+import type { Identity } from './answers.ts'
+
+/** A proof holds while the connection it was made on is likely kept open. A socket in a folder of one sandbox cannot change hands; an IP can. */
+const PROOF_MS: Record<SandboxAddress['kind'], number> = { unix: 600_000, exec: 600_000, tcp: 8_000 }
+const MAX_PROOFS = 2_048
+
+interface Proof {
+  readonly address: string
+  readonly bootNonce: string
+  readonly validUntil: number
+}
+
+export interface IdentityCheck {
+  /** Resolves once `/health` has proved who lives at the address; at once while an earlier proof holds. Throws SupervisorError `wrong_sandbox`. */
+  prove(session: SandboxSession, signal: AbortSignal): Promise<void>
+  /** An answered request: the proof holds on. */
+  renew(session: SandboxSession): void
+  /** The connection failed: the next request asks again. */
+  forget(session: SandboxSession): void
+}
+
+export function createIdentityCheck(ask: (address: SandboxAddress, signal: AbortSignal) => Promise<Identity>, clock: Clock): IdentityCheck {
+  const proofs = new Map<string, Proof>()
+
+  const remember = (session: SandboxSession, bootNonce: string): void => {
+    proofs.delete(session.sandboxId)
+    if (proofs.size >= MAX_PROOFS) for (const oldest of proofs.keys()) { proofs.delete(oldest); break }
+    proofs.set(session.sandboxId, { address: nameOf(session.address), bootNonce, validUntil: clock.now() + PROOF_MS[session.address.kind] })
+  }
+
+  return {
+    async prove(session, signal) {
+      const earlier = proofs.get(session.sandboxId)
+      if (earlier && earlier.address === nameOf(session.address) && clock.now() < earlier.validUntil) return
+      const { health, bootNonce } = await ask(session.address, signal)
+      if (health.sandboxId !== session.sandboxId) throw new SupervisorError('wrong_sandbox', `Another sandbox lives at the address of ${session.sandboxId}; nothing was sent to it.`)
+      if (health.v !== SUPERVISOR_PROTOCOL) throw new SupervisorError('wrong_sandbox', `Sandbox ${session.sandboxId} speaks protocol ${health.v}, this version speaks ${SUPERVISOR_PROTOCOL}.`)
+      if (earlier && earlier.bootNonce !== bootNonce) throw new SupervisorError('wrong_sandbox', `Sandbox ${session.sandboxId} was started anew; what ran in it is gone.`)
+      remember(session, bootNonce)
+    },
+    renew(session) {
+      const proof = proofs.get(session.sandboxId)
+      if (proof && proof.address === nameOf(session.address)) proofs.set(session.sandboxId, { ...proof, validUntil: clock.now() + PROOF_MS[session.address.kind] })
+    },
+    forget(session) {
+      const proof = proofs.get(session.sandboxId)
+      if (proof) proofs.set(session.sandboxId, { ...proof, validUntil: 0 })
+    },
+  }
+}
+
+const nameOf = (address: SandboxAddress): string => {
+  switch (address.kind) {
+    case 'unix': return address.socketPath
+    case 'tcp': return `${address.host} ${address.port}`
+    case 'exec': return address.containerName
+  }
+}

@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { SupervisorEvent } from '../../../services/core/ports/supervisor.ts'
+import { createUnixLink } from '../../../services/orchestrator/link/unix-link.ts'
+import { newSandboxKeyPair } from '../../../services/orchestrator/supervisor-client/key-pair.ts'
+import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
+import { doneEvent, readText, sendJson, sendLines, startStubSupervisor } from './stub-supervisor.ts'
+
+const never = new AbortController().signal
+const code = { cells: [{ code: 'print(1)' }], onError: 'stop', storeHistory: true, timeoutMs: 5_000 } as const
+const started = { seq: 0, t: 1, type: 'started', kernel_generation: 1 }
+const printed = { seq: 1, t: 1, type: 'stream', index: 0, name: 'stdout', text: '1\n' }
+
+const collect = async (events: AsyncIterable<SupervisorEvent>): Promise<SupervisorEvent[]> => {
+  const all: SupervisorEvent[] = []
+  for await (const event of events) all.push(event)
+  return all
+}
+const client = () => createSupervisorClient({ link: createUnixLink() })
+
+describe('the supervisor client', () => {
+  it('runs an execution in one signed round trip, once the id is proved', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    let body = ''
+    stub.on('PUT /executions/exec_1', (request, response) => {
+      void readText(request).then((text) => {
+        body = text
+        sendLines(started, printed, doneEvent(2))(request, response)
+      })
+    })
+    const supervisor = client()
+    expect((await collect(await supervisor.execute(stub.session, 'exec_1', code, -1, never))).map((event) => event.type)).toEqual(['started', 'stream', 'done'])
+    expect(JSON.parse(body)).toMatchObject({ v: 1, cells: [{ code: 'print(1)' }], on_error: 'stop', store_history: true, timeout_ms: 5_000 })
+    await collect(await supervisor.execute(stub.session, 'exec_1', code, -1, never))
+    expect(stub.seen).toEqual(['GET /health', 'PUT /executions/exec_1?after=-1', 'PUT /executions/exec_1?after=-1'])
+  })
+
+  it('uses its connection again after a stream that was read up to "done"', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    stub.on('PUT /executions/exec_1', sendLines(started, doneEvent(1)))
+    const supervisor = client()
+    for (let i = 0; i < 20; i++) {
+      for await (const event of await supervisor.execute(stub.session, 'exec_1', code, -1, never)) if (event.type === 'done') break
+    }
+    expect(stub.connections()).toBeLessThanOrEqual(2)
+  })
+
+  it('sends nothing to another sandbox at the same address', async () => {
+    await using stub = await startStubSupervisor('sbx_other')
+    const session = { ...stub.session, sandboxId: 'sbx_mine' }
+    await expect(client().execute(session, 'exec_1', code, -1, never)).rejects.toMatchObject({ name: 'SupervisorError', code: 'wrong_sandbox' })
+    await expect(client().putFile(session, 'a.txt', 1, oneByte(), never)).rejects.toMatchObject({ code: 'wrong_sandbox' })
+    expect(new Set(stub.seen)).toEqual(new Set(['GET /health']))
+  })
+
+  it('refuses a sandbox of another protocol, and one that was started anew', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    stub.on('GET /files', (_request, response) => sendJson(response, 200, { files: [], skipped: [] }))
+    let now = 0
+    const supervisor = createSupervisorClient({ link: createUnixLink(), clock: { now: () => now } })
+    expect(await supervisor.listFiles(stub.session)).toEqual({ files: [] })
+    now += 3_600_000
+    stub.identity.boot_nonce = 'boot-2'
+    await expect(supervisor.listFiles(stub.session)).rejects.toThrow(/started anew/)
+    stub.identity.v = 2
+    await expect(client().listFiles(stub.session)).rejects.toThrow(/protocol 2/)
+  })
+
+  it('asks for the id again once an earlier proof is too old', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    stub.on('GET /files', (_request, response) => sendJson(response, 200, { files: [], skipped: [] }))
+    let now = 0
+    const supervisor = createSupervisorClient({ link: createUnixLink(), clock: { now: () => now } })
+    await supervisor.listFiles(stub.session)
+    now += 500_000
+    await supervisor.listFiles(stub.session)
+    now += 500_000
+    await supervisor.listFiles(stub.session)
+    now += 700_000
+    await supervisor.listFiles(stub.session)
+    expect(stub.seen.filter((line) => line === 'GET /health')).toHaveLength(2)
+  })
+
+  it('is not believed with another key', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    const session = { ...stub.session, privateKey: newSandboxKeyPair().privateKey }
+    await expect(client().listFiles(session)).rejects.toMatchObject({ code: 'unauthorized' })
+  })
+
+  it.each([
+    [409, 'conflict'], [413, 'too_large'], [507, 'disk_full'], [503, 'unavailable'], [500, 'internal'], [400, 'bad_request'], [418, 'protocol'],
+  ])('answers HTTP %i with %s', async (status, expected) => {
+    await using stub = await startStubSupervisor('sbx_a')
+    stub.on('PUT /executions/exec_1', (_request, response) => sendJson(response, status, { error: { code: 'whatever', message: 'Because.' } }))
+    await expect(client().execute(stub.session, 'exec_1', code, -1, never)).rejects.toMatchObject({ name: 'SupervisorError', code: expected, message: expect.stringContaining('Because.') })
+  })
+
+  it('follows what was started, and says null for what never was', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    stub.on('GET /executions/exec_1/events', sendLines(printed, doneEvent(2)))
+    expect((await collect((await client().follow(stub.session, 'exec_1', 0, never)) ?? fail())).map((event) => event.seq)).toEqual([1, 2])
+    expect(await client().follow(stub.session, 'exec_2', -1, never)).toBeNull()
+    expect(stub.seen).toContain('GET /executions/exec_1/events?after=0')
+  })
+
+  it('says broken when the stream ends before "done"', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    stub.on('PUT /executions/exec_1', sendLines(started, printed))
+    await expect(collect(await client().execute(stub.session, 'exec_1', code, -1, never))).rejects.toMatchObject({ name: 'LinkError', kind: 'broken' })
+  })
+
+  it.each([
+    ['a number twice', [started, { ...printed, seq: 0 }]],
+    ['a number before the one asked for', [{ ...started, seq: -1 }]],
+    ['an event nobody knows', [{ ...started, type: 'root_shell' }]],
+    ['no JSON', ['<html>']],
+    ['a bomb of brackets', ['['.repeat(200_000)]],
+    ['a line without end', [`{"seq":0,"pad":"${'x'.repeat(33 * 1024 * 1024)}"`]],
+  ])('refuses a stream with %s', async (_what, lines) => {
+    await using stub = await startStubSupervisor('sbx_a')
+    stub.on('PUT /executions/exec_1', sendLines(...lines, doneEvent(9)))
+    await expect(collect(await client().execute(stub.session, 'exec_1', code, -1, never))).rejects.toMatchObject({ name: 'SupervisorError', code: 'protocol' })
+  })
+
+  it('takes a display of 20 MB', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    const png = 'A'.repeat(20 * 1024 * 1024)
+    stub.on('PUT /executions/exec_1', sendLines({ seq: 0, t: 1, type: 'display', index: 0, output_type: 'display_data', data: { 'image/png': png }, metadata: {} }, doneEvent(1)))
+    const [display] = await collect(await client().execute(stub.session, 'exec_1', code, -1, never))
+    expect(display).toMatchObject({ type: 'display', data: { 'image/png': png }, executionCount: null, displayId: null })
+  })
+
+  it('interrupts', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    let body = ''
+    stub.on('POST /executions/exec_1/interrupt', (request, response) => void readText(request).then((text) => {
+      body = text
+      response.writeHead(202).end()
+    }))
+    await client().interrupt(stub.session, 'exec_1', 2_000)
+    expect(JSON.parse(body)).toEqual({ kill_after_ms: 2_000 })
+  })
+
+  it('puts, gets and deletes files under percent-encoded paths', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    const stored = new Map<string, string>()
+    const route = '/files/a%20b/c%23%3F.txt'
+    stub.on(`PUT ${route}`, (request, response) => void readText(request).then((text) => {
+      stored.set('it', text)
+      sendJson(response, 200, { path: 'a b/c#?.txt', bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') })
+    }))
+    stub.on(`GET ${route}`, (_request, response) => void response.writeHead(200, { 'content-length': '1' }).end(stored.get('it')))
+    stub.on(`DELETE ${route}`, (_request, response) => {
+      stored.delete('it')
+      response.writeHead(204).end()
+    })
+    const supervisor = client()
+    const { sha256 } = await supervisor.putFile(stub.session, 'a b/c#?.txt', 1, oneByte(), never)
+    expect(sha256).toBe(createHash('sha256').update('x').digest('hex'))
+    const file = await supervisor.getFile(stub.session, 'a b/c#?.txt', never)
+    expect([file?.bytes, file && (await readText(file.body))]).toEqual([1, 'x'])
+    await supervisor.deleteFile(stub.session, 'a b/c#?.txt')
+    expect([stored.size, await supervisor.getFile(stub.session, 'gone.txt', never)]).toEqual([0, null])
+  })
+
+  it('says when an upload is refused in its middle', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    stub.on('PUT /files/big', (_request, response) => sendJson(response, 507, { error: { code: 'disk_full', message: 'The disk is full.' } }))
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      for (let i = 0; i < 4_096; i++) yield Buffer.alloc(64 * 1024)
+    }
+    await expect(client().putFile(stub.session, 'big', 4_096 * 64 * 1024, endless(), never)).rejects.toMatchObject({ code: 'disk_full' })
+  })
+
+  it('snapshots and restores', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    stub.on('POST /snapshot', (_request, response) => void response.end('frozen'))
+    stub.on('POST /restore', (request, response) => void readText(request).then((text) => sendJson(response, 200, { restored: text.length, lost: [{ what: 'x', reason: 'a generator' }] })))
+    const supervisor = client()
+    const snapshot = await supervisor.snapshot(stub.session, never)
+    expect(await supervisor.restore(stub.session, snapshot, never)).toEqual({ restored: 6, lost: [{ what: 'x', reason: 'a generator' }] })
+  })
+
+  it('is refused where nobody listens', async () => {
+    const session = { sandboxId: 'sbx_a', privateKey: newSandboxKeyPair().privateKey, address: { kind: 'unix', socketPath: '/nowhere/s.sock' } } as const
+    await expect(client().execute(session, 'exec_1', code, -1, never)).rejects.toMatchObject({ name: 'LinkError', kind: 'refused' })
+    await expect(client().health(session.address, 10, never)).rejects.toMatchObject({ kind: 'refused' })
+  })
+})
+
+async function* oneByte(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('x')
+}
+const fail = (): never => {
+  throw new Error('There must be events here.')
+}
