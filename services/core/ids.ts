@@ -1,4 +1,5 @@
-import { monotonicFactory } from 'ulid'
+import { createHash } from 'node:crypto'
+import { encodeTime, monotonicFactory } from 'ulid'
 
 /** Every kind of id and its wire prefix. An id is the prefix and a ULID, so ids of one kind sort by time of creation. */
 export const ID_PREFIXES = {
@@ -22,6 +23,17 @@ export type IdKind = keyof typeof ID_PREFIXES
 const nextUlid = monotonicFactory()
 
 export const newId = (kind: IdKind): string => ID_PREFIXES[kind] + nextUlid().toLowerCase()
+
+/**
+ * The id that every repetition of a step finds again: time `at` (epoch ms) and a hash of `seed` instead of chance, so it sorts as others of
+ * its kind do. The seed must name one thing only, for example a response's id and the position of a call.
+ */
+export function derivedId(kind: IdKind, at: number, seed: string): string {
+  const hash = createHash('sha256').update(seed).digest()
+  const tail = Array.from(hash.subarray(0, 16), (byte) => BASE32[byte % 32]).join('')
+  return ID_PREFIXES[kind] + encodeTime(at, 10).toLowerCase() + tail
+}
+const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** Says whether a string has the form of an id of this kind; it need not exist. */
 export const isId = (kind: IdKind, value: string): boolean =>

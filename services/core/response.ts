@@ -1,7 +1,8 @@
-import type { BlobRef, Lost } from './execution.ts'
+import type { BlobRef, ExecutionUsage, Lost } from './execution.ts'
 import type { ExecutionFile } from './file.ts'
 import type { Lease } from './lease.ts'
 import type { MemoryTier } from './limits.ts'
+import type { MimeBundle } from './outputs.ts'
 import type { ResponseEvent } from './events.ts'
 
 export const RESPONSE_STATUSES = ['queued', 'in_progress', 'completed', 'failed', 'incomplete', 'cancelled'] as const
@@ -61,7 +62,8 @@ export type CallStatus = 'in_progress' | 'interpreting' | 'completed' | 'incompl
 
 /** What a code_interpreter_call hands back beyond its code. */
 export interface CallOutcome {
-  readonly executionId: string
+  /** Null when the call never became an execution: its arguments were unusable, or it was not accepted. */
+  readonly executionId: string | null
   readonly status: string
   readonly reason: string | null
   /** Text and result as the wire's `logs`, head and tail within the cap. */
@@ -70,6 +72,9 @@ export interface CallOutcome {
   readonly files: readonly (ExecutionFile & { readonly url: string })[]
   readonly lost: readonly Lost[]
   readonly error: { readonly name: string; readonly value: string; readonly traceback: readonly string[] } | null
+  readonly usage: ExecutionUsage | null
+  /** The MIME bundles that were shown, without their big parts. */
+  readonly outputs: readonly MimeBundle[]
   /** What the model was told of it. */
   readonly modelText: string
 }
@@ -91,6 +96,10 @@ export type ResponseItem =
       readonly status: 'in_progress' | 'completed' | 'incomplete'
       readonly text: string
       readonly citations: readonly Citation[]
+      /** `commentary` goes along with tool calls of the same answer; `final_answer` ends the turn. */
+      readonly phase: 'commentary' | 'final_answer' | null
+      /** The model declined; `text` is what it said. */
+      readonly isRefusal: boolean
     }
   | {
       readonly type: 'function_call'
@@ -99,6 +108,8 @@ export type ResponseItem =
       readonly name: string
       readonly arguments: string
       readonly status: 'completed' | 'incomplete'
+      /** What a tool of this server answered; null for a function of the caller, who answers it with the next request. */
+      readonly output: string | null
     }
 
 export interface ResponseUsage {
@@ -143,6 +154,8 @@ export interface Response {
   readonly cancelRequestedAt: number | null
   readonly lease: Lease | null
   readonly fence: number
+  /** Events below this number are told by `items`; a later one in the log was written by a step that did not get to its commit. */
+  readonly nextSeq: number
   /** The last events, kept in the row to spare a write; they follow the event log. */
   readonly tailEvents: readonly ResponseEvent[]
   readonly dueAt: number | null

@@ -1,0 +1,150 @@
+import type { Lost } from './execution.ts'
+import type { ExecutionFile } from './file.ts'
+import type { CallOutcome, Citation, Response, ResponseItem, ResponseUsage } from './response.ts'
+import { hasResponseEnded } from './response.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** `include` holds the wire's names of optional parts, for example `code_interpreter_call.outputs`. */
+export interface RenderOptions {
+  readonly include: readonly string[]
+}
+
+/**
+ * A response as OpenAI's wire has it; times in whole seconds. The row must be whole: an input or items that lie in an object are loaded
+ * first (`loadResponse`).
+ */
+export function renderResponse(response: Response, options: RenderOptions): Record<string, unknown> {
+  const { request } = response
+  return {
+    id: response.id,
+    object: 'response',
+    created_at: seconds(response.createdAt),
+    completed_at: response.status === 'completed' && response.completedAt !== null ? seconds(response.completedAt) : null,
+    status: response.status,
+    background: request.background,
+    error: response.error,
+    incomplete_details: response.incompleteReason === null ? null : { reason: response.incompleteReason },
+    instructions: request.instructions,
+    max_output_tokens: request.maxOutputTokens,
+    max_tool_calls: request.maxToolCalls,
+    metadata: request.metadata,
+    model: request.model,
+    output: response.items.map((item) => renderItem(item, options)),
+    parallel_tool_calls: request.parallelToolCalls,
+    previous_response_id: response.previousResponseId,
+    reasoning: { effort: null, summary: null },
+    service_tier: 'default',
+    store: request.store,
+    temperature: request.temperature ?? 1,
+    top_p: request.topP ?? 1,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    top_logprobs: 0,
+    text: { format: { type: 'text' } },
+    tool_choice: request.toolChoice ?? 'auto',
+    tools: request.tools.map(renderTool),
+    truncation: 'auto',
+    usage: hasResponseEnded(response.status) ? renderUsage(response.usage) : null,
+    user: request.user,
+    safety_identifier: null,
+    prompt_cache_key: null,
+    x_cellblock: { container_id: response.containerId },
+  }
+}
+
+/** One output item. `outputs` of a code call is null unless the caller asked for it; `x_cellblock` is there as soon as the call has ended. */
+export function renderItem(item: ResponseItem, options: RenderOptions): Record<string, unknown> {
+  switch (item.type) {
+    case 'message':
+      return {
+        id: item.id,
+        type: 'message',
+        role: 'assistant',
+        status: item.status,
+        phase: item.phase,
+        content: item.status === 'in_progress' ? [] : [renderContentPart(item)],
+      }
+    case 'function_call':
+      return {
+        id: item.id,
+        type: 'function_call',
+        call_id: item.callId,
+        name: item.name,
+        arguments: item.arguments,
+        status: item.status,
+        ...(item.output === null ? {} : { x_cellblock: { output: item.output } }),
+      }
+    case 'code_interpreter_call': {
+      const shown = options.include.includes('code_interpreter_call.outputs') && item.outcome !== null
+      return {
+        id: item.id,
+        type: 'code_interpreter_call',
+        container_id: item.containerId,
+        code: item.code,
+        status: item.status,
+        outputs: shown ? renderOutputs(item.outcome) : null,
+        ...(item.outcome === null ? {} : { x_cellblock: renderOutcome(item.outcome) }),
+      }
+    }
+  }
+}
+
+/** The only content part of a message: text with its annotations, or a refusal. */
+export const renderContentPart = (item: { readonly text: string; readonly citations: readonly Citation[]; readonly isRefusal: boolean }): Wire =>
+  item.isRefusal
+    ? { type: 'refusal', refusal: item.text }
+    : { type: 'output_text', text: item.text, annotations: item.citations.map(renderCitation), logprobs: [] }
+
+/** Indexes count UTF-16 code units, as JavaScript's `slice` does. */
+export const renderCitation = (citation: Citation): Wire => ({
+  type: 'container_file_citation',
+  container_id: citation.containerId,
+  file_id: citation.fileId,
+  filename: citation.filename,
+  start_index: citation.startIndex,
+  end_index: citation.endIndex,
+})
+
+function renderOutputs(outcome: CallOutcome): readonly Wire[] {
+  const logs = outcome.logs === '' ? [] : [{ type: 'logs', logs: outcome.logs }]
+  return [...logs, ...outcome.images.map((image) => ({ type: 'image', url: image.url }))]
+}
+
+function renderOutcome(outcome: CallOutcome): Wire {
+  return {
+    execution_id: outcome.executionId,
+    status: outcome.status,
+    reason: outcome.reason,
+    error: outcome.error,
+    files: outcome.files.map(renderFile),
+    lost: outcome.lost.map(({ what, reason }: Lost) => ({ what, reason })),
+    usage: outcome.usage === null ? null : Object.fromEntries(Object.entries(outcome.usage).map(([name, value]) => [snakeCase(name), value])),
+    outputs: outcome.outputs,
+  }
+}
+
+const renderFile = (file: ExecutionFile & { readonly url: string }): Wire => ({
+  id: file.id,
+  path: file.path,
+  bytes: file.bytes,
+  sha256: file.sha256,
+  mime: file.mime,
+  url: file.url,
+  is_new: file.isNew,
+  ...(file.modifiedFrom === null ? {} : { modified_from: file.modifiedFrom }),
+})
+
+/** A function tool comes back with the fields that clients expect to be there. */
+const renderTool = (tool: Wire): Wire => (tool['type'] === 'function' ? { description: null, parameters: null, strict: false, ...tool } : tool)
+
+const renderUsage = (usage: ResponseUsage): Wire => ({
+  input_tokens: usage.inputTokens,
+  input_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: 0 },
+  output_tokens: usage.outputTokens,
+  output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  total_tokens: usage.inputTokens + usage.outputTokens,
+})
+
+const seconds = (at: number): number => Math.floor(at / 1000)
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
