@@ -1,0 +1,61 @@
+"""Starts the sandbox: `python3 -m cellblock_supervisor`, as process 1 of its container."""
+
+import asyncio
+import contextlib
+import gc
+import os
+import signal
+import sys
+
+from .config import EXIT_BAD_CONFIG, Config, ConfigError, load_config
+from .files.client import FilesClient
+from .http.routes import dispatch
+from .http.server import listen
+from .sandbox import Sandbox
+from .signing import Verifier
+from .worker.become import hide_memory
+
+
+async def run(config: Config) -> int:
+    """Serves until the sandbox is over; answers the exit code."""
+    loop = asyncio.get_running_loop()
+    # The helper is forked first, while this process is small and holds nothing.
+    files = FilesClient()
+    sandbox = Sandbox(config, files)
+    loop.add_signal_handler(signal.SIGCHLD, _reap)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, sandbox.stop)
+    try:
+        server = await listen(config.listen, Verifier(config.sandbox_id, config.public_key), lambda request: dispatch(sandbox, request))
+    except OSError as error:
+        print(f"cellblock: cannot listen on {config.listen}: {error}", file=sys.stderr)
+        return EXIT_BAD_CONFIG
+    starting = loop.create_task(sandbox.start())
+    code = await sandbox.finished
+    starting.cancel()
+    server.close()
+    return code
+
+
+def _reap() -> None:
+    """Process 1 inherits every orphan of the sandbox."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0] != 0:
+            pass
+
+
+def main() -> None:
+    hide_memory()
+    try:
+        config = load_config()
+    except ConfigError as error:
+        print(f"cellblock: {error}", file=sys.stderr)
+        sys.exit(EXIT_BAD_CONFIG)
+    gc.freeze()
+    code = asyncio.run(run(config))
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

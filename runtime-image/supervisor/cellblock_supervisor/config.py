@@ -1,0 +1,109 @@
+"""What a sandbox is told at its start. The only module that reads the supervisor's environment."""
+
+import base64
+import binascii
+import json
+import os
+from dataclasses import dataclass, field
+
+PROFILES = ("docker", "fargate", "emulated")
+DATA_DIR = "/mnt/data"
+HOME_DIR = "/home/worker"
+RUN_DIR = "/run/cellblock"
+INSTALL_DIR = "/opt/cellblock"
+WORKER_UID = 10001
+WORKER_GID = 10001
+# The files helper acts as the worker towards files, but keeps this UID where signals are concerned: the worker cannot stop it.
+HELPER_UID = 10002
+
+EXIT_REFUSED = 86
+EXIT_NO_KERNEL = 87
+EXIT_BAD_CONFIG = 88
+
+DEFAULT_PRELOAD = ("numpy", "pandas", "matplotlib.pyplot")
+
+
+class ConfigError(Exception):
+    """The environment does not describe a sandbox. The message says which variable to set and how."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes in bytes. `None` leaves a limit to the container around the sandbox."""
+
+    memory_bytes: int | None = None
+    processes: int = 256
+    open_files: int = 1024
+    file_bytes: int | None = None
+    max_output_bytes: int | None = None
+    preload: tuple[str, ...] = DEFAULT_PRELOAD
+
+
+@dataclass(frozen=True)
+class Config:
+    sandbox_id: str
+    public_key: bytes
+    listen: str
+    profile: str
+    limits: Limits = field(default_factory=Limits)
+
+
+def load_config(environ: dict[str, str] | os._Environ[str] = os.environ) -> Config:
+    """Reads and checks every variable of the protocol; raises ConfigError."""
+    profile = environ.get("CELLBLOCK_PROFILE", "docker")
+    if profile not in PROFILES:
+        raise ConfigError(f"CELLBLOCK_PROFILE must be one of {', '.join(PROFILES)}")
+    listen = _required(environ, "CELLBLOCK_LISTEN")
+    if not listen.startswith(("unix:/", "tcp:")):
+        raise ConfigError("CELLBLOCK_LISTEN must be unix:/path or tcp:host:port")
+    if listen.startswith("tcp:") and not listen.rpartition(":")[2].isdigit():
+        raise ConfigError("CELLBLOCK_LISTEN must end in a port number, as in tcp:0.0.0.0:8700")
+    return Config(
+        sandbox_id=_required(environ, "CELLBLOCK_SANDBOX_ID"),
+        public_key=_public_key(_required(environ, "CELLBLOCK_PUBLIC_KEY")),
+        listen=listen,
+        profile=profile,
+        limits=_limits(environ.get("CELLBLOCK_LIMITS", "{}")),
+    )
+
+
+def _required(environ: dict[str, str] | os._Environ[str], name: str) -> str:
+    value = environ.get(name, "")
+    if not value:
+        raise ConfigError(f"{name} is not set")
+    return value
+
+
+def _public_key(text: str) -> bytes:
+    try:
+        key = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except (binascii.Error, ValueError) as error:
+        raise ConfigError("CELLBLOCK_PUBLIC_KEY is not base64url") from error
+    if len(key) != 32:
+        raise ConfigError("CELLBLOCK_PUBLIC_KEY must hold 32 bytes")
+    return key
+
+
+def _limits(text: str) -> Limits:
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise ConfigError("CELLBLOCK_LIMITS is not JSON") from error
+    if not isinstance(given, dict):
+        raise ConfigError("CELLBLOCK_LIMITS must be a JSON object")
+    known = Limits.__dataclass_fields__
+    values: dict[str, object] = {}
+    for name, value in given.items():
+        if name not in known:
+            raise ConfigError(f"CELLBLOCK_LIMITS has no limit called {name!r}")
+        if value is None:
+            continue
+        if name == "preload":
+            if not isinstance(value, list) or not all(isinstance(module, str) and module for module in value):
+                raise ConfigError("CELLBLOCK_LIMITS.preload must be a list of module names")
+            values[name] = tuple(value)
+        elif isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+            raise ConfigError(f"CELLBLOCK_LIMITS.{name} must be a positive integer")
+        else:
+            values[name] = value
+    return Limits(**values)  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Executions: their events, their limits and the kernel that runs them."""

@@ -1,0 +1,201 @@
+"""One execution: its request, its events, and how it ends. Exactly one `done` event, whatever dies."""
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass
+
+from ..files.tracker import Changes, FileTracker
+from . import worker_processes
+from .cgroup import Cgroup
+from .event_log import EventLog
+from .kernel_host import Death, KernelHost, Listener
+from .memory_watch import MemoryWatch
+from .outputs import Outputs
+
+TIMEOUT_GRACE_MS = 2000
+
+
+@dataclass(frozen=True)
+class Request:
+    """The body of `PUT /executions/{id}`, checked."""
+
+    cells: tuple[str, ...]
+    on_error: str
+    store_history: bool
+    timeout_ms: int
+    head_bytes: int
+    tail_bytes: int
+
+
+class Execution(Listener):
+    def __init__(self, request: Request, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, output_limit: int | None) -> None:
+        self.log = EventLog()
+        self._request = request
+        self._kernel = kernel
+        self._files = files
+        self._cgroup = cgroup
+        self._output_limit = output_limit
+        self._outputs = Outputs(self.log, request.head_bytes, request.tail_bytes)
+        # Why it was stopped from outside: timed_out, cancelled, output_limit. The first reason stays.
+        self._cause: str | None = None
+        self._stopping = asyncio.Event()
+        self._kill_timer: asyncio.TimerHandle | None = None
+        self._count: int | None = None
+        self._error: tuple[str, str] | None = None
+        self._death: Death | None = None
+        self._peak = 0
+
+    @property
+    def done(self) -> bool:
+        return self.log.closed
+
+    def stop(self, cause: str, kill_after_ms: int) -> None:
+        """Interrupts, and kills after a grace. Idempotent; does nothing once the execution has ended."""
+        if self.done or self._cause is not None:
+            return
+        self._cause = cause
+        self._stopping.set()
+        self._kernel.interrupt()
+        self._kill_timer = asyncio.get_running_loop().call_later(kill_after_ms / 1000, self._kernel.kill)
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.call_later(self._request.timeout_ms / 1000, self.stop, "timed_out", TIMEOUT_GRACE_MS)
+        watch: MemoryWatch | None = None
+        started, cpu = time.monotonic(), None
+        try:
+            if await self._kernel_ready():
+                cpu, started = self._cgroup.cpu_ms(), time.monotonic()
+                watch = MemoryWatch(self._cgroup, lambda: self._kernel.kill(for_memory=True))
+                self.log.append("started", {"kernel_generation": self._kernel.generation})
+                await self._run_cells()
+        finally:
+            deadline.cancel()
+            if self._kill_timer is not None:
+                self._kill_timer.cancel()
+            if watch is not None:
+                watch.stop()
+            self._outputs.finish()
+            run_ms = (time.monotonic() - started) * 1000
+            cpu_now = self._cgroup.cpu_ms()
+            used = cpu_now - cpu if cpu is not None and cpu_now is not None else 0.0
+            changes = Changes()
+            with contextlib.suppress(Exception):
+                changes = await self._files.changes()
+            self.log.append("done", self._envelope(changes, run_ms, used, watch), last=True)
+
+    async def _kernel_ready(self) -> bool:
+        """False when the execution was stopped before there was a kernel to run it."""
+        if self._kernel.state == "idle":
+            return True
+        ready = asyncio.ensure_future(self._kernel.wait_ready())
+        stopped = asyncio.ensure_future(self._stopping.wait())
+        await asyncio.wait((ready, stopped), return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
+        stopped.cancel()
+        return self._cause is None
+
+    async def _run_cells(self) -> None:
+        aborting = False
+        for index, code in enumerate(self._request.cells):
+            self._outputs.index = index
+            if aborting or self._cause is not None:
+                self.log.append("cell_done", {"index": index, "status": "aborted", "execution_count": None})
+                continue
+            self._count = None
+            reply = await self._kernel.request(
+                {"op": "execute", "code": code, "store_history": self._request.store_history}, self
+            )
+            self._after_cell()
+            if isinstance(reply, Death):
+                self._death = reply
+                aborting = True
+                self.log.append("cell_done", {"index": index, "status": "error", "execution_count": self._count})
+                continue
+            failed = reply.get("status") != "ok"
+            if failed:
+                self._error = (str(reply.get("name")), str(reply.get("value")))
+                aborting = self._request.on_error == "stop"
+            self.log.append(
+                "cell_done", {"index": index, "status": "error" if failed else "ok", "execution_count": self._count}
+            )
+
+    def _after_cell(self) -> None:
+        if self._kernel.pid:
+            self._kernel.link.drain()
+            self._kernel.link.forget_fragments()
+            self._peak = max(self._peak, worker_processes.peak_memory_bytes(self._kernel.pid) or 0)
+        self._outputs.flush()
+
+    def on_text(self, name: str, data: memoryview) -> None:
+        self._outputs.text(name, data)
+        if self._output_limit is not None and self._outputs.total_bytes > self._output_limit:
+            self.stop("output_limit", TIMEOUT_GRACE_MS)
+
+    def on_dropped(self, size: int) -> None:
+        self._outputs.dropped(size, "bundle_too_large")
+
+    def on_message(self, message: dict[str, object]) -> None:
+        op = message.get("op")
+        count = message.get("count")
+        count = count if isinstance(count, int) and 0 <= count < 2**31 else None
+        if op == "input" and self._count is None:
+            self._count = count or 0
+            self.log.append("cell_started", {"index": self._outputs.index, "execution_count": count})
+        elif op == "display":
+            self._outputs.display("display_data", message, None)
+        elif op == "result":
+            self._outputs.display("execute_result", message, count)
+        elif op == "update":
+            self._outputs.display("update_display_data", message, None)
+        elif op == "clear":
+            self._outputs.clear(bool(message.get("wait")))
+        elif op == "error":
+            lines = message.get("traceback")
+            lines = [str(line) for line in lines] if isinstance(lines, list) else []
+            self._outputs.error(str(message.get("name")), str(message.get("value")), lines)
+
+    def _outcome(self) -> str:
+        if self._death is not None and self._death.oom:
+            return "oom"
+        if self._cause is not None:
+            return self._cause
+        if self._death is not None:
+            return "kernel_died"
+        if self._error is None:
+            return "ok"
+        name, value = self._error
+        return "disk_full" if name == "OSError" and value.startswith(("[Errno 28]", "[Errno 122]")) else "error"
+
+    def _envelope(self, changes: Changes, run_ms: float, cpu_ms: float, watch: MemoryWatch | None) -> dict[str, object]:
+        outcome = self._outcome()
+        lost: dict[str, str] | None = None
+        if self._death is not None:
+            lost = {"reason": outcome if outcome in ("oom", "timed_out", "cancelled") else "kernel_died"}
+        elif self._kernel.lost_while_idle:
+            lost = {"reason": "kernel_died"}
+        self._kernel.lost_while_idle = False
+        ceiling = self._cgroup.memory_peak()
+        peak = max(self._peak, watch.peak if watch is not None else 0)
+        return {
+            "outcome": outcome,
+            "run_ms": round(run_ms, 3),
+            "cpu_ms": round(cpu_ms, 3),
+            "peak_memory_bytes": min(peak, ceiling) if ceiling is not None else peak,
+            "output_bytes": self._outputs.output_bytes,
+            "truncated": [*self._outputs.truncated(), *_untold(changes)],
+            "files": changes.files,
+            "deleted": changes.deleted,
+            "skipped": changes.skipped[:200],
+            "state_lost": lost,
+            "kernel_generation": self._kernel.generation,
+            "exit": None if self._death is None else {"code": self._death.code, "signal": self._death.signal},
+        }
+
+
+def _untold(changes: Changes) -> list[dict[str, object]]:
+    """Files beyond the listing's bound are truncation too."""
+    if any(entry["reason"] == "too_many" for entry in changes.skipped):
+        return [{"what": "files", "total_bytes": 0, "kept_bytes": 0, "reason": "too_many"}]
+    return []

@@ -1,0 +1,55 @@
+"""Makes data from the kernel safe to pass on: valid JSON for every parser, of bounded depth and size."""
+
+import json
+import math
+
+MAX_DEPTH = 48
+MAX_NODES = 50_000
+
+
+class NotAcceptable(Exception):
+    """The message says which bound was passed."""
+
+
+def parse_message(body: bytes) -> dict[str, object] | None:
+    """A message of the channel as a dict, or None for anything else a hostile sender may have written."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return message if isinstance(message, dict) else None
+
+
+def clean_text(text: str) -> str:
+    """Well-formed Unicode: surrogate pairs become their character, lone surrogates U+FFFD."""
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def clean(value: object) -> object:
+    """A copy without NaN, infinities and lone surrogates; raises NotAcceptable past the bounds on depth and number of nodes."""
+    left = [MAX_NODES]
+
+    def visit(node: object, depth: int) -> object:
+        left[0] -= 1
+        if left[0] < 0:
+            raise NotAcceptable("too_many_keys")
+        if depth > MAX_DEPTH:
+            raise NotAcceptable("too_deep")
+        if isinstance(node, str):
+            return clean_text(node)
+        if isinstance(node, float):
+            return node if math.isfinite(node) else None
+        if node is None or isinstance(node, (bool, int)):
+            # Integers beyond 64 bits would be read differently by different parsers.
+            return node if node is None or -(2**63) <= node < 2**63 else str(node)
+        if isinstance(node, dict):
+            return {clean_text(str(key)): visit(item, depth + 1) for key, item in node.items()}
+        if isinstance(node, list):
+            return [visit(item, depth + 1) for item in node]
+        raise NotAcceptable("not_json")
+
+    return visit(value, 0)

@@ -1,0 +1,202 @@
+"""The kernel's life: start, requests, interrupts, death, and the next kernel. One request at a time."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..config import Limits
+from . import worker_processes
+from .cgroup import Cgroup
+from .kernel_link import KernelLink
+from .zygote_client import ZygoteClient, ZygoteGone
+
+START_PATIENCE_SECONDS = 30.0
+_START_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Death:
+    """The kernel ended while a request ran. `oom` when memory was the reason."""
+
+    code: int | None
+    signal: int | None
+    oom: bool
+
+
+class Listener:
+    """What a request hears while it runs; the default ignores everything."""
+
+    def on_text(self, name: str, data: memoryview) -> None: ...
+    def on_message(self, message: dict[str, object]) -> None: ...
+    def on_bulk(self, data: bytes) -> None: ...
+    def on_dropped(self, size: int) -> None: ...
+
+
+_NOBODY = Listener()
+
+
+class KernelHost:
+    """`on_unusable(reason)` is called when no kernel can be started any more."""
+
+    def __init__(self, limits: Limits, cgroup: Cgroup, on_unusable: Callable[[str], None]) -> None:
+        self._limits = limits
+        self._cgroup = cgroup
+        self._on_unusable = on_unusable
+        self.zygote = ZygoteClient(self._on_exit, lambda: on_unusable("the kernel's parent process ended"))
+        self.generation = 0
+        self.pid = 0
+        self.state = "starting"
+        self.python = ""
+        # Set when a kernel was lost outside any execution, for the next envelope to tell.
+        self.lost_while_idle = False
+        self._link: KernelLink | None = None
+        self._listener = _NOBODY
+        self._ready = asyncio.Event()
+        self._request_id = ""
+        self._reply: asyncio.Future[dict[str, object] | Death] | None = None
+        self._input_seen = False
+        self._interrupt_wanted = False
+        self._killed_for_memory = False
+        self._ooms_before = cgroup.oom_kills()
+        self._respawn: asyncio.Task[None] | None = None
+        self._booting: asyncio.Future[bool] | None = None
+
+    async def start(self) -> None:
+        """Starts a kernel and waits until it answers; raises OSError, ZygoteGone or TimeoutError."""
+        self.generation += 1
+        self.state = "starting"
+        link = self._link = KernelLink(self)
+        try:
+            self.pid = await self.zygote.fork("kernel", self.rlimits(), link.worker_fds)
+        finally:
+            link.release_worker_fds()
+        self._booting = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(START_PATIENCE_SECONDS):
+                if not await self._booting:
+                    raise OSError("the kernel ended while it started")
+        finally:
+            self._booting = None
+
+    def rlimits(self) -> dict[str, int | None]:
+        # RLIMIT_NPROC counts a UID over the whole host, so it stands in only where no pids limit holds.
+        processes = self._limits.processes if self._cgroup.pids_limit() is None else None
+        return {"processes": processes, "open_files": self._limits.open_files, "file_bytes": self._limits.file_bytes}
+
+    async def wait_ready(self) -> None:
+        await self._ready.wait()
+
+    @property
+    def link(self) -> KernelLink:
+        if self._link is None:
+            raise OSError("there is no kernel")
+        return self._link
+
+    async def request(self, fields: dict[str, object], listener: Listener) -> dict[str, object] | Death:
+        """Sends one request and waits for its reply or for the kernel's death."""
+        await self._ready.wait()
+        self._request_id = secrets.token_hex(12)
+        self._reply = asyncio.get_running_loop().create_future()
+        self._listener = listener
+        self._input_seen = self._interrupt_wanted = False
+        self._ooms_before = self._cgroup.oom_kills()
+        self.state = "busy"
+        self.link.send({**fields, "id": self._request_id})
+        try:
+            return await self._reply
+        finally:
+            self._reply = None
+            self._listener = _NOBODY
+            if self.state == "busy":
+                self.state = "idle"
+
+    def interrupt(self) -> None:
+        """SIGINT, as soon as the cell listens for it; before that it would be ignored."""
+        if self._input_seen:
+            worker_processes.interrupt(self.pid)
+        else:
+            self._interrupt_wanted = True
+
+    def kill(self, for_memory: bool = False) -> None:
+        """Ends the kernel and everything else the worker runs; a new kernel follows."""
+        self._killed_for_memory = self._killed_for_memory or for_memory
+        worker_processes.kill_all()
+
+    def stop(self) -> None:
+        """For the end of the sandbox: no new kernel follows."""
+        if self._respawn is not None:
+            self._respawn.cancel()
+        self._on_unusable = lambda _reason: None
+        worker_processes.kill_all()
+
+    def on_text(self, name: str, data: memoryview) -> None:
+        self._listener.on_text(name, data)
+
+    def on_bulk(self, data: bytes) -> None:
+        self._listener.on_bulk(data)
+
+    def on_dropped(self, size: int) -> None:
+        self._listener.on_dropped(size)
+
+    def on_message(self, message: dict[str, object]) -> None:
+        op = message.get("op")
+        if op == "ready" and self._booting is not None and not self._booting.done():
+            self.python = str(message.get("python", ""))[:32]
+            self.state = "idle"
+            self._ready.set()
+            self._booting.set_result(True)
+        elif self._reply is None or message.get("id") != self._request_id:
+            # An answer to nothing: late, forged, or from a cell that is over.
+            return
+        elif op == "reply":
+            if not self._reply.done():
+                self._reply.set_result(message)
+        else:
+            if op == "input":
+                self._input_seen = True
+                if self._interrupt_wanted:
+                    worker_processes.interrupt(self.pid)
+            self._listener.on_message(message)
+
+    def _on_exit(self, pid: int, code: int | None, signal: int | None) -> None:
+        if pid != self.pid:
+            return
+        # Children of the dead kernel hold its memory and its files.
+        worker_processes.kill_all()
+        oom = self._killed_for_memory or (signal == 9 and self._cgroup.oom_kills() > self._ooms_before)
+        if self._link is not None:
+            self._link.drain_all()
+            self._link.close()
+        self._killed_for_memory = False
+        self._ready.clear()
+        self.pid = 0
+        self.state = "starting"
+        if self._booting is not None:
+            if not self._booting.done():
+                self._booting.set_result(False)
+            return
+        if self._reply is None:
+            self.lost_while_idle = True
+        elif not self._reply.done():
+            self._reply.set_result(Death(code, signal, oom))
+        if self._respawn is None:
+            self._respawn = asyncio.get_running_loop().create_task(self._start_again())
+
+    async def _start_again(self) -> None:
+        reason = ""
+        for attempt in range(_START_ATTEMPTS):
+            started = time.monotonic()
+            try:
+                await self.start()
+                self._respawn = None
+                return
+            except ZygoteGone as error:
+                reason = str(error)
+                break
+            except (OSError, TimeoutError) as error:
+                reason = str(error) or "it did not answer"
+                worker_processes.kill_all()
+                await asyncio.sleep(min(1.0, 0.1 * 4**attempt) if time.monotonic() - started < 1 else 0)
+        self._on_unusable(f"a new kernel could not be started: {reason}")

@@ -1,0 +1,180 @@
+"""The supervisor's end of one kernel: its channel and the raw pipes behind its file descriptors 1 and 2."""
+
+import asyncio
+import json
+import os
+import socket
+from collections import deque
+from typing import Protocol
+
+from .. import packets
+from . import json_guard
+
+# Room for a bundle over the cap, so that its size can still be told; beyond this fragments are dropped as they come.
+MAX_MESSAGE_BYTES = 14 * 1024 * 1024
+_PIPE_BYTES = 1024 * 1024
+_PACKETS_PER_TURN = 64
+
+
+class LinkEvents(Protocol):
+    """Where a link delivers. All data is hostile; only JSON syntax has been checked."""
+
+    def on_text(self, name: str, data: memoryview) -> None: ...
+    def on_message(self, message: dict[str, object]) -> None: ...
+    def on_bulk(self, data: bytes) -> None: ...
+    def on_dropped(self, size: int) -> None: ...
+
+
+class KernelLink:
+    """Reads without ever blocking and without buffering: a kernel that floods waits for the supervisor, not the reverse."""
+
+    def __init__(self, events: LinkEvents) -> None:
+        self._events = events
+        self._loop = asyncio.get_running_loop()
+        self._socket, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.setblocking(False)
+        pipes = {"stdout": os.pipe2(os.O_CLOEXEC), "stderr": os.pipe2(os.O_CLOEXEC)}
+        self._raw = {name: ends[0] for name, ends in pipes.items()}
+        self._worker_ends = [ends[1] for ends in pipes.values()]
+        for fd in self._raw.values():
+            os.set_blocking(fd, False)
+        self._assembler = packets.Assembler(MAX_MESSAGE_BYTES)
+        self._buffer = bytearray(4 * packets.PACKET_BYTES)
+        self._view = memoryview(self._buffer)
+        self._outgoing: deque[bytes] = deque()
+        self._numbers = 0
+        self._drained: asyncio.Future[None] | None = None
+        self._open = True
+        self._loop.add_reader(self._socket, self._on_channel)
+        for name, fd in self._raw.items():
+            self._loop.add_reader(fd, self._on_raw, name)
+
+    @property
+    def worker_fds(self) -> list[int]:
+        """Channel, stdout and stderr for the kernel; close them with `release_worker_fds` once it has them."""
+        return [self._theirs.fileno(), *self._worker_ends]
+
+    def release_worker_fds(self) -> None:
+        self._theirs.close()
+        for fd in self._worker_ends:
+            os.close(fd)
+        self._worker_ends = []
+
+    def send(self, message: dict[str, object]) -> None:
+        """Queues a message; the kernel reads it when it is idle."""
+        self._numbers += 1
+        self._outgoing.extend(packets.fragments(self._numbers, json.dumps(message).encode()))
+        self._write()
+
+    async def send_bulk(self, data: bytes) -> None:
+        """Sends raw bytes and waits until the kernel keeps up."""
+        step = packets.PACKET_BYTES - 1
+        head = bytes((packets.BULK,))
+        self._outgoing.extend(head + data[start : start + step] for start in range(0, len(data), step))
+        if not data:
+            self._outgoing.append(head)
+        self._write()
+        if len(self._outgoing) > 16 and self._open:
+            self._drained = self._loop.create_future()
+            await self._drained
+
+    def pause(self) -> None:
+        self._loop.remove_reader(self._socket)
+
+    def resume(self) -> None:
+        if self._open:
+            self._loop.add_reader(self._socket, self._on_channel)
+
+    def drain(self) -> None:
+        """Reads what finished processes left in the raw pipes: at most one pipe's worth each, so a flood cannot hold us."""
+        for name in self._raw:
+            self._read_raw(name, _PIPE_BYTES)
+
+    def drain_all(self) -> None:
+        """After the kernel's death: everything it still sent."""
+        while self._open and self._read_packet():
+            pass
+        self.drain()
+
+    def forget_fragments(self) -> None:
+        self._assembler.clear()
+
+    def close(self) -> None:
+        if not self._open:
+            return
+        self._open = False
+        for fd in (self._socket.fileno(), *self._raw.values()):
+            self._loop.remove_reader(fd)
+        self._loop.remove_writer(self._socket)
+        self._socket.close()
+        for fd in self._raw.values():
+            os.close(fd)
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+
+    def _on_channel(self) -> None:
+        for _ in range(_PACKETS_PER_TURN):
+            if not self._open or not self._read_packet():
+                return
+
+    def _read_packet(self) -> bool:
+        try:
+            size = self._socket.recv_into(self._buffer)
+        except BlockingIOError:
+            return False
+        except OSError:
+            size = 0
+        if size == 0:
+            self._loop.remove_reader(self._socket)
+            return False
+        kind = self._buffer[0]
+        # What children wrote before this packet was sent comes before it.
+        for name in self._raw:
+            self._read_raw(name, packets.PACKET_BYTES)
+        if kind == packets.STDOUT:
+            self._events.on_text("stdout", self._view[1:size])
+        elif kind == packets.STDERR:
+            self._events.on_text("stderr", self._view[1:size])
+        elif kind == packets.BULK:
+            self._events.on_bulk(bytes(self._view[1:size]))
+        elif kind == packets.MESSAGE:
+            whole = self._assembler.add(self._view[:size])
+            for dropped in self._assembler.take_dropped():
+                self._events.on_dropped(dropped)
+            message = json_guard.parse_message(whole) if whole is not None else None
+            if message is not None:
+                self._events.on_message(message)
+        return True
+
+    def _on_raw(self, name: str) -> None:
+        if self._open:
+            self._read_raw(name, 4 * packets.PACKET_BYTES)
+
+    def _read_raw(self, name: str, limit: int) -> None:
+        fd = self._raw[name]
+        while limit > 0:
+            try:
+                data = os.read(fd, packets.PACKET_BYTES)
+            except BlockingIOError:
+                return
+            if not data:
+                self._loop.remove_reader(fd)
+                return
+            self._events.on_text(name, memoryview(data))
+            limit -= len(data)
+
+    def _write(self) -> None:
+        while self._outgoing and self._open:
+            try:
+                self._socket.send(self._outgoing[0])
+            except BlockingIOError:
+                self._loop.add_writer(self._socket, self._write)
+                return
+            except OSError:
+                self._outgoing.clear()
+                break
+            self._outgoing.popleft()
+        if self._open:
+            self._loop.remove_writer(self._socket)
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)

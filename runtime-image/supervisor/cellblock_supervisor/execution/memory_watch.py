@@ -1,0 +1,36 @@
+"""Looks at the sandbox's memory while an execution runs, and acts before the kernel's own killer has to."""
+
+import asyncio
+from collections.abc import Callable
+
+from .cgroup import Cgroup
+
+_EVERY_SECONDS = 0.05
+# What the supervisor keeps for itself: the worker is killed when less than this is left.
+RESERVE_BYTES = 24 * 1024 * 1024
+
+
+class MemoryWatch:
+    """`peak` is the most that was in use above the start of the execution, in bytes, as far as looking showed it."""
+
+    def __init__(self, cgroup: Cgroup, on_full: Callable[[], None]) -> None:
+        self._cgroup = cgroup
+        self._on_full = on_full
+        self._limit = cgroup.memory_limit()
+        self._start = cgroup.memory_in_use() or 0
+        self.peak = 0
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = self._loop.call_later(_EVERY_SECONDS, self._look)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look(self) -> None:
+        used = self._cgroup.memory_in_use()
+        if used is not None:
+            self.peak = max(self.peak, used - self._start)
+            if self._limit is not None and used > self._limit - RESERVE_BYTES:
+                self._on_full()
+        self._timer = self._loop.call_later(_EVERY_SECONDS, self._look)

@@ -1,0 +1,156 @@
+"""Turns what the kernel sends during one execution into events, within the caps, and remembers what was left out."""
+
+import asyncio
+import json
+
+from . import json_guard
+from .event_log import EventLog
+from .stream_keeper import StreamKeeper
+
+MAX_BUNDLE_BYTES = 10 * 1024 * 1024
+MAX_DISPLAY_BYTES = 20 * 1024 * 1024
+MAX_DISPLAY_EVENTS = 5_000
+MAX_TRACEBACK_BYTES = 256 * 1024
+# Text waits this long for company; the more events there are already, the longer, so a slow drip stays bounded too.
+COALESCE_SECONDS = ((200, 0.02), (2_000, 0.1), (20_000, 1.0))
+QUIET_SECONDS = 0.02
+
+
+class Outputs:
+    """One per execution. `index` is the cell that runs."""
+
+    def __init__(self, log: EventLog, head_bytes: int, tail_bytes: int) -> None:
+        self._log = log
+        self._streams = {
+            name: StreamKeeper(head_bytes, tail_bytes, lambda text, name=name: self._emit_text(name, text))
+            for name in ("stdout", "stderr")
+        }
+        self.index = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._sent_at = 0.0
+        self._display_bytes = 0
+        self._display_events = 0
+        self._dropped_displays: dict[str, int] = {}
+        self._dropped_bytes = 0
+
+    @property
+    def total_bytes(self) -> int:
+        return sum(stream.total_bytes for stream in self._streams.values())
+
+    @property
+    def output_bytes(self) -> int:
+        return self.total_bytes + self._display_bytes + self._dropped_bytes
+
+    def text(self, name: str, data: bytes | memoryview) -> None:
+        stream = self._streams[name]
+        if not stream.has_pending:
+            # Events keep the order in which the two streams were written.
+            self._streams["stderr" if name == "stdout" else "stdout"].flush()
+        stream.add(data)
+        if not stream.has_pending or self._timer is not None:
+            return
+        loop = asyncio.get_running_loop()
+        if loop.time() - self._sent_at > QUIET_SECONDS and data[-1:] == b"\n":
+            self.flush()
+        else:
+            self._timer = loop.call_later(self._patience(), self._on_timer)
+
+    def flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for stream in self._streams.values():
+            stream.flush()
+
+    def finish(self) -> None:
+        self.flush()
+        for stream in self._streams.values():
+            stream.finish()
+
+    def display(self, output_type: str, message: dict[str, object], count: int | None) -> None:
+        transient = message.get("transient")
+        display_id = transient.get("display_id") if isinstance(transient, dict) else None
+        fields: dict[str, object] = {"data": message.get("data"), "metadata": message.get("metadata") or {}}
+        if output_type == "update_display_data":
+            self._put("update_display", {"display_id": str(display_id), **fields})
+            return
+        if count is not None:
+            fields["execution_count"] = count
+        if display_id is not None:
+            fields["transient"] = {"display_id": str(display_id)}
+        self._put("display", {"output_type": output_type, **fields})
+
+    def clear(self, wait: bool) -> None:
+        self._put("clear_output", {"wait": wait})
+
+    def error(self, name: str, value: str, traceback: list[str]) -> None:
+        self.flush()
+        kept, left = [], MAX_TRACEBACK_BYTES
+        for line in traceback:
+            left -= len(line)
+            if left < 0:
+                kept.append("... the rest of the traceback is too long")
+                break
+            kept.append(json_guard.clean_text(line))
+        cut = 64 * 1024
+        fields = {"name": json_guard.clean_text(name[:1024]), "value": json_guard.clean_text(value[:cut]), "traceback": kept}
+        self._log.append("error", {"index": self.index, **fields})
+
+    def dropped(self, size: int, reason: str) -> None:
+        """A display that never became an event."""
+        self._dropped_bytes += size
+        self._dropped_displays[reason] = self._dropped_displays.get(reason, 0) + size
+
+    def truncated(self) -> list[dict[str, object]]:
+        told: list[dict[str, object]] = [
+            {"what": name, "total_bytes": stream.total_bytes, "kept_bytes": stream.kept_bytes, "reason": "max_output_bytes"}
+            for name, stream in self._streams.items()
+            if stream.kept_bytes < stream.total_bytes
+        ]
+        for reason, size in self._dropped_displays.items():
+            total = self._display_bytes + size
+            told.append({"what": "display", "total_bytes": total, "kept_bytes": self._display_bytes, "reason": reason})
+        return told
+
+    def _put(self, kind: str, fields: dict[str, object]) -> None:
+        self.flush()
+        try:
+            fields = json_guard.clean({"index": self.index, **fields})  # type: ignore[assignment]
+        except json_guard.NotAcceptable as refusal:
+            self.dropped(0, str(refusal))
+            return
+        data = fields.get("data", {})
+        if not isinstance(data, dict):
+            self.dropped(0, "not_json")
+            return
+        for mime in [mime for mime, value in data.items() if isinstance(value, dict) and "cellblock/dropped" in value]:
+            size = data.pop(mime)["cellblock/dropped"]
+            self.dropped(size if isinstance(size, int) and size >= 0 else 0, "bundle_too_large")
+        size = sum(len(value) if isinstance(value, str) else len(json.dumps(value)) for value in data.values())
+        size += len(json.dumps(fields.get("metadata", {})))
+        if "data" in fields and not data:
+            return
+        if size > MAX_BUNDLE_BYTES:
+            self.dropped(size, "bundle_too_large")
+        elif self._display_events >= MAX_DISPLAY_EVENTS:
+            self.dropped(size, "too_many_displays")
+        elif self._display_bytes + size > MAX_DISPLAY_BYTES:
+            self.dropped(size, "max_display_bytes")
+        else:
+            self._display_bytes += size
+            self._display_events += 1
+            self._log.append(kind, fields)
+
+    def _emit_text(self, name: str, text: str) -> None:
+        self._sent_at = asyncio.get_running_loop().time()
+        self._log.append("stream", {"index": self.index, "name": name, "text": text})
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self.flush()
+
+    def _patience(self) -> float:
+        for count, seconds in COALESCE_SECONDS:
+            if self._log.next_seq < count:
+                return seconds
+        return 5.0

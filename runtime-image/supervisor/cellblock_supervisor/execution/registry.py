@@ -1,0 +1,64 @@
+"""All executions this sandbox has known, by id: starting one twice runs it once."""
+
+import asyncio
+from collections import OrderedDict
+
+from ..config import Limits
+from ..files.tracker import FileTracker
+from .cgroup import Cgroup
+from .execution import Execution, Request
+from .kernel_host import KernelHost
+
+# Events of finished executions that nobody acknowledged yet; past this the oldest keep their last event only.
+MAX_KEPT_BYTES = 24 * 1024 * 1024
+
+
+class Busy(Exception):
+    """Another execution, a snapshot or a restore is running."""
+
+
+class Registry:
+    def __init__(self, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, limits: Limits) -> None:
+        self._kernel = kernel
+        self._files = files
+        self._cgroup = cgroup
+        self._limits = limits
+        self._known: OrderedDict[str, Execution] = OrderedDict()
+        self._running: Execution | None = None
+        self._task: asyncio.Task[None] | None = None
+        # Held by a snapshot or a restore, which need the kernel for themselves.
+        self.namespace_busy = False
+
+    @property
+    def busy(self) -> bool:
+        return self.namespace_busy or (self._running is not None and not self._running.done)
+
+    def claim_namespace(self) -> None:
+        """Keeps executions out until `namespace_busy` is cleared; raises Busy."""
+        if self.busy:
+            raise Busy
+        self.namespace_busy = True
+
+    def find(self, execution_id: str) -> Execution | None:
+        return self._known.get(execution_id)
+
+    def start(self, execution_id: str, request: Request) -> Execution:
+        """Starts a new execution; raises Busy. The caller has checked that the id is new."""
+        if self.busy:
+            raise Busy
+        self._free_old_events()
+        execution = Execution(request, self._kernel, self._files, self._cgroup, self._limits.max_output_bytes)
+        self._known[execution_id] = execution
+        self._running = execution
+        # The task is held here: a client that goes away must not end it.
+        self._task = asyncio.get_running_loop().create_task(execution.run())
+        return execution
+
+    def _free_old_events(self) -> None:
+        kept = sum(execution.log.bytes for execution in self._known.values())
+        for execution in self._known.values():
+            if kept <= MAX_KEPT_BYTES:
+                return
+            before = execution.log.bytes
+            execution.log.acknowledge(execution.log.next_seq)
+            kept -= before - execution.log.bytes

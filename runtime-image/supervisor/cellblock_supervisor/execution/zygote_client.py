@@ -1,0 +1,89 @@
+"""The supervisor's side of the zygote: starts it with a clean environment and speaks to it over one socket."""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from collections.abc import Callable
+
+from ..config import INSTALL_DIR
+from ..worker.environment import worker_environment
+
+_BOOT = "import sys; sys.path.insert(0, {install!r}); from cellblock_supervisor.worker.zygote import main; main({fd})"
+
+
+class ZygoteGone(Exception):
+    """The zygote ended; without it no kernel can be started."""
+
+
+class ZygoteClient:
+    """`on_exit(pid, code, signal)` is called for every child that ends, `on_gone()` when the zygote itself does."""
+
+    def __init__(self, on_exit: Callable[[int, int | None, int | None], None], on_gone: Callable[[], None]) -> None:
+        self._on_exit = on_exit
+        self._on_gone = on_gone
+        self._waiting: dict[str, asyncio.Future[dict[str, object]]] = {}
+        self._tags = 0
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        fd = theirs.fileno()
+        environment = worker_environment()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        theirs.set_inheritable(True)
+        self.pid = os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-I", "-c", _BOOT.format(install=INSTALL_DIR, fd=fd)],
+            environment,
+            file_actions=[(os.POSIX_SPAWN_DUP2, nothing, 0), (os.POSIX_SPAWN_DUP2, 2, 1)],
+        )
+        os.close(nothing)
+        theirs.close()
+        self._socket.setblocking(False)
+        asyncio.get_running_loop().add_reader(self._socket, self._on_readable)
+
+    async def fork(self, op: str, rlimits: dict[str, int | None], fds: list[int]) -> int:
+        """The process id of a new worker. Raises OSError when none could be forked and ZygoteGone without a zygote."""
+        reply = await self._ask({"op": op, "rlimits": rlimits}, fds)
+        if reply["op"] == "failed":
+            raise OSError(str(reply["reason"]))
+        return int(str(reply["pid"]))
+
+    async def preload(self, modules: tuple[str, ...]) -> list[str]:
+        """Imports modules for all later kernels; answers those that failed."""
+        reply = await self._ask({"op": "preload", "modules": list(modules)}, [])
+        return reply["failed"]  # type: ignore[return-value]
+
+    async def _ask(self, request: dict[str, object], fds: list[int]) -> dict[str, object]:
+        self._tags += 1
+        tag = str(self._tags)
+        reply: asyncio.Future[dict[str, object]] = asyncio.get_running_loop().create_future()
+        self._waiting[tag] = reply
+        try:
+            socket.send_fds(self._socket, [json.dumps({**request, "tag": tag}).encode()], fds)
+            return await reply
+        except OSError as error:
+            raise ZygoteGone(str(error)) from error
+        finally:
+            self._waiting.pop(tag, None)
+
+    def _on_readable(self) -> None:
+        try:
+            data = self._socket.recv(64 * 1024)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            asyncio.get_running_loop().remove_reader(self._socket)
+            for waiter in self._waiting.values():
+                if not waiter.done():
+                    waiter.set_exception(ZygoteGone("the kernel's parent process ended"))
+            self._on_gone()
+            return
+        report = json.loads(data)
+        if report["op"] == "exited":
+            self._on_exit(report["pid"], report["code"], report["signal"])
+            return
+        waiter = self._waiting.get(report["tag"])
+        if waiter is not None and not waiter.done():
+            waiter.set_result(report)

@@ -1,0 +1,117 @@
+"""The supervisor's side of the files helper: one request at a time, descriptors checked before they are trusted."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import stat
+
+from .. import packets
+from . import helper
+
+# A helper that takes longer is stuck (it has at most some ten thousand entries to look at) and is replaced.
+PATIENCE_SECONDS = 20.0
+
+
+class FileError(Exception):
+    """An operation on /mnt/data failed: `code` is an errno's name or `refused`."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+class FilesClient:
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._pid, self._socket = _start()
+        # An upload is several requests that belong together.
+        self.upload_lock = asyncio.Lock()
+
+    async def scan(self) -> dict[str, list[list[object]]]:
+        reply, _ = await self._ask({"op": "scan"})
+        return reply  # type: ignore[return-value]
+
+    async def open(self, path: str) -> int:
+        """A descriptor of a regular file with one link, checked here again."""
+        _, fd = await self._ask({"op": "open", "path": path})
+        return _regular(fd)
+
+    async def create(self, path: str) -> int:
+        _, fd = await self._ask({"op": "create", "path": path})
+        return _regular(fd)
+
+    async def commit(self) -> list[int]:
+        reply, _ = await self._ask({"op": "commit"})
+        return reply["file"]  # type: ignore[return-value]
+
+    async def abort(self) -> None:
+        await self._ask({"op": "abort"})
+
+    async def remove(self, path: str) -> None:
+        await self._ask({"op": "remove", "path": path})
+
+    async def _ask(self, request: dict[str, str]) -> tuple[dict[str, object], int]:
+        async with self._lock:
+            for attempt in (1, 2):
+                try:
+                    async with asyncio.timeout(PATIENCE_SECONDS):
+                        reply, fd = await self._exchange(json.dumps(request).encode())
+                    break
+                except (TimeoutError, OSError, EOFError, ValueError):
+                    self._replace()
+                    if attempt == 2 or request["op"] == "commit":
+                        raise FileError("EIO", "the files helper does not answer") from None
+        if "error" in reply:
+            raise FileError(str(reply["error"]), str(reply.get("reason", "")))
+        return reply, fd
+
+    async def _exchange(self, request: bytes) -> tuple[dict[str, object], int]:
+        loop = asyncio.get_running_loop()
+        self._socket.send(request)
+        assembler = packets.Assembler(max_bytes=32 * 1024 * 1024)
+        received = -1
+        while True:
+            readable = loop.create_future()
+            loop.add_reader(self._socket, lambda: readable.done() or readable.set_result(None))
+            try:
+                await readable
+            finally:
+                loop.remove_reader(self._socket)
+            while True:
+                try:
+                    packet, fds, _, _ = socket.recv_fds(self._socket, packets.PACKET_BYTES, 1)
+                except BlockingIOError:
+                    break
+                if not packet:
+                    raise EOFError
+                if fds:
+                    received = fds[0]
+                whole = assembler.add(packet)
+                if whole is not None:
+                    return json.loads(whole), received
+
+    def _replace(self) -> None:
+        self._socket.close()
+        try:
+            os.kill(self._pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._pid, self._socket = _start()
+
+
+def _start() -> tuple[int, socket.socket]:
+    pid, control = helper.start()
+    control.setblocking(False)
+    return pid, control
+
+
+def _regular(fd: int) -> int:
+    if fd < 0:
+        raise FileError("EIO", "the files helper answered without a file")
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise FileError("refused", "not_regular")
+    return fd

@@ -1,0 +1,168 @@
+"""The files helper: a forked process that has the worker's rights towards files and the supervisor's ear.
+
+Its real and saved UID are its own, so the worker can neither stop, kill nor trace it; its effective UID is the worker's, so a
+mistake here opens nothing that user code could not open itself. Files travel to the supervisor as descriptors.
+"""
+
+import ctypes
+import errno
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+
+from .. import packets
+from ..config import DATA_DIR, HELPER_UID, HOME_DIR, INSTALL_DIR, WORKER_GID, WORKER_UID
+from ..worker import seccomp
+from ..worker.become import hide_memory
+from ..worker.environment import WORKER_MPL_DIR
+from . import paths, walk
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Helper:
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._root = os.open(DATA_DIR, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._upload: tuple[int, str, str, int] | None = None
+        self._number = 0
+
+    def serve(self) -> None:
+        actions = {"scan": self._scan, "open": self._open, "create": self._create, "commit": self._commit,
+                   "abort": self._abort, "remove": self._remove}
+        while True:
+            data = self._control.recv(64 * 1024)
+            if not data:
+                os._exit(0)
+            request = json.loads(data)
+            fd = -1
+            try:
+                reply, fd = actions[request["op"]](request)
+            except walk.NotAFile as error:
+                reply = {"error": "refused", "reason": str(error)}
+            except OSError as error:
+                reply = {"error": errno.errorcode.get(error.errno or 0, "EIO"), "reason": error.strerror or "failed"}
+            self._answer(reply, fd)
+
+    def _answer(self, reply: dict[str, object], fd: int) -> None:
+        self._number += 1
+        for packet in packets.fragments(self._number, json.dumps(reply, separators=(",", ":")).encode()):
+            if fd >= 0:
+                socket.send_fds(self._control, [packet], [fd])
+                os.close(fd)
+                fd = -1
+            else:
+                self._control.send(packet)
+
+    def _scan(self, _request: dict[str, str]) -> tuple[dict[str, object], int]:
+        return {**walk.scan(self._root)}, -1
+
+    def _open(self, request: dict[str, str]) -> tuple[dict[str, object], int]:
+        return {}, walk.open_file(self._root, _names(request))
+
+    def _create(self, request: dict[str, str]) -> tuple[dict[str, object], int]:
+        """A new, empty, writable file beside its destination."""
+        self._abort({})
+        names = _names(request)
+        parent = walk.open_parent(self._root, names, create=True)
+        temporary = paths.UPLOAD_PREFIX + secrets.token_hex(8)
+        try:
+            fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=parent)
+        except OSError:
+            os.close(parent)
+            raise
+        self._upload = (parent, temporary, names[-1], os.fstat(fd).st_ino)
+        return {}, fd
+
+    def _commit(self, _request: dict[str, str]) -> tuple[dict[str, object], int]:
+        """Puts the upload in its place in one step; refuses when user code swapped the file meanwhile."""
+        if self._upload is None:
+            raise OSError(errno.EINVAL, "there is no upload to finish")
+        parent, temporary, name, inode = self._upload
+        status = os.stat(temporary, dir_fd=parent, follow_symlinks=False)
+        if status.st_ino != inode or walk.refusal(status) is not None:
+            raise walk.NotAFile("not_regular")
+        os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+        status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        os.close(parent)
+        self._upload = None
+        return {"file": [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]}, -1
+
+    def _abort(self, _request: dict[str, str]) -> tuple[dict[str, object], int]:
+        if self._upload is not None:
+            parent, temporary, _, _ = self._upload
+            self._upload = None
+            try:
+                os.unlink(temporary, dir_fd=parent)
+            except OSError:
+                pass
+            os.close(parent)
+        return {}, -1
+
+    def _remove(self, request: dict[str, str]) -> tuple[dict[str, object], int]:
+        names = _names(request)
+        parent = walk.open_parent(self._root, names, create=False)
+        try:
+            os.unlink(names[-1], dir_fd=parent)
+        finally:
+            os.close(parent)
+        return {}, -1
+
+
+def _names(request: dict[str, str]) -> list[str]:
+    names = paths.segments(request["path"])
+    if names is None:
+        raise OSError(errno.EINVAL, "not a path below the data folder")
+    return names
+
+
+def _become_helper() -> None:
+    os.setgroups([])
+    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)
+    os.setresuid(HELPER_UID, WORKER_UID, HELPER_UID)
+    os.umask(0o022)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    hide_memory()
+    seccomp.install()
+
+
+def _copy_font_cache() -> None:
+    """Matplotlib in the worker's child processes wants a writable folder; without the baked list it would rebuild it."""
+    try:
+        os.makedirs(WORKER_MPL_DIR, exist_ok=True)
+        for folder in (HOME_DIR, os.path.dirname(WORKER_MPL_DIR), WORKER_MPL_DIR):
+            os.chmod(folder, 0o770)
+        for name in os.listdir(f"{INSTALL_DIR}/mplcache"):
+            shutil.copyfile(f"{INSTALL_DIR}/mplcache/{name}", f"{WORKER_MPL_DIR}/{name}")
+    except OSError:
+        # A home that cannot be written costs speed, not correctness.
+        pass
+
+
+def start() -> tuple[int, socket.socket]:
+    """Forks the helper; answers its process id and the supervisor's end of the socket. Call before any thread starts."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    pid = os.fork()
+    if pid != 0:
+        theirs.close()
+        return pid, ours
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        keep = os.dup2(theirs.fileno(), 3) if theirs.fileno() != 3 else 3
+        os.closerange(4, 4096)
+        os.chdir("/")
+        _become_helper()
+        os.environ["HOME"] = HOME_DIR
+        _copy_font_cache()
+        Helper(socket.socket(fileno=keep)).serve()
+    finally:
+        os._exit(70)
+    raise AssertionError
+
+

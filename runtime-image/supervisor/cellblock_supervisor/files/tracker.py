@@ -1,0 +1,129 @@
+"""What /mnt/data held last time, so that an execution can say what it created, modified and deleted."""
+
+import asyncio
+import hashlib
+import os
+from dataclasses import dataclass, field
+
+from ..config import DATA_DIR
+from .client import FileError, FilesClient
+
+_CHUNK_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class KnownFile:
+    """`stamp` is inode, size, mtime and ctime in ns: while it stays the same, the hash is believed."""
+
+    stamp: tuple[int, int, int, int]
+    bytes: int
+    sha256: str
+
+
+@dataclass
+class Changes:
+    files: list[dict[str, object]] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    skipped: list[dict[str, str]] = field(default_factory=list)
+
+
+class FileTracker:
+    def __init__(self, client: FilesClient) -> None:
+        self._client = client
+        self._known: dict[str, KnownFile] = {}
+        self._buffer = bytearray(_CHUNK_BYTES)
+        self._lock = asyncio.Lock()
+
+    async def changes(self) -> Changes:
+        """Compares with the last look and remembers this one. Files that were only touched are not reported."""
+        async with self._lock:
+            before = self._known
+            now, skipped = await self._look()
+            self._known = now
+        changes = Changes(skipped=skipped)
+        for path, file in now.items():
+            was = before.get(path)
+            if was is None or (was.stamp != file.stamp and was.sha256 != file.sha256):
+                changes.files.append({**describe(path, file), "change": "created" if was is None else "modified"})
+        unseen = {entry["path"] for entry in skipped}
+        if "." not in unseen:
+            changes.deleted = [path for path in before if path not in now]
+        return changes
+
+    async def listing(self) -> tuple[list[dict[str, object]], list[dict[str, str]]]:
+        """All files; does not count as having told about them."""
+        async with self._lock:
+            now, skipped = await self._look()
+            # Hashes are kept, but only for files that were known already: new ones are still to be reported as created.
+            self._known.update({path: file for path, file in now.items() if self._same_content(path, file)})
+        return [describe(path, file) for path, file in now.items()], skipped
+
+    async def put(self, path: str, stamp: list[int], size: int, sha256: str) -> None:
+        async with self._lock:
+            self._known[path] = KnownFile((stamp[0], stamp[1], stamp[2], stamp[3]), size, sha256)
+
+    async def removed(self, path: str) -> None:
+        async with self._lock:
+            self._known.pop(path, None)
+
+    def _same_content(self, path: str, file: KnownFile) -> bool:
+        was = self._known.get(path)
+        return was is not None and was.sha256 == file.sha256
+
+    async def _look(self) -> tuple[dict[str, KnownFile], list[dict[str, str]]]:
+        try:
+            found = await self._client.scan()
+        except FileError:
+            return self._known, [{"path": ".", "reason": "unreadable"}]
+        skipped = [{"path": str(path), "reason": str(reason)} for path, reason in found["skipped"]]
+        now: dict[str, KnownFile] = {}
+        # Sparse files claim any size: together they may not claim more than the file system could hold twice.
+        budget = 2 * _capacity()
+        for path, *numbers in found["files"]:
+            stamp = (int(numbers[0]), int(numbers[1]), int(numbers[2]), int(numbers[3]))  # type: ignore[call-overload]
+            was = self._known.get(str(path))
+            if was is not None and was.stamp == stamp:
+                now[str(path)] = was
+                continue
+            budget -= stamp[1]
+            if budget < 0:
+                skipped.append({"path": str(path), "reason": "too_large"})
+                continue
+            try:
+                size, sha256 = await self._hash(str(path), stamp[1])
+            except FileError as error:
+                if error.code != "ENOENT":
+                    reason = error.reason if error.code == "refused" else "unreadable"
+                    skipped.append({"path": str(path), "reason": reason})
+                continue
+            now[str(path)] = KnownFile(stamp, size, sha256)
+        return now, skipped
+
+    async def _hash(self, path: str, limit: int) -> tuple[int, str]:
+        """Size and SHA-256 of the bytes read; a file that grows meanwhile is read to the size it had."""
+        fd = await self._client.open(path)
+        digest, total = hashlib.sha256(), 0
+        view = memoryview(self._buffer)
+        try:
+            while total < limit:
+                count = os.readv(fd, [view[: min(_CHUNK_BYTES, limit - total)]])
+                if count == 0:
+                    break
+                digest.update(view[:count])
+                total += count
+                if count == _CHUNK_BYTES:
+                    await asyncio.sleep(0)
+        except OSError as error:
+            raise FileError("EIO", "unreadable") from error
+        finally:
+            os.close(fd)
+        return total, digest.hexdigest()
+
+
+def describe(path: str, file: KnownFile) -> dict[str, object]:
+    return {"path": path, "bytes": file.bytes, "mtime": file.stamp[2] // 1_000_000, "sha256": file.sha256}
+
+
+def _capacity() -> int:
+    status = os.statvfs(DATA_DIR)
+    return status.f_blocks * status.f_frsize

@@ -1,0 +1,107 @@
+"""File operations by directory descriptor: one segment at a time, no link followed in any of them. Runs in the helper."""
+
+import os
+import stat
+from collections.abc import Iterator
+
+from . import paths
+
+MAX_FILES = 10_000
+MAX_ENTRIES = 30_000
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# O_NONBLOCK: opening a FIFO must never wait for its other end.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class NotAFile(Exception):
+    """What lies at the path is not a regular file with one link. The message is the reason the protocol names."""
+
+
+def open_parent(root: int, names: list[str], create: bool) -> int:
+    """A descriptor of the folder that holds the last segment. Raises OSError when a segment is a link or no folder."""
+    parent = os.dup(root)
+    for name in names[:-1]:
+        if create:
+            try:
+                os.mkdir(name, 0o755, dir_fd=parent)
+            except FileExistsError:
+                pass
+        try:
+            child = os.open(name, _DIRECTORY, dir_fd=parent)
+        finally:
+            os.close(parent)
+        parent = child
+    return parent
+
+
+def open_file(root: int, names: list[str]) -> int:
+    """A readable descriptor of a regular file; raises FileNotFoundError, NotAFile or OSError."""
+    parent = open_parent(root, names, create=False)
+    try:
+        before = os.stat(names[-1], dir_fd=parent, follow_symlinks=False)
+        reason = refusal(before)
+        if reason is not None:
+            raise NotAFile(reason)
+        fd = os.open(names[-1], _READ, dir_fd=parent)
+    finally:
+        os.close(parent)
+    reason = refusal(os.fstat(fd))
+    if reason is not None:
+        os.close(fd)
+        raise NotAFile(reason)
+    return fd
+
+
+def refusal(status: os.stat_result) -> str | None:
+    """Why a file is not given out, in the protocol's words; None for a regular file with one link."""
+    if stat.S_ISLNK(status.st_mode):
+        return "symlink"
+    if not stat.S_ISREG(status.st_mode):
+        return "not_regular"
+    return "hardlink" if status.st_nlink != 1 else None
+
+
+def scan(root: int) -> dict[str, list[list[object]]]:
+    """Every file as [path, inode, size, mtime ns, ctime ns], and every skipped entry as [path, reason]."""
+    files: list[list[object]] = []
+    skipped: list[list[object]] = []
+    visited = 0
+    for path, status, reason in _walk(root, "", 0):
+        visited += 1
+        if len(files) >= MAX_FILES or visited >= MAX_ENTRIES:
+            skipped.append([".", "too_many"])
+            break
+        if reason is None and status is not None:
+            files.append([path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns])
+        elif len(skipped) < 200:
+            skipped.append([path, reason])
+    return {"files": files, "skipped": skipped}
+
+
+def _walk(folder: int, prefix: str, depth: int) -> Iterator[tuple[str, os.stat_result | None, str | None]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(paths.UPLOAD_PREFIX):
+                continue
+            path = prefix + entry.name
+            if depth + 1 > paths.MAX_DEPTH or paths.segments(path) is None:
+                yield path.encode(errors="replace").decode()[:200], None, "name"
+                continue
+            try:
+                if not entry.is_dir(follow_symlinks=False):
+                    status = entry.stat(follow_symlinks=False)
+                    yield path, status, refusal(status)
+                    continue
+                child = os.open(entry.name, _DIRECTORY, dir_fd=folder)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                yield path, None, "unreadable"
+                continue
+            try:
+                yield from _walk(child, path + "/", depth + 1)
+            except OSError:
+                yield path, None, "unreadable"
+            finally:
+                os.close(child)

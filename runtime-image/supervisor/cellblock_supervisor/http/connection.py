@@ -1,0 +1,138 @@
+"""One HTTP/1.1 connection, kept alive: h11 parses, the signature is checked before anything else happens."""
+
+import asyncio
+import contextlib
+import sys
+import time
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable
+from urllib.parse import parse_qsl, unquote
+
+import h11
+
+from ..signing import Refused, Verifier
+from .messages import HttpError, Reply, Request, error_reply
+
+READ_BYTES = 256 * 1024
+# A client that neither sends nor closes gives its connection back after this.
+IDLE_SECONDS = 300.0
+
+Handler = Callable[[Request], Awaitable[Reply]]
+
+
+class Connection:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, verifier: Verifier, handler: Handler) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._verifier = verifier
+        self._handler = handler
+        self._h11 = h11.Connection(h11.SERVER, max_incomplete_event_size=32 * 1024)
+
+    async def serve(self) -> None:
+        """Returns when the connection is over; never raises for what a client did."""
+        try:
+            while True:
+                async with asyncio.timeout(IDLE_SECONDS):
+                    event = await self._next_event()
+                if not isinstance(event, h11.Request):
+                    return
+                await self._answer(event)
+                if self._h11.our_state is not h11.DONE or self._h11.their_state is not h11.DONE:
+                    return
+                self._h11.start_next_cycle()
+        except h11.RemoteProtocolError as error:
+            with contextlib.suppress(Exception):
+                await self._send(error_reply(HttpError("bad_request", f"not HTTP/1.1: {error}")))
+        except (ConnectionError, TimeoutError, h11.LocalProtocolError):
+            pass
+        finally:
+            self._writer.close()
+
+    async def _answer(self, head: h11.Request) -> None:
+        try:
+            request = self._checked(head)
+            reply = await self._handler(request)
+        except HttpError as error:
+            reply = error_reply(error)
+        except (ConnectionError, h11.RemoteProtocolError):
+            raise
+        except Exception:
+            # The one place where the supervisor's own faults are seen: never with user data in the text.
+            traceback.print_exc(limit=-4, file=sys.stderr)
+            reply = error_reply(HttpError("internal", "the supervisor failed; its standard error says more"))
+        await self._send(reply)
+        await self._discard_rest()
+
+    def _checked(self, head: h11.Request) -> Request:
+        method, target = head.method.decode("ascii"), head.target.decode("ascii", "replace")
+        path, _, query = target.partition("?")
+        if not (method == "GET" and path == "/health"):
+            signatures = [value for name, value in head.headers if name == b"cellblock-signature"]
+            try:
+                header = signatures[0].decode("latin-1") if len(signatures) == 1 else None
+                self._verifier.check(header, method, target, time.time_ns() // 1_000_000)
+            except Refused as refusal:
+                raise HttpError("unauthorized", str(refusal)) from None
+        try:
+            segments = [unquote(part, errors="strict") for part in path.split("/")[1:]]
+        except UnicodeDecodeError:
+            raise HttpError("bad_request", "the path is not percent-encoded UTF-8") from None
+        return Request(method, segments, dict(parse_qsl(query)), self._body())
+
+    async def _body(self) -> AsyncIterator[bytes]:
+        if self._h11.they_are_waiting_for_100_continue:
+            self._writer.write(self._h11.send(h11.InformationalResponse(status_code=100, headers=[])) or b"")
+        while True:
+            if self._h11.their_state is not h11.SEND_BODY:
+                return
+            event = await self._next_event()
+            if isinstance(event, h11.Data):
+                yield event.data
+            elif isinstance(event, h11.EndOfMessage):
+                return
+            else:
+                raise ConnectionResetError
+
+    async def _next_event(self) -> object:
+        while True:
+            event = self._h11.next_event()
+            if event is not h11.NEED_DATA:
+                return event
+            self._h11.receive_data(await self._reader.read(READ_BYTES))
+
+    async def _send(self, reply: Reply) -> None:
+        headers = [("Content-Type", reply.content_type)] if reply.body or reply.stream is not None else []
+        if reply.stream is None:
+            headers.append(("Content-Length", str(len(reply.body))))
+        elif reply.length is not None:
+            headers.append(("Content-Length", str(reply.length)))
+        else:
+            headers.append(("Transfer-Encoding", "chunked"))
+        out = self._h11.send(h11.Response(status_code=reply.status, headers=headers)) or b""
+        if reply.stream is None:
+            out += (self._h11.send(h11.Data(reply.body)) or b"") if reply.body else b""
+            self._writer.write(out + (self._h11.send(h11.EndOfMessage()) or b""))
+            await self._writer.drain()
+            return
+        self._writer.write(out)
+        try:
+            async for part in reply.stream:
+                self._writer.writelines(self._h11.send_with_data_passthrough(h11.Data(part)) or [])
+                await self._writer.drain()
+            self._writer.write(self._h11.send(h11.EndOfMessage(headers=list(reply.trailers.items()))) or b"")
+            await self._writer.drain()
+        except HttpError:
+            # Too late for a status: a body that ends early is how the client learns.
+            self._writer.transport.abort()
+            raise ConnectionResetError from None
+        finally:
+            await reply.stream.aclose()  # type: ignore[attr-defined]
+
+    async def _discard_rest(self) -> None:
+        """Reads a body that the route did not want, if it is short; otherwise the connection ends."""
+        left = 64 * 1024
+        while self._h11.their_state is h11.SEND_BODY and left > 0:
+            event = await self._next_event()
+            if not isinstance(event, h11.Data):
+                return
+            left -= len(event.data)

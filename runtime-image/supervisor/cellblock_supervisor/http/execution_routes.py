@@ -1,0 +1,121 @@
+"""Executions: start or attach, read on, acknowledge, interrupt."""
+
+import re
+from collections.abc import AsyncIterator
+
+from ..execution.event_log import EventLog
+from ..execution.execution import Execution
+from ..execution.execution import Request as ExecutionRequest
+from ..execution.registry import Busy
+from ..sandbox import Sandbox
+from .messages import HttpError, Reply, Request, json_reply
+
+MAX_BODY_BYTES = 16 * 1024 * 1024
+MAX_CELLS = 1_000
+MAX_HEAD_BYTES = 8 * 1024 * 1024
+MAX_TAIL_BYTES = 1024 * 1024
+MAX_TIMEOUT_MS = 24 * 3600 * 1000
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+
+async def start(sandbox: Sandbox, request: Request) -> Reply:
+    execution_id = _id(request)
+    execution = sandbox.registry.find(execution_id)
+    if execution is None:
+        if sandbox.state == "refused":
+            raise HttpError("unavailable", "this sandbox refused to take work: start another one")
+        wanted = _execution_request(await request.json(MAX_BODY_BYTES))
+        # The body took time to arrive: the same id may have been started meanwhile.
+        execution = sandbox.registry.find(execution_id)
+    if execution is None:
+        try:
+            execution = sandbox.registry.start(execution_id, wanted)
+        except Busy:
+            raise HttpError("conflict", "another execution is running: wait for its done event") from None
+    return _stream(execution, request)
+
+
+async def events(sandbox: Sandbox, request: Request) -> Reply:
+    return _stream(_find(sandbox, request), request)
+
+
+async def acknowledge(sandbox: Sandbox, request: Request) -> Reply:
+    execution = _find(sandbox, request)
+    body = await request.json(4096)
+    execution.log.acknowledge(_integer(body, "through", None, -1, 2**53))
+    return Reply(204)
+
+
+async def interrupt(sandbox: Sandbox, request: Request) -> Reply:
+    execution = _find(sandbox, request)
+    body = await request.json(4096)
+    execution.stop("cancelled", _integer(body, "kill_after_ms", 2000, 0, 60_000))
+    return json_reply({}, 202)
+
+
+def _find(sandbox: Sandbox, request: Request) -> Execution:
+    execution = sandbox.registry.find(_id(request))
+    if execution is None:
+        raise HttpError("not_found", "no execution with this id was started in this sandbox")
+    return execution
+
+
+def _id(request: Request) -> str:
+    execution_id = request.path[1]
+    if _ID.fullmatch(execution_id) is None:
+        raise HttpError("bad_request", "an execution id is 1 to 128 letters, digits, _ or -")
+    return execution_id
+
+
+def _stream(execution: Execution, request: Request) -> Reply:
+    after = request.query.get("after", "-1")
+    if re.fullmatch(r"-1|[0-9]{1,15}", after) is None:
+        raise HttpError("bad_request", "after must be an event number, or -1 for all")
+    return Reply(content_type="application/x-ndjson", stream=_lines(execution.log, int(after)))
+
+
+async def _lines(log: EventLog, seq: int) -> AsyncIterator[bytes]:
+    while True:
+        piece, seq = log.after(seq)
+        if piece:
+            yield piece
+        elif log.closed:
+            return
+        else:
+            await log.wait(seq)
+
+
+def _execution_request(body: dict[str, object]) -> ExecutionRequest:
+    if body.get("v") != 1:
+        raise HttpError("bad_request", "this supervisor speaks version 1 of the protocol: send v: 1")
+    cells = body.get("cells")
+    if not isinstance(cells, list) or not 1 <= len(cells) <= MAX_CELLS:
+        raise HttpError("bad_request", f"cells must be a list of 1 to {MAX_CELLS} cells")
+    codes: list[str] = []
+    for cell in cells:
+        code = cell.get("code") if isinstance(cell, dict) else None
+        if not isinstance(code, str):
+            raise HttpError("bad_request", "each cell must be an object with a string called code")
+        codes.append(code)
+    on_error = body.get("on_error", "stop")
+    if on_error not in ("stop", "continue"):
+        raise HttpError("bad_request", "on_error must be stop or continue")
+    store_history = body.get("store_history", True)
+    if not isinstance(store_history, bool):
+        raise HttpError("bad_request", "store_history must be true or false")
+    return ExecutionRequest(
+        cells=tuple(codes),
+        on_error=str(on_error),
+        store_history=store_history,
+        timeout_ms=_integer(body, "timeout_ms", 120_000, 1, MAX_TIMEOUT_MS),
+        head_bytes=min(_integer(body, "max_output_bytes", 1024 * 1024, 0, 2**53), MAX_HEAD_BYTES),
+        tail_bytes=min(_integer(body, "tail_bytes", 64 * 1024, 0, 2**53), MAX_TAIL_BYTES),
+    )
+
+
+def _integer(body: dict[str, object], name: str, default: int | None, low: int, high: int) -> int:
+    value = body.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise HttpError("bad_request", f"{name} must be an integer between {low} and {high}")
+    return value

@@ -1,0 +1,82 @@
+"""Everything one sandbox consists of, and how it comes up: helper, port, walls, zygote, kernel."""
+
+import asyncio
+import secrets
+import sys
+
+from .config import EXIT_NO_KERNEL, EXIT_REFUSED, Config
+from .execution.cgroup import Cgroup
+from .execution.kernel_host import KernelHost
+from .execution.registry import Registry
+from .execution.zygote_client import ZygoteGone
+from .files.client import FilesClient
+from .files.tracker import FileTracker
+
+
+class Sandbox:
+    """`decided` is set when the state is no longer `starting`."""
+
+    def __init__(self, config: Config, files: FilesClient) -> None:
+        self.config = config
+        self.state = "starting"
+        self.refused: list[str] = []
+        self.decided = asyncio.Event()
+        self.finished: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._boot_nonce = secrets.token_urlsafe(18)
+        self.files = files
+        self.tracker = FileTracker(files)
+        self.cgroup = Cgroup()
+        self.kernel = KernelHost(config.limits, self.cgroup, self._on_unusable)
+        self.registry = Registry(self.kernel, self.tracker, self.cgroup, config.limits)
+
+    async def start(self) -> None:
+        """Tests the walls, preloads, starts the kernel. Ends the process with a documented code when one of them fails."""
+        from . import walls
+
+        try:
+            self.refused = await walls.test(self.config, self.kernel)
+            if self.refused:
+                self._refuse()
+                return
+            # The helper answers once it has put matplotlib's font list where the preload looks for it.
+            await self.files.scan()
+            failed = await self.kernel.zygote.preload(self.config.limits.preload)
+            if failed:
+                print(f"cellblock: could not preload {', '.join(failed)}", file=sys.stderr)
+            await self.kernel.start()
+        except (OSError, TimeoutError, ZygoteGone) as error:
+            self._on_unusable(f"the kernel could not be started: {error or 'it did not answer'}")
+            return
+        self.state = "ready"
+        self.decided.set()
+
+    def health(self) -> dict[str, object]:
+        return {
+            "v": 1,
+            "sandbox_id": self.config.sandbox_id,
+            "state": self.state,
+            "boot_nonce": self._boot_nonce,
+            "kernel": self.kernel.state,
+            "kernel_generation": self.kernel.generation,
+            "python": self.kernel.python or ".".join(map(str, sys.version_info[:3])),
+            "refused": self.refused,
+        }
+
+    def stop(self) -> None:
+        self.kernel.stop()
+        self._finish(0)
+
+    def _refuse(self) -> None:
+        self.state = "refused"
+        self.decided.set()
+        print(f"cellblock: refused, these walls do not hold: {', '.join(self.refused)}", file=sys.stderr, flush=True)
+        # Whoever waits on /health gets its answer before the process ends.
+        asyncio.get_running_loop().call_later(0.3, self._finish, EXIT_REFUSED)
+
+    def _on_unusable(self, reason: str) -> None:
+        print(f"cellblock: {reason}", file=sys.stderr, flush=True)
+        self._finish(EXIT_NO_KERNEL)
+
+    def _finish(self, code: int) -> None:
+        if not self.finished.done():
+            self.finished.set_result(code)

@@ -1,0 +1,1 @@
+"""What runs as the unprivileged worker, and what makes a process one."""

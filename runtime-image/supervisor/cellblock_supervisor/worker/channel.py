@@ -1,0 +1,74 @@
+"""The kernel's end of the channel to the supervisor. Any thread and any forked child may send."""
+
+import fcntl
+import itertools
+import json
+import os
+import socket
+import struct
+import termios
+import time
+
+from .. import packets
+
+
+class Channel:
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._numbers = itertools.count()
+        self._assembler = packets.Assembler(max_bytes=1 << 30)
+        self._buffer = bytearray(packets.PACKET_BYTES)
+        self._owner = os.getpid()
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def send_text(self, kind: int, text: bytes) -> None:
+        """Blocks while the supervisor is behind: that is what bounds a flood's memory."""
+        step = packets.PACKET_BYTES - 1
+        head = bytes((kind,))
+        for start in range(0, len(text), step):
+            self._send(head + text[start : start + step])
+
+    def send_bulk(self, data: bytes | memoryview) -> None:
+        step = packets.PACKET_BYTES - 1
+        head = bytes((packets.BULK,))
+        view = memoryview(data)
+        for start in range(0, len(view), step):
+            self._socket.sendmsg((head, view[start : start + step]))
+
+    def send_message(self, message: dict[str, object]) -> None:
+        body = json.dumps(message, separators=(",", ":")).encode()
+        # The process id keeps fragments of a forked child apart from ours.
+        number = (os.getpid() << 40) | (next(self._numbers) & 0xFF_FFFF_FFFF)
+        for packet in packets.fragments(number, body):
+            self._send(packet)
+
+    def receive(self, blocking: bool) -> tuple[int, bytes] | None:
+        """The next whole message or bulk packet as (kind, body), or None when nothing whole is there. EOFError at the end."""
+        while True:
+            try:
+                size = self._socket.recv_into(self._buffer, 0, 0 if blocking else socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return None
+            if size == 0:
+                raise EOFError
+            kind = self._buffer[0]
+            if kind == packets.BULK:
+                return kind, bytes(self._buffer[1:size])
+            body = self._assembler.add(bytes(self._buffer[:size]))
+            if body is not None:
+                return kind, body
+
+    def wait_until_read(self, timeout_seconds: float = 0.2) -> None:
+        """Returns when the supervisor has read everything sent so far, so that a child's raw output comes after it."""
+        deadline = time.monotonic() + timeout_seconds
+        unread = bytearray(4)
+        while time.monotonic() < deadline:
+            fcntl.ioctl(self._socket, termios.TIOCOUTQ, unread)
+            if struct.unpack("i", unread)[0] == 0:
+                return
+            time.sleep(0.0002)
+
+    def _send(self, packet: bytes) -> None:
+        self._socket.send(packet)

@@ -1,0 +1,23 @@
+"""The worker's whole environment. Nothing of the supervisor's own is passed on: on some platforms it names the account."""
+
+from ..config import HOME_DIR
+
+THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+WORKER_MPL_DIR = f"{HOME_DIR}/.config/matplotlib"
+
+
+def worker_environment() -> dict[str, str]:
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": HOME_DIR,
+        "USER": "worker",
+        "LOGNAME": "worker",
+        "SHELL": "/bin/bash",
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        # Modules of /mnt/data must not leave caches among the user's files.
+        "PYTHONPYCACHEPREFIX": "/tmp/.pycache",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR": WORKER_MPL_DIR,
+        **{name: "1" for name in THREAD_VARIABLES},
+    }

@@ -1,0 +1,178 @@
+"""The kernel: ipykernel's own kernel and shell, spoken to over the inherited channel instead of ZeroMQ.
+
+No socket but the channel, no thread but the flusher. Messages from the supervisor: execute, snapshot, restore.
+Messages to it: ready, input (a cell begins), display, update, clear, error, reply. Each carries the id of its request.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import random
+import signal
+import sys
+import traceback
+
+from ipykernel.ipkernel import IPythonKernel
+from IPython.core.compilerop import CachingCompiler
+from IPython.core.profiledir import ProfileDir
+from tornado.ioloop import IOLoop
+from traitlets.config import Config
+
+from .. import packets
+from . import snapshot
+from .channel import Channel
+from .output import ChannelSession
+from .streams import ChannelStream, Flusher
+
+
+class ChannelKernel(IPythonKernel):
+    """ipykernel without its transport: `execute` is called with a request's fields and answers with a reply."""
+
+    def __init__(self, **traits: object) -> None:
+        super().__init__(**traits)
+        self.io_loop = IOLoop.current()
+        shell = self.shell
+        shell.exit_now = False
+        # `exit()` ends the cell like sys.exit(); the user's variables stay.
+        shell.ask_exit = _raise_system_exit
+        # The stock compiler hashes every cell in pure Python to name it for a debugger that is not here.
+        shell.compile = CachingCompiler()
+
+    async def execute(self, request: dict[str, object]) -> dict[str, object]:
+        """Runs one cell. Interrupts are let in only while it runs, so a late one can never end the kernel."""
+        try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            reply = await self.do_execute(
+                request["code"], silent=False, store_history=request["store_history"], allow_stdin=False
+            )
+            return {"status": reply["status"], "name": reply.get("ename"), "value": str(reply.get("evalue", ""))[:4096]}
+        except KeyboardInterrupt:
+            return {"status": "error", "name": "KeyboardInterrupt", "value": ""}
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _raise_system_exit() -> None:
+    raise SystemExit(0)
+
+
+class Server:
+    """Reads requests from the channel on the kernel's own event loop, so that tasks of earlier cells go on between cells."""
+
+    def __init__(self, channel: Channel, kernel: ChannelKernel, session: ChannelSession, flusher: Flusher) -> None:
+        self._channel = channel
+        self._kernel = kernel
+        self._session = session
+        self._flusher = flusher
+        self._owner = os.getpid()
+
+    def on_readable(self) -> None:
+        if os.getpid() != self._owner:
+            os._exit(0)
+        try:
+            received = self._channel.receive(blocking=False)
+        except (EOFError, OSError):
+            os._exit(0)
+        if received is None or received[0] != packets.MESSAGE:
+            return
+        request = json.loads(received[1])
+        asyncio.get_running_loop().create_task(self._handle(request))
+
+    async def _handle(self, request: dict[str, object]) -> None:
+        self._session.request_id = str(request["id"])
+        try:
+            reply = await self._dispatch(request)
+        except Exception:
+            reply = {"status": "error", "name": "KernelFault", "value": traceback.format_exc()[-4000:]}
+        self._flusher.busy.clear()
+        self._flusher.flush()
+        self._channel.send_message({"op": "reply", "id": request["id"], "count": self._kernel.shell.execution_count - 1, **reply})
+
+    async def _dispatch(self, request: dict[str, object]) -> dict[str, object]:
+        shell = self._kernel.shell
+        if request["op"] == "execute":
+            self._flusher.busy.set()
+            _reset_peak_memory()
+            self._channel.send_message({"op": "input", "id": request["id"], "count": shell.execution_count})
+            return await self._kernel.execute(request)
+        if request["op"] == "snapshot":
+            return snapshot.dump(shell, self._channel, int(str(request["max_bytes"])))
+        if request["op"] == "restore":
+            return snapshot.load(shell, self._channel)
+        return {"status": "error", "name": "KernelFault", "value": "unknown request"}
+
+
+def _reset_peak_memory() -> None:
+    """Starts VmHWM afresh, so that the peak the supervisor reads belongs to this cell. Not allowed everywhere."""
+    try:
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+    except OSError:
+        pass
+
+
+def _configuration() -> Config:
+    config = Config()
+    # Nothing persists but /mnt/data and the namespace: no history database, no completer, no start-up files.
+    config.HistoryManager.enabled = False
+    config.HistoryManager.hist_file = ":memory:"
+    config.Completer.use_jedi = False
+    config.InteractiveShell.xmode = "Context"
+    config.InteractiveShell.colors = "NoColor"
+    return config
+
+
+def _reseed() -> None:
+    """Kernels forked from one preloaded process must not share their random numbers."""
+    random.seed()
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(int.from_bytes(os.urandom(4)))
+
+
+def _audit(flusher: Flusher, channel: Channel) -> None:
+    """A child's output comes after everything printed before it was started."""
+    spawning = frozenset(("subprocess.Popen", "os.system", "os.posix_spawn", "os.spawn", "pty.spawn"))
+
+    def hook(event: str, _arguments: tuple[object, ...]) -> None:
+        if event in spawning:
+            flusher.flush()
+            channel.wait_until_read()
+
+    sys.addaudithook(hook)
+
+
+def main(channel: Channel, data_dir: str) -> None:
+    """Never returns. The caller has already become the worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.chdir(data_dir)
+    sys.path[:0] = [""]
+    sys.argv = ["cellblock-kernel"]
+    _reseed()
+    logging.disable(logging.NOTSET)
+    stdout = ChannelStream(channel, packets.STDOUT, "stdout", 1)
+    stderr = ChannelStream(channel, packets.STDERR, "stderr", 2)
+    flusher = Flusher((stdout, stderr))
+    sys.stdout = sys.__stdout__ = stdout
+    sys.stderr = sys.__stderr__ = stderr
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    session = ChannelSession(channel=channel)
+    profile = ProfileDir.create_profile_dir("/tmp/.ipython-profile")
+
+    async def boot() -> Server:
+        config = _configuration()
+        kernel = ChannelKernel(session=session, iopub_socket=session, profile_dir=profile, config=config)
+        return Server(channel, kernel, session, flusher)
+
+    server = loop.run_until_complete(boot())
+    flusher.start()
+    _audit(flusher, channel)
+    loop.add_reader(channel.fileno(), server.on_readable)
+    channel.send_message({"op": "ready", "id": "", "python": sys.version.split()[0]})
+    while True:
+        try:
+            loop.run_forever()
+        except KeyboardInterrupt:
+            continue

@@ -1,0 +1,67 @@
+"""Turns what ipykernel publishes into the channel's messages."""
+
+from jupyter_client.session import Session
+from traitlets import Any, Unicode
+
+from .channel import Channel
+
+# Politeness only: the supervisor enforces its own caps. Here it spares both sides the copying.
+MAX_BUNDLE_CHARACTERS = 12 * 1024 * 1024
+
+
+class ChannelSession(Session):
+    """A Jupyter session whose `send` has no socket: displays and errors go out, everything else stays here."""
+
+    channel: Channel = Any()
+    request_id = Unicode("")
+
+    def send(self, stream, msg_or_type, content=None, parent=None, **_transport):  # type: ignore[no-untyped-def]
+        """Called by ipykernel's display publisher, display hook and traceback printer, from any thread."""
+        if isinstance(msg_or_type, dict):
+            kind, content = msg_or_type["header"]["msg_type"], msg_or_type["content"]
+        else:
+            kind = msg_or_type
+        build = _MESSAGES.get(kind)
+        if build is not None and content is not None:
+            self.channel.send_message({"id": self.request_id, **build(content)})
+        return {"content": content, "header": {"msg_type": kind}}
+
+
+def _display(content: dict[str, object]) -> dict[str, object]:
+    return {
+        "op": "display",
+        "data": _capped(content["data"]),
+        "metadata": content.get("metadata") or {},
+        "transient": content.get("transient") or {},
+    }
+
+
+def _result(content: dict[str, object]) -> dict[str, object]:
+    return {**_display(content), "op": "result", "count": content.get("execution_count")}
+
+
+def _error(content: dict[str, object]) -> dict[str, object]:
+    return {"op": "error", "name": content["ename"], "value": content["evalue"], "traceback": content["traceback"]}
+
+
+_MESSAGES = {
+    "display_data": _display,
+    "execute_result": _result,
+    "update_display_data": lambda content: {**_display(content), "op": "update"},
+    "clear_output": lambda content: {"op": "clear", "wait": bool(content.get("wait"))},
+    "error": _error,
+}
+
+
+def _capped(data: object) -> object:
+    """Drops the largest representations until the bundle is small enough to be worth sending; their sizes stay."""
+    if not isinstance(data, dict):
+        return {}
+    sizes = {mime: len(value) if isinstance(value, str) else 0 for mime, value in data.items()}
+    kept = dict(data)
+    while kept and sum(sizes[mime] for mime in kept) > MAX_BUNDLE_CHARACTERS:
+        largest = max(kept, key=lambda mime: sizes[mime])
+        kept[largest] = {"cellblock/dropped": sizes[largest]}
+        sizes[largest] = 0
+    return kept
+

@@ -1,0 +1,126 @@
+"""A root process with a worker's clean environment that has imported everything and forks kernels on request.
+
+It is a fresh program (not a fork of the supervisor), so no kernel inherits the supervisor's memory or environment. It has one
+thread and one descriptor: the socket over which the supervisor asks. Requests: kernel (with the channel and two output pipes),
+probe (with a result pipe). Reports: started, exited, preloaded.
+"""
+
+import gc
+import importlib
+import json
+import os
+import select
+import socket
+import sys
+import traceback
+
+from ..config import DATA_DIR, INSTALL_DIR, WORKER_GID
+from .become import Rlimits, become_worker, hide_memory
+from .channel import Channel
+
+
+class Zygote:
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
+        self._children: dict[int, int] = {}
+
+    def serve(self) -> None:
+        while True:
+            for fd, _ in self._poll.poll():
+                if fd == self._control.fileno():
+                    self._on_request()
+                else:
+                    self._on_exit(fd)
+
+    def _on_request(self) -> None:
+        data, fds, _, _ = socket.recv_fds(self._control, 64 * 1024, 4)
+        if not data:
+            os._exit(0)
+        request = json.loads(data)
+        if request["op"] == "preload":
+            self._report({"op": "preloaded", "tag": request["tag"], "failed": preload(request["modules"])})
+            return
+        try:
+            pid = os.fork()
+        except OSError as error:
+            self._report({"op": "failed", "tag": request["tag"], "reason": str(error)})
+            return
+        if pid == 0:
+            self._child(request, fds)
+        for fd in fds:
+            os.close(fd)
+        watch = os.pidfd_open(pid)
+        self._children[watch] = pid
+        self._poll.register(watch, select.POLLIN)
+        self._report({"op": "started", "tag": request["tag"], "pid": pid})
+
+    def _child(self, request: dict[str, object], fds: list[int]) -> None:
+        """Does not return."""
+        try:
+            os.close(self._control.fileno())
+            for watch in self._children:
+                os.close(watch)
+            become_worker(Rlimits(**request["rlimits"]))  # type: ignore[arg-type]
+            _CHILDREN[str(request["op"])](fds)
+        except BaseException:
+            traceback.print_exc()
+        os._exit(70)
+
+    def _on_exit(self, watch: int) -> None:
+        self._poll.unregister(watch)
+        os.close(watch)
+        pid = self._children.pop(watch)
+        _, status = os.waitpid(pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        self._report({"op": "exited", "pid": pid, "code": code if code >= 0 else None, "signal": -code if code < 0 else None})
+
+    def _report(self, report: dict[str, object]) -> None:
+        self._control.send(json.dumps(report).encode())
+
+
+def preload(modules: list[str]) -> list[str]:
+    """Imports what kernels will share; answers the names that failed, which is no reason not to start."""
+    failed = []
+    for module in [f"{__package__}.kernel", *modules]:
+        try:
+            importlib.import_module(module)
+        except Exception:
+            failed.append(module)
+    # Objects that every kernel shares leave the collector's sight, so collecting does not copy their pages.
+    gc.collect()
+    gc.freeze()
+    return failed
+
+
+def _run_kernel(fds: list[int]) -> None:
+    channel, out, err = fds
+    os.dup2(out, 1)
+    os.dup2(err, 2)
+    os.close(out)
+    os.close(err)
+    sys.path[:] = [entry for entry in sys.path if entry != INSTALL_DIR]
+    from . import kernel
+
+    sock = socket.socket(fileno=channel)
+    sock.set_inheritable(False)
+    kernel.main(Channel(sock), DATA_DIR)
+
+
+def _run_probe(fds: list[int]) -> None:
+    from . import probe
+
+    probe.main(fds[0])
+
+
+_CHILDREN = {"kernel": _run_kernel, "probe": _run_probe}
+
+
+def main(control_fd: int) -> None:
+    hide_memory()
+    control = socket.socket(fileno=control_fd)
+    control.set_inheritable(False)
+    # Matplotlib insists on a folder it may write to; it is the worker's own, which its group may share.
+    os.setgroups([WORKER_GID])
+    Zygote(control).serve()
