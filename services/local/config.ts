@@ -1,0 +1,71 @@
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+
+const LocalEnv = z.object({
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8787),
+  HOST: z.string().default('127.0.0.1'),
+  CELLBLOCK_API_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
+  CELLBLOCK_SANDBOX_IMAGE: z.string().default('cellblock-sandbox:dev'),
+  CELLBLOCK_POOL: z.coerce.number().int().min(0).max(50).default(2),
+  CELLBLOCK_PUBLIC_URL: z.string().url().optional(),
+  CELLBLOCK_LOG: z.enum(['silent', 'events']).default('silent'),
+  SANDBOX_DRIVER: z.enum(['docker', 'fargate']).default('docker'),
+  SANDBOX_DOCKER_RUNTIME: z.string().optional(),
+})
+
+export interface LocalConfig {
+  readonly port: number
+  readonly host: string
+  readonly apiKey: string | null
+  /** Where table and objects are kept; null keeps them until the server stops. */
+  readonly dataDir: string | null
+  readonly sandboxImage: string
+  /** Warm sandboxes of the smallest tier. */
+  readonly poolSize: number
+  readonly publicUrl: string | null
+  readonly log: 'silent' | 'events'
+  readonly dockerRuntime: string | null
+  /** A run step hands over after this long, milliseconds. */
+  readonly stepBudgetMs: number
+}
+
+/** Thrown for a flag or variable that cannot be used; the message says which and what to do. */
+export class ConfigError extends Error {}
+
+/** Reads flags and environment of the local server. Throws ConfigError. */
+export function readLocalConfig(argv: readonly string[], env: Readonly<Record<string, string | undefined>> = process.env): LocalConfig {
+  const parsed = LocalEnv.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')))
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}.`).join(' '))
+  }
+  const flags = readFlags(argv)
+  const values = parsed.data
+  if (values.SANDBOX_DRIVER !== 'docker') {
+    throw new ConfigError('SANDBOX_DRIVER=fargate needs an AWS account: the local server starts Docker sandboxes only. Unset it, or deploy with cdk.')
+  }
+  return {
+    port: values.PORT,
+    host: values.HOST,
+    apiKey: values.CELLBLOCK_API_KEY ?? null,
+    dataDir: flags.data === undefined ? null : resolve(flags.data),
+    sandboxImage: values.CELLBLOCK_SANDBOX_IMAGE,
+    poolSize: values.CELLBLOCK_POOL,
+    publicUrl: values.CELLBLOCK_PUBLIC_URL ?? null,
+    log: values.CELLBLOCK_LOG,
+    dockerRuntime: values.SANDBOX_DOCKER_RUNTIME ?? null,
+    stepBudgetMs: 50_000,
+  }
+}
+
+function readFlags(argv: readonly string[]): { readonly data?: string | undefined } {
+  try {
+    return parseArgs({ args: [...argv], options: { data: { type: 'string' } }, allowPositionals: false }).values
+  } catch (cause) {
+    throw new ConfigError(`${cause instanceof Error ? cause.message : String(cause)}. Known: --data DIR, --no-install.`)
+  }
+}
+
+/** Short, because a Unix socket's path has at most 107 bytes. */
+export const controlRootFor = (name: string): string => join(tmpdir(), `cellblock-${process.getuid?.() ?? 0}`, name)

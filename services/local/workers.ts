@@ -1,0 +1,58 @@
+import type { SQSClient } from '@aws-sdk/client-sqs'
+import type { QueueMessages, QueueName } from '../core/messages.ts'
+import type { Telemetry } from '../core/ports/telemetry.ts'
+import { createDeadLetterStep } from '../orchestrator/dead-letters.ts'
+import type { ReconcilerDeps } from '../orchestrator/deps.ts'
+import { reconcile } from '../orchestrator/reconciler/reconcile.ts'
+import { consumeQueue } from '../storage/sqs/consumer.ts'
+import { consumeDeadLetters } from './dead-letter-consumer.ts'
+import type { LocalResources } from './emulators/create-local-resources.ts'
+
+export type Steps = { readonly [Q in QueueName]: (message: QueueMessages[Q]) => Promise<void> }
+
+const CONCURRENCY: Record<QueueName, number> = { turns: 32, executions: 128, placements: 16 }
+const RECONCILE_EVERY_MS = 5_000
+
+/** Feeds every queue to its step and runs the reconciler, as Lambda's mappings and schedule do. */
+export function startWorkers(options: {
+  readonly sqs: SQSClient
+  readonly resources: LocalResources
+  readonly steps: Steps
+  readonly reconciler: ReconcilerDeps
+  readonly telemetry: Telemetry
+}): { stop(): Promise<void> } {
+  const { sqs, resources, steps, reconciler, telemetry } = options
+  const stopping = new AbortController()
+  const onError = (queue: QueueName) => (error: unknown, delivery: { readonly receives: number } | null) =>
+    telemetry.emit({ event: 'message', outcome: 'error', queue, receives: delivery?.receives ?? null, detail: describe(error) })
+
+  const consume = <Q extends QueueName>(queue: Q): Promise<void> =>
+    consumeQueue({ client: sqs, queue, queueUrl: resources.queueUrls[queue], handler: steps[queue], concurrency: CONCURRENCY[queue], signal: stopping.signal, onError: onError(queue) })
+  const bury = createDeadLetterStep(reconciler)
+  const buryFrom = (queue: QueueName): Promise<void> =>
+    consumeDeadLetters({ client: sqs, queueUrl: resources.deadLetterUrls[queue], handler: (body) => bury(queue, body), signal: stopping.signal, onError: onError(queue) })
+
+  const loops = [
+    consume('turns'), consume('executions'), consume('placements'),
+    buryFrom('turns'), buryFrom('executions'), buryFrom('placements'),
+    reconcileUntil(stopping.signal, reconciler, telemetry),
+  ]
+  return {
+    stop: async () => {
+      stopping.abort()
+      await Promise.allSettled(loops)
+    },
+  }
+}
+
+async function reconcileUntil(signal: AbortSignal, deps: ReconcilerDeps, telemetry: Telemetry): Promise<void> {
+  while (!signal.aborted) {
+    await reconcile(deps).catch((error: unknown) => telemetry.emit({ event: 'reconcile', outcome: 'error', detail: describe(error) }))
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, RECONCILE_EVERY_MS)
+      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+    })
+  }
+}
+
+const describe = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error))

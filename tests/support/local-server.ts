@@ -1,0 +1,78 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import OpenAI from 'openai'
+import { callNative, type NativeClient } from './native-client.ts'
+
+const ROOT = dirname(dirname(import.meta.dirname))
+const STARTED_WITHIN_MS = 60_000
+
+export interface LocalServerProcess {
+  readonly url: string
+  readonly apiKey: string
+  readonly dataDir: string
+  readonly pid: number
+  readonly openai: OpenAI
+  readonly native: NativeClient
+  /** A native client with another key. */
+  as(apiKey: string): NativeClient
+  /** Ends it as a user would; resolves with the exit code. */
+  stop(): Promise<number | null>
+  /** Ends it as a crash would. */
+  kill(): Promise<void>
+}
+
+/** Starts the development server as its own process on a free port, with a data folder that outlives it when `dataDir` is given. */
+export async function startServer(options: { readonly dataDir?: string; readonly env?: Readonly<Record<string, string>> } = {}): Promise<LocalServerProcess> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'cellblock-test-')))
+  const apiKey = 'ck_test_0123456789abcdef0123456789'
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, 'services/local/main.ts'), '--data', dataDir], {
+    cwd: ROOT,
+    env: { ...process.env, PORT: '0', CELLBLOCK_API_KEY: apiKey, CELLBLOCK_POOL: '1', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const url = await readyUrl(child)
+  const exited = once(child, 'exit')
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+    await exited
+    return child.exitCode
+  }
+  const as = (key: string): NativeClient => callNative(url, key)
+  return {
+    url,
+    apiKey,
+    dataDir,
+    pid: child.pid ?? 0,
+    openai: new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 }),
+    native: as(apiKey),
+    as,
+    stop: async () => {
+      const code = await end('SIGTERM')
+      if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
+      return code
+    },
+    kill: async () => void (await end('SIGKILL')),
+  }
+}
+
+/** Resolves at the line that the server prints when it is ready; rejects with what it said when it ends before. */
+async function readyUrl(child: ChildProcess): Promise<string> {
+  const said: string[] = []
+  child.stderr?.on('data', (chunk: Buffer) => said.push(chunk.toString()))
+  const late = AbortSignal.timeout(STARTED_WITHIN_MS)
+  return new Promise((resolve, reject) => {
+    const fail = (why: string): void => reject(new Error(`The server did not start (${why}):\n${said.join('')}`))
+    late.addEventListener('abort', () => (child.kill('SIGKILL'), fail('no ready line')), { once: true })
+    child.once('exit', (code) => fail(`exit code ${code}`))
+    const lines = createInterface({ input: child.stdout ?? process.stdin })
+    lines.on('line', (line) => {
+      said.push(`${line}\n`)
+      const url = /http:\/\/[\w.-]+:\d+/.exec(line)?.[0]
+      if (/ready/i.test(line) && url !== undefined) resolve(url)
+    })
+  })
+}

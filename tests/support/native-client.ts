@@ -1,0 +1,100 @@
+/** The Execution of the native wire, as far as tests look at it. */
+export interface WireExecution {
+  readonly id: string
+  readonly object: string
+  readonly container_id: string
+  readonly status: string
+  readonly reason: string | null
+  readonly created_at: string
+  readonly started_at: string | null
+  readonly ended_at: string | null
+  readonly outputs?: readonly WireOutput[]
+  readonly cells?: readonly { readonly index: number; readonly execution_count: number | null; readonly status: string; readonly outputs: readonly WireOutput[] }[]
+  readonly stdout: string
+  readonly stderr: string
+  readonly error: null | { readonly name: string; readonly value: string; readonly traceback: readonly string[] }
+  readonly files: readonly WireFile[]
+  readonly lost: readonly { readonly what: string; readonly reason: string }[]
+  readonly usage: Readonly<Record<string, number>>
+}
+export interface WireOutput {
+  readonly output_type: string
+  readonly name?: string
+  readonly text?: string
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly ename?: string
+}
+export interface WireFile {
+  readonly id: string
+  readonly path: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly mime: string
+  readonly url: string
+  readonly is_new: boolean
+  readonly modified_from?: string
+}
+
+export interface NativeClient {
+  /** Any call; a string or bytes body goes as it is, anything else as JSON. */
+  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
+  json<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>
+  createContainer(name?: string): Promise<string>
+  run(containerId: string, body: string | Readonly<Record<string, unknown>>, wait?: number): Promise<WireExecution>
+  /** Waits until it has ended. */
+  ended(executionId: string): Promise<WireExecution>
+  /** All events until `done`, with the time in ms since the call. */
+  events(executionId: string, after?: number): AsyncGenerator<{ id: number; event: string; data: Record<string, unknown>; atMs: number }>
+}
+
+export function callNative(url: string, apiKey: string): NativeClient {
+  const call: NativeClient['call'] = (method, path, body, headers = {}) =>
+    fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: { authorization: `Bearer ${apiKey}`, ...(isRaw(body) ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: isRaw(body) ? body : JSON.stringify(body) }),
+    })
+  const json: NativeClient['json'] = async <T>(method: string, path: string, body?: unknown) => {
+    const answer = await call(method, path, body)
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`)
+    return JSON.parse(text) as T
+  }
+  return {
+    call,
+    json,
+    createContainer: async (name = 'test') => (await json<{ id: string }>('POST', '/v1/containers', { name })).id,
+    run: (containerId, body, wait = 60) =>
+      json<WireExecution>('POST', `/v1/containers/${containerId}/executions?wait=${wait}`, typeof body === 'string' ? { code: body } : body),
+    ended: async (executionId) => {
+      for (;;) {
+        const execution = await json<WireExecution>('GET', `/v1/executions/${executionId}?wait=60`)
+        if (execution.ended_at !== null) return execution
+      }
+    },
+    async *events(executionId, after) {
+      const began = performance.now()
+      const answer = await call('GET', `/v1/executions/${executionId}/events${after === undefined ? '' : `?after=${after}`}`)
+      if (!answer.ok || answer.body === null) throw new Error(`events answered ${answer.status}: ${await answer.text()}`)
+      let text = ''
+      for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
+        text += chunk
+        for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+          const frame = parseFrame(text.slice(0, end))
+          text = text.slice(end + 2)
+          if (frame !== null) yield { ...frame, atMs: performance.now() - began }
+        }
+      }
+    },
+  }
+}
+
+const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> | FormData | undefined =>
+  body === undefined || typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData
+
+function parseFrame(frame: string): { id: number; event: string; data: Record<string, unknown> } | null {
+  const fields = new Map(frame.split('\n').filter((line) => !line.startsWith(':')).map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]))
+  const data = fields.get('data')
+  return data === undefined ? null : { id: Number(fields.get('id')), event: fields.get('event') ?? '', data: JSON.parse(data) as Record<string, unknown> }
+}
