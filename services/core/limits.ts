@@ -18,6 +18,8 @@ export const LIMITS = {
   /** One notebook document, bytes. */
   maxNotebookBytes: 8 * MiB,
   maxNotebookCells: 500,
+  /** The source of all code cells of one notebook as JSON, bytes: it lies in the execution's row. */
+  maxNotebookCodeBytes: 200 * 1024,
   /** A JSON request body, bytes. */
   maxJsonBytes: 10 * MiB,
   /** A file sent as multipart through the API's own port, bytes. Bigger ones take an upload URL. */

@@ -1,0 +1,57 @@
+import type { Container } from '../core/container.ts'
+import { ServiceError, type ErrorCode } from '../core/errors.ts'
+import type { Execution } from '../core/execution.ts'
+import type { ContainerFile } from '../core/file.ts'
+import { isId } from '../core/ids.ts'
+import type { Response as ResponseRow } from '../core/response.ts'
+import type { Caller } from '../core/tenant.ts'
+import type { ApiDeps } from './deps.ts'
+
+type Reader = { readonly deps: Pick<ApiDeps, 'table'>; readonly caller: Caller }
+
+const missing = (code: ErrorCode, what: string, id: string, advice: string, param?: string): ServiceError =>
+  new ServiceError(code, `No ${what} ${JSON.stringify(id.slice(0, 80))} exists. ${advice}`, param === undefined ? {} : { param })
+
+/** A key that is bound to an end user sees that user's rows only. */
+export const isVisible = (row: { readonly subject: string | null }, caller: Caller): boolean => caller.subject === null || row.subject === caller.subject
+
+/** Somebody else's container, a deleted one and one that never was are answered alike: ServiceError `container_not_found`. */
+export async function containerOf({ deps, caller }: Reader, id: string, param?: string): Promise<Container> {
+  const row = isId('container', id) ? await deps.table.containers.get(caller.tenant, id) : null
+  if (row === null || row.deletedAt !== null || !isVisible(row, caller))
+    throw missing('container_not_found', 'container', id, 'Create one with POST /v1/containers.', param)
+  return row
+}
+
+export async function executionOf({ deps, caller }: Reader, id: string): Promise<Execution> {
+  const row = isId('execution', id) ? await deps.table.executions.get(caller.tenant, id) : null
+  if (row === null || !isVisible(row, caller)) throw missing('execution_not_found', 'execution', id, 'Run code with POST /v1/containers/{container_id}/executions.')
+  return row
+}
+
+/** Responses that were made with `store: false` are not there for anybody who asks later. */
+export async function responseOf({ deps, caller }: Reader, id: string, param?: string): Promise<ResponseRow> {
+  const row = isId('response', id) ? await deps.table.responses.get(caller.tenant, id) : null
+  if (row === null || !row.request.store || !isVisible(row, caller))
+    throw missing('response_not_found', 'response', id, 'Make one with POST /v1/responses, and do not send "store": false if you want it again.', param)
+  return row
+}
+
+export const fileMissing = (id: string, param?: string): ServiceError =>
+  missing('file_not_found', 'file', id, 'List a container\'s files with GET /v1/containers/{container_id}/files.', param)
+
+/** A file version of a container that the caller may see; superseded versions keep their ids. */
+export async function fileOf({ deps, caller }: Reader, containerId: string, id: string): Promise<ContainerFile> {
+  const row = isId('containerFile', id) ? await deps.table.files.get(caller.tenant, containerId, id) : null
+  if (row === null || row.state !== 'stored') throw fileMissing(id)
+  return row
+}
+
+/** A file that is named by its id alone, for a copy into another container. */
+export async function findFile({ deps, caller }: Reader, id: string, param: string): Promise<ContainerFile> {
+  const row = isId('containerFile', id) ? await deps.table.files.find(caller.tenant, id) : null
+  if (row === null || row.state !== 'stored') throw fileMissing(id, param)
+  const container = await deps.table.containers.get(caller.tenant, row.containerId)
+  if (container === null || container.deletedAt !== null || !isVisible(container, caller)) throw fileMissing(id, param)
+  return row
+}

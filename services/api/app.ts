@@ -1,0 +1,21 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { ApiDeps } from './deps.ts'
+import { createAuthenticator } from './http/authenticate.ts'
+import { mountRoute } from './http/mount-route.ts'
+import { handleErrors } from './middleware/errors.ts'
+import { securityHeaders } from './middleware/security-headers.ts'
+import { wideEvent, type ApiHono } from './middleware/wide-event.ts'
+import { mountDocs } from './routes/meta/docs.ts'
+import { ROUTES } from './routes/routes.ts'
+
+/** The HTTP edge: the same app under Node's server and under Lambda. */
+export function createApp(deps: ApiDeps): OpenAPIHono<ApiHono> {
+  const app = new OpenAPIHono<ApiHono>()
+  app.use('*', wideEvent(deps))
+  app.use('*', securityHeaders)
+  const authenticate = createAuthenticator(deps.table.tenants, deps.clock, deps.config.keyCacheMs)
+  for (const route of ROUTES) mountRoute(app, deps, authenticate, route)
+  mountDocs(app, deps.config)
+  handleErrors(app, ROUTES)
+  return app
+}

@@ -1,0 +1,32 @@
+import type { Clock } from '../core/ports/clock.ts'
+import type { ObjectStore } from '../core/ports/object-store.ts'
+import type { Queue } from '../core/ports/queue.ts'
+import type { Signals } from '../core/ports/signals.ts'
+import type { Table } from '../core/ports/table.ts'
+import type { Telemetry } from '../core/ports/telemetry.ts'
+import type { ApiConfig } from './config.ts'
+
+export interface ModelEntry {
+  readonly id: string
+  /** Epoch ms. */
+  readonly createdAt: number
+  readonly ownedBy: string
+}
+
+export interface Readiness {
+  readonly ok: boolean
+  readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>
+}
+
+/** Everything the HTTP edge works with. It has no state of its own but a small cache of verified keys. */
+export interface ApiDeps {
+  readonly table: Table
+  readonly queue: Queue
+  readonly objects: ObjectStore
+  readonly signals: Signals
+  readonly clock: Clock
+  readonly telemetry: Telemetry
+  readonly models: { list(): readonly ModelEntry[]; has(id: string): boolean }
+  readonly readiness: () => Promise<Readiness>
+  readonly config: ApiConfig
+}

@@ -1,0 +1,54 @@
+import { nudgeExecution } from '../../core/accept-execution.ts'
+import { topicOf, type ExecutionEvent } from '../../core/events.ts'
+import { hasEnded, type Execution, type ExecutionResult } from '../../core/execution.ts'
+import { newId } from '../../core/ids.ts'
+import { LEASE_MS } from '../../core/lease.ts'
+import type { ApiDeps } from '../deps.ts'
+
+/**
+ * Wishes an execution to end; idempotent. One that no sandbox has seen ends here and now; for any other the worker that has it, or
+ * takes it next, interrupts the code. Returns the row as it is afterwards, null when there is none.
+ */
+export async function cancelExecution(deps: Pick<ApiDeps, 'table' | 'queue' | 'signals' | 'clock'>, tenant: string, id: string): Promise<Execution | null> {
+  const { executions } = deps.table
+  const wished = await executions.requestCancel(tenant, id, deps.clock.now())
+  if (wished === null || hasEnded(wished.status)) return wished
+  const ended = wished.sandboxId === null ? await endUntouched(deps, wished) : null
+  deps.signals.notify(topicOf('execution', id))
+  // The nudge moves the container's queue on, or wakes a worker for an execution that nobody holds.
+  await nudgeExecution(deps.queue, tenant, wished.containerId, id)
+  if (ended?.responseId) await deps.queue.send('turns', { v: 1, type: 'response.step', tenant, responseId: ended.responseId }, { group: tenant }).catch(() => undefined)
+  return ended ?? wished
+}
+
+/** Null when somebody holds the lease or code may have reached a sandbox meanwhile. */
+async function endUntouched(deps: Pick<ApiDeps, 'table' | 'clock'>, row: Execution): Promise<Execution | null> {
+  const { executions, events } = deps.table
+  const now = deps.clock.now()
+  const taken = await executions.take(row.tenant, row.id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
+  if (taken.kind === 'ended') return taken.row
+  if (taken.kind !== 'taken') return null
+  if (taken.row.sandboxId !== null) {
+    await executions.commit(row.tenant, row.id, taken.row.fence, {}, { release: true })
+    return null
+  }
+  const last = (await events.last({ kind: 'execution', tenant: row.tenant, id: row.id }))?.events.at(-1)?.seq ?? 0
+  const done: ExecutionEvent = { seq: last + 1, at: now, type: 'done', status: 'cancelled', reason: 'caller' }
+  return executions.commit(row.tenant, row.id, taken.row.fence, {
+    status: 'cancelled',
+    reason: 'caller',
+    endedAt: now,
+    result: nothingRan(taken.row, now),
+    tailEvents: [done],
+  })
+}
+
+const nothingRan = (row: Execution, now: number): ExecutionResult => ({
+  cells: [],
+  stdout: '',
+  stderr: '',
+  error: null,
+  files: [],
+  lost: [...row.lostBefore],
+  usage: { queueMs: now - row.createdAt, startMs: 0, runMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0, sandboxSeconds: 0, costUsd: 0 },
+})

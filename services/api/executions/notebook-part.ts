@@ -1,0 +1,53 @@
+import type { Execution } from '../../core/execution.ts'
+import type { NotebookPart } from '../../core/notebook.ts'
+import { REF_MIME, type MimeBundle, type Output } from '../../core/outputs.ts'
+import type { ObjectStore } from '../../core/ports/object-store.ts'
+import { resultOf } from '../render/execution.ts'
+import { loadJson, readAll } from '../render/load-json.ts'
+import { refsOf } from '../render/outputs.ts'
+
+/** What a downloaded notebook may hold of outputs that lie elsewhere, bytes in all. Beyond it they are named, not held. */
+export const NOTEBOOK_INLINE_BYTES = 16 * 1024 * 1024
+export interface Budget {
+  bytes: number
+}
+
+/** An execution with its document and its outputs, those that lie elsewhere brought back while the budget lasts. */
+export async function notebookPart(objects: ObjectStore, row: Execution, budget: Budget): Promise<NotebookPart> {
+  const result = await resultOf(objects, row)
+  const results = []
+  for (const cell of result?.cells ?? []) {
+    const outputs: Output[] = []
+    for (const output of cell.outputs) outputs.push(await inline(objects, output, budget))
+    results.push({ ...cell, outputs })
+  }
+  const { source } = row
+  const document = source.kind === 'notebook' ? ((await loadJson(objects, source.notebook)) as Readonly<Record<string, unknown>>) : null
+  const cells =
+    source.kind === 'notebook' ? source.cells : [{ index: 0, code: source.kind === 'code' ? source.code : await textOf(objects, source.code.objectKey) }]
+  return { executionId: row.id, cells, results, document }
+}
+
+const textOf = async (objects: ObjectStore, key: string): Promise<string> => {
+  const object = await objects.get(key)
+  return object === null ? '' : (await readAll(object.body)).toString('utf8')
+}
+
+async function inline(objects: ObjectStore, output: Output, budget: Budget): Promise<Output> {
+  if (!('data' in output) || !(REF_MIME in output.data)) return output
+  const data: Record<string, unknown> = { ...(output.data as MimeBundle) }
+  for (const ref of refsOf(output.data)) {
+    if (ref.bytes > budget.bytes) continue
+    const object = await objects.get(ref.objectKey)
+    if (object === null) continue
+    budget.bytes -= ref.bytes
+    data[ref.mime] = decode(await readAll(object.body), ref.mime)
+  }
+  return { ...output, data }
+}
+
+/** Text as it is, JSON parsed, everything else base64: nbformat's own rule. */
+function decode(bytes: Buffer, mime: string): unknown {
+  if (mime.startsWith('text/') || mime === 'image/svg+xml' || mime === 'application/javascript') return bytes.toString('utf8')
+  return mime.endsWith('json') ? JSON.parse(bytes.toString('utf8')) : bytes.toString('base64')
+}

@@ -1,0 +1,77 @@
+import { ServiceError } from '../../core/errors.ts'
+import type { ContainerFile } from '../../core/file.ts'
+import { normalizeFilePath } from '../../core/file-path.ts'
+import { newId } from '../../core/ids.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { mimeOf } from '../../core/mime.ts'
+import { newObjectKey } from '../../core/object-keys.ts'
+import type { ApiDeps } from '../deps.ts'
+import { findFile } from '../access.ts'
+import { mediaType, readBody, refuseAnnounced, refuseEncoded } from '../http/read-body.ts'
+import { parseJson } from '../http/parse-json.ts'
+import type { Call } from '../http/route.ts'
+import { validate } from '../http/validate.ts'
+import { CopyFileBody } from '../wire/upload.ts'
+import { copyFile } from './copy-file.ts'
+import { FORM_OVERHEAD_BYTES, receiveMultipart, type ReceivedForm } from './receive-multipart.ts'
+import { settleVersions } from './store-file.ts'
+
+type UploadCall = Pick<Call, 'deps' | 'caller' | 'request'>
+
+/** A new row for bytes that lie, or will lie, at a random key. */
+export const newFile = (
+  deps: Pick<ApiDeps, 'clock'>,
+  file: Pick<ContainerFile, 'tenant' | 'containerId' | 'path' | 'bytes' | 'sha256' | 'objectKey' | 'state'>,
+): ContainerFile => ({
+  ...file,
+  v: 1,
+  id: newId('containerFile'),
+  mime: mimeOf(file.path),
+  source: 'user',
+  createdAt: deps.clock.now(),
+  executionId: null,
+  isCurrent: file.state === 'stored',
+  sandboxGeneration: 0,
+})
+
+/** A file from a form, or a copy of one that is there already. Throws ServiceError. */
+export async function uploadFile(call: UploadCall, containerId: string): Promise<ContainerFile> {
+  refuseEncoded(call.request)
+  const type = mediaType(call.request)
+  if (type === 'multipart/form-data') return fromForm(call, containerId)
+  if (type === 'application/json') {
+    const body = validate(CopyFileBody, parseJson(await readBody(call.request, LIMITS.maxJsonBytes)), 'body')
+    return copy(call, containerId, body.file_id, body.path)
+  }
+  throw new ServiceError('unsupported_media_type', 'Send the file as multipart/form-data in a part named "file", or {"file_id": "…"} as JSON.')
+}
+
+async function copy(call: UploadCall, containerId: string, fileId: string, path: string | null | undefined): Promise<ContainerFile> {
+  const source = await findFile(call, fileId, 'file_id')
+  return copyFile(call.deps, source, containerId, path ? normalizeFilePath(path) : source.path)
+}
+
+async function fromForm(call: UploadCall, containerId: string): Promise<ContainerFile> {
+  const { deps, caller, request } = call
+  refuseAnnounced(request, LIMITS.maxMultipartFileBytes + FORM_OVERHEAD_BYTES)
+  const objectKey = newObjectKey(caller.tenant, 'files', containerId)
+  const form = await receiveMultipart(request, deps.objects, objectKey, LIMITS.maxMultipartFileBytes)
+  if (form.file === null) {
+    const fileId = form.fields['file_id']
+    if (fileId) return copy(call, containerId, fileId, form.fields['path'])
+    throw new ServiceError('invalid_request', 'The form has no file. Send the bytes in a part named "file", with a file name.', { param: 'file' })
+  }
+  try {
+    const path = pathOf(form, form.file.filename)
+    const file = newFile(deps, { tenant: caller.tenant, containerId, path, bytes: form.file.bytes, sha256: form.file.sha256, objectKey, state: 'stored' })
+    await deps.table.files.put(file)
+    await settleVersions(deps, file)
+    return file
+  } catch (error) {
+    await deps.objects.delete(objectKey)
+    throw error
+  }
+}
+
+/** The field `path` names folders too; without it the file's own name counts. */
+const pathOf = (form: ReceivedForm, filename: string): string => normalizeFilePath(form.fields['path'] || filename)

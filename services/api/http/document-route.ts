@@ -1,0 +1,69 @@
+import { z, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
+import { ERRORS, type ErrorCode } from '../../core/errors.ts'
+import { ErrorBody } from '../wire/error.ts'
+import type { AnyRoute } from './route.ts'
+
+const EVERYWHERE: readonly ErrorCode[] = ['invalid_request', 'internal_error']
+const WITH_KEY: readonly ErrorCode[] = ['invalid_api_key']
+const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'request_too_large', 'unsupported_media_type']
+
+/** Adds a route to the OpenAPI document: parameters, bodies, answers, and each refusal under its status. */
+export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: AnyRoute): void {
+  const params = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
+  const bodies = {
+    ...(route.body === undefined ? {} : { 'application/json': { schema: route.body } }),
+    ...(route.streamed === undefined ? {} : { [route.streamed.contentType]: { schema: route.streamed.schema } }),
+  }
+  const query = route.query as RouteQuery | undefined
+  const request: RouteConfig['request'] = {
+    ...(params.length === 0 ? {} : { params: z.object(Object.fromEntries(params.map((name) => [name, z.string().openapi({ description: PARAMS[name] ?? name })]))) }),
+    ...(query === undefined ? {} : { query }),
+    ...(Object.keys(bodies).length === 0 ? {} : { body: { required: true, content: bodies, ...(route.streamed === undefined ? {} : { description: route.streamed.description }) } }),
+  }
+  registry.registerPath({
+    method: route.method,
+    path: route.path,
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    security: route.auth === 'none' ? [] : [{ apiKey: [] }],
+    request,
+    responses: { ...answersOf(route), ...refusalsOf(route) },
+  })
+}
+
+type RouteQuery = z.ZodObject
+
+const PARAMS: Readonly<Record<string, string>> = {
+  container_id: 'Id of a container, `cntr_…`.',
+  execution_id: 'Id of an execution, `exec_…`.',
+  response_id: 'Id of a response, `resp_…`.',
+  file_id: 'Id of a container file, `cfile_…`.',
+  link_id: 'Id of a link, `link_…`.',
+  model: 'Name of a model.',
+  token: 'The secret part of a link.',
+}
+
+function answersOf(route: AnyRoute): RouteConfig['responses'] {
+  const answers: RouteConfig['responses'] = {}
+  for (const [status, answer] of Object.entries(route.answers)) {
+    answers[status] = {
+      description: answer.description,
+      ...(answer.headers === undefined
+        ? {}
+        : { headers: Object.fromEntries(Object.entries(answer.headers).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }])) }),
+      ...(answer.schema === undefined ? {} : { content: { [answer.contentType ?? 'application/json']: { schema: answer.schema } } }),
+    }
+  }
+  return answers
+}
+
+function refusalsOf(route: AnyRoute): RouteConfig['responses'] {
+  const hasBody = route.body !== undefined || route.streamed !== undefined
+  const codes = [...EVERYWHERE, ...(route.auth === 'none' ? [] : WITH_KEY), ...(hasBody ? WITH_BODY : []), ...(route.refusals ?? [])]
+  const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, list]) => [status, { description: list.map((code) => `\`${code}\``).join(', '), content: { 'application/json': { schema: ErrorBody } } }]),
+  )
+}

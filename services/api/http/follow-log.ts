@@ -1,0 +1,69 @@
+import type { AnyEvent, EventOwner } from '../../core/events.ts'
+import type { ApiDeps } from '../deps.ts'
+import { LOOK_AGAIN_MS } from './wait-for.ts'
+
+const BATCH = 200
+
+export interface LogToFollow<Row, E> extends Pick<ApiDeps, 'table' | 'signals' | 'clock' | 'config'> {
+  readonly owner: EventOwner
+  readonly topic: string
+  readonly read: () => Promise<Row | null>
+  readonly hasEnded: (row: Row) => boolean
+  /** The number of the last event that the reader has. */
+  readonly after: number
+  readonly signal: AbortSignal
+  readonly isLast: (event: E) => boolean
+  /** The end of a log whose writer did not live to write it. */
+  readonly lastOf: (row: Row, seq: number) => E | null
+}
+
+/**
+ * Events in order as they are written, the row's tail after those of the log, until the last one. Yields null when nothing happened
+ * for a heartbeat. Listens before it reads; the row is read before the log, so when the row has ended the log is complete.
+ */
+export async function* followLog<Row extends { readonly tailEvents: readonly E[] }, E extends AnyEvent>(log: LogToFollow<Row, E>): AsyncGenerator<E | null, void, undefined> {
+  const subscription = log.signals.subscribe(log.topic)
+  let last = log.after
+  let spokeAt = log.clock.now()
+  try {
+    while (!log.signal.aborted) {
+      const row = await log.read()
+      if (row === null) return
+      const ended = log.hasEnded(row)
+      for (let batch = await readBatch(log, last); batch.length > 0; batch = await readBatch(log, last)) {
+        for (const event of batch) {
+          last = event.seq
+          yield event
+          if (log.isLast(event)) return
+        }
+        spokeAt = log.clock.now()
+      }
+      if (ended) {
+        for (const event of row.tailEvents) {
+          if (event.seq <= last) continue
+          last = event.seq
+          yield event
+          if (log.isLast(event)) return
+        }
+        const end = (await isComplete(log, row)) ? null : log.lastOf(row, last + 1)
+        if (end !== null) yield end
+        return
+      }
+      await subscription.next(Math.min(LOOK_AGAIN_MS, log.config.heartbeatMs))
+      if (log.clock.now() - spokeAt >= log.config.heartbeatMs) {
+        spokeAt = log.clock.now()
+        yield null
+      }
+    }
+  } finally {
+    subscription.close()
+  }
+}
+
+const readBatch = <Row, E extends AnyEvent>(log: LogToFollow<Row, E>, after: number): Promise<readonly E[]> => log.table.events.read<E>(log.owner, after, BATCH)
+
+/** Whether the last event has been written at all; a reader may have it already. */
+async function isComplete<Row extends { readonly tailEvents: readonly E[] }, E extends AnyEvent>(log: LogToFollow<Row, E>, row: Row): Promise<boolean> {
+  if (row.tailEvents.some((event) => log.isLast(event))) return true
+  return (await log.table.events.last(log.owner))?.events.some((event) => log.isLast(event as E)) ?? false
+}

@@ -1,0 +1,57 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { ServiceError } from '../../core/errors.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type { Caller } from '../../core/tenant.ts'
+import type { ApiDeps } from '../deps.ts'
+import type { ApiHono } from '../middleware/wide-event.ts'
+import { documentRoute } from './document-route.ts'
+import { parseJson } from './parse-json.ts'
+import { publicUrlOf } from './public-url.ts'
+import { mediaType, readBody, refuseAnnounced, refuseEncoded } from './read-body.ts'
+import type { AnyRoute, Call } from './route.ts'
+import { parseQuery, validate } from './validate.ts'
+
+const NOBODY: Caller = { tenant: '', subject: null, keyId: '' }
+const NO_BYTES = new Uint8Array()
+
+/** `/v1/containers/{container_id}` as Hono writes it. */
+export const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
+/** Serves and documents a route. Checks come in this order: key, query, media type, size, JSON, schema. */
+export function mountRoute(app: OpenAPIHono<ApiHono>, deps: ApiDeps, authenticate: (request: Request) => Promise<Caller>, route: AnyRoute): void {
+  documentRoute(app.openAPIRegistry, route)
+  const handle = route.handle as (call: Call) => Promise<Response> | Response
+  app.on(route.method.toUpperCase(), honoPath(route.path), async (context: Context<ApiHono>) => {
+    const request = context.req.raw
+    const fields = context.get('fields')
+    fields['route'] = route.operationId
+    const caller = route.auth === 'none' ? NOBODY : await authenticate(request)
+    if (caller !== NOBODY) fields['tenant'] = caller.tenant
+    const query = parseQuery(context.req.url)
+    const rawBody = route.body === undefined ? NO_BYTES : await readJsonBody(request)
+    if (route.body === undefined && route.streamed === undefined) refuseAnnounced(request, LIMITS.maxJsonBytes)
+    return handle({
+      deps,
+      caller,
+      request,
+      param: (name) => context.req.param(name) ?? '',
+      query: route.query === undefined ? query : validate(route.query, query, 'query'),
+      body: route.body === undefined ? undefined : validate(route.body, parseJson(rawBody), 'body'),
+      rawBody,
+      publicUrl: publicUrlOf(request, deps.config),
+      requestId: context.get('requestId'),
+      note: (name, value) => {
+        fields[name] = value
+      },
+    })
+  })
+}
+
+async function readJsonBody(request: Request): Promise<Uint8Array> {
+  refuseEncoded(request)
+  const type = mediaType(request)
+  if (type !== 'application/json' && !type.endsWith('+json') && !(type === '' && request.body === null))
+    throw new ServiceError('unsupported_media_type', 'The body must be JSON. Send it with "Content-Type: application/json".')
+  return readBody(request, LIMITS.maxJsonBytes)
+}

@@ -1,0 +1,64 @@
+import type { z } from '@hono/zod-openapi'
+import type { Caller } from '../../core/tenant.ts'
+import type { ErrorCode } from '../../core/errors.ts'
+import type { ApiDeps } from '../deps.ts'
+
+export type Method = 'get' | 'post' | 'put' | 'delete'
+
+/** What a handler gets: everything about the call is checked by then. */
+export interface Call<Query = unknown, Body = unknown> {
+  readonly deps: ApiDeps
+  readonly caller: Caller
+  readonly request: Request
+  /** A path parameter; it has some text, and need not have the form of an id. */
+  readonly param: (name: string) => string
+  readonly query: Query
+  readonly body: Body
+  /** The body as it came; empty unless the route takes JSON. */
+  readonly rawBody: Uint8Array
+  readonly publicUrl: string
+  readonly requestId: string
+  /** Adds to the wide event of this request: ids and counts, never content. */
+  readonly note: (name: string, value: string | number | boolean | null) => void
+}
+
+export interface Answer {
+  readonly description: string
+  readonly schema?: z.ZodType
+  readonly contentType?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface RouteWords {
+  readonly method: Method
+  /** OpenAPI's form: `/v1/containers/{container_id}`. */
+  readonly path: string
+  readonly operationId: string
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  /** `none` for the few routes that answer without a key. */
+  readonly auth?: 'key' | 'none'
+  readonly answers: Readonly<Record<number, Answer>>
+  /** Refusals of its own, beside those that every route can give. */
+  readonly refusals?: readonly ErrorCode[]
+  /** A body that the handler reads by itself, for the documentation. */
+  readonly streamed?: { readonly contentType: string; readonly schema: z.ZodType; readonly description: string }
+}
+
+/** One route: its documentation, its schemas and its handler in one place. */
+export interface Route<Query = unknown, Body = unknown> extends RouteWords {
+  readonly query?: z.ZodType<Query>
+  /** The JSON body. */
+  readonly body?: z.ZodType<Body>
+  readonly handle: (call: Call<Query, Body>) => Promise<Response> | Response
+}
+
+/** Ties the types of a route's schemas to its handler. */
+export const defineRoute = <Query, Body>(route: Route<Query, Body>): Route<Query, Body> => route
+/** A route among others. */
+export type AnyRoute = Omit<Route, 'handle' | 'query' | 'body'> & {
+  readonly query?: z.ZodType
+  readonly body?: z.ZodType
+  readonly handle: (call: Call<never, never>) => Promise<Response> | Response
+}

@@ -1,0 +1,35 @@
+import type { z } from '@hono/zod-openapi'
+import { ServiceError } from '../../core/errors.ts'
+
+/** `input[0].content`, as OpenAI names a field in `param`. */
+const paramOf = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((name, part) => (typeof part === 'number' ? `${name}[${part}]` : name === '' ? String(part) : `${name}.${String(part)}`), '').slice(0, 200)
+
+/** Throws ServiceError `invalid_request` for the first fault, naming the field. */
+export function validate<T>(schema: z.ZodType<T>, value: unknown, what: 'body' | 'query'): T {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  const param = issue === undefined || issue.path.length === 0 ? null : paramOf(issue.path)
+  const sentence = (issue?.message ?? 'is not as documented').replace(/\.$/, '')
+  const where = param === null ? `The request ${what}` : `'${param}'`
+  throw new ServiceError('invalid_request', `${where} is not accepted: ${sentence}. See /docs for what it takes.`, param === null ? {} : { param })
+}
+
+/** A query as plain values. A name given twice has no single meaning and is refused, but for lists, whose names end in `[]`. */
+export function parseQuery(url: string): Record<string, string | string[]> {
+  const start = url.indexOf('?')
+  if (start === -1) return {}
+  const query: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>
+  const hash = url.indexOf('#', start)
+  for (const [name, value] of new URLSearchParams(url.slice(start + 1, hash === -1 ? undefined : hash))) {
+    const list = /^(.+)\[\d*\]$/.exec(name)?.[1]
+    if (list !== undefined) {
+      const before = query[list]
+      query[list] = Array.isArray(before) ? [...before, value] : [value]
+    } else if (name in query) {
+      throw new ServiceError('invalid_request', `The query parameter '${name.slice(0, 60)}' is given twice. Give it once.`, { param: name.slice(0, 60) })
+    } else query[name] = value
+  }
+  return query
+}

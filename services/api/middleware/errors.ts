@@ -1,0 +1,38 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { ServiceError } from '../../core/errors.ts'
+import { errorResponse, internalErrorResponse } from '../http/error-response.ts'
+import type { AnyRoute } from '../http/route.ts'
+import type { ApiHono } from './wide-event.ts'
+
+/** Every failure leaves as an envelope: a refusal with its sentence, anything else as a 500 that names only the request. */
+export function handleErrors(app: OpenAPIHono<ApiHono>, routes: readonly AnyRoute[]): void {
+  app.onError((error, context) => {
+    const fields = context.get('fields')
+    if (error instanceof ServiceError) {
+      fields['code'] = error.code
+      return errorResponse(error, context.get('requestId'))
+    }
+    // Names and messages of errors can quote keys or content; the kind of error cannot.
+    fields['code'] = 'internal_error'
+    fields['error'] = error.name
+    fields['error_at'] = firstFrame(error)
+    return internalErrorResponse(context.get('requestId'))
+  })
+
+  const patterns = routes.map((route) => ({ method: route.method.toUpperCase(), path: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`) }))
+  app.notFound((context) => {
+    const allowed = [...new Set(patterns.filter(({ path }) => path.test(context.req.path)).map(({ method }) => method))]
+    const requestId = context.get('requestId')
+    if (allowed.length === 0) {
+      context.get('fields')['code'] = 'not_found'
+      return errorResponse(new ServiceError('not_found', 'No such address. GET /openapi.json lists every route.'), requestId)
+    }
+    context.get('fields')['code'] = 'method_not_allowed'
+    const answer = errorResponse(new ServiceError('method_not_allowed', `This address does not take ${context.req.method}. Use ${allowed.join(' or ')}.`), requestId)
+    answer.headers.set('allow', allowed.join(', '))
+    return answer
+  })
+}
+
+/** Where a broken invariant showed, as file and line: for the operator's log only. */
+const firstFrame = (error: Error): string | null => /\(?([^()\s]+:\d+):\d+\)?/.exec(error.stack?.split('\n').find((line) => line.trimStart().startsWith('at ')) ?? '')?.[1]?.split('/').slice(-3).join('/') ?? null

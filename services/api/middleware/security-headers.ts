@@ -1,0 +1,16 @@
+import type { MiddlewareHandler } from 'hono'
+
+const HEADERS: readonly (readonly [string, string])[] = [
+  ['x-content-type-options', 'nosniff'],
+  ['referrer-policy', 'no-referrer'],
+  ['cache-control', 'no-store'],
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['cross-origin-resource-policy', 'same-origin'],
+]
+
+/** Answers are data for programs: nothing in them may be guessed at, cached, framed or run. A route may say otherwise for itself. */
+export const securityHeaders: MiddlewareHandler = async (context, next) => {
+  await next()
+  const { headers } = context.res
+  for (const [name, value] of HEADERS) if (!headers.has(name)) headers.set(name, value)
+}

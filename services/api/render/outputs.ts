@@ -1,0 +1,29 @@
+import { REF_MIME, type MimeBundle, type Output, type OutputRef } from '../../core/outputs.ts'
+import type { Presign } from './presign.ts'
+
+/** What of a bundle lies elsewhere, one reference or several. */
+export function refsOf(bundle: MimeBundle): readonly OutputRef[] {
+  const found = bundle[REF_MIME]
+  if (found === undefined || found === null) return []
+  return (Array.isArray(found) ? found : [found]) as readonly OutputRef[]
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'image/png': 'png', 'image/jpeg': 'jpg', 'image/svg+xml': 'svg', 'text/html': 'html', 'text/plain': 'txt', 'application/pdf': 'pdf', 'text/latex': 'tex',
+}
+const filenameOf = (mime: string): string => `output.${EXTENSIONS[mime] ?? (mime.endsWith('json') ? 'json' : 'bin')}`
+
+/** Outputs as the wire has them: `{objectKey}` becomes `{url}`. Untouched, and not copied, when nothing lies elsewhere. */
+export async function renderOutputs(outputs: readonly Output[], presign: Presign): Promise<readonly unknown[]> {
+  return Promise.all(outputs.map((output) => ('data' in output && REF_MIME in output.data ? renderOutput(output, presign) : output)))
+}
+
+export async function renderOutput(output: Output, presign: Presign): Promise<unknown> {
+  if (!('data' in output)) return output
+  const refs = refsOf(output.data)
+  if (refs.length === 0) return output
+  const urls = await Promise.all(
+    refs.map(async (ref) => ({ url: await presign(ref.objectKey, filenameOf(ref.mime), ref.mime), bytes: ref.bytes, mime: ref.mime })),
+  )
+  return { ...output, data: { ...output.data, [REF_MIME]: Array.isArray(output.data[REF_MIME]) ? urls : urls[0] } }
+}

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import { ServiceError } from '../../../core/errors.ts'
+import type { ContainerFile as FileRow } from '../../../core/file.ts'
+import { isId } from '../../../core/ids.ts'
+import type { ObjectStore } from '../../../core/ports/object-store.ts'
+import { containerOf, fileMissing } from '../../access.ts'
+import { settleVersions } from '../../files/store-file.ts'
+import { json } from '../../http/json-response.ts'
+import { defineRoute } from '../../http/route.ts'
+import { ContainerFile, renderContainerFile } from '../../wire/container-file.ts'
+
+export const completeUploadRoute = defineRoute({
+  method: 'post',
+  path: '/v1/containers/{container_id}/files/{file_id}/complete',
+  operationId: 'completeUpload',
+  tag: 'Container files',
+  summary: 'Finish a large upload',
+  description: 'Checks size and hash of what was PUT and makes the file appear. Idempotent.',
+  answers: { 200: { description: 'The file.', schema: ContainerFile } },
+  refusals: ['container_not_found', 'file_not_found', 'upload_incomplete'],
+  async handle(call) {
+    const { deps, caller } = call
+    const container = await containerOf(call, call.param('container_id'))
+    const id = call.param('file_id')
+    const file = isId('containerFile', id) ? await deps.table.files.get(caller.tenant, container.id, id) : null
+    if (file === null || file.state === 'deleted') throw fileMissing(id)
+    if (file.state === 'stored') return json(200, renderContainerFile(file))
+    await checkBytes(deps.objects, file)
+    const stored = await deps.table.files.patch(caller.tenant, container.id, id, { state: 'stored', isCurrent: true, createdAt: deps.clock.now() })
+    if (stored === null) throw fileMissing(id)
+    await settleVersions(deps, stored)
+    return json(200, renderContainerFile(stored))
+  },
+})
+
+/** The host reads the bytes only when a hash was promised; their size is known without. */
+async function checkBytes(objects: ObjectStore, file: FileRow): Promise<void> {
+  const there = await objects.head(file.objectKey)
+  if (there === null) throw new ServiceError('upload_incomplete', 'Nothing was uploaded yet. PUT the bytes to the URL first.')
+  if (there.bytes !== file.bytes)
+    throw new ServiceError('upload_incomplete', `${there.bytes} bytes were uploaded, not the ${file.bytes} that were announced. Ask for a new URL and upload again.`)
+  if (file.sha256 === null) return
+  const hash = createHash('sha256')
+  for await (const chunk of (await objects.get(file.objectKey))?.body ?? []) hash.update(chunk)
+  if (hash.digest('hex') !== file.sha256)
+    throw new ServiceError('upload_incomplete', 'The uploaded bytes do not have the SHA-256 that was announced. Ask for a new URL and upload again.')
+}

@@ -1,0 +1,52 @@
+import type { AnyRoute } from '../http/route.ts'
+import { healthRoute, readinessRoute } from './meta/health.ts'
+import { cancelExecutionRoute } from './native/cancel-execution.ts'
+import { completeUploadRoute } from './native/complete-upload.ts'
+import { containerNotebookRoute } from './native/container-notebook.ts'
+import { createUploadUrlRoute } from './native/create-upload-url.ts'
+import { executionEventsRoute } from './native/execution-events.ts'
+import { executionNotebookRoute } from './native/execution-notebook.ts'
+import { getExecutionRoute } from './native/get-execution.ts'
+import { limitsRoute } from './native/limits.ts'
+import { followLinkRoute, revokeLinkRoute } from './native/links.ts'
+import { listExecutionsRoute } from './native/list-executions.ts'
+import { runCodeRoute } from './native/run-code.ts'
+import { containerFileContentRoute } from './openai/container-file-content.ts'
+import { createContainerRoute } from './openai/create-container.ts'
+import { deleteContainerFileRoute } from './openai/delete-container-file.ts'
+import { deleteContainerRoute } from './openai/delete-container.ts'
+import { getContainerFileRoute } from './openai/get-container-file.ts'
+import { getContainerRoute } from './openai/get-container.ts'
+import { listContainerFilesRoute } from './openai/list-container-files.ts'
+import { listContainersRoute } from './openai/list-containers.ts'
+import { getModelRoute, listModelsRoute } from './openai/models.ts'
+import { uploadContainerFileRoute } from './openai/upload-container-file.ts'
+
+/** Every route, in the order of the documentation. A fixed segment stands before a parameter in the same place. */
+export const ROUTES: readonly AnyRoute[] = [
+  createContainerRoute,
+  listContainersRoute,
+  getContainerRoute,
+  deleteContainerRoute,
+  containerNotebookRoute,
+  createUploadUrlRoute,
+  uploadContainerFileRoute,
+  listContainerFilesRoute,
+  getContainerFileRoute,
+  deleteContainerFileRoute,
+  containerFileContentRoute,
+  completeUploadRoute,
+  runCodeRoute,
+  listExecutionsRoute,
+  getExecutionRoute,
+  cancelExecutionRoute,
+  executionEventsRoute,
+  executionNotebookRoute,
+  listModelsRoute,
+  getModelRoute,
+  limitsRoute,
+  followLinkRoute,
+  revokeLinkRoute,
+  healthRoute,
+  readinessRoute,
+]

@@ -1,0 +1,58 @@
+import { z } from '@hono/zod-openapi'
+import { containerStatus, type Container as ContainerRow } from '../../core/container.ts'
+import { LIMITS, MEMORY_TIERS } from '../../core/limits.ts'
+
+const bytesOf = (text: string): number => Buffer.byteLength(text)
+
+export const MemoryLimit = z.enum(MEMORY_TIERS)
+
+/** Only what the sandbox keeps: it has no network, so a list of allowed hosts would be a promise that is not held. */
+export const NetworkPolicy = z.looseObject({ type: z.enum(['disabled', 'allowlist']) }).openapi({
+  description: 'Sandboxes never have a network: `disabled` is accepted, `allowlist` is refused with `unsupported_value`.',
+})
+
+export const CreateContainer = z
+  .object({
+    name: z
+      .string()
+      .min(1, 'give a name')
+      .refine((name) => bytesOf(name) <= LIMITS.maxContainerNameBytes, `give a name of at most ${LIMITS.maxContainerNameBytes} bytes`),
+    expires_after: z
+      .object({
+        anchor: z.literal('last_active_at', 'the only anchor is "last_active_at"'),
+        minutes: z.int().min(1, 'give at least 1 minute').max(LIMITS.maxIdleMinutes, `give at most ${LIMITS.maxIdleMinutes} minutes`),
+      })
+      .nullish()
+      .openapi({ description: 'The sandbox is stopped after this idle time. Files and variables stay, and the next call wakes the container.' }),
+    file_ids: z.array(z.string().max(200)).max(LIMITS.maxFileIds, `give at most ${LIMITS.maxFileIds} files`).nullish().openapi({ description: 'Files to copy in: ids of files of other containers.' }),
+    memory_limit: MemoryLimit.nullish(),
+    network_policy: NetworkPolicy.nullish(),
+    skills: z.array(z.unknown()).nullish().openapi({ description: 'Not supported: a list that is not empty is refused.' }),
+  })
+  .openapi('CreateContainer')
+
+export const Container = z
+  .object({
+    id: z.string().openapi({ example: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+    object: z.literal('container'),
+    created_at: z.int().openapi({ description: 'Unix seconds.' }),
+    name: z.string(),
+    status: z.enum(['running', 'expired']).openapi({ description: '`expired` says that the sandbox may be gone; naming the container wakes it.' }),
+    last_active_at: z.int(),
+    expires_after: z.object({ anchor: z.literal('last_active_at'), minutes: z.int() }),
+    memory_limit: MemoryLimit,
+    network_policy: z.object({ type: z.literal('disabled') }),
+  })
+  .openapi('Container')
+
+export const renderContainer = (row: ContainerRow, now: number): z.infer<typeof Container> => ({
+  id: row.id,
+  object: 'container',
+  created_at: Math.floor(row.createdAt / 1000),
+  name: row.name,
+  status: containerStatus(row, now),
+  last_active_at: Math.floor(row.lastActiveAt / 1000),
+  expires_after: { anchor: 'last_active_at', minutes: row.expiresAfterMinutes },
+  memory_limit: row.memoryTier,
+  network_policy: { type: 'disabled' },
+})

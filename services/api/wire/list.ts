@@ -1,0 +1,44 @@
+import { z } from '@hono/zod-openapi'
+
+/** Page numbers are strings in a query. */
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^-?\d{1,12}$/, 'give a whole number')
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `give a number from ${min} to ${max}`)
+
+/** A whole number in a query, with its bounds in the document. */
+export const queryInteger = (min: number, max: number, description: string) =>
+  integer(min, max).openapi({ type: 'integer', minimum: min, maximum: max, description })
+
+export const ListQuery = z.object({
+  after: z.string().max(200).optional().openapi({ description: 'Id of the last object of the page before.' }),
+  limit: queryInteger(1, 100, 'Objects on a page, 20 by default.').optional(),
+  order: z.enum(['asc', 'desc']).optional().openapi({ description: 'By time of creation; `desc` by default.' }),
+})
+export type ListQuery = z.infer<typeof ListQuery>
+
+export const DEFAULT_PAGE = 20
+
+export const pageOf = (query: ListQuery): { readonly after: string | null; readonly limit: number; readonly order: 'asc' | 'desc' } => ({
+  after: query.after ?? null,
+  limit: query.limit ?? DEFAULT_PAGE,
+  order: query.order ?? 'desc',
+})
+
+/** OpenAI's list envelope. */
+export const listOf = <Item extends { readonly id?: unknown }>(data: readonly Item[], hasMore: boolean): Readonly<Record<string, unknown>> => ({
+  object: 'list',
+  data,
+  first_id: data[0]?.id ?? null,
+  last_id: data.at(-1)?.id ?? null,
+  has_more: hasMore,
+})
+
+export const listSchema = (item: z.ZodType, name: string) =>
+  z
+    .object({ object: z.literal('list'), data: z.array(item), first_id: z.string().nullable(), last_id: z.string().nullable(), has_more: z.boolean() })
+    .openapi(name)
+
+export const deletedSchema = (object: string) => z.object({ id: z.string(), object: z.literal(object), deleted: z.literal(true) })

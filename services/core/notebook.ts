@@ -1,0 +1,86 @@
+import type { CellResult } from './execution.ts'
+import { REF_MIME, type MimeBundle, type Output } from './outputs.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** One execution as a notebook sees it: what ran, what came out, and the document if it came as one. */
+export interface NotebookPart {
+  readonly executionId: string
+  /** The cells that ran; for plain code one, with index 0. */
+  readonly cells: readonly { readonly index: number; readonly code: string }[]
+  readonly results: readonly CellResult[]
+  /** The notebook that was sent: its markdown and raw cells are kept. Null for plain code. */
+  readonly document: JsonObject | null
+}
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+const objectOr = (value: unknown): JsonObject => (isObject(value) ? value : {})
+const sourceOf = (value: unknown): string => (Array.isArray(value) ? value.filter((line) => typeof line === 'string').join('') : typeof value === 'string' ? value : '')
+
+/** An executed notebook, valid as nbformat 4.5: every cell has an id, and every id is there once. */
+export function buildNotebook(parts: readonly NotebookPart[]): JsonObject {
+  const ids = new Set<string>()
+  const cells = parts.flatMap((part) => cellsOf(part, ids))
+  const metadata = parts.length === 1 ? objectOr(parts[0]?.document?.['metadata']) : {}
+  return {
+    nbformat: 4,
+    nbformat_minor: 5,
+    metadata: { ...metadata, kernelspec: { display_name: 'Python 3', language: 'python', name: 'python3' }, language_info: { name: 'python' } },
+    cells,
+  }
+}
+
+function cellsOf(part: NotebookPart, ids: Set<string>): readonly JsonObject[] {
+  const results = new Map(part.results.map((result) => [result.index, result]))
+  const prefix = part.executionId.slice(-12)
+  if (part.document === null)
+    return part.cells.map(({ index, code }) => codeCell(uniqueId(ids, null, `${prefix}-${index}`), {}, code, results.get(index)))
+  const cells = Array.isArray(part.document['cells']) ? (part.document['cells'] as readonly unknown[]) : []
+  return cells.filter(isObject).map((cell, index) => {
+    const id = uniqueId(ids, cell['id'], `${prefix}-${index}`)
+    const metadata = objectOr(cell['metadata'])
+    if (cell['cell_type'] === 'code') return codeCell(id, metadata, sourceOf(cell['source']), results.get(index))
+    return {
+      cell_type: cell['cell_type'] === 'raw' ? 'raw' : 'markdown',
+      id,
+      metadata,
+      source: sourceOf(cell['source']),
+      ...(isObject(cell['attachments']) ? { attachments: cell['attachments'] } : {}),
+    }
+  })
+}
+
+const codeCell = (id: string, metadata: JsonObject, source: string, result: CellResult | undefined): JsonObject => ({
+  cell_type: 'code',
+  id,
+  metadata,
+  source,
+  execution_count: result?.executionCount ?? null,
+  outputs: (result?.outputs ?? []).map(toNbformat),
+})
+
+/** nbformat allows letters, digits, "-" and "_", at most 64. */
+function uniqueId(taken: Set<string>, wanted: unknown, fallback: string): string {
+  const base = typeof wanted === 'string' && /^[\w-]{1,64}$/.test(wanted) ? wanted : fallback
+  let id = base
+  for (let n = 2; taken.has(id); n++) id = `${base.slice(0, 56)}-${n}`
+  taken.add(id)
+  return id
+}
+
+function toNbformat(output: Output): Output {
+  if (output.output_type === 'display_data' || output.output_type === 'execute_result') return { ...output, data: validBundle(output.data) }
+  return output
+}
+
+/** Text for every type but JSON ones, as nbformat demands; a reference that was not filled in is named in words. */
+function validBundle(bundle: MimeBundle): MimeBundle {
+  const valid: Record<string, unknown> = {}
+  for (const [mime, value] of Object.entries(bundle)) {
+    if (mime === REF_MIME) continue
+    const isText = typeof value === 'string' || (Array.isArray(value) && value.every((line) => typeof line === 'string'))
+    valid[mime] = isText || mime.endsWith('json') ? value : JSON.stringify(value)
+  }
+  if (Object.keys(valid).length === 0) valid['text/plain'] = '[This output is too big for the notebook. Read it from the execution.]'
+  return valid
+}
