@@ -141,6 +141,10 @@ export interface TenantStore {
   putKey(key: ApiKey): Promise<void>
   /** By the SHA-256 (hex) of the presented key; revoked ones are returned too. */
   findKey(hash: string): Promise<ApiKey | null>
+  /** Every key of every tenant, oldest first, revoked ones too. May lag behind. */
+  listKeys(): Promise<readonly ApiKey[]>
+  /** Ends a key for good; a second call keeps the first time. Null when no key has this id. */
+  revokeKey(id: string, now: number): Promise<ApiKey | null>
 }
 
 export interface IdempotencyRecord {

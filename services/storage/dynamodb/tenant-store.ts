@@ -1,13 +1,15 @@
 import type { TenantStore } from '../../core/ports/table.ts'
-import type { Tenant } from '../../core/tenant.ts'
-import { absent, equals } from './expression.ts'
+import type { ApiKey, Tenant } from '../../core/tenant.ts'
+import { absent, all, equals, exists, setOnce, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { apiKeyKey, listSortKey, rowKey, type ItemKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
 import { apiKeyCodec, tenantCodec } from './row-shapes.ts'
 
-/** Not below a tenant: this list is for operators. */
+/** Not below a tenant: these lists are for operators. */
 const ALL_TENANTS = 'G#tenants'
+/** Sorted by the key's id, so that one query finds the item of an id: its own place is the hash of the key. */
+const ALL_KEYS = 'G#keys'
 
 export function createTenantStore(items: Items): TenantStore {
   return {
@@ -20,22 +22,35 @@ export function createTenantStore(items: Items): TenantStore {
       return item === null ? null : tenantCodec.decode(item)
     },
     async list() {
-      const keys: ItemKey[] = []
-      let startKey: Item | undefined
-      do {
-        const page = await items.query({ index: 'list', where: equals('lpk', ALL_TENANTS), startKey })
-        keys.push(...page.items.map((item) => ({ pk: String(item['pk']), sk: String(item['sk']) })))
-        startKey = page.lastKey
-      } while (startKey !== undefined)
-      const rows = await items.getMany(keys)
+      const rows = await items.getMany(await listed(items, equals('lpk', ALL_TENANTS)))
       return rows.filter((item) => item !== null).map((item): Tenant => tenantCodec.decode(item))
     },
     async putKey(key) {
-      await items.put({ ...apiKeyCodec.encode(key), ...apiKeyKey(key.hash) })
+      await items.put({ ...apiKeyCodec.encode(key), ...apiKeyKey(key.hash), lpk: ALL_KEYS, lsk: key.id })
     },
     async findKey(hash) {
       const item = await items.get(apiKeyKey(hash))
       return item === null ? null : apiKeyCodec.decode(item)
     },
+    async listKeys() {
+      const rows = await items.getMany(await listed(items, equals('lpk', ALL_KEYS)))
+      return rows.filter((item) => item !== null).map((item): ApiKey => apiKeyCodec.decode(item))
+    },
+    async revokeKey(id, now) {
+      const [place] = await listed(items, all(equals('lpk', ALL_KEYS), equals('lsk', id)))
+      const item = place === undefined ? null : await items.update(place, [setOnce('revokedAt', now)], exists('pk'))
+      return item === null ? null : apiKeyCodec.decode(item)
+    },
   }
+}
+
+async function listed(items: Items, where: Condition): Promise<readonly ItemKey[]> {
+  const keys: ItemKey[] = []
+  let startKey: Item | undefined
+  do {
+    const page = await items.query({ index: 'list', where, startKey })
+    keys.push(...page.items.map((item) => ({ pk: String(item['pk']), sk: String(item['sk']) })))
+    startKey = page.lastKey
+  } while (startKey !== undefined)
+  return keys
 }

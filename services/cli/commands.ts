@@ -1,0 +1,32 @@
+import type { Command } from './command.ts'
+import { keysCreate } from './keys-create.ts'
+import { keysList } from './keys-list.ts'
+import { keysRevoke } from './keys-revoke.ts'
+import { runCode } from './run-code.ts'
+import { tenantsCreate } from './tenants-create.ts'
+import { tenantsList } from './tenants-list.ts'
+
+/** Each command under the words that call it. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  'tenants create': tenantsCreate,
+  'tenants list': tenantsList,
+  'keys create': keysCreate,
+  'keys list': keysList,
+  'keys revoke': keysRevoke,
+  run: runCode,
+}
+
+export function usageText(): string {
+  const commands = Object.values(COMMANDS)
+  const width = Math.max(...commands.map(({ usage }) => usage.length))
+  return [
+    'Usage: npm run cli -- COMMAND',
+    '',
+    ...commands.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`),
+    '',
+    'tenants and keys work on the table of the local server that runs (PORT says which, when several do),',
+    "or on a table in AWS with --table NAME or TABLE_NAME and the SDK's default credentials.",
+    'run asks the server at CELLBLOCK_URL (default: the local one) with the key in CELLBLOCK_API_KEY.',
+    '',
+  ].join('\n')
+}

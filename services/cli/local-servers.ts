@@ -1,0 +1,53 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { CommandError } from './command.ts'
+
+const ServerFile = z.object({ pid: z.number().int(), url: z.string(), dynamodbEndpoint: z.string(), tableName: z.string() })
+export type LocalServer = z.infer<typeof ServerFile> & { readonly port: number }
+
+/** The local servers that run now: each leaves a note `<port>.json` in this folder and takes it away when it stops. */
+export async function listLocalServers(folder: string): Promise<readonly LocalServer[]> {
+  const names = await readdir(folder).catch(() => [])
+  const found = await Promise.all(
+    names.filter((name) => /^\d+\.json$/.test(name)).map((name) => readNote(join(folder, name), Number.parseInt(name, 10))),
+  )
+  return found.filter((server) => server !== null && isAlive(server.pid)) as readonly LocalServer[]
+}
+
+async function readNote(path: string, port: number): Promise<LocalServer | null> {
+  try {
+    return { port, ...ServerFile.parse(JSON.parse(await readFile(path, 'utf8'))) }
+  } catch {
+    return null
+  }
+}
+
+/** A killed server leaves its note behind. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** The one that is meant: by its port, or the only one. Throws CommandError. */
+export function chooseLocalServer(servers: readonly LocalServer[], port: number | null): LocalServer {
+  const wanted = port === null ? servers : servers.filter((server) => server.port === port)
+  const [first, ...more] = wanted
+  if (first === undefined) {
+    const where = port === null ? '' : ` on port ${port}`
+    throw new CommandError(
+      `No local server is running${where}. Start one with \`npm start\`, or name a table in AWS with --table NAME or TABLE_NAME.`,
+    )
+  }
+  if (more.length > 0) {
+    const ports = wanted.map((server) => server.port).join(', ')
+    throw new CommandError(
+      `Several local servers are running (ports ${ports}). Say which one you mean with PORT, for instance PORT=${first.port}.`,
+    )
+  }
+  return first
+}

@@ -1,0 +1,35 @@
+import type { CliDeps } from './command.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
+const textOf = (value: unknown): string => (Array.isArray(value) ? value.join('') : typeof value === 'string' ? value : '')
+
+/** Prints one event as a terminal would have it: what the code wrote on standard output, everything about it on standard error. */
+export function showEvent(event: string, data: Fields, io: Pick<CliDeps, 'out' | 'note'>): void {
+  switch (event) {
+    case 'stdout':
+      return io.out(textOf(data['text']))
+    case 'stderr':
+      return io.note(textOf(data['text']))
+    case 'output':
+      return showOutput(fieldsOf(data['output']), io)
+    case 'file': {
+      const file = fieldsOf(data['file'] ?? data)
+      return io.note(`file ${textOf(file['path'])} (${String(file['bytes'])} bytes) ${textOf(file['url'])}\n`)
+    }
+    case 'lost':
+      return io.note(`lost ${textOf(data['what'])}: ${textOf(data['reason'])}\n`)
+    case 'done':
+      if (data['status'] !== 'succeeded' && data['reason'] !== 'error') io.note(`${textOf(data['status'])}: ${textOf(data['reason'])}\n`)
+  }
+}
+
+function showOutput(output: Fields, io: Pick<CliDeps, 'out' | 'note'>): void {
+  if (output['output_type'] === 'error') return io.note(`${Array.isArray(output['traceback']) ? output['traceback'].join('\n') : ''}\n`)
+  const bundle = fieldsOf(output['data'])
+  const plain = textOf(bundle['text/plain'])
+  if (plain !== '') io.out(`${plain}\n`)
+  const others = Object.keys(bundle).filter((mime) => mime !== 'text/plain')
+  if (others.length > 0) io.note(`output ${others.join(', ')}\n`)
+}
