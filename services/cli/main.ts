@@ -44,8 +44,9 @@ async function start(): Promise<number> {
   return runCommand(rest, deps)
 }
 
-const tenantsOf = (tableName: string, client: DynamoDBClientConfig): TenantStore =>
-  createTenantStore(createItems(new DynamoDBClient(client), tableName))
+function tenantsOf(tableName: string, client: DynamoDBClientConfig): TenantStore {
+  return createTenantStore(createItems(new DynamoDBClient(client), tableName))
+}
 
 async function localTenants({ port }: CliConfig): Promise<TenantStore> {
   const server = chooseLocalServer(await listLocalServers(NOTES), port)
