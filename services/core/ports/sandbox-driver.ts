@@ -12,7 +12,8 @@ export type SandboxSight =
   | { readonly phase: 'starting' }
   /** The supervisor has passed its self-test and waits. */
   | { readonly phase: 'ready'; readonly address: SandboxAddress }
-  | { readonly phase: 'gone'; readonly reason: 'stopped' | 'refused' | 'oom' | 'lost'; readonly exitCode: number | null }
+  /** `detail` is the platform's own sentence about it, for the operator. */
+  | { readonly phase: 'gone'; readonly reason: 'stopped' | 'refused' | 'oom' | 'lost'; readonly exitCode: number | null; readonly detail?: string }
 
 /** Starts, watches and stops sandboxes. A driver reports what it sees; the orchestrator decides what that means. */
 export interface SandboxDriver {
@@ -27,6 +28,9 @@ export interface SandboxDriver {
   /** Resolves once the sandbox is gone. One that no longer exists is not an error. */
   stop(sandboxId: string): Promise<void>
   list(): AsyncIterable<string>
+  /** Gives a waiting sandbox the memory of a bigger tier. Absent where memory is fixed at the start. Throws DriverError. */
+  resize?(sandboxId: string, memoryTier: MemoryTier): Promise<void>
+  /** Resolves when sandboxes can be started; otherwise throws DriverError with what to do. */
   check(): Promise<void>
 }
 

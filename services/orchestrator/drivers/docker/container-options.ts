@@ -1,0 +1,93 @@
+import type Docker from 'dockerode'
+import { TIERS } from '../../../core/limits.ts'
+import type { SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
+import { memoryLimitBytes, RUN_BYTES, type DockerLimits } from './limits.ts'
+
+export const SANDBOX_LABEL = 'cellblock.sandbox'
+export const STAGE_LABEL = 'cellblock.stage'
+
+export const CONTROL_SOCKET = '/run/cellblock/control/supervisor.sock'
+const CONTROL_FOLDER = '/run/cellblock/control'
+const WORKER = 'uid=10001,gid=10001'
+
+/** Starting costs two seconds of processor time; live sandboxes have the right of way meanwhile. The engine's default is 1024. */
+const SHARES_WHILE_STARTING = 128
+export const SHARES_WHEN_READY = 1024
+
+export interface ContainerPlan {
+  readonly image: string
+  readonly stage: string
+  readonly limits: DockerLimits
+  readonly seccompProfile: string
+  /** The engine's runtime, such as `runsc`; its default when absent. */
+  readonly runtime?: string | undefined
+  /** The host's folder for the control socket; absent when the relay is used. */
+  readonly controlFolder?: string | undefined
+  /** More folders of the host, read-only: `host:sandbox`. For development of the supervisor. */
+  readonly readOnlyBinds?: readonly string[] | undefined
+}
+
+/** The whole second ring of walls as the engine's API takes it. Every path that can be written is a tmpfs with a size. */
+export function containerOptions(spec: SandboxSpec, plan: ContainerPlan): Docker.ContainerCreateOptions & { readonly name: string } {
+  return {
+    name: spec.sandboxId,
+    Image: plan.image,
+    Hostname: 'sandbox',
+    AttachStdin: false,
+    AttachStdout: false,
+    AttachStderr: false,
+    Labels: { [SANDBOX_LABEL]: spec.sandboxId, [STAGE_LABEL]: plan.stage },
+    Env: Object.entries(supervisorEnv(spec, plan.limits)).map(([name, value]) => `${name}=${value}`),
+    HostConfig: hostConfig(spec, plan),
+  }
+}
+
+/** The engine's word for hiding the path of the control group, which the client's types do not know yet. */
+type HostConfig = Docker.HostConfig & { readonly CgroupnsMode: 'private' }
+
+function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
+  const { limits } = plan
+  const memory = memoryLimitBytes(spec.memoryTier, limits)
+  const walled = 'rw,nosuid,nodev,noexec'
+  return {
+    NetworkMode: 'none',
+    IpcMode: 'private',
+    CgroupnsMode: 'private',
+    ReadonlyRootfs: true,
+    CapDrop: ['ALL'],
+    CapAdd: ['SETUID', 'SETGID', 'KILL'],
+    SecurityOpt: ['no-new-privileges', `seccomp=${plan.seccompProfile}`],
+    PidsLimit: limits.processes,
+    Memory: memory,
+    MemorySwap: memory,
+    NanoCpus: Math.round(limits.cpus * 1e9),
+    CpuShares: SHARES_WHILE_STARTING,
+    OomScoreAdj: 500,
+    ShmSize: limits.shmBytes,
+    LogConfig: { Type: 'none', Config: {} },
+    Ulimits: [
+      { Name: 'nofile', Soft: limits.openFiles, Hard: limits.openFiles },
+      { Name: 'core', Soft: 0, Hard: 0 },
+    ],
+    // Programs that the code brings along may run where it can write them: they meet the same walls as the code itself.
+    Tmpfs: {
+      '/mnt/data': `rw,nosuid,nodev,exec,${WORKER},mode=0770,size=${limits.dataBytes},nr_inodes=200000`,
+      '/tmp': `rw,nosuid,nodev,exec,mode=1777,size=${limits.tmpBytes},nr_inodes=100000`,
+      '/home/worker': `rw,nosuid,nodev,exec,${WORKER},mode=0700,size=${limits.homeBytes},nr_inodes=50000`,
+      '/run/worker': `${walled},${WORKER},mode=0770,size=${RUN_BYTES},nr_inodes=1000`,
+      '/run/cellblock': `${walled},mode=0700,size=${RUN_BYTES},nr_inodes=1000`,
+      ...(plan.controlFolder === undefined && { [CONTROL_FOLDER]: `${walled},mode=0700,size=${RUN_BYTES},nr_inodes=1000` }),
+    },
+    Mounts: plan.controlFolder === undefined ? [] : [{ Type: 'bind', Source: plan.controlFolder, Target: CONTROL_FOLDER }],
+    ...(plan.readOnlyBinds && { Binds: plan.readOnlyBinds.map((bind) => `${bind}:ro`) }),
+    ...(plan.runtime !== undefined && { Runtime: plan.runtime }),
+  }
+}
+
+const supervisorEnv = (spec: SandboxSpec, limits: DockerLimits): Record<string, string> => ({
+  CELLBLOCK_SANDBOX_ID: spec.sandboxId,
+  CELLBLOCK_PUBLIC_KEY: spec.publicKey,
+  CELLBLOCK_LISTEN: `unix:${CONTROL_SOCKET}`,
+  CELLBLOCK_PROFILE: 'docker',
+  CELLBLOCK_LIMITS: JSON.stringify({ memory_bytes: TIERS[spec.memoryTier].memoryBytes, processes: limits.processes, open_files: limits.openFiles }),
+})

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto'
+import { chmod, lstat, mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DriverError } from '../../../core/ports/sandbox-driver.ts'
+
+/** The kernel takes no longer path to a Unix socket. */
+const MAX_SOCKET_PATH_BYTES = 107
+
+export const defaultControlRoot = (): string => join(tmpdir(), `cellblock-${process.getuid?.() ?? 0}`)
+
+/** Each sandbox has a folder of its own, so one that is broken into cannot sit in for another. Short, because of the limit on socket paths. */
+export const controlFolder = (root: string, sandboxId: string): string => join(root, createHash('sha256').update(sandboxId).digest('hex').slice(0, 16))
+
+export const controlSocket = (root: string, sandboxId: string): string => join(controlFolder(root, sandboxId), 'supervisor.sock')
+
+/**
+ * Makes the folder that the sandbox's root and the host's user share. Root without capabilities obeys modes, so the folder is open to all, below a
+ * root that only the host's user may enter. Throws DriverError `configuration` when the root is somebody else's or its path too long.
+ */
+export async function makeControlFolder(root: string, sandboxId: string): Promise<string> {
+  const socket = controlSocket(root, sandboxId)
+  if (Buffer.byteLength(socket) > MAX_SOCKET_PATH_BYTES) {
+    throw new DriverError('configuration', `The control folder ${root} is too long for a Unix socket: ${socket} has ${Buffer.byteLength(socket)} bytes, ${MAX_SOCKET_PATH_BYTES} are possible. Choose a shorter one.`)
+  }
+  await mkdir(root, { recursive: true, mode: 0o700 })
+  const seen = await lstat(root)
+  if (!seen.isDirectory() || (process.getuid && seen.uid !== process.getuid())) {
+    throw new DriverError('configuration', `The control folder ${root} belongs to somebody else. Remove it or choose another one.`)
+  }
+  if ((seen.mode & 0o077) !== 0) await chmod(root, 0o700)
+  const folder = controlFolder(root, sandboxId)
+  await mkdir(folder, { recursive: true })
+  await chmod(folder, 0o777)
+  return folder
+}
+
+export const removeControlFolder = (root: string, sandboxId: string): Promise<void> => rm(controlFolder(root, sandboxId), { recursive: true, force: true })

@@ -1,0 +1,15 @@
+import type { SandboxSight } from '../../core/ports/sandbox-driver.ts'
+
+type GoneReason = Extract<SandboxSight, { phase: 'gone' }>['reason']
+
+/** The supervisor's code for "the walls did not hold", in `runtime-image/PROTOCOL.md`. */
+const REFUSED = 86
+const KILLED = 137
+const TERMINATED = 143
+
+/** What an exit code alone tells. `isOutOfMemory`: the platform says that the kernel's killer struck. */
+export function exitReason(exitCode: number | null, isOutOfMemory: boolean): GoneReason {
+  if (exitCode === REFUSED) return 'refused'
+  if (isOutOfMemory && (exitCode === KILLED || exitCode === null)) return 'oom'
+  return exitCode === 0 || exitCode === TERMINATED ? 'stopped' : 'lost'
+}
