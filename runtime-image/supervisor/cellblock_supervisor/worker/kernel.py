@@ -12,6 +12,7 @@ import random
 import signal
 import sys
 import traceback
+import warnings
 
 from ipykernel.ipkernel import IPythonKernel
 from IPython.core.compilerop import CachingCompiler
@@ -36,6 +37,11 @@ class ChannelKernel(IPythonKernel):
         shell.exit_now = False
         # `exit()` ends the cell like sys.exit(); the user's variables stay.
         shell.ask_exit = _raise_system_exit
+        # Commands write to the kernel's own descriptors, which are captured: no terminal emulation, and `&` works.
+        shell.system = shell.system_raw
+        for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+            os.environ.pop(name, None)
+        os.environ["TERM"] = "dumb"
         # The stock compiler hashes every cell in pure Python to name it for a debugger that is not here.
         shell.compile = CachingCompiler()
 
@@ -119,8 +125,26 @@ def _configuration() -> Config:
     config.HistoryManager.hist_file = ":memory:"
     config.Completer.use_jedi = False
     config.InteractiveShell.xmode = "Context"
-    config.InteractiveShell.colors = "NoColor"
+    config.InteractiveShell.colors = "nocolor"
     return config
+
+
+def warm_up() -> None:
+    """Pays once, before kernels are forked, what the first traceback and the first figure would pay in each."""
+    from IPython.core.ultratb import VerboseTB
+
+    try:
+        raise ValueError
+    except ValueError:
+        VerboseTB(theme_name="nocolor").text(*sys.exc_info())
+    if "matplotlib.pyplot" in sys.modules:
+        import matplotlib.backends.backend_agg  # noqa: F401
+
+
+def _quiet() -> None:
+    # The only other thread is the flusher, which prepares forked children itself.
+    warnings.filterwarnings("ignore", message=".*use of fork\\(\\) may lead to deadlocks.*", category=DeprecationWarning)
+    warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
 
 
 def _reseed() -> None:
@@ -150,7 +174,6 @@ def main(channel: Channel, data_dir: str) -> None:
     sys.path[:0] = [""]
     sys.argv = ["cellblock-kernel"]
     _reseed()
-    logging.disable(logging.NOTSET)
     stdout = ChannelStream(channel, packets.STDOUT, "stdout", 1)
     stderr = ChannelStream(channel, packets.STDERR, "stderr", 2)
     flusher = Flusher((stdout, stderr))
@@ -163,11 +186,15 @@ def main(channel: Channel, data_dir: str) -> None:
 
     async def boot() -> Server:
         config = _configuration()
-        kernel = ChannelKernel(session=session, iopub_socket=session, profile_dir=profile, config=config)
+        log = logging.getLogger("cellblock.kernel")
+        log.addHandler(logging.NullHandler())
+        log.propagate = False
+        kernel = ChannelKernel(session=session, iopub_socket=session, profile_dir=profile, config=config, log=log)
         return Server(channel, kernel, session, flusher)
 
     server = loop.run_until_complete(boot())
     flusher.start()
+    _quiet()
     _audit(flusher, channel)
     loop.add_reader(channel.fileno(), server.on_readable)
     channel.send_message({"op": "ready", "id": "", "python": sys.version.split()[0]})

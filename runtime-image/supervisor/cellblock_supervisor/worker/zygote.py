@@ -83,11 +83,13 @@ class Zygote:
 def preload(modules: list[str]) -> list[str]:
     """Imports what kernels will share; answers the names that failed, which is no reason not to start."""
     failed = []
-    for module in [f"{__package__}.kernel", *modules]:
+    importlib.import_module(f"{__package__}.kernel")
+    for module in modules:
         try:
             importlib.import_module(module)
         except Exception:
             failed.append(module)
+    sys.modules[f"{__package__}.kernel"].warm_up()
     # Objects that every kernel shares leave the collector's sight, so collecting does not copy their pages.
     gc.collect()
     gc.freeze()

@@ -1,0 +1,247 @@
+"""Tries, as the worker would, everything that must fail, and tells the supervisor what did not. Runs once, at the start."""
+
+import ctypes
+import errno
+import json
+import os
+import platform
+import socket
+import struct
+from collections.abc import Callable, Iterator
+
+from ..config import DATA_DIR, INSTALL_DIR, RUN_DIR, WORKER_GID, WORKER_UID
+from . import syscall_table as table
+
+_FAMILIES = 48
+_TYPES = (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, 4, socket.SOCK_SEQPACKET)
+_FOREIGN_PLACES = ("/", "/usr/bin", "/usr/lib", "/usr/local/bin", "/etc", "/root", "/opt", INSTALL_DIR, "/run", RUN_DIR,
+                   "/var/lib", "/proc/sys/kernel", "/sys")
+_MARKS_OF_SECRETS = ("AWS_", "ECS_", "SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "API_KEY", "PRIVATE_KEY", "CELLBLOCK_")
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+
+
+def _call(number: int, *arguments: object) -> int:
+    """0 when the call succeeded, otherwise its errno."""
+    return 0 if _libc.syscall(ctypes.c_long(number), *arguments) >= 0 else ctypes.get_errno()
+
+
+def _numbers(of: table.Numbers) -> int | None:
+    return of.x86_64 if platform.machine() == "x86_64" else of.aarch64
+
+
+def unix_socket_opens() -> bool:
+    """The control: a probe that cannot open anything at all would find every wall in place."""
+    try:
+        for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM):
+            end.close()
+        socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).close()
+    except OSError:
+        return False
+    return True
+
+
+def no_other_socket_opens() -> bool:
+    calls = (_numbers(table.SOCKET), _numbers(table.SOCKETPAIR))
+    pair = (ctypes.c_int * 2)()
+    for family in range(_FAMILIES):
+        if family == socket.AF_UNIX:
+            continue
+        for kind in _TYPES:
+            for call in calls:
+                if call is not None and _call(call, family, kind, 0, ctypes.byref(pair)) != errno.ENETUNREACH:
+                    return False
+        if _call(calls[0] or 0, ctypes.c_ulong((1 << 32) | family), 1, 0) == 0:
+            return False
+    return True
+
+
+def dangerous_calls_are_refused() -> bool:
+    """Every number of the table, with arguments no implementation would accept: the errno tells who answered."""
+    bad = ctypes.c_long(-1)
+    for calls, answer in ((table.ABSENT, errno.ENOSYS), (table.REFUSED, errno.EPERM)):
+        for of in calls.values():
+            number = _numbers(of)
+            if number is not None and _call(number, bad, bad, bad, bad, bad, bad) != answer:
+                return False
+    return True
+
+
+def namespaces_are_refused() -> bool:
+    clone = _numbers(table.CLONE) or 0
+    # The user namespace flag together with a combination that clone() rejects, so that no child can ever come of it.
+    return _call(clone, ctypes.c_ulong(0x1000_0000 | 0x0001_0000), 0, 0, 0, 0) == errno.EPERM
+
+
+def supervisor_memory_is_closed() -> bool:
+    for pid in {1, os.getppid()}:
+        for name in ("mem", "environ", "maps", "auxv", "stack", "syscall"):
+            try:
+                with open(f"/proc/{pid}/{name}", "rb") as file:
+                    if file.read(1):
+                        return False
+            except OSError:
+                continue
+        for name in ("root", "cwd", "exe", "fd/0", "fd/3"):
+            try:
+                os.readlink(f"/proc/{pid}/{name}")
+                return False
+            except OSError:
+                continue
+    return True
+
+
+def supervisor_cannot_be_signalled() -> bool:
+    for pid in (1, os.getppid()):
+        try:
+            os.kill(pid, 0)
+            return False
+        except OSError:
+            continue
+    return True
+
+
+def only_work_folders_are_writable() -> bool:
+    for place in _FOREIGN_PLACES:
+        name = f"{place.rstrip('/')}/.cellblock-probe"
+        try:
+            os.close(os.open(name, os.O_CREAT | os.O_WRONLY | os.O_EXCL))
+            os.unlink(name)
+            return False
+        except OSError:
+            continue
+    return True
+
+
+def work_folder_is_writable() -> bool:
+    name = f"{DATA_DIR}/.cellblock-upload-probe"
+    try:
+        os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o600))
+        os.unlink(name)
+    except OSError:
+        return False
+    return True
+
+
+def control_socket_is_unreachable() -> bool:
+    try:
+        os.listdir(RUN_DIR)
+        return False
+    except OSError:
+        pass
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        try:
+            client.connect(f"{RUN_DIR}/control/supervisor.sock")
+            return False
+        except OSError:
+            pass
+    try:
+        with open("/proc/net/unix", encoding="ascii", errors="replace") as file:
+            return not any(line.split()[-1].startswith("@") for line in file)
+    except OSError:
+        return True
+
+
+def environment_holds_no_secret() -> bool:
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        text = ""
+    names = [entry.partition("=")[0] for entry in text.split("\0")] + list(os.environ)
+    return not any(mark in name.upper() for name in names for mark in _MARKS_OF_SECRETS)
+
+
+def no_privilege_is_left() -> bool:
+    status = dict(_status_lines())
+    return (
+        status.get("CapEff") == status.get("CapPrm") == status.get("CapAmb") == "0000000000000000"
+        and status.get("Uid", "").split() == [str(WORKER_UID)] * 4
+        and status.get("Gid", "").split() == [str(WORKER_GID)] * 4
+        and status.get("Groups", "") == ""
+        and status.get("NoNewPrivs") == "1"
+        and status.get("Seccomp") == "2"
+    )
+
+
+def root_cannot_be_regained() -> bool:
+    for attempt in (lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.setresuid(-1, 0, -1), lambda: os.setgroups([0])):
+        try:
+            attempt()
+            return False
+        except OSError:
+            continue
+    return os.getresuid() == (WORKER_UID,) * 3
+
+
+def engine_socket_is_absent() -> bool:
+    return not any(os.path.exists(path) for path in ("/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock"))
+
+
+def foreign_architectures_are_refused() -> bool:
+    """x32 numbers on x86-64 (int 0x80 cannot be reached from here without machine code)."""
+    if platform.machine() != "x86_64":
+        return True
+    return _call(0x4000_0000 + 41, socket.AF_INET, socket.SOCK_STREAM, 0) == errno.ENOSYS
+
+
+def the_filter_cannot_be_undone() -> bool:
+    program = struct.pack("HBBI", 0x06, 0, 0, 0x7FFF_0000)
+    block = ctypes.create_string_buffer(program, len(program))
+    header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 1, ctypes.addressof(block)))
+    _libc.prctl(22, ctypes.c_ulong(2), header, 0, 0)
+    _libc.prctl(22, ctypes.c_ulong(0), None, 0, 0)
+    return _call(_numbers(table.SOCKET) or 0, socket.AF_INET, socket.SOCK_STREAM, 0) == errno.ENETUNREACH
+
+
+def devices_are_harmless() -> bool:
+    """No device file but the usual ones can be opened: no disk, no kernel memory, no user-mode drivers."""
+    for name in ("mem", "kmem", "port", "kvm", "fuse", "net/tun", "vsock", "sda", "vda", "nvme0n1", "loop-control", "kmsg"):
+        try:
+            os.close(os.open(f"/dev/{name}", os.O_RDONLY | os.O_NONBLOCK))
+            return False
+        except OSError:
+            continue
+    return True
+
+
+WALLS: tuple[Callable[[], bool], ...] = (
+    unix_socket_opens,
+    no_other_socket_opens,
+    dangerous_calls_are_refused,
+    namespaces_are_refused,
+    supervisor_memory_is_closed,
+    supervisor_cannot_be_signalled,
+    only_work_folders_are_writable,
+    work_folder_is_writable,
+    control_socket_is_unreachable,
+    environment_holds_no_secret,
+    no_privilege_is_left,
+    root_cannot_be_regained,
+    engine_socket_is_absent,
+    foreign_architectures_are_refused,
+    devices_are_harmless,
+    the_filter_cannot_be_undone,
+)
+
+
+def _status_lines() -> Iterator[tuple[str, str]]:
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            yield name, value.strip()
+
+
+def main(result_fd: int) -> None:
+    """Writes the names of the walls that do not hold, as a JSON list."""
+    fallen: list[str] = []
+    for wall in WALLS:
+        try:
+            holds = wall()
+        except Exception:
+            holds = False
+        if not holds:
+            fallen.append(wall.__name__)
+    os.write(result_fd, json.dumps(fallen).encode())
+    os._exit(0)
