@@ -4,7 +4,7 @@ import { topicOf, type EventBatch, type EventOwner } from '../../core/events.ts'
 import type { Execution, ExecutionResult, Lost } from '../../core/execution.ts'
 import { OutputAssembler } from '../../core/output-assembler.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
-import type { ExecuteRequest, SupervisorEnvelope } from '../../core/ports/supervisor.ts'
+import { SupervisorError, type ExecuteRequest, type SupervisorEnvelope } from '../../core/ports/supervisor.ts'
 import type { Patch } from '../../core/ports/table.ts'
 import type { SandboxSession } from '../../core/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
@@ -100,7 +100,9 @@ async function prepare(deps: RunDeps, taken: Execution, container: Container, se
   try {
     syncLost = needsSync(container) ? await syncFiles(deps, session, container, signal) : []
   } catch (cause) {
-    if (cause instanceof LinkError) throw new SandboxUnreachable('The files could not be brought in', { cause })
+    if (cause instanceof LinkError || (cause instanceof SupervisorError && cause.code === 'wrong_sandbox')) {
+      throw new SandboxUnreachable('The files could not be brought in', { cause })
+    }
     throw cause
   }
   const row = await deps.table.executions.commit(taken.tenant, taken.id, taken.fence, startPatch(deps, container, session, syncLost))
@@ -159,11 +161,31 @@ async function follow(
     } catch (cause) {
       if (signal.aborted) return null
       if (silence.aborted) throw new SandboxLost('deadline', { cause })
+      if (cause instanceof SupervisorError) throw meaningOf(cause, wasHandedOver)
       if (!(cause instanceof LinkError)) throw cause
       if (cause.kind === 'broken') wasHandedOver = true
       if (cause.kind === 'refused') throw wasHandedOver ? new SandboxLost('sandbox_lost', { cause }) : new SandboxUnreachable('It refused the connection', { cause })
       if (attempt >= RECONNECTS) throw new SandboxLost('sandbox_lost', { cause })
     }
+  }
+}
+
+/** What a refusal by the supervisor means for the execution; most faults are worth another try by a later step. */
+function meaningOf(refusal: SupervisorError, wasHandedOver: boolean): Error {
+  switch (refusal.code) {
+    case 'wrong_sandbox':
+    case 'conflict':
+    case 'not_found':
+      return wasHandedOver ? new SandboxLost('sandbox_lost', { cause: refusal }) : new SandboxUnreachable('It does not take this execution', { cause: refusal })
+    case 'protocol':
+    case 'bad_request':
+    case 'too_large':
+    case 'disk_full':
+      return new SandboxLost('sandbox_lost', { cause: refusal })
+    case 'unauthorized':
+    case 'unavailable':
+    case 'internal':
+      return refusal
   }
 }
 

@@ -2,6 +2,7 @@ import pLimit from 'p-limit'
 import type { Container } from '../../core/container.ts'
 import type { Lost } from '../../core/execution.ts'
 import type { ContainerFile } from '../../core/file.ts'
+import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 
@@ -41,6 +42,20 @@ export async function syncFiles(deps: RunDeps, session: SandboxSession, containe
 async function push(deps: RunDeps, session: SandboxSession, file: ContainerFile, signal: AbortSignal): Promise<Lost | null> {
   const object = await deps.objects.get(file.objectKey)
   if (object === null) return { what: `file ${JSON.stringify(file.path)}`, reason: 'Its stored bytes are gone.' }
-  await deps.supervisor.putFile(session, file.path, object.bytes, object.body, signal)
-  return null
+  try {
+    await deps.supervisor.putFile(session, file.path, object.bytes, object.body, signal)
+    return null
+  } catch (cause) {
+    const reason = cause instanceof SupervisorError ? REFUSED[cause.code] : undefined
+    if (reason === undefined) throw cause
+    return { what: `file ${JSON.stringify(file.path)}`, reason }
+  }
+}
+
+/** Refusals that concern this one file: the code runs without it and is told. */
+const REFUSED: Partial<Record<SupervisorErrorCode, string>> = {
+  disk_full: 'The disk of the sandbox is full, so it was not brought in.',
+  too_large: 'It is too big for the disk of the sandbox.',
+  bad_request: 'The sandbox does not take its name.',
+  conflict: 'A folder of this name is in its place.',
 }

@@ -1,0 +1,11 @@
+import { DriverError } from '../core/ports/sandbox-driver.ts'
+
+/** One sentence for a person who wanted to start the server; the stack only where nobody foresaw the fault. */
+export function explainStart(error: unknown): string {
+  if (error instanceof DriverError) return error.message
+  const code = error instanceof Error && 'code' in error ? error.code : null
+  if (code === 'EADDRINUSE') return 'The port is taken by another program. Stop it, or choose another one: PORT=8788 npm start'
+  if (code === 'EACCES') return 'This port or data folder may not be used by you. Choose another one: PORT=8788 npm start -- --data ./data'
+  if (code === 'ENOSPC') return 'The disk is full. Free some space and start again.'
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,0 +1,41 @@
+import { ConfigError, readLocalConfig } from './config.ts'
+import { explainStart } from './explain-start.ts'
+import { startLocalServer } from './server.ts'
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+async function main(): Promise<void> {
+  const config = readLocalConfig(process.argv.slice(2))
+  const starting = startLocalServer(config)
+  let isStopping = false
+  const stop = (signal: NodeJS.Signals): void => {
+    if (isStopping) process.exit(1)
+    isStopping = true
+    say(`\nStopping (${signal}): sandboxes and emulators end now …`)
+    starting.then((server) => server.stop()).then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`✗ ${explainStart(error)}\n`)
+        process.exit(1)
+      },
+    )
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+
+  const server = await starting
+  if (isStopping) return
+  say(`
+✓ Cellblock is ready at ${server.url}
+  API key    ${server.apiKey}
+  Reference  ${server.url}/docs
+
+Try it:
+  curl -s ${server.url}/v1/responses -H "Authorization: Bearer ${server.apiKey}" -H "Content-Type: application/json" \\
+    -d '{"model":"demo","tools":[{"type":"code_interpreter","container":{"type":"auto"}}],"include":["code_interpreter_call.outputs"],"input":"\`\`\`python\\nprint(sum(range(10)))\\n\`\`\`"}'
+`)
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`✗ ${error instanceof ConfigError ? error.message : explainStart(error)}\n`)
+  process.exit(1)
+})

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Docker from 'dockerode'
+import { createApp } from '../api/app.ts'
+import { ApiConfig } from '../api/config.ts'
+import { createModelCatalogue } from '../chat/models/catalogue.ts'
+import { chatConfigFromEnv } from '../chat/config.ts'
+import { createTurnStep } from '../chat/turn-step.ts'
+import { newId } from '../core/ids.ts'
+import { systemClock } from '../core/ports/clock.ts'
+import type { ReconcilerDeps } from '../orchestrator/deps.ts'
+import { createDockerDriver } from '../orchestrator/drivers/docker/docker-driver.ts'
+import { createLink } from '../orchestrator/link/create-link.ts'
+import { createPlaceStep } from '../orchestrator/place/place-step.ts'
+import { createPool } from '../orchestrator/place/pool.ts'
+import { createRunStep } from '../orchestrator/run/run-step.ts'
+import { createSupervisorClient } from '../orchestrator/supervisor-client/supervisor-client.ts'
+import { createStorageClients } from '../storage/clients.ts'
+import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
+import { createS3ObjectStore } from '../storage/s3/s3-object-store.ts'
+import { createLocalSignals } from '../storage/signals/local-signals.ts'
+import { createSqsQueue } from '../storage/sqs/sqs-queue.ts'
+import type { LocalConfig } from './config.ts'
+import { ensureDevTenant } from './dev-tenant.ts'
+import { createLocalResources } from './emulators/create-local-resources.ts'
+import { startEmulators } from './emulators/start-emulators.ts'
+import { listen } from './http-server.ts'
+import { createReadiness } from './readiness.ts'
+import { announceServer } from './server-file.ts'
+import { createLocalTelemetry } from './telemetry.ts'
+import { startWorkers } from './workers.ts'
+
+export interface LocalServer {
+  readonly url: string
+  readonly apiKey: string
+  /** Resolves when the pool has been filled for the first time. */
+  readonly warm: Promise<void>
+  /** Ends everything that was started: requests, workers, sandboxes, emulators. */
+  stop(): Promise<void>
+}
+
+/** The whole service in one process: embedded emulators, every worker, the API, and Docker sandboxes. */
+export async function startLocalServer(config: LocalConfig): Promise<LocalServer> {
+  const cleanups: (() => Promise<unknown> | void)[] = []
+  const stop = async (): Promise<void> => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  }
+  try {
+    return { ...(await start(config, cleanups)), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | void)[]): Promise<Omit<LocalServer, 'stop'>> {
+  const telemetry = createLocalTelemetry(config.log)
+  const folder = config.dataDir ?? (await mkdtemp(join(tmpdir(), 'cellblock-data-')))
+  await mkdir(folder, { recursive: true })
+  if (config.dataDir === null) cleanups.push(() => rm(folder, { recursive: true, force: true }))
+
+  const emulators = await startEmulators({ dataDir: folder })
+  cleanups.push(() => emulators.stop())
+  const clients = createStorageClients({
+    region: emulators.region,
+    credentials: emulators.credentials,
+    endpoints: { dynamodb: emulators.dynamodb.endpoint, sqs: emulators.sqs.endpoint, s3: emulators.s3.endpoint },
+  })
+  cleanups.push(() => clients.close())
+  const resources = await createLocalResources(clients)
+  const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
+  const table = createDynamoTable({ client: clients.dynamodb, tableName: resources.tableName, objects })
+  const queue = createSqsQueue({ client: clients.sqs, queueUrls: resources.queueUrls })
+  const signals = createLocalSignals()
+  const common = { table, queue, objects, signals, clock: systemClock, telemetry }
+
+  const link = createLink()
+  const supervisor = createSupervisorClient({ link })
+  cleanups.push(() => link.close())
+  // A data folder has one server at a time, so its name tells its sandboxes from those of other servers.
+  const stage = `local-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
+  const driver = createDockerDriver({ docker: new Docker(), image: config.sandboxImage, stage, supervisor, runtime: config.dockerRuntime ?? undefined })
+  await driver.check()
+
+  const workerId = newId('worker')
+  const placing: ReconcilerDeps = { ...common, driver, poolSizes: { '1g': config.poolSize }, maxStarts: 2, workerId }
+  const pool = createPool(placing)
+  const models = createModelCatalogue(chatConfigFromEnv())
+  cleanups.push(() => stopSandboxes(placing))
+  const workers = startWorkers({
+    sqs: clients.sqs,
+    resources,
+    telemetry,
+    reconciler: placing,
+    steps: {
+      turns: createTurnStep({ ...common, models, workerId }),
+      executions: createRunStep({ ...common, supervisor, workerId, image: driver.image, stepBudgetMs: config.stepBudgetMs, costPerSecond: () => 0 }),
+      placements: createPlaceStep(placing, pool),
+    },
+  })
+  cleanups.push(() => workers.stop())
+  cleanups.push(() => pool.close())
+
+  const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())
+  const app = createApp({
+    ...common,
+    models,
+    readiness: createReadiness({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check(), driver: () => driver.check() }),
+    config: ApiConfig.parse({ publicUrl: config.publicUrl }),
+  })
+  const server = await listen({ app, s3: emulators.s3.handler, host: config.host, port: config.port })
+  cleanups.push(() => server.stop())
+  const announced = await announceServer({ url: server.url, dynamodbEndpoint: emulators.dynamodb.endpoint, tableName: resources.tableName })
+  cleanups.push(() => announced.remove())
+  return { url: server.url, apiKey, warm: pool.refill() }
+}
+
+/** Everything that the driver started for this server, whatever the rows say. */
+async function stopSandboxes({ driver }: ReconcilerDeps): Promise<void> {
+  const ids: string[] = []
+  for await (const id of driver.list()) ids.push(id)
+  await Promise.allSettled(ids.map((id) => driver.stop(id)))
+}
