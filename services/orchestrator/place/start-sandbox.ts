@@ -27,7 +27,8 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
       if (moved === null) await driver.stop(sandbox.id)
       return moved
     }
-    report(sight.phase === 'gone' ? sight.reason : 'timed_out')
+    if (sight.phase === 'gone') report(sight.reason, sight.detail ?? null)
+    else report('timed_out')
   } catch (cause) {
     report(cause instanceof DriverError ? cause.kind : 'error', cause instanceof Error ? cause.message : String(cause))
     if (!(cause instanceof DriverError)) throw cause

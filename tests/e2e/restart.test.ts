@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startServer, type LocalServerProcess } from '../support/local-server.ts'
+
+let dataDir: string
+let server: LocalServerProcess | null = null
+const start = async (env: Readonly<Record<string, string>> = {}): Promise<LocalServerProcess> => (server = await startServer({ dataDir, env }))
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'cellblock-restart-'))
+})
+afterEach(async () => {
+  await server?.stop()
+  server = null
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+describe('a server that is killed', () => {
+  it('goes on with the code that was running: run once, nothing of its output lost or repeated', async () => {
+    const first = await start()
+    const container = await first.native.createContainer()
+    await first.native.run(container, 'runs = 0')
+    const code = 'import time\nruns += 1\nfor i in range(60):\n  print(i, flush=True)\n  time.sleep(0.1)\nopen("after.txt", "w").write(str(runs))'
+    const { id } = await first.native.run(container, code, 0)
+    for await (const event of first.native.events(id)) if (event.event === 'stdout') break
+    await first.kill()
+
+    const second = await start()
+    const execution = await second.native.ended(id)
+    expect(execution).toMatchObject({ status: 'succeeded', stdout: Array.from({ length: 60 }, (_, i) => `${i}\n`).join('') })
+    expect(execution.files.map((file) => file.path.replace(/^\/mnt\/data\//, ''))).toEqual(['after.txt'])
+    const events = []
+    for await (const event of second.native.events(id)) events.push(event)
+    expect(events.map((event) => event.id)).toEqual(events.map((_, index) => index))
+    expect(events.filter((event) => event.event === 'stdout').map((event) => event.data['text']).join('')).toBe(execution.stdout)
+    expect((await second.native.run(container, 'print(runs)')).stdout).toBe('1\n')
+  }, 120_000)
+
+  it('ends every job that it had accepted, each once and in order', async () => {
+    const first = await start()
+    const containers = await Promise.all([first.native.createContainer('a'), first.native.createContainer('b')])
+    const ids: string[] = []
+    for (let i = 0; i < 10; i++) {
+      for (const container of containers) {
+        ids.push((await first.native.run(container, `import time; time.sleep(0.1)\nopen("log.txt", "a").write("${i} ")`, 0)).id)
+      }
+    }
+    await first.kill()
+
+    const second = await start()
+    const ended = await Promise.all(ids.map((id) => second.native.ended(id)))
+    expect(ended.map((execution) => execution.status)).toEqual(ids.map(() => 'succeeded'))
+    for (const container of containers) {
+      expect((await second.native.run(container, 'print(open("log.txt").read())')).stdout).toBe('0 1 2 3 4 5 6 7 8 9 \n')
+    }
+  }, 180_000)
+
+  it('says that variables are gone and keeps the files when the sandbox went with it', async () => {
+    const first = await start()
+    const container = await first.native.createContainer()
+    await first.native.run(container, 'x = 1\nopen("kept.txt", "w").write("kept")')
+    await first.stop()
+
+    const second = await start()
+    const execution = await second.native.run(container, 'print(open("kept.txt").read(), "x" in globals())')
+    expect(execution).toMatchObject({ status: 'succeeded', stdout: 'kept False\n', files: [] })
+    expect(execution.lost.map((lost) => lost.what)).toEqual(['variables'])
+    expect((await second.native.run(container, 'pass')).lost).toEqual([])
+  }, 120_000)
+})

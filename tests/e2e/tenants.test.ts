@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startServer, type LocalServerProcess } from '../support/local-server.ts'
+import type { NativeClient } from '../support/native-client.ts'
+
+const ROOT = dirname(dirname(import.meta.dirname))
+const run = promisify(execFile)
+
+let server: LocalServerProcess
+let alice: NativeClient
+let bob: NativeClient
+
+async function createTenant(name: string): Promise<NativeClient> {
+  const { port } = new URL(server.url)
+  const args = ['--disable-warning=ExperimentalWarning', join(ROOT, 'services/cli/main.ts'), 'tenants', 'create', name, '--json']
+  const { stdout } = await run(process.execPath, args, { cwd: ROOT, env: { ...process.env, PORT: port } })
+  return server.as(/ck_[\w-]+/.exec(stdout)?.[0] ?? 'no key was printed')
+}
+
+beforeAll(async () => {
+  server = await startServer()
+  alice = await createTenant('alice')
+  bob = await createTenant('bob')
+})
+afterAll(() => server.stop())
+
+describe('two tenants', () => {
+  it('each see their own containers only', async () => {
+    const container = await alice.createContainer('of alice')
+    expect((await alice.json<{ data: unknown[] }>('GET', '/v1/containers')).data).toHaveLength(1)
+    expect((await bob.json<{ data: unknown[] }>('GET', '/v1/containers')).data).toEqual([])
+    expect((await bob.call('GET', `/v1/containers/${container}`)).status).toBe(404)
+  })
+
+  it('answer the other one exactly as if nothing were there', async () => {
+    const container = await alice.createContainer()
+    const execution = await alice.run(container, 'open("secret.txt", "w").write("s"); print("secret")')
+    const file = execution.files[0]?.id ?? ''
+    const missing = (id: string): string => id.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+    const paths = (c: string, e: string, f: string): [string, string, unknown?][] => [
+      ['GET', `/v1/containers/${c}`],
+      ['DELETE', `/v1/containers/${c}`],
+      ['GET', `/v1/containers/${c}/files`],
+      ['GET', `/v1/containers/${c}/files/${f}`],
+      ['GET', `/v1/containers/${c}/files/${f}/content`],
+      ['DELETE', `/v1/containers/${c}/files/${f}`],
+      ['POST', `/v1/containers/${c}/executions`, { code: '1' }],
+      ['GET', `/v1/containers/${c}/executions`],
+      ['GET', `/v1/containers/${c}/notebook.ipynb`],
+      ['GET', `/v1/executions/${e}`],
+      ['GET', `/v1/executions/${e}/events`],
+      ['GET', `/v1/executions/${e}/notebook.ipynb`],
+      ['POST', `/v1/executions/${e}/cancel`],
+      ['POST', '/v1/responses', { model: 'demo', input: 'x', tools: [{ type: 'code_interpreter', container: c }] }],
+    ]
+    const foreign = paths(container, execution.id, file)
+    const absent = paths(missing(container), missing(execution.id), missing(file))
+    for (const [index, [method, path, body]] of foreign.entries()) {
+      const [, absentPath, absentBody] = absent[index] ?? ['', '']
+      const [theirs, nobodys] = await Promise.all([bob.call(method, path, body), bob.call(method, absentPath, absentBody)])
+      expect([method, path, theirs.status]).toEqual([method, path, 404])
+      const neutral = (text: string): string => text.replaceAll(/(cntr_|exec_|cfile_|req_)\w+/g, '$1…')
+      expect(neutral(await theirs.text())).toBe(neutral(await nobodys.text()))
+      expect([...theirs.headers.keys()]).toEqual([...nobodys.headers.keys()])
+    }
+    expect((await alice.run(container, 'print(open("secret.txt").read())')).stdout).toBe('s\n')
+  })
+
+  it('are refused without a key and with a wrong one', async () => {
+    for (const key of ['', 'ck_wrong']) {
+      const answer = await server.as(key).call('GET', '/v1/containers')
+      expect(answer.status).toBe(401)
+      expect(await answer.json()).toMatchObject({ error: { type: 'authentication_error', code: 'invalid_api_key' } })
+    }
+  })
+})
