@@ -1,9 +1,231 @@
-"""Namespace snapshots (placeholder until the format below is complete)."""
+"""The namespace as bytes and back, inside the kernel. The format is private: a JSON line, then frames `kind, length, bytes`.
+
+N name of the next variable (JSON)    P its pickle    B one of its buffers    I imports (JSON)    L what is not in it (JSON), last
+"""
+
+import importlib
+import json
+import pickle
+import struct
+import types
+from collections.abc import Iterator
+
+from .. import packets
+from .channel import Channel
+from .namespace_pickler import NamespacePickler, Nowhere
+
+FORMAT = {"format": "cellblock-namespace", "v": 1}
+_FRAME = struct.Struct("<cQ")
+_RECENT = ("_", "__", "___", "_i", "_ii", "_iii", "_exit_code")
+_PLAIN = (int, float, complex, bool, str, bytes, type(None))
 
 
-def dump(shell, channel, max_bytes):  # type: ignore[no-untyped-def]
-    return {"status": "error", "name": "KernelFault", "value": "not implemented"}
+def variables(shell) -> dict[str, object]:  # type: ignore[no-untyped-def]
+    """The user's own names: not IPython's history, hooks and cached results."""
+    hidden = shell.user_ns_hidden
+    return {
+        name: value
+        for name, value in shell.user_ns.items()
+        if name not in hidden and not _is_history(name) and not (name.startswith("__") and name.endswith("__"))
+    }
 
 
-def load(shell, channel):  # type: ignore[no-untyped-def]
-    return {"status": "error", "name": "KernelFault", "value": "not implemented"}
+def dump(shell, channel: Channel, max_bytes: int) -> dict[str, object]:  # type: ignore[no-untyped-def]
+    """Streams the namespace into the channel; what cannot be kept is named with its reason, and never stops the rest."""
+    imports: dict[str, str] = {}
+    keep: list[tuple[int, str, object]] = []
+    lost: list[dict[str, str]] = []
+    for name, value in variables(shell).items():
+        if isinstance(value, types.ModuleType):
+            imports[name] = value.__name__
+            continue
+        try:
+            keep.append((_size(value), name, value))
+        except Exception as error:
+            lost.append({"what": name, "reason": _reason(error)})
+    total = sum(size for size, _, _ in keep)
+    for size, name, _ in sorted(keep, key=lambda entry: -entry[0]):
+        if total <= max_bytes:
+            break
+        total -= size
+        lost.append({"what": name, "reason": "too_large"})
+    dropped = {entry["what"] for entry in lost}
+    head = {**FORMAT, "execution_count": shell.execution_count}
+    channel.send_bulk(json.dumps(head).encode() + b"\n")
+    _send(channel, b"I", json.dumps(imports).encode())
+    buffers: list[pickle.PickleBuffer] = []
+    sink = _Parts()
+    pickler = NamespacePickler(sink, lambda buffer: buffers.append(buffer))
+    for _, name, value in keep:
+        if name in dropped:
+            continue
+        pickler.dump(value)
+        _send(channel, b"N", json.dumps(name).encode())
+        for buffer in buffers:
+            _send(channel, b"B", buffer.raw())
+        _send(channel, b"P", *sink.take())
+        buffers.clear()
+    _send(channel, b"L", json.dumps(lost).encode())
+    return {"status": "ok", "lost": lost}
+
+
+def load(shell, channel: Channel) -> dict[str, object]:  # type: ignore[no-untyped-def]
+    """Reads a snapshot from the channel until its empty packet. A variable that fails is named; the others are restored."""
+    reader = _Reader(channel)
+    head = json.loads(reader.line())
+    if {key: head.get(key) for key in FORMAT} != FORMAT:
+        reader.drain()
+        return {"status": "error", "name": "NotRestorable", "value": "this is not a namespace snapshot of version 1"}
+    lost: list[dict[str, str]] = []
+    restored = 0
+    name = ""
+    buffers: list[bytearray] = []
+    unpickler = _Unpickler()
+    for kind, body in reader.frames():
+        if kind == b"I":
+            for alias, module in json.loads(body).items():
+                try:
+                    shell.user_ns[alias] = importlib.import_module(module)
+                    restored += 1
+                except Exception as error:
+                    lost.append({"what": alias, "reason": _reason(error)})
+        elif kind == b"N":
+            name, buffers = json.loads(body), []
+        elif kind == b"B":
+            buffers.append(body)
+        elif kind == b"P":
+            try:
+                shell.user_ns[name] = unpickler.load(body, buffers)
+                restored += 1
+            except Exception as error:
+                lost.append({"what": name, "reason": _reason(error)})
+        elif kind == b"L":
+            lost += json.loads(body)
+    if isinstance(head.get("execution_count"), int):
+        shell.execution_count = head["execution_count"]
+    return {"status": "ok", "restored": restored, "lost": lost}
+
+
+class _Parts:
+    """Collects one variable's pickle without joining it."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def take(self) -> list[bytes]:
+        parts, self._parts = self._parts, []
+        return parts
+
+
+class _Unpickler:
+    """Loads one pickle after the other with one memo, as they were dumped."""
+
+    def __init__(self) -> None:
+        self._body = memoryview(b"")
+        self._buffers: list[bytearray] = []
+        self._unpickler = pickle.Unpickler(self, buffers=self._next_buffers())
+
+    def load(self, body: bytes | bytearray, buffers: list[bytearray]) -> object:
+        self._body = memoryview(body)
+        self._buffers = buffers
+        return self._unpickler.load()
+
+    def _next_buffers(self) -> Iterator[bytearray]:
+        while True:
+            yield self._buffers.pop(0)
+
+    def read(self, size: int) -> bytes:
+        piece, self._body = bytes(self._body[:size]), self._body[size:]
+        return piece
+
+    def readinto(self, target: memoryview) -> int:
+        size = min(len(target), len(self._body))
+        target[:size] = self._body[:size]
+        self._body = self._body[size:]
+        return size
+
+    def readline(self) -> bytes:
+        end = bytes(self._body).find(b"\n") + 1
+        return self.read(end or len(self._body))
+
+
+class _Reader:
+    """Reads frames from bulk packets; an empty packet ends them."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._rest = memoryview(b"")
+        self._ended = False
+
+    def line(self) -> bytes:
+        text = b""
+        while b"\n" not in text and len(text) < 4096 and self._fill():
+            text += bytes(self._rest)
+            self._rest = memoryview(b"")
+        line, _, rest = text.partition(b"\n")
+        self._rest = memoryview(rest)
+        return line if line.startswith(b"{") else b"{}"
+
+    def frames(self) -> Iterator[tuple[bytes, bytearray]]:
+        while True:
+            head = self._exactly(_FRAME.size)
+            if len(head) < _FRAME.size:
+                return
+            kind, size = _FRAME.unpack(head)
+            body = self._exactly(size)
+            if len(body) < size:
+                raise ValueError("the snapshot ends in the middle")
+            yield kind, body
+
+    def drain(self) -> None:
+        while self._fill():
+            self._rest = memoryview(b"")
+
+    def _exactly(self, size: int) -> bytearray:
+        body = bytearray(size)
+        at = 0
+        while at < size:
+            if not self._rest and not self._fill():
+                return body[:at]
+            count = min(size - at, len(self._rest))
+            body[at : at + count] = self._rest[:count]
+            self._rest = self._rest[count:]
+            at += count
+        return body
+
+    def _fill(self) -> bool:
+        if self._ended:
+            return False
+        received = self._channel.receive(blocking=True)
+        if received is None or received[0] != packets.BULK or not received[1]:
+            self._ended = True
+            return False
+        self._rest = memoryview(received[1])
+        return True
+
+
+def _size(value: object) -> int:
+    """Bytes its pickle takes; raises whatever pickling it raises."""
+    if type(value) in _PLAIN:
+        return len(value) if isinstance(value, (str, bytes)) else 64
+    nowhere = Nowhere()
+    NamespacePickler(nowhere, nowhere.buffer).dump(value)
+    return nowhere.size
+
+
+def _send(channel: Channel, kind: bytes, *parts: bytes | memoryview) -> None:
+    channel.send_bulk(_FRAME.pack(kind, sum(len(part) if isinstance(part, bytes) else part.nbytes for part in parts)))
+    for part in parts:
+        channel.send_bulk(part)
+
+
+def _is_history(name: str) -> bool:
+    return name in _RECENT or (name.startswith("_") and name.removeprefix("_").removeprefix("i").isdigit())
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:300]
