@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { QueueName } from '../core/messages.ts'
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1')
 
@@ -15,15 +16,39 @@ export const ApiConfig = z.object({
 })
 export type ApiConfig = z.infer<typeof ApiConfig>
 
-/** The variables that the Lambda entry reads. */
+/** The variables that the Lambda entry reads; infra writes them, so a missing one does not compile there. */
 export const ApiEnv = z.object({
+  AWS_REGION: z.string().min(1),
+  TABLE_NAME: z.string().min(1),
+  BUCKET_NAME: z.string().min(1),
+  TURNS_QUEUE_URL: z.string().min(1),
+  EXECUTIONS_QUEUE_URL: z.string().min(1),
+  PLACEMENTS_QUEUE_URL: z.string().min(1),
+  /** Names of the models, comma-separated. */
+  MODEL_NAMES: z.string().default('demo'),
   PUBLIC_URL: z.string().optional(),
   TRUST_PROXY: flag.optional(),
 })
 export type ApiEnv = z.input<typeof ApiEnv>
 
+export interface LambdaConfig {
+  readonly region: string
+  readonly tableName: string
+  readonly bucket: string
+  readonly queueUrls: Readonly<Record<QueueName, string>>
+  readonly models: readonly string[]
+  readonly api: ApiConfig
+}
+
 /** Throws a ZodError that names the variable at fault. */
-export function apiConfigFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): ApiConfig {
+export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): LambdaConfig {
   const parsed = ApiEnv.parse(env)
-  return ApiConfig.parse({ publicUrl: parsed.PUBLIC_URL ?? null, trustProxy: parsed.TRUST_PROXY ?? false })
+  return {
+    region: parsed.AWS_REGION,
+    tableName: parsed.TABLE_NAME,
+    bucket: parsed.BUCKET_NAME,
+    queueUrls: { turns: parsed.TURNS_QUEUE_URL, executions: parsed.EXECUTIONS_QUEUE_URL, placements: parsed.PLACEMENTS_QUEUE_URL },
+    models: parsed.MODEL_NAMES.split(',').map((name) => name.trim()).filter((name) => name !== ''),
+    api: ApiConfig.parse({ publicUrl: parsed.PUBLIC_URL ?? null, trustProxy: parsed.TRUST_PROXY ?? false }),
+  }
 }

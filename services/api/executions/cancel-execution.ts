@@ -1,4 +1,5 @@
 import { nudgeExecution } from '../../core/accept-execution.ts'
+import { nudgeResponse } from '../../core/accept-response.ts'
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
 import { hasEnded, type Execution, type ExecutionResult } from '../../core/execution.ts'
 import { newId } from '../../core/ids.ts'
@@ -17,7 +18,7 @@ export async function cancelExecution(deps: Pick<ApiDeps, 'table' | 'queue' | 's
   deps.signals.notify(topicOf('execution', id))
   // The nudge moves the container's queue on, or wakes a worker for an execution that nobody holds.
   await nudgeExecution(deps.queue, tenant, wished.containerId, id)
-  if (ended?.responseId) await deps.queue.send('turns', { v: 1, type: 'response.step', tenant, responseId: ended.responseId }, { group: tenant }).catch(() => undefined)
+  if (ended?.responseId) await nudgeResponse(deps.queue, tenant, ended.responseId)
   return ended ?? wished
 }
 

@@ -2,8 +2,9 @@ import type { Execution } from '../../core/execution.ts'
 import type { NotebookPart } from '../../core/notebook.ts'
 import { REF_MIME, type MimeBundle, type Output } from '../../core/outputs.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
+import { readJson } from '../../core/response-blobs.ts'
 import { resultOf } from '../render/execution.ts'
-import { loadJson, readAll } from '../render/load-json.ts'
+import { readAll } from '../render/read-all.ts'
 import { refsOf } from '../render/outputs.ts'
 
 /** What a downloaded notebook may hold of outputs that lie elsewhere, bytes in all. Beyond it they are named, not held. */
@@ -22,7 +23,7 @@ export async function notebookPart(objects: ObjectStore, row: Execution, budget:
     results.push({ ...cell, outputs })
   }
   const { source } = row
-  const document = source.kind === 'notebook' ? ((await loadJson(objects, source.notebook)) as Readonly<Record<string, unknown>>) : null
+  const document = source.kind === 'notebook' ? ((await readJson(objects, source.notebook)) as Readonly<Record<string, unknown>>) : null
   const cells =
     source.kind === 'notebook' ? source.cells : [{ index: 0, code: source.kind === 'code' ? source.code : await textOf(objects, source.code.objectKey) }]
   return { executionId: row.id, cells, results, document }

@@ -1,3 +1,4 @@
+import { copyFile } from '../../core/copy-file.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { ContainerFile } from '../../core/file.ts'
 import { normalizeFilePath } from '../../core/file-path.ts'
@@ -5,6 +6,7 @@ import { newId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { mimeOf } from '../../core/mime.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
+import { settleVersions } from '../../core/settle-versions.ts'
 import type { ApiDeps } from '../deps.ts'
 import { findFile } from '../access.ts'
 import { mediaType, readBody, refuseAnnounced, refuseEncoded } from '../http/read-body.ts'
@@ -12,9 +14,7 @@ import { parseJson } from '../http/parse-json.ts'
 import type { Call } from '../http/route.ts'
 import { validate } from '../http/validate.ts'
 import { CopyFileBody } from '../wire/upload.ts'
-import { copyFile } from './copy-file.ts'
 import { FORM_OVERHEAD_BYTES, receiveMultipart, type ReceivedForm } from './receive-multipart.ts'
-import { settleVersions } from './store-file.ts'
 
 type UploadCall = Pick<Call, 'deps' | 'caller' | 'request'>
 
@@ -48,7 +48,7 @@ export async function uploadFile(call: UploadCall, containerId: string): Promise
 
 async function copy(call: UploadCall, containerId: string, fileId: string, path: string | null | undefined): Promise<ContainerFile> {
   const source = await findFile(call, fileId, 'file_id')
-  return copyFile(call.deps, source, containerId, path ? normalizeFilePath(path) : source.path)
+  return copyFile(call.deps, source, { containerId, ...(path ? { path: normalizeFilePath(path) } : {}) }, call.deps.clock.now())
 }
 
 async function fromForm(call: UploadCall, containerId: string): Promise<ContainerFile> {
@@ -65,7 +65,7 @@ async function fromForm(call: UploadCall, containerId: string): Promise<Containe
     const path = pathOf(form, form.file.filename)
     const file = newFile(deps, { tenant: caller.tenant, containerId, path, bytes: form.file.bytes, sha256: form.file.sha256, objectKey, state: 'stored' })
     await deps.table.files.put(file)
-    await settleVersions(deps, file)
+    await settleVersions(deps.table, file, deps.clock.now())
     return file
   } catch (error) {
     await deps.objects.delete(objectKey)

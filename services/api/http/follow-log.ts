@@ -14,7 +14,7 @@ export interface LogToFollow<Row, E> extends Pick<ApiDeps, 'table' | 'signals' |
   readonly signal: AbortSignal
   readonly isLast: (event: E) => boolean
   /** The end of a log whose writer did not live to write it. */
-  readonly lastOf: (row: Row, seq: number) => E | null
+  readonly lastOf: (row: Row, seq: number) => E | Promise<E>
 }
 
 /**
@@ -45,8 +45,7 @@ export async function* followLog<Row extends { readonly tailEvents: readonly E[]
           yield event
           if (log.isLast(event)) return
         }
-        const end = (await isComplete(log, row)) ? null : log.lastOf(row, last + 1)
-        if (end !== null) yield end
+        if (!(await isComplete(log, row))) yield await log.lastOf(row, last + 1)
         return
       }
       await subscription.next(Math.min(LOOK_AGAIN_MS, log.config.heartbeatMs))

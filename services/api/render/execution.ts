@@ -4,9 +4,9 @@ import type { ContainerFile, ExecutionFile } from '../../core/file.ts'
 import { fileName } from '../../core/file-path.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { FileStore } from '../../core/ports/table.ts'
+import { readJson } from '../../core/response-blobs.ts'
 import { renderOutputs } from './outputs.ts'
 import { presigner, type Presign } from './presign.ts'
-import { loadJson } from './load-json.ts'
 
 type Ports = { readonly objects: ObjectStore; readonly table: { readonly files: FileStore } }
 
@@ -17,7 +17,7 @@ const FEW_FILES = 8
 
 /** The result, from wherever it lies; null until the execution has ended. */
 export const resultOf = async (objects: ObjectStore, row: Execution): Promise<ExecutionResult | null> =>
-  row.result ?? (row.resultRef === null ? null : ((await loadJson(objects, row.resultRef)) as ExecutionResult))
+  row.result ?? (row.resultRef === null ? null : ((await readJson(objects, row.resultRef)) as ExecutionResult))
 
 /** An execution as the native wire has it. `queuePosition` is known only to who has read the container. */
 export async function renderExecution(ports: Ports, row: Execution, publicUrl: string, queuePosition: number | null = null): Promise<Readonly<Record<string, unknown>>> {

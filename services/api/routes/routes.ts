@@ -11,19 +11,29 @@ import { limitsRoute } from './native/limits.ts'
 import { followLinkRoute, revokeLinkRoute } from './native/links.ts'
 import { listExecutionsRoute } from './native/list-executions.ts'
 import { runCodeRoute } from './native/run-code.ts'
+import { cancelResponseRoute } from './openai/cancel-response.ts'
 import { containerFileContentRoute } from './openai/container-file-content.ts'
 import { createContainerRoute } from './openai/create-container.ts'
+import { createResponseRoute } from './openai/create-response.ts'
 import { deleteContainerFileRoute } from './openai/delete-container-file.ts'
 import { deleteContainerRoute } from './openai/delete-container.ts'
+import { deleteResponseRoute } from './openai/delete-response.ts'
 import { getContainerFileRoute } from './openai/get-container-file.ts'
 import { getContainerRoute } from './openai/get-container.ts'
+import { getResponseRoute } from './openai/get-response.ts'
 import { listContainerFilesRoute } from './openai/list-container-files.ts'
 import { listContainersRoute } from './openai/list-containers.ts'
 import { getModelRoute, listModelsRoute } from './openai/models.ts'
+import { responseInputItemsRoute } from './openai/response-input-items.ts'
 import { uploadContainerFileRoute } from './openai/upload-container-file.ts'
 
 /** Every route, in the order of the documentation. A fixed segment stands before a parameter in the same place. */
 export const ROUTES: readonly AnyRoute[] = [
+  createResponseRoute,
+  getResponseRoute,
+  cancelResponseRoute,
+  deleteResponseRoute,
+  responseInputItemsRoute,
   createContainerRoute,
   listContainersRoute,
   getContainerRoute,

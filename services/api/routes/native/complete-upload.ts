@@ -3,8 +3,8 @@ import { ServiceError } from '../../../core/errors.ts'
 import type { ContainerFile as FileRow } from '../../../core/file.ts'
 import { isId } from '../../../core/ids.ts'
 import type { ObjectStore } from '../../../core/ports/object-store.ts'
+import { settleVersions } from '../../../core/settle-versions.ts'
 import { containerOf, fileMissing } from '../../access.ts'
-import { settleVersions } from '../../files/store-file.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute } from '../../http/route.ts'
 import { ContainerFile, renderContainerFile } from '../../wire/container-file.ts'
@@ -28,7 +28,7 @@ export const completeUploadRoute = defineRoute({
     await checkBytes(deps.objects, file)
     const stored = await deps.table.files.patch(caller.tenant, container.id, id, { state: 'stored', isCurrent: true, createdAt: deps.clock.now() })
     if (stored === null) throw fileMissing(id)
-    await settleVersions(deps, stored)
+    await settleVersions(deps.table, stored, deps.clock.now())
     return json(200, renderContainerFile(stored))
   },
 })

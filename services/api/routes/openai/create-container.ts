@@ -1,7 +1,7 @@
+import { copyFile } from '../../../core/copy-file.ts'
 import { createContainer } from '../../../core/create-container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { findFile } from '../../access.ts'
-import { copyFile } from '../../files/copy-file.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute } from '../../http/route.ts'
 import { Container, CreateContainer, renderContainer } from '../../wire/container.ts'
@@ -36,7 +36,7 @@ export const createContainerRoute = defineRoute({
       deps.clock.now(),
     )
     call.note('container_id', container.id)
-    for (const file of files) await copyFile(deps, file, container.id)
+    for (const file of files) await copyFile(deps, file, { containerId: container.id }, deps.clock.now())
     return json(200, renderContainer(container, deps.clock.now()))
   },
 })

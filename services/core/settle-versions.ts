@@ -1,13 +1,13 @@
-import { ServiceError } from '../../core/errors.ts'
-import type { ContainerFile } from '../../core/file.ts'
-import { LIMITS } from '../../core/limits.ts'
-import type { ApiDeps } from '../deps.ts'
+import { ServiceError } from './errors.ts'
+import type { ContainerFile } from './file.ts'
+import { LIMITS } from './limits.ts'
+import type { Table } from './ports/table.ts'
 
 /**
- * Lets one version of a path be the current one and tells the container. Called after the row was written: whoever uploads the same
+ * Lets one version of a path be the current one and tells the container. Called after the row was written: whoever writes the same
  * path at the same time picks the same winner, the newest. Throws ServiceError when the container has too many files.
  */
-export async function settleVersions({ table, clock }: Pick<ApiDeps, 'table' | 'clock'>, file: ContainerFile): Promise<void> {
+export async function settleVersions(table: Table, file: ContainerFile, now: number): Promise<void> {
   const current = (await table.files.all(file.tenant, file.containerId)).filter((row) => row.isCurrent)
   if (current.length > LIMITS.maxFilesPerContainer) {
     await table.files.remove(file.tenant, file.containerId, file.id)
@@ -15,5 +15,5 @@ export async function settleVersions({ table, clock }: Pick<ApiDeps, 'table' | '
   }
   const versions = current.filter((row) => row.path === file.path).toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
   await Promise.all(versions.slice(1).map((row) => table.files.patch(row.tenant, row.containerId, row.id, { isCurrent: false })))
-  await table.containers.filesChanged(file.tenant, file.containerId, clock.now())
+  await table.containers.filesChanged(file.tenant, file.containerId, now)
 }

@@ -1,0 +1,33 @@
+import { streamHandle } from 'hono/aws-lambda'
+import { systemClock } from '../core/ports/clock.ts'
+import { createStorageClients } from '../storage/clients.ts'
+import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
+import { createS3ObjectStore } from '../storage/s3/s3-object-store.ts'
+import { createPollingSignals } from '../storage/signals/polling-signals.ts'
+import { createSqsQueue } from '../storage/sqs/sqs-queue.ts'
+import { createApp } from './app.ts'
+import { lambdaConfigFromEnv } from './config.ts'
+import { checkParts } from './readiness.ts'
+import { logTelemetry } from './log-telemetry.ts'
+import { namedModels } from './named-models.ts'
+
+const config = lambdaConfigFromEnv()
+const clients = createStorageClients({ region: config.region })
+const objects = createS3ObjectStore({ client: clients.s3, bucket: config.bucket, presign: clients.presign })
+const table = createDynamoTable({ client: clients.dynamodb, tableName: config.tableName, objects })
+const queue = createSqsQueue({ client: clients.sqs, queueUrls: config.queueUrls })
+
+const app = createApp({
+  table,
+  queue,
+  objects,
+  signals: createPollingSignals(),
+  clock: systemClock,
+  telemetry: logTelemetry,
+  models: namedModels(config.models, systemClock.now()),
+  readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),
+  config: config.api,
+})
+
+/** Behind a function URL with response streaming, so that events leave as they come. */
+export const handler = streamHandle(app)

@@ -1,0 +1,22 @@
+import type { Readiness } from './deps.ts'
+
+const PATIENCE_MS = 3_000
+
+/** Asks every part at once; one that is silent counts as not ready. */
+export async function checkParts(checks: Readonly<Record<string, () => Promise<void>>>): Promise<Readiness> {
+  const parts = await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await checkPart(check)] as const))
+  return { ok: parts.every(([, part]) => part.ok), parts: Object.fromEntries(parts) }
+}
+
+async function checkPart(check: () => Promise<void>): Promise<{ readonly ok: boolean; readonly detail?: string }> {
+  const patience = Promise.withResolvers<never>()
+  const timer = setTimeout(() => patience.reject(new Error('It does not answer')), PATIENCE_MS)
+  try {
+    await Promise.race([check(), patience.promise])
+    return { ok: true }
+  } catch (error) {
+    return { ok: false, detail: error instanceof Error ? error.name : 'Error' }
+  } finally {
+    clearTimeout(timer)
+  }
+}

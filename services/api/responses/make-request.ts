@@ -1,0 +1,80 @@
+import { ServiceError } from '../../core/errors.ts'
+import type { InterpreterRequest, ResponseRequest } from '../../core/response.ts'
+import { containerOf, findFile, responseOf } from '../access.ts'
+import type { Call } from '../http/route.ts'
+import { validate } from '../http/validate.ts'
+import { modelMissing } from '../routes/openai/models.ts'
+import { CodeInterpreterTool, FunctionTool, type CreateResponse } from '../wire/response.ts'
+import { refuseNetwork } from '../wire/refuse-network.ts'
+
+type ResponseCall = Pick<Call<unknown, CreateResponse>, 'deps' | 'caller' | 'body'>
+
+/** What the caller asked for, with everything it names found. Throws ServiceError. */
+export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> {
+  const { body, deps } = call
+  if (!deps.models.has(body.model)) throw modelMissing(body.model, deps.models.list())
+  if (body.conversation !== null && body.conversation !== undefined)
+    throw new ServiceError('unsupported_value', 'Conversations are not supported. Leave conversation out and name the answer before in previous_response_id.', { param: 'conversation' })
+  if (body.background === true && body.store === false)
+    throw new ServiceError('invalid_request', 'A background response is read later, so it has to be stored. Leave store out.', { param: 'store' })
+  checkTools(body)
+  const [interpreter] = await Promise.all([
+    findInterpreter(call),
+    body.previous_response_id ? responseOf(call, body.previous_response_id, 'previous_response_id') : null,
+  ])
+  return {
+    model: body.model,
+    input: body.input,
+    instructions: body.instructions ?? null,
+    tools: body.tools ?? [],
+    toolChoice: body.tool_choice ?? 'auto',
+    interpreter,
+    include: body.include ?? [],
+    metadata: body.metadata ?? {},
+    temperature: body.temperature ?? null,
+    topP: body.top_p ?? null,
+    maxOutputTokens: body.max_output_tokens ?? null,
+    maxToolCalls: body.max_tool_calls ?? null,
+    parallelToolCalls: body.parallel_tool_calls ?? true,
+    store: body.store ?? true,
+    background: body.background ?? false,
+    stream: body.stream ?? false,
+    user: body.user ?? null,
+  }
+}
+
+/** A tool that is not here would be a promise to the model that nobody keeps. */
+function checkTools(body: CreateResponse): void {
+  for (const [index, tool] of (body.tools ?? []).entries()) {
+    if (tool.type === 'code_interpreter') within(`tools[${index}]`, () => validate(CodeInterpreterTool, tool, 'body'))
+    else if (tool.type === 'function') within(`tools[${index}]`, () => validate(FunctionTool, tool, 'body'))
+    else
+      throw new ServiceError('unsupported_value', `Tools of type ${JSON.stringify(tool.type.slice(0, 60))} are not supported. Use code_interpreter or function.`, { param: `tools[${index}].type` })
+  }
+}
+
+function within(path: string, check: () => unknown): void {
+  try {
+    check()
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const param = error.param === null ? path : `${path}.${error.param}`
+    throw new ServiceError(error.code, error.message.replace(`'${error.param}'`, `'${param}'`), { param, cause: error })
+  }
+}
+
+/** What the code_interpreter tool means. Its container and files have to be there, now and for this caller. */
+async function findInterpreter(call: ResponseCall): Promise<InterpreterRequest | null> {
+  const index = (call.body.tools ?? []).findIndex((tool) => tool.type === 'code_interpreter')
+  if (index === -1) return null
+  const { container } = call.body.tools?.[index] as unknown as CodeInterpreterTool
+  const param = `tools[${index}].container`
+  if (typeof container === 'string') {
+    const { id, memoryTier } = await containerOf(call, container, param)
+    return { containerId: id, memoryTier, fileIds: [] }
+  }
+  refuseNetwork(container?.network_policy, `${param}.network_policy`)
+  const fileIds = [...new Set(container?.file_ids ?? [])]
+  await Promise.all(fileIds.map((id) => findFile(call, id, `${param}.file_ids`)))
+  return { containerId: null, memoryTier: container?.memory_limit ?? '1g', fileIds }
+}

@@ -1,0 +1,34 @@
+import { topicOf, type ResponseEvent } from '../../core/events.ts'
+import { hasResponseEnded, type Response as ResponseRow } from '../../core/response.ts'
+import { renderResponse } from '../../core/render-response.ts'
+import { loadResponse } from '../../core/response-blobs.ts'
+import type { ApiDeps } from '../deps.ts'
+import { followLog } from '../http/follow-log.ts'
+import { SSE_COMMENT, sseFrame } from '../http/sse.ts'
+
+const TERMINAL = /^response\.(completed|failed|incomplete|cancelled)$/
+
+/** The events of a response with numbers above `after`, as OpenAI streams them, until the terminal one and the `[DONE]` mark. */
+export async function* responseFrames(
+  deps: Pick<ApiDeps, 'table' | 'signals' | 'objects' | 'clock' | 'config'>,
+  row: Pick<ResponseRow, 'tenant' | 'id' | 'request'>,
+  options: { readonly after: number; readonly signal: AbortSignal },
+): AsyncGenerator<string, void, undefined> {
+  const frame = ({ seq, type, data }: ResponseEvent): string => sseFrame({ event: type, data: { type, sequence_number: seq, ...data } })
+  const log = followLog<ResponseRow, ResponseEvent>({
+    ...deps,
+    owner: { kind: 'response', tenant: row.tenant, id: row.id },
+    topic: topicOf('response', row.id),
+    read: async () => deps.table.responses.get(row.tenant, row.id),
+    hasEnded: (current) => hasResponseEnded(current.status),
+    after: options.after,
+    signal: options.signal,
+    isLast: (event) => TERMINAL.test(event.type),
+    lastOf: async (current, seq) => {
+      const response = renderResponse(await loadResponse(deps.objects, current), { include: row.request.include })
+      return { seq, at: current.completedAt ?? current.createdAt, type: `response.${current.status}`, data: { response } }
+    },
+  })
+  for await (const event of log) yield event === null ? SSE_COMMENT : frame(event)
+  if (!options.signal.aborted) yield 'data: [DONE]\n\n'
+}

@@ -1,0 +1,21 @@
+import { topicOf } from '../../core/events.ts'
+import type { Subscription } from '../../core/ports/signals.ts'
+import { hasResponseEnded, type Response as ResponseRow } from '../../core/response.ts'
+import type { ApiDeps } from '../deps.ts'
+import { waitFor } from '../http/wait-for.ts'
+
+/** Waits until a turn has ended, the caller went away or `seconds` are over; returns the row as it is then. */
+export async function waitForResponse(
+  deps: Pick<ApiDeps, 'table' | 'signals' | 'clock'>,
+  row: ResponseRow,
+  options: { readonly seconds: number; readonly signal: AbortSignal; readonly subscription?: Subscription },
+): Promise<ResponseRow> {
+  const subscription = options.subscription ?? deps.signals.subscribe(topicOf('response', row.id))
+  try {
+    const read = async (): Promise<ResponseRow> => (await deps.table.responses.get(row.tenant, row.id)) ?? row
+    const until = { now: () => deps.clock.now(), deadline: deps.clock.now() + options.seconds * 1000, signal: options.signal }
+    return await waitFor(subscription, read, (current) => hasResponseEnded(current.status), until, row)
+  } finally {
+    subscription.close()
+  }
+}

@@ -1,0 +1,59 @@
+import { acceptResponse, newResponse } from '../../../core/accept-response.ts'
+import { topicOf } from '../../../core/events.ts'
+import { LIMITS } from '../../../core/limits.ts'
+import { renderResponse } from '../../../core/render-response.ts'
+import { loadResponse } from '../../../core/response-blobs.ts'
+import type { Response as ResponseRow } from '../../../core/response.ts'
+import { json } from '../../http/json-response.ts'
+import { defineRoute, type Call } from '../../http/route.ts'
+import { sseResponse } from '../../http/sse.ts'
+import { makeRequest } from '../../responses/make-request.ts'
+import { responseFrames } from '../../responses/response-frames.ts'
+import { waitForResponse } from '../../responses/wait-for-response.ts'
+import { CreateResponse, ResponseBody } from '../../wire/response.ts'
+
+/** A turn ends by itself within its own limit; a waiter gives its last step a little longer. */
+const WAIT_SECONDS = LIMITS.maxResponseSeconds + 30
+
+export const createResponseRoute = defineRoute({
+  method: 'post',
+  path: '/v1/responses',
+  operationId: 'createResponse',
+  tag: 'Responses',
+  summary: 'Take a chat turn',
+  description: 'Plain: the answer comes when the turn has ended. `stream`: server-sent events as it goes. `background`: the answer comes at once, with status `queued`.',
+  body: CreateResponse,
+  answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody } },
+  refusals: ['unsupported_value', 'model_not_found', 'container_not_found', 'file_not_found', 'response_not_found'],
+  async handle(call) {
+    const { deps, caller, body } = call
+    const request = await makeRequest(call)
+    const row = newResponse(
+      { tenant: caller.tenant, subject: caller.subject, request, previousResponseId: body.previous_response_id ?? null, publicUrl: call.publicUrl },
+      deps.clock.now(),
+    )
+    call.note('response_id', row.id)
+    call.note('model', request.model)
+    if (request.stream) {
+      await acceptResponse(deps, row)
+      const stop = new AbortController()
+      return sseResponse(responseFrames(deps, row, { after: -1, signal: stop.signal }), stop)
+    }
+    return answer(call, row)
+  },
+})
+
+async function answer({ deps, request }: Call, row: ResponseRow): Promise<Response> {
+  if (row.request.background) {
+    await acceptResponse(deps, row)
+    return json(200, renderResponse(row, row.request))
+  }
+  // Listening starts before the row exists, so its end cannot be missed.
+  const subscription = deps.signals.subscribe(topicOf('response', row.id))
+  await acceptResponse(deps, row).catch((error: unknown) => {
+    subscription.close()
+    throw error
+  })
+  const ended = await waitForResponse(deps, row, { seconds: WAIT_SECONDS, signal: request.signal, subscription })
+  return json(200, renderResponse(await loadResponse(deps.objects, ended), row.request))
+}

@@ -1,0 +1,27 @@
+import { z } from '@hono/zod-openapi'
+import { inputItems } from '../../responses/input-items.ts'
+import { loadResponse } from '../../../core/response-blobs.ts'
+import { responseOf } from '../../access.ts'
+import { json } from '../../http/json-response.ts'
+import { defineRoute } from '../../http/route.ts'
+import { listOf, ListQuery, listSchema, pageOf } from '../../wire/list.ts'
+
+export const responseInputItemsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/responses/{response_id}/input_items',
+  operationId: 'listInputItems',
+  tag: 'Responses',
+  summary: 'List what a response was asked',
+  query: ListQuery,
+  answers: { 200: { description: 'A page of items.', schema: listSchema(z.looseObject({ id: z.string(), type: z.string() }), 'InputItemList') } },
+  refusals: ['response_not_found'],
+  async handle(call) {
+    const row = await loadResponse(call.deps.objects, await responseOf(call, call.param('response_id')))
+    const { after, limit, order } = pageOf(call.query)
+    const items = inputItems(row)
+    const sorted = order === 'desc' ? items.toReversed() : items
+    const at = after === null ? -1 : sorted.findIndex((item) => item.id === after)
+    const start = after !== null && at === -1 ? sorted.length : at + 1
+    return json(200, listOf(sorted.slice(start, start + limit), start + limit < sorted.length))
+  },
+})

@@ -1,0 +1,54 @@
+import { NUDGE_AFTER_MS } from './accept-execution.ts'
+import { newId } from './ids.ts'
+import type { ObjectStore } from './ports/object-store.ts'
+import type { Queue } from './ports/queue.ts'
+import type { Table } from './ports/table.ts'
+import { storeRequest } from './response-blobs.ts'
+import type { Response, ResponseRequest } from './response.ts'
+
+export interface NewResponse {
+  readonly tenant: string
+  readonly subject: string | null
+  readonly request: ResponseRequest
+  readonly previousResponseId: string | null
+  readonly publicUrl: string
+}
+
+/** A response's row as it is before anybody worked on it, and its whole request; nothing is written yet. */
+export function newResponse(wanted: NewResponse, now: number): Response {
+  return {
+    ...wanted,
+    v: 1,
+    id: newId('response'),
+    status: 'queued',
+    requestRef: null,
+    containerId: wanted.request.interpreter?.containerId ?? null,
+    items: [],
+    itemsRef: null,
+    pending: null,
+    toolCalls: 0,
+    failingTries: 0,
+    usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
+    error: null,
+    incompleteReason: null,
+    createdAt: now,
+    completedAt: null,
+    cancelRequestedAt: null,
+    lease: null,
+    fence: 0,
+    nextSeq: 0,
+    tailEvents: [],
+    dueAt: now + NUDGE_AFTER_MS,
+  }
+}
+
+/** Writes the row, the promise, then sends the nudge. A lost nudge is made good by the reconciler. */
+export async function acceptResponse(ports: { readonly table: Table; readonly queue: Queue; readonly objects: ObjectStore }, response: Response): Promise<void> {
+  const stored = await storeRequest(ports.objects, response, response.request)
+  await ports.table.responses.create({ ...response, ...stored })
+  await nudgeResponse(ports.queue, response.tenant, response.id)
+}
+
+export async function nudgeResponse(queue: Queue, tenant: string, responseId: string): Promise<void> {
+  await queue.send('turns', { v: 1, type: 'response.step', tenant, responseId }, { group: tenant }).catch(() => undefined)
+}
