@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { ensureBaseImage, isImageHere } from './setup/base-image.ts'
+import { ensureBaseImage } from './setup/base-image.ts'
 import { hostCertificateAuthorities } from './setup/certificate-authorities.ts'
 import { explainFailure, runCommand } from './setup/command.ts'
 import { readSetupConfig, type SetupConfig } from './setup/config.ts'
@@ -27,7 +27,8 @@ export async function ensureSandboxImage(progress: Progress, options: SandboxIma
   const { variant = 'plain', mayInstall = true, config = readSetupConfig() } = options
   const tag = await imageTag(FOLDER, variant)
   const env = config.environment
-  if (await isImageHere(tag, env)) return tag
+  const newest = variant === 'plain' ? 'cellblock-sandbox:dev' : `cellblock-sandbox:dev-${variant}`
+  if ((await runCommand('docker', ['tag', tag, newest], { env, timeoutSeconds: 30 })).code === 0) return tag
 
   const base = await ensureBaseImage(config, mayInstall, progress)
   const context = await mkdtemp(join(tmpdir(), 'cellblock-image-'))
@@ -43,7 +44,7 @@ export async function ensureSandboxImage(progress: Progress, options: SandboxIma
         '--tag',
         tag,
         '--tag',
-        variant === 'plain' ? 'cellblock-sandbox:dev' : `cellblock-sandbox:dev-${variant}`,
+        newest,
         context,
       ],
       { env: { ...env, BUILDKIT_PROGRESS: 'plain', BUILDX_BUILDER: 'default' }, onLine: buildSteps(progress) },
@@ -74,5 +75,6 @@ async function fillContext(context: string, config: SetupConfig): Promise<void> 
 /** One line a build step, from either of Docker's builders. */
 const buildSteps = (progress: Progress) => (line: string) => {
   const step = /^Step (\d+\/\d+) : (.*)/.exec(line) ?? /^#\d+ \[([^\]]+)\] (.*)/.exec(line)
-  if (step) progress(`${step[1]} ${(step[2] ?? '').replaceAll(/\s+/g, ' ').slice(0, 90)}`)
+  if (step && !/^(ARG|ENV|WORKDIR|ENTRYPOINT)/.test(step[2] ?? ''))
+    progress(`${step[1]} ${(step[2] ?? '').replaceAll(/\s+/g, ' ').slice(0, 90)}`)
 }

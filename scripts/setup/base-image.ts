@@ -24,7 +24,7 @@ export async function ensureBaseImage(config: SetupConfig, mayInstall: boolean, 
   return OWN
 }
 
-export async function isImageHere(name: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+async function isImageHere(name: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   return (await runCommand('docker', ['image', 'inspect', '--format', '{{.Id}}', name], { env, timeoutSeconds: 30 })).code === 0
 }
 

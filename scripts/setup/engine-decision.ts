@@ -21,6 +21,10 @@ const refuse = (sentence: string): EngineDecision => ({ kind: 'refuse', sentence
 /** Only a Debian or Ubuntu root user gets an engine installed or started; everybody else is told what to do. */
 export function decideEngine(facts: EngineFacts): EngineDecision {
   if (facts.answers) return { kind: 'use' }
+  if (facts.dockerHost !== undefined && !facts.hasDockerCommand)
+    return refuse(
+      'The `docker` command is missing. Install it (on Debian: apt-get install docker-cli, or docker.io) and run the command again.',
+    )
   if (facts.dockerHost !== undefined)
     return refuse(
       `No Docker engine answers at DOCKER_HOST=${facts.dockerHost}. Start that engine, or unset DOCKER_HOST to use this machine's own.`,

@@ -16,6 +16,17 @@ export interface EngineOptions {
   readonly startTimeoutSeconds?: number
 }
 
+/** The machine as far as an engine's installation depends on it. */
+export interface EngineHost {
+  readonly platform: NodeJS.Platform
+  readonly isRoot: boolean
+  /** ID and ID_LIKE of /etc/os-release. */
+  readonly distributions: readonly string[]
+  readonly hasSystemd: boolean
+  /** Folders of system programs that a user's PATH may lack. */
+  readonly systemPath: readonly string[]
+}
+
 export interface Engine {
   readonly version: string
   /** For DOCKER_HOST: contexts of the docker command are unknown to other clients. Undefined means the default socket. */
@@ -23,16 +34,21 @@ export interface Engine {
 }
 
 /** An engine that answers, installed and started where `decideEngine` allows it; it outlives this process. */
-export async function ensureEngine(config: SetupConfig, options: EngineOptions, progress: Progress): Promise<Engine> {
-  const env = { ...config.environment, PATH: [config.environment['PATH'], '/usr/sbin', '/sbin'].join(delimiter) }
+export async function ensureEngine(
+  config: SetupConfig,
+  options: EngineOptions,
+  progress: Progress,
+  host: EngineHost = readHost(),
+): Promise<Engine> {
+  const env = { ...config.environment, PATH: [config.environment['PATH'], ...host.systemPath].join(delimiter) }
   const asked = await askEngine(env)
   const decision = decideEngine({
     answers: asked.version !== undefined,
     complaint: asked.complaint,
     dockerHost: config.dockerHost,
-    platform: process.platform,
-    isRoot: process.getuid?.() === 0,
-    distributions: readDistributions(),
+    platform: host.platform,
+    isRoot: host.isRoot,
+    distributions: host.distributions,
     isDockerdInstalled: isOnPath('dockerd', env.PATH),
     hasDockerCommand: isOnPath('docker', env.PATH),
     mayInstall: options.mayInstall,
@@ -44,7 +60,7 @@ export async function ensureEngine(config: SetupConfig, options: EngineOptions, 
     await aptInstall(['docker.io'], env, progress)
     if (!isOnPath('docker', env.PATH)) await aptInstall(['docker-cli'], env, progress)
   }
-  if (decision.kind !== 'use' && (await askEngine(env)).version === undefined) await startEngine(env, options, progress)
+  if (decision.kind !== 'use' && (await askEngine(env)).version === undefined) await startEngine(env, host, options, progress)
   const version = asked.version ?? (await askEngine(env)).version
   if (version === undefined)
     throw new SetupError('The Docker engine was started but does not answer `docker version`. Run that command to see why.')
@@ -66,8 +82,8 @@ async function contextHost(env: NodeJS.ProcessEnv): Promise<string | undefined> 
 }
 
 /** By systemd where it runs; else detached, in a session of its own, so that no signal to us reaches it. */
-async function startEngine(env: NodeJS.ProcessEnv, options: EngineOptions, progress: Progress): Promise<void> {
-  if (existsSync('/run/systemd/system')) {
+async function startEngine(env: NodeJS.ProcessEnv, host: EngineHost, options: EngineOptions, progress: Progress): Promise<void> {
+  if (host.hasSystemd) {
     progress('systemctl start docker')
     const result = await runCommand('systemctl', ['start', 'docker'], { env })
     if (result.code === 0) return
@@ -77,12 +93,12 @@ async function startEngine(env: NodeJS.ProcessEnv, options: EngineOptions, progr
   const daemon = spawn('dockerd', [], { env, detached: true, stdio: ['ignore', log, log] })
   const ended = Promise.race([once(daemon, 'exit'), once(daemon, 'error')]).then(() => 'ended' as const)
   const deadline = performance.now() + (options.startTimeoutSeconds ?? 60) * 1000
-  while (performance.now() < deadline) {
-    if ((await askEngine(env)).version !== undefined) {
-      daemon.unref()
-      return
-    }
-    if ((await Promise.race([ended, wait(250, 'waiting' as const)])) === 'ended') break
+  // One that ends at once may have found another that was just started: the last question decides.
+  for (let hasEnded = false; !hasEnded && performance.now() < deadline;) {
+    hasEnded = (await Promise.race([ended, wait(250, 'running' as const)])) === 'ended'
+    if ((await askEngine(env)).version === undefined) continue
+    daemon.unref()
+    return
   }
   const tail = existsSync(options.logFile) ? readFileSync(options.logFile, 'utf8').trim().split('\n').slice(-8).join('\n') : ''
   throw new SetupError(
@@ -90,18 +106,28 @@ async function startEngine(env: NodeJS.ProcessEnv, options: EngineOptions, progr
   )
 }
 
-function readDistributions(): readonly string[] {
-  if (!existsSync('/etc/os-release')) return []
-  const lines = readFileSync('/etc/os-release', 'utf8').split('\n')
-  return lines
+function readHost(): EngineHost {
+  const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : ''
+  return {
+    platform: process.platform,
+    isRoot: process.getuid?.() === 0,
+    distributions: parseDistributions(release),
+    hasSystemd: existsSync('/run/systemd/system'),
+    systemPath: ['/usr/sbin', '/sbin'],
+  }
+}
+
+/** ID and ID_LIKE of an os-release file, without quotes. */
+export const parseDistributions = (release: string): string[] =>
+  release
+    .split('\n')
     .filter((line) => /^ID(_LIKE)?=/.test(line))
     .flatMap((line) =>
       line
         .replace(/^[^=]*=/, '')
-        .replaceAll('"', '')
+        .replaceAll(/["']/g, '')
         .split(' '),
     )
-}
 
 function isOnPath(program: string, path: string): boolean {
   return path.split(delimiter).some((folder) => folder !== '' && existsSync(join(folder, program)))

@@ -1,0 +1,51 @@
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { runCommand } from '../../../scripts/setup/command.ts'
+
+const OXLINT = join(import.meta.dirname, '../../../node_modules/oxlint/bin/oxlint')
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellblock-rule-'))
+  await cp(join(import.meta.dirname, '../../../.oxlintrc.json'), join(folder, '.oxlintrc.json'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+async function findings(path: string, line: string): Promise<string> {
+  const file = join(folder, path)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, `${line}\n`)
+  return (await runCommand(process.execPath, [OXLINT, '--format=unix', '.'], { cwd: folder })).stdout
+}
+
+it.for([
+  ['services/core/id.ts', "export { a } from '../storage/a.ts'"],
+  ['services/core/ports/table.ts', "export { a } from '../../api/a.ts'"],
+  ['services/core/id.ts', "export { readFile } from 'node:fs/promises'"],
+  ['services/api/routes/a.ts', "export { a } from '../../chat/a.ts'"],
+  ['services/chat/a.ts', "export { a } from '../orchestrator/a.ts'"],
+  ['services/orchestrator/run/a.ts', "export { a } from '../../storage/s3/a.ts'"],
+  ['services/orchestrator/drivers/docker/a.ts', "export { a } from '../../../storage/s3/a.ts'"],
+  ['services/storage/s3/a.ts', "export { a } from '../../orchestrator/a.ts'"],
+] as const)('%s may not say: %s', async ([path, line]) => {
+  expect(await findings(path, line)).toContain('no-restricted-imports')
+})
+
+it.for([
+  ['services/core/ports/table.ts', "export { a } from '../id.ts'"],
+  ['services/orchestrator/drivers/docker/a.ts', "export { a } from '../../../core/ports/a.ts'"],
+  ['services/orchestrator/run/lambda.ts', "export { a } from '../../storage/a.ts'"],
+  ['services/api/lambda.ts', "export { a } from '../storage/a.ts'"],
+  ['services/local/main.ts', "export { a } from '../api/a.ts'"],
+  ['services/local/workers/a.ts', "export { a } from '../../orchestrator/a.ts'"],
+] as const)('%s may say: %s', async ([path, line]) => {
+  expect(await findings(path, line)).not.toContain('no-restricted-imports')
+})
+
+it('lets only config files read the environment', async () => {
+  expect(await findings('services/api/app.ts', "export const a = process.env['A']")).toContain('no-process-env')
+  await rm(join(folder, 'services'), { recursive: true })
+  expect(await findings('services/api/config.ts', "export const a = process.env['A']")).not.toContain('no-process-env')
+})

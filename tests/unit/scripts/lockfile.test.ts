@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { missingOptionalPackages, type Lockfile } from '../../../scripts/lockfile.ts'
+import { matches } from '../../../scripts/setup/dependencies.ts'
+
+describe('missingOptionalPackages', () => {
+  it('adds a platform that npm left out', () => {
+    const lockfile: Lockfile = {
+      packages: {
+        'node_modules/tool': {
+          version: '1.0.0',
+          dev: true,
+          optionalDependencies: { '@tool/linux-x64': '1.0.0', '@tool/darwin-arm64': '1.0.0' },
+        },
+        'node_modules/@tool/linux-x64': { version: '1.0.0', optional: true },
+      },
+    }
+    expect(missingOptionalPackages(lockfile)).toEqual({
+      'node_modules/@tool/darwin-arm64': { version: '1.0.0', dev: true, optional: true, os: ['darwin'], cpu: ['arm64'] },
+    })
+  })
+
+  it('finds packages nested where Node would find them', () => {
+    const lockfile: Lockfile = {
+      packages: {
+        'node_modules/a/node_modules/tool': { version: '2.0.0', optionalDependencies: { inner: '2.0.0', outer: '1.0.0' } },
+        'node_modules/a/node_modules/inner': { version: '2.0.0' },
+        'node_modules/outer': { version: '1.0.0' },
+      },
+    }
+    expect(missingOptionalPackages(lockfile)).toEqual({})
+  })
+
+  it("leaves nothing out of this project's lockfile (run `npm run lock:npm` after npm install)", async () => {
+    expect(missingOptionalPackages(JSON.parse(await readFile('package-lock.json', 'utf8')) as Lockfile)).toEqual({})
+  })
+})
+
+describe('matches', () => {
+  const wanted: Lockfile = {
+    packages: { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/b-win32': { version: '1.0.0', optional: true } },
+  }
+
+  it('is satisfied without the optional packages of other platforms', () => {
+    expect(matches(wanted, { packages: { 'node_modules/a': { version: '1.0.0' } } })).toBe(true)
+  })
+
+  it('sees another version and a missing package', () => {
+    expect(matches(wanted, { packages: { 'node_modules/a': { version: '1.0.1' } } })).toBe(false)
+    expect(matches(wanted, { packages: {} })).toBe(false)
+  })
+})

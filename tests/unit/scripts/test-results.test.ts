@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { countTests, summaryLine } from '../../../scripts/test-results.ts'
+
+const file = (status: string, ...results: string[]) => ({ status, assertionResults: results.map((result) => ({ status: result })) })
+const report = (passed: number, failed: number, ...testResults: ReturnType<typeof file>[]) =>
+  JSON.stringify({ numPassedTests: passed, numFailedTests: failed, success: failed === 0, testResults })
+
+describe('countTests', () => {
+  it('counts what passed and failed', () => {
+    expect(countTests(report(2, 1, file('failed', 'passed', 'failed'), file('passed', 'passed')), 1)).toEqual({ passed: 2, failed: 1 })
+  })
+
+  it('counts a file that could not be loaded', () => {
+    expect(countTests(report(1, 0, file('passed', 'passed'), file('failed')), 1)).toEqual({ passed: 1, failed: 1 })
+  })
+
+  it('counts an exit code that nothing else explains', () => {
+    expect(countTests(report(1, 0, file('passed', 'passed')), 1)).toEqual({ passed: 1, failed: 1 })
+  })
+
+  it('counts a run without a report as a failure', () => {
+    expect(countTests(undefined, 0)).toEqual({ passed: 0, failed: 1 })
+  })
+})
+
+describe('summaryLine', () => {
+  it('adds everything up', () => {
+    expect(
+      summaryLine([
+        { passed: 4, failed: 0 },
+        { passed: 120, failed: 2 },
+      ]),
+    ).toBe('124 passed, 2 failed')
+  })
+})
