@@ -1,0 +1,81 @@
+import { DeleteObjectCommand, DeleteObjectsCommand, GetObjectCommand, HeadBucketCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { LIMITS } from '../../core/limits.ts'
+import type { ByteStream, ObjectStore } from '../../core/ports/object-store.ts'
+import { attachment } from './content-disposition.ts'
+import { putStream } from './put-stream.ts'
+
+/** Objects in one S3 bucket. `presign` gives the client that signs links for somebody who reached the API by this address. */
+export function createS3ObjectStore(options: { readonly client: S3Client; readonly bucket: string; readonly presign: (publicUrl: string) => S3Client }): ObjectStore {
+  const { client, bucket, presign } = options
+  const at = (key: string) => ({ Bucket: bucket, Key: key })
+
+  return {
+    async put(key, body, { contentType }) {
+      if (!(body instanceof Uint8Array)) return putStream(client, { ...at(key), contentType, body })
+      await client.send(new PutObjectCommand({ ...at(key), Body: body, ContentType: contentType }))
+      return { bytes: body.byteLength }
+    },
+
+    async get(key) {
+      const answer = await unlessMissing(client.send(new GetObjectCommand(at(key))))
+      if (answer === null) return null
+      if (answer.Body === undefined || answer.ContentLength === undefined) throw new Error('S3 sent an object without its body or its length.')
+      return { body: answer.Body as unknown as ByteStream, bytes: answer.ContentLength }
+    },
+
+    async head(key) {
+      const answer = await unlessMissing(client.send(new HeadObjectCommand(at(key))))
+      return answer === null ? null : { bytes: answer.ContentLength ?? 0 }
+    },
+
+    async delete(key) {
+      await client.send(new DeleteObjectCommand(at(key)))
+    },
+
+    async deletePrefix(prefix) {
+      let deleted = 0
+      for (;;) {
+        const { Contents = [], IsTruncated } = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix }))
+        if (Contents.length === 0) return deleted
+        const Objects = Contents.map(({ Key }) => ({ Key }))
+        const { Errors = [] } = await client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }))
+        if (Errors.length > 0) throw new Error(`S3 kept ${Errors.length} of the objects to delete: ${Errors[0]?.Code ?? 'no reason given'}. Try again.`)
+        deleted += Objects.length
+        if (IsTruncated !== true) return deleted
+      }
+    },
+
+    presignGet(key, { publicUrl, filename, contentType, expiresSeconds }) {
+      const command = new GetObjectCommand({ ...at(key), ResponseContentDisposition: attachment(filename), ResponseContentType: contentType })
+      return getSignedUrl(presign(publicUrl), command, { expiresIn: allowedSeconds(expiresSeconds) })
+    },
+
+    async presignPut(key, { publicUrl, bytes, contentType, expiresSeconds }) {
+      const command = new PutObjectCommand({ ...at(key), ContentLength: bytes, ContentType: contentType })
+      const url = await getSignedUrl(presign(publicUrl), command, {
+        expiresIn: allowedSeconds(expiresSeconds),
+        signableHeaders: new Set(['host', 'content-length', 'content-type']),
+      })
+      return { url, headers: { 'content-type': contentType, 'content-length': String(bytes) } }
+    },
+
+    async check() {
+      await client.send(new HeadBucketCommand({ Bucket: bucket }))
+    },
+  }
+}
+
+function allowedSeconds(wanted: number): number {
+  if (!(wanted >= 1 && wanted <= LIMITS.presignedSeconds)) throw new Error(`A signed link lives between 1 and ${LIMITS.presignedSeconds} seconds, not ${wanted}.`)
+  return Math.floor(wanted)
+}
+
+async function unlessMissing<Answer>(request: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await request
+  } catch (error) {
+    if (error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound')) return null
+    throw error
+  }
+}
