@@ -63,7 +63,10 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
       try {
         await docker.createContainer(containerOptions(spec, plan))
       } catch (error) {
-        if (engineStatus(error) !== 409) throw toDriverError(error, image)
+        if (engineStatus(error) !== 409) {
+          await removeControlFolder(controlRoot, spec.sandboxId)
+          throw toDriverError(error, image)
+        }
         // Made by an earlier delivery. One that ran already is never run again: what it held is gone.
         const seen = await unless404(container.inspect().catch(failed))
         if (seen?.State.Status !== 'created') return

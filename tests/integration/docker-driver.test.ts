@@ -1,0 +1,164 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Docker from 'dockerode'
+import { afterAll, describe, expect, inject, it } from 'vitest'
+import { newId } from '../../services/core/ids.ts'
+import type { SandboxDriver } from '../../services/core/ports/sandbox-driver.ts'
+import type { SupervisorEvent } from '../../services/core/ports/supervisor.ts'
+import { controlFolder } from '../../services/orchestrator/drivers/docker/control-folder.ts'
+import { createDockerDriver, type DockerDriverOptions } from '../../services/orchestrator/drivers/docker/docker-driver.ts'
+import { createExecRelay } from '../../services/orchestrator/drivers/docker/exec-relay.ts'
+import { createLink } from '../../services/orchestrator/link/create-link.ts'
+import { newSandboxKeyPair } from '../../services/orchestrator/supervisor-client/key-pair.ts'
+import { createSupervisorClient } from '../../services/orchestrator/supervisor-client/supervisor-client.ts'
+import { idsOf, newSpec, OLD_UNKNOWN_ID, sandboxDriverContract } from '../contract/sandbox-driver.ts'
+
+const MiB = 1024 * 1024
+const docker = new Docker()
+const link = createLink({ openRelay: createExecRelay(docker) })
+const supervisor = createSupervisorClient({ link })
+const stage = `driver-test-${process.pid}`
+const scratch = mkdtempSync(join(tmpdir(), 'drv-'))
+const made: SandboxDriver[] = []
+const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+
+const newDriver = (options: Partial<DockerDriverOptions> = {}) => {
+  const driver = createDockerDriver({ docker, image: inject('sandboxImage'), stage, supervisor, controlRoot: join(scratch, 'c'), ...options })
+  made.push(driver)
+  return driver
+}
+
+/** A sandbox whose supervisor does nothing but this Python. */
+const withProgram = (name: string, python: string): Partial<DockerDriverOptions> => {
+  const folder = join(scratch, name)
+  mkdirSync(folder)
+  writeFileSync(join(folder, '__init__.py'), '')
+  writeFileSync(join(folder, '__main__.py'), python)
+  return { readOnlyBinds: [`${folder}:/opt/cellblock/cellblock_supervisor`] }
+}
+
+const startReady = async (driver: SandboxDriver) => {
+  const keys = newSandboxKeyPair()
+  const spec = { ...newSpec(), publicKey: keys.publicKey }
+  await driver.start(spec, soon())
+  const sight = await driver.waitReady(spec.sandboxId, soon())
+  if (sight.phase !== 'ready') throw new Error(`The sandbox is ${JSON.stringify(sight)}.`)
+  const session = { sandboxId: spec.sandboxId, address: sight.address, privateKey: keys.privateKey }
+  return {
+    sandboxId: spec.sandboxId,
+    async run(code: string): Promise<{ readonly stdout: string; readonly error: string | undefined; readonly done: SupervisorEvent | undefined }> {
+      const events: SupervisorEvent[] = []
+      const request = { cells: [{ code }], onError: 'stop', storeHistory: true, timeoutMs: 20_000 } as const
+      for await (const event of await supervisor.execute(session, newId('execution'), request, -1, soon())) events.push(event)
+      return {
+        stdout: events.map((event) => (event.type === 'stream' && event.name === 'stdout' ? event.text : '')).join(''),
+        error: events.find((event) => event.type === 'error')?.name,
+        done: events.at(-1),
+      }
+    },
+  }
+}
+
+afterAll(async () => {
+  for (const driver of made) for (const id of await idsOf(driver).catch(() => [])) await driver.stop(id)
+  await link.close()
+  rmSync(scratch, { recursive: true })
+})
+
+sandboxDriverContract('docker', () => newDriver())
+
+describe('the Docker driver', () => {
+  it('starts a sandbox that runs code behind every wall', async () => {
+    const driver = newDriver()
+    const sandbox = await startReady(driver)
+    expect(await sandbox.run('print(40 + 2)')).toMatchObject({ stdout: '42\n', done: { type: 'done', outcome: 'ok' } })
+    expect(await sandbox.run('open("/opt/x", "w")')).toMatchObject({ error: 'OSError' })
+
+    const { Config, HostConfig, NetworkSettings, HostnamePath, State } = await docker.getContainer(sandbox.sandboxId).inspect()
+    expect(HostConfig).toMatchObject({
+      NetworkMode: 'none', ReadonlyRootfs: true, Privileged: false, CapDrop: ['ALL'], CapAdd: ['SETUID', 'SETGID', 'KILL'], PidsLimit: 256, OomScoreAdj: 500,
+      LogConfig: { Type: 'none' }, CgroupnsMode: 'private', IpcMode: 'private', CpuShares: 1024, NanoCpus: 1e9,
+    })
+    expect(HostConfig.MemorySwap).toBe(HostConfig.Memory)
+    expect(HostConfig.SecurityOpt).toContain('no-new-privileges')
+    expect(HostConfig.SecurityOpt?.some((option: string) => option.startsWith('seccomp={'))).toBe(true)
+    for (const options of Object.values(HostConfig.Tmpfs ?? {})) expect(options).toMatch(/nosuid,nodev.*size=\d+/)
+    expect(Object.keys(NetworkSettings.Networks)).toEqual(['none'])
+    expect([Config.Hostname, HostnamePath === '', State.Running]).toEqual(['sandbox', false, true])
+    expect(Config.Env.filter((line) => /KEY|SECRET|TOKEN|AWS/.test(line) && !line.startsWith('CELLBLOCK_PUBLIC_KEY='))).toEqual([])
+
+    await driver.stop(sandbox.sandboxId)
+    expect(existsSync(controlFolder(join(scratch, 'c'), sandbox.sandboxId))).toBe(false)
+  })
+
+  it('gives a waiting sandbox the memory of a bigger tier', async () => {
+    const driver = newDriver()
+    const sandbox = await startReady(driver)
+    const limit = async (): Promise<number> => (await docker.getContainer(sandbox.sandboxId).inspect()).HostConfig.Memory ?? 0
+    const before = await limit()
+    await driver.resize(sandbox.sandboxId, '4g')
+    expect(await limit()).toBe(before + 3 * 1024 * MiB)
+    expect((await sandbox.run('print(1)')).stdout).toBe('1\n')
+    await driver.stop(sandbox.sandboxId)
+    await expect(driver.resize(OLD_UNKNOWN_ID, '4g')).rejects.toMatchObject({ name: 'DriverError', kind: 'unavailable' })
+  })
+
+  it('reaches a sandbox through the relay when host and sandbox share no socket', async () => {
+    const driver = newDriver({ transport: 'exec' })
+    const sandbox = await startReady(driver)
+    expect((await sandbox.run('print("through the relay")')).stdout).toBe('through the relay\n')
+    await driver.stop(sandbox.sandboxId)
+  })
+
+  it('says refused when a wall did not hold, and never runs that sandbox again', async () => {
+    const driver = newDriver(withProgram('refuses', 'raise SystemExit(86)'))
+    const spec = newSpec()
+    await driver.start(spec, soon())
+    const gone = { phase: 'gone', reason: 'refused', exitCode: 86 }
+    expect(await driver.waitReady(spec.sandboxId, soon())).toEqual(gone)
+    const { StartedAt } = (await docker.getContainer(spec.sandboxId).inspect()).State
+    await driver.start(spec, soon())
+    expect(await driver.inspect(spec.sandboxId)).toEqual(gone)
+    expect((await docker.getContainer(spec.sandboxId).inspect()).State.StartedAt).toBe(StartedAt)
+  })
+
+  it.each([
+    ['lost', 'raise SystemExit(87)', 87],
+    ['stopped', 'raise SystemExit(0)', 0],
+    ['oom', 'x = b"x" * (1 << 31)', 137],
+  ])('says %s when the supervisor ends with: %s', async (reason, python, exitCode) => {
+    const driver = newDriver({ ...withProgram(`ends-${reason}`, python), limits: { dataBytes: MiB, tmpBytes: MiB, shmBytes: MiB, homeBytes: MiB } })
+    const spec = newSpec()
+    await driver.start(spec, soon())
+    expect(await driver.waitReady(spec.sandboxId, soon())).toMatchObject({ phase: 'gone', reason, exitCode })
+  })
+
+  it('sees the sandboxes of its own stage only', async () => {
+    const spec = newSpec()
+    const driver = newDriver(withProgram('sleeps', 'import signal; signal.pause()'))
+    await driver.start(spec, soon())
+    expect(await idsOf(driver)).toContain(spec.sandboxId)
+    expect(await idsOf(newDriver({ stage: `${stage}-other` }))).toEqual([])
+    await driver.stop(spec.sandboxId)
+  })
+
+  it('calls a missing image a fault of the configuration', async () => {
+    const driver = newDriver({ image: 'cellblock-sandbox:never-built' })
+    await expect(driver.check()).rejects.toMatchObject({ name: 'DriverError', kind: 'configuration', message: expect.stringContaining('never-built') })
+    await expect(driver.start(newSpec(), soon())).rejects.toMatchObject({ kind: 'configuration' })
+  })
+
+  it('calls an engine that does not answer unavailable', async () => {
+    const driver = createDockerDriver({ docker: new Docker({ socketPath: join(scratch, 'no-engine.sock') }), image: 'x', stage, supervisor, controlRoot: join(scratch, 'c') })
+    for (const call of [() => driver.check(), () => driver.start(newSpec(), soon()), () => driver.stop('sbx_x'), () => driver.inspect('sbx_x'), () => idsOf(driver)]) {
+      await expect(call()).rejects.toMatchObject({ name: 'DriverError', kind: 'unavailable', message: expect.stringMatching(/engine does not answer/) })
+    }
+  })
+
+  it('refuses a control folder that is too long for a socket, or that is not its own', async () => {
+    await expect(newDriver({ controlRoot: join(scratch, 'x'.repeat(90)) }).start(newSpec(), soon())).rejects.toMatchObject({ kind: 'configuration', message: expect.stringContaining('107') })
+    symlinkSync('/tmp', join(scratch, 'link'))
+    await expect(newDriver({ controlRoot: join(scratch, 'link') }).start(newSpec(), soon())).rejects.toMatchObject({ kind: 'configuration', message: expect.stringContaining('somebody else') })
+  })
+})
