@@ -29,6 +29,8 @@ export interface ModelRequest {
 
 export type ModelDelta =
   | { readonly type: 'text'; readonly text: string }
+  /** The model declines; a message has either text or this. */
+  | { readonly type: 'refusal'; readonly text: string }
   /** A piece of a tool call; `index` tells several calls of one answer apart. */
   | { readonly type: 'tool_call'; readonly index: number; readonly id: string | null; readonly name: string | null; readonly arguments: string }
   | { readonly type: 'usage'; readonly inputTokens: number; readonly cachedTokens: number; readonly outputTokens: number; readonly reasoningTokens: number }

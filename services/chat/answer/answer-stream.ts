@@ -1,0 +1,142 @@
+import { newId } from '../../core/ids.ts'
+import type { ModelDelta, ModelToolCall } from '../../core/ports/chat-model.ts'
+import type { ResponseItem } from '../../core/response.ts'
+import type { Fact, Urgency } from '../events/event-writer.ts'
+import { itemDelta, itemDone, itemStarted, itemWritten, type MessageItem } from '../events/item-events.ts'
+import { AnswerText, type NameableFile } from './answer-text.ts'
+import { OpenCall, type CallKind } from './open-call.ts'
+
+export interface AnswerSetting {
+  /** The `output_index` of the first item. */
+  readonly firstIndex: number
+  readonly files: readonly NameableFile[]
+  readonly containerId: string
+  /** What a tool of this name is; null when there is none. */
+  kindOf(name: string): CallKind | null
+  emit(fact: Fact, urgency: Urgency): void
+}
+
+/** One answer of the model, turned into items and their events while it arrives. */
+export class AnswerStream {
+  readonly #setting: AnswerSetting
+  /** In the order of their `output_index`; a slot is replaced when its item is closed. */
+  readonly #items: ResponseItem[] = []
+  #message: { readonly slot: number; readonly item: MessageItem; readonly text: AnswerText } | null = null
+  readonly #calls = new Map<number, OpenCall>()
+  readonly #unknown: ModelToolCall[] = []
+  #finish: Extract<ModelDelta, { type: 'finish' }>['reason'] | null = null
+
+  constructor(setting: AnswerSetting) {
+    this.#setting = setting
+  }
+
+  async push(delta: Exclude<ModelDelta, { type: 'usage' }>): Promise<void> {
+    if (delta.type === 'finish') this.#finish = delta.reason
+    else if (delta.type === 'tool_call') await this.#pushCall(delta)
+    else await this.#pushText(delta.text, delta.type === 'refusal')
+  }
+
+  /** Null while the model has not said that it is finished. */
+  get finishReason(): 'stop' | 'length' | 'tool_calls' | 'content_filter' | null {
+    return this.#finish
+  }
+
+  /** Closes every item: calls are ready to be run, or failed when their arguments are unusable. `isCut` closes what was open as `incomplete`. */
+  async close(how: { readonly isCut: boolean }): Promise<void> {
+    const hasCalls = this.#calls.size > 0
+    await this.#closeMessage(how.isCut ? null : hasCalls ? 'commentary' : 'final_answer')
+    for (const call of this.#calls.values()) this.#closeCall(call, how.isCut)
+  }
+
+  /** Complete after `close`. */
+  get items(): readonly ResponseItem[] {
+    return this.#items
+  }
+
+  /** Calls of tools that do not exist; readers never see them. */
+  get unknownCalls(): readonly ModelToolCall[] {
+    return this.#unknown
+  }
+
+  async #pushText(text: string, isRefusal: boolean): Promise<void> {
+    if (this.#message === null) {
+      // Line breaks around tool calls are no message.
+      if (text.trim() === '') return
+      const item: MessageItem = { type: 'message', id: newId('message'), status: 'in_progress', text: '', citations: [], phase: null, isRefusal }
+      this.#message = { slot: this.#open(item), item, text: new AnswerText(this.#setting.files) }
+    }
+    const { slot, item, text: answer } = this.#message
+    const isFirst = answer.text === ''
+    const added = await answer.push(text)
+    if (added !== '') this.#setting.emit(itemDelta(this.#indexOf(slot), item, added), isFirst ? 'now' : 'paced')
+  }
+
+  async #closeMessage(phase: MessageItem['phase']): Promise<void> {
+    if (this.#message === null) return
+    const { slot, item, text } = this.#message
+    this.#message = null
+    const rest = await text.end()
+    const index = this.#indexOf(slot)
+    if (rest !== '') this.#setting.emit(itemDelta(index, item, rest), 'paced')
+    const isWhole = phase !== null && this.#finish !== 'length' && this.#finish !== 'content_filter'
+    this.#put(slot, { ...item, text: text.text, citations: text.citations, phase, status: isWhole ? 'completed' : 'incomplete' })
+  }
+
+  async #pushCall(delta: Extract<ModelDelta, { type: 'tool_call' }>): Promise<void> {
+    let call = this.#calls.get(delta.index)
+    // Some endpoints number every call 0: another id with another name is another call.
+    if (call !== undefined && delta.id !== null && delta.name !== null && call.isOther(delta.id)) {
+      this.#calls.set(-1 - this.#calls.size, call)
+      call = undefined
+    }
+    if (call === undefined) {
+      call = new OpenCall()
+      this.#calls.set(delta.index, call)
+    }
+    call.add(delta)
+    if (call.slot === null && call.name !== null) await this.#startCall(call, call.name)
+    const piece = call.take()
+    const { item } = call
+    if (piece === '' || call.slot === null || item === null) return
+    this.#setting.emit(itemDelta(this.#indexOf(call.slot), item, piece), call.isFirstPiece() ? 'now' : 'paced')
+  }
+
+  async #startCall(call: OpenCall, name: string): Promise<void> {
+    const kind = this.#setting.kindOf(name)
+    if (kind === null) return
+    await this.#closeMessage('commentary')
+    const item = call.begin(kind, this.#setting.containerId)
+    call.slot = this.#open(item)
+  }
+
+  #closeCall(call: OpenCall, isCut: boolean): void {
+    if (call.slot === null) {
+      if (!isCut) this.#unknown.push(call.asModelCall())
+      return
+    }
+    const isWhole = !isCut && this.#finish !== 'length' && this.#finish !== 'content_filter'
+    const { item, rest } = call.close(isWhole)
+    const index = this.#indexOf(call.slot)
+    if (rest !== '') this.#setting.emit(itemDelta(index, item, rest), 'paced')
+    this.#put(call.slot, item)
+  }
+
+  #open(item: ResponseItem): number {
+    const slot = this.#items.push(item) - 1
+    for (const fact of itemStarted(this.#indexOf(slot), item)) this.#setting.emit(fact, 'soon')
+    return slot
+  }
+
+  /** An item that waits to be run is not done yet. */
+  #put(slot: number, item: ResponseItem): void {
+    this.#items[slot] = item
+    const index = this.#indexOf(slot)
+    for (const fact of itemWritten(index, item)) this.#setting.emit(fact, 'paced')
+    const waits = item.type === 'code_interpreter_call' ? item.status === 'in_progress' : item.type === 'function_call' && this.#setting.kindOf(item.name) === 'server'
+    if (!waits || item.status === 'incomplete') this.#setting.emit(itemDone(index, item, { include: [] }), 'paced')
+  }
+
+  #indexOf(slot: number): number {
+    return this.#setting.firstIndex + slot
+  }
+}

@@ -1,0 +1,87 @@
+import { fileName } from '../../core/file-path.ts'
+import type { Citation } from '../../core/response.ts'
+import { PathScanner } from './path-scanner.ts'
+
+/** A file that an answer may name. */
+export interface NameableFile {
+  readonly fileId: string
+  readonly containerId: string
+  readonly path: string
+  /** Whether this turn made or changed it. */
+  readonly isFresh: boolean
+  /** The `/d/` link to this version; made when first asked for. */
+  url(): Promise<string>
+}
+
+/** The text of one message as it grows: paths of known files become links, and each place that names one is cited. */
+export class AnswerText {
+  readonly #files: ReadonlyMap<string, NameableFile>
+  readonly #scanner: PathScanner
+  #text = ''
+  readonly #citations: Citation[] = []
+
+  constructor(files: readonly NameableFile[]) {
+    this.#files = new Map(files.map((file) => [file.path, file]))
+    this.#scanner = new PathScanner([...this.#files.keys()])
+  }
+
+  /** The text that this piece adds for the reader. */
+  push(piece: string): Promise<string> {
+    return this.#add(this.#scanner.push(piece))
+  }
+
+  /** What was held back. Afterwards the citations are complete. */
+  async end(): Promise<string> {
+    const rest = await this.#add(this.#scanner.end())
+    this.#citeNames()
+    this.#citations.sort((a, b) => a.startIndex - b.startIndex)
+    return rest
+  }
+
+  get text(): string {
+    return this.#text
+  }
+
+  get citations(): readonly Citation[] {
+    return this.#citations
+  }
+
+  async #add(segments: ReturnType<PathScanner['push']>): Promise<string> {
+    let added = ''
+    for (const segment of segments) {
+      const file = segment.kind === 'file' ? this.#files.get(segment.path) : undefined
+      if (segment.kind === 'text') added += segment.text
+      else if (file === undefined) added += segment.written
+      else {
+        const url = await file.url()
+        this.#cite(file, this.#text.length + added.length, url.length)
+        added += url
+      }
+    }
+    this.#text += added
+    return added
+  }
+
+  /** A fresh file that the text names without its folder, for example "see plot.png", is cited at the first such place. */
+  #citeNames(): void {
+    for (const file of this.#files.values()) {
+      const name = fileName(file.path)
+      if (!file.isFresh || !name.includes('.') || this.#citations.some((citation) => citation.fileId === file.fileId)) continue
+      const start = this.#placeOf(name)
+      if (start !== null) this.#cite(file, start, name.length)
+    }
+  }
+
+  #placeOf(name: string): number | null {
+    for (let at = this.#text.indexOf(name); at >= 0; at = this.#text.indexOf(name, at + 1)) {
+      const end = at + name.length
+      const isWhole = !/[\w./%-]/.test(this.#text[at - 1] ?? ' ') && !/^(?:[\w/%-]|\.\w)/.test(this.#text.slice(end, end + 2))
+      if (isWhole && !this.#citations.some((citation) => at < citation.endIndex && end > citation.startIndex)) return at
+    }
+    return null
+  }
+
+  #cite(file: NameableFile, startIndex: number, length: number): void {
+    this.#citations.push({ containerId: file.containerId, fileId: file.fileId, filename: fileName(file.path), startIndex, endIndex: startIndex + length })
+  }
+}

@@ -1,0 +1,93 @@
+/** What the arguments of an interpreter call come to once they are complete. */
+export type CodeArgument = { readonly kind: 'code'; readonly code: string } | { readonly kind: 'unusable'; readonly raw: string; readonly why: string }
+
+/** Takes the code out of `{"code": "…"}` while the model still writes it. */
+export class CodeArgumentReader {
+  #raw = ''
+  /** Position in `#raw` up to which the string was decoded; null before it has begun, or when it cannot be decoded on the way. */
+  #at: number | null = null
+  #given = ''
+  #isClosed = false
+
+  /** The code that this piece adds; empty as long as it cannot be told. */
+  push(piece: string): string {
+    this.#raw += piece
+    if (this.#at === null) this.#at = codeStart(this.#raw)
+    if (this.#at === null || this.#isClosed) return ''
+    const { text, end, isClosed } = decodeString(this.#raw, this.#at)
+    this.#at = end
+    this.#isClosed = isClosed
+    this.#given += text
+    return text
+  }
+
+  /** Code that `push` has handed out. */
+  get given(): string {
+    return this.#given
+  }
+
+  /** The whole, strictly read; a string with raw line breaks in it and plain Python instead of JSON are understood as well. */
+  finish(): CodeArgument {
+    const raw = this.#raw.trim()
+    if (raw === '') return { kind: 'unusable', raw, why: 'the arguments are empty' }
+    const parsed = parse(raw)
+    if (typeof parsed === 'string') return { kind: 'code', code: parsed }
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+      const code = (parsed as { code?: unknown }).code
+      return typeof code === 'string' ? { kind: 'code', code } : { kind: 'unusable', raw, why: 'there is no string "code" in them' }
+    }
+    if (parsed === undefined && this.#isClosed && this.#raw.slice(this.#at ?? 0).trim() === '}') return { kind: 'code', code: this.#given }
+    if (parsed === undefined && !/^[{["]/.test(raw)) return { kind: 'code', code: raw }
+    return { kind: 'unusable', raw, why: 'they are not valid JSON' }
+  }
+}
+
+/** Undefined when it is not JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+function codeStart(raw: string): number | null {
+  const match = /^\s*\{\s*"code"\s*:\s*"/.exec(raw)
+  return match === null ? null : match[0].length
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', '"': '"', '\\': '\\', '/': '/' }
+
+/** Decodes a JSON string from `from` as far as its bytes are there. An escape or a surrogate pair that is cut waits for its rest. */
+function decodeString(raw: string, from: number): { text: string; end: number; isClosed: boolean } {
+  let text = ''
+  let at = from
+  while (at < raw.length) {
+    const char = raw[at] as string
+    if (char === '"') return { text, end: at + 1, isClosed: true }
+    if (char !== '\\') {
+      text += char
+      at += 1
+      continue
+    }
+    const kind = raw[at + 1]
+    if (kind === undefined) break
+    if (kind !== 'u') {
+      text += ESCAPES[kind] ?? kind
+      at += 2
+      continue
+    }
+    const unit = Number.parseInt(raw.slice(at + 2, at + 6), 16)
+    if (raw.length < at + 6) break
+    const isHigh = unit >= 0xd800 && unit < 0xdc00
+    if (isHigh && raw.length < at + 12 && '\\u'.startsWith(raw.slice(at + 6, at + 8))) break
+    if (isHigh && raw.startsWith('\\u', at + 6)) {
+      text += String.fromCharCode(unit, Number.parseInt(raw.slice(at + 8, at + 12), 16))
+      at += 12
+    } else {
+      text += Number.isNaN(unit) ? '' : String.fromCharCode(unit)
+      at += 6
+    }
+  }
+  return { text, end: at, isClosed: false }
+}

@@ -1,0 +1,81 @@
+import { newId } from '../../core/ids.ts'
+import type { ModelDelta, ModelToolCall } from '../../core/ports/chat-model.ts'
+import type { CodeItem, FunctionItem } from '../events/item-events.ts'
+import { failedCall } from '../outcome/failed-call.ts'
+import { CodeArgumentReader } from './code-argument.ts'
+
+/** `code` runs in the container, `server` is answered by a tool of this server, `caller` by the caller. */
+export type CallKind = 'code' | 'server' | 'caller'
+
+/** A tool call that the model is writing. */
+export class OpenCall {
+  /** Its place among the answer's items, once it has one. */
+  slot: number | null = null
+  #id: string | null = null
+  #name: string | null = null
+  #raw = ''
+  #taken = 0
+  #pieces = 0
+  #item: CodeItem | FunctionItem | null = null
+  readonly #code = new CodeArgumentReader()
+
+  add(delta: Extract<ModelDelta, { type: 'tool_call' }>): void {
+    if (delta.id !== null && delta.id !== '') this.#id ??= delta.id
+    if (delta.name !== null && delta.name !== '') this.#name ??= delta.name
+    this.#raw += delta.arguments
+  }
+
+  get name(): string | null {
+    return this.#name
+  }
+  get item(): CodeItem | FunctionItem | null {
+    return this.#item
+  }
+
+  isOther(id: string): boolean {
+    return id !== '' && this.#id !== null && this.#id !== id
+  }
+
+  begin(kind: CallKind, containerId: string): CodeItem | FunctionItem {
+    const callId = (this.#id ??= newId('functionCall').replace('fc_', 'call_'))
+    this.#item =
+      kind === 'code'
+        ? { type: 'code_interpreter_call', id: newId('call'), callId, containerId, code: '', status: 'in_progress', outcome: null }
+        : { type: 'function_call', id: newId('functionCall'), callId, name: this.#name ?? '', arguments: '', status: 'completed', output: null }
+    return this.#item
+  }
+
+  /** What a reader may see of the new arguments: code as it will run, or the JSON of a function's arguments. */
+  take(): string {
+    if (this.#item === null) return ''
+    const fresh = this.#raw.slice(this.#taken)
+    this.#taken = this.#raw.length
+    const piece = this.#item.type === 'code_interpreter_call' ? this.#code.push(fresh) : fresh
+    if (piece !== '') this.#pieces += 1
+    return piece
+  }
+
+  isFirstPiece(): boolean {
+    return this.#pieces === 1
+  }
+
+  /** The finished item and what of its text was not handed out before. */
+  close(isWhole: boolean): { readonly item: CodeItem | FunctionItem; readonly rest: string } {
+    const item = this.#item
+    if (item === null) throw new Error('A call that was never begun cannot be closed')
+    if (item.type === 'function_call') return { item: { ...item, arguments: this.#raw, status: isWhole ? 'completed' : 'incomplete' }, rest: '' }
+    const { given } = this.#code
+    if (!isWhole) return { item: { ...item, code: given, status: 'incomplete' }, rest: '' }
+    const argument = this.#code.finish()
+    if (argument.kind === 'code') {
+      const rest = argument.code.startsWith(given) ? argument.code.slice(given.length) : ''
+      return { item: { ...item, code: argument.code }, rest }
+    }
+    const why = `The call was not run: ${argument.why}. Call the tool again with arguments of the form {"code": "…"}, with quotes and line breaks escaped as JSON wants it.`
+    return { item: failedCall({ ...item, code: argument.raw }, 'invalid_arguments', why), rest: '' }
+  }
+
+  asModelCall(): ModelToolCall {
+    return { id: this.#id ?? newId('functionCall').replace('fc_', 'call_'), name: this.#name ?? '', arguments: this.#raw }
+  }
+}

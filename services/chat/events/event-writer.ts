@@ -1,0 +1,140 @@
+import type { EventBatch, ResponseEvent } from '../../core/events.ts'
+
+/** An event that says something new, without its number. */
+export interface Fact {
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** How long an event may wait for others: `now` for what a reader waits for, `soon` for what usually has company, `paced` for a stream. */
+export type Urgency = 'now' | 'soon' | 'paced'
+
+export interface EventLog {
+  /** False when another worker wrote this place of the log. */
+  append(batch: EventBatch<ResponseEvent>): Promise<boolean>
+  /** Called after each write that was accepted. */
+  written(): void
+  /** Called once when a write was refused or failed; nothing is written afterwards. */
+  broken(cause: unknown): void
+}
+
+/** Somebody else writes the log: the step that meets this stops and leaves the row to its successor. */
+export class LogTaken extends Error {
+  constructor() {
+    super('Another worker writes the event log of this response')
+    this.name = 'LogTaken'
+  }
+}
+
+const SOON_MS = 30
+const PACE_MS = 250
+
+/** Numbers the events of one response, consecutive from `nextSeq`, and writes them in batches, one at a time. */
+export class EventWriter {
+  readonly #log: EventLog
+  readonly #fence: number
+  readonly #now: () => number
+  #nextSeq: number
+  #waiting: ResponseEvent[] = []
+  #timer: NodeJS.Timeout | null = null
+  #timerAt = 0
+  #lastWriteAt = 0
+  #writing: Promise<void> | null = null
+  #failure: unknown = null
+
+  constructor(options: { readonly log: EventLog; readonly fence: number; readonly nextSeq: number; readonly now: () => number }) {
+    this.#log = options.log
+    this.#fence = options.fence
+    this.#nextSeq = options.nextSeq
+    this.#now = options.now
+  }
+
+  /** The number that the next event gets. */
+  get nextSeq(): number {
+    return this.#nextSeq
+  }
+
+  /** Deltas of one item that wait together become one event. */
+  emit(fact: Fact, urgency: Urgency): void {
+    const last = this.#waiting.at(-1)
+    const merged = last === undefined ? null : mergeDeltas(last, fact)
+    if (merged === null) {
+      this.#waiting.push({ seq: this.#nextSeq, at: this.#now(), ...fact })
+      this.#nextSeq += 1
+    } else {
+      this.#waiting[this.#waiting.length - 1] = merged
+    }
+    this.#schedule(urgency)
+  }
+
+  /** Writes everything that waits; resolves when the log has it. Throws LogTaken or the store's error. */
+  async drain(): Promise<void> {
+    while (this.#failure === null && (this.#writing !== null || this.#waiting.length > 0)) await this.#write()
+    if (this.#failure !== null) throw this.#failure
+  }
+
+  /** Waits for a write under way and hands out what is left, unwritten, for the row itself. */
+  async takeTail(): Promise<readonly ResponseEvent[]> {
+    this.#stopTimer()
+    await this.#writing
+    if (this.#failure !== null) throw this.#failure
+    const tail = this.#waiting
+    this.#waiting = []
+    return tail
+  }
+
+  /** Nothing is written from here on. */
+  close(): void {
+    this.#stopTimer()
+    this.#waiting = []
+    this.#failure ??= new LogTaken()
+  }
+
+  #schedule(urgency: Urgency): void {
+    const now = this.#now()
+    const at = urgency === 'now' ? now : urgency === 'soon' ? now + SOON_MS : Math.max(now + SOON_MS, this.#lastWriteAt + PACE_MS)
+    if (this.#timer !== null && this.#timerAt <= at) return
+    this.#stopTimer()
+    this.#timerAt = at
+    this.#timer = setTimeout(() => void this.#write(), at - now)
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  /** One batch; a call during a write waits for that write only. */
+  #write(): Promise<void> {
+    if (this.#writing !== null) return this.#writing
+    this.#stopTimer()
+    const first = this.#waiting[0]
+    if (first === undefined || this.#failure !== null) return Promise.resolve()
+    const batch: EventBatch<ResponseEvent> = { firstSeq: first.seq, events: this.#waiting, fence: this.#fence, sourceSeq: null }
+    this.#waiting = []
+    this.#lastWriteAt = this.#now()
+    this.#writing = this.#append(batch).finally(() => {
+      this.#writing = null
+      if (this.#waiting.length > 0 && this.#timer === null) this.#schedule('paced')
+    })
+    return this.#writing
+  }
+
+  async #append(batch: EventBatch<ResponseEvent>): Promise<void> {
+    try {
+      if (!(await this.#log.append(batch))) throw new LogTaken()
+      this.#log.written()
+    } catch (cause) {
+      if (this.#failure !== null) return
+      this.#failure = cause
+      this.#log.broken(cause)
+    }
+  }
+}
+
+function mergeDeltas(last: ResponseEvent, fact: Fact): ResponseEvent | null {
+  const { delta } = fact.data
+  const before = last.data['delta']
+  if (last.type !== fact.type || last.data['item_id'] !== fact.data['item_id'] || typeof delta !== 'string' || typeof before !== 'string') return null
+  return { ...last, data: { ...last.data, delta: before + delta } }
+}

@@ -1,0 +1,101 @@
+import type { ResponseEvent } from '../../core/events.ts'
+import type { CallStatus, Citation, ResponseItem } from '../../core/response.ts'
+
+/** What a step that died before its commit has told the readers. */
+export interface Recovered {
+  /** Items of which the row knows nothing, as far as they were told, in the order of their `output_index`. */
+  readonly items: readonly { readonly item: ResponseItem; readonly isWritten: boolean; readonly isDone: boolean }[]
+  /** `type:output_index` of every event, so that none is told twice. */
+  readonly told: ReadonlySet<string>
+  /** Type of the event that ended the response. */
+  readonly terminal: string | null
+}
+
+export const TERMINAL_EVENTS: readonly string[] = ['response.completed', 'response.failed', 'response.incomplete', 'response.cancelled']
+
+export const toldKey = (type: string, data: Readonly<Record<string, unknown>>): string => `${type}:${String(data['output_index'] ?? '')}`
+
+/** Reads the events that follow what the row accounts for. `known` is the number of items in the row. */
+export function recoverItems(events: readonly ResponseEvent[], known: number): Recovered {
+  const found = new Map<number, { item: ResponseItem; isWritten: boolean; isDone: boolean }>()
+  const told = new Set<string>()
+  let terminal: string | null = null
+  for (const { type, data } of events) {
+    told.add(toldKey(type, data))
+    if (TERMINAL_EVENTS.includes(type)) terminal = type
+    const index = data['output_index']
+    if (typeof index !== 'number' || index < known) continue
+    if (type === 'response.output_item.added') {
+      const item = itemFromWire(data['item'])
+      if (item !== null) found.set(index, { item, isWritten: false, isDone: false })
+      continue
+    }
+    const entry = found.get(index)
+    if (entry === undefined) continue
+    if (type === 'response.output_item.done') {
+      entry.item = itemFromWire(data['item']) ?? entry.item
+      entry.isDone = true
+    } else if (type === 'response.content_part.added') {
+      if ((data['part'] as { type?: unknown } | undefined)?.type === 'refusal' && entry.item.type === 'message') entry.item = { ...entry.item, isRefusal: true }
+    } else if (type.endsWith('.delta') && typeof data['delta'] === 'string') {
+      entry.item = withMore(entry.item, data['delta'])
+    } else if (type === 'response.content_part.done' || type.endsWith('_code.done') || type.endsWith('_arguments.done')) {
+      entry.isWritten = true
+    }
+  }
+  const items = [...found.entries()].toSorted(([a], [b]) => a - b).map(([, entry]) => entry)
+  return { items, told, terminal }
+}
+
+function withMore(item: ResponseItem, delta: string): ResponseItem {
+  switch (item.type) {
+    case 'message':
+      return { ...item, text: item.text + delta }
+    case 'code_interpreter_call':
+      return { ...item, code: item.code + delta }
+    case 'function_call':
+      return { ...item, arguments: item.arguments + delta }
+  }
+}
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** Our own rendering, read back. */
+function itemFromWire(raw: unknown): ResponseItem | null {
+  const wire = raw as Wire
+  const id = String(wire['id'])
+  const status = String(wire['status'])
+  switch (wire['type']) {
+    case 'message': {
+      const part = (wire['content'] as readonly Wire[])[0]
+      return {
+        type: 'message',
+        id,
+        status: status as 'completed',
+        text: String(part?.['text'] ?? part?.['refusal'] ?? ''),
+        citations: ((part?.['annotations'] ?? []) as readonly Wire[]).map(citationFromWire),
+        phase: (wire['phase'] ?? null) as 'commentary' | 'final_answer' | null,
+        isRefusal: part?.['type'] === 'refusal',
+      }
+    }
+    case 'code_interpreter_call':
+      return {
+        type: 'code_interpreter_call', id, callId: id, containerId: String(wire['container_id']), code: String(wire['code']), status: status as CallStatus, outcome: null,
+      }
+    case 'function_call':
+      return {
+        type: 'function_call', id, callId: String(wire['call_id']), name: String(wire['name']), arguments: String(wire['arguments']),
+        status: status === 'completed' ? 'completed' : 'incomplete', output: null,
+      }
+    default:
+      return null
+  }
+}
+
+const citationFromWire = (wire: Wire): Citation => ({
+  containerId: String(wire['container_id']),
+  fileId: String(wire['file_id']),
+  filename: String(wire['filename']),
+  startIndex: Number(wire['start_index']),
+  endIndex: Number(wire['end_index']),
+})

@@ -1,0 +1,11 @@
+import type { CodeItem } from '../events/item-events.ts'
+
+/** A call that never became an execution; the model is told why, so that it can do better. */
+export const failedCall = (item: CodeItem, reason: string, why: string): CodeItem => ({
+  ...item,
+  status: 'failed',
+  outcome: {
+    executionId: null, status: 'failed', reason, logs: '', images: [], files: [], lost: [], error: null, usage: null, outputs: [],
+    modelText: `error: ${why}`,
+  },
+})

@@ -1,0 +1,54 @@
+import { createLink } from '../../core/links.ts'
+import { newObjectKey } from '../../core/object-keys.ts'
+import { REF_MIME, type MimeBundle, type Output, type OutputRef } from '../../core/outputs.ts'
+import type { ObjectStore } from '../../core/ports/object-store.ts'
+import type { Table } from '../../core/ports/table.ts'
+
+/** More pictures than this of one call are left to the execution's own outputs. */
+const MAX_IMAGES = 20
+const ENDINGS = { 'image/png': 'png', 'image/jpeg': 'jpg' } as const
+type ImageMime = keyof typeof ENDINGS
+
+export interface ImageOwner {
+  readonly tenant: string
+  readonly containerId: string
+  readonly publicUrl: string
+}
+
+/** Makes a link for every PNG and JPEG that was shown; inline ones are put into the object store first. */
+export async function linkImages(
+  ports: { readonly table: Table; readonly objects: ObjectStore },
+  owner: ImageOwner,
+  outputs: readonly Output[],
+  now: number,
+): Promise<{ readonly url: string; readonly mime: string }[]> {
+  const found = outputs.flatMap((output) => ('data' in output ? imagesIn(output.data) : [])).slice(0, MAX_IMAGES)
+  return Promise.all(
+    found.map(async (image, i) => {
+      const objectKey = 'objectKey' in image ? image.objectKey : newObjectKey(owner.tenant, 'outputs', owner.containerId)
+      if ('body' in image) await ports.objects.put(objectKey, image.body, { contentType: image.mime })
+      const bytes = 'body' in image ? image.body.length : image.bytes
+      const target = { objectKey, filename: `image-${i + 1}.${ENDINGS[image.mime]}`, mime: image.mime, bytes }
+      const { url } = await createLink(ports.table.links, { ...owner, target }, now)
+      return { url, mime: image.mime }
+    }),
+  )
+}
+
+type Found = { readonly mime: ImageMime } & ({ readonly body: Uint8Array } | { readonly objectKey: string; readonly bytes: number })
+
+/** One picture for each bundle: a bundle holds the same thing in several forms. */
+function imagesIn(bundle: MimeBundle): Found[] {
+  for (const mime of Object.keys(ENDINGS) as ImageMime[]) {
+    const inline = bundle[mime]
+    if (typeof inline === 'string' || Array.isArray(inline)) return [{ mime, body: Buffer.from(Array.isArray(inline) ? inline.join('') : inline, 'base64') }]
+    const ref = refsIn(bundle).find((one) => one.mime === mime)
+    if (ref !== undefined) return [{ mime, objectKey: ref.objectKey, bytes: ref.bytes }]
+  }
+  return []
+}
+
+export function refsIn(bundle: MimeBundle): readonly OutputRef[] {
+  const raw = bundle[REF_MIME]
+  return raw === undefined ? [] : ((Array.isArray(raw) ? raw : [raw]) as OutputRef[])
+}

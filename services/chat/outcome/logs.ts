@@ -1,0 +1,34 @@
+import type { ExecutionResult } from '../../core/execution.ts'
+import type { MimeBundle, Output } from '../../core/outputs.ts'
+import { trimText, withoutColours } from './trim-text.ts'
+
+/** Text that one call shows on the wire, characters. */
+const MAX_LOGS = 32 * 1024
+
+/** The text of a result in the order in which it appeared: streams, results and the error. Head and tail within the cap. */
+export function logsOf(result: ExecutionResult): string {
+  const outputs = result.cells.flatMap((cell) => cell.outputs)
+  const text = outputs.length > 0 ? outputs.map(textOf).filter((part) => part !== '').map(endLine).join('') : [result.stdout, result.stderr].map(endLine).join('')
+  return trimText(text.replace(/\n$/, ''), MAX_LOGS)
+}
+
+function textOf(output: Output): string {
+  switch (output.output_type) {
+    case 'stream':
+      return output.text
+    case 'error':
+      return withoutColours(output.traceback.length > 0 ? output.traceback.join('\n') : `${output.ename}: ${output.evalue}`)
+    case 'display_data':
+    case 'execute_result':
+      return hasImage(output.data) ? '' : plainText(output.data)
+  }
+}
+
+/** A MIME bundle's plain text; nbformat allows a list of lines. */
+export function plainText(bundle: MimeBundle): string {
+  const text = bundle['text/plain']
+  return Array.isArray(text) ? text.join('') : typeof text === 'string' ? text : ''
+}
+
+const hasImage = (bundle: MimeBundle): boolean => Object.keys(bundle).some((mime) => mime === 'image/png' || mime === 'image/jpeg')
+const endLine = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)

@@ -1,0 +1,92 @@
+import pLimit from 'p-limit'
+import type { Execution, ExecutionResult } from '../../core/execution.ts'
+import { fileName } from '../../core/file-path.ts'
+import type { ContainerFile, ExecutionFile } from '../../core/file.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { createLink } from '../../core/links.ts'
+import { REF_MIME, type MimeBundle, type Output } from '../../core/outputs.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { ObjectStore } from '../../core/ports/object-store.ts'
+import type { Table } from '../../core/ports/table.ts'
+import type { CallOutcome } from '../../core/response.ts'
+import { readJson } from '../../core/response-blobs.ts'
+import { linkImages } from './images.ts'
+import { logsOf } from './logs.ts'
+import { modelTextOf } from './model-text.ts'
+
+/** Parts of MIME bundles that ride on the item, characters in all. */
+const MAX_OUTPUTS = 24 * 1024
+const LINKS_AT_ONCE = 16
+
+const NO_USAGE = { queueMs: 0, startMs: 0, runMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0, sandboxSeconds: 0, costUsd: 0 }
+const NOTHING: ExecutionResult = { cells: [], stdout: '', stderr: '', error: null, files: [], lost: [], usage: NO_USAGE }
+
+/** Turns a finished execution into what its call hands back. Every file version and every picture gets one link. */
+export async function settleCall(ports: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock }, execution: Execution): Promise<CallOutcome> {
+  const result = await resultOf(ports.objects, execution)
+  const outputs = result.cells.flatMap((cell) => cell.outputs)
+  const [images, files] = await Promise.all([
+    linkImages(ports, execution, outputs, ports.clock.now()),
+    linkFiles(ports, execution, result.files),
+  ])
+  return {
+    executionId: execution.id,
+    status: execution.status,
+    reason: execution.reason,
+    logs: logsOf(result),
+    images,
+    files,
+    lost: result.lost,
+    error: result.error,
+    usage: result.usage,
+    outputs: smallBundles(outputs),
+    modelText: modelTextOf(execution, result),
+  }
+}
+
+const resultOf = async (objects: ObjectStore, execution: Execution): Promise<ExecutionResult> =>
+  execution.result ?? (execution.resultRef === null ? NOTHING : ((await readJson(objects, execution.resultRef)) as ExecutionResult))
+
+async function linkFiles(
+  ports: { readonly table: Table; readonly clock: Clock },
+  execution: Execution,
+  files: readonly ExecutionFile[],
+): Promise<(ExecutionFile & { readonly url: string })[]> {
+  if (files.length === 0) return []
+  const rows = new Map((await ports.table.files.all(execution.tenant, execution.containerId)).map((row) => [row.id, row]))
+  const slots = pLimit(LINKS_AT_ONCE)
+  const linked = await Promise.all(
+    files.map((file) =>
+      slots(async () => {
+        const row = rows.get(file.id)
+        return row === undefined ? null : { ...file, url: await linkFile(ports, execution, row) }
+      }),
+    ),
+  )
+  return linked.filter((file) => file !== null)
+}
+
+/** A link to this version of the file; later versions do not change what it shows. */
+export async function linkFile(ports: { readonly table: Table; readonly clock: Clock }, owner: { readonly publicUrl: string }, file: ContainerFile): Promise<string> {
+  const target = { objectKey: file.objectKey, filename: fileName(file.path), mime: file.mime, bytes: file.bytes }
+  const { url } = await createLink(ports.table.links, { tenant: file.tenant, containerId: file.containerId, target, publicUrl: owner.publicUrl }, ports.clock.now())
+  return url
+}
+
+/** The bundles that were shown, with the parts that fit; a big part is in the execution, or is the picture of the item. */
+function smallBundles(outputs: readonly Output[]): readonly MimeBundle[] {
+  let room = MAX_OUTPUTS
+  const bundles: MimeBundle[] = []
+  for (const output of outputs) {
+    if (!('data' in output)) continue
+    const kept: Record<string, unknown> = {}
+    for (const [mime, value] of Object.entries(output.data)) {
+      const size = mime === REF_MIME || mime === 'image/png' || mime === 'image/jpeg' ? Infinity : JSON.stringify(value)?.length ?? Infinity
+      if (size > Math.min(room, LIMITS.maxInlineTextBytes)) continue
+      kept[mime] = value
+      room -= size
+    }
+    if (Object.keys(kept).length > 0) bundles.push(kept)
+  }
+  return bundles
+}

@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { PathScanner, type Segment } from '../../../services/chat/answer/path-scanner.ts'
+
+const FILES = ['plot.png', 'plot.png.bak', 'my plot.png', 'sub/été.csv', 'a', 'report.v2.pdf']
+
+function rewrite(pieces: readonly string[], paths: readonly string[] = FILES): string {
+  const scanner = new PathScanner(paths)
+  const segments: Segment[] = [...pieces.flatMap((piece) => scanner.push(piece)), ...scanner.end()]
+  return segments.map((segment) => (segment.kind === 'text' ? segment.text : `<${segment.path}>`)).join('')
+}
+
+describe('PathScanner', () => {
+  it.each([
+    ['See sandbox:/mnt/data/plot.png.', 'See <plot.png>.'],
+    ['[x](sandbox:/mnt/data/plot.png)', '[x](<plot.png>)'],
+    ['![p](/mnt/data/my plot.png) and more', '![p](<my plot.png>) and more'],
+    ['![p](sandbox:/mnt/data/my%20plot.png)', '![p](<my plot.png>)'],
+    ['`/mnt/data/sub/été.csv`', '`<sub/été.csv>`'],
+    ['/mnt/data/sub/%C3%A9t%C3%A9.csv', '<sub/été.csv>'],
+    ['file:///mnt/data/plot.png, sandbox:///mnt/data/a', '<plot.png>, <a>'],
+    ['/mnt/data/plot.png.bak!', '<plot.png.bak>!'],
+    ['/mnt/data/report.v2.pdf', '<report.v2.pdf>'],
+    ['Saved to /mnt/data/plot.png', 'Saved to <plot.png>'],
+    ['**/mnt/data/a**', '**<a>**'],
+  ])('rewrites %s', (text, expected) => {
+    expect(rewrite([text])).toBe(expected)
+  })
+
+  it.each([
+    'See sandbox:/mnt/data/unknown.png',
+    '/mnt/data/plot.png.old stays, /mnt/data/plot.pngx and /mnt/data/about too',
+    'https://example.com/mnt/data/plot.png is somebody else’s',
+    '/mnt/data/ alone, /mnt/dat',
+    'sandbox: a word, files, slashes / and sandbox:/mnt',
+  ])('leaves %s as it is', (text) => {
+    expect(rewrite([text])).toBe(text)
+  })
+
+  it('gives the same text however it is cut', () => {
+    const part = fc.oneof(
+      fc.constantFrom('sandbox:/mnt/data/', '/mnt/data/', 'sandbox:', '/mnt', 'file:///mnt/data/', '(', ')', '.', ' ', '/', 's'),
+      fc.constantFrom(...FILES, 'my%20plot.png', 'unknown.txt'),
+      fc.string({ maxLength: 4 }),
+    )
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 14 }), fc.array(fc.nat(200), { maxLength: 12 }), (parts, cuts) => {
+        const text = parts.join('')
+        const places = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].toSorted((a, b) => a - b)
+        const pieces = [0, ...places].map((from, i) => text.slice(from, places[i] ?? text.length))
+        expect(rewrite(pieces)).toBe(rewrite([text]))
+        expect(rewrite([...text].flatMap((char) => char.split('')))).toBe(rewrite([text]))
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  it('holds nothing back when no file is known', () => {
+    expect(new PathScanner([]).push('see sandbox:/mnt/da')).toEqual([{ kind: 'text', text: 'see sandbox:/mnt/da' }])
+  })
+
+  it('lets plain text through at once', () => {
+    expect(new PathScanner(FILES).push('Hello, wor')).toEqual([{ kind: 'text', text: 'Hello, wor' }])
+  })
+})
