@@ -11,7 +11,7 @@ const MAX_LINE = 4096
 export async function* decodeAwsChunks(body: AsyncIterable<Uint8Array>, onTrailer: (name: string, value: string) => void): AsyncGenerator<Uint8Array> {
   let buffered: Buffer = Buffer.alloc(0)
   let left = 0
-  let state: 'size' | 'data' | 'data-end' | 'trailers' | 'done' = 'size'
+  let state = 'size' as 'size' | 'data' | 'data-end' | 'trailers' | 'done'
 
   const takeLine = (): string | null => {
     const end = buffered.indexOf(LINE_END)

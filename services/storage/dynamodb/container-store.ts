@@ -1,7 +1,7 @@
 import type { Container } from '../../core/container.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { ContainerStore } from '../../core/ports/table.ts'
-import { absent, all, append, assign, below, contains, equals, exists, increment, not, remove, set, setOnce, shorterThan } from './expression.ts'
+import { absent, all, append, assign, below, equals, exists, increment, lacks, remove, set, setOnce, shorterThan } from './expression.ts'
 import type { Items } from './items.ts'
 import { dueShard, listPartition, listSortKey, rowKey } from './keys.ts'
 import { listPage } from './list-page.ts'
@@ -36,7 +36,7 @@ export function createContainerStore(items: Items): ContainerStore {
     },
 
     async enqueue(tenant, id, executionId, now, dueAt) {
-      const mayWait = all(isLive, not(contains('queue', executionId)), shorterThan('queue', LIMITS.maxQueuedPerContainer))
+      const mayWait = all(isLive, lacks('queue', executionId), shorterThan('queue', LIMITS.maxQueuedPerContainer))
       const actions = [append('queue', executionId), set('lastActiveAt', now), set('dueAt', dueAt)]
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
         const container = decode(await items.update(keyOf(tenant, id), actions, mayWait))

@@ -23,22 +23,26 @@ export class Expression {
   }
 }
 
-export type Condition = (e: Expression) => string
-export const exists = (path: string): Condition => (e) => `attribute_exists(${e.path(path)})`
-export const absent = (path: string): Condition => (e) => `attribute_not_exists(${e.path(path)})`
-export const equals = (path: string, value: unknown): Condition => (e) => `${e.path(path)} = ${e.value(value)}`
-export const below = (path: string, value: unknown): Condition => (e) => `${e.path(path)} < ${e.value(value)}`
-export const above = (path: string, value: unknown): Condition => (e) => `${e.path(path)} > ${e.value(value)}`
-export const atMost = (path: string, value: unknown): Condition => (e) => `${e.path(path)} <= ${e.value(value)}`
-export const atLeast = (path: string, value: unknown): Condition => (e) => `${e.path(path)} >= ${e.value(value)}`
-export const startsWith = (path: string, prefix: string): Condition => (e) => `begins_with(${e.path(path)}, ${e.value(prefix)})`
-export const between = (path: string, from: unknown, to: unknown): Condition => (e) => `${e.path(path)} BETWEEN ${e.value(from)} AND ${e.value(to)}`
-export const oneOf = (path: string, values: readonly unknown[]): Condition => (e) => `${e.path(path)} IN (${values.map((value) => e.value(value)).join(', ')})`
-export const contains = (path: string, value: unknown): Condition => (e) => `contains(${e.path(path)}, ${e.value(value)})`
-export const shorterThan = (path: string, length: number): Condition => (e) => `size(${e.path(path)}) < ${e.value(length)}`
-export const not = (inner: Condition): Condition => (e) => `NOT (${inner(e)})`
-export const all = (...inner: readonly Condition[]): Condition => (e) => inner.map((one) => `(${one(e)})`).join(' AND ')
-export const any = (...inner: readonly Condition[]): Condition => (e) => inner.map((one) => `(${one(e)})`).join(' OR ')
+/** A condition as text. Brackets are set only where they mean something: the embedded DynamoDB needs milliseconds to parse nested ones. */
+export interface Condition {
+  readonly text: (e: Expression) => string
+  readonly isAlternative: boolean
+}
+const test = (text: Condition['text']): Condition => ({ text, isAlternative: false })
+export const exists = (path: string): Condition => test((e) => `attribute_exists(${e.path(path)})`)
+export const absent = (path: string): Condition => test((e) => `attribute_not_exists(${e.path(path)})`)
+export const equals = (path: string, value: unknown): Condition => test((e) => `${e.path(path)} = ${e.value(value)}`)
+export const below = (path: string, value: unknown): Condition => test((e) => `${e.path(path)} < ${e.value(value)}`)
+export const above = (path: string, value: unknown): Condition => test((e) => `${e.path(path)} > ${e.value(value)}`)
+export const atMost = (path: string, value: unknown): Condition => test((e) => `${e.path(path)} <= ${e.value(value)}`)
+export const startsWith = (path: string, prefix: string): Condition => test((e) => `begins_with(${e.path(path)}, ${e.value(prefix)})`)
+export const between = (path: string, from: unknown, to: unknown): Condition => test((e) => `${e.path(path)} BETWEEN ${e.value(from)} AND ${e.value(to)}`)
+export const oneOf = (path: string, values: readonly unknown[]): Condition => test((e) => `${e.path(path)} IN (${values.map((value) => e.value(value)).join(', ')})`)
+export const lacks = (path: string, value: unknown): Condition => test((e) => `NOT contains(${e.path(path)}, ${e.value(value)})`)
+export const shorterThan = (path: string, length: number): Condition => test((e) => `size(${e.path(path)}) < ${e.value(length)}`)
+export const any = (...inner: readonly Condition[]): Condition => ({ text: (e) => inner.map((one) => one.text(e)).join(' OR '), isAlternative: true })
+export const all = (...inner: readonly Condition[]): Condition =>
+  test((e) => inner.map((one) => (one.isAlternative ? `(${one.text(e)})` : one.text(e))).join(' AND '))
 
 /** One part of an update. */
 export interface Action {

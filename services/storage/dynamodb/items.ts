@@ -48,14 +48,14 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
     async put(item, condition) {
       refuseTooLarge(Object.values(item))
       const e = new Expression()
-      const text = condition === undefined ? {} : { ConditionExpression: condition(e) }
+      const text = condition === undefined ? {} : { ConditionExpression: condition.text(e) }
       return (await unlessConditionFails(documents.send(new PutCommand({ ...ofTable, Item: item, ...text, ...attributes(e) })))) !== null
     },
     async update(key, actions, condition) {
       const e = new Expression()
       const UpdateExpression = updateText(e, actions)
       refuseTooLarge(Object.values(e.values))
-      const ConditionExpression = condition(e)
+      const ConditionExpression = condition.text(e)
       const command = new UpdateCommand({ ...ofTable, Key: key, UpdateExpression, ConditionExpression, ...attributes(e), ReturnValues: 'ALL_NEW' })
       const answer = await unlessConditionFails(documents.send(command))
       return answer === null ? null : (answer.Attributes ?? {})
@@ -69,8 +69,8 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
         new QueryCommand({
           ...ofTable,
           ...(request.index === undefined ? { ConsistentRead: true } : { IndexName: request.index }),
-          KeyConditionExpression: request.where(e),
-          ...(request.filter === undefined ? {} : { FilterExpression: request.filter(e) }),
+          KeyConditionExpression: request.where.text(e),
+          ...(request.filter === undefined ? {} : { FilterExpression: request.filter.text(e) }),
           ...attributes(e),
           ScanIndexForward: request.descending !== true,
           ...(request.limit === undefined ? {} : { Limit: request.limit }),

@@ -1,6 +1,6 @@
 import type { LeasedRow } from '../../core/lease.ts'
 import type { LeasedStore, Taken } from '../../core/ports/table.ts'
-import { absent, all, any, assign, atMost, equals, exists, increment, not, oneOf, remove, set, setOnce, type Action } from './expression.ts'
+import { absent, all, any, assign, atMost, equals, exists, increment, oneOf, remove, set, setOnce, type Action } from './expression.ts'
 import type { Items } from './items.ts'
 import { dueShard, rowKey } from './keys.ts'
 import type { Item, RowCodec } from './row-codec.ts'
@@ -8,7 +8,8 @@ import type { Item, RowCodec } from './row-codec.ts'
 export interface LeasedKind<Row extends LeasedRow> {
   readonly name: 'execution' | 'response'
   readonly codec: RowCodec<Row>
-  readonly terminal: readonly string[]
+  /** Statuses that are not terminal. */
+  readonly live: readonly string[]
   /** Index attributes that a new row gets besides. */
   readonly index: (row: Row) => Item
 }
@@ -19,8 +20,8 @@ const MAX_TRIES = 3
 /** Rows that workers advance under a lease, whatever they are: one conditional write a verb. */
 export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: LeasedKind<Row>): LeasedStore<Row> {
   const keyOf = (tenant: string, id: string) => rowKey(tenant, kind.name, id)
-  const isLive = all(exists('pk'), not(oneOf('status', kind.terminal)))
-  const hasEnded = (row: Row): boolean => kind.terminal.includes(row.status)
+  const isLive = oneOf('status', kind.live)
+  const hasEnded = (row: Row): boolean => !kind.live.includes(row.status)
   const decode = (item: Item | null): Row | null => (item === null ? null : kind.codec.decode(item))
   const get = async (tenant: string, id: string): Promise<Row | null> => decode(await items.get(keyOf(tenant, id)))
 
@@ -53,7 +54,7 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
 
     async commit(tenant, id, fence, patch, { release = false, extendTo, dueAt } = {}): Promise<Row | null> {
       const isMine = all(isLive, equals('fence', fence))
-      const ends = patch.status !== undefined && kind.terminal.includes(patch.status)
+      const ends = patch.status !== undefined && !kind.live.includes(patch.status)
       if (ends) {
         const actions = [...patchActions(kind.codec, patch, ['dueAt']), remove('lease'), remove('dueAt')]
         return decode(await items.update(keyOf(tenant, id), actions, isMine))

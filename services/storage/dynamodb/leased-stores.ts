@@ -1,7 +1,6 @@
-import { TERMINAL_STATUSES } from '../../core/execution.ts'
-import { TERMINAL_RESPONSE_STATUSES, type Response } from '../../core/response.ts'
-import type { Execution } from '../../core/execution.ts'
+import { EXECUTION_STATUSES, hasEnded, type Execution } from '../../core/execution.ts'
 import type { ExecutionStore, ResponseStore } from '../../core/ports/table.ts'
+import { RESPONSE_STATUSES, hasResponseEnded, type Response } from '../../core/response.ts'
 import type { Items } from './items.ts'
 import { listPartition, listSortKey } from './keys.ts'
 import { createLeasedStore } from './leased-store.ts'
@@ -14,7 +13,7 @@ export function createExecutionStore(items: Items): ExecutionStore {
   const rows = createLeasedStore<Execution>(items, {
     name: 'execution',
     codec: executionCodec,
-    terminal: TERMINAL_STATUSES,
+    live: EXECUTION_STATUSES.filter((status) => !hasEnded(status)),
     index: (row) => ({ lpk: ofContainer(row.tenant, row.containerId), lsk: listSortKey(row.createdAt, row.id) }),
   })
   return {
@@ -28,4 +27,9 @@ export function createExecutionStore(items: Items): ExecutionStore {
 }
 
 export const createResponseStore = (items: Items): ResponseStore =>
-  createLeasedStore<Response>(items, { name: 'response', codec: responseCodec, terminal: TERMINAL_RESPONSE_STATUSES, index: () => ({}) })
+  createLeasedStore<Response>(items, {
+    name: 'response',
+    codec: responseCodec,
+    live: RESPONSE_STATUSES.filter((status) => !hasResponseEnded(status)),
+    index: () => ({}),
+  })

@@ -1,7 +1,7 @@
 import type { MemoryTier } from '../../core/limits.ts'
 import type { SandboxStore } from '../../core/ports/table.ts'
 import type { Sandbox } from '../../core/sandbox.ts'
-import { absent, all, any, assign, copy, equals, exists, oneOf, remove, set, startsWith, type Action, type Condition } from './expression.ts'
+import { absent, all, any, assign, copy, equals, oneOf, remove, set, startsWith, type Action, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { POOL_TENANT, dueShard, listSortKey, rowKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
@@ -50,7 +50,7 @@ export function createSandboxStore(items: Items): SandboxStore {
     async move(id, from, change) {
       const actions = [...sandboxCodec.patch(change), ...poolActions(id, change)]
       if (actions.length === 0) actions.push(assign('id', id))
-      return decode(await items.update(keyOf(id), actions, all(exists('pk'), oneOf('state', from))))
+      return decode(await items.update(keyOf(id), actions, oneOf('state', from)))
     },
 
     ready: (tier, limit) => inPool(all(equals('poolPk', POOL), startsWith('poolSk', readySortKey(tier))), limit),
