@@ -13,7 +13,7 @@ from .http.routes import dispatch
 from .http.server import listen
 from .sandbox import Sandbox
 from .signing import Verifier
-from .worker.become import hide_memory
+from .worker.become import hide_memory, return_memory_early
 
 
 async def run(config: Config) -> int:
@@ -46,6 +46,7 @@ def _reap() -> None:
 
 def main() -> None:
     hide_memory()
+    return_memory_early()
     try:
         config = load_config()
     except ConfigError as error:

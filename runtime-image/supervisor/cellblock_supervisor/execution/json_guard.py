@@ -22,6 +22,8 @@ def parse_message(body: bytes) -> dict[str, object] | None:
 
 def clean_text(text: str) -> str:
     """Well-formed Unicode: surrogate pairs become their character, lone surrogates U+FFFD."""
+    if text.isascii():
+        return text
     try:
         text.encode()
         return text

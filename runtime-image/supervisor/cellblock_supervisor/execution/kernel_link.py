@@ -1,6 +1,8 @@
 """The supervisor's end of one kernel: its channel and the raw pipes behind its file descriptors 1 and 2."""
 
 import asyncio
+import contextlib
+import fcntl
 import json
 import os
 import socket
@@ -13,6 +15,7 @@ from . import json_guard
 # Room for a bundle over the cap, so that its size can still be told; beyond this fragments are dropped as they come.
 MAX_MESSAGE_BYTES = 14 * 1024 * 1024
 _PIPE_BYTES = 1024 * 1024
+_RAW_READ_BYTES = 256 * 1024
 _PACKETS_PER_TURN = 64
 
 
@@ -38,9 +41,14 @@ class KernelLink:
         self._worker_ends = [ends[1] for ends in pipes.values()]
         for fd in self._raw.values():
             os.set_blocking(fd, False)
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         self._assembler = packets.Assembler(MAX_MESSAGE_BYTES)
+        # Larger than any packet the other side's socket buffer admits, so that none is ever cut.
         self._buffer = bytearray(4 * packets.PACKET_BYTES)
         self._view = memoryview(self._buffer)
+        # Texts from pipes have a buffer of their own: they are read while a packet is still being handled.
+        self._raw_view = memoryview(bytearray(_RAW_READ_BYTES))
         self._outgoing: deque[bytes] = deque()
         self._numbers = 0
         self._drained: asyncio.Future[None] | None = None
@@ -130,7 +138,7 @@ class KernelLink:
         kind = self._buffer[0]
         # What children wrote before this packet was sent comes before it.
         for name in self._raw:
-            self._read_raw(name, packets.PACKET_BYTES)
+            self._read_raw(name, _RAW_READ_BYTES)
         if kind == packets.STDOUT:
             self._events.on_text("stdout", self._view[1:size])
         elif kind == packets.STDERR:
@@ -148,20 +156,22 @@ class KernelLink:
 
     def _on_raw(self, name: str) -> None:
         if self._open:
-            self._read_raw(name, 4 * packets.PACKET_BYTES)
+            self._read_raw(name, 4 * _RAW_READ_BYTES)
 
     def _read_raw(self, name: str, limit: int) -> None:
         fd = self._raw[name]
         while limit > 0:
             try:
-                data = os.read(fd, packets.PACKET_BYTES)
+                size = os.readv(fd, [self._raw_view])
             except BlockingIOError:
                 return
-            if not data:
+            if size == 0:
                 self._loop.remove_reader(fd)
                 return
-            self._events.on_text(name, memoryview(data))
-            limit -= len(data)
+            self._events.on_text(name, self._raw_view[:size])
+            limit -= size
+            if size < len(self._raw_view):
+                return
 
     def _write(self) -> None:
         while self._outgoing and self._open:

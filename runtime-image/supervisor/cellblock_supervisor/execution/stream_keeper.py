@@ -38,7 +38,7 @@ class StreamKeeper:
             self._pending += head
             data = data[len(head) :]
         if len(data):
-            self._keep_tail(bytes(data))
+            self._keep_tail(data)
         if len(self._pending) >= MAX_EVENT_BYTES:
             self.flush()
 
@@ -53,7 +53,7 @@ class StreamKeeper:
 
     def finish(self) -> None:
         """Sends the kept end. What lies between head and end is gone, and `kept_bytes` says so."""
-        self.flush(final=not self._tail)
+        self.flush(final=not self._tail and not self._dropped)
         if not self._tail:
             return
         tail = b"".join(self._tail)
@@ -67,8 +67,15 @@ class StreamKeeper:
         self._pending += tail[cut:]
         self.flush(final=True)
 
-    def _keep_tail(self, data: bytes) -> None:
-        self._tail.append(data)
+    def _keep_tail(self, data: bytes | memoryview) -> None:
+        if len(data) >= self._tail_limit:
+            self._dropped += self._tail_size + len(data) - self._tail_limit
+            self._tail.clear()
+            self._tail_size = 0
+            data = data[len(data) - self._tail_limit :]
+        if not len(data):
+            return
+        self._tail.append(bytes(data))
         self._tail_size += len(data)
         while self._tail_size - len(self._tail[0]) >= self._tail_limit:
             gone = len(self._tail.popleft())

@@ -10,6 +10,7 @@ from ..config import WORKER_GID, WORKER_UID
 from . import seccomp
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,17 @@ def become_worker(limits: Rlimits) -> None:
 def hide_memory() -> None:
     """Makes this process unreadable to others of any UID without privilege; needed again after every exec."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def return_memory_early() -> None:
+    """Blocks of 256 KiB and more go back to the system as soon as they are free, so that one large output leaves no trace."""
+    libc = ctypes.CDLL(None)
+    libc.mallopt(_M_MMAP_THRESHOLD, 256 * 1024)
+    libc.mallopt(_M_TRIM_THRESHOLD, 1024 * 1024)
+
+
+def give_back_free_memory() -> None:
+    ctypes.CDLL(None).malloc_trim(0)
 
 
 def _limit(which: int, value: int) -> None:

@@ -18,17 +18,16 @@ class Channel:
         self._numbers = itertools.count()
         self._assembler = packets.Assembler(max_bytes=1 << 30)
         self._buffer = bytearray(packets.PACKET_BYTES)
-        self._owner = os.getpid()
 
     def fileno(self) -> int:
         return self._socket.fileno()
 
-    def send_text(self, kind: int, text: bytes) -> None:
+    def send_text(self, kind: int, text: memoryview) -> None:
         """Blocks while the supervisor is behind: that is what bounds a flood's memory."""
         step = packets.PACKET_BYTES - 1
         head = bytes((kind,))
         for start in range(0, len(text), step):
-            self._send(head + text[start : start + step])
+            self._socket.sendmsg((head, text[start : start + step]))
 
     def send_bulk(self, data: bytes | memoryview) -> None:
         step = packets.PACKET_BYTES - 1
@@ -42,7 +41,7 @@ class Channel:
         # The process id keeps fragments of a forked child apart from ours.
         number = (os.getpid() << 40) | (next(self._numbers) & 0xFF_FFFF_FFFF)
         for packet in packets.fragments(number, body):
-            self._send(packet)
+            self._socket.send(packet)
 
     def receive(self, blocking: bool) -> tuple[int, bytes] | None:
         """The next whole message or bulk packet as (kind, body), or None when nothing whole is there. EOFError at the end."""
@@ -69,6 +68,3 @@ class Channel:
             if struct.unpack("i", unread)[0] == 0:
                 return
             time.sleep(0.0002)
-
-    def _send(self, packet: bytes) -> None:
-        self._socket.send(packet)

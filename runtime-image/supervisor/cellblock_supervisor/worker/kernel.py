@@ -5,6 +5,7 @@ Messages to it: ready, input (a cell begins), display, update, clear, error, rep
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -24,7 +25,7 @@ from .. import packets
 from . import snapshot
 from .channel import Channel
 from .output import ChannelSession
-from .streams import ChannelStream, Flusher
+from .streams import Flusher, text_stream
 
 
 class ChannelKernel(IPythonKernel):
@@ -37,6 +38,8 @@ class ChannelKernel(IPythonKernel):
         shell.exit_now = False
         # `exit()` ends the cell like sys.exit(); the user's variables stay.
         shell.ask_exit = _raise_system_exit
+        # IPython keeps a copy of all printed text for notebook exports; here it would be a leak.
+        shell._tee = lambda channel: contextlib.nullcontext()
         # Commands write to the kernel's own descriptors, which are captured: no terminal emulation, and `&` works.
         shell.system = shell.system_raw
         for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
@@ -174,8 +177,8 @@ def main(channel: Channel, data_dir: str) -> None:
     sys.path[:0] = [""]
     sys.argv = ["cellblock-kernel"]
     _reseed()
-    stdout = ChannelStream(channel, packets.STDOUT, "stdout", 1)
-    stderr = ChannelStream(channel, packets.STDERR, "stderr", 2)
+    stdout = text_stream(channel, packets.STDOUT, "stdout", 1)
+    stderr = text_stream(channel, packets.STDERR, "stderr", 2, before=stdout.flush)
     flusher = Flusher((stdout, stderr))
     sys.stdout = sys.__stdout__ = stdout
     sys.stderr = sys.__stderr__ = stderr

@@ -1,125 +1,68 @@
-"""sys.stdout and sys.stderr of the kernel: text goes to the supervisor at once after a pause, in one packet while it floods."""
+"""sys.stdout and sys.stderr of the kernel: ordinary text streams whose bytes become packets of the channel.
 
+Text and displays travel on one channel, so their order is kept; a full channel blocks the writer, so a flood stays bounded.
+"""
+
+import codecs
 import io
 import os
 import threading
 import time
+from collections.abc import Callable
 
 from .channel import Channel
 
-# A pause this long since the last packet sends the next line at once; anything younger waits for company.
-QUIET_SECONDS = 0.02
+# What a cell prints is sent at least this often while it runs, and at its end.
 FLUSH_EVERY_SECONDS = 0.03
-PENDING_CHARACTERS = 32 * 1024
+_BUFFER_BYTES = 32 * 1024
+
+# Lone surrogates have no UTF-8: they become U+FFFD instead of an exception in the user's print.
+codecs.register_error("cellblock", lambda error: ("\ufffd" * (error.end - error.start), error.end))
 
 
-class ChannelStream(io.TextIOBase):
-    """A text stream that never loses order with displays (both use one channel) and never buffers without bound."""
+class ChannelWriter(io.RawIOBase):
+    """The raw end of a stream. `before` runs first: stderr uses it to let stdout go ahead."""
 
-    encoding = "utf-8"
-    errors = "replace"
-    newlines = None
-
-    def __init__(self, channel: Channel, kind: int, name: str, fd: int) -> None:
+    def __init__(self, channel: Channel, kind: int, name: str, fd: int, before: Callable[[], None] | None) -> None:
         self._channel = channel
         self._kind = kind
-        self.name = f"<{name}>"
-        self.mode = "w"
         self._fd = fd
-        self._lock = threading.RLock()
-        self._pending: list[str] = []
-        self._size = 0
-        self._sent_at = 0.0
-        self._unbuffered = False
-        self._bytes = ByteView(self)
-
-    @property
-    def buffer(self) -> "ByteView":
-        return self._bytes
-
-    def fileno(self) -> int:
-        """The real file descriptor, so that `subprocess.run(..., stdout=sys.stdout)` works; its bytes are captured too."""
-        return self._fd
+        self._before = before
+        self.name = f"<{name}>"
+        self.mode = "wb"
 
     def writable(self) -> bool:
         return True
 
-    def isatty(self) -> bool:
-        return False
+    def fileno(self) -> int:
+        """The real descriptor, so that `subprocess.run(..., stdout=sys.stdout)` works; its bytes are captured too."""
+        return self._fd
 
-    def write(self, text: str) -> int:
-        if not isinstance(text, str):
-            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        with self._lock:
-            self._pending.append(text)
-            self._size += len(text)
-            if self._size >= PENDING_CHARACTERS or self._unbuffered:
-                self.flush()
-            elif "\n" in text and time.monotonic() - self._sent_at > QUIET_SECONDS:
-                self.flush()
-        return len(text)
-
-    def flush(self) -> None:
-        if not self._pending:
-            return
-        with self._lock:
-            text = "".join(self._pending)
-            self._pending.clear()
-            self._size = 0
-            self._sent_at = time.monotonic()
-            if text:
-                self._channel.send_text(self._kind, encode(text))
+    def write(self, data: bytes | memoryview) -> int:
+        if self._before is not None:
+            self._before()
+        view = memoryview(data).cast("B")
+        self._channel.send_text(self._kind, view)
+        return len(view)
 
     def close(self) -> None:
         """User code that closes its stdout must not lose the next cell's output."""
-        self.flush()
-
-    def in_forked_child(self) -> None:
-        """A child has no flusher thread, and what was pending belongs to its parent."""
-        self._lock = threading.RLock()
-        self._pending.clear()
-        self._size = 0
-        self._unbuffered = True
 
 
-class ByteView(io.RawIOBase):
-    """`sys.stdout.buffer`: bytes written here take their place among the text."""
-
-    def __init__(self, stream: ChannelStream) -> None:
-        self._stream = stream
-
-    def writable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return self._stream.fileno()
-
-    def write(self, data: object) -> int:
-        raw = bytes(memoryview(data).cast("B"))  # type: ignore[arg-type]
-        with self._stream._lock:
-            self._stream.flush()
-            self._stream._channel.send_text(self._stream._kind, raw)
-        return len(raw)
-
-    def close(self) -> None:
-        self._stream.flush()
-
-
-def encode(text: str) -> bytes:
-    """UTF-8; surrogate pairs become their character and a lone surrogate becomes U+FFFD."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+def text_stream(channel: Channel, kind: int, name: str, fd: int, before: Callable[[], None] | None = None) -> io.TextIOWrapper:
+    """stdout collects until the next flush; a stream with `before` sends every line at once."""
+    buffer = io.BufferedWriter(ChannelWriter(channel, kind, name, fd, before), _BUFFER_BYTES)
+    return io.TextIOWrapper(buffer, "utf-8", "cellblock", "\n", line_buffering=before is not None)
 
 
 class Flusher(threading.Thread):
     """Sends what waits in the streams while a cell runs; asleep otherwise, so an idle kernel uses no CPU."""
 
-    def __init__(self, streams: tuple[ChannelStream, ...]) -> None:
+    def __init__(self, streams: tuple[io.TextIOWrapper, ...]) -> None:
         super().__init__(name="cellblock-flush", daemon=True)
         self._streams = streams
         self.busy = threading.Event()
+        # A forked child has no flusher thread, and must not repeat what its parent had pending.
         os.register_at_fork(before=self.flush, after_in_child=self._in_child)
 
     def run(self) -> None:
@@ -129,8 +72,15 @@ class Flusher(threading.Thread):
 
     def flush(self) -> None:
         for stream in self._streams:
-            stream.flush()
+            try:
+                stream.flush()
+            except (ValueError, OSError, RuntimeError):
+                # A detached stream, a lost channel or a flush inside a flush: nothing that could be reported from here.
+                pass
 
     def _in_child(self) -> None:
         for stream in self._streams:
-            stream.in_forked_child()
+            try:
+                stream.reconfigure(line_buffering=True)
+            except (ValueError, OSError):
+                pass
