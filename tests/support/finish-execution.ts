@@ -1,0 +1,45 @@
+import { topicOf, type ExecutionEvent } from '../../services/core/events.ts'
+import type { Execution, ExecutionResult } from '../../services/core/execution.ts'
+import { newId } from '../../services/core/ids.ts'
+import { LEASE_MS } from '../../services/core/lease.ts'
+import type { TestApi } from './start-api.ts'
+
+export const emptyResult: ExecutionResult = {
+  cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [] }],
+  stdout: '',
+  stderr: '',
+  error: null,
+  files: [],
+  lost: [],
+  usage: { queueMs: 1, startMs: 2, runMs: 3, cpuMs: 4, peakMemoryBytes: 5, outputBytes: 6, sandboxSeconds: 0.5, costUsd: 0 },
+}
+
+/** Ends an execution as the run worker does: lease, events, one fenced commit, the container's queue, the signal. */
+export async function finishExecution(
+  api: Pick<TestApi, 'table' | 'signals'>,
+  tenant: string,
+  id: string,
+  outcome: { readonly result?: Partial<ExecutionResult>; readonly logged?: readonly ExecutionEvent[]; readonly patch?: Partial<Pick<Execution, 'status' | 'reason'>> } = {},
+): Promise<void> {
+  const now = Date.now()
+  const taken = await api.table.executions.take(tenant, id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
+  if (taken.kind !== 'taken') throw new Error(`The execution is ${taken.kind}`)
+  const logged = outcome.logged ?? []
+  const { fence, containerId } = taken.row
+  if (logged[0] !== undefined) await api.table.events.append({ kind: 'execution', tenant, id }, { firstSeq: logged[0].seq, events: logged, fence, sourceSeq: null })
+  const status = outcome.patch?.status ?? 'succeeded'
+  const reason = outcome.patch?.reason ?? null
+  const done: ExecutionEvent = { seq: (logged.at(-1)?.seq ?? 0) + 1, at: now, type: 'done', status, reason }
+  await api.table.executions.commit(tenant, id, fence, { status, reason, startedAt: now, endedAt: now, result: { ...emptyResult, ...outcome.result }, tailEvents: [done] })
+  await api.table.containers.dequeue(tenant, containerId, id, now, now + 60_000)
+  api.signals.notify(topicOf('execution', id))
+}
+
+/** Resolves with the id of the next execution that appears at the head of a container. */
+export async function headOf(api: Pick<TestApi, 'table'>, tenant: string, containerId: string): Promise<string> {
+  for (;;) {
+    const head = (await api.table.containers.get(tenant, containerId))?.queue[0]
+    if (head !== undefined) return head
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

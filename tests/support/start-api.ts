@@ -1,0 +1,88 @@
+import OpenAI from 'openai'
+import { createApp } from '../../services/api/app.ts'
+import { ApiConfig } from '../../services/api/config.ts'
+import type { ApiDeps, Readiness } from '../../services/api/deps.ts'
+import { hashApiKey, newApiKey } from '../../services/core/api-keys.ts'
+import { newId } from '../../services/core/ids.ts'
+import { systemClock } from '../../services/core/ports/clock.ts'
+import type { WideEvent } from '../../services/core/ports/telemetry.ts'
+import { listen } from '../../services/local/http-server.ts'
+import { createLocalResources } from '../../services/local/emulators/create-local-resources.ts'
+import { startEmulators } from '../../services/local/emulators/start-emulators.ts'
+import { createStorageClients } from '../../services/storage/clients.ts'
+import { createDynamoTable } from '../../services/storage/dynamodb/dynamo-table.ts'
+import { createS3ObjectStore } from '../../services/storage/s3/s3-object-store.ts'
+import { createLocalSignals } from '../../services/storage/signals/local-signals.ts'
+import { createSqsQueue } from '../../services/storage/sqs/sqs-queue.ts'
+
+export interface TestKey {
+  readonly tenant: string
+  readonly keyId: string
+  readonly key: string
+}
+
+export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | 'signals'> {
+  readonly url: string
+  /** The first tenant, and a stranger. */
+  readonly owner: TestKey
+  readonly stranger: TestKey
+  /** Every wide event so far. */
+  readonly events: readonly WideEvent[]
+  newKey(options?: { readonly tenant?: string; readonly subject?: string | null }): Promise<TestKey>
+  setReadiness(readiness: Readiness): void
+  openai(key?: TestKey): OpenAI
+  fetch(path: string, init?: RequestInit & { readonly key?: TestKey | null }): Promise<Response>
+  post(path: string, body: unknown, init?: { readonly key?: TestKey; readonly headers?: Record<string, string> }): Promise<Response>
+  stop(): Promise<void>
+}
+
+/** The API over real HTTP, on the embedded emulators and without workers: a test moves rows through the table, as a worker would. */
+export async function startApi(options: { readonly config?: Partial<ApiConfig> } = {}): Promise<TestApi> {
+  const emulators = await startEmulators({ dataDir: null, log: (error) => console.error(error) })
+  const clients = createStorageClients({ region: emulators.region, credentials: emulators.credentials, endpoints: emulators.endpoints })
+  const resources = await createLocalResources(clients)
+  const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
+  const table = createDynamoTable({ client: clients.dynamodb, tableName: resources.tableName, objects })
+  const queue = createSqsQueue({ client: clients.sqs, queueUrls: resources.queueUrls })
+  const signals = createLocalSignals()
+  const events: WideEvent[] = []
+  let readiness: Readiness = { ok: true, parts: { table: { ok: true } } }
+  const models = [{ id: 'demo', createdAt: 1_700_000_000_000, ownedBy: 'cellblock' }]
+  const app = createApp({
+    table, queue, objects, signals,
+    clock: systemClock,
+    telemetry: { emit: (event) => void events.push(event) },
+    models: { list: () => models, has: (id) => id === 'demo' },
+    readiness: async () => readiness,
+    config: ApiConfig.parse(options.config ?? {}),
+  })
+  const server = await listen({ app, s3: emulators.s3.handler, host: '127.0.0.1', port: 0 })
+
+  const newKey: TestApi['newKey'] = async ({ tenant = newId('tenant'), subject = null } = {}) => {
+    const key = newApiKey()
+    const keyId = newId('key')
+    await table.tenants.putKey({ v: 1, id: keyId, tenant, hash: hashApiKey(key), subject, createdAt: Date.now(), revokedAt: null })
+    return { tenant, keyId, key }
+  }
+  const owner = await newKey()
+  const stranger = await newKey()
+  const call: TestApi['fetch'] = (path, { key = owner, ...init } = {}) => {
+    const headers = new Headers(init.headers)
+    if (key !== null) headers.set('authorization', `Bearer ${key.key}`)
+    return fetch(`${server.url}${path}`, { redirect: 'manual', ...init, headers })
+  }
+  return {
+    table, queue, objects, signals, events, owner, stranger, newKey,
+    url: server.url,
+    setReadiness: (next) => void (readiness = next),
+    openai: (key = owner) => new OpenAI({ baseURL: `${server.url}/v1`, apiKey: key.key, maxRetries: 0 }),
+    fetch: call,
+    post: (path, body, { key = owner, headers = {} } = {}) =>
+      call(path, { method: 'POST', key, headers: { 'content-type': 'application/json', ...headers }, body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    async stop() {
+      await server.stop()
+      clients.close()
+      await emulators.stop()
+    },
+  }
+}
