@@ -1,15 +1,28 @@
 import { Tags, type App } from 'aws-cdk-lib'
 import type { Config } from './config.ts'
 import { DataStack } from './stacks/data-stack.ts'
+import { ImageStack } from './stacks/image-stack.ts'
+import { NetworkStack } from './stacks/network-stack.ts'
+import { SandboxStack } from './stacks/sandbox-stack.ts'
+import { ServiceStack } from './stacks/service-stack.ts'
 
 export interface Stacks {
   readonly data: DataStack
+  readonly image: ImageStack
+  readonly network: NetworkStack
+  readonly sandboxes: SandboxStack
+  readonly service: ServiceStack
 }
 
-/** The whole deployment. It asks no account anything: the same stacks come out on every machine. */
-export function buildStacks(app: App, config: Config): Stacks {
+/** The whole deployment. `imageTag` is the content hash of the sandbox image, for when the configuration names none. It asks no account anything: the same stacks come out on every machine. */
+export function buildStacks(app: App, config: Config, imageTag: string): Stacks {
   const stack = (part: string) => `Cellblock-${config.stage}-${part}`
   const data = new DataStack(app, stack('Data'), { config, description: 'Cellblock: table, objects, queues and secrets (kept)', terminationProtection: true })
+  const image = new ImageStack(app, stack('Image'), { stage: config.stage, description: 'Cellblock: where the sandbox image lies' })
+  const network = new NetworkStack(app, stack('Network'), { config, data, repository: image.repository, description: 'Cellblock: the network that sandboxes cannot leave' })
+  const sandboxImage = config.sandboxes.imageUri ?? image.repository.repositoryUriForTag(config.sandboxes.imageTag ?? imageTag)
+  const sandboxes = new SandboxStack(app, stack('Sandboxes'), { config, image: sandboxImage, network, description: 'Cellblock: what a sandbox is' })
+  const service = new ServiceStack(app, stack('Service'), { config, image: sandboxImage, data, network, sandboxes, description: 'Cellblock: API and workers' })
   Tags.of(app).add('cellblock:stage', config.stage)
-  return { data }
+  return { data, image, network, sandboxes, service }
 }

@@ -16,8 +16,6 @@ const Sandboxes = z.strictObject({
   architecture: z.enum(['X86_64', 'ARM64'], { error: 'must be X86_64 or ARM64, as the sandbox image is built' }),
   /** Share of sandboxes that start on Fargate Spot, percent. A Spot sandbox may be taken away with two minutes' notice. */
   spotPercent: integer(0, 100, 'percent').default(0),
-  /** No more sandboxes than this at one time, over all tenants. */
-  maximum: integer(1, 100_000, 'sandboxes').default(50),
   /** Disk of a sandbox with its image and `/mnt/data`, GiB. */
   diskGiB: integer(21, 200, 'GiB').default(21),
   /** Tag of the image in the stack's repository. Default: the content hash of runtime-image/. */

@@ -1,9 +1,9 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
-import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3'
+import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership, type IBucket } from 'aws-cdk-lib/aws-s3'
 import type { Construct } from 'constructs'
 
 /** Who fetched which object, and which packets the sandboxes' network refused. Signed links in it are long dead when a line arrives. */
-export const createAccessLogBucket = (scope: Construct, logDays: number): Bucket =>
+export const createAccessLogBucket = (scope: Construct, logDays: number): IBucket =>
   new Bucket(scope, 'AccessLogs', {
     encryption: BucketEncryption.S3_MANAGED,
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -12,4 +12,4 @@ export const createAccessLogBucket = (scope: Construct, logDays: number): Bucket
     minimumTLSVersion: 1.2,
     lifecycleRules: [{ expiration: Duration.days(logDays), abortIncompleteMultipartUploadAfter: Duration.days(1) }],
     removalPolicy: RemovalPolicy.RETAIN,
-  })
+  }) as IBucket

@@ -1,7 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib'
 import { Queue, QueueEncryption, RedrivePermission } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
-import type { QueueDefinition } from '../queue-definitions.ts'
+import type { QueueDefinition } from '../../services/storage/sqs/queue-definitions.ts'
 
 export interface JobQueueProps {
   readonly stage: string
@@ -17,13 +17,20 @@ export class JobQueue extends Construct {
     super(scope, id)
     const queueName = `cellblock-${stage}-${definition.name}`
     const deadName = `cellblock-${stage}-${definition.deadLetterName}`
-    const common = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true, retentionPeriod: Duration.days(14) }
+    const common = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true }
     // By name, because the two queues name each other.
     const source = Queue.fromQueueArn(this, 'Source', Stack.of(this).formatArn({ service: 'sqs', resource: queueName }))
-    this.dead = new Queue(this, 'Dead', { ...common, queueName: deadName, redriveAllowPolicy: { redrivePermission: RedrivePermission.BY_QUEUE, sourceQueues: [source] } })
+    this.dead = new Queue(this, 'Dead', {
+      ...common,
+      queueName: deadName,
+      retentionPeriod: Duration.days(14),
+      visibilityTimeout: Duration.seconds(definition.visibilityTimeoutSeconds),
+      redriveAllowPolicy: { redrivePermission: RedrivePermission.BY_QUEUE, sourceQueues: [source] },
+    })
     this.queue = new Queue(this, 'Resource', {
       ...common,
       queueName,
+      retentionPeriod: Duration.days(4),
       visibilityTimeout: Duration.seconds(definition.visibilityTimeoutSeconds),
       receiveMessageWaitTime: Duration.seconds(20),
       deadLetterQueue: { queue: this.dead, maxReceiveCount: definition.maxReceiveCount },

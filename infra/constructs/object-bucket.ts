@@ -1,13 +1,13 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
-import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods, ObjectOwnership } from 'aws-cdk-lib/aws-s3'
+import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods, ObjectOwnership, type IBucket } from 'aws-cdk-lib/aws-s3'
 import { Construct } from 'constructs'
 import { LIMITS } from '../../services/core/limits.ts'
 
 export interface ObjectBucketProps {
   readonly key: IKey
-  readonly accessLogs: Bucket
+  readonly accessLogs: IBucket
   readonly corsOrigins: readonly string[]
 }
 
@@ -16,11 +16,11 @@ export interface ObjectBucketProps {
  * No rule expires `tenants/`: an object lives as long as its container is used, which only the reconciler knows.
  */
 export class ObjectBucket extends Construct {
-  readonly bucket: Bucket
+  readonly bucket: IBucket
 
   constructor(scope: Construct, id: string, { key, accessLogs, corsOrigins }: ObjectBucketProps) {
     super(scope, id)
-    this.bucket = new Bucket(this, 'Resource', {
+    const bucket = new Bucket(this, 'Resource', {
       encryption: BucketEncryption.KMS,
       encryptionKey: key,
       bucketKeyEnabled: true,
@@ -34,15 +34,16 @@ export class ObjectBucket extends Construct {
       cors: corsOrigins.length === 0 ? [] : [{ allowedOrigins: [...corsOrigins], allowedMethods: [HttpMethods.GET, HttpMethods.PUT], allowedHeaders: ['content-type'], maxAge: 3600 }],
       removalPolicy: RemovalPolicy.RETAIN,
     })
-    this.bucket.addToResourcePolicy(
+    bucket.addToResourcePolicy(
       new PolicyStatement({
         sid: 'SignaturesAreShortLived',
         effect: Effect.DENY,
         principals: [new AnyPrincipal()],
         actions: ['s3:*'],
-        resources: [this.bucket.arnForObjects('*')],
+        resources: [bucket.arnForObjects('*')],
         conditions: { NumericGreaterThan: { 's3:signatureAge': LIMITS.presignedSeconds * 1000 } },
       }),
     )
+    this.bucket = bucket as IBucket
   }
 }

@@ -1,10 +1,10 @@
 import { Stack, type StackProps } from 'aws-cdk-lib'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
-import type { Bucket } from 'aws-cdk-lib/aws-s3'
+import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
-import { QUEUES, type QueueName } from '../../services/core/messages.ts'
-import { queueDefinitions } from '../queue-definitions.ts'
+import type { QueueName } from '../../services/core/messages.ts'
+import { queueDefinitions } from '../../services/storage/sqs/queue-definitions.ts'
 import type { Config } from '../config.ts'
 import { createAccessLogBucket } from '../constructs/access-log-bucket.ts'
 import { createEncryptionKey } from '../constructs/encryption-key.ts'
@@ -21,8 +21,8 @@ export interface DataStackProps extends StackProps {
 export class DataStack extends Stack {
   readonly key: IKey
   readonly table: JobTable['table']
-  readonly bucket: Bucket
-  readonly accessLogs: Bucket
+  readonly bucket: IBucket
+  readonly accessLogs: IBucket
   readonly queues: Readonly<Record<QueueName, JobQueue>>
   readonly modelsSecret: Secret
 
@@ -32,8 +32,8 @@ export class DataStack extends Stack {
     this.table = new JobTable(this, 'Table', { key: this.key, backupDays: config.retention.backupDays }).table
     this.accessLogs = createAccessLogBucket(this, config.retention.logDays)
     this.bucket = new ObjectBucket(this, 'Objects', { key: this.key, accessLogs: this.accessLogs, corsOrigins: config.api.corsOrigins }).bucket
-    const queueOf = (name: QueueName) => new JobQueue(this, `${name}-queue`, { stage: config.stage, definition: queueDefinitions[name] })
-    this.queues = Object.fromEntries(QUEUES.map((name) => [name, queueOf(name)])) as Record<QueueName, JobQueue>
+    const queues = Object.values(queueDefinitions).map((definition) => [definition.name, new JobQueue(this, `${definition.name}-queue`, { stage: config.stage, definition })])
+    this.queues = Object.fromEntries(queues) as Record<QueueName, JobQueue>
     this.modelsSecret = createModelsSecret(this, config.models.secretName ?? `cellblock/${config.stage}/models`, this.key)
   }
 }

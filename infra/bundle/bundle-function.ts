@@ -1,0 +1,50 @@
+import { build, type Plugin } from 'esbuild'
+import { join } from 'node:path'
+
+const PROJECT = join(import.meta.dirname, '..', '..')
+
+/** A module made of this source instead of what is asked for. */
+const replace = (name: string, filter: RegExp, importer: RegExp, contents: string): Plugin => ({
+  name,
+  setup(build) {
+    build.onResolve({ filter }, (asked) => (importer.test(asked.importer) ? { path: name, namespace: name } : undefined))
+    build.onLoad({ filter: /.*/, namespace: name }, () => ({ contents, resolveDir: PROJECT }))
+  },
+})
+
+/** Sentences of validation errors in English only: the other languages are a quarter of a megabyte in each function. */
+const englishOnly = replace('zod-locales', /locales\/index\.js$/, /node_modules\/zod\//, "export { default as en } from 'zod/v4/locales/en.js'")
+/** The link uses two parts of undici; its index brings a browser's whole network stack. Any other name fails the build. */
+const undiciParts = replace(
+  'undici-parts',
+  /^undici$/,
+  /services\//,
+  "export { default as Pool } from 'undici/lib/dispatcher/pool.js'; export { default as buildConnector } from 'undici/lib/core/connect.js'",
+)
+
+/**
+ * Writes `<outputFolder>/index.mjs`: the entry and everything it uses, the AWS SDK too, so that what was tested is what runs.
+ * Rejects with esbuild's messages when something cannot be resolved. Returns the size in bytes and which packages are inside.
+ */
+export async function bundleFunction(entry: string, outputFolder: string): Promise<{ readonly bytes: number; readonly packages: readonly string[] }> {
+  const { metafile } = await build({
+    entryPoints: [join(PROJECT, entry)],
+    outfile: join(outputFolder, 'index.mjs'),
+    absWorkingDir: PROJECT,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    legalComments: 'none',
+    // Parts of the SDK still call `require`.
+    banner: { js: "import{createRequire as cellblockRequire}from'node:module';const require=cellblockRequire(import.meta.url);" },
+    plugins: [englishOnly, undiciParts],
+    metafile: true,
+    logLevel: 'warning',
+  })
+  const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0)
+  const packages = Object.keys(metafile.inputs).flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(path)?.[1] ?? [])
+  return { bytes, packages: [...new Set(packages)].toSorted() }
+}

@@ -1,0 +1,29 @@
+import type { IVpc } from 'aws-cdk-lib/aws-ec2'
+import { CfnFirewallConfig, CfnFirewallDomainList, CfnFirewallRuleGroup, CfnFirewallRuleGroupAssociation } from 'aws-cdk-lib/aws-route53resolver'
+import { Construct } from 'constructs'
+
+export interface DnsFirewallProps {
+  readonly vpc: IVpc
+  /** Exact names. Their redirections are trusted, because AWS's own names lead on to other names of AWS. */
+  readonly allowedNames: readonly string[]
+}
+
+/** Security groups do not filter questions to the VPC's resolver, so names could carry data out: only these are answered, and none if the firewall fails. */
+export class DnsFirewall extends Construct {
+  readonly ruleGroupId: string
+
+  constructor(scope: Construct, id: string, { vpc, allowedNames }: DnsFirewallProps) {
+    super(scope, id)
+    const allowed = new CfnFirewallDomainList(this, 'AllowedNames', { domains: [...allowedNames] })
+    const all = new CfnFirewallDomainList(this, 'AllNames', { domains: ['*'] })
+    const rules = new CfnFirewallRuleGroup(this, 'Rules', {
+      firewallRules: [
+        { priority: 100, action: 'ALLOW', firewallDomainListId: allowed.attrId, firewallDomainRedirectionAction: 'TRUST_REDIRECTION_DOMAIN' },
+        { priority: 200, action: 'BLOCK', blockResponse: 'NXDOMAIN', firewallDomainListId: all.attrId },
+      ],
+    })
+    this.ruleGroupId = rules.attrId
+    new CfnFirewallRuleGroupAssociation(this, 'OfVpc', { firewallRuleGroupId: rules.attrId, vpcId: vpc.vpcId, priority: 101 })
+    new CfnFirewallConfig(this, 'FailClosed', { resourceId: vpc.vpcId, firewallFailOpen: 'DISABLED' })
+  }
+}

@@ -1,0 +1,73 @@
+import { Duration } from 'aws-cdk-lib'
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
+import {
+  AllowedMethods, CachePolicy, Distribution, Function as EdgeFunction, FunctionCode, FunctionEventType, FunctionRuntime, HttpVersion,
+  OriginRequestPolicy, SecurityPolicyProtocol, ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront'
+import { FunctionUrlOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
+import type { FunctionUrl } from 'aws-cdk-lib/aws-lambda'
+import type { IBucket } from 'aws-cdk-lib/aws-s3'
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager'
+import { Construct } from 'constructs'
+import type { Config } from '../config.ts'
+
+/** Tells the API that a request came through the distribution: its own URL is public and answers nobody without it. */
+export const ORIGIN_SECRET_HEADER = 'x-cellblock-origin'
+
+/** Served from the bucket, under the same keys. */
+const SITE_PATHS = ['/docs/*', '/assets/*']
+
+/** The origin sees its own host name, so the one that the client used travels beside it. */
+const FORWARD_HOST = `function handler(event) {
+  var request = event.request;
+  request.headers['x-forwarded-host'] = { value: request.headers.host.value };
+  return request;
+}`
+
+export interface PublicEdgeProps {
+  readonly functionUrl: FunctionUrl
+  readonly site: IBucket
+  readonly originSecret: ISecret
+  readonly customDomain: Config['api']['customDomain']
+  readonly webAclArn: string | undefined
+}
+
+/**
+ * The one address of the service; it costs nothing when idle. Nothing is cached and nothing buffered, so streams pass as they come.
+ * No origin access control: it wants a hash of each body, which SDKs do not send.
+ */
+export class PublicEdge extends Construct {
+  readonly distribution: Distribution
+  readonly url: string
+
+  constructor(scope: Construct, id: string, { functionUrl, site, originSecret, customDomain, webAclArn }: PublicEdgeProps) {
+    super(scope, id)
+    const forwardHost = new EdgeFunction(this, 'ForwardHost', { code: FunctionCode.fromInline(FORWARD_HOST), runtime: FunctionRuntime.JS_2_0 })
+    const staticFiles = S3BucketOrigin.withOriginAccessControl(site)
+    const domain =
+      customDomain === undefined ? {} : { domainNames: [customDomain.name], certificate: Certificate.fromCertificateArn(this, 'Certificate', customDomain.certificateArn), minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021 }
+    this.distribution = new Distribution(this, 'Resource', {
+      comment: 'Cellblock API',
+      ...domain,
+      ...(webAclArn === undefined ? {} : { webAclId: webAclArn }),
+      httpVersion: HttpVersion.HTTP2_AND_3,
+      defaultBehavior: {
+        origin: new FunctionUrlOrigin(functionUrl, {
+          readTimeout: Duration.seconds(120),
+          keepaliveTimeout: Duration.seconds(60),
+          connectionAttempts: 2,
+          customHeaders: { [ORIGIN_SECRET_HEADER]: originSecret.secretValue.unsafeUnwrap() },
+        }),
+        allowedMethods: AllowedMethods.ALLOW_ALL,
+        cachePolicy: CachePolicy.CACHING_DISABLED,
+        originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+        viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+        compress: false,
+        functionAssociations: [{ function: forwardHost, eventType: FunctionEventType.VIEWER_REQUEST }],
+      },
+      // `/docs` itself is the API's page; what it loads comes from the bucket.
+      additionalBehaviors: Object.fromEntries(SITE_PATHS.map((path) => [path, { origin: staticFiles, viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY, cachePolicy: CachePolicy.CACHING_OPTIMIZED, compress: true }])),
+    })
+    this.url = `https://${customDomain?.name ?? this.distribution.distributionDomainName}`
+  }
+}

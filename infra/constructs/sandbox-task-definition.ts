@@ -1,0 +1,74 @@
+import { Stack } from 'aws-cdk-lib'
+import { CfnTaskDefinition } from 'aws-cdk-lib/aws-ecs'
+import type { IRole } from 'aws-cdk-lib/aws-iam'
+import { Construct } from 'constructs'
+import { TIERS, type MemoryTier } from '../../services/core/limits.ts'
+import { SUPERVISOR_PORT } from './walls.ts'
+
+/** The one container of a sandbox's task; `RunTask` names it to hand over id and public key. */
+export const SANDBOX_CONTAINER = 'sandbox'
+
+/** The container's default capabilities but SETUID, SETGID and KILL. Fargate drops by name only, and `add` takes none but SYS_PTRACE. */
+const DROPPED = ['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'MKNOD', 'NET_BIND_SERVICE', 'NET_RAW', 'SETFCAP', 'SETPCAP', 'SYS_CHROOT']
+
+const WORKER = ['uid=10001', 'gid=10001']
+/** Besides `/mnt/data` the only places that can be written. Sizes in MiB: together they fit between a tier's memory and its task's. */
+const TMPFS = [
+  { containerPath: '/tmp', size: 256, mountOptions: ['nosuid', 'nodev', 'mode=1777'] },
+  { containerPath: '/run/cellblock', size: 16, mountOptions: ['nosuid', 'nodev', 'noexec', 'mode=0700'] },
+  { containerPath: '/run/worker', size: 16, mountOptions: ['nosuid', 'nodev', 'noexec', 'mode=0770', ...WORKER] },
+  { containerPath: '/home/worker', size: 64, mountOptions: ['nosuid', 'nodev', 'mode=0770', ...WORKER] },
+]
+
+export interface SandboxTaskDefinitionProps {
+  readonly stage: string
+  readonly tier: MemoryTier
+  readonly image: string
+  readonly architecture: 'X86_64' | 'ARM64'
+  readonly diskGiB: number
+  readonly pullRole: IRole
+}
+
+/**
+ * What one sandbox of a tier is. No task role, so there are no credentials to find; no log driver, so output leaves by the control port only;
+ * no exec and no fault injection. The supervisor tests these walls at its start and exits with code 86 when one does not hold.
+ */
+export class SandboxTaskDefinition extends Construct {
+  /** With its revision: a deployment starts its own revision only. */
+  readonly arn: string
+
+  constructor(scope: Construct, id: string, { stage, tier, image, architecture, diskGiB, pullRole }: SandboxTaskDefinitionProps) {
+    super(scope, id)
+    const { fargateCpu, fargateMemoryMiB, memoryBytes } = TIERS[tier]
+    const definition = new CfnTaskDefinition(this, 'Resource', {
+      family: `cellblock-${stage}-sandbox-${tier}`,
+      requiresCompatibilities: ['FARGATE'],
+      networkMode: 'awsvpc',
+      cpu: String(fargateCpu),
+      memory: String(fargateMemoryMiB),
+      runtimePlatform: { cpuArchitecture: architecture, operatingSystemFamily: 'LINUX' },
+      executionRoleArn: pullRole.roleArn,
+      ephemeralStorage: { sizeInGiB: diskGiB },
+      enableFaultInjection: false,
+      volumes: [{ name: 'data' }],
+      containerDefinitions: [
+        {
+          name: SANDBOX_CONTAINER,
+          image,
+          essential: true,
+          privileged: false,
+          readonlyRootFilesystem: true,
+          stopTimeout: 3,
+          environment: [
+            { name: 'CELLBLOCK_LISTEN', value: `tcp:0.0.0.0:${SUPERVISOR_PORT}` },
+            { name: 'CELLBLOCK_PROFILE', value: 'fargate' },
+            { name: 'CELLBLOCK_LIMITS', value: Stack.of(this).toJsonString({ memory_bytes: memoryBytes, file_bytes: 512 * 1024 * 1024 }) },
+          ],
+          mountPoints: [{ sourceVolume: 'data', containerPath: '/mnt/data', readOnly: false }],
+          linuxParameters: { initProcessEnabled: false, capabilities: { drop: DROPPED }, tmpfs: TMPFS },
+        },
+      ],
+    })
+    this.arn = definition.ref
+  }
+}

@@ -1,0 +1,61 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib'
+import type { ISecurityGroup, ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2'
+import type { Role } from 'aws-cdk-lib/aws-iam'
+import { ApplicationLogLevel, Architecture, Function as LambdaFunction, LoggingFormat, RecursiveLoop, Runtime, SystemLogLevel } from 'aws-cdk-lib/aws-lambda'
+import { LogGroup } from 'aws-cdk-lib/aws-logs'
+import { Construct } from 'constructs'
+import type { Config } from '../config.ts'
+import { functionName, type FunctionId } from '../function-name.ts'
+import { functionCode } from './function-code.ts'
+import { logGroupName } from './worker-role.ts'
+
+export interface WorkerFunctionProps {
+  readonly config: Pick<Config, 'stage' | 'logLevel' | 'retention'>
+  readonly name: FunctionId
+  /** Path of the entry file in the project. */
+  readonly entry: string
+  readonly role: Role
+  readonly environment: Readonly<Record<string, string>>
+  readonly timeoutSeconds: number
+  readonly memoryMiB: number
+  /** A function outside of a VPC reaches the internet; one inside reaches what its network lets it. */
+  readonly inside?: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[]; readonly securityGroup: ISecurityGroup }
+}
+
+const LOG_LEVELS: Record<Config['logLevel'], ApplicationLogLevel> = {
+  debug: ApplicationLogLevel.DEBUG,
+  info: ApplicationLogLevel.INFO,
+  warn: ApplicationLogLevel.WARN,
+  error: ApplicationLogLevel.ERROR,
+}
+
+/** One Lambda: arm64, Node 24, its own role and its own log. */
+export class WorkerFunction extends Construct {
+  readonly function: LambdaFunction
+  readonly log: LogGroup
+
+  constructor(scope: Construct, id: string, { config, inside, ...props }: WorkerFunctionProps) {
+    super(scope, id)
+    const name = functionName(config.stage, props.name)
+    this.log = new LogGroup(this, 'Log', { logGroupName: logGroupName(name), retention: config.retention.logDays, removalPolicy: RemovalPolicy.DESTROY })
+    this.function = new LambdaFunction(this, 'Resource', {
+      functionName: name,
+      code: functionCode(props.entry),
+      handler: 'index.handler',
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      // The role is complete: what constructs would grant besides is not wanted.
+      role: props.role.withoutPolicyUpdates(),
+      environment: { ...props.environment },
+      timeout: Duration.seconds(props.timeoutSeconds),
+      memorySize: props.memoryMiB,
+      // A turn passes from queue to queue far more often than the sixteen times after which Lambda would call it a loop and drop it.
+      recursiveLoop: RecursiveLoop.ALLOW,
+      loggingFormat: LoggingFormat.JSON,
+      applicationLogLevelV2: LOG_LEVELS[config.logLevel],
+      systemLogLevelV2: SystemLogLevel.WARN,
+      logGroup: this.log,
+      ...(inside === undefined ? {} : { vpc: inside.vpc, vpcSubnets: { subnets: [...inside.subnets] }, securityGroups: [inside.securityGroup] }),
+    })
+  }
+}

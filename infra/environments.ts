@@ -1,0 +1,79 @@
+import type { ApiEnv } from '../services/api/config.ts'
+import type { QueueName } from '../services/core/messages.ts'
+import type { PlaceEnv, RunEnv } from '../services/orchestrator/config.ts'
+import type { Config } from './config.ts'
+import type { DataStack } from './stacks/data-stack.ts'
+import type { NetworkStack } from './stacks/network-stack.ts'
+import type { SandboxStack } from './stacks/sandbox-stack.ts'
+
+/** Lambda sets the Region itself and refuses to have it set. */
+type Set<Env> = Omit<Env, 'AWS_REGION'>
+
+/** What stands before the API: the secret that the distribution sends along, how many streams may be open, whose pages may call. */
+export interface EdgeEnv {
+  readonly ORIGIN_SECRET_ARN: string
+  readonly MAX_OPEN_STREAMS: string
+  /** Comma-separated; may be empty. */
+  readonly CORS_ORIGINS: string
+}
+
+/** What every function is told about the data it works on. */
+export function storageEnvironment(config: Config, data: DataStack) {
+  const queueUrl = (name: QueueName) => data.queues[name].queue.queueUrl
+  return {
+    STAGE: config.stage,
+    TABLE_NAME: data.table.tableName,
+    BUCKET_NAME: data.bucket.bucketName,
+    TURNS_QUEUE_URL: queueUrl('turns'),
+    EXECUTIONS_QUEUE_URL: queueUrl('executions'),
+    PLACEMENTS_QUEUE_URL: queueUrl('placements'),
+  }
+}
+type StorageEnvironment = ReturnType<typeof storageEnvironment>
+
+/** Names of models with their addresses; no key is among them. */
+const modelList = (config: Config): string =>
+  JSON.stringify(
+    config.models.list.map(({ name, baseUrl, providerModel, keyName, contextWindow }) => ({
+      name,
+      ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
+      ...(providerModel === undefined ? {} : { model: providerModel }),
+      ...(contextWindow === undefined ? {} : { context_window: contextWindow }),
+      api_key_name: keyName ?? name,
+    })),
+  )
+
+export const apiEnvironment = (config: Config, storage: StorageEnvironment, originSecretArn: string) =>
+  ({
+    ...storage,
+    // The distribution is the only one that gets past the origin secret, and it sets the forwarded headers itself.
+    TRUST_PROXY: 'true',
+    ...(config.api.customDomain === undefined ? {} : { PUBLIC_URL: `https://${config.api.customDomain.name}` }),
+    ORIGIN_SECRET_ARN: originSecretArn,
+    MAX_OPEN_STREAMS: String(config.api.maxOpenStreams),
+    CORS_ORIGINS: config.api.corsOrigins.join(','),
+    MODEL_NAMES: config.models.list.length === 0 ? 'demo' : config.models.list.map(({ name }) => name).join(','),
+  }) satisfies Set<ApiEnv> & EdgeEnv
+
+export const chatEnvironment = (config: Config, storage: StorageEnvironment, data: DataStack) =>
+  ({ ...storage, MODELS_SECRET_ARN: data.modelsSecret.secretArn, CELLBLOCK_MODELS: modelList(config) }) satisfies Record<string, string>
+
+export const runEnvironment = (storage: StorageEnvironment, image: string) =>
+  ({
+    ...storage,
+    SANDBOX_IMAGE: image,
+    // The network resolves DynamoDB's plain name only.
+    AWS_ACCOUNT_ID_ENDPOINT_MODE: 'disabled',
+  }) satisfies Set<RunEnv> & { AWS_ACCOUNT_ID_ENDPOINT_MODE: string }
+
+export const placeEnvironment = (config: Config, storage: StorageEnvironment, image: string, network: NetworkStack, sandboxes: SandboxStack) =>
+  ({
+    ...storage,
+    SANDBOX_DRIVER: 'fargate',
+    SANDBOX_IMAGE: image,
+    CLUSTER_ARN: sandboxes.clusterArn,
+    SUBNET_IDS: network.sandboxSubnets.map(({ subnetId }) => subnetId).join(','),
+    SECURITY_GROUP_IDS: network.sandboxGroup.securityGroupId,
+    TASK_DEFINITIONS: sandboxes.toJsonString(sandboxes.taskDefinitions),
+    POOL_SIZES: JSON.stringify(Object.fromEntries(Object.entries(config.sandboxes.tiers).map(([tier, { warm }]) => [tier, warm]))),
+  }) satisfies Set<PlaceEnv>

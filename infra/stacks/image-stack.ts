@@ -1,0 +1,25 @@
+import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { Repository, RepositoryEncryption, TagMutability } from 'aws-cdk-lib/aws-ecr'
+import type { Construct } from 'constructs'
+
+export interface ImageStackProps extends StackProps {
+  readonly stage: string
+}
+
+/** Where the sandbox image lies. A stack of its own, because the image is pushed between it and the rest. A tag never changes its content. */
+export class ImageStack extends Stack {
+  readonly repository: Repository
+
+  constructor(scope: Construct, id: string, { stage, ...props }: ImageStackProps) {
+    super(scope, id, props)
+    this.repository = new Repository(this, 'Sandbox', {
+      repositoryName: `cellblock-${stage}/sandbox`,
+      imageTagMutability: TagMutability.IMMUTABLE,
+      imageScanOnPush: true,
+      encryption: RepositoryEncryption.AES_256,
+      lifecycleRules: [{ description: 'the last ten builds', maxImageCount: 10 }],
+      removalPolicy: RemovalPolicy.DESTROY,
+      emptyOnDelete: true,
+    })
+  }
+}

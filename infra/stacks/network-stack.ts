@@ -1,0 +1,74 @@
+import { Stack, type StackProps } from 'aws-cdk-lib'
+import type { ISecurityGroup, ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2'
+import type { Repository } from 'aws-cdk-lib/aws-ecr'
+import type { Role } from 'aws-cdk-lib/aws-iam'
+import type { Construct } from 'constructs'
+import type { Config } from '../config.ts'
+import { DnsFirewall } from '../constructs/dns-firewall.ts'
+import { ImageEndpoints, layerBucketName } from '../constructs/image-endpoints.ts'
+import { IsolatedVpc } from '../constructs/isolated-vpc.ts'
+import { prefixLists } from '../constructs/prefix-lists.ts'
+import { createPullRole } from '../constructs/pull-role.ts'
+import { RunEndpoints } from '../constructs/run-endpoints.ts'
+import { Walls } from '../constructs/walls.ts'
+import { WorkerRole } from '../constructs/worker-role.ts'
+import { functionName } from '../function-name.ts'
+import { runAccess } from '../rooms.ts'
+import type { DataStack } from './data-stack.ts'
+
+export interface NetworkStackProps extends StackProps {
+  readonly config: Config
+  readonly data: DataStack
+  readonly repository: Repository
+}
+
+/** The walls around sandboxes, and the two roles that pass through them: each endpoint's policy names its role. */
+export class NetworkStack extends Stack {
+  readonly vpc: IVpc
+  readonly sandboxSubnets: readonly ISubnet[]
+  readonly runSubnets: readonly ISubnet[]
+  readonly sandboxGroup: ISecurityGroup
+  readonly runGroup: ISecurityGroup
+  readonly pullRole: Role
+  readonly runRole: Role
+  readonly dnsRuleGroupId: string
+
+  constructor(scope: Construct, id: string, { config, data, repository, ...props }: NetworkStackProps) {
+    super(scope, id, props)
+    const { cidr, endpointZones, s3PrefixListId, dynamodbPrefixListId } = config.network
+    const { vpc, sandboxSubnets, runSubnets } = new IsolatedVpc(this, 'Vpc', { cidr, flowLogs: data.accessLogs })
+    const walls = new Walls(this, 'Walls', { vpc, prefixLists: prefixLists(this, { s3: s3PrefixListId, dynamodb: dynamodbPrefixListId }) })
+    this.pullRole = createPullRole(this, repository)
+    const access = runAccess(data)
+    this.runRole = new WorkerRole(this, 'RunRole', { functionName: functionName(config.stage, 'run'), access: access.all, isInVpc: true }).role
+
+    new ImageEndpoints(this, 'ImageEndpoints', {
+      vpc,
+      subnets: sandboxSubnets,
+      standIn: sandboxSubnets.slice(0, endpointZones),
+      securityGroup: walls.imageEndpoints,
+      repository,
+      pullRole: this.pullRole,
+    })
+    new RunEndpoints(this, 'RunEndpoints', { vpc, subnets: runSubnets, standIn: runSubnets.slice(0, endpointZones), securityGroup: walls.queueEndpoint, role: this.runRole, access })
+    this.dnsRuleGroupId = new DnsFirewall(this, 'DnsFirewall', { vpc, allowedNames: this.neededNames(data) }).ruleGroupId
+    this.vpc = vpc
+    this.sandboxSubnets = sandboxSubnets
+    this.runSubnets = runSubnets
+    this.sandboxGroup = walls.sandbox
+    this.runGroup = walls.run
+  }
+
+  /** For pulling the image, and for the run worker's table, bucket and queues. */
+  private neededNames(data: DataStack): string[] {
+    const { account, region } = this
+    return [
+      `api.ecr.${region}.amazonaws.com`,
+      `${account}.dkr.ecr.${region}.amazonaws.com`,
+      `${layerBucketName(region)}.s3.${region}.amazonaws.com`,
+      `dynamodb.${region}.amazonaws.com`,
+      `${data.bucket.bucketName}.s3.${region}.amazonaws.com`,
+      `sqs.${region}.amazonaws.com`,
+    ]
+  }
+}

@@ -1,0 +1,60 @@
+import { Stack, type StackProps } from 'aws-cdk-lib'
+import { CfnCluster } from 'aws-cdk-lib/aws-ecs'
+import type { Construct } from 'constructs'
+import { MEMORY_TIERS, type MemoryTier } from '../../services/core/limits.ts'
+import type { ComputeAccess } from '../rooms.ts'
+import type { Config } from '../config.ts'
+import { SandboxTaskDefinition } from '../constructs/sandbox-task-definition.ts'
+import type { NetworkStack } from './network-stack.ts'
+
+export interface SandboxStackProps extends StackProps {
+  readonly config: Config
+  readonly image: string
+  readonly network: NetworkStack
+}
+
+/** Where sandboxes run: an empty cluster costs nothing. Tasks are started by the place worker, one for each sandbox. */
+export class SandboxStack extends Stack {
+  readonly clusterArn: string
+  readonly clusterName: string
+  readonly taskDefinitions: Readonly<Partial<Record<MemoryTier, string>>>
+  readonly computeAccess: ComputeAccess
+
+  constructor(scope: Construct, id: string, { config, image, network, ...props }: SandboxStackProps) {
+    super(scope, id, props)
+    const { spotPercent, tiers, architecture, diskGiB } = config.sandboxes
+    const cluster = new CfnCluster(this, 'Cluster', {
+      clusterName: `cellblock-${config.stage}`,
+      capacityProviders: ['FARGATE', 'FARGATE_SPOT'],
+      defaultCapacityProviderStrategy: [
+        { capacityProvider: 'FARGATE', weight: 100 - spotPercent },
+        { capacityProvider: 'FARGATE_SPOT', weight: spotPercent },
+      ].filter(({ weight }) => weight > 0),
+      clusterSettings: [{ name: 'containerInsights', value: 'disabled' }],
+      configuration: { executeCommandConfiguration: { logging: 'NONE' } },
+    })
+    this.clusterArn = cluster.attrArn
+    this.clusterName = cluster.ref
+    const define = (tier: MemoryTier) => new SandboxTaskDefinition(this, `Tier${tier}`, { stage: config.stage, tier, image, architecture, diskGiB, pullRole: network.pullRole })
+    this.taskDefinitions = Object.fromEntries(MEMORY_TIERS.filter((tier) => tiers[tier] !== undefined).map((tier) => [tier, define(tier).arn]))
+    this.computeAccess = this.accessToTasks(network.pullRole.roleArn)
+  }
+
+  private accessToTasks(pullRoleArn: string): ComputeAccess {
+    const { clusterArn } = this
+    const tasks = this.formatArn({ service: 'ecs', resource: 'task', resourceName: `${this.clusterName}/*` })
+    const inCluster = { ArnEquals: { 'ecs:cluster': clusterArn } }
+    return {
+      start: [
+        // Exec would be a door into a running sandbox: a start that asks for it is refused.
+        { actions: ['ecs:RunTask'], resources: Object.values(this.taskDefinitions), conditions: { ...inCluster, StringNotEqualsIfExists: { 'ecs:enable-execute-command': 'true' } } },
+        { actions: ['ecs:TagResource'], resources: [tasks], conditions: { StringEquals: { 'ecs:CreateAction': 'RunTask' } } },
+        { actions: ['iam:PassRole'], resources: [pullRoleArn], conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } } },
+      ],
+      watch: [
+        { actions: ['ecs:DescribeTasks', 'ecs:StopTask'], resources: [tasks], conditions: inCluster },
+        { actions: ['ecs:ListTasks'], resources: ['*'], conditions: inCluster },
+      ],
+    }
+  }
+}

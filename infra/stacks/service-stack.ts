@@ -1,0 +1,82 @@
+import { CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { FunctionUrlAuthType, InvokeMode, type IFunction } from 'aws-cdk-lib/aws-lambda'
+import { Secret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager'
+import type { Role } from 'aws-cdk-lib/aws-iam'
+import type { Construct } from 'constructs'
+import type { Access } from '../access.ts'
+import type { Config } from '../config.ts'
+import { PublicEdge } from '../constructs/public-edge.ts'
+import { consume } from '../constructs/queue-consumer.ts'
+import { SandboxEvents } from '../constructs/sandbox-events.ts'
+import { createSiteBucket } from '../constructs/site-bucket.ts'
+import { WorkerFunction, type WorkerFunctionProps } from '../constructs/worker-function.ts'
+import { WorkerRole } from '../constructs/worker-role.ts'
+import { apiEnvironment, chatEnvironment, placeEnvironment, runEnvironment, storageEnvironment } from '../environments.ts'
+import { functionName, type FunctionId } from '../function-name.ts'
+import { apiAccess, chatAccess, placeAccess, reconcilerAccess } from '../rooms.ts'
+import type { DataStack } from './data-stack.ts'
+import type { NetworkStack } from './network-stack.ts'
+import type { SandboxStack } from './sandbox-stack.ts'
+
+export interface ServiceStackProps extends StackProps {
+  readonly config: Config
+  readonly image: string
+  readonly data: DataStack
+  readonly network: NetworkStack
+  readonly sandboxes: SandboxStack
+}
+
+/** The five functions, what feeds them, and the address by which the world reaches the first of them. */
+export class ServiceStack extends Stack {
+  readonly functions: Readonly<Record<FunctionId, IFunction>>
+  private readonly config: Config
+
+  constructor(scope: Construct, id: string, { config, image, data, network, sandboxes, ...props }: ServiceStackProps) {
+    super(scope, id, props)
+    this.config = config
+    const storage = storageEnvironment(config, data)
+    const originSecret = new Secret(this, 'OriginSecret', {
+      description: 'Cellblock: shared by the distribution and the API only',
+      generateSecretString: { passwordLength: 48, excludePunctuation: true },
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
+    const place = { environment: placeEnvironment(config, storage, image, network, sandboxes), memoryMiB: 512 }
+    const roleFor = (name: FunctionId, access: readonly Access[]): Role => new WorkerRole(this, `${name}-role`, { functionName: functionName(config.stage, name), access }).role
+    const functions = {
+      // A stream is held open for as long as Lambda allows; the client resumes it by number.
+      api: this.add('api', { entry: 'services/api/lambda.ts', role: roleFor('api', apiAccess(data, originSecret.secretArn)), environment: apiEnvironment(config, storage, originSecret.secretArn), timeoutSeconds: 900, memoryMiB: 1024 }),
+      chat: this.add('chat', { entry: 'services/chat/lambda.ts', role: roleFor('chat', chatAccess(data)), environment: chatEnvironment(config, storage, data), timeoutSeconds: 900, memoryMiB: 512 }),
+      run: this.add('run', {
+        entry: 'services/orchestrator/run/lambda.ts',
+        role: network.runRole,
+        environment: runEnvironment(storage, image),
+        timeoutSeconds: 120,
+        memoryMiB: 1024,
+        inside: { vpc: network.vpc, subnets: network.runSubnets, securityGroup: network.runGroup },
+      }),
+      place: this.add('place', { ...place, entry: 'services/orchestrator/place/lambda.ts', role: roleFor('place', placeAccess(data, sandboxes.computeAccess)), timeoutSeconds: 300 }),
+      reconciler: this.add('reconciler', { ...place, entry: 'services/orchestrator/reconciler/lambda.ts', role: roleFor('reconciler', reconcilerAccess(data, sandboxes.computeAccess)), timeoutSeconds: 120 }),
+    }
+    this.functions = functions
+
+    const { queues } = data
+    consume(functions.chat, queues.turns.queue, config.concurrency.chat)
+    consume(functions.run, queues.executions.queue, config.concurrency.run)
+    consume(functions.place, queues.placements.queue, config.concurrency.place)
+    for (const { dead } of Object.values(queues)) consume(functions.reconciler, dead, 2)
+    new SandboxEvents(this, 'SandboxEvents', { reconciler: functions.reconciler, clusterArn: sandboxes.clusterArn })
+
+    const functionUrl = functions.api.addFunctionUrl({ authType: FunctionUrlAuthType.NONE, invokeMode: InvokeMode.RESPONSE_STREAM })
+    const site = createSiteBucket(this, data.accessLogs)
+    const { customDomain, webAclArn } = config.api
+    const edge = new PublicEdge(this, 'Edge', { functionUrl, site, originSecret: originSecret as ISecret, customDomain, webAclArn })
+    new CfnOutput(this, 'Url', { value: edge.url, description: 'The base URL of the API' })
+    new CfnOutput(this, 'EdgeDomain', { value: edge.distribution.distributionDomainName, description: 'Point the custom domain here' })
+    new CfnOutput(this, 'SiteBucket', { value: site.bucketName, description: 'Scripts that the pages load' })
+    new CfnOutput(this, 'ModelsSecret', { value: data.modelsSecret.secretName, description: 'Put the keys of the models here' })
+  }
+
+  private add(name: FunctionId, props: Omit<WorkerFunctionProps, 'config' | 'name'>): WorkerFunction['function'] {
+    return new WorkerFunction(this, name, { ...props, config: this.config, name }).function
+  }
+}
