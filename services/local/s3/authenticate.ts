@@ -37,7 +37,8 @@ const MAX_EXPIRES_SECONDS = 604_800
 export function authenticate(request: S3Request, options: { readonly credentials: S3Credentials; readonly region: string; readonly now: number }): string {
   const { credentials, region, now } = options
   const isPresigned = request.query.has('X-Amz-Signature')
-  const hasHeader = request.headers.has('authorization')
+  // A client that follows the API's redirect sends its API key along, because links lie under the API's own port: that is no signature.
+  const hasHeader = request.headers.get('authorization')?.startsWith('AWS4-HMAC-SHA256') === true
   if (isPresigned && hasHeader) throw new S3Error('InvalidArgument', 'Only one way of signing is allowed: the header or the query.')
   if (!isPresigned && !hasHeader) throw new S3Error('AccessDenied', 'The request is not signed.')
 
