@@ -1,5 +1,5 @@
 import type Docker from 'dockerode'
-import { TIERS } from '../../../core/limits.ts'
+import { LIMITS, TIERS } from '../../../core/limits.ts'
 import type { SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
 import { memoryLimitBytes, RUN_BYTES, type DockerLimits } from './limits.ts'
 
@@ -89,5 +89,5 @@ const supervisorEnv = (spec: SandboxSpec, limits: DockerLimits): Record<string, 
   CELLBLOCK_PUBLIC_KEY: spec.publicKey,
   CELLBLOCK_LISTEN: `unix:${CONTROL_SOCKET}`,
   CELLBLOCK_PROFILE: 'docker',
-  CELLBLOCK_LIMITS: JSON.stringify({ memory_bytes: TIERS[spec.memoryTier].memoryBytes, processes: limits.processes, open_files: limits.openFiles }),
+  CELLBLOCK_LIMITS: JSON.stringify({ memory_bytes: TIERS[spec.memoryTier].memoryBytes, processes: limits.processes, open_files: limits.openFiles, file_bytes: LIMITS.maxFileBytes }),
 })

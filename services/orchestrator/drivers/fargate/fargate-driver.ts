@@ -1,0 +1,137 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ListTasksCommand, RunTaskCommand, StopTaskCommand, type ECSClient, type RunTaskCommandInput } from '@aws-sdk/client-ecs'
+import { decodeTime } from 'ulid'
+import { ID_PREFIXES, isId } from '../../../core/ids.ts'
+import { MEMORY_TIERS, type MemoryTier } from '../../../core/limits.ts'
+import { systemClock, type Clock } from '../../../core/ports/clock.ts'
+import { DriverError, type SandboxDriver, type SandboxSight, type SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
+import { fromFailures, toDriverError } from './ecs-error.ts'
+import { createTaskFinder } from './find-task.ts'
+import { taskSight } from './task-sight.ts'
+
+export interface FargateDriverOptions {
+  readonly ecs: ECSClient
+  readonly cluster: string
+  /** URI of the image in the task definitions. */
+  readonly image: string
+  /** ARN (with its revision) or `family:revision`, by tier. Tiers without one cannot be started. */
+  readonly taskDefinitions: Partial<Record<MemoryTier, string>>
+  /** In several zones, so that one zone without room does not stop everything. */
+  readonly subnets: readonly string[]
+  readonly securityGroups: readonly string[]
+  /** The task definitions have a health check: RUNNING alone is not ready. */
+  readonly waitsForHealth?: boolean
+  readonly clock?: Clock
+  /** Between two looks at a starting task, milliseconds. */
+  readonly pollMs?: number
+}
+
+/** The sandbox's container in the task definition. */
+const CONTAINER = 'sandbox'
+/** ECS may not show a task that it has just accepted: for so long after the id was made, "missing" means "not yet". Milliseconds. */
+const UNSEEN_MS = 60_000
+
+/** Sandboxes as Fargate tasks: `clientToken` and `startedBy` are the sandbox's id, so ECS itself refuses to start a second one. */
+export function createFargateDriver(options: FargateDriverOptions): SandboxDriver {
+  const { ecs, cluster, taskDefinitions, waitsForHealth = false, clock = systemClock, pollMs = 2_000 } = options
+  const families = MEMORY_TIERS.flatMap((tier) => taskDefinitions[tier] ?? []).map(familyOf)
+  const tasks = createTaskFinder(ecs, cluster, families)
+
+  const look = async (sandboxId: string): Promise<SandboxSight> => {
+    const task = await tasks.find(sandboxId).catch(rethrow)
+    if (task) return taskSight(task, waitsForHealth)
+    if (isId('sandbox', sandboxId) && clock.now() - madeAt(sandboxId) < UNSEEN_MS) return { phase: 'starting' }
+    return { phase: 'gone', reason: 'lost', exitCode: null, detail: 'ECS shows no task of this sandbox.' }
+  }
+
+  return {
+    name: 'fargate',
+    image: options.image,
+
+    async start(spec, signal) {
+      signal.throwIfAborted()
+      const taskDefinition = taskDefinitions[spec.memoryTier]
+      if (taskDefinition === undefined) throw new DriverError('configuration', `No task definition for the memory tier ${spec.memoryTier}. Enable it in the stack.`)
+      try {
+        const { tasks: started = [], failures = [] } = await ecs.send(new RunTaskCommand(runTaskInput(spec, taskDefinition, options)), { abortSignal: signal })
+        const arn = started[0]?.taskArn
+        if (arn === undefined) throw fromFailures(failures)
+        tasks.remember(spec.sandboxId, arn)
+      } catch (error) {
+        signal.throwIfAborted()
+        // The token was used before: this sandbox was started by an earlier delivery.
+        if (error instanceof Error && error.name === 'ConflictException') return
+        throw toDriverError(error)
+      }
+    },
+
+    inspect: look,
+
+    async waitReady(sandboxId, signal) {
+      for (;;) {
+        const sight = await look(sandboxId).catch((error: unknown) => {
+          // A start takes most of a minute: being asked to slow down is no reason to give it up.
+          if (error instanceof DriverError && error.kind === 'throttled') return { phase: 'starting' } as const
+          throw error
+        })
+        if (sight.phase !== 'starting' || signal.aborted) return sight
+        await delay(pollMs, undefined, { signal }).catch(() => undefined)
+        if (signal.aborted) return sight
+      }
+    },
+
+    /** Resolves once ECS has promised to stop the task; nothing takes that back. */
+    async stop(sandboxId) {
+      try {
+        const task = await tasks.arnOf(sandboxId)
+        if (task !== undefined) await ecs.send(new StopTaskCommand({ cluster, task, reason: 'The sandbox is no longer needed.' }))
+      } catch (error) {
+        if (error instanceof Error && error.name === 'InvalidParameterException' && /not found/i.test(error.message)) return
+        throw toDriverError(error)
+      }
+    },
+
+    async *list() {
+      try {
+        for await (const task of tasks.running()) if (task.startedBy !== undefined && isId('sandbox', task.startedBy)) yield task.startedBy
+      } catch (error) {
+        throw toDriverError(error)
+      }
+    },
+
+    async check() {
+      if (families.length === 0) throw new DriverError('configuration', 'There is no task definition for any memory tier. Deploy the stack with at least one.')
+      await ecs.send(new ListTasksCommand({ cluster, maxResults: 1 })).catch(rethrow)
+    },
+  }
+}
+
+const runTaskInput = (spec: SandboxSpec, taskDefinition: string, options: FargateDriverOptions): RunTaskCommandInput => ({
+  cluster: options.cluster,
+  taskDefinition,
+  launchType: 'FARGATE',
+  count: 1,
+  clientToken: spec.sandboxId,
+  startedBy: spec.sandboxId,
+  enableExecuteCommand: false,
+  networkConfiguration: { awsvpcConfiguration: { subnets: [...options.subnets], securityGroups: [...options.securityGroups], assignPublicIp: 'DISABLED' } },
+  overrides: {
+    containerOverrides: [{
+      name: CONTAINER,
+      environment: [
+        { name: 'CELLBLOCK_SANDBOX_ID', value: spec.sandboxId },
+        { name: 'CELLBLOCK_PUBLIC_KEY', value: spec.publicKey },
+      ],
+    }],
+  },
+})
+
+const rethrow = (error: unknown): never => {
+  throw toDriverError(error)
+}
+
+/** `arn:…:task-definition/family:7` and `family:7` → `family`. */
+const familyOf = (taskDefinition: string): string => (taskDefinition.split('/').at(-1) ?? taskDefinition).replace(/:\d+$/, '')
+
+/** A sandbox's id carries the moment in which it was made (epoch ms). */
+const madeAt = (sandboxId: string): number => decodeTime(sandboxId.slice(ID_PREFIXES.sandbox.length).toUpperCase())

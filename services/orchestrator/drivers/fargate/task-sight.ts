@@ -1,0 +1,26 @@
+import type { Task } from '@aws-sdk/client-ecs'
+import type { SandboxSight } from '../../../core/ports/sandbox-driver.ts'
+import { exitReason } from '../exit-reason.ts'
+
+export const SUPERVISOR_PORT = 8700
+
+/** What one read of DescribeTasks shows. `waitsForHealth`: the task definition has a health check, so RUNNING alone is not ready. */
+export function taskSight(task: Task, waitsForHealth: boolean): SandboxSight {
+  const exitCode = task.containers?.[0]?.exitCode ?? null
+  // The code of the exit arrives a little after the wish to stop; until either it or the reason is there, nothing is known yet.
+  if (task.lastStatus === 'STOPPED' || (task.desiredStatus === 'STOPPED' && (exitCode !== null || task.stopCode !== undefined))) return goneSight(task, exitCode)
+  const host = privateAddress(task)
+  const isUp = task.lastStatus === 'RUNNING' && (!waitsForHealth || task.healthStatus === 'HEALTHY')
+  return isUp && host !== undefined ? { phase: 'ready', address: { kind: 'tcp', host, port: SUPERVISOR_PORT } } : { phase: 'starting' }
+}
+
+function goneSight(task: Task, exitCode: number | null): SandboxSight {
+  const detail = [task.stoppedReason, task.containers?.[0]?.reason].filter(Boolean).join(' ').slice(0, 400)
+  const byExit = exitReason(exitCode, /OutOfMemory/i.test(detail))
+  const reason = byExit === 'lost' && task.stopCode === 'UserInitiated' ? 'stopped' : byExit
+  return { phase: 'gone', reason, exitCode, ...(detail !== '' && { detail }) }
+}
+
+const privateAddress = (task: Task): string | undefined =>
+  task.attachments?.find((attachment) => attachment.type === 'ElasticNetworkInterface')?.details?.find((detail) => detail.name === 'privateIPv4Address')?.value ??
+  task.containers?.[0]?.networkInterfaces?.[0]?.privateIpv4Address

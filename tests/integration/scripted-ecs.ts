@@ -1,0 +1,102 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ECSClient, type Task } from '@aws-sdk/client-ecs'
+
+type Action = 'RunTask' | 'StopTask' | 'DescribeTasks' | 'ListTasks'
+type Json = Record<string, unknown>
+
+export interface ScriptedEcs {
+  readonly client: ECSClient
+  /** Every call in order. */
+  readonly calls: { readonly action: Action; readonly input: Json }[]
+  /** Tasks by ARN, as DescribeTasks shows them. */
+  readonly tasks: Map<string, Task>
+  /** New tasks are shown PENDING so many times before they run. */
+  looksUntilRunning: number
+  /** The next call of this action is answered so, and changes nothing. */
+  answer(action: Action, status: number, body: Json): void
+  close(): Promise<void>
+}
+
+/** A small ECS behind a real HTTP port, spoken to by the real SDK. */
+export async function startScriptedEcs(): Promise<ScriptedEcs> {
+  const calls: { action: Action; input: Json }[] = []
+  const tasks = new Map<string, Task>()
+  const scripted = new Map<Action, { status: number; body: Json }[]>()
+  const looks = new Map<string, number>()
+  const settings = { looksUntilRunning: 0 }
+  let addresses = 0
+
+  /** A task as it looks this time. */
+  const shown = (arn: string): Task[] => {
+    const task = tasks.get(arn)
+    const seen = looks.get(arn) ?? 0
+    looks.set(arn, seen + 1)
+    if (!task) return []
+    return [task.lastStatus === 'RUNNING' && seen < settings.looksUntilRunning ? { ...task, lastStatus: 'PENDING' } : task]
+  }
+
+  const actions: Record<Action, (input: Json) => Json> = {
+    RunTask(input) {
+      const taskArn = `arn:aws:ecs:eu-west-1:1:task/c/${String(input['clientToken'])}`
+      const family = String(input['taskDefinition']).replace(/^.*\//, '').replace(/:\d+$/, '')
+      if (!tasks.has(taskArn)) tasks.set(taskArn, runningTask({ taskArn, startedBy: String(input['startedBy']), group: `family:${family}` }, `10.0.0.${++addresses}`))
+      return { tasks: [tasks.get(taskArn)], failures: [] }
+    },
+    StopTask(input) {
+      const task = tasks.get(String(input['task']))
+      if (task) tasks.set(String(input['task']), { ...task, desiredStatus: 'STOPPED', stopCode: 'UserInitiated' })
+      return { task }
+    },
+    DescribeTasks(input) {
+      const arns = input['tasks'] as string[]
+      return { tasks: arns.flatMap(shown), failures: arns.filter((arn) => !tasks.has(arn)).map((arn) => ({ arn, reason: 'MISSING' })) }
+    },
+    ListTasks({ startedBy, family, desiredStatus = 'RUNNING' }) {
+      const found = [...tasks.values()].filter((task) => task.desiredStatus === desiredStatus && (startedBy === undefined || task.startedBy === startedBy) && (family === undefined || task.group === `family:${String(family)}`))
+      return { taskArns: found.map((task) => task.taskArn) }
+    },
+  }
+
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.on('end', () => {
+      const action = String(request.headers['x-amz-target']).split('.').at(-1) as Action
+      const input = JSON.parse(Buffer.concat(parts).toString()) as Json
+      calls.push({ action, input })
+      const said = scripted.get(action)?.shift() ?? { status: 200, body: actions[action](input) }
+      response.writeHead(said.status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(said.body))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = new ECSClient({
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    maxAttempts: 1,
+  })
+  return Object.assign(settings, {
+    client,
+    calls,
+    tasks,
+    answer: (action: Action, status: number, body: Json): void => void scripted.set(action, [...(scripted.get(action) ?? []), { status, body }]),
+    async close(): Promise<void> {
+      client.destroy()
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  })
+}
+
+export const runningTask = (task: Task, address: string): Task => ({
+  ...task,
+  desiredStatus: 'RUNNING',
+  lastStatus: 'RUNNING',
+  healthStatus: 'UNKNOWN',
+  containers: [{ name: 'sandbox', lastStatus: 'RUNNING' }],
+  attachments: [{ type: 'ElasticNetworkInterface', status: 'ATTACHED', details: [{ name: 'subnetId', value: 'subnet-a' }, { name: 'privateIPv4Address', value: address }] }],
+})
