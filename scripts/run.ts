@@ -18,11 +18,7 @@ async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.Pr
   const config = readSetupConfig()
   const isVerbose = command.isVerbose ?? false
   const env: NodeJS.ProcessEnv = { ...config.environment }
-  if (command.needs.includes('dependencies'))
-    await step('Dependencies', isVerbose, async (progress) => ({
-      found: await ensureDependencies(root, config, progress),
-      value: undefined,
-    }))
+  // The engine first: where it is missing, nobody waits for downloads to learn it.
   if (command.needs.includes('engine')) {
     const engine = await step('Docker engine', isVerbose, async (progress) => {
       const value = await ensureEngine(config, { mayInstall, logFile }, progress)
@@ -30,6 +26,11 @@ async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.Pr
     })
     if (engine.host !== undefined) env['DOCKER_HOST'] = engine.host
   }
+  if (command.needs.includes('dependencies'))
+    await step('Dependencies', isVerbose, async (progress) => ({
+      found: await ensureDependencies(root, config, progress),
+      value: undefined,
+    }))
   if (command.needs.includes('image'))
     env['CELLBLOCK_SANDBOX_IMAGE'] = await step('Sandbox image', isVerbose, async (progress) => {
       const value = await ensureSandboxImage(progress, { mayInstall, config: { ...config, environment: env } })

@@ -1,0 +1,61 @@
+import { describe, expect, inject, it } from 'vitest'
+import { hostCertificateAuthorities } from '../../scripts/setup/certificate-authorities.ts'
+import { readSetupConfig } from '../../scripts/setup/config.ts'
+import { runCommand } from '../../scripts/setup/command.ts'
+import { inImage, pythonInImage } from '../support/in-image.ts'
+
+const image = inject('sandboxImage')
+const outputOf = async (script: string): Promise<string> => (await inImage(image, script)).stdout.trim()
+
+describe('the sandbox image', () => {
+  it('imports the whole data stack in the locked sandbox, silently', async () => {
+    const modules =
+      'numpy pandas scipy sklearn matplotlib seaborn PIL openpyxl plotly sympy networkx ipykernel zmq h11 nacl.signing cloudpickle dill'
+    const program = `import os, shutil\nshutil.copytree('/opt/cellblock/mplcache', '/tmp/mpl'); os.environ['MPLCONFIGDIR'] = '/tmp/mpl'\nimport ${modules.split(' ').join(', ')}\nimport matplotlib.pyplot, scipy.stats, plotly.express, ipykernel.ipkernel\nprint('all')`
+    expect(await pythonInImage(image, program)).toMatchObject({ code: 0, output: 'all\n' })
+  })
+
+  it('has no setuid file, package manager, compiler or perl', async () => {
+    expect(await outputOf('find / -xdev -perm /6000 2>/dev/null')).toBe('')
+    expect(await outputOf('for p in apt-get pip perl gcc cc sudo mount passwd; do command -v $p; done')).toBe('')
+  })
+
+  it('has the tools that notebooks call through the shell', async () => {
+    expect(
+      await outputOf(
+        'ls -d / && python --version | cut -c1-11 && echo a,b | cut -d, -f2 && grep -c root /etc/passwd && seq 3 | tail -1 | sed s/3/three/',
+      ),
+    ).toBe('/\nPython 3.13\nb\n1\nthree')
+  })
+
+  it('knows the worker, who may write nowhere in it but /mnt/data and temporary folders', async () => {
+    expect(await outputOf('id -un; echo ~')).toBe('worker\n/home/worker')
+    const writable = await outputOf('find / -xdev -writable -not -type l -not -path "/proc/*" -not -path "/dev/*" 2>/dev/null | sort')
+    expect(writable.split('\n').filter((path) => !/^\/(mnt\/data|home\/worker|run\/lock|tmp|var\/tmp|dev)$/.test(path))).toEqual([])
+  })
+
+  it('has compiled bytecode for what it imports, because its root is read-only', async () => {
+    const count = (name: string) => `$(find /usr/local/lib/python3.13/dist-packages/pandas -name '${name}' | wc -l)`
+    const [sources, compiled] = (await outputOf(`echo ${count('*.py')} ${count('*.pyc')}`)).split(' ').map(Number)
+    expect(compiled).toBe(sources)
+  })
+
+  it('holds nothing of this machine: neither its certificate authorities nor its name', async () => {
+    expect(await outputOf('find / -xdev \\( -name "*.crt" -o -name host.crt \\) 2>/dev/null')).toBe('')
+    const history = await runCommand('docker', ['history', '--no-trunc', '--format', '{{.CreatedBy}}', image])
+    const settings = await runCommand('docker', ['image', 'inspect', '--format', '{{json .Config}}', image])
+    const authority = hostCertificateAuthorities(readSetupConfig().caFile).split('\n')[1]
+    if (authority !== undefined)
+      expect(await outputOf(`grep -rlF '${authority}' /etc /opt /usr/share /usr/lib/ssl /usr/local/share 2>/dev/null`)).toBe('')
+    expect(`${history.stdout}${settings.stdout}`).not.toMatch(/proxy|index_url|\.crt/i)
+  })
+
+  it('starts the supervisor and sets no health check', async () => {
+    const { stdout } = await runCommand('docker', ['image', 'inspect', '--format', '{{json .Config}}', image])
+    expect(JSON.parse(stdout)).toMatchObject({
+      Entrypoint: ['/usr/bin/python3', '-m', 'cellblock_supervisor'],
+      WorkingDir: '/opt/cellblock',
+    })
+    expect(JSON.parse(stdout)).not.toHaveProperty('Healthcheck')
+  })
+})
