@@ -4,7 +4,7 @@ import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { EventStore } from '../../core/ports/table.ts'
 import { absent, all, below, between, equals, startsWith, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
-import { EVENT_PREFIX, eventSortKey, rowKey, type ItemKey } from './keys.ts'
+import { EVENT_PREFIX, eventSortKey, rowKey } from './keys.ts'
 import { createKnownPositions } from './known-positions.ts'
 import type { Item } from './row-codec.ts'
 
@@ -91,7 +91,7 @@ export function createEventStore(items: Items, objects: ObjectStore): EventStore
       do {
         const page = await items.query({ where: all(equals('pk', partitionOf(owner)), startsWith('sk', EVENT_PREFIX)), startKey })
         await Promise.all(page.items.map((item) => (typeof item['objectKey'] === 'string' ? objects.delete(item['objectKey']) : undefined)))
-        await items.writeMany(page.items.map((item) => ({ delete: { pk: item['pk'], sk: item['sk'] } as unknown as ItemKey })))
+        await items.writeMany(page.items.map((item) => ({ delete: { pk: String(item['pk']), sk: String(item['sk']) } })))
         startKey = page.lastKey
       } while (startKey !== undefined)
     },

@@ -1,5 +1,7 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { BatchGetCommand, BatchWriteCommand, DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import {
+  BatchGetItemCommand, BatchWriteItemCommand, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, UpdateItemCommand, type DynamoDBClient, type WriteRequest,
+} from '@aws-sdk/client-dynamodb'
+import { fromAttributes, toAttributes, type Attributes } from './attribute-values.ts'
 import { Expression, updateText, type Action, type Condition } from './expression.ts'
 import type { ItemKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
@@ -37,56 +39,55 @@ export interface Items {
 }
 
 export function createItems(client: DynamoDBClient, tableName: string): Items {
-  const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } })
   const ofTable = { TableName: tableName }
 
   return {
     async get(key) {
-      const { Item } = await documents.send(new GetCommand({ ...ofTable, Key: key, ConsistentRead: true }))
-      return Item ?? null
+      const { Item } = await client.send(new GetItemCommand({ ...ofTable, Key: toAttributes(key), ConsistentRead: true }))
+      return Item === undefined ? null : fromAttributes(Item)
     },
     async put(item, condition) {
       refuseTooLarge(Object.values(item))
       const e = new Expression()
       const text = condition === undefined ? {} : { ConditionExpression: condition.text(e) }
-      return (await unlessConditionFails(documents.send(new PutCommand({ ...ofTable, Item: item, ...text, ...attributes(e) })))) !== null
+      return (await unlessConditionFails(client.send(new PutItemCommand({ ...ofTable, Item: toAttributes(item), ...text, ...placeholders(e) })))) !== null
     },
     async update(key, actions, condition) {
       const e = new Expression()
       const UpdateExpression = updateText(e, actions)
       refuseTooLarge(Object.values(e.values))
       const ConditionExpression = condition.text(e)
-      const command = new UpdateCommand({ ...ofTable, Key: key, UpdateExpression, ConditionExpression, ...attributes(e), ReturnValues: 'ALL_NEW' })
-      const answer = await unlessConditionFails(documents.send(command))
-      return answer === null ? null : (answer.Attributes ?? {})
+      const command = new UpdateItemCommand({ ...ofTable, Key: toAttributes(key), UpdateExpression, ConditionExpression, ...placeholders(e), ReturnValues: 'ALL_NEW' })
+      const answer = await unlessConditionFails(client.send(command))
+      return answer === null ? null : fromAttributes(answer.Attributes ?? {})
     },
     async delete(key) {
-      await documents.send(new DeleteCommand({ ...ofTable, Key: key }))
+      await client.send(new DeleteItemCommand({ ...ofTable, Key: toAttributes(key) }))
     },
     async query(request) {
       const e = new Expression()
-      const answer = await documents.send(
+      const answer = await client.send(
         new QueryCommand({
           ...ofTable,
           ...(request.index === undefined ? { ConsistentRead: true } : { IndexName: request.index }),
           KeyConditionExpression: request.where.text(e),
           ...(request.filter === undefined ? {} : { FilterExpression: request.filter.text(e) }),
-          ...attributes(e),
+          ...placeholders(e),
           ScanIndexForward: request.descending !== true,
           ...(request.limit === undefined ? {} : { Limit: request.limit }),
-          ...(request.startKey === undefined ? {} : { ExclusiveStartKey: request.startKey }),
+          ...(request.startKey === undefined ? {} : { ExclusiveStartKey: toAttributes(request.startKey) }),
         }),
       )
-      return { items: answer.Items ?? [], lastKey: answer.LastEvaluatedKey }
+      return { items: (answer.Items ?? []).map(fromAttributes), lastKey: answer.LastEvaluatedKey && fromAttributes(answer.LastEvaluatedKey) }
     },
     async getMany(keys) {
       const found = new Map<string, Item>()
       for (const group of groupsOf(100, keys)) {
-        let wanted: Record<string, unknown>[] = group.map(({ pk, sk }) => ({ pk, sk }))
+        let wanted: Attributes[] = group.map(({ pk, sk }) => toAttributes({ pk, sk }))
         for (let attempt = 0; wanted.length > 0; attempt++) {
           await pauseBefore(attempt)
-          const answer = await documents.send(new BatchGetCommand({ RequestItems: { [tableName]: { Keys: wanted, ConsistentRead: true } } }))
-          for (const item of answer.Responses?.[tableName] ?? []) found.set(`${item['pk']} ${item['sk']}`, item)
+          const answer = await client.send(new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys: wanted, ConsistentRead: true } } }))
+          for (const item of (answer.Responses?.[tableName] ?? []).map(fromAttributes)) found.set(`${String(item['pk'])} ${String(item['sk'])}`, item)
           wanted = answer.UnprocessedKeys?.[tableName]?.Keys ?? []
         }
       }
@@ -95,13 +96,13 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
     async writeMany(changes) {
       for (const change of changes) if ('put' in change) refuseTooLarge(Object.values(change.put))
       const requests = changes.map((change) =>
-        'put' in change ? { PutRequest: { Item: change.put } } : { DeleteRequest: { Key: { pk: change.delete.pk, sk: change.delete.sk } } },
+        'put' in change ? { PutRequest: { Item: toAttributes(change.put) } } : { DeleteRequest: { Key: toAttributes(change.delete) } },
       )
       for (const group of groupsOf(25, requests)) {
-        let left: NonNullable<ConstructorParameters<typeof BatchWriteCommand>[0]['RequestItems']>[string] = group
+        let left: WriteRequest[] = group
         for (let attempt = 0; left.length > 0; attempt++) {
           await pauseBefore(attempt)
-          const answer = await documents.send(new BatchWriteCommand({ RequestItems: { [tableName]: left } }))
+          const answer = await client.send(new BatchWriteItemCommand({ RequestItems: { [tableName]: left } }))
           left = answer.UnprocessedItems?.[tableName] ?? []
         }
       }
@@ -110,9 +111,9 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
 }
 
 /** DynamoDB refuses empty maps. */
-const attributes = (e: Expression): Partial<{ ExpressionAttributeNames: Record<string, string>; ExpressionAttributeValues: Record<string, unknown> }> => ({
+const placeholders = (e: Expression): { readonly ExpressionAttributeNames?: Record<string, string>; readonly ExpressionAttributeValues?: Attributes } => ({
   ...(Object.keys(e.names).length === 0 ? {} : { ExpressionAttributeNames: e.names }),
-  ...(Object.keys(e.values).length === 0 ? {} : { ExpressionAttributeValues: e.values }),
+  ...(Object.keys(e.values).length === 0 ? {} : { ExpressionAttributeValues: toAttributes(e.values) }),
 })
 
 async function unlessConditionFails<Answer>(request: Promise<Answer>): Promise<Answer | null> {
