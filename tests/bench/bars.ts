@@ -1,0 +1,28 @@
+/** The published bars: what each ratio must not exceed, or must reach. */
+export const BARS: Readonly<Record<string, { readonly atMost: number } | { readonly atLeast: number }>> = {
+  live_vs_kernel: { atMost: 3 },
+  live_vs_baseline: { atLeast: 200 },
+  live_p99_over_p50: { atMost: 3 },
+  fresh_vs_live: { atMost: 1.5 },
+  cold_vs_floor: { atMost: 1.35 },
+  throughput_vs_kernels: { atLeast: 0.25 },
+  plot_vs_kernel: { atMost: 1.3 },
+  file_vs_copy: { atMost: 2 },
+  image_mb: { atMost: 200 },
+  sandbox_pss_mb: { atMost: 120 },
+  server_rss_mb: { atMost: 250 },
+  turn_vs_executions: { atMost: 2 },
+}
+
+/** Null for a ratio that has no bar. */
+export function meetsBar(key: string, value: number): boolean | null {
+  const bar = BARS[key]
+  if (bar === undefined) return null
+  return 'atMost' in bar ? value <= bar.atMost : value >= bar.atLeast
+}
+
+export function barText(key: string): string {
+  const bar = BARS[key]
+  if (bar === undefined) return ''
+  return 'atMost' in bar ? `≤ ${bar.atMost}` : `≥ ${bar.atLeast}`
+}

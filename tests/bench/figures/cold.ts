@@ -1,0 +1,28 @@
+import { PRINT, type Bench } from '../bench.ts'
+import { startServer } from '../sides/server.ts'
+import { timePlainStart } from '../sides/start-plain-kernel.ts'
+import { timed } from '../sides/time.ts'
+import { round, summarize } from '../statistics.ts'
+
+/** The first execution of a new container when nothing waits for it, beside a container with a plain kernel. */
+export const cold: Bench = {
+  name: 'cold',
+  title: 'first execution, empty pool, beside create + start + plain ipykernel ready',
+  async run({ isQuick, images }) {
+    const server = await startServer({ image: images.sandbox, poolSize: 0 })
+    try {
+      const first: number[] = []
+      const floor: number[] = []
+      for (let run = 0; run < (isQuick ? 3 : 15); run++) {
+        floor.push(await timePlainStart(images.sandbox))
+        const container = await server.api.createContainer()
+        first.push(await timed(() => server.api.run(container, PRINT)))
+        await server.api.deleteContainer(container)
+      }
+      const figures = { cold_ms: summarize('ms', first), plain_start_ms: summarize('ms', floor) }
+      return { figures, ratios: { cold_vs_floor: round(figures.cold_ms.median / figures.plain_start_ms.median) } }
+    } finally {
+      await server.stop()
+    }
+  },
+}

@@ -1,0 +1,24 @@
+import { POOL_SIZE, PRINT, type Bench } from '../bench.ts'
+import { timed } from '../sides/time.ts'
+import { round, summarize } from '../statistics.ts'
+
+const LIVE_RUNS_EACH = 10
+
+/** The first execution of a new container when a sandbox waits for it, beside one on a live container. */
+export const fresh: Bench = {
+  name: 'fresh',
+  title: 'first execution of a fresh container, warm pool',
+  async run({ isQuick, server, liveContainer }) {
+    const first: number[] = []
+    const whole: number[] = []
+    for (let run = 0; run < (isQuick ? 5 : 20); run++) {
+      await server.pool.waitFor(POOL_SIZE)
+      for (let live = 0; live < LIVE_RUNS_EACH; live++) whole.push(await timed(() => server.api.run(liveContainer, PRINT)))
+      const container = await server.api.createContainer()
+      first.push(await timed(() => server.api.run(container, PRINT)))
+      await server.api.deleteContainer(container)
+    }
+    const figures = { fresh_ms: summarize('ms', first), live_beside_fresh_ms: summarize('ms', whole) }
+    return { figures, ratios: { fresh_vs_live: round(figures.fresh_ms.median / figures.live_beside_fresh_ms.median) } }
+  },
+}

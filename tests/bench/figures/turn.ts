@@ -1,0 +1,51 @@
+import { PRINT, type Bench } from '../bench.ts'
+import type { ApiClient, ExecutionAnswer } from '../sides/api-client.ts'
+import { timed } from '../sides/time.ts'
+import { round, summarize } from '../statistics.ts'
+
+/** What the scripted model of the server under test runs in each turn. */
+export const TURN_SCRIPT = [PRINT, PRINT] as const
+
+interface Turn {
+  readonly status: string
+  readonly output: readonly { readonly type: string }[]
+}
+
+const WARM_UP = 3
+
+/** A chat turn with two tool calls and a model that answers at once, beside what its two executions took. */
+export const turn: Bench = {
+  name: 'turn',
+  title: 'a chat turn with two tool calls, model answering at once, beside its executions',
+  async run({ isQuick, server, liveContainer }) {
+    const model = await scriptedModelName(server.api)
+    const request = { model, input: 'run it', tools: [{ type: 'code_interpreter', container: liveContainer }] }
+    const turns: number[] = []
+    const executions: number[] = []
+    const runs = isQuick ? 30 : 200
+    for (let run = -WARM_UP; run < runs; run++) {
+      const ms = await timed(async () => checkTurn(await server.api.json<Turn>('POST', '/v1/responses', request)))
+      const { data } = await server.api.json<{ readonly data: readonly ExecutionAnswer[] }>(
+        'GET',
+        `/v1/containers/${liveContainer}/executions?order=desc&limit=${TURN_SCRIPT.length}`,
+      )
+      if (run < 0) continue
+      turns.push(ms)
+      executions.push(data.reduce((sum, row) => sum + Date.parse(row.ended_at ?? '') - Date.parse(row.created_at), 0))
+    }
+    const figures = { turn_ms: summarize('ms', turns), turn_executions_ms: summarize('ms', executions) }
+    return { figures, ratios: { turn_vs_executions: round(figures.turn_ms.median / figures.turn_executions_ms.median) } }
+  },
+}
+
+async function scriptedModelName(api: ApiClient): Promise<string> {
+  const { data } = await api.json<{ readonly data: readonly { readonly id: string }[] }>('GET', '/v1/models')
+  const name = data.find(({ id }) => id !== 'demo')?.id
+  if (name === undefined) throw new Error('The server under test does not know the scripted model.')
+  return name
+}
+
+function checkTurn({ status, output }: Turn): void {
+  const calls = output.filter(({ type }) => type === 'code_interpreter_call').length
+  if (status !== 'completed' || calls !== TURN_SCRIPT.length) throw new Error(`The turn ended ${status} after ${calls} calls.`)
+}

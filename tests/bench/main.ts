@@ -1,0 +1,50 @@
+// `npm run bench`: every figure beside what it is compared with, in one run.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
+import { Cleanups } from './cleanups.ts'
+import { readOptions, USAGE, type BenchOptions } from './options.ts'
+import { BENCHES, BREAKDOWN } from './registry.ts'
+import { reportText, type BenchReport } from './report.ts'
+import { runBenches } from './run-benches.ts'
+
+const RESULTS = join(import.meta.dirname, '../../bench/results')
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+
+async function main(options: BenchOptions): Promise<void> {
+  const isWanted = (name: string): boolean =>
+    name === BREAKDOWN ? options.isBreakdown || options.only.includes(name) : options.only.length === 0 || options.only.includes(name)
+  const benches = BENCHES.filter(({ name }) => isWanted(name))
+  const image = process.env['CELLBLOCK_SANDBOX_IMAGE'] ?? (await ensureSandboxImage(say))
+  const cleanups = new Cleanups()
+  cleanups.runOnSignals()
+  try {
+    const report = await runBenches(benches, { isQuick: options.isQuick, image, say, cleanups })
+    process.stdout.write(options.isJson ? `${JSON.stringify(report)}\n` : `\n${reportText(report)}`)
+    if (!options.isQuick && options.only.length === 0) await keep(report)
+  } finally {
+    await cleanups.run()
+  }
+}
+
+/** The results of the last full run are part of the repository: a change shows as a difference. */
+async function keep(report: BenchReport): Promise<void> {
+  await mkdir(RESULTS, { recursive: true })
+  await writeFile(join(RESULTS, 'latest.json'), `${JSON.stringify(report, null, 2)}\n`)
+  await writeFile(join(RESULTS, 'latest.md'), `# Results of the last full run\n\n${reportText(report)}`)
+}
+
+let options: BenchOptions | null = null
+try {
+  options = readOptions(process.argv.slice(2))
+} catch (error) {
+  say(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
+  process.exitCode = 2
+}
+if (options !== null) {
+  await main(options).catch((error: unknown) => {
+    say(`✗ ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    process.exitCode = 1
+  })
+}

@@ -1,0 +1,18 @@
+import type { Bench } from './bench.ts'
+import { baseline } from './figures/baseline.ts'
+import { breakdown } from './figures/breakdown.ts'
+import { cold } from './figures/cold.ts'
+import { fileCopy } from './figures/file-copy.ts'
+import { fresh } from './figures/fresh.ts'
+import { imageSize } from './figures/image-size.ts'
+import { live } from './figures/live.ts'
+import { memory } from './figures/memory.ts'
+import { plot } from './figures/plot.ts'
+import { throughput } from './figures/throughput.ts'
+import { turn } from './figures/turn.ts'
+
+/** In the order in which they run: what loads the server most comes last. */
+export const BENCHES: readonly Bench[] = [live, baseline, plot, turn, fresh, memory, cold, throughput, fileCopy, imageSize, breakdown]
+
+/** Runs only when it is asked for by name or with --breakdown. */
+export const BREAKDOWN = breakdown.name

@@ -1,0 +1,30 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { explainFailure, runCommand } from '../../../scripts/setup/command.ts'
+import { BENCH_LABEL } from './docker.ts'
+
+const notebookOf = (code: string): unknown => ({
+  nbformat: 4,
+  nbformat_minor: 5,
+  metadata: { kernelspec: { name: 'python3', display_name: 'Python 3', language: 'python' } },
+  cells: [{ cell_type: 'code', id: 'cell', metadata: {}, execution_count: null, outputs: [], source: code }],
+})
+
+/** The way that the service replaces: write a notebook, `docker run --rm` + `jupyter nbconvert --execute`, read it back. */
+export async function runReplacedWay(image: string, code: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'cellblock-bench-notebook-'))
+  try {
+    await writeFile(join(folder, 'in.ipynb'), JSON.stringify(notebookOf(code)))
+    const docker = ['run', '--rm', '--label', BENCH_LABEL, '--volume', `${folder}:/work`, image]
+    const nbconvert = ['nbconvert', '--to', 'notebook', '--execute', '--output', 'out.ipynb', '/work/in.ipynb']
+    const result = await runCommand('docker', [...docker, ...nbconvert])
+    if (result.code !== 0) throw explainFailure('The replaced way failed: the reason is above.', result)
+    const done = JSON.parse(await readFile(join(folder, 'out.ipynb'), 'utf8')) as {
+      readonly cells: readonly { readonly outputs: readonly unknown[] }[]
+    }
+    if (done.cells[0]?.outputs.length === 0) throw new Error('The replaced way ran and left no output in the notebook.')
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

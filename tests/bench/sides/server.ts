@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApiClient, type ApiClient } from './api-client.ts'
+import { openWarmPool, type WarmPool } from './warm-pool.ts'
+
+const MAIN = join(import.meta.dirname, '../../../services/local/main.ts')
+const READY = /ready at (http:\/\/\S+)/
+
+/** The service under test: a process of its own, on a free port, with a data folder that goes with it. */
+export interface BenchServer {
+  readonly api: ApiClient
+  readonly url: string
+  readonly pid: number
+  readonly pool: WarmPool
+  stop(): Promise<void>
+}
+
+export async function startServer(options: {
+  readonly image: string
+  readonly poolSize: number
+  readonly modelUrl?: string
+}): Promise<BenchServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'cellblock-bench-data-'))
+  const apiKey = `ck_${randomBytes(32).toString('base64url')}`
+  const { OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, CELLBLOCK_MODELS: _models, ...inherited } = process.env
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, '--data', folder], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...inherited,
+      PORT: '0',
+      CELLBLOCK_API_KEY: apiKey,
+      CELLBLOCK_POOL: String(options.poolSize),
+      CELLBLOCK_SANDBOX_IMAGE: options.image,
+      ...(options.modelUrl === undefined ? {} : { OPENAI_BASE_URL: options.modelUrl, OPENAI_API_KEY: 'bench' }),
+    },
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await ended
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const url = await readyUrl(child)
+    const api = createApiClient(url, apiKey)
+    return {
+      api,
+      url,
+      pid: child.pid ?? 0,
+      pool: await openWarmPool(url),
+      stop: async () => {
+        await api.close()
+        await stop()
+      },
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function readyUrl(child: ReturnType<typeof spawn>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    const listen = (chunk: Buffer): void => {
+      said = `${said}${chunk.toString()}`.slice(-4_000)
+      const url = READY.exec(said)?.[1]
+      if (url !== undefined) resolve(url)
+    }
+    child.stdout?.on('data', listen)
+    child.stderr?.on('data', listen)
+    child.once('exit', (code) => reject(new Error(`The server under test ended with code ${code}: ${said}`)))
+  })
+}
