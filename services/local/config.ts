@@ -1,5 +1,5 @@
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 
@@ -67,5 +67,5 @@ function readFlags(argv: readonly string[]): { readonly data?: string | undefine
   }
 }
 
-/** Short, because a Unix socket's path has at most 107 bytes. */
-export const controlRootFor = (name: string): string => join(tmpdir(), `cellblock-${process.getuid?.() ?? 0}`, name)
+/** A data folder has one server at a time, so its name tells that server's sandboxes from those of others on the same engine. */
+export const stageOf = (dataDir: string): string => `local-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`

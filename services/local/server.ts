@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Docker from 'dockerode'
@@ -22,7 +21,7 @@ import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
 import { createS3ObjectStore } from '../storage/s3/s3-object-store.ts'
 import { createLocalSignals } from '../storage/signals/local-signals.ts'
 import { createSqsQueue } from '../storage/sqs/sqs-queue.ts'
-import type { LocalConfig } from './config.ts'
+import { stageOf, type LocalConfig } from './config.ts'
 import { ensureDevTenant } from './dev-tenant.ts'
 import { createLocalResources } from './emulators/create-local-resources.ts'
 import { startEmulators } from './emulators/start-emulators.ts'
@@ -61,7 +60,7 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   await mkdir(folder, { recursive: true })
   if (config.dataDir === null) cleanups.push(() => rm(folder, { recursive: true, force: true }))
 
-  const emulators = await startEmulators({ dataDir: folder })
+  const emulators = await startEmulators({ dataDir: folder, log: (error) => telemetry.emit({ event: 'emulator', outcome: 'error', detail: String(error) }) })
   cleanups.push(() => emulators.stop())
   const clients = createStorageClients({
     region: emulators.region,
@@ -79,9 +78,7 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   const link = createLink()
   const supervisor = createSupervisorClient({ link })
   cleanups.push(() => link.close())
-  // A data folder has one server at a time, so its name tells its sandboxes from those of other servers.
-  const stage = `local-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
-  const driver = createDockerDriver({ docker: new Docker(), image: config.sandboxImage, stage, supervisor, runtime: config.dockerRuntime ?? undefined })
+  const driver = createDockerDriver({ docker: new Docker(), image: config.sandboxImage, stage: stageOf(folder), supervisor, runtime: config.dockerRuntime ?? undefined })
   await driver.check()
 
   const workerId = newId('worker')

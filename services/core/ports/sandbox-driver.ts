@@ -6,6 +6,8 @@ export interface SandboxSpec {
   readonly memoryTier: MemoryTier
   /** Ed25519 public key, 32 bytes, base64url: the supervisor believes only its holder. */
   readonly publicKey: string
+  /** Somebody waits for it; one for the pool may give way to live work while it starts. */
+  readonly isAwaited: boolean
 }
 
 export type SandboxSight =

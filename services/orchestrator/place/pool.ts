@@ -1,4 +1,5 @@
 import pLimit from 'p-limit'
+import { nudgeExecution } from '../../core/accept-execution.ts'
 import { MEMORY_TIERS, type MemoryTier } from '../../core/limits.ts'
 import { newSandbox } from '../../core/new-sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
@@ -53,5 +54,9 @@ async function startOne(deps: PlaceDeps, memoryTier: MemoryTier): Promise<void> 
   const sandbox = newSandbox({ memoryTier, image: deps.driver.image, claimedBy: null }, deps.clock.now())
   await deps.table.sandboxes.create(sandbox)
   // A start that failed has been written down; the next refill tries again.
-  await startSandbox(deps, sandbox)
+  const started = await startSandbox(deps, sandbox)
+  if (started?.claimedBy === undefined || started.claimedBy === null) return
+  const { tenant, containerId } = started.claimedBy
+  const head = (await deps.table.containers.get(tenant, containerId))?.queue[0]
+  if (head !== undefined) await nudgeExecution(deps.queue, tenant, containerId, head)
 }

@@ -17,12 +17,16 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
   const report = (outcome: string, detail: string | null = null): void =>
     telemetry.emit({ event: 'sandbox_start', outcome, detail, sandbox: sandbox.id, tier: sandbox.memoryTier, is_pool: sandbox.claimedBy === null, start_ms: clock.now() - began })
   try {
-    await driver.start({ sandboxId: sandbox.id, memoryTier: sandbox.memoryTier, publicKey: sandbox.publicKey }, signal)
+    const { id: sandboxId, memoryTier, publicKey } = sandbox
+    await driver.start({ sandboxId, memoryTier, publicKey, isAwaited: sandbox.claimedBy !== null }, signal)
     const sight = await driver.waitReady(sandbox.id, signal)
     if (sight.phase === 'ready') {
       const now = clock.now()
-      const state = sandbox.claimedBy === null ? 'ready' : 'claimed'
-      const moved = await table.sandboxes.move(sandbox.id, ['starting'], { state, address: sight.address, readyAt: now, dueAt: now + SANDBOX_CHECK_MS })
+      const change = { address: sight.address, readyAt: now, dueAt: now + SANDBOX_CHECK_MS }
+      // A container may have reserved it while it started.
+      const moved =
+        (await table.sandboxes.move(sandbox.id, ['starting'], { ...change, state: 'ready' }, { unclaimed: true })) ??
+        (await table.sandboxes.move(sandbox.id, ['starting'], { ...change, state: 'claimed' }))
       report(moved === null ? 'unwanted' : 'ready')
       if (moved === null) await driver.stop(sandbox.id)
       return moved

@@ -64,7 +64,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
       if (freed === null) return { kind: 'moved' }
       present = freed
     }
-    return (await claimWarm(present)) ?? (await askForStart(present, execution.id))
+    return (await claimWarm(present)) ?? (await reserveStarting(present)) ?? (await askForStart(present, execution.id))
   }
 
   async function claimWarm(container: Container): Promise<Acquired | null> {
@@ -78,6 +78,20 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
       void queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined)
       if (owner !== null) return { kind: 'live', session, container: owner }
       // Another step moved this container first: a claimed sandbox is never handed back.
+      await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: candidate.id }, { group: '_pool' })
+      return { kind: 'moved' }
+    }
+    return null
+  }
+
+  /** A sandbox that already starts for the pool is ready sooner than one that has yet to be asked for. */
+  async function reserveStarting(container: Container): Promise<Acquired | null> {
+    const { tenant, id, memoryTier, stateLost } = container
+    for (const candidate of await table.sandboxes.all()) {
+      const fits = candidate.state === 'starting' && candidate.claimedBy === null && candidate.memoryTier === memoryTier && candidate.image === deps.image
+      if (!fits || (await table.sandboxes.reserve(candidate.id, { tenant, containerId: id }, clock.now())) === null) continue
+      void queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined)
+      if ((await give(container, candidate.id, stateLost)) !== null) return { kind: 'starting' }
       await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: candidate.id }, { group: '_pool' })
       return { kind: 'moved' }
     }

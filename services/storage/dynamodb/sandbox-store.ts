@@ -47,10 +47,16 @@ export function createSandboxStore(items: Items): SandboxStore {
       return decode(await items.update(keyOf(id), [...change, set('dueAt', dueAt), set('poolSk', takenSortKey(id))], mayClaim))
     },
 
-    async move(id, from, change) {
+    async reserve(id, { tenant, containerId }, now) {
+      const change = sandboxCodec.patch({ claimedBy: { tenant, containerId }, claimedAt: now })
+      return decode(await items.update(keyOf(id), change, all(equals('state', 'starting'), absent('claimedBy'))))
+    },
+
+    async move(id, from, change, { unclaimed = false } = {}) {
       const actions = [...sandboxCodec.patch(change), ...poolActions(id, change)]
       if (actions.length === 0) actions.push(assign('id', id))
-      return decode(await items.update(keyOf(id), actions, oneOf('state', from)))
+      const isThere = oneOf('state', from)
+      return decode(await items.update(keyOf(id), actions, unclaimed ? all(isThere, absent('claimedBy')) : isThere))
     },
 
     ready: (tier, limit) => inPool(all(equals('poolPk', POOL), startsWith('poolSk', readySortKey(tier))), limit),

@@ -61,7 +61,7 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
     Memory: memory,
     MemorySwap: memory,
     NanoCpus: Math.round(limits.cpus * 1e9),
-    CpuShares: SHARES_WHILE_STARTING,
+    CpuShares: spec.isAwaited ? SHARES_WHEN_READY : SHARES_WHILE_STARTING,
     OomScoreAdj: 500,
     ShmSize: limits.shmBytes,
     LogConfig: { Type: 'none', Config: {} },
