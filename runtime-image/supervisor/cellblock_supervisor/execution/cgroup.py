@@ -2,7 +2,10 @@
 
 import os
 
+from ..config import DATA_DIR, HOME_DIR
+
 _ROOT = "/sys/fs/cgroup"
+_WORKER_FOLDERS = (DATA_DIR, HOME_DIR, "/tmp", "/dev/shm", "/run/worker")
 # A v1 limit this high means "no limit".
 _UNLIMITED = 1 << 60
 
@@ -27,6 +30,10 @@ class Cgroup:
         name, key = ("memory.stat", "inactive_file") if self._is_v2 else ("memory/memory.stat", "total_inactive_file")
         return max(0, used - (self._field(name, key) or 0))
 
+    def private_memory(self) -> int | None:
+        """Bytes of processes' own memory, without files and without tmpfs contents."""
+        return self._field("memory.stat", "anon") if self._is_v2 else self._field("memory/memory.stat", "total_rss")
+
     def memory_peak(self) -> int | None:
         return self._number("memory.peak") if self._is_v2 else self._number("memory/memory.max_usage_in_bytes")
 
@@ -44,6 +51,21 @@ class Cgroup:
 
     def pids_limit(self) -> int | None:
         return self._number("pids.max") if self._is_v2 else self._number("pids/pids.max")
+
+    def tmpfs_bytes(self) -> int:
+        """How much of the memory limit is set aside for the worker's tmpfs folders, filled to their brim."""
+        total, seen = 0, set[int]()
+        try:
+            with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
+                places = [line.split()[1] for line in file if line.split()[2] == "tmpfs"]
+            for place in places:
+                if place in _WORKER_FOLDERS and (device := os.stat(place).st_dev) not in seen:
+                    seen.add(device)
+                    status = os.statvfs(place)
+                    total += status.f_blocks * status.f_frsize
+        except OSError:
+            return 0
+        return total
 
     def _number(self, name: str) -> int | None:
         text = self._read(name).strip()

@@ -16,6 +16,8 @@ from . import json_guard
 MAX_MESSAGE_BYTES = 14 * 1024 * 1024
 _PIPE_BYTES = 1024 * 1024
 _RAW_READ_BYTES = 256 * 1024
+_FLOOD_BYTES = 4 * 1024
+_FLOOD_PAUSE_SECONDS = 0.0005
 _PACKETS_PER_TURN = 64
 
 
@@ -155,23 +157,34 @@ class KernelLink:
         return True
 
     def _on_raw(self, name: str) -> None:
-        if self._open:
-            self._read_raw(name, 4 * _RAW_READ_BYTES)
+        if not self._open:
+            return
+        if self._read_raw(name, 4 * _RAW_READ_BYTES) >= _FLOOD_BYTES:
+            # While it floods, let the pipe fill: one large read costs far less than a wake-up for each small write.
+            self._loop.remove_reader(self._raw[name])
+            self._loop.call_later(_FLOOD_PAUSE_SECONDS, self._listen_raw, name)
 
-    def _read_raw(self, name: str, limit: int) -> None:
+    def _listen_raw(self, name: str) -> None:
+        if self._open:
+            self._loop.add_reader(self._raw[name], self._on_raw, name)
+
+    def _read_raw(self, name: str, limit: int) -> int:
+        """Reads until the pipe is empty or `limit` bytes came; answers how many."""
         fd = self._raw[name]
-        while limit > 0:
+        total = 0
+        while total < limit:
             try:
                 size = os.readv(fd, [self._raw_view])
             except BlockingIOError:
-                return
+                break
             if size == 0:
                 self._loop.remove_reader(fd)
-                return
+                break
             self._events.on_text(name, self._raw_view[:size])
-            limit -= size
+            total += size
             if size < len(self._raw_view):
-                return
+                break
+        return total
 
     def _write(self) -> None:
         while self._outgoing and self._open:

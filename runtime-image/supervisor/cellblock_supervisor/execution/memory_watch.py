@@ -16,7 +16,10 @@ class MemoryWatch:
     def __init__(self, cgroup: Cgroup, on_full: Callable[[], None]) -> None:
         self._cgroup = cgroup
         self._on_full = on_full
+        # The limit is read anew each time: a sandbox from the pool grows when it is claimed.
         self._limit = cgroup.memory_limit()
+        set_aside = cgroup.tmpfs_bytes()
+        self._private_limit = self._limit - set_aside if self._limit is not None and self._limit > set_aside else None
         self._start = cgroup.memory_in_use() or 0
         self.peak = 0
         self._loop = asyncio.get_running_loop()
@@ -31,6 +34,12 @@ class MemoryWatch:
         used = self._cgroup.memory_in_use()
         if used is not None:
             self.peak = max(self.peak, used - self._start)
-            if self._limit is not None and used > self._limit - RESERVE_BYTES:
+            if self._is_full(used):
                 self._on_full()
         self._timer = self._loop.call_later(_EVERY_SECONDS, self._look)
+
+    def _is_full(self, used: int) -> bool:
+        """All of it is nearly gone, or processes have eaten what is set aside for files in memory."""
+        if self._limit is not None and used > self._limit - RESERVE_BYTES:
+            return True
+        return self._private_limit is not None and (self._cgroup.private_memory() or 0) > self._private_limit - RESERVE_BYTES
