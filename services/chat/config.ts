@@ -1,0 +1,70 @@
+import { z } from 'zod'
+
+/** One further model: `model` is what its endpoint calls it, `name` unless given. The key is given itself or by the variable that holds it. */
+const ModelSetting = z.object({
+  name: z.string().min(1),
+  base_url: z.url(),
+  api_key: z.string().min(1).optional(),
+  api_key_env: z.string().min(1).optional(),
+  model: z.string().min(1).optional(),
+  context_window: z.int().min(2_048).optional(),
+})
+
+export interface ModelConfig {
+  readonly name: string
+  readonly baseUrl: string
+  readonly apiKey: string | null
+  readonly upstreamName: string
+  /** Tokens; null when unknown. */
+  readonly contextWindow: number | null
+}
+
+export interface ChatConfig {
+  /** The endpoint of OPENAI_API_KEY. `models` null: it is asked for whatever name a request has. */
+  readonly openAi: { readonly baseUrl: string; readonly apiKey: string | null; readonly models: readonly string[] | null } | null
+  readonly models: readonly ModelConfig[]
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+const OPENAI = 'https://api.openai.com/v1'
+
+/**
+ * OPENAI_API_KEY, OPENAI_BASE_URL (a base URL alone is enough for a local server), OPENAI_MODELS (names, comma-separated) and
+ * CELLBLOCK_MODELS (a JSON list). Throws an Error that names the variable and what is wrong with it.
+ */
+export function chatConfigFromEnv(env: Env = process.env): ChatConfig {
+  const apiKey = given(env['OPENAI_API_KEY'])
+  const baseUrl = given(env['OPENAI_BASE_URL'])
+  if (baseUrl !== null && !URL.canParse(baseUrl)) throw new Error('OPENAI_BASE_URL is not a URL. Give one such as https://api.openai.com/v1.')
+  const names = given(env['OPENAI_MODELS'])
+  return {
+    openAi: apiKey === null && baseUrl === null ? null : { baseUrl: baseUrl ?? OPENAI, apiKey, models: names === null ? null : names.split(',').map((name) => name.trim()).filter((name) => name !== '') },
+    models: readModels(env),
+  }
+}
+
+function readModels(env: Env): readonly ModelConfig[] {
+  const raw = given(env['CELLBLOCK_MODELS'])
+  if (raw === null) return []
+  let json: unknown
+  try {
+    json = JSON.parse(raw)
+  } catch {
+    throw new Error('CELLBLOCK_MODELS is not JSON. Give a list such as [{"name": "…", "base_url": "https://…/v1", "api_key_env": "…"}].')
+  }
+  const parsed = z.array(ModelSetting).safeParse(json)
+  if (!parsed.success) throw new Error(`CELLBLOCK_MODELS is wrong: ${z.prettifyError(parsed.error)}`)
+  return parsed.data.map((model) => {
+    const fromEnv = model.api_key_env === undefined ? null : given(env[model.api_key_env])
+    if (model.api_key_env !== undefined && fromEnv === null) throw new Error(`CELLBLOCK_MODELS: the model ${model.name} wants its key from ${model.api_key_env}, which is not set.`)
+    return {
+      name: model.name,
+      baseUrl: model.base_url,
+      apiKey: model.api_key ?? fromEnv,
+      upstreamName: model.model ?? model.name,
+      contextWindow: model.context_window ?? null,
+    }
+  })
+}
+
+const given = (value: string | undefined): string | null => (value === undefined || value.trim() === '' ? null : value.trim())

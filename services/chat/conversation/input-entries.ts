@@ -1,0 +1,86 @@
+import type { ModelContentPart } from '../../core/ports/chat-model.ts'
+import type { ResponseRequest } from '../../core/response.ts'
+import { PYTHON } from '../tools/python.ts'
+import type { Entry } from './entry.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** A text file that a client sends inside a message is read up to this many characters. */
+const MAX_FILE_CHARS = 50_000
+
+/** The caller's input as entries. Items of kinds that no model here can use (references, reasoning, …) are passed over. */
+export function inputEntries(input: ResponseRequest['input']): Entry[] {
+  if (typeof input === 'string') return [{ kind: 'user', content: input }]
+  return input.flatMap(entriesOf)
+}
+
+function entriesOf(item: Wire): Entry[] {
+  switch (item['type'] ?? 'message') {
+    case 'message':
+      return messageEntries(item)
+    case 'function_call':
+      return [{ kind: 'call', call: { id: text(item['call_id'] ?? item['id']), name: text(item['name']), arguments: text(item['arguments']) || '{}' } }]
+    case 'function_call_output':
+      return [{ kind: 'result', callId: text(item['call_id']), text: outputText(item['output']) }]
+    case 'code_interpreter_call': {
+      const callId = text(item['call_id'] ?? item['id'])
+      const outputs = Array.isArray(item['outputs']) ? (item['outputs'] as Wire[]) : []
+      const logs = outputs.map((output) => (output['type'] === 'logs' ? text(output['logs']) : '[a picture was shown to the user]'))
+      return [
+        { kind: 'call', call: { id: callId, name: PYTHON, arguments: JSON.stringify({ code: text(item['code']) }) } },
+        { kind: 'result', callId, text: logs.join('\n') || '(its output was not kept)' },
+      ]
+    }
+    default:
+      return []
+  }
+}
+
+function messageEntries(item: Wire): Entry[] {
+  const { role, content } = item
+  if (role === 'assistant') {
+    const said = partsOf(content).map((part) => (part.type === 'text' ? part.text : '')).join('')
+    return said === '' ? [] : [{ kind: 'said', text: said }]
+  }
+  const parts = partsOf(content)
+  const isText = parts.every((part) => part.type === 'text')
+  const joined = parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+  if (role === 'system' || role === 'developer') return joined === '' ? [] : [{ kind: 'system', text: joined }]
+  return [{ kind: 'user', content: isText ? joined : parts }]
+}
+
+function partsOf(content: unknown): ModelContentPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return Array.isArray(content) ? (content as Wire[]).flatMap(partOf) : []
+}
+
+function partOf(part: Wire): ModelContentPart[] {
+  switch (part['type']) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return [{ type: 'text', text: text(part['text']) }]
+    case 'refusal':
+      return [{ type: 'text', text: text(part['refusal']) }]
+    case 'input_image': {
+      const url = typeof part['image_url'] === 'string' ? part['image_url'] : ((part['image_url'] as Wire | undefined)?.['url'] ?? null)
+      return typeof url === 'string' ? [{ type: 'image', url }] : [{ type: 'text', text: '[a picture that cannot be read here]' }]
+    }
+    case 'input_file':
+      return [{ type: 'text', text: fileText(part) }]
+    default:
+      return []
+  }
+}
+
+/** Text inside a data URL, else a remark that names the file. */
+function fileText(part: Wire): string {
+  const name = JSON.stringify(text(part['filename']) || 'file')
+  const match = /^data:(text\/[^;,]*|application\/json)[^,]*;base64,([\s\S]*)$/.exec(text(part['file_data']))
+  if (match === null) return `[the file ${name} was attached here; its content cannot be read in the conversation. If it is needed, it has to be in /mnt/data]`
+  const content = Buffer.from(match[2] ?? '', 'base64').toString('utf8')
+  return `File ${name}:\n${content.slice(0, MAX_FILE_CHARS)}${content.length > MAX_FILE_CHARS ? '\n[the rest was left out]' : ''}`
+}
+
+const outputText = (output: unknown): string => (typeof output === 'string' ? output : Array.isArray(output) ? partsOf(output).map((part) => (part.type === 'text' ? part.text : '[a picture]')).join('\n') : JSON.stringify(output ?? ''))
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,0 +1,34 @@
+import type { ContainerFile } from '../../core/file.ts'
+
+const MAX_FILES_TOLD = 50
+
+const INTERPRETER = `You can run Python with the tool "python". It is a notebook: variables, imports and files stay between calls.
+- The work folder is /mnt/data. Read the user's files there and save there whatever the user should get.
+- There is no network and nothing can be installed. numpy, pandas, scipy, scikit-learn, matplotlib, seaborn, pillow, openpyxl, plotly, sympy and networkx are there.
+- Print what you need to see. Pictures that you show are seen by the user.
+- When you name a file that you made, link to it as [name](sandbox:/mnt/data/name).
+- When code fails, read the error, correct the code and run it again. Never claim a result that no run has shown.`
+
+/** What the model is told before the conversation; null when there is nothing to tell. */
+export function systemPrompt(options: {
+  readonly hasInterpreter: boolean
+  readonly files: readonly Pick<ContainerFile, 'path' | 'bytes' | 'source'>[]
+  readonly instructions: string | null
+}): string | null {
+  const parts: string[] = []
+  if (options.hasInterpreter) parts.push(INTERPRETER)
+  if (options.hasInterpreter && options.files.length > 0) parts.push(announceFiles(options.files))
+  if (options.instructions !== null && options.instructions !== '') parts.push(options.instructions)
+  return parts.length === 0 ? null : parts.join('\n\n')
+}
+
+/** Names are quoted: they are data, whatever they say. */
+function announceFiles(files: readonly Pick<ContainerFile, 'path' | 'bytes' | 'source'>[]): string {
+  const lines = files.slice(0, MAX_FILES_TOLD).map((file) => `- ${JSON.stringify(file.path)} (${file.bytes} bytes, ${file.source === 'user' ? 'uploaded by the user' : 'made by code'})`)
+  if (files.length > MAX_FILES_TOLD) lines.push(`- and ${files.length - MAX_FILES_TOLD} more`)
+  return `Files in /mnt/data:\n${lines.join('\n')}`
+}
+
+/** Said to the model when too many tries in a row have failed. */
+export const EXPLAIN = (tries: number): string =>
+  `The last ${tries} tool calls failed, so no more code can be run in this answer. Explain to the user in plain words what you tried, what went wrong and what would help. Do not claim a result.`
