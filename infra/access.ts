@@ -2,6 +2,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IQueue } from 'aws-cdk-lib/aws-sqs'
 import type { DataStack } from './stacks/data-stack.ts'
 import type { QueueName } from '../services/core/messages.ts'
+import { tableDefinition } from '../services/storage/dynamodb/table-definition.ts'
 
 /** One thing that a role may do. */
 export interface Access {
@@ -17,7 +18,7 @@ type TableVerb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem'
 
 export const tableAccess = ({ table }: DataStack, verbs: readonly TableVerb[]): Access => ({
   actions: verbs.map((verb) => `dynamodb:${verb}`),
-  resources: [table.tableArn, `${table.tableArn}/index/*`],
+  resources: [table.tableArn, ...tableDefinition.indexes.map(({ name }) => `${table.tableArn}/index/${name}`)],
 })
 
 type ObjectVerb = 'GetObject' | 'PutObject' | 'DeleteObject' | 'AbortMultipartUpload'

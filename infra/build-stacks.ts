@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import { DataStack } from './stacks/data-stack.ts'
 import { ImageStack } from './stacks/image-stack.ts'
 import { NetworkStack } from './stacks/network-stack.ts'
+import { OperationsStack } from './stacks/operations-stack.ts'
 import { SandboxStack } from './stacks/sandbox-stack.ts'
 import { ServiceStack } from './stacks/service-stack.ts'
 
@@ -12,6 +13,7 @@ export interface Stacks {
   readonly network: NetworkStack
   readonly sandboxes: SandboxStack
   readonly service: ServiceStack
+  readonly operations: OperationsStack
 }
 
 /** The whole deployment. `imageTag` is the content hash of the sandbox image, for when the configuration names none. It asks no account anything: the same stacks come out on every machine. */
@@ -23,6 +25,7 @@ export function buildStacks(app: App, config: Config, imageTag: string): Stacks 
   const sandboxImage = config.sandboxes.imageUri ?? image.repository.repositoryUriForTag(config.sandboxes.imageTag ?? imageTag)
   const sandboxes = new SandboxStack(app, stack('Sandboxes'), { config, image: sandboxImage, network, description: 'Cellblock: what a sandbox is' })
   const service = new ServiceStack(app, stack('Service'), { config, image: sandboxImage, data, network, sandboxes, description: 'Cellblock: API and workers' })
+  const operations = new OperationsStack(app, stack('Operations'), { config, data, network, service, description: 'Cellblock: dashboard, alarms and budget' })
   Tags.of(app).add('cellblock:stage', config.stage)
-  return { data, image, network, sandboxes, service }
+  return { data, image, network, sandboxes, service, operations }
 }

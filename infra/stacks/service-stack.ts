@@ -1,5 +1,6 @@
 import { CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
 import { FunctionUrlAuthType, InvokeMode, type IFunction } from 'aws-cdk-lib/aws-lambda'
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs'
 import { Secret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Role } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
@@ -29,6 +30,7 @@ export interface ServiceStackProps extends StackProps {
 /** The five functions, what feeds them, and the address by which the world reaches the first of them. */
 export class ServiceStack extends Stack {
   readonly functions: Readonly<Record<FunctionId, IFunction>>
+  readonly logs: Readonly<Record<FunctionId, ILogGroup>>
   private readonly config: Config
 
   constructor(scope: Construct, id: string, { config, image, data, network, sandboxes, ...props }: ServiceStackProps) {
@@ -42,7 +44,7 @@ export class ServiceStack extends Stack {
     })
     const place = { environment: placeEnvironment(config, storage, image, network, sandboxes), memoryMiB: 512 }
     const roleFor = (name: FunctionId, access: readonly Access[]): Role => new WorkerRole(this, `${name}-role`, { functionName: functionName(config.stage, name), access }).role
-    const functions = {
+    const workers = {
       // A stream is held open for as long as Lambda allows; the client resumes it by number.
       api: this.add('api', { entry: 'services/api/lambda.ts', role: roleFor('api', apiAccess(data, originSecret.secretArn)), environment: apiEnvironment(config, storage, originSecret.secretArn), timeoutSeconds: 900, memoryMiB: 1024 }),
       chat: this.add('chat', { entry: 'services/chat/lambda.ts', role: roleFor('chat', chatAccess(data)), environment: chatEnvironment(config, storage, data), timeoutSeconds: 900, memoryMiB: 512 }),
@@ -57,7 +59,9 @@ export class ServiceStack extends Stack {
       place: this.add('place', { ...place, entry: 'services/orchestrator/place/lambda.ts', role: roleFor('place', placeAccess(data, sandboxes.computeAccess)), timeoutSeconds: 300 }),
       reconciler: this.add('reconciler', { ...place, entry: 'services/orchestrator/reconciler/lambda.ts', role: roleFor('reconciler', reconcilerAccess(data, sandboxes.computeAccess)), timeoutSeconds: 120 }),
     }
+    const functions = mapValues(workers, (worker) => worker.function)
     this.functions = functions
+    this.logs = mapValues(workers, (worker) => worker.log)
 
     const { queues } = data
     consume(functions.chat, queues.turns.queue, config.concurrency.chat)
@@ -76,7 +80,10 @@ export class ServiceStack extends Stack {
     new CfnOutput(this, 'ModelsSecret', { value: data.modelsSecret.secretName, description: 'Put the keys of the models here' })
   }
 
-  private add(name: FunctionId, props: Omit<WorkerFunctionProps, 'config' | 'name'>): WorkerFunction['function'] {
-    return new WorkerFunction(this, name, { ...props, config: this.config, name }).function
+  private add(name: FunctionId, props: Omit<WorkerFunctionProps, 'config' | 'name'>): WorkerFunction {
+    return new WorkerFunction(this, name, { ...props, config: this.config, name })
   }
 }
+
+const mapValues = <Key extends string, From, To>(record: Readonly<Record<Key, From>>, map: (value: From) => To): Record<Key, To> =>
+  Object.fromEntries(Object.entries<From>(record).map(([key, value]) => [key, map(value)])) as Record<Key, To>

@@ -1,0 +1,36 @@
+import { Stack, type StackProps } from 'aws-cdk-lib'
+import type { Construct } from 'constructs'
+import type { Config } from '../config.ts'
+import { createAlarmTopic } from '../constructs/alarm-topic.ts'
+import { Alarms } from '../constructs/alarms.ts'
+import { createDashboard } from '../constructs/dashboard.ts'
+import { createDnsTripwire } from '../constructs/dns-tripwire.ts'
+import { createLogMetrics } from '../constructs/log-metrics.ts'
+import { createMonthlyBudget } from '../constructs/monthly-budget.ts'
+import type { DataStack } from './data-stack.ts'
+import type { NetworkStack } from './network-stack.ts'
+import type { ServiceStack } from './service-stack.ts'
+
+export interface OperationsStackProps extends StackProps {
+  readonly config: Config
+  readonly data: DataStack
+  readonly network: NetworkStack
+  readonly service: ServiceStack
+}
+
+/** What an operator sees and is told. */
+export class OperationsStack extends Stack {
+  constructor(scope: Construct, id: string, { config, data, network, service, ...props }: OperationsStackProps) {
+    super(scope, id, props)
+    const { stage, operations, sandboxes } = config
+    const { queues } = data
+    const { functions, logs } = service
+    const topic = createAlarmTopic(this, stage, operations.alarmEmail)
+    const logMetrics = createLogMetrics(this, stage, logs)
+    const hasPool = Object.values(sandboxes.tiers).some(({ warm }) => warm > 0)
+    new Alarms(this, 'When', { topic, queues, functions, logMetrics, hasPool })
+    createDashboard(this, { stage, queues, functions, logMetrics })
+    createDnsTripwire(this, network.dnsRuleGroupId, topic)
+    createMonthlyBudget(this, { stage, limitUsd: operations.monthlyBudgetUsd, topic })
+  }
+}

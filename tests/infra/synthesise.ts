@@ -1,0 +1,31 @@
+import { App } from 'aws-cdk-lib'
+import { Template } from 'aws-cdk-lib/assertions'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildStacks, type Stacks } from '../../infra/build-stacks.ts'
+import { readConfig } from '../../infra/config.ts'
+
+const CDK_JSON = join(import.meta.dirname, '..', '..', 'cdk.json')
+export const context = (JSON.parse(readFileSync(CDK_JSON, 'utf8')) as { context: Record<string, unknown> }).context
+
+export const STACKS = ['data', 'image', 'network', 'sandboxes', 'service', 'operations'] as const
+export type StackName = (typeof STACKS)[number]
+export interface Resource {
+  Type: string
+  Properties: Record<string, unknown>
+  DeletionPolicy?: string
+  UpdateReplacePolicy?: string
+}
+export type Templates = Record<StackName, { Resources: Record<string, Resource>; Outputs?: Record<string, unknown> }>
+
+/** The app as `cdk synth` builds it, with these settings changed, and without bundles: they are checked elsewhere. */
+export function buildApp(changes: Record<string, unknown> = {}, outdir?: string): { readonly app: App; readonly stacks: Stacks } {
+  const app = new App({ ...(outdir === undefined ? {} : { outdir }), context: { ...context, 'aws:cdk:bundling-stacks': [] } })
+  return { app, stacks: buildStacks(app, readConfig({ ...(context.cellblock as object), ...changes }), '0123456789ab') }
+}
+
+/** Every stack's template, as CloudFormation gets it. */
+export function synthesise(changes: Record<string, unknown> = {}): Templates {
+  const { stacks } = buildApp(changes)
+  return Object.fromEntries(STACKS.map((name) => [name, Template.fromStack(stacks[name]).toJSON()])) as Templates
+}
