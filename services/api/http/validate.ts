@@ -5,13 +5,27 @@ import { ServiceError } from '../../core/errors.ts'
 const paramOf = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((name, part) => (typeof part === 'number' ? `${name}[${part}]` : name === '' ? String(part) : `${name}.${String(part)}`), '').slice(0, 200)
 
+interface Fault {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** Where several forms are allowed, the fault inside the form that fits best: the one that was left at the deepest place. */
+function faultOf(issue: z.core.$ZodIssue, at: readonly PropertyKey[] = []): Fault {
+  const own: Fault = { path: [...at, ...issue.path], message: issue.message }
+  if (issue.code !== 'invalid_union') return own
+  const inner = issue.errors.flatMap(([first]) => (first === undefined ? [] : [faultOf(first, own.path)]))
+  return inner.reduce((best, fault) => (fault.path.length > best.path.length ? fault : best), own)
+}
+
 /** Throws ServiceError `invalid_request` for the first fault, naming the field. */
 export function validate<T>(schema: z.ZodType<T>, value: unknown, what: 'body' | 'query'): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  const param = issue === undefined || issue.path.length === 0 ? null : paramOf(issue.path)
-  const sentence = (issue?.message ?? 'is not as documented').replace(/\.$/, '')
+  const [issue] = parsed.error.issues
+  const fault: Fault = issue === undefined ? { path: [], message: 'it is not as documented' } : faultOf(issue)
+  const param = fault.path.length === 0 ? null : paramOf(fault.path)
+  const sentence = fault.message.replace(/\.$/, '')
   const where = param === null ? `The request ${what}` : `'${param}'`
   throw new ServiceError('invalid_request', `${where} is not accepted: ${sentence}. See /docs for what it takes.`, param === null ? {} : { param })
 }

@@ -48,7 +48,7 @@ export const CreateResponse = z
     store: z.boolean().nullish(),
     background: z.boolean().nullish(),
     previous_response_id: z.string().max(200).nullish(),
-    conversation: z.unknown().openapi({ description: 'Not supported: use `previous_response_id`.' }),
+    conversation: z.unknown().optional().openapi({ description: 'Not supported: use `previous_response_id`.' }),
     metadata: Metadata.nullish(),
     max_output_tokens: z.int().min(1, 'give at least 1').nullish(),
     max_tool_calls: z.int().min(1, 'give at least 1').nullish(),

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest'
+import { createAuthenticator } from '../../../services/api/http/authenticate.ts'
+import { hashApiKey } from '../../../services/core/api-keys.ts'
+import type { ApiKey } from '../../../services/core/tenant.ts'
+
+function setUp(cacheMs = 60_000) {
+  const keys = new Map<string, ApiKey>()
+  let reads = 0
+  let now = 0
+  const authenticate = createAuthenticator({ findKey: async (hash) => (reads++, keys.get(hash) ?? null) }, { now: () => now }, cacheMs)
+  return {
+    put: (key: string, revokedAt: number | null = null) =>
+      keys.set(hashApiKey(key), { v: 1, id: `key_${key}`, tenant: `tnt_${key}`, hash: hashApiKey(key), subject: null, createdAt: 0, revokedAt }),
+    ask: (key: string) => authenticate(new Request('http://x', { headers: { authorization: `Bearer ${key}` } })),
+    wait: (ms: number) => void (now += ms),
+    reads: () => reads,
+  }
+}
+
+it('reads a key once a minute', async () => {
+  const { put, ask, wait, reads } = setUp()
+  put('a')
+  expect(await ask('a')).toEqual({ tenant: 'tnt_a', subject: null, keyId: 'key_a' })
+  await ask('a')
+  expect(reads()).toBe(1)
+  wait(60_000)
+  await ask('a')
+  expect(reads()).toBe(2)
+})
+
+it('lets a revoked key go on for a minute and no longer', async () => {
+  const { put, ask, wait } = setUp()
+  put('a')
+  await ask('a')
+  put('a', 1)
+  await ask('a')
+  wait(60_000)
+  await expect(ask('a')).rejects.toMatchObject({ code: 'invalid_api_key' })
+})
+
+it('never remembers that a key was not there', async () => {
+  const { put, ask } = setUp()
+  await expect(ask('new')).rejects.toMatchObject({ code: 'invalid_api_key' })
+  put('new')
+  expect((await ask('new')).tenant).toBe('tnt_new')
+})
+
+it('never remembers more than a thousand keys', async () => {
+  const { put, ask, reads } = setUp()
+  for (let n = 0; n <= 1_000; n++) {
+    put(`k${n}`)
+    await ask(`k${n}`)
+  }
+  await ask('k1000')
+  expect(reads()).toBe(1_001)
+  await ask('k0')
+  expect(reads()).toBe(1_002)
+})

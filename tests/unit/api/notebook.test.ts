@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { buildNotebook } from '../../../services/core/notebook.ts'
+import { parseNotebook } from '../../../services/api/executions/parse-notebook.ts'
+
+interface Built {
+  readonly cells: readonly { readonly id: string; readonly source: string; readonly outputs?: readonly { readonly data?: Record<string, unknown> }[] }[]
+}
+
+const cells = fc.array(
+  fc.record({
+    cell_type: fc.constantFrom('code', 'markdown', 'raw'),
+    id: fc.oneof(fc.constantFrom('a', 'b', 'bad id'), fc.string()),
+    metadata: fc.constant({}),
+    source: fc.oneof(fc.string(), fc.array(fc.string())),
+  }),
+  { minLength: 1, maxLength: 12 },
+)
+
+it('has every cell of every part, each with an id of its own that nbformat allows', () => {
+  fc.assert(
+    fc.property(fc.array(cells, { minLength: 1, maxLength: 3 }), (documents) => {
+      const built = buildNotebook(documents.map((list, n) => ({ executionId: `exec_${n}`, cells: [], results: [], document: { nbformat: 4, cells: list } }))) as unknown as Built
+      expect(built.cells).toHaveLength(documents.flat().length)
+      const ids = built.cells.map((cell) => cell.id)
+      expect(new Set(ids).size).toBe(ids.length)
+      for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9-_]{1,64}$/)
+    }),
+  )
+})
+
+it('reads the same code that it shows', () => {
+  fc.assert(
+    fc.property(cells, (list) => {
+      fc.pre(list.some((cell) => cell.cell_type === 'code') && list.every((cell) => [cell.source].flat().join('').isWellFormed()))
+      const document = { nbformat: 4, cells: list }
+      const built = buildNotebook([{ executionId: 'exec_1', cells: [], results: [], document }]) as unknown as Built
+      for (const { index, code } of parseNotebook(document)) expect(built.cells[index]?.source).toBe(code)
+    }),
+  )
+})
+
+it('makes every bundle one that nbformat accepts', () => {
+  const data = { 'text/plain': ['a', 'b'], 'text/html': { not: 'text' }, 'application/json': { a: 1 }, 'application/vnd.plotly.v1+json': [1], 'cellblock/ref': { objectKey: 'k', bytes: 1, mime: 'image/png' } }
+  const results = [{ index: 0, status: 'ok' as const, executionCount: 1, outputs: [{ output_type: 'display_data' as const, data, metadata: {} }, { output_type: 'display_data' as const, data: { 'cellblock/ref': 1 }, metadata: {} }] }]
+  const built = buildNotebook([{ executionId: 'exec_1', cells: [{ index: 0, code: 'x' }], results, document: null }]) as unknown as Built
+  expect(built.cells[0]?.outputs?.map((output) => output.data)).toEqual([
+    { 'text/plain': ['a', 'b'], 'text/html': '{"not":"text"}', 'application/json': { a: 1 }, 'application/vnd.plotly.v1+json': [1] },
+    { 'text/plain': expect.stringContaining('too big') },
+  ])
+})
