@@ -4,6 +4,7 @@ import type { ResponseItem } from '../../core/response.ts'
 import type { Fact, Urgency } from '../events/event-writer.ts'
 import { itemDelta, itemDone, itemStarted, itemWritten, type MessageItem } from '../events/item-events.ts'
 import { AnswerText, type NameableFile } from './answer-text.ts'
+import { fencedPython } from './fenced-code.ts'
 import { OpenCall, type CallKind } from './open-call.ts'
 
 export interface AnswerSetting {
@@ -11,6 +12,8 @@ export interface AnswerSetting {
   readonly firstIndex: number
   readonly files: readonly NameableFile[]
   readonly containerId: string
+  /** The turn ends with this answer, whatever it calls. */
+  readonly isLast: boolean
   /** What a tool of this name is; null when there is none. */
   kindOf(name: string): CallKind | null
   emit(fact: Fact, urgency: Urgency): void
@@ -24,6 +27,7 @@ export class AnswerStream {
   #message: { readonly slot: number; readonly item: MessageItem; readonly text: AnswerText } | null = null
   readonly #calls = new Map<number, OpenCall>()
   readonly #unknown: ModelToolCall[] = []
+  #raw = ''
   #finish: Extract<ModelDelta, { type: 'finish' }>['reason'] | null = null
 
   constructor(setting: AnswerSetting) {
@@ -41,11 +45,17 @@ export class AnswerStream {
     return this.#finish
   }
 
-  /** Closes every item: calls are ready to be run, or failed when their arguments are unusable. `isCut` closes what was open as `incomplete`. */
-  async close(how: { readonly isCut: boolean }): Promise<void> {
-    const hasCalls = this.#calls.size > 0
-    await this.#closeMessage(how.isCut ? null : hasCalls ? 'commentary' : 'final_answer')
-    for (const call of this.#calls.values()) this.#closeCall(call, how.isCut)
+  /**
+   * Closes every item: calls are ready to be run, or failed when their arguments are unusable. `isCut` closes what was open as `incomplete`.
+   * `wantsCode`: fenced Python in an answer without calls becomes calls.
+   */
+  async close(how: { readonly isCut: boolean; readonly wantsCode?: boolean }): Promise<void> {
+    const calls = [...this.#calls.values()]
+    const blocks = how.wantsCode === true && !how.isCut && calls.length === 0 ? fencedPython(this.#raw) : []
+    const goesOn = blocks.length > 0 || calls.some((call) => call.slot !== null || !this.#setting.isLast)
+    await this.#closeMessage(how.isCut ? null : goesOn ? 'commentary' : 'final_answer')
+    for (const call of calls) this.#closeCall(call, how.isCut)
+    for (const code of blocks) this.#addCode(code)
   }
 
   /** Complete after `close`. */
@@ -58,7 +68,17 @@ export class AnswerStream {
     return this.#unknown
   }
 
+  #addCode(code: string): void {
+    const call = new OpenCall()
+    call.add({ type: 'tool_call', index: 0, id: null, name: null, arguments: JSON.stringify({ code }) })
+    const item = call.begin('code', this.#setting.containerId)
+    call.slot = this.#open(item)
+    this.#setting.emit(itemDelta(this.#indexOf(call.slot), item, call.take()), 'now')
+    this.#closeCall(call, false)
+  }
+
   async #pushText(text: string, isRefusal: boolean): Promise<void> {
+    this.#raw += text
     if (this.#message === null) {
       // Line breaks around tool calls are no message.
       if (text.trim() === '') return

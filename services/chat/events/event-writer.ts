@@ -35,6 +35,7 @@ export class EventWriter {
   readonly #fence: number
   readonly #now: () => number
   #nextSeq: number
+  #writtenSeq: number
   #waiting: ResponseEvent[] = []
   #timer: NodeJS.Timeout | null = null
   #timerAt = 0
@@ -46,12 +47,23 @@ export class EventWriter {
     this.#log = options.log
     this.#fence = options.fence
     this.#nextSeq = options.nextSeq
+    this.#writtenSeq = options.nextSeq
     this.#now = options.now
   }
 
   /** The number that the next event gets. */
   get nextSeq(): number {
     return this.#nextSeq
+  }
+
+  /** Every event below this number is in the log. */
+  get writtenSeq(): number {
+    return this.#writtenSeq
+  }
+
+  /** Rough size of what waits, characters. */
+  get waitingChars(): number {
+    return this.#waiting.reduce((sum, event) => sum + JSON.stringify(event).length, 0)
   }
 
   /** Deltas of one item that wait together become one event. */
@@ -123,6 +135,7 @@ export class EventWriter {
   async #append(batch: EventBatch<ResponseEvent>): Promise<void> {
     try {
       if (!(await this.#log.append(batch))) throw new LogTaken()
+      this.#writtenSeq = batch.firstSeq + batch.events.length
       this.#log.written()
     } catch (cause) {
       if (this.#failure !== null) return

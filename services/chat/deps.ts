@@ -1,0 +1,22 @@
+import type { Clock } from '../core/ports/clock.ts'
+import type { ModelCatalogue } from '../core/ports/model-catalogue.ts'
+import type { ObjectStore } from '../core/ports/object-store.ts'
+import type { Queue } from '../core/ports/queue.ts'
+import type { Signals } from '../core/ports/signals.ts'
+import type { Table } from '../core/ports/table.ts'
+import type { Telemetry } from '../core/ports/telemetry.ts'
+import type { Tool } from '../core/ports/tool.ts'
+
+export interface TurnDeps {
+  readonly table: Table
+  readonly queue: Queue
+  readonly objects: ObjectStore
+  readonly signals: Signals
+  readonly clock: Clock
+  readonly telemetry: Telemetry
+  readonly models: ModelCatalogue
+  /** Tools of this server besides the interpreter; a request names them by type. */
+  readonly tools?: readonly Tool[]
+  /** Names this process in leases. */
+  readonly workerId: string
+}

@@ -1,0 +1,105 @@
+import { nudgeResponse } from '../core/accept-response.ts'
+import { NUDGE_AFTER_MS } from '../core/accept-execution.ts'
+import type { ResponseEvent } from '../core/events.ts'
+import { hasEnded } from '../core/execution.ts'
+import { newId } from '../core/ids.ts'
+import { LEASE_MS } from '../core/lease.ts'
+import type { TurnMessage } from '../core/messages.ts'
+import { loadResponse } from '../core/response-blobs.ts'
+import { hasResponseEnded, type Response } from '../core/response.ts'
+import type { TurnDeps } from './deps.ts'
+import { LogTaken } from './events/event-writer.ts'
+import { advanceTurn, type Advanced } from './turn/advance-turn.ts'
+import { holdRow, RowLost } from './turn/hold-row.ts'
+import { refuseCall } from './turn/settle-pending.ts'
+import { Turn } from './turn/turn.ts'
+
+export type { TurnDeps } from './deps.ts'
+
+/** While code runs, the row is looked at again after this at the latest, milliseconds; its end sends a message. */
+const RECHECK_MS = 30_000
+const EVENTS_PER_READ = 1_000
+/** A step that finds its log written by somebody else reads it again this often. */
+const MAX_ROUNDS = 5
+
+/**
+ * One step of a chat turn: takes the row, goes on as far as it can, commits. It ends when the turn ends or when code has to run. Whatever
+ * dies in the middle, a later step continues; a message that finds the row held does nothing. Throws only when storage fails.
+ */
+export function createTurnStep(deps: TurnDeps): (message: TurnMessage) => Promise<void> {
+  return async (message) => {
+    let refusal: Extract<Advanced, { kind: 'refused' }> | null = null
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const startedAt = deps.clock.now()
+      const done = await step(deps, message, refusal)
+      deps.telemetry.emit({ event: 'turn_step', outcome: done.kind, tenant: message.tenant, response_id: message.responseId, step_ms: deps.clock.now() - startedAt })
+      if (done.kind !== 'refused' && done.kind !== 'again') return
+      refusal = done.kind === 'refused' ? done : null
+    }
+  }
+}
+
+type Done = Advanced | { readonly kind: 'again' | 'busy' | 'ended' | 'missing' | 'lost' | 'early' }
+
+async function step(deps: TurnDeps, { tenant, responseId }: TurnMessage, refusal: Extract<Advanced, { kind: 'refused' }> | null): Promise<Done> {
+  const { responses } = deps.table
+  const now = deps.clock.now()
+  // Each step is an owner of its own: two messages for one row in one process must not share a lease.
+  const lease = { owner: `${deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS }
+  const taken = await responses.take(tenant, responseId, lease, { status: 'in_progress' })
+  if (taken.kind !== 'taken') return { kind: taken.kind }
+  const { row } = taken
+  let turn: Turn | null = null
+  let progress: ReturnType<Turn['snapshot']> | null = null
+  // Only what the log has may be accounted for.
+  const held = holdRow(deps, row, async () => (turn !== null && progress !== null && turn.writer.writtenSeq >= progress.nextSeq ? progress.patch() : {}))
+  const release = (after: number): Promise<Response | null> => responses.commit(tenant, responseId, row.fence, {}, { release: true, dueAt: deps.clock.now() + after })
+  try {
+    if (await isEarly(deps, row)) {
+      await release(NUDGE_AFTER_MS)
+      await deps.queue.send('turns', { v: 1, type: 'response.step', tenant, responseId }, { group: tenant, delaySeconds: 1 }).catch(() => undefined)
+      return { kind: 'early' }
+    }
+    const [whole, events] = await Promise.all([loadResponse(deps.objects, row), unaccounted(deps, row)])
+    const current = new Turn(deps, whole, events, () => held.lose())
+    turn = current
+    if (refusal !== null && current.pending !== null) refuseCall(current, current.pending.itemIndex, refusal)
+    const advanced = await advanceTurn(deps, current, held, () => {
+      progress = current.snapshot()
+    })
+    if (advanced.kind !== 'running') return advanced
+    await turn.writer.drain()
+    if ((await release(RECHECK_MS)) === null) return { kind: 'lost' }
+    // The code may have ended after it was looked at, while its message found the row held.
+    const execution = turn.pending === null ? null : await deps.table.executions.get(tenant, turn.pending.executionId)
+    return execution !== null && hasEnded(execution.status) ? { kind: 'again' } : advanced
+  } catch (cause) {
+    const isMine = (await release(NUDGE_AFTER_MS).catch(() => null)) !== null
+    if (cause instanceof LogTaken) return { kind: isMine ? 'again' : 'lost' }
+    if (cause instanceof RowLost || held.reason === 'lost') return { kind: isMine ? 'again' : 'lost' }
+    if (isMine) await nudgeResponse(deps.queue, tenant, responseId)
+    throw cause
+  } finally {
+    held.stop()
+    turn?.writer.close()
+  }
+}
+
+/** The turn before this one still runs: one running response per conversation. */
+async function isEarly(deps: TurnDeps, row: Response): Promise<boolean> {
+  if (row.previousResponseId === null || row.items.length > 0 || row.cancelRequestedAt !== null) return false
+  const before = await deps.table.responses.get(row.tenant, row.previousResponseId)
+  return before !== null && !hasResponseEnded(before.status)
+}
+
+/** Events that a step wrote which did not get to its commit. The first step of all has no predecessor. */
+async function unaccounted(deps: TurnDeps, row: Response): Promise<readonly ResponseEvent[]> {
+  if (row.fence === 1) return []
+  const events: ResponseEvent[] = []
+  for (;;) {
+    const after = events.at(-1)?.seq ?? row.nextSeq - 1
+    const page = await deps.table.events.read<ResponseEvent>({ kind: 'response', tenant: row.tenant, id: row.id }, after, EVENTS_PER_READ)
+    events.push(...page)
+    if (page.length === 0) return events
+  }
+}

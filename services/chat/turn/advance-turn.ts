@@ -1,0 +1,73 @@
+import type { TurnDeps } from '../deps.ts'
+import { askModel } from './ask-model.ts'
+import { endTurn } from './end-turn.ts'
+import { handOver, startCall, type HandedOver } from './hand-over.ts'
+import { RowLost, type HeldRow } from './hold-row.ts'
+import { nextAction } from './next-action.ts'
+import { refuseCall, settlePending } from './settle-pending.ts'
+import type { Turn } from './turn.ts'
+import { useTool } from './use-tool.ts'
+
+/** How far a step got. After `handed_over` and `refused` the row is given back already; after `running` it is still held. */
+export type Advanced = { readonly kind: 'finished' | 'handed_over' | 'running' } | Extract<HandedOver, { kind: 'refused' }>
+
+/** Does what the turn needs next until it ends, or until it has to wait for code. `checkpoint` notes what may be committed on the way. */
+export async function advanceTurn(deps: TurnDeps, turn: Turn, held: HeldRow, checkpoint: () => void): Promise<Advanced> {
+  const serverTools = deps.tools ?? []
+  const isFunctionOfCaller = (name: string): boolean => turn.row.request.tools.some((tool) => tool['type'] === 'function' && tool['name'] === name)
+  const toolNamed = (name: string) => (isFunctionOfCaller(name) ? undefined : serverTools.find((tool) => tool.name === name))
+  for (;;) {
+    const stopped = await stopIfAsked(deps, turn, held)
+    if (stopped) return { kind: 'finished' }
+    const action = nextAction(turn, (name) => toolNamed(name) !== undefined)
+    switch (action.kind) {
+      case 'settle': {
+        const settled = await settlePending(deps, turn)
+        if (settled === 'running') return { kind: 'running' }
+        if (settled === 'missing') return handedOver(await handOver(deps, turn))
+        break
+      }
+      case 'start': {
+        const started = await startCall(deps, turn, action.index)
+        // Refused before anything was noted: the row is still held, so the turn goes on.
+        if (started.kind === 'refused' && turn.pending === null) refuseCall(turn, action.index, started)
+        else return handedOver(started)
+        break
+      }
+      case 'use_tool': {
+        const item = turn.items[action.index]
+        const tool = item?.type === 'function_call' ? toolNamed(item.name) : undefined
+        if (tool === undefined) throw new Error('A call of a tool that is not here')
+        await quietWhenStopped(held, useTool(turn, action.index, tool, held.signal))
+        break
+      }
+      case 'ask':
+        checkpoint()
+        await quietWhenStopped(held, askModel(deps, turn, held, action.isLast))
+        break
+      case 'end':
+        await endTurn(deps, turn, action.status)
+        return { kind: 'finished' }
+    }
+  }
+}
+
+const handedOver = (outcome: HandedOver): Advanced => (outcome.kind === 'accepted' ? { kind: 'handed_over' } : outcome)
+
+/** True when the turn has come to its end because it was cancelled or took too long. */
+async function stopIfAsked(deps: TurnDeps, turn: Turn, held: HeldRow): Promise<boolean> {
+  if (held.reason === null) return false
+  if (held.reason === 'lost') throw new RowLost(turn.row.id)
+  if (held.reason === 'overdue') turn.incompleteReason = 'max_response_seconds'
+  await endTurn(deps, turn, held.reason === 'cancelled' ? 'cancelled' : 'incomplete')
+  return true
+}
+
+/** Work that was stopped on purpose is no failure: the loop looks at the reason. */
+async function quietWhenStopped(held: HeldRow, work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (cause) {
+    if (!held.signal.aborted) throw cause
+  }
+}

@@ -1,0 +1,106 @@
+import type { ResponseEvent } from '../../core/events.ts'
+import { topicOf } from '../../core/events.ts'
+import type { Patch } from '../../core/ports/table.ts'
+import { renderResponse } from '../../core/render-response.ts'
+import { storeItems } from '../../core/response-blobs.ts'
+import type { PendingCall, Response, ResponseItem, ResponseUsage } from '../../core/response.ts'
+import type { TurnDeps } from '../deps.ts'
+import { EventWriter, type Fact, type Urgency } from '../events/event-writer.ts'
+import { itemDone, itemWritten } from '../events/item-events.ts'
+import { recoverItems, toldKey } from '../events/recover-items.ts'
+
+/** Events that are told once, even when the step that told them died before its commit. */
+const ONCE = /^response\.(?:created|queued|in_progress|code_interpreter_call\.(?:interpreting|completed)|output_item\.done)$/
+
+/** A response in the hands of one step: what the row says, and what this step has changed and not yet committed. */
+export class Turn {
+  readonly row: Response
+  readonly writer: EventWriter
+  items: ResponseItem[]
+  pending: PendingCall | null
+  usage: ResponseUsage
+  toolCalls: number
+  failingTries: number
+  containerId: string | null
+  error: Response['error']
+  incompleteReason: string | null
+  readonly #deps: TurnDeps
+  readonly #told: ReadonlySet<string>
+
+  /** `row` whole and taken; `unaccounted`: events of the log from `row.nextSeq` on. `broken` hears of a log that cannot be written. */
+  constructor(deps: TurnDeps, row: Response, unaccounted: readonly ResponseEvent[], broken: (cause: unknown) => void) {
+    this.row = row
+    this.#deps = deps
+    this.items = [...row.items]
+    this.pending = row.pending
+    this.usage = row.usage
+    this.toolCalls = row.toolCalls
+    this.failingTries = row.failingTries
+    this.containerId = row.containerId
+    this.error = row.error
+    this.incompleteReason = row.incompleteReason
+    const owner = { kind: 'response', tenant: row.tenant, id: row.id } as const
+    this.writer = new EventWriter({
+      log: {
+        append: (batch) => deps.table.events.append(owner, batch),
+        written: () => deps.signals.notify(topicOf('response', row.id)),
+        broken,
+      },
+      fence: row.fence,
+      nextSeq: (unaccounted.at(-1)?.seq ?? row.nextSeq - 1) + 1,
+      now: () => deps.clock.now(),
+    })
+    const recovered = recoverItems(unaccounted, row.items.length)
+    this.#told = recovered.told
+    this.#begin()
+    for (const { item, isWritten, isDone } of recovered.items) this.#closeRecovered(item, isWritten, isDone)
+  }
+
+  emit(fact: Fact, urgency: Urgency): void {
+    if (ONCE.test(fact.type) && this.#told.has(toldKey(fact.type, fact.data))) return
+    this.writer.emit(fact, urgency)
+  }
+
+  /** Replaces an item that has come to its end and says so. */
+  finishItem(index: number, item: ResponseItem): void {
+    this.items[index] = item
+    this.emit(itemDone(index, item, { include: this.row.request.include }), 'now')
+  }
+
+  /** The response as readers see it now, or with these changes. */
+  render(change: Partial<Response> = {}): Record<string, unknown> {
+    const { items, usage, containerId, error, incompleteReason } = this
+    return renderResponse({ ...this.row, items, usage, containerId, error, incompleteReason, ...change }, { include: this.row.request.include })
+  }
+
+  /** What has to be committed, as it is now; its `nextSeq` may be committed once the log, or the same patch, has every event below it. */
+  snapshot(): { readonly nextSeq: number; readonly patch: () => Promise<Patch<Response>> } {
+    const { pending, usage, toolCalls, failingTries, containerId, error, incompleteReason } = this
+    const { nextSeq } = this.writer
+    const items = [...this.items]
+    return {
+      nextSeq,
+      patch: async () => ({
+        ...(await storeItems(this.#deps.objects, this.row, items)), pending, usage, toolCalls, failingTries, containerId, error, incompleteReason, nextSeq,
+      }),
+    }
+  }
+
+  #begin(): void {
+    if (this.row.nextSeq > 0) return
+    const { background } = this.row.request
+    const say = (type: string, status: Response['status']): void => this.emit({ type, data: { response: this.render({ status, items: [] }) } }, 'soon')
+    say('response.created', background ? 'queued' : 'in_progress')
+    if (background) say('response.queued', 'queued')
+    say('response.in_progress', 'in_progress')
+  }
+
+  /** What was sent was sent: an item that its step could not finish ends as `incomplete`, and the next one gets a new index. */
+  #closeRecovered(item: ResponseItem, isWritten: boolean, isDone: boolean): void {
+    const index = this.items.push(item) - 1
+    if (isDone) return
+    const closed = { ...item, status: 'incomplete' } as ResponseItem
+    if (!isWritten) for (const fact of itemWritten(index, closed)) this.emit(fact, 'paced')
+    this.finishItem(index, closed)
+  }
+}
