@@ -17,7 +17,7 @@ FLUSH_EVERY_SECONDS = 0.03
 _BUFFER_BYTES = 32 * 1024
 
 # Lone surrogates have no UTF-8: they become U+FFFD instead of an exception in the user's print.
-codecs.register_error("cellblock", lambda error: ("\ufffd" * (error.end - error.start), error.end))
+codecs.register_error("cellblock", lambda error: (b"\xef\xbf\xbd" * (error.end - error.start), error.end))
 
 
 class ChannelWriter(io.RawIOBase):
@@ -45,20 +45,28 @@ class ChannelWriter(io.RawIOBase):
         self._channel.send_text(self._kind, view)
         return len(view)
 
+
+class ChannelBuffer(io.BufferedWriter):
     def close(self) -> None:
         """User code that closes its stdout must not lose the next cell's output."""
+        self.flush()
 
 
-def text_stream(channel: Channel, kind: int, name: str, fd: int, before: Callable[[], None] | None = None) -> io.TextIOWrapper:
+class ChannelText(io.TextIOWrapper):
+    def close(self) -> None:
+        self.flush()
+
+
+def text_stream(channel: Channel, kind: int, name: str, fd: int, before: Callable[[], None] | None = None) -> ChannelText:
     """stdout collects until the next flush; a stream with `before` sends every line at once."""
-    buffer = io.BufferedWriter(ChannelWriter(channel, kind, name, fd, before), _BUFFER_BYTES)
-    return io.TextIOWrapper(buffer, "utf-8", "cellblock", "\n", line_buffering=before is not None)
+    buffer = ChannelBuffer(ChannelWriter(channel, kind, name, fd, before), _BUFFER_BYTES)
+    return ChannelText(buffer, "utf-8", "cellblock", "\n", line_buffering=before is not None)
 
 
 class Flusher(threading.Thread):
     """Sends what waits in the streams while a cell runs; asleep otherwise, so an idle kernel uses no CPU."""
 
-    def __init__(self, streams: tuple[io.TextIOWrapper, ...]) -> None:
+    def __init__(self, streams: tuple[ChannelText, ...]) -> None:
         super().__init__(name="cellblock-flush", daemon=True)
         self._streams = streams
         self.busy = threading.Event()

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
+import { Run } from './supervisor-caller.ts'
+
+let sandbox: TestSandbox
+const supervisor = () => sandbox.supervisor
+const newId = () => `exec_${randomBytes(8).toString('hex')}`
+beforeAll(async () => void (sandbox = await startReadySandbox()))
+afterAll(() => sandbox[Symbol.asyncDispose]())
+
+describe('an execution', () => {
+  it('numbers its events from 0 and ends with one done', async () => {
+    const run = await supervisor().run('print(1)')
+    expect(run.events.map((event) => event.type)).toEqual(['started', 'cell_started', 'stream', 'cell_done', 'done'])
+    expect(run.events.map((event) => event.seq)).toEqual([0, 1, 2, 3, 4])
+    expect(run.stdout).toBe('1\n')
+    expect(run.done).toMatchObject({ outcome: 'ok', truncated: [], state_lost: null, exit: null, output_bytes: 2 })
+    expect(run.done.peak_memory_bytes).toBeGreaterThan(10 * 1024 * 1024)
+  })
+
+  it('keeps variables, and shows the last value as execute_result', async () => {
+    await supervisor().run('kept = 20')
+    const [display] = (await supervisor().run('kept + 1')).of('display')
+    expect(display).toMatchObject({ output_type: 'execute_result', data: { 'text/plain': '21' } })
+  })
+
+  it('is run once when its id is started twice, and both readers get all events', async () => {
+    const id = newId()
+    const code = 'try: count += 1\nexcept NameError: count = 1\nprint(count)'
+    const [first, second] = await Promise.all([Array.fromAsync(supervisor().start(id, code)), Array.fromAsync(supervisor().start(id, code))])
+    expect(second).toEqual(first)
+    expect(new Run(first).stdout).toBe('1\n')
+  })
+
+  it('streams events after a number, drops acknowledged ones and keeps done', async () => {
+    const id = newId()
+    const all = await Array.fromAsync(supervisor().start(id, 'print(1)'))
+    const later = await Array.fromAsync(supervisor().events('GET', `/executions/${id}/events?after=2`))
+    expect(later).toEqual(all.slice(3))
+    expect((await supervisor().call('POST', `/executions/${id}/ack`, '{"through":4}')).status).toBe(204)
+    expect(await Array.fromAsync(supervisor().events('GET', `/executions/${id}/events`))).toEqual(all.slice(4))
+  })
+
+  it('goes on when its client goes away', async () => {
+    const id = newId()
+    const left = await supervisor().open('PUT', `/executions/${id}`, JSON.stringify({ v: 1, cells: [{ code: 'import time\ntime.sleep(0.3)\nprint("still here")' }] }))
+    left.body.destroy()
+    left.body.on('error', () => undefined)
+    const events = await Array.fromAsync(supervisor().events('GET', `/executions/${id}/events`))
+    expect(new Run(events).stdout).toBe('still here\n')
+  })
+
+  it('answers its headers at once and shows the first line while the cell still runs', async () => {
+    const id = newId()
+    const started = Date.now()
+    for await (const event of supervisor().start(id, 'import time\nprint("early")\ntime.sleep(2)')) {
+      if (event.type !== 'stream') continue
+      expect(Date.now() - started).toBeLessThan(1_500)
+      break
+    }
+    await supervisor().call('POST', `/executions/${id}/interrupt`, '{}')
+    await Array.fromAsync(supervisor().events('GET', `/executions/${id}/events`))
+  })
+
+  it('refuses a second id while one runs, with 409, and 404 for an id that was never started', async () => {
+    const id = newId()
+    const running = Array.fromAsync(supervisor().start(id, 'import time\ntime.sleep(1)'))
+    await expect.poll(async () => (await supervisor().health()).kernel).toBe('busy')
+    const second = await supervisor().call('PUT', `/executions/${newId()}`, JSON.stringify({ v: 1, cells: [{ code: '1' }] }))
+    expect([second.status, JSON.parse(second.body.toString()).error.code]).toEqual([409, 'conflict'])
+    expect((await supervisor().call('POST', '/snapshot')).status).toBe(409)
+    expect((await supervisor().call('GET', `/executions/${newId()}/events`)).status).toBe(404)
+    await running
+  })
+
+  it.each([
+    ['no cells', { v: 1, cells: [] }], ['another version', { v: 2, cells: [{ code: '1' }] }], ['code that is no string', { v: 1, cells: [{ code: 1 }] }],
+    ['a wrong on_error', { v: 1, cells: [{ code: '1' }], on_error: 'maybe' }], ['a negative timeout', { v: 1, cells: [{ code: '1' }], timeout_ms: -1 }],
+  ])('refuses %s with 400', async (_name, body) => {
+    expect((await supervisor().call('PUT', `/executions/${newId()}`, JSON.stringify(body))).status).toBe(400)
+  })
+
+  it('refuses what is not JSON with 400, and a body over the limit with 413', async () => {
+    expect((await supervisor().call('PUT', `/executions/${newId()}`, '{"v":1')).status).toBe(400)
+    expect((await supervisor().call('PUT', `/executions/${newId()}`, `${'['.repeat(100_000)}`)).status).toBe(400)
+    const huge = await supervisor().call('PUT', `/executions/${newId()}`, JSON.stringify({ v: 1, cells: [{ code: 'x'.repeat(17 * 1024 * 1024) }] })).catch(() => ({ status: 413 }))
+    expect(huge.status).toBe(413)
+  })
+})
+
+describe('cells of a notebook', () => {
+  it('stop at the first error, and the rest is aborted', async () => {
+    const run = await supervisor().run(['a = 1', '1/0', 'print(a)'])
+    expect(run.of('cell_done').map((event) => event['status'])).toEqual(['ok', 'error', 'aborted'])
+    expect(run.error).toMatchObject({ name: 'ZeroDivisionError', value: 'division by zero' })
+    expect(run.done.outcome).toBe('error')
+  })
+
+  it('go on after an error when asked to', async () => {
+    const run = await supervisor().run(['a = 1', '1/0', 'print(a)'], { on_error: 'continue' })
+    expect(run.of('cell_done').map((event) => event['status'])).toEqual(['ok', 'error', 'ok'])
+    expect(run.of('stream')[0]).toMatchObject({ index: 2, text: '1\n' })
+    expect(run.done.outcome).toBe('error')
+  })
+})
+
+describe('what a cell can do', () => {
+  it.each([
+    ['shell commands', '!echo hi', 'hi\n'],
+    ['subprocesses', 'import subprocess\nprint("a")\nsubprocess.run(["echo", "b"])\nprint("c")', 'a\nb\nc\n'],
+    ['%%bash', '%%bash\necho $((1+1))', '2\n'],
+    ['top-level await', 'import asyncio\nawait asyncio.sleep(0.01)\nprint("slept")', 'slept\n'],
+    ['printing from a forked child', 'import os\npid = os.fork()\nif pid == 0:\n    print("child"); os._exit(0)\n_ = os.waitpid(pid, 0)\nprint("parent")', 'child\nparent\n'],
+    ['multiprocessing', 'from multiprocessing import get_context\nwith get_context("fork").Pool(2) as pool: print(pool.map(abs, [-1, -2]))', '[1, 2]\n'],
+    ['bytes on stdout', 'import sys\n_ = sys.stdout.buffer.write(b"caf\\xc3\\xa9 \\xff\\n")', 'café \ufffd\n'],
+    ['lone surrogates', 'print("a\\ud800b")', 'a\ufffdb\n'],
+    ['the working folder', 'import os\nprint(os.getcwd(), os.environ["HOME"])', '/mnt/data /home/worker\n'],
+    ['threads', 'import threading\nt = threading.Thread(target=print, args=("from a thread",))\nt.start(); t.join()', 'from a thread\n'],
+    ['closing stdout', 'import sys\nsys.stdout.close()\nprint("open")', 'open\n'],
+  ])('%s', async (_name, code, expected) => {
+    const run = await supervisor().run(code)
+    expect({ outcome: run.done.outcome, stdout: run.stdout }).toEqual({ outcome: 'ok', stdout: expected })
+  })
+
+  it('%timeit, and a plot as PNG', async () => {
+    expect((await supervisor().run('%timeit -n 1 -r 1 1+1')).stdout).toContain('per loop')
+    const plot = await supervisor().run('import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()')
+    const [display] = plot.of('display')
+    expect(Buffer.from((display?.['data'] as Record<string, string>)['image/png'] ?? '', 'base64').subarray(1, 4).toString()).toBe('PNG')
+    expect(plot.text('stderr')).toBe('')
+  })
+
+  it('keeps text and displays in the order in which they were made', async () => {
+    const run = await supervisor().run('from IPython.display import display\nfor i in range(50):\n    print(i)\n    display(i)')
+    const order = run.events.flatMap((event) => (event.type === 'stream' ? String(event['text']).trim() : event.type === 'display' ? `d${(event['data'] as Record<string, string>)['text/plain']}` : []))
+    expect(order).toEqual(Array.from({ length: 50 }, (_, i) => [`${i}`, `d${i}`]).flat())
+  })
+
+  it('updates and clears displays', async () => {
+    const run = await supervisor().run('from IPython.display import display, clear_output\nh = display("x", display_id="one")\nh.update("y")\nclear_output(wait=True)')
+    expect(run.of('display')[0]).toMatchObject({ transient: { display_id: 'one' } })
+    expect(run.of('update_display')[0]).toMatchObject({ display_id: 'one', data: { 'text/plain': "'y'" } })
+    expect(run.of('clear_output')[0]).toMatchObject({ wait: true })
+  })
+
+  it('says that input() cannot be answered', async () => {
+    expect((await supervisor().run('input("name?")')).error?.name).toBe('StdinNotImplementedError')
+  })
+
+  it('keeps its variables after exit()', async () => {
+    await supervisor().run('still = "there"')
+    expect((await supervisor().run('exit()')).done).toMatchObject({ outcome: 'error', state_lost: null })
+    expect((await supervisor().run('print(still)')).stdout).toBe('there\n')
+  })
+
+  it('seeds its random numbers anew in every kernel', async () => {
+    const draw = 'import random, numpy\nprint(random.random(), numpy.random.rand())'
+    const first = (await supervisor().run(draw)).stdout
+    await supervisor().run('import os\nos._exit(0)')
+    expect((await supervisor().run(draw)).stdout).not.toBe(first)
+  })
+})
