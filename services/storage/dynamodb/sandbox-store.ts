@@ -48,8 +48,8 @@ export function createSandboxStore(items: Items): SandboxStore {
     },
 
     async reserve(id, { tenant, containerId }, now) {
-      const change = sandboxCodec.patch({ claimedBy: { tenant, containerId }, claimedAt: now })
-      return decode(await items.update(keyOf(id), change, all(equals('state', 'starting'), absent('claimedBy'))))
+      const change = { claimedBy: { tenant, containerId }, claimedAt: now }
+      return decode(await items.update(keyOf(id), [...sandboxCodec.patch(change), ...poolActions(id, change)], all(equals('state', 'starting'), absent('claimedBy'))))
     },
 
     async move(id, from, change, { unclaimed = false } = {}) {

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tableDefinition } from '../../services/storage/dynamodb/table-definition.ts'
+import { executionRow } from '../support/rows.ts'
+import { startStorage, type Storage } from '../support/start-storage.ts'
+import { tableContract } from './table.ts'
+
+let storage: Storage
+beforeAll(async () => void (storage = await startStorage()))
+afterAll(() => storage.stop())
+
+tableContract('DynamoDB', () => storage.table)
+
+describe('DynamoDB: what the port does not say', () => {
+  it('refuses a row that DynamoDB would not take, and says what to do', async () => {
+    const row = executionRow({ source: { kind: 'code', code: 'x'.repeat(390 * 1024) } })
+    await expect(storage.table.executions.create(row)).rejects.toThrow('Store its largest field as an object')
+    expect(await storage.table.executions.get(row.tenant, row.id)).toBeNull()
+  })
+
+  it('refuses a patch that makes the row too large, and keeps the row', async () => {
+    const row = executionRow({ source: { kind: 'code', code: 'x'.repeat(300 * 1024) } })
+    await storage.table.executions.create(row)
+    const patch = { metadata: { note: 'y'.repeat(200 * 1024) } }
+    await expect(storage.table.executions.commit(row.tenant, row.id, 0, patch)).rejects.toThrow('Store its largest field as an object')
+    expect(await storage.table.executions.get(row.tenant, row.id)).toEqual(row)
+  })
+
+  it('rejects a check when the table is missing', async () => {
+    const { createDynamoTable } = await import('../../services/storage/dynamodb/dynamo-table.ts')
+    const stranger = createDynamoTable({ client: storage.clients.dynamodb, tableName: 'nowhere', objects: storage.objects })
+    await expect(stranger.check()).rejects.toThrow()
+    await expect(storage.table.check()).resolves.toBeUndefined()
+  })
+
+  it('has an attribute for time to live that is no attribute of a row', () => {
+    expect(tableDefinition.timeToLiveAttribute).toBe('ttl')
+  })
+})

@@ -1,0 +1,22 @@
+import { describe } from 'vitest'
+import type { Table } from '../../services/core/ports/table.ts'
+import { containerStoreContract } from './table/container-store.ts'
+import { dueContract } from './table/due.ts'
+import { eventStoreContract } from './table/event-store.ts'
+import { fileStoreContract } from './table/file-store.ts'
+import { leasedStoreContract } from './table/leased-store.ts'
+import { sandboxStoreContract } from './table/sandbox-store.ts'
+import { smallStoresContract } from './table/small-stores.ts'
+
+/** What every Table has to do. `table` is asked for inside the tests, after it was opened. */
+export function tableContract(name: string, table: () => Table): void {
+  describe(`Table: ${name}`, () => {
+    leasedStoreContract(table)
+    containerStoreContract(table)
+    fileStoreContract(table)
+    sandboxStoreContract(table)
+    eventStoreContract(table)
+    smallStoresContract(table)
+    dueContract(table)
+  })
+}

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest'
+import type { Container } from '../../../services/core/container.ts'
+import { newId } from '../../../services/core/ids.ts'
+import { LIMITS } from '../../../services/core/limits.ts'
+import type { Table } from '../../../services/core/ports/table.ts'
+import { T0, containerRow } from '../../support/rows.ts'
+
+export function containerStoreContract(table: () => Table): void {
+  const store = () => table().containers
+  const created = async (change: Partial<Container> = {}): Promise<Container> => {
+    const row = containerRow(change)
+    await store().create(row)
+    return row
+  }
+  const newest = (row: Container): Promise<Container | null> => store().get(row.tenant, row.id)
+
+  describe('containers', () => {
+    it('come back as they were written, and a second creation changes nothing', async () => {
+      const row = await created({ subject: 'user-1', stateLost: 'oom' })
+      await store().create({ ...row, name: 'other' })
+      expect(await newest(row)).toEqual(row)
+    })
+
+    it('are not found by another tenant', async () => {
+      const row = await created()
+      expect(await store().get(newId('tenant'), row.id)).toBeNull()
+      expect(await store().enqueue(newId('tenant'), row.id, 'exec_1', T0, T0)).toBe('missing')
+      expect(await store().markDeleted(newId('tenant'), row.id, T0)).toBeNull()
+    })
+
+    it('queue executions in the order in which they came', async () => {
+      const row = await created()
+      await store().enqueue(row.tenant, row.id, 'exec_1', T0 + 1, T0 + 11)
+      expect(await store().enqueue(row.tenant, row.id, 'exec_2', T0 + 2, T0 + 12)).toEqual({ ...row, queue: ['exec_1', 'exec_2'], lastActiveAt: T0 + 2, dueAt: T0 + 12 })
+    })
+
+    it('queue an execution once, however often it is sent', async () => {
+      const row = await created()
+      await Promise.all(Array.from({ length: 10 }, () => store().enqueue(row.tenant, row.id, 'exec_1', T0, T0)))
+      expect(await newest(row)).toMatchObject({ queue: ['exec_1'] })
+    })
+
+    it('let nobody wait beyond the limit, even when all come at once', async () => {
+      const row = await created()
+      const answers = await Promise.all(Array.from({ length: LIMITS.maxQueuedPerContainer + 8 }, (_, index) => store().enqueue(row.tenant, row.id, `exec_${index}`, T0, T0)))
+      expect(answers.filter((answer) => answer === 'full')).toHaveLength(8)
+      expect((await newest(row))?.queue).toHaveLength(LIMITS.maxQueuedPerContainer)
+    })
+
+    it('let the head go, and nobody else', async () => {
+      const row = await created()
+      for (const id of ['exec_1', 'exec_2']) await store().enqueue(row.tenant, row.id, id, T0, T0)
+      expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 5, T0 + 9)).toBeNull()
+      expect(await store().dequeue(row.tenant, row.id, 'exec_1', T0 + 5, T0 + 9)).toMatchObject({ queue: ['exec_2'], lastActiveAt: T0 + 5, dueAt: T0 + 9 })
+      expect(await store().dequeue(row.tenant, row.id, 'exec_1', T0 + 6, T0 + 9)).toBeNull()
+      expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 6, T0 + 9)).toMatchObject({ queue: [] })
+      expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 6, T0 + 9)).toBeNull()
+    })
+
+    it('let the head go once when many say so', async () => {
+      const row = await created()
+      for (const id of ['exec_1', 'exec_2']) await store().enqueue(row.tenant, row.id, id, T0, T0)
+      const answers = await Promise.all(Array.from({ length: 10 }, () => store().dequeue(row.tenant, row.id, 'exec_1', T0, T0)))
+      expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
+      expect(await newest(row)).toMatchObject({ queue: ['exec_2'] })
+    })
+
+    it('get one sandbox from many that want to give one', async () => {
+      const row = await created({ filesVersion: 3 })
+      const change = (sandboxId: string) => ({ sandboxId, stateLost: null, dueAt: T0 })
+      const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => store().setSandbox(row.tenant, row.id, 0, change(`sbx_${index}`))))
+      expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
+      expect(await newest(row)).toMatchObject({ generation: 1, syncedFilesVersion: 0 })
+    })
+
+    it('lose a sandbox without a new generation, and need every file in a later one', async () => {
+      const row = await created()
+      await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: T0 })
+      await store().filesSynced(row.tenant, row.id, 1, 7)
+      expect(await store().setSandbox(row.tenant, row.id, 1, { sandboxId: null, stateLost: 'sandbox_lost', dueAt: null })).toMatchObject({
+        sandboxId: null, stateLost: 'sandbox_lost', generation: 1, dueAt: null, syncedFilesVersion: 7,
+      })
+      expect(await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_2', stateLost: null, dueAt: T0 })).toBeNull()
+      expect(await store().setSandbox(row.tenant, row.id, 1, { sandboxId: 'sbx_2', stateLost: 'oom', dueAt: T0 })).toMatchObject({ generation: 2, syncedFilesVersion: -1 })
+    })
+
+    it('count changes of files, and note what their sandbox knows for its generation only', async () => {
+      const row = await created()
+      await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: null })
+      await store().filesChanged(row.tenant, row.id, T0 + 1)
+      expect(await store().filesChanged(row.tenant, row.id, T0 + 2)).toMatchObject({ filesVersion: 2, lastActiveAt: T0 + 2 })
+      await store().filesSynced(row.tenant, row.id, 1, 2)
+      await store().filesSynced(row.tenant, row.id, 1, 1)
+      await store().filesSynced(row.tenant, row.id, 0, 9)
+      expect(await newest(row)).toMatchObject({ syncedFilesVersion: 2 })
+    })
+
+    it('tell a loss once, for its generation only', async () => {
+      const row = await created({ generation: 2, stateLost: 'oom' })
+      await store().stateLossTold(row.tenant, row.id, 1)
+      expect(await newest(row)).toMatchObject({ stateLost: 'oom' })
+      await store().stateLossTold(row.tenant, row.id, 2)
+      expect(await newest(row)).toMatchObject({ stateLost: null })
+    })
+
+    it('answer as missing from the moment they are deleted', async () => {
+      const row = await created()
+      expect(await store().markDeleted(row.tenant, row.id, T0 + 1)).toMatchObject({ deletedAt: T0 + 1 })
+      expect(await store().markDeleted(row.tenant, row.id, T0 + 2)).toMatchObject({ deletedAt: T0 + 1 })
+      expect(await newest(row)).toMatchObject({ deletedAt: T0 + 1 })
+      expect(await store().enqueue(row.tenant, row.id, 'exec_1', T0, T0)).toBe('missing')
+      expect(await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: null })).toBeNull()
+      expect(await store().filesChanged(row.tenant, row.id, T0)).toBeNull()
+      expect(await store().list(row.tenant, { after: null, limit: 10, order: 'asc', name: null })).toEqual({ rows: [], hasMore: false })
+      await store().remove(row.tenant, row.id)
+      expect(await newest(row)).toBeNull()
+    })
+
+    it('can be postponed, and taken off the list of due rows', async () => {
+      const row = await created()
+      await store().postpone(row.tenant, row.id, T0 + 4)
+      expect(await newest(row)).toMatchObject({ dueAt: T0 + 4 })
+      await store().postpone(row.tenant, row.id, null)
+      expect(await newest(row)).toMatchObject({ dueAt: null })
+      await store().postpone(row.tenant, 'cntr_none', T0)
+      expect(await store().get(row.tenant, 'cntr_none')).toBeNull()
+    })
+
+    it('are listed page by page in both orders, by name when wanted', async () => {
+      const tenant = newId('tenant')
+      const rows: Container[] = []
+      for (let index = 0; index < 9; index++) rows.push(await created({ tenant, name: index % 2 === 0 ? 'even' : 'odd', createdAt: T0 + Math.floor(index / 2) }))
+      await created()
+      for (const name of [null, 'even', 'nobody']) {
+        for (const order of ['asc', 'desc'] as const) {
+          const wanted = rows.filter((row) => name === null || row.name === name)
+          const expected = order === 'asc' ? wanted : wanted.toReversed()
+          const seen: Container[] = []
+          let after: string | null = null
+          for (;;) {
+            const page = await store().list(tenant, { after, limit: 2, order, name })
+            seen.push(...page.rows)
+            if (!page.hasMore) break
+            after = page.rows.at(-1)?.id ?? null
+          }
+          expect(seen).toEqual(expected)
+        }
+      }
+      expect(await store().list(tenant, { after: 'cntr_none', limit: 5, order: 'asc', name: null })).toEqual({ rows: [], hasMore: false })
+    })
+
+    it('go on after a row that was deleted meanwhile', async () => {
+      const tenant = newId('tenant')
+      const rows = [await created({ tenant, createdAt: T0 }), await created({ tenant, createdAt: T0 + 1 }), await created({ tenant, createdAt: T0 + 2 })]
+      const first = await store().list(tenant, { after: null, limit: 1, order: 'asc', name: null })
+      await store().markDeleted(tenant, first.rows[0]?.id ?? '', T0)
+      expect(await store().list(tenant, { after: first.rows[0]?.id ?? '', limit: 9, order: 'asc', name: null })).toEqual({ rows: rows.slice(1), hasMore: false })
+    })
+  })
+}

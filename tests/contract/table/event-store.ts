@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { EventBatch, EventOwner, ExecutionEvent } from '../../../services/core/events.ts'
+import { newId } from '../../../services/core/ids.ts'
+import type { Table } from '../../../services/core/ports/table.ts'
+import { T0, executionRow } from '../../support/rows.ts'
+
+const newOwner = (): EventOwner => ({ kind: 'execution', tenant: newId('tenant'), id: newId('execution') })
+const event = (seq: number, text = `line ${seq}\n`): ExecutionEvent => ({ seq, at: T0 + seq, type: 'stdout', cell: 0, text })
+const batch = (firstSeq: number, count: number, text?: string): EventBatch<ExecutionEvent> => ({
+  firstSeq,
+  events: Array.from({ length: count }, (_, index) => event(firstSeq + index, text)),
+  fence: 1,
+  sourceSeq: firstSeq,
+})
+const numbers = (events: readonly { readonly seq: number }[]): number[] => events.map(({ seq }) => seq)
+const range = (from: number, to: number): number[] => Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index)
+
+export function eventStoreContract(table: () => Table): void {
+  const store = () => table().events
+
+  describe('events', () => {
+    it('come back in order, from any place', async () => {
+      const owner = newOwner()
+      for (const [first, count] of [[0, 3], [3, 1], [4, 4]] as const) expect(await store().append(owner, batch(first, count))).toBe(true)
+      expect(await store().read(owner, -1, 100)).toEqual(range(0, 8).map((seq) => event(seq)))
+      for (const after of range(-1, 9)) expect(numbers(await store().read(owner, after, 100))).toEqual(range(after + 1, 8))
+    })
+
+    it('go on in the middle of a batch that another process wrote', async () => {
+      const owner = newOwner()
+      await store().append(owner, batch(0, 5))
+      expect(numbers(await store().read(owner, 1, 100))).toEqual([2, 3, 4])
+      expect(numbers(await store().read(owner, 4, 100))).toEqual([])
+      await store().append(owner, batch(5, 2))
+      expect(numbers(await store().read(owner, 4, 100))).toEqual([5, 6])
+      expect(numbers(await store().read(owner, 3, 100))).toEqual([4, 5, 6])
+    })
+
+    it('are empty for an owner without any', async () => {
+      expect(await store().read(newOwner(), -1, 10)).toEqual([])
+      expect(await store().read(newOwner(), 7, 10)).toEqual([])
+      expect(await store().last(newOwner())).toBeNull()
+    })
+
+    it('take one of two batches with the same first number', async () => {
+      const owner = newOwner()
+      const answers = await Promise.all(range(0, 10).map((index) => store().append(owner, { ...batch(0, 2, `writer ${index}`), fence: index })))
+      expect(answers.filter(Boolean)).toHaveLength(1)
+      expect(await store().last(owner)).toMatchObject({ fence: answers.indexOf(true) })
+    })
+
+    it('keep fence and source number with the last batch', async () => {
+      const owner = newOwner()
+      await store().append(owner, batch(0, 2))
+      const last = { ...batch(2, 1), fence: 4, sourceSeq: null }
+      await store().append(owner, last)
+      expect(await store().last(owner)).toEqual(last)
+    })
+
+    it('are the same when a batch is too big for the row', async () => {
+      const owner = newOwner()
+      const big = batch(2, 3, 'ü'.repeat(100_000))
+      await store().append(owner, batch(0, 2))
+      await store().append(owner, big)
+      await store().append(owner, batch(5, 1))
+      expect(await store().append(owner, big)).toBe(false)
+      expect(await store().read(owner, 1, 100)).toEqual([...big.events, event(5)])
+      expect(await store().read(owner, 2, 100)).toEqual([...big.events.slice(1), event(5)])
+    })
+
+    it('stop at the limit, after whole batches, and give at least one', async () => {
+      const owner = newOwner()
+      for (const first of [0, 4, 8]) await store().append(owner, batch(first, 4))
+      expect(numbers(await store().read(owner, -1, 9))).toEqual(range(0, 8))
+      expect(numbers(await store().read(owner, -1, 1))).toEqual(range(0, 4))
+      expect(numbers(await store().read(owner, 1, 3))).toEqual([2, 3])
+    })
+
+    it('come in more than one page of the database', async () => {
+      const owner = newOwner()
+      for (const first of range(0, 90)) await store().append(owner, batch(first, 1, 'x'.repeat(15_000)))
+      expect(numbers(await store().read(owner, -1, 1000))).toEqual(range(0, 90))
+    })
+
+    it('of another owner, kind or tenant are not seen', async () => {
+      const owner = newOwner()
+      await store().append(owner, batch(0, 1))
+      expect(await store().read({ ...owner, kind: 'response' }, -1, 10)).toEqual([])
+      expect(await store().read({ ...owner, tenant: newId('tenant') }, -1, 10)).toEqual([])
+    })
+
+    it('go all at once, and leave the row of their owner', async () => {
+      const row = executionRow()
+      const owner: EventOwner = { kind: 'execution', tenant: row.tenant, id: row.id }
+      await table().executions.create(row)
+      for (const first of range(0, 30)) await store().append(owner, batch(first, 1, first === 3 ? 'z'.repeat(20_000) : 'x'))
+      await store().removeAll(owner)
+      expect(await store().read(owner, -1, 100)).toEqual([])
+      expect(await store().last(owner)).toBeNull()
+      expect(await table().executions.get(row.tenant, row.id)).toEqual(row)
+    })
+
+    it('read in any steps from any place give every event once', async () => {
+      const sizes = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 8 })
+      await fc.assert(
+        fc.asyncProperty(sizes, fc.integer({ min: -1, max: 12 }), fc.integer({ min: 1, max: 6 }), async (counts, start, limit) => {
+          const owner = newOwner()
+          let total = 0
+          for (const count of counts) {
+            await store().append(owner, batch(total, count))
+            total += count
+          }
+          const seen: number[] = []
+          for (let after = start; ; after = seen.at(-1) ?? after) {
+            const page = numbers(await store().read(owner, after, limit))
+            if (page.length === 0) break
+            seen.push(...page)
+          }
+          expect(seen).toEqual(range(start + 1, total))
+        }),
+        { numRuns: 40 },
+      )
+    })
+  })
+}

@@ -1,0 +1,229 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { LeasedRow } from '../../../services/core/lease.ts'
+import { newId } from '../../../services/core/ids.ts'
+import type { LeasedStore, Patch, Table } from '../../../services/core/ports/table.ts'
+import { T0, executionRow, responseRow } from '../../support/rows.ts'
+
+const LEASE_MS = 30_000
+const leaseOf = (owner: string, now: number) => ({ owner, now, expiresAt: now + LEASE_MS })
+
+export function leasedStoreContract(table: () => Table): void {
+  leasedRows('executions', () => table().executions, executionRow, { status: 'running' }, { status: 'failed', reason: 'error' })
+  leasedRows('responses', () => table().responses, responseRow, { status: 'in_progress' }, { status: 'completed' })
+
+  describe('executions: their own', () => {
+    it('keep a result of any shape, however deep', async () => {
+      let nested: unknown = 'end'
+      for (let depth = 0; depth < 200; depth++) nested = { deeper: [nested, null, 1.5, ''] }
+      const row = executionRow({
+        source: { kind: 'notebook', cells: [{ index: 0, code: '' }], notebook: { objectKey: 'k', bytes: 1 } },
+        lostBefore: [{ what: 'variables', reason: 'sandbox_lost' }],
+        tailEvents: [{ seq: 0, at: T0, type: 'output', cell: 0, output: { output_type: 'display_data', data: { 'application/json': nested }, metadata: {} } }],
+      })
+      await table().executions.create(row)
+      expect(await table().executions.get(row.tenant, row.id)).toEqual(row)
+    })
+
+    it('are listed by container, page by page, in both orders', async () => {
+      const { tenant, containerId } = executionRow()
+      const rows = Array.from({ length: 7 }, (_, index) => executionRow({ tenant, containerId, createdAt: T0 + index }))
+      for (const row of [...rows, executionRow({ tenant }), executionRow({ containerId })]) await table().executions.create(row)
+      for (const [order, expected] of [['asc', rows], ['desc', rows.toReversed()]] as const) {
+        const first = await table().executions.listByContainer(tenant, containerId, { after: null, limit: 3, order })
+        expect(first).toEqual({ rows: expected.slice(0, 3), hasMore: true })
+        const second = await table().executions.listByContainer(tenant, containerId, { after: expected[2]?.id ?? '', limit: 3, order })
+        expect(second).toEqual({ rows: expected.slice(3, 6), hasMore: true })
+        const third = await table().executions.listByContainer(tenant, containerId, { after: expected[5]?.id ?? '', limit: 3, order })
+        expect(third).toEqual({ rows: expected.slice(6), hasMore: false })
+      }
+    })
+
+    it('give an empty page after an unknown id, or one of another container', async () => {
+      const row = executionRow()
+      const stranger = executionRow({ tenant: row.tenant })
+      await table().executions.create(row)
+      await table().executions.create(stranger)
+      for (const after of ['exec_nothing', stranger.id]) {
+        expect(await table().executions.listByContainer(row.tenant, row.containerId, { after, limit: 3, order: 'asc' })).toEqual({ rows: [], hasMore: false })
+      }
+    })
+  })
+}
+
+function leasedRows<Row extends LeasedRow>(
+  name: string, store: () => LeasedStore<Row>, newRow: () => Row, working: Patch<Row>, ended: Patch<Row>,
+): void {
+  const created = async (): Promise<Row> => {
+    const row = newRow()
+    expect(await store().create(row)).toBe(true)
+    return row
+  }
+
+  describe(name, () => {
+    it('come back as they were written', async () => {
+      const row = await created()
+      expect(await store().get(row.tenant, row.id)).toEqual(row)
+    })
+
+    it('are created once', async () => {
+      const row = await created()
+      expect(await store().create({ ...row, ...working })).toBe(false)
+      expect(await store().get(row.tenant, row.id)).toEqual(row)
+    })
+
+    it.each(['', 'exec_none', '../..', 'a#row', 'x'.repeat(5000), '☃'])('find nothing under the id %j', async (id) => {
+      expect(await store().get('t', id)).toBeNull()
+      expect(await store().take('t', id, leaseOf('w', T0))).toEqual({ kind: 'missing' })
+      expect(await store().commit('t', id, 0, working)).toBeNull()
+      expect(await store().requestCancel('t', id, T0)).toBeNull()
+      await expect(store().postpone('t', id, T0)).resolves.toBeUndefined()
+      await expect(store().remove('t', id)).resolves.toBeUndefined()
+      expect(await store().get('t', id)).toBeNull()
+    })
+
+    it('are not found by another tenant', async () => {
+      const row = await created()
+      const other = newId('tenant')
+      expect(await store().get(other, row.id)).toBeNull()
+      expect(await store().take(other, row.id, leaseOf('w', T0))).toEqual({ kind: 'missing' })
+      await store().remove(other, row.id)
+      expect(await store().get(row.tenant, row.id)).toEqual(row)
+    })
+
+    it('give the lease, the next fence and the patch in one step', async () => {
+      const row = await created()
+      const taken = await store().take(row.tenant, row.id, leaseOf('w1', T0), working)
+      const expected = { ...row, ...working, fence: 1, lease: { owner: 'w1', expiresAt: T0 + LEASE_MS }, dueAt: T0 + LEASE_MS }
+      expect(taken).toEqual({ kind: 'taken', row: expected })
+      expect(await store().get(row.tenant, row.id)).toEqual(expected)
+    })
+
+    it('are busy while somebody else holds them, and change nothing then', async () => {
+      const row = await created()
+      const held = await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      const refused = await store().take(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS - 1), working)
+      expect(refused).toEqual({ ...held, kind: 'busy' })
+    })
+
+    it('are free to another from the moment the lease ends', async () => {
+      const row = await created()
+      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      expect(await store().take(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))).toMatchObject({ kind: 'taken', row: { fence: 2, lease: { owner: 'w2' } } })
+    })
+
+    it('are busy for their holder too: one process may get a message twice', async () => {
+      const row = await created()
+      const held = await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      expect(await store().take(row.tenant, row.id, leaseOf('w1', T0 + 1))).toEqual({ ...held, kind: 'busy' })
+    })
+
+    it('refuse a commit with an old fence, and change nothing then', async () => {
+      const row = await created()
+      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      const second = await store().take(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))
+      expect(await store().commit(row.tenant, row.id, 1, ended)).toBeNull()
+      expect(await store().commit(row.tenant, row.id, 3, ended)).toBeNull()
+      expect({ kind: 'taken', row: await store().get(row.tenant, row.id) }).toEqual(second)
+    })
+
+    it('end once: no lease, no due time, and no verb moves them any more', async () => {
+      const row = await created()
+      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      const end = await store().commit(row.tenant, row.id, 1, ended, { extendTo: T0 + 99, dueAt: T0 + 99 })
+      expect(end).toEqual({ ...row, ...ended, fence: 1, lease: null, dueAt: null })
+      expect(await store().commit(row.tenant, row.id, 1, working)).toBeNull()
+      expect(await store().take(row.tenant, row.id, leaseOf('w1', T0))).toEqual({ kind: 'ended', row: end })
+      expect(await store().requestCancel(row.tenant, row.id, T0)).toEqual(end)
+      await store().postpone(row.tenant, row.id, T0 + 5)
+      expect(await store().get(row.tenant, row.id)).toEqual(end)
+    })
+
+    it('extend the lease, and the due time with it', async () => {
+      const row = await created()
+      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      const extended = await store().commit(row.tenant, row.id, 1, {}, { extendTo: T0 + 99_000 })
+      expect(extended).toMatchObject({ lease: { owner: 'w1', expiresAt: T0 + 99_000 }, dueAt: T0 + 99_000 })
+    })
+
+    it('release the lease for the next, due when the holder says', async () => {
+      const row = await created()
+      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      const released = await store().commit(row.tenant, row.id, 1, working, { release: true, dueAt: T0 + 3 })
+      expect(released).toMatchObject({ lease: null, dueAt: T0 + 3, fence: 1 })
+      expect(await store().commit(row.tenant, row.id, 1, {}, { extendTo: T0 + 99_000 })).toBeNull()
+      expect(await store().take(row.tenant, row.id, leaseOf('w2', T0 + 1))).toMatchObject({ kind: 'taken', row: { fence: 2 } })
+    })
+
+    it('leave the due time alone in a plain commit, and answer an empty one', async () => {
+      const row = await created()
+      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      expect(await store().commit(row.tenant, row.id, 1, working)).toMatchObject({ dueAt: T0 + LEASE_MS })
+      expect(await store().commit(row.tenant, row.id, 1, {})).toMatchObject({ fence: 1, dueAt: T0 + LEASE_MS })
+    })
+
+    it('keep the first wish to cancel', async () => {
+      const row = await created()
+      expect(await store().requestCancel(row.tenant, row.id, T0 + 1)).toMatchObject({ cancelRequestedAt: T0 + 1 })
+      expect(await store().requestCancel(row.tenant, row.id, T0 + 2)).toMatchObject({ cancelRequestedAt: T0 + 1 })
+    })
+
+    it('can be postponed and removed', async () => {
+      const row = await created()
+      await store().postpone(row.tenant, row.id, T0 + 77)
+      expect(await store().get(row.tenant, row.id)).toEqual({ ...row, dueAt: T0 + 77 })
+      await store().remove(row.tenant, row.id)
+      expect(await store().get(row.tenant, row.id)).toBeNull()
+    })
+
+    it('are taken by exactly one of many at the same moment', async () => {
+      const row = await created()
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => store().take(row.tenant, row.id, leaseOf(`w${index}`, T0))))
+      expect(answers.map((answer) => answer.kind).sort()).toEqual([...Array<string>(19).fill('busy'), 'taken'])
+      expect(await store().get(row.tenant, row.id)).toMatchObject({ fence: 1 })
+    })
+
+    it('end by exactly one of many commits at the same moment', async () => {
+      const row = await created()
+      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      const answers = await Promise.all(Array.from({ length: 20 }, () => store().commit(row.tenant, row.id, 1, ended)))
+      expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
+    })
+
+    it('never let two workers commit under one fence, whatever they do in whatever order', async () => {
+      const worker = fc.constantFrom('a', 'b', 'c')
+      const step = fc.record({ worker, verb: fc.constantFrom('take', 'commit', 'release', 'extend'), wait: fc.constantFrom(0, 10_000, LEASE_MS) })
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+          const row = await created()
+          const fences = new Map<string, number>()
+          let holder: { expiresAt: number } | null = null
+          let [now, fence] = [T0, 0]
+          for (const { worker: who, verb, wait } of steps) {
+            now += wait
+            if (verb === 'take') {
+              const isFree = holder === null || holder.expiresAt <= now
+              const answer = await store().take(row.tenant, row.id, leaseOf(who, now))
+              expect(answer.kind).toBe(isFree ? 'taken' : 'busy')
+              if (isFree) {
+                fence += 1
+                fences.set(who, fence)
+                holder = { expiresAt: now + LEASE_MS }
+              }
+              continue
+            }
+            const mine = fences.get(who) ?? -1
+            const options = verb === 'release' ? { release: true } : verb === 'extend' ? { extendTo: now + LEASE_MS } : {}
+            const isAllowed: boolean = mine === fence && (verb !== 'extend' || holder !== null)
+            const answer = await store().commit(row.tenant, row.id, mine, working, options)
+            expect(answer !== null).toBe(isAllowed)
+            if (isAllowed && verb === 'release') holder = null
+            if (isAllowed && verb === 'extend') holder = { expiresAt: now + LEASE_MS }
+          }
+          expect(await store().get(row.tenant, row.id)).toMatchObject({ fence })
+        }),
+        { numRuns: 40 },
+      )
+    })
+  })
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import type { Table } from '../../../services/core/ports/table.ts'
+import type { Sandbox } from '../../../services/core/sandbox.ts'
+import { T0, sandboxRow } from '../../support/rows.ts'
+
+export function sandboxStoreContract(table: () => Table): void {
+  const store = () => table().sandboxes
+  const created = async (change: Partial<Sandbox> = {}): Promise<Sandbox> => {
+    const row = sandboxRow(change)
+    expect(await store().create(row)).toBe(true)
+    return row
+  }
+  const address = { kind: 'unix', socketPath: '/run/control.sock' } as const
+  const by = (containerId: string) => ({ tenant: 'tnt_1', containerId })
+
+  describe('sandboxes', () => {
+    it('come back as they were written, once', async () => {
+      const row = await created({ address, claimedBy: by('cntr_1'), readyAt: T0 })
+      expect(await store().create(row)).toBe(false)
+      expect(await store().get(row.id)).toEqual(row)
+      expect(await store().get('sbx_none')).toBeNull()
+    })
+
+    it('are claimed by exactly one of many', async () => {
+      const row = await created({ state: 'ready' })
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => store().claim(row.id, by(`cntr_${index}`), T0 + 1, T0 + 2)))
+      const won = answers.filter((answer) => answer !== null)
+      expect(won).toEqual([{ ...row, state: 'claimed', claimedBy: won[0]?.claimedBy, claimedAt: T0 + 1, dueAt: T0 + 2 }])
+      expect(await store().get(row.id)).toEqual(won[0])
+    })
+
+    it.each(['starting', 'claimed', 'stopping', 'gone'] as const)('cannot be claimed while they are %s', async (state) => {
+      const row = await created({ state })
+      expect(await store().claim(row.id, by('cntr_1'), T0, T0)).toBeNull()
+      expect(await store().get(row.id)).toEqual(row)
+    })
+
+    it('that were started for a container are that container\'s only', async () => {
+      const row = await created({ claimedBy: by('cntr_1'), claimedAt: T0 })
+      await store().move(row.id, ['starting'], { state: 'ready', address, readyAt: T0 + 1 })
+      expect((await store().ready('1g', 1000)).map(({ id }) => id)).not.toContain(row.id)
+      expect(await store().claim(row.id, by('cntr_2'), T0, T0)).toBeNull()
+      expect(await store().claim(row.id, by('cntr_1'), T0 + 2, T0)).toMatchObject({ state: 'claimed', claimedBy: by('cntr_1') })
+    })
+
+    it('that are starting are reserved by exactly one of many, and never offered to another', async () => {
+      const row = await created()
+      const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => store().reserve(row.id, by(`cntr_${index}`), T0 + 1)))
+      const won = answers.filter((answer) => answer !== null)
+      expect(won).toEqual([{ ...row, claimedBy: won[0]?.claimedBy, claimedAt: T0 + 1 }])
+      expect(await store().move(row.id, ['starting'], { state: 'ready' }, { unclaimed: true })).toBeNull()
+      await store().move(row.id, ['starting'], { state: 'ready' })
+      expect((await store().ready('1g', 1000)).map(({ id }) => id)).not.toContain(row.id)
+      expect(await store().claim(row.id, by('cntr_other'), T0, T0)).toBeNull()
+    })
+
+    it.each(['ready', 'claimed', 'stopping', 'gone'] as const)('cannot be reserved while they are %s', async (state) => {
+      const row = await created({ state })
+      expect(await store().reserve(row.id, by('cntr_1'), T0)).toBeNull()
+      expect(await store().get(row.id)).toEqual(row)
+    })
+
+    it('move only from where they are said to be', async () => {
+      const row = await created()
+      expect(await store().move(row.id, ['ready', 'claimed'], { state: 'gone' })).toBeNull()
+      expect(await store().move(row.id, ['starting'], { state: 'ready', address, readyAt: T0 + 5, dueAt: T0 + 6 })).toEqual({
+        ...row, state: 'ready', address, readyAt: T0 + 5, dueAt: T0 + 6,
+      })
+      expect(await store().move(row.id, ['ready'], { dueAt: null })).toMatchObject({ state: 'ready', dueAt: null })
+      expect(await store().move('sbx_none', ['ready'], { state: 'gone' })).toBeNull()
+    })
+
+    it('are offered oldest first, by tier, from ready to claimed', async () => {
+      const mine = async (change: Partial<Sandbox>): Promise<Sandbox> => created({ memoryTier: '64g', ...change })
+      const late = await mine({ createdAt: T0 + 2 })
+      const early = await mine({ createdAt: T0 + 1, state: 'ready' })
+      const other = await created({ memoryTier: '16g', state: 'ready' })
+      await store().move(late.id, ['starting'], { state: 'ready', readyAt: T0 + 3 })
+      expect(await store().ready('64g', 10)).toEqual([early, { ...late, state: 'ready', readyAt: T0 + 3 }])
+      expect(await store().ready('64g', 1)).toEqual([early])
+      expect(await store().ready('16g', 10)).toEqual([other])
+      await store().claim(early.id, by('cntr_1'), T0, T0)
+      await store().move(late.id, ['ready'], { state: 'stopping' })
+      expect(await store().ready('64g', 10)).toEqual([])
+      expect((await store().all()).map(({ id }) => id)).toEqual(expect.arrayContaining([early.id, late.id, other.id]))
+    })
+
+    it('are counted until they are gone', async () => {
+      const row = await created({ state: 'stopping' })
+      const ids = async () => (await store().all()).map(({ id }) => id)
+      expect(await ids()).toContain(row.id)
+      await store().move(row.id, ['stopping'], { state: 'gone', dueAt: null })
+      expect(await ids()).not.toContain(row.id)
+      expect(await store().get(row.id)).toMatchObject({ state: 'gone' })
+      await store().remove(row.id)
+      expect(await store().get(row.id)).toBeNull()
+    })
+  })
+}

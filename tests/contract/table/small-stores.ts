@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../../services/core/ids.ts'
+import type { Link } from '../../../services/core/link.ts'
+import type { Table } from '../../../services/core/ports/table.ts'
+import type { ApiKey, Tenant } from '../../../services/core/tenant.ts'
+import { T0 } from '../../support/rows.ts'
+
+const newTenant = (): Tenant => ({ v: 1, id: newId('tenant'), name: 'Acme', createdAt: T0 })
+const newHash = (): string => newId('key').padEnd(64, '0')
+const newLink = (): Link => ({
+  v: 1, id: newId('link'), tenant: newId('tenant'), tokenHash: newHash(), containerId: newId('container'),
+  target: { objectKey: 'tenants/t/c/files/x', filename: 'a.csv', mime: 'text/csv', bytes: 3 }, createdAt: T0, expiresAt: T0 + 1000, revokedAt: null,
+})
+
+export function smallStoresContract(table: () => Table): void {
+  describe('tenants and keys', () => {
+    it('come back as they were written, and a second creation changes nothing', async () => {
+      const tenant = newTenant()
+      await table().tenants.create(tenant)
+      await table().tenants.create({ ...tenant, name: 'Mallory' })
+      expect(await table().tenants.get(tenant.id)).toEqual(tenant)
+      expect(await table().tenants.list()).toContainEqual(tenant)
+      expect(await table().tenants.get('tnt_none')).toBeNull()
+    })
+
+    it('find a key by its hash alone, revoked ones too', async () => {
+      const key: ApiKey = { v: 1, id: newId('key'), tenant: newId('tenant'), hash: newHash(), subject: null, createdAt: T0, revokedAt: null }
+      await table().tenants.putKey(key)
+      expect(await table().tenants.findKey(key.hash)).toEqual(key)
+      await table().tenants.putKey({ ...key, subject: 'user-1', revokedAt: T0 + 1 })
+      expect(await table().tenants.findKey(key.hash)).toEqual({ ...key, subject: 'user-1', revokedAt: T0 + 1 })
+      expect(await table().tenants.findKey(newHash())).toBeNull()
+    })
+
+    it('list every key, and end one by its id, once', async () => {
+      const keys = [1, 2].map((at): ApiKey => ({ v: 1, id: newId('key'), tenant: newId('tenant'), hash: newHash(), subject: null, createdAt: T0 + at, revokedAt: null }))
+      const [first, second] = keys as [ApiKey, ApiKey]
+      for (const key of keys) await table().tenants.putKey(key)
+      expect(await table().tenants.revokeKey(first.id, T0 + 5)).toEqual({ ...first, revokedAt: T0 + 5 })
+      expect(await table().tenants.revokeKey(first.id, T0 + 6)).toEqual({ ...first, revokedAt: T0 + 5 })
+      expect(await table().tenants.revokeKey('key_none', T0)).toBeNull()
+      const ids = new Set(keys.map(({ id }) => id))
+      expect((await table().tenants.listKeys()).filter(({ id }) => ids.has(id))).toEqual([{ ...first, revokedAt: T0 + 5 }, second])
+    })
+  })
+
+  describe('idempotency', () => {
+    const record = (resultId: string, expiresAt = T0 + 1000) => ({ bodyHash: 'hash', resultId, expiresAt })
+
+    it('has one owner per key, and tells the others what it was', async () => {
+      const tenant = newId('tenant')
+      const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => table().idempotency.claim(tenant, 'executions', 'key-1', record(`exec_${index}`), T0)))
+      const [owner] = answers.filter((answer) => answer.isNew)
+      expect(answers.filter((answer) => answer.isNew)).toHaveLength(1)
+      expect(answers.every((answer) => answer.record.resultId === owner?.record.resultId)).toBe(true)
+    })
+
+    it('keeps tenants, scopes and odd keys apart', async () => {
+      const tenant = newId('tenant')
+      const keys = [['a', 'b'], ['a', 'b#'], ['a#', 'b'], ['ab', ''], ['', 'ab'], ['a', '☃'.repeat(2000)]] as const
+      for (const [scope, key] of keys) expect(await table().idempotency.claim(tenant, scope, key, record('exec_1'), T0)).toMatchObject({ isNew: true })
+      expect(await table().idempotency.claim(newId('tenant'), 'a', 'b', record('exec_2'), T0)).toMatchObject({ isNew: true })
+    })
+
+    it('forgets a record the moment it expires', async () => {
+      const tenant = newId('tenant')
+      await table().idempotency.claim(tenant, 's', 'k', record('exec_1', T0 + 10), T0)
+      expect(await table().idempotency.claim(tenant, 's', 'k', record('exec_2'), T0 + 9)).toEqual({ record: record('exec_1', T0 + 10), isNew: false })
+      expect(await table().idempotency.claim(tenant, 's', 'k', record('exec_2', T0 + 20), T0 + 10)).toEqual({ record: record('exec_2', T0 + 20), isNew: true })
+    })
+  })
+
+  describe('links', () => {
+    it('are found by the hash of their token', async () => {
+      const link = newLink()
+      await table().links.put(link)
+      expect(await table().links.findByToken(link.tokenHash)).toEqual(link)
+      expect(await table().links.findByToken(newHash())).toBeNull()
+    })
+
+    it('are revoked by their id, by their tenant only, and once', async () => {
+      const link = newLink()
+      await table().links.put(link)
+      expect(await table().links.revoke(newId('tenant'), link.id, T0)).toBeNull()
+      expect(await table().links.revoke(link.tenant, 'link_none', T0)).toBeNull()
+      expect(await table().links.revoke(link.tenant, link.id, T0 + 1)).toEqual({ ...link, revokedAt: T0 + 1 })
+      expect(await table().links.revoke(link.tenant, link.id, T0 + 2)).toEqual({ ...link, revokedAt: T0 + 1 })
+      expect(await table().links.findByToken(link.tokenHash)).toEqual({ ...link, revokedAt: T0 + 1 })
+    })
+  })
+}

@@ -1,0 +1,117 @@
+import type { Container } from '../../services/core/container.ts'
+import type { Execution } from '../../services/core/execution.ts'
+import type { ContainerFile } from '../../services/core/file.ts'
+import { newId } from '../../services/core/ids.ts'
+import { newSandbox } from '../../services/core/new-sandbox.ts'
+import type { Response } from '../../services/core/response.ts'
+import type { Sandbox } from '../../services/core/sandbox.ts'
+
+/** A time that tests count from, epoch ms. */
+export const T0 = 1_800_000_000_000
+
+export const executionRow = (change: Partial<Execution> = {}): Execution => ({
+  v: 1,
+  tenant: newId('tenant'),
+  subject: null,
+  id: newId('execution'),
+  containerId: newId('container'),
+  responseId: null,
+  status: 'queued',
+  reason: null,
+  source: { kind: 'code', code: 'print(1)' },
+  timeoutSeconds: 120,
+  onError: 'stop',
+  storeHistory: true,
+  metadata: {},
+  publicUrl: 'http://127.0.0.1:8787',
+  createdAt: T0,
+  startedAt: null,
+  endedAt: null,
+  cancelRequestedAt: null,
+  lease: null,
+  fence: 0,
+  sandboxId: null,
+  lostBefore: [],
+  result: null,
+  resultRef: null,
+  tailEvents: [],
+  dueAt: T0 + 10_000,
+  ...change,
+})
+
+export const responseRow = (change: Partial<Response> = {}): Response => ({
+  v: 1,
+  tenant: newId('tenant'),
+  subject: null,
+  id: newId('response'),
+  status: 'queued',
+  request: {
+    model: 'demo', input: 'hello', instructions: null, tools: [], toolChoice: 'auto', interpreter: null, include: [], metadata: {}, temperature: null,
+    topP: null, maxOutputTokens: null, maxToolCalls: null, parallelToolCalls: true, store: true, background: false, stream: false, user: null,
+  } as Response['request'],
+  requestRef: null,
+  previousResponseId: null,
+  containerId: null,
+  items: [],
+  itemsRef: null,
+  pending: null,
+  toolCalls: 0,
+  failingTries: 0,
+  usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
+  error: null,
+  incompleteReason: null,
+  publicUrl: 'http://127.0.0.1:8787',
+  createdAt: T0,
+  completedAt: null,
+  cancelRequestedAt: null,
+  lease: null,
+  fence: 0,
+  tailEvents: [],
+  dueAt: T0 + 10_000,
+  ...change,
+})
+
+export const containerRow = (change: Partial<Container> = {}): Container => ({
+  v: 1,
+  tenant: newId('tenant'),
+  subject: null,
+  id: newId('container'),
+  name: 'notebook',
+  createdAt: T0,
+  lastActiveAt: T0,
+  expiresAfterMinutes: 20,
+  memoryTier: '1g',
+  queue: [],
+  sandboxId: null,
+  generation: 0,
+  filesVersion: 0,
+  syncedFilesVersion: 0,
+  stateLost: null,
+  deletedAt: null,
+  dueAt: null,
+  ...change,
+})
+
+export const fileRow = (change: Partial<ContainerFile> = {}): ContainerFile => ({
+  v: 1,
+  tenant: newId('tenant'),
+  id: newId('containerFile'),
+  containerId: newId('container'),
+  path: 'data.csv',
+  bytes: 12,
+  sha256: null,
+  mime: 'text/csv',
+  source: 'user',
+  createdAt: T0,
+  objectKey: 'tenants/t/c/files/x',
+  executionId: null,
+  isCurrent: true,
+  state: 'stored',
+  sandboxGeneration: 0,
+  ...change,
+})
+
+export const sandboxRow = (change: Partial<Sandbox> = {}): Sandbox => ({
+  ...newSandbox({ memoryTier: '1g', image: 'cellblock-sandbox:test', claimedBy: null }, T0),
+  ...change,
+})
