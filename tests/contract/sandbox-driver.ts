@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { newId } from '../../services/core/ids.ts'
+import { newSandbox } from '../../services/core/new-sandbox.ts'
 import type { SandboxDriver, SandboxSpec } from '../../services/core/ports/sandbox-driver.ts'
-import { newSandboxKeyPair } from '../../services/orchestrator/supervisor-client/key-pair.ts'
 
-export const newSpec = (): SandboxSpec => ({ sandboxId: newId('sandbox'), memoryTier: '1g', publicKey: newSandboxKeyPair().publicKey })
+/** What `start` takes, and the private half of the key for whoever wants to speak to the sandbox. */
+export function newSpec(): SandboxSpec & { readonly privateKey: string } {
+  const { id, memoryTier, publicKey, privateKey } = newSandbox({ memoryTier: '1g', image: 'any', claimedBy: null }, Date.now())
+  return { sandboxId: id, memoryTier, publicKey, isAwaited: false, privateKey }
+}
 
 export const idsOf = async (driver: SandboxDriver): Promise<string[]> => {
   const ids: string[] = []
@@ -14,7 +17,7 @@ export const idsOf = async (driver: SandboxDriver): Promise<string[]> => {
 /** An id that was made a day ago, so that no platform can still be about to show it. */
 export const OLD_UNKNOWN_ID = 'sbx_01hzzzzzzzzzzzzzzzzzzzzzzz'
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(55_000)
 
 /** What every driver promises, against the real platform or a scripted one. */
 export function sandboxDriverContract(name: string, driver: () => SandboxDriver): void {

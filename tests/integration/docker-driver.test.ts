@@ -10,7 +10,6 @@ import { controlFolder } from '../../services/orchestrator/drivers/docker/contro
 import { createDockerDriver, type DockerDriverOptions } from '../../services/orchestrator/drivers/docker/docker-driver.ts'
 import { createExecRelay } from '../../services/orchestrator/drivers/docker/exec-relay.ts'
 import { createLink } from '../../services/orchestrator/link/create-link.ts'
-import { newSandboxKeyPair } from '../../services/orchestrator/supervisor-client/key-pair.ts'
 import { createSupervisorClient } from '../../services/orchestrator/supervisor-client/supervisor-client.ts'
 import { idsOf, newSpec, OLD_UNKNOWN_ID, sandboxDriverContract } from '../contract/sandbox-driver.ts'
 
@@ -21,7 +20,7 @@ const supervisor = createSupervisorClient({ link })
 const stage = `driver-test-${process.pid}`
 const scratch = mkdtempSync(join(tmpdir(), 'drv-'))
 const made: SandboxDriver[] = []
-const soon = (): AbortSignal => AbortSignal.timeout(30_000)
+const soon = (): AbortSignal => AbortSignal.timeout(55_000)
 
 const newDriver = (options: Partial<DockerDriverOptions> = {}) => {
   const driver = createDockerDriver({ docker, image: inject('sandboxImage'), stage, supervisor, controlRoot: join(scratch, 'c'), ...options })
@@ -39,12 +38,11 @@ const withProgram = (name: string, python: string): Partial<DockerDriverOptions>
 }
 
 const startReady = async (driver: SandboxDriver) => {
-  const keys = newSandboxKeyPair()
-  const spec = { ...newSpec(), publicKey: keys.publicKey }
+  const spec = newSpec()
   await driver.start(spec, soon())
   const sight = await driver.waitReady(spec.sandboxId, soon())
   if (sight.phase !== 'ready') throw new Error(`The sandbox is ${JSON.stringify(sight)}.`)
-  const session = { sandboxId: spec.sandboxId, address: sight.address, privateKey: keys.privateKey }
+  const session = { sandboxId: spec.sandboxId, address: sight.address, privateKey: spec.privateKey }
   return {
     sandboxId: spec.sandboxId,
     async run(code: string): Promise<{ readonly stdout: string; readonly error: string | undefined; readonly done: SupervisorEvent | undefined }> {
@@ -90,6 +88,16 @@ describe('the Docker driver', () => {
 
     await driver.stop(sandbox.sandboxId)
     expect(existsSync(controlFolder(join(scratch, 'c'), sandbox.sandboxId))).toBe(false)
+  })
+
+  it('lets live work go first while a sandbox starts for the pool, not while somebody waits for it', async () => {
+    const driver = newDriver(withProgram('weighs', 'import signal; signal.pause()'))
+    const weightOf = async (isAwaited: boolean): Promise<number | undefined> => {
+      const spec = { ...newSpec(), isAwaited }
+      await driver.start(spec, soon())
+      return (await docker.getContainer(spec.sandboxId).inspect()).HostConfig.CpuShares
+    }
+    expect(await weightOf(false)).toBeLessThan((await weightOf(true)) ?? 0)
   })
 
   it('gives a waiting sandbox the memory of a bigger tier', async () => {

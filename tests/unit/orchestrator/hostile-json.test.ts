@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { assert, json, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseHostileJson } from '../../../services/orchestrator/supervisor-client/hostile-json.ts'
 
@@ -6,7 +6,7 @@ const parse = (text: string): unknown => parseHostileJson(Buffer.from(text))
 
 describe('JSON from a sandbox', () => {
   it('comes out as JSON.parse has it', () => {
-    fc.assert(fc.property(fc.json({ maxDepth: 20 }), (text) => {
+    assert(property(json({ maxDepth: 20 }), (text) => {
       expect(parse(text)).toEqual(JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value)))
     }))
   })

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { array, assert, asyncProperty, nat, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readLines } from '../../../services/orchestrator/supervisor-client/lines.ts'
 
@@ -19,7 +19,7 @@ const collect = async (stream: AsyncIterable<Uint8Array>, caps = roomy): Promise
 
 describe('lines of a stream', () => {
   it('are the same however the bytes are cut', async () => {
-    await fc.assert(fc.asyncProperty(fc.array(fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', ''))), fc.array(fc.nat(20)), async (lines, sizes) => {
+    await assert(asyncProperty(array(string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', ''))), array(nat(20)), async (lines, sizes) => {
       expect(await collect(pieces(lines.map((line) => `${line}\n`).join(''), sizes))).toEqual(lines.filter((line) => line !== ''))
     }))
   })

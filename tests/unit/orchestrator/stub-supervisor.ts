@@ -4,15 +4,15 @@ import { mkdtempSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { newSandbox } from '../../../services/core/new-sandbox.ts'
 import type { SandboxSession } from '../../../services/core/sandbox.ts'
-import { newSandboxKeyPair } from '../../../services/orchestrator/supervisor-client/key-pair.ts'
 import { stringToSign } from '../../../services/orchestrator/supervisor-client/signature.ts'
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
 /** A supervisor on a Unix socket that checks signatures and then says whatever a test makes it say: a hostile one, if need be. */
 export async function startStubSupervisor(sandboxId: string) {
-  const { privateKey, publicKey } = newSandboxKeyPair()
+  const { privateKey, publicKey } = newSandbox({ memoryTier: '1g', image: 'any', claimedBy: null }, 0)
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' })
   const socketPath = join(mkdtempSync(join(tmpdir(), 'sup-')), 's.sock')
   const seen: string[] = []

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { newSandbox } from '../../../services/core/new-sandbox.ts'
 import type { SupervisorEvent } from '../../../services/core/ports/supervisor.ts'
 import { createUnixLink } from '../../../services/orchestrator/link/unix-link.ts'
-import { newSandboxKeyPair } from '../../../services/orchestrator/supervisor-client/key-pair.ts'
 import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
 import { doneEvent, readText, sendJson, sendLines, startStubSupervisor } from './stub-supervisor.ts'
 
@@ -83,7 +83,7 @@ describe('the supervisor client', () => {
 
   it('is not believed with another key', async () => {
     await using stub = await startStubSupervisor('sbx_a')
-    const session = { ...stub.session, privateKey: newSandboxKeyPair().privateKey }
+    const session = { ...stub.session, privateKey: anyPrivateKey() }
     await expect(client().listFiles(session)).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
@@ -182,11 +182,13 @@ describe('the supervisor client', () => {
   })
 
   it('is refused where nobody listens', async () => {
-    const session = { sandboxId: 'sbx_a', privateKey: newSandboxKeyPair().privateKey, address: { kind: 'unix', socketPath: '/nowhere/s.sock' } } as const
+    const session = { sandboxId: 'sbx_a', privateKey: anyPrivateKey(), address: { kind: 'unix', socketPath: '/nowhere/s.sock' } } as const
     await expect(client().execute(session, 'exec_1', code, -1, never)).rejects.toMatchObject({ name: 'LinkError', kind: 'refused' })
     await expect(client().health(session.address, 10, never)).rejects.toMatchObject({ kind: 'refused' })
   })
 })
+
+const anyPrivateKey = (): string => newSandbox({ memoryTier: '1g', image: 'any', claimedBy: null }, 0).privateKey
 
 async function* oneByte(): AsyncGenerator<Uint8Array> {
   yield Buffer.from('x')

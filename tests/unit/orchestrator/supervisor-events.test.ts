@@ -1,6 +1,15 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { SupervisorEvent } from '../../../services/core/ports/supervisor.ts'
+import { readEvents } from '../../../services/orchestrator/supervisor-client/event-stream.ts'
 import { toEvent } from '../../../services/orchestrator/supervisor-client/events.ts'
 import { fileTarget, isSandboxPath } from '../../../services/orchestrator/supervisor-client/file-target.ts'
+
+const event = z.looseObject({ type: z.string() })
+const vectors = z
+  .object({ streams: z.array(z.object({ name: z.string(), events: z.array(event).min(1) })).min(1), envelopes: z.array(event).min(1), health: z.unknown() })
+  .parse(JSON.parse(readFileSync(new URL('../../../runtime-image/vectors/events.json', import.meta.url), 'utf8')))
 
 const sha256 = 'a'.repeat(64)
 const done = {
@@ -9,6 +18,19 @@ const done = {
 }
 
 describe('an event of a sandbox', () => {
+  it.each(vectors.streams)('is understood as the supervisor sends it: $name', async ({ events }) => {
+    async function* body(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(events.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    }
+    const seen: SupervisorEvent[] = []
+    for await (const line of readEvents(body(), -1)) seen.push(line)
+    expect(seen.map((line) => line.type)).toEqual(events.map((line) => line.type))
+  })
+
+  it.each(vectors.envelopes)('is understood when it is the envelope $outcome', (envelope) => {
+    expect(toEvent(envelope)).toMatchObject({ type: 'done', outcome: envelope['outcome'] })
+  })
+
   it('gets the names of the port', () => {
     expect(toEvent({ seq: 0, t: 5, type: 'started', kernel_generation: 1 })).toEqual({ seq: 0, t: 5, type: 'started' })
     expect(toEvent({ seq: 1, t: 5, type: 'display', index: 0, output_type: 'display_data', data: { 'text/plain': 'x' }, metadata: {}, transient: { display_id: 'd' } })).toEqual({

@@ -10,8 +10,8 @@ export const CONTROL_SOCKET = '/run/cellblock/control/supervisor.sock'
 const CONTROL_FOLDER = '/run/cellblock/control'
 const WORKER = 'uid=10001,gid=10001'
 
-/** Starting costs two seconds of processor time; live sandboxes have the right of way meanwhile. The engine's default is 1024. */
-const SHARES_WHILE_STARTING = 128
+/** Starting costs two seconds of processor time. A quarter of the default weight halves what live code feels of it, and a busy machine still refills. */
+const SHARES_WHILE_STARTING = 256
 export const SHARES_WHEN_READY = 1024
 
 export interface ContainerPlan {

@@ -38,11 +38,12 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
   const addressOf = (sandboxId: string): SandboxAddress =>
     transport === 'exec' ? { kind: 'exec', containerName: sandboxId } : { kind: 'unix', socketPath: controlSocket(controlRoot, sandboxId) }
 
+  const look = (sandboxId: string): Promise<Docker.ContainerInspectInfo | null> => unless404(docker.getContainer(sandboxId).inspect().catch(failed))
+
   /** Null while it runs or is about to. */
-  const goneSight = async (sandboxId: string): Promise<SandboxSight | null> => {
-    const seen = await unless404(docker.getContainer(sandboxId).inspect().catch(failed))
-    if (!seen) return { phase: 'gone', reason: 'lost', exitCode: null, detail: 'The engine has no container of this name.' }
-    const { Status, ExitCode, OOMKilled, Error: detail } = seen.State
+  const goneSight = (container: Docker.ContainerInspectInfo | null): SandboxSight | null => {
+    if (!container) return { phase: 'gone', reason: 'lost', exitCode: null, detail: 'The engine has no container of this name.' }
+    const { Status, ExitCode, OOMKilled, Error: detail } = container.State
     if (Status !== 'exited' && Status !== 'dead' && Status !== 'removing') return null
     return { phase: 'gone', reason: exitReason(ExitCode, OOMKilled), exitCode: ExitCode, ...(detail !== '' && { detail }) }
   }
@@ -68,8 +69,7 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
           throw toDriverError(error, image)
         }
         // Made by an earlier delivery. One that ran already is never run again: what it held is gone.
-        const seen = await unless404(container.inspect().catch(failed))
-        if (seen?.State.Status !== 'created') return
+        if ((await look(spec.sandboxId))?.State.Status !== 'created') return
       }
       signal.throwIfAborted()
       await container.start().catch((error: unknown) => {
@@ -81,7 +81,7 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
     },
 
     async inspect(sandboxId) {
-      const gone = await goneSight(sandboxId)
+      const gone = goneSight(await look(sandboxId))
       if (gone) return gone
       const address = addressOf(sandboxId)
       const state = await supervisor.health(address, 0, AbortSignal.timeout(HEALTH_MS)).then((health) => health.state, () => 'starting')
@@ -89,7 +89,8 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
     },
 
     async waitReady(sandboxId, signal) {
-      const gone = await goneSight(sandboxId)
+      const seen = await look(sandboxId)
+      const gone = goneSight(seen)
       if (gone) return gone
       const container = docker.getContainer(sandboxId)
       const over = new AbortController()
@@ -100,8 +101,8 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
         const ready = untilReady(supervisor, address, until).then((isReady) => isReady || ended)
         ended.catch(() => undefined)
         ready.catch(() => undefined)
-        if (!(await Promise.race([ready, ended]))) return (await goneSight(sandboxId)) ?? { phase: 'starting' }
-        await container.update({ CpuShares: SHARES_WHEN_READY }).catch(failed)
+        if (!(await Promise.race([ready, ended]))) return goneSight(await look(sandboxId)) ?? { phase: 'starting' }
+        if (seen?.HostConfig.CpuShares !== SHARES_WHEN_READY) await container.update({ CpuShares: SHARES_WHEN_READY }).catch(failed)
         return { phase: 'ready', address }
       } catch (error) {
         if (signal.aborted) return { phase: 'starting' }
