@@ -66,6 +66,7 @@ export const responseRow = (change: Partial<Response> = {}): Response => ({
   cancelRequestedAt: null,
   lease: null,
   fence: 0,
+  nextSeq: 0,
   tailEvents: [],
   dueAt: T0 + 10_000,
   ...change,

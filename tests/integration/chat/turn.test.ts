@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runPython, say } from '../../support/scripted-upstream.ts'
+import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
+
+let bench: TurnBench
+beforeAll(async () => {
+  bench = await startTurnBench()
+})
+afterAll(() => bench.stop())
+
+const types = async (id: string): Promise<string[]> => (await bench.events(id)).map((event) => event.type.replace('response.', '').replace('code_interpreter_call', 'ci'))
+
+describe('a turn without tools', () => {
+  it('streams the answer in the order of the wire', async () => {
+    bench.upstream.play(() => say('Hello, world. How are you?'))
+    const { id } = await bench.accept({ input: 'Hi', instructions: 'Be kind.' })
+    const row = await bench.finish(id)
+    expect(row).toMatchObject({ status: 'completed', containerId: null, usage: { inputTokens: 100, cachedTokens: 40, outputTokens: 10 } })
+    expect(row.items).toMatchObject([{ type: 'message', status: 'completed', text: 'Hello, world. How are you?', phase: 'final_answer' }])
+    const events = await bench.events(id)
+    expect(events.map((event) => event.seq)).toEqual(events.map((_, i) => i))
+    const seen = await types(id)
+    expect(seen.slice(0, 5)).toEqual(['created', 'in_progress', 'output_item.added', 'content_part.added', 'output_text.delta'])
+    expect(seen.slice(-4)).toEqual(['output_text.done', 'content_part.done', 'output_item.done', 'completed'])
+    expect(events.filter((event) => event.type === 'response.output_text.delta').map((event) => event.data['delta']).join('')).toBe('Hello, world. How are you?')
+    expect(row.tailEvents.at(-1)?.type).toBe('response.completed')
+    expect(bench.upstream.requests[0]).toMatchObject({
+      path: '/v1/chat/completions',
+      authorization: 'Bearer sk-scripted',
+      body: { model: 'upstream-model', stream: true, messages: [{ role: 'system', content: 'Be kind.' }, { role: 'user', content: 'Hi' }] },
+    })
+    expect(bench.upstream.requests[0]?.body.tools).toBeUndefined()
+  })
+
+  it('says queued after created when it is a background response', async () => {
+    bench.upstream.play(() => say('Done.'))
+    const { id } = await bench.accept({ background: true })
+    await bench.finish(id)
+    expect((await types(id)).slice(0, 3)).toEqual(['created', 'queued', 'in_progress'])
+  })
+})
+
+describe('a turn with code', () => {
+  it('runs the code, feeds the result back and answers', async () => {
+    bench.upstream.play((_, turn) => (turn === 0 ? runPython('print(6 * 7)') : say('It is 42.')))
+    const { id } = await bench.accept({ ...INTERPRETER, include: ['code_interpreter_call.outputs'] })
+    const row = await bench.finish(id, (code) => {
+      expect(code).toBe('print(6 * 7)')
+      return { result: { stdout: '42\n', cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [{ output_type: 'stream', name: 'stdout', text: '42\n' }] }] } }
+    })
+    expect(await types(id)).toEqual([
+      'created', 'in_progress',
+      'output_item.added', 'ci.in_progress', 'ci_code.delta', 'ci_code.done', 'ci.interpreting', 'ci.completed', 'output_item.done',
+      'output_item.added', 'content_part.added', 'output_text.delta', 'output_text.done', 'content_part.done', 'output_item.done', 'completed',
+    ])
+    expect(row.containerId).toMatch(/^cntr_/)
+    expect(await bench.storage.table.containers.get(bench.tenant, row.containerId ?? '')).toMatchObject({ id: row.containerId, name: 'auto', queue: [] })
+    expect(row.items).toMatchObject([
+      { type: 'code_interpreter_call', status: 'completed', code: 'print(6 * 7)', containerId: row.containerId, outcome: { logs: '42', status: 'succeeded' } },
+      { type: 'message', text: 'It is 42.' },
+    ])
+    const done = (await bench.events(id)).find((event) => event.type === 'response.output_item.done')
+    expect(done?.data['item']).toMatchObject({ outputs: [{ type: 'logs', logs: '42' }], x_cellblock: { status: 'succeeded', usage: { run_ms: 3 } } })
+    const second = bench.upstream.requests[1]?.body.messages.slice(-2)
+    expect(second).toMatchObject([{ role: 'assistant', tool_calls: [{ function: { name: 'python', arguments: '{"code":"print(6 * 7)"}' } }] }, { role: 'tool', content: expect.stringContaining('42') }])
+  })
+
+  it('starts nothing when no code runs', async () => {
+    bench.upstream.play(() => say('No code needed.'))
+    const { id } = await bench.accept(INTERPRETER)
+    expect(await bench.finish(id)).toMatchObject({ status: 'completed', containerId: null })
+  })
+
+  it('runs several calls of one answer one after another', async () => {
+    bench.upstream.play((_, turn) => (turn === 0 ? runPython('a = 1', 'print(a)') : say('Both ran.')))
+    const { id } = await bench.accept(INTERPRETER)
+    const ran: string[] = []
+    const row = await bench.finish(id, (code) => {
+      ran.push(code)
+      return {}
+    })
+    expect(ran).toEqual(['a = 1', 'print(a)'])
+    expect(row.items.map((item) => item.status)).toEqual(['completed', 'completed', 'completed'])
+    expect(row.toolCalls).toBe(2)
+  })
+
+  it('turns paths into links that open the file, and cites it', async () => {
+    bench.upstream.play((_, turn) => (turn === 0 ? runPython('save()') : say('See [plot](sandbox:/mnt/data/plot.png), also /mnt/data/other.csv and notes.txt.', 3)))
+    const { id } = await bench.accept(INTERPRETER)
+    const row = await bench.finish(id, () => ({ files: { 'plot.png': 'PNG', 'notes.txt': 'hi' } }))
+    const [ci, message] = row.items
+    if (message?.type !== 'message' || ci?.type !== 'code_interpreter_call') throw new Error('unexpected items')
+    expect(message.text).toMatch(/^See \[plot\]\(http:\/\/localhost:8787\/d\/[\w-]{43}\), also \/mnt\/data\/other\.csv and notes\.txt\.$/)
+    expect(message.citations.map((citation) => message.text.slice(citation.startIndex, citation.endIndex))).toEqual([expect.stringMatching(/^http.*\/d\//), 'notes.txt'])
+    const plot = ci.outcome?.files.find((file) => file.path === 'plot.png')
+    expect(message.text).toContain(plot?.url)
+    const events = await bench.events(id)
+    expect(events.filter((event) => event.type.endsWith('annotation.added'))).toHaveLength(2)
+    const streamed = events.filter((event) => event.type === 'response.output_text.delta').map((event) => event.data['delta']).join('')
+    expect(streamed).toBe(message.text)
+  })
+})

@@ -1,0 +1,124 @@
+import { acceptResponse, newResponse } from '../../services/core/accept-response.ts'
+import { silentTelemetry } from '../../services/core/ports/telemetry.ts'
+import type { ResponseEvent } from '../../services/core/events.ts'
+import type { Execution, ExecutionResult } from '../../services/core/execution.ts'
+import { newId } from '../../services/core/ids.ts'
+import type { ContainerFile } from '../../services/core/file.ts'
+import type { ModelCatalogue } from '../../services/core/ports/model-catalogue.ts'
+import type { Response, ResponseRequest } from '../../services/core/response.ts'
+import { hasResponseEnded } from '../../services/core/response.ts'
+import { loadResponse } from '../../services/core/response-blobs.ts'
+import type { TurnDeps } from '../../services/chat/deps.ts'
+import { createModelCatalogue } from '../../services/chat/models/catalogue.ts'
+import { createTurnStep } from '../../services/chat/turn-step.ts'
+import { createLocalSignals } from '../../services/storage/signals/local-signals.ts'
+import { finishExecution } from './finish-execution.ts'
+import { startScriptedUpstream, type ScriptedUpstream } from './scripted-upstream.ts'
+import { startStorage, type Storage } from './start-storage.ts'
+
+/** How the code of a test turn ends. */
+export interface RunOutcome {
+  readonly result?: Partial<ExecutionResult>
+  readonly patch?: Partial<Pick<Execution, 'status' | 'reason'>>
+  /** Files that it makes, by path. */
+  readonly files?: Readonly<Record<string, string>>
+}
+export type RunCode = (code: string, execution: Execution) => RunOutcome
+
+/** Chat turns on real storage with a scripted model; the test plays the run worker. */
+export interface TurnBench {
+  readonly storage: Storage
+  readonly upstream: ScriptedUpstream
+  readonly deps: TurnDeps
+  readonly tenant: string
+  /** Milliseconds by which the clock of the workers is ahead. */
+  skew: number
+  accept(request: Partial<ResponseRequest>, previousResponseId?: string): Promise<Response>
+  /** One message to one worker. */
+  step(id: string, deps?: Partial<TurnDeps>): Promise<void>
+  /** Steps and runs code until the response has ended. */
+  finish(id: string, run?: RunCode): Promise<Response>
+  runPending(row: Response, run: RunCode): Promise<void>
+  row(id: string): Promise<Response>
+  /** The log and the row's tail. */
+  events(id: string): Promise<readonly ResponseEvent[]>
+  stop(): Promise<void>
+}
+
+export const INTERPRETER = {
+  tools: [{ type: 'code_interpreter', container: { type: 'auto' } }],
+  interpreter: { containerId: null, memoryTier: '1g', fileIds: [] },
+} as const satisfies Partial<ResponseRequest>
+
+const REQUEST: ResponseRequest = {
+  model: 'scripted', input: 'Hello', instructions: null, tools: [], toolChoice: 'auto', interpreter: null, include: [], metadata: {}, temperature: null, topP: null,
+  maxOutputTokens: null, maxToolCalls: null, parallelToolCalls: true, store: true, background: false, stream: true, user: null,
+}
+
+export async function startTurnBench(): Promise<TurnBench> {
+  const [storage, upstream] = await Promise.all([startStorage(), startScriptedUpstream()])
+  const { table, objects, queue } = storage
+  const models: ModelCatalogue = createModelCatalogue({
+    openAi: null,
+    models: [{ name: 'scripted', baseUrl: upstream.baseUrl, apiKey: 'sk-scripted', upstreamName: 'upstream-model', contextWindow: 16_000 }],
+  })
+  const tenant = newId('tenant')
+  const signals = createLocalSignals()
+  const bench: TurnBench = {
+    storage,
+    upstream,
+    tenant,
+    skew: 0,
+    deps: { table, objects, queue, signals, clock: { now: () => Date.now() + bench.skew }, telemetry: silentTelemetry, models, workerId: newId('worker') },
+    async accept(request, previousResponseId) {
+      const wanted = { tenant, subject: null, request: { ...REQUEST, ...request }, previousResponseId: previousResponseId ?? null, publicUrl: 'http://localhost:8787' }
+      const response = newResponse(wanted, Date.now() + bench.skew)
+      await acceptResponse({ table, queue, objects }, response)
+      return response
+    },
+    step: (id, deps = {}) => createTurnStep({ ...bench.deps, ...deps })({ v: 1, type: 'response.step', tenant, responseId: id }),
+    async finish(id, run = () => ({})) {
+      for (let round = 0; round < 60; round += 1) {
+        await bench.step(id)
+        const row = await bench.row(id)
+        if (hasResponseEnded(row.status)) return row
+        await bench.runPending(row, run)
+      }
+      throw new Error('The response does not end')
+    },
+    async runPending({ pending }, run) {
+      const execution = pending === null ? null : await table.executions.get(tenant, pending.executionId)
+      if (execution === null || execution.endedAt !== null || execution.source.kind !== 'code') return
+      const { files = {}, result, patch } = run(execution.source.code, execution)
+      const made = await Promise.all(Object.entries(files).map(([path, text]) => storeFile(storage, execution, path, text)))
+      const told = made.map(({ id, path, bytes, mime }) => ({ id, path, bytes, mime, sha256: 'x', isNew: true, modifiedFrom: null }))
+      await finishExecution({ table, signals }, tenant, execution.id, { result: { files: told, ...result }, ...(patch === undefined ? {} : { patch }) })
+    },
+    async row(id) {
+      const row = await table.responses.get(tenant, id)
+      if (row === null) throw new Error('There is no such response')
+      return loadResponse(objects, row)
+    },
+    async events(id) {
+      const logged = await table.events.read<ResponseEvent>({ kind: 'response', tenant, id }, -1, 10_000)
+      return [...logged, ...(await bench.row(id)).tailEvents]
+    },
+    async stop() {
+      await Promise.all([storage.stop(), upstream.stop()])
+    },
+  }
+  return bench
+}
+
+/** Stores a file of a container, as the run worker collects it. */
+export async function storeFile({ table, objects }: Pick<Storage, 'table' | 'objects'>, owner: Pick<Execution, 'tenant' | 'containerId'> & { id: string | null }, path: string, text: string): Promise<ContainerFile> {
+  const objectKey = `tenants/${owner.tenant}/${owner.containerId}/files/${newId('file')}`
+  const { bytes } = await objects.put(objectKey, Buffer.from(text), { contentType: 'text/plain' })
+  for (const old of await table.files.all(owner.tenant, owner.containerId)) if (old.path === path) await table.files.patch(owner.tenant, owner.containerId, old.id, { isCurrent: false })
+  const file: ContainerFile = {
+    v: 1, tenant: owner.tenant, id: newId('containerFile'), containerId: owner.containerId, path, bytes, sha256: null, mime: 'text/plain',
+    source: owner.id === null ? 'user' : 'assistant', createdAt: Date.now(), objectKey, executionId: owner.id, isCurrent: true, state: 'stored', sandboxGeneration: 0,
+  }
+  await table.files.put(file)
+  return file
+}
