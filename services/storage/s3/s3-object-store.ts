@@ -46,7 +46,7 @@ export function createS3ObjectStore(options: { readonly client: S3Client; readon
       }
     },
 
-    presignGet(key, { publicUrl, filename, contentType, expiresSeconds }) {
+    async presignGet(key, { publicUrl, filename, contentType, expiresSeconds }) {
       const command = new GetObjectCommand({ ...at(key), ResponseContentDisposition: attachment(filename), ResponseContentType: contentType })
       return getSignedUrl(presign(publicUrl), command, { expiresIn: allowedSeconds(expiresSeconds) })
     },

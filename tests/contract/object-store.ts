@@ -1,0 +1,130 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { newObjectKey, objectPrefix } from '../../services/core/object-keys.ts'
+import type { ByteStream, ObjectStore } from '../../services/core/ports/object-store.ts'
+
+const MiB = 1024 * 1024
+const freshKey = (): string => newObjectKey('tnt_1', 'files', `cntr_${randomBytes(6).toString('hex')}`)
+const TEXT = { contentType: 'text/plain' }
+
+async function bytesOf(stream: ByteStream): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+/** `count` chunks of one MiB, made as they are read, so that only a store that keeps them needs memory. */
+async function* madeOf(count: number, hash: { update(chunk: Uint8Array): unknown }): AsyncGenerator<Uint8Array> {
+  for (let index = 0; index < count; index++) {
+    const chunk = Buffer.alloc(MiB, index)
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+/** What every ObjectStore has to do. Links are tested where they are served. */
+export function objectStoreContract(name: string, store: () => ObjectStore): void {
+  describe(`ObjectStore: ${name}`, () => {
+    it.each([0, 1, 1000, 3 * MiB])('gives %i bytes back, put whole or as a stream', async (size) => {
+      const bytes = randomBytes(size)
+      for (const body of [bytes, inChunks(bytes, 70_000)]) {
+        const key = freshKey()
+        expect(await store().put(key, body, TEXT)).toEqual({ bytes: size })
+        const found = await store().get(key)
+        expect(found?.bytes).toBe(size)
+        expect(found === null ? null : (await bytesOf(found.body)).equals(bytes)).toBe(true)
+        expect(await store().head(key)).toEqual({ bytes: size })
+      }
+    })
+
+    it.each([8 * MiB, 8 * MiB + 1, 19 * MiB])('gives a stream of %i bytes back that takes more than one request', async (size) => {
+      const bytes = randomBytes(size)
+      const key = freshKey()
+      expect(await store().put(key, inChunks(bytes, 333_333), TEXT)).toEqual({ bytes: size })
+      const found = await store().get(key)
+      expect(found?.bytes).toBe(size)
+      expect(found === null ? null : (await bytesOf(found.body)).equals(bytes)).toBe(true)
+    })
+
+    it('says null for what does not exist, and deletes it without complaint', async () => {
+      const key = freshKey()
+      expect(await store().get(key)).toBeNull()
+      expect(await store().head(key)).toBeNull()
+      await expect(store().delete(key)).resolves.toBeUndefined()
+      expect(await store().deletePrefix('tenants/nobody/nothing/')).toBe(0)
+    })
+
+    it('replaces an object whole', async () => {
+      const key = freshKey()
+      await store().put(key, Buffer.from('first and long'), TEXT)
+      await store().put(key, Buffer.from('second'), TEXT)
+      const found = await store().get(key)
+      expect(found === null ? null : (await bytesOf(found.body)).toString()).toBe('second')
+    })
+
+    it('keeps nothing of a stream that fails', async () => {
+      for (const megabytes of [1, 12]) {
+        const key = freshKey()
+        async function* failing(): AsyncGenerator<Uint8Array> {
+          yield* madeOf(megabytes, createHash('md5'))
+          throw new Error('The sandbox is gone.')
+        }
+        await expect(store().put(key, failing(), TEXT)).rejects.toThrow('The sandbox is gone.')
+        expect(await store().head(key)).toBeNull()
+      }
+    })
+
+    it('deletes everything below a prefix, and nothing else', async () => {
+      const parent = `cntr_${randomBytes(6).toString('hex')}`
+      const mine = Array.from({ length: 25 }, () => newObjectKey('tnt_1', 'files', parent))
+      const others = [newObjectKey('tnt_1', 'files', `${parent}x`), newObjectKey('tnt_2', 'files', parent)]
+      await Promise.all([...mine, ...others].map((key) => store().put(key, Buffer.from(key), TEXT)))
+      expect(await store().deletePrefix(objectPrefix('tnt_1', parent))).toBe(25)
+      expect(await Promise.all(mine.map((key) => store().head(key)))).toEqual(mine.map(() => null))
+      expect(await Promise.all(others.map((key) => store().head(key)))).not.toContain(null)
+      expect(await store().deletePrefix(objectPrefix('tnt_1', parent))).toBe(0)
+    })
+
+    it('deletes more objects than one answer lists', async () => {
+      const parent = `cntr_${randomBytes(6).toString('hex')}`
+      for (let group = 0; group < 11; group++) {
+        await Promise.all(Array.from({ length: 100 }, () => store().put(newObjectKey('tnt_1', 'files', parent), Buffer.from('x'), TEXT)))
+      }
+      expect(await store().deletePrefix(objectPrefix('tnt_1', parent))).toBe(1100)
+    })
+
+    it('streams 100 MB in and out with flat memory', async () => {
+      const key = freshKey()
+      const sent = createHash('sha256')
+      const before = process.memoryUsage.rss()
+      let peak = before
+      const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 5)
+      try {
+        expect(await store().put(key, madeOf(100, sent), TEXT)).toEqual({ bytes: 100 * MiB })
+        const received = createHash('sha256')
+        const found = await store().get(key)
+        if (found === null) throw new Error('The object is missing.')
+        for await (const chunk of found.body) received.update(chunk)
+        expect(received.digest('hex')).toBe(sent.digest('hex'))
+      } finally {
+        clearInterval(watch)
+        await store().delete(key)
+      }
+      expect(peak - before).toBeLessThan(160 * MiB)
+    })
+
+    it('signs no link for longer than five minutes', async () => {
+      const wanted = { publicUrl: 'http://127.0.0.1:8787', filename: 'a', contentType: 'text/plain', expiresSeconds: 301 }
+      await expect(store().presignGet(freshKey(), wanted)).rejects.toThrow('between 1 and 300 seconds')
+      await expect(store().presignPut(freshKey(), { ...wanted, bytes: 1 })).rejects.toThrow('between 1 and 300 seconds')
+    })
+
+    it('answers a check', async () => {
+      await expect(store().check()).resolves.toBeUndefined()
+    })
+  })
+}

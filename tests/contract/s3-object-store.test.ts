@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createS3ObjectStore } from '../../services/storage/s3/s3-object-store.ts'
+import { startStorage, type Storage } from '../support/start-storage.ts'
+import { objectStoreContract } from './object-store.ts'
+
+let storage: Storage
+beforeAll(async () => void (storage = await startStorage()))
+afterAll(async () => {
+  await storage.stop()
+  expect(storage.faults).toEqual([])
+})
+
+objectStoreContract('S3', () => storage.objects)
+
+describe('S3: what the port does not say', () => {
+  it('rejects a check when the bucket is missing', async () => {
+    const { clients } = storage
+    await expect(createS3ObjectStore({ client: clients.s3, bucket: 'nowhere', presign: clients.presign }).check()).rejects.toThrow()
+  })
+})
