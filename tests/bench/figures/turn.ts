@@ -1,5 +1,6 @@
 import { PRINT, type Bench } from '../bench.ts'
-import type { ApiClient, ExecutionAnswer } from '../sides/api-client.ts'
+import type { ExecutionAnswer } from '../sides/api-client.ts'
+import { SCRIPTED_MODEL } from '../sides/server.ts'
 import { timed } from '../sides/time.ts'
 import { round, summarize } from '../statistics.ts'
 
@@ -18,8 +19,7 @@ export const turn: Bench = {
   name: 'turn',
   title: 'a chat turn with two tool calls, model answering at once, beside its executions',
   async run({ isQuick, server, liveContainer }) {
-    const model = await scriptedModelName(server.api)
-    const request = { model, input: 'run it', tools: [{ type: 'code_interpreter', container: liveContainer }] }
+    const request = { model: SCRIPTED_MODEL, input: 'run it', tools: [{ type: 'code_interpreter', container: liveContainer }] }
     const turns: number[] = []
     const executions: number[] = []
     const runs = isQuick ? 30 : 200
@@ -36,13 +36,6 @@ export const turn: Bench = {
     const figures = { turn_ms: summarize('ms', turns), turn_executions_ms: summarize('ms', executions) }
     return { figures, ratios: { turn_vs_executions: round(figures.turn_ms.median / figures.turn_executions_ms.median) } }
   },
-}
-
-async function scriptedModelName(api: ApiClient): Promise<string> {
-  const { data } = await api.json<{ readonly data: readonly { readonly id: string }[] }>('GET', '/v1/models')
-  const name = data.find(({ id }) => id !== 'demo')?.id
-  if (name === undefined) throw new Error('The server under test does not know the scripted model.')
-  return name
 }
 
 function checkTurn({ status, output }: Turn): void {

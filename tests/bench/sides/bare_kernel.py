@@ -23,7 +23,7 @@ class Kernel:
         connection = {"transport": "ipc", "ip": base, "key": key, "signature_scheme": "hmac-sha256", **ports}
         with open(f"{base}.json", "w", encoding="utf-8") as file:
             json.dump(connection, file)
-        self.process = subprocess.Popen([sys.executable, "-m", "ipykernel_launcher", "-f", f"{base}.json"])
+        self.process = subprocess.Popen([sys.executable, "-m", "ipykernel_launcher", "-f", f"{base}.json"], stdout=subprocess.DEVNULL)
         self.session = Session(key=key.encode())
         self.shell = context.socket(zmq.DEALER)
         self.iopub = context.socket(zmq.SUB)

@@ -9,6 +9,9 @@ import { openWarmPool, type WarmPool } from './warm-pool.ts'
 const MAIN = join(import.meta.dirname, '../../../services/local/main.ts')
 const READY = /ready at (http:\/\/\S+)/
 
+/** The name under which the server knows the scripted model. */
+export const SCRIPTED_MODEL = 'scripted'
+
 /** The service under test: a process of its own, on a free port, with a data folder that goes with it. */
 export interface BenchServer {
   readonly api: ApiClient
@@ -25,16 +28,16 @@ export async function startServer(options: {
 }): Promise<BenchServer> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-bench-data-'))
   const apiKey = `ck_${randomBytes(32).toString('base64url')}`
-  const { OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, CELLBLOCK_MODELS: _models, ...inherited } = process.env
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, '--data', folder], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      ...inherited,
+      ...process.env,
       PORT: '0',
       CELLBLOCK_API_KEY: apiKey,
       CELLBLOCK_POOL: String(options.poolSize),
       CELLBLOCK_SANDBOX_IMAGE: options.image,
-      ...(options.modelUrl === undefined ? {} : { OPENAI_BASE_URL: options.modelUrl, OPENAI_API_KEY: 'bench' }),
+      CELLBLOCK_MODELS:
+        options.modelUrl === undefined ? '' : JSON.stringify([{ name: SCRIPTED_MODEL, base_url: options.modelUrl, api_key: 'none' }]),
     },
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
