@@ -15,7 +15,8 @@ export type ExecutionReason = (typeof EXECUTION_REASONS)[number]
 const SUCCESSORS: Record<ExecutionStatus, readonly ExecutionStatus[]> = {
   queued: ['starting', 'running', 'failed', 'timed_out', 'cancelled'],
   starting: ['running', 'queued', 'failed', 'timed_out', 'cancelled'],
-  running: ['succeeded', 'failed', 'timed_out', 'cancelled'],
+  // Back to `starting` only while the sandbox has taken no byte of the code.
+  running: ['starting', 'succeeded', 'failed', 'timed_out', 'cancelled'],
   succeeded: [],
   failed: [],
   timed_out: [],

@@ -63,7 +63,7 @@ describe('an execution', () => {
     const raised = await server.native.run(container, 'kept = 1\n1 / 0')
     expect(raised).toMatchObject({ status: 'failed', reason: 'error', error: { name: 'ZeroDivisionError', value: 'division by zero' } })
     expect(raised.error?.traceback.length).toBeGreaterThan(0)
-    const invalid = await server.native.run(container, 'this is not Python')
+    const invalid = await server.native.run(container, 'def (')
     expect(invalid).toMatchObject({ status: 'failed', reason: 'error', error: { name: 'SyntaxError' } })
     expect((await server.native.run(container, 'print(kept)')).stdout).toBe('1\n')
   })
@@ -74,7 +74,7 @@ describe('an execution', () => {
     const notebook = { nbformat: 4, nbformat_minor: 5, metadata: {}, cells: [cell('# Title', 'markdown'), cell(['a = 1\n', 'a + 1']), cell('1/0'), cell('print("after")')] }
     const stopped = await server.native.run(container, { notebook })
     expect(stopped).toMatchObject({ status: 'failed', reason: 'error' })
-    expect(stopped.cells?.map((c) => [c.index, c.status])).toEqual([[1, 'ok'], [2, 'error']])
+    expect(stopped.cells?.map((c) => [c.index, c.status])).toEqual([[1, 'ok'], [2, 'error'], [3, 'aborted']])
     const whole = await server.native.run(container, { notebook, on_error: 'continue' })
     expect(whole.cells?.map((c) => [c.index, c.status])).toEqual([[1, 'ok'], [2, 'error'], [3, 'ok']])
     expect(whole.stdout).toBe('after\n')

@@ -30,7 +30,7 @@ describe('the local server', () => {
     try {
       const containers = await Promise.all(['a', 'b', 'c'].map((name) => server.native.createContainer(name)))
       const executions = await Promise.all(containers.map((container, i) => server.native.run(container, `print(${i})`)))
-      expect(executions.map((execution) => execution.stdout)).toEqual(['0\n', '1\n', '2\n'])
+      expect(executions).toMatchObject([0, 1, 2].map((i) => ({ status: 'succeeded', stdout: `${i}\n`, lost: [] })))
     } finally {
       await server.stop()
     }
@@ -46,7 +46,7 @@ describe('the local server', () => {
       expect((await server.native.call('GET', `/v1/containers/${container}`)).status).toBe(404)
       await expect.poll(() => sandboxCount(server), { timeout: 30_000 }).toBe(0)
       await expect.poll(async () => (await server.native.call('GET', `/v1/executions/${execution.id}`)).status, { timeout: 30_000 }).toBe(404)
-      expect((await fetch(execution.files[0]?.url ?? '')).status).toBe(404)
+      await expect.poll(async () => (await fetch(execution.files[0]?.url ?? '')).status, { timeout: 30_000 }).toBe(404)
     } finally {
       await server.stop()
     }

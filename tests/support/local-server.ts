@@ -34,9 +34,15 @@ export async function startServer(options: { readonly dataDir?: string; readonly
     env: { ...process.env, PORT: '0', CELLBLOCK_API_KEY: apiKey, CELLBLOCK_POOL: '1', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const url = await readyUrl(child)
+  const said: string[] = []
+  child.stderr?.on('data', (chunk: Buffer) => void said.push(chunk.toString()))
+  const url = await readyUrl(child, said)
+  let isAsked = false
   const exited = once(child, 'exit')
+  // A server that ends by itself makes every later call fail: its last words say why.
+  child.once('exit', (code, signal) => isAsked || process.stderr.write(`The server ended by itself (${code ?? signal}):\n${said.join('').slice(-4_000)}\n`))
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    isAsked = true
     if (child.exitCode === null && child.signalCode === null) child.kill(signal)
     await exited
     return child.exitCode
@@ -60,19 +66,18 @@ export async function startServer(options: { readonly dataDir?: string; readonly
 }
 
 /** Resolves at the line that the server prints when it is ready; rejects with what it said when it ends before. */
-async function readyUrl(child: ChildProcess): Promise<string> {
-  const said: string[] = []
-  child.stderr?.on('data', (chunk: Buffer) => said.push(chunk.toString()))
-  const late = AbortSignal.timeout(STARTED_WITHIN_MS)
+async function readyUrl(child: ChildProcess, said: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`The server did not start (${why}):\n${said.join('')}`))
-    late.addEventListener('abort', () => (child.kill('SIGKILL'), fail('no ready line')), { once: true })
+    const late = setTimeout(() => (child.kill('SIGKILL'), fail('no ready line')), STARTED_WITHIN_MS)
     child.once('exit', (code) => fail(`exit code ${code}`))
     const lines = createInterface({ input: child.stdout ?? process.stdin })
     lines.on('line', (line) => {
       said.push(`${line}\n`)
       const url = /http:\/\/[\w.-]+:\d+/.exec(line)?.[0]
-      if (/ready/i.test(line) && url !== undefined) resolve(url)
+      if (!/ready/i.test(line) || url === undefined) return
+      clearTimeout(late)
+      resolve(url)
     })
   })
 }

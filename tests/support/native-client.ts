@@ -40,6 +40,7 @@ export interface NativeClient {
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
   json<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>
   createContainer(name?: string): Promise<string>
+  /** Waits until it has ended, unless `wait` is 0. */
   run(containerId: string, body: string | Readonly<Record<string, unknown>>, wait?: number): Promise<WireExecution>
   /** Waits until it has ended. */
   ended(executionId: string): Promise<WireExecution>
@@ -61,18 +62,21 @@ export function callNative(url: string, apiKey: string): NativeClient {
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`)
     return JSON.parse(text) as T
   }
+  const ended: NativeClient['ended'] = async (executionId) => {
+    for (;;) {
+      const execution = await json<WireExecution>('GET', `/v1/executions/${executionId}?wait=60`)
+      if (execution.ended_at !== null) return execution
+    }
+  }
   return {
     call,
     json,
     createContainer: async (name = 'test') => (await json<{ id: string }>('POST', '/v1/containers', { name })).id,
-    run: (containerId, body, wait = 60) =>
-      json<WireExecution>('POST', `/v1/containers/${containerId}/executions?wait=${wait}`, typeof body === 'string' ? { code: body } : body),
-    ended: async (executionId) => {
-      for (;;) {
-        const execution = await json<WireExecution>('GET', `/v1/executions/${executionId}?wait=60`)
-        if (execution.ended_at !== null) return execution
-      }
+    run: async (containerId, body, wait = 60) => {
+      const execution = await json<WireExecution>('POST', `/v1/containers/${containerId}/executions?wait=${wait}`, typeof body === 'string' ? { code: body } : body)
+      return wait === 0 || execution.ended_at !== null ? execution : ended(execution.id)
     },
+    ended,
     async *events(executionId, after) {
       const began = performance.now()
       const answer = await call('GET', `/v1/executions/${executionId}/events${after === undefined ? '' : `?after=${after}`}`)

@@ -95,6 +95,8 @@ class RunStep {
         if (cause instanceof SandboxLost) return this.#lose(taken, present, cause)
         if (!(cause instanceof SandboxUnreachable)) throw cause
         // The sandbox took no byte, so nothing ran there and another one may have the code.
+        const unhanded = await this.#deps.table.executions.commit(taken.tenant, taken.id, taken.fence, { status: 'starting', sandboxId: null, startedAt: null })
+        if (unhanded === null) throw new LeaseLost(taken.id)
         const next = await this.#finder.abandon(present, session)
         if (next === null) return this.#release(taken)
         present = next
