@@ -11,7 +11,12 @@ import { sandboxLinkContract, type LinkContractSetup } from './sandbox-link.ts'
 const overUnix = (link: LinkContractSetup['link']): LinkContractSetup => {
   const folder = mkdtempSync(join(tmpdir(), 'link-'))
   const socketPath = join(folder, 's.sock')
-  return { link, listen: { path: socketPath }, address: () => ({ kind: 'unix', socketPath }), nobody: { kind: 'unix', socketPath: join(folder, 'nobody.sock') } }
+  return {
+    link,
+    listen: { path: socketPath },
+    address: () => ({ kind: 'unix', socketPath }),
+    nobody: { kind: 'unix', socketPath: join(folder, 'nobody.sock') },
+  }
 }
 
 const overTcp = (link: LinkContractSetup['link'], host: string): LinkContractSetup => ({
@@ -24,12 +29,20 @@ const overTcp = (link: LinkContractSetup['link'], host: string): LinkContractSet
 /** The relay here is a plain connection to a Unix socket whose path stands for the container's name. */
 const overRelay = (): LinkContractSetup => {
   const { listen, nobody } = overUnix(createUnixLink())
-  const link = createExecLink((containerName) => new Promise((resolve, reject) => {
-    const socket = connect(containerName, () => resolve(socket))
-    socket.once('error', reject)
-  }))
+  const link = createExecLink(
+    (containerName) =>
+      new Promise((resolve, reject) => {
+        const socket = connect(containerName, () => resolve(socket))
+        socket.once('error', reject)
+      }),
+  )
   const path = (address: LinkContractSetup['nobody']): string => (address.kind === 'unix' ? address.socketPath : '')
-  return { link, listen, address: () => ({ kind: 'exec', containerName: listen.path ?? '' }), nobody: { kind: 'exec', containerName: path(nobody) } }
+  return {
+    link,
+    listen,
+    address: () => ({ kind: 'exec', containerName: listen.path ?? '' }),
+    nobody: { kind: 'exec', containerName: path(nobody) },
+  }
 }
 
 sandboxLinkContract('unix', () => overUnix(createUnixLink()))

@@ -36,7 +36,11 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
 
     const routes: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
       '/echo': (request, response) => {
-        response.writeHead(200, { 'x-method': request.method, 'x-target': request.url, 'x-signed': request.headers['cellblock-signature'] ?? '' })
+        response.writeHead(200, {
+          'x-method': request.method,
+          'x-target': request.url,
+          'x-signed': request.headers['cellblock-signature'] ?? '',
+        })
         request.pipe(response)
       },
       '/hash': (request, response) => {
@@ -88,7 +92,11 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
     })
 
     it('sends method, target, headers and body exactly as given', async () => {
-      const answer = await link.request(address, { method: 'PUT', target: '/echo?after=-1&p=%2Fa%20b', headers: { 'cellblock-signature': 'v1 x' }, body: encoder.encode('héllo') }, never)
+      const answer = await link.request(
+        address,
+        { method: 'PUT', target: '/echo?after=-1&p=%2Fa%20b', headers: { 'cellblock-signature': 'v1 x' }, body: encoder.encode('héllo') },
+        never,
+      )
       expect(answer.status).toBe(200)
       expect(answer.headers).toMatchObject({ 'x-method': 'PUT', 'x-target': '/echo?after=-1&p=%2Fa%20b', 'x-signed': 'v1 x' })
       expect((await readAll(answer.body)).toString()).toBe('héllo')
@@ -101,8 +109,21 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
     })
 
     it('answers several requests side by side', async () => {
-      const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => link.request(address, { method: 'POST', target: '/echo', headers: {}, body: encoder.encode(`n${i}`) }, never)))
-      expect((await Promise.all(answers.map((answer) => readAll(answer.body)))).map(String)).toEqual(['n0', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'])
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, i) =>
+          link.request(address, { method: 'POST', target: '/echo', headers: {}, body: encoder.encode(`n${i}`) }, never),
+        ),
+      )
+      expect((await Promise.all(answers.map((answer) => readAll(answer.body)))).map(String)).toEqual([
+        'n0',
+        'n1',
+        'n2',
+        'n3',
+        'n4',
+        'n5',
+        'n6',
+        'n7',
+      ])
     })
 
     it('streams a body in, of known and of unknown length', async () => {
@@ -113,7 +134,11 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
       const expected = createHash('sha256')
       for (let i = 0; i < 64; i++) expected.update(part)
       const want = expected.digest('hex')
-      const known = await link.request(address, { method: 'PUT', target: '/hash', headers: { 'content-length': String(64 * part.length) }, body: body() }, never)
+      const known = await link.request(
+        address,
+        { method: 'PUT', target: '/hash', headers: { 'content-length': String(64 * part.length) }, body: body() },
+        never,
+      )
       const unknown = await link.request(address, { method: 'PUT', target: '/hash', headers: {}, body: body() }, never)
       expect([String(await readAll(known.body)), String(await readAll(unknown.body))]).toEqual([want, want])
     })
@@ -144,13 +169,17 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
     })
 
     it('calls it refused when nobody listens', async () => {
-      const failure = await link.request(nobody, { method: 'PUT', target: '/echo', headers: {}, body: encoder.encode('x') }, never).catch((error: unknown) => error)
+      const failure = await link
+        .request(nobody, { method: 'PUT', target: '/echo', headers: {}, body: encoder.encode('x') }, never)
+        .catch((error: unknown) => error)
       expect(failure).toBeInstanceOf(LinkError)
       expect(failure).toMatchObject({ kind: 'refused' })
     })
 
     it('calls it broken when the sandbox hangs up after the request', async () => {
-      const failure = await link.request(address, { method: 'POST', target: '/hang-up', headers: {} }, never).catch((error: unknown) => error)
+      const failure = await link
+        .request(address, { method: 'POST', target: '/hang-up', headers: {} }, never)
+        .catch((error: unknown) => error)
       expect(failure).toMatchObject({ name: 'LinkError', kind: 'broken' })
     })
 
@@ -165,7 +194,9 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
         yield encoder.encode('some')
         throw new Error('the source dried up')
       }
-      await expect(link.request(address, { method: 'PUT', target: '/hash', headers: {}, body: body() }, never)).rejects.toThrow('the source dried up')
+      await expect(link.request(address, { method: 'PUT', target: '/hash', headers: {}, body: body() }, never)).rejects.toThrow(
+        'the source dried up',
+      )
     })
 
     it('answers an empty body as an empty stream', async () => {

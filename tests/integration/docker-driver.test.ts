@@ -23,7 +23,14 @@ const made: SandboxDriver[] = []
 const soon = (): AbortSignal => AbortSignal.timeout(55_000)
 
 const newDriver = (options: Partial<DockerDriverOptions> = {}) => {
-  const driver = createDockerDriver({ docker, image: inject('sandboxImage'), stage, supervisor, controlRoot: join(scratch, 'c'), ...options })
+  const driver = createDockerDriver({
+    docker,
+    image: inject('sandboxImage'),
+    stage,
+    supervisor,
+    controlRoot: join(scratch, 'c'),
+    ...options,
+  })
   made.push(driver)
   return driver
 }
@@ -45,7 +52,9 @@ const startReady = async (driver: SandboxDriver) => {
   const session = { sandboxId: spec.sandboxId, address: sight.address, privateKey: spec.privateKey }
   return {
     sandboxId: spec.sandboxId,
-    async run(code: string): Promise<{ readonly stdout: string; readonly error: string | undefined; readonly done: SupervisorEvent | undefined }> {
+    async run(
+      code: string,
+    ): Promise<{ readonly stdout: string; readonly error: string | undefined; readonly done: SupervisorEvent | undefined }> {
       const events: SupervisorEvent[] = []
       const request = { cells: [{ code }], onError: 'stop', storeHistory: true, timeoutMs: 20_000 } as const
       for await (const event of await supervisor.execute(session, newId('execution'), request, -1, soon())) events.push(event)
@@ -75,8 +84,18 @@ describe('the Docker driver', () => {
 
     const { Config, HostConfig, NetworkSettings, HostnamePath, State } = await docker.getContainer(sandbox.sandboxId).inspect()
     expect(HostConfig).toMatchObject({
-      NetworkMode: 'none', ReadonlyRootfs: true, Privileged: false, CapDrop: ['ALL'], CapAdd: ['SETUID', 'SETGID', 'KILL'], PidsLimit: 256, OomScoreAdj: 500,
-      LogConfig: { Type: 'none' }, CgroupnsMode: 'private', IpcMode: 'private', CpuShares: 1024, NanoCpus: 1e9,
+      NetworkMode: 'none',
+      ReadonlyRootfs: true,
+      Privileged: false,
+      CapDrop: ['ALL'],
+      CapAdd: ['SETUID', 'SETGID', 'KILL'],
+      PidsLimit: 256,
+      OomScoreAdj: 500,
+      LogConfig: { Type: 'none' },
+      CgroupnsMode: 'private',
+      IpcMode: 'private',
+      CpuShares: 1024,
+      NanoCpus: 1e9,
     })
     expect(HostConfig.MemorySwap).toBe(HostConfig.Memory)
     expect(HostConfig.SecurityOpt).toContain('no-new-privileges')
@@ -136,7 +155,10 @@ describe('the Docker driver', () => {
     ['stopped', 'raise SystemExit(0)', 0],
     ['oom', 'x = b"x" * (1 << 31)', 137],
   ])('says %s when the supervisor ends with: %s', async (reason, python, exitCode) => {
-    const driver = newDriver({ ...withProgram(`ends-${reason}`, python), limits: { dataBytes: MiB, tmpBytes: MiB, shmBytes: MiB, homeBytes: MiB } })
+    const driver = newDriver({
+      ...withProgram(`ends-${reason}`, python),
+      limits: { dataBytes: MiB, tmpBytes: MiB, shmBytes: MiB, homeBytes: MiB },
+    })
     const spec = newSpec()
     await driver.start(spec, soon())
     expect(await driver.waitReady(spec.sandboxId, soon())).toMatchObject({ phase: 'gone', reason, exitCode })
@@ -153,20 +175,46 @@ describe('the Docker driver', () => {
 
   it('calls a missing image a fault of the configuration', async () => {
     const driver = newDriver({ image: 'cellblock-sandbox:never-built' })
-    await expect(driver.check()).rejects.toMatchObject({ name: 'DriverError', kind: 'configuration', message: expect.stringContaining('never-built') })
+    await expect(driver.check()).rejects.toMatchObject({
+      name: 'DriverError',
+      kind: 'configuration',
+      message: expect.stringContaining('never-built'),
+    })
     await expect(driver.start(newSpec(), soon())).rejects.toMatchObject({ kind: 'configuration' })
   })
 
   it('calls an engine that does not answer unavailable', async () => {
-    const driver = createDockerDriver({ docker: new Docker({ socketPath: join(scratch, 'no-engine.sock') }), image: 'x', stage, supervisor, controlRoot: join(scratch, 'c') })
-    for (const call of [() => driver.check(), () => driver.start(newSpec(), soon()), () => driver.stop('sbx_x'), () => driver.inspect('sbx_x'), () => idsOf(driver)]) {
-      await expect(call()).rejects.toMatchObject({ name: 'DriverError', kind: 'unavailable', message: expect.stringMatching(/engine does not answer/) })
+    const driver = createDockerDriver({
+      docker: new Docker({ socketPath: join(scratch, 'no-engine.sock') }),
+      image: 'x',
+      stage,
+      supervisor,
+      controlRoot: join(scratch, 'c'),
+    })
+    for (const call of [
+      () => driver.check(),
+      () => driver.start(newSpec(), soon()),
+      () => driver.stop('sbx_x'),
+      () => driver.inspect('sbx_x'),
+      () => idsOf(driver),
+    ]) {
+      await expect(call()).rejects.toMatchObject({
+        name: 'DriverError',
+        kind: 'unavailable',
+        message: expect.stringMatching(/engine does not answer/),
+      })
     }
   })
 
   it('refuses a control folder that is too long for a socket, or that is not its own', async () => {
-    await expect(newDriver({ controlRoot: join(scratch, 'x'.repeat(90)) }).start(newSpec(), soon())).rejects.toMatchObject({ kind: 'configuration', message: expect.stringContaining('107') })
+    await expect(newDriver({ controlRoot: join(scratch, 'x'.repeat(90)) }).start(newSpec(), soon())).rejects.toMatchObject({
+      kind: 'configuration',
+      message: expect.stringContaining('107'),
+    })
     symlinkSync('/tmp', join(scratch, 'link'))
-    await expect(newDriver({ controlRoot: join(scratch, 'link') }).start(newSpec(), soon())).rejects.toMatchObject({ kind: 'configuration', message: expect.stringContaining('somebody else') })
+    await expect(newDriver({ controlRoot: join(scratch, 'link') }).start(newSpec(), soon())).rejects.toMatchObject({
+      kind: 'configuration',
+      message: expect.stringContaining('somebody else'),
+    })
   })
 })

@@ -9,8 +9,14 @@ let ecs: ScriptedEcs
 const soon = (): AbortSignal => AbortSignal.timeout(10_000)
 const newDriver = (options: Partial<FargateDriverOptions> = {}): SandboxDriver =>
   createFargateDriver({
-    ecs: ecs.client, cluster: 'c', image: 'repo/sandbox:1', subnets: ['subnet-a', 'subnet-b'], securityGroups: ['sg-1'], pollMs: 5,
-    taskDefinitions: { '1g': 'arn:aws:ecs:eu-west-1:1:task-definition/cellblock-sandbox-1g:7', '4g': 'cellblock-sandbox-4g:3' }, ...options,
+    ecs: ecs.client,
+    cluster: 'c',
+    image: 'repo/sandbox:1',
+    subnets: ['subnet-a', 'subnet-b'],
+    securityGroups: ['sg-1'],
+    pollMs: 5,
+    taskDefinitions: { '1g': 'arn:aws:ecs:eu-west-1:1:task-definition/cellblock-sandbox-1g:7', '4g': 'cellblock-sandbox-4g:3' },
+    ...options,
   })
 
 beforeAll(async () => {
@@ -47,23 +53,53 @@ describe('the Fargate driver', () => {
   it('asks for one walled task whose token is the id of the sandbox', async () => {
     const spec = newSpec()
     await newDriver().start(spec, soon())
-    expect(ecs.calls).toEqual([{
-      action: 'RunTask',
-      input: {
-        cluster: 'c', taskDefinition: 'arn:aws:ecs:eu-west-1:1:task-definition/cellblock-sandbox-1g:7', launchType: 'FARGATE', count: 1, clientToken: spec.sandboxId, startedBy: spec.sandboxId, enableExecuteCommand: false,
-        networkConfiguration: { awsvpcConfiguration: { subnets: ['subnet-a', 'subnet-b'], securityGroups: ['sg-1'], assignPublicIp: 'DISABLED' } },
-        overrides: { containerOverrides: [{ name: 'sandbox', environment: [{ name: 'CELLBLOCK_SANDBOX_ID', value: spec.sandboxId }, { name: 'CELLBLOCK_PUBLIC_KEY', value: spec.publicKey }] }] },
+    expect(ecs.calls).toEqual([
+      {
+        action: 'RunTask',
+        input: {
+          cluster: 'c',
+          taskDefinition: 'arn:aws:ecs:eu-west-1:1:task-definition/cellblock-sandbox-1g:7',
+          launchType: 'FARGATE',
+          count: 1,
+          clientToken: spec.sandboxId,
+          startedBy: spec.sandboxId,
+          enableExecuteCommand: false,
+          networkConfiguration: {
+            awsvpcConfiguration: { subnets: ['subnet-a', 'subnet-b'], securityGroups: ['sg-1'], assignPublicIp: 'DISABLED' },
+          },
+          overrides: {
+            containerOverrides: [
+              {
+                name: 'sandbox',
+                environment: [
+                  { name: 'CELLBLOCK_SANDBOX_ID', value: spec.sandboxId },
+                  { name: 'CELLBLOCK_PUBLIC_KEY', value: spec.publicKey },
+                ],
+              },
+            ],
+          },
+        },
       },
-    }])
+    ])
   })
 
   it('takes a conflict for a sandbox that an earlier delivery started', async () => {
-    ecs.answer('RunTask', 400, { __type: 'ConflictException', message: 'The token was used with other parameters.', resourceIds: ['arn:aws:ecs:eu-west-1:1:task/c/x'] })
+    ecs.answer('RunTask', 400, {
+      __type: 'ConflictException',
+      message: 'The token was used with other parameters.',
+      resourceIds: ['arn:aws:ecs:eu-west-1:1:task/c/x'],
+    })
     await expect(newDriver().start(newSpec(), soon())).resolves.toBeUndefined()
   })
 
   it.each([
-    ['capacity', { failures: [{ reason: 'Capacity is unavailable at this time. Please try again later or in a different availability zone' }], tasks: [] }],
+    [
+      'capacity',
+      {
+        failures: [{ reason: 'Capacity is unavailable at this time. Please try again later or in a different availability zone' }],
+        tasks: [],
+      },
+    ],
     ['capacity', { failures: [{ reason: 'RESOURCE:ENI' }], tasks: [] }],
     ['capacity', { failures: [{ reason: "You've reached the limit on the number of vCPUs you can run concurrently" }], tasks: [] }],
     ['configuration', { failures: [{ arn: 'arn:aws:ecs:eu-west-1:1:task-definition/x', reason: 'MISSING' }], tasks: [] }],
@@ -87,11 +123,18 @@ describe('the Fargate driver', () => {
     ['unavailable', 500, 'ServerException', 'Service is temporarily unavailable.'],
   ])('says %s for HTTP %i %s: %s', async (kind, status, type, message) => {
     ecs.answer('RunTask', status, { __type: type, message })
-    await expect(newDriver().start(newSpec(), soon())).rejects.toMatchObject({ name: 'DriverError', kind, message: expect.stringContaining(message) })
+    await expect(newDriver().start(newSpec(), soon())).rejects.toMatchObject({
+      name: 'DriverError',
+      kind,
+      message: expect.stringContaining(message),
+    })
   })
 
   it('refuses a tier that the stack does not have', async () => {
-    await expect(newDriver().start({ ...newSpec(), memoryTier: '64g' }, soon())).rejects.toMatchObject({ kind: 'configuration', message: expect.stringContaining('64g') })
+    await expect(newDriver().start({ ...newSpec(), memoryTier: '64g' }, soon())).rejects.toMatchObject({
+      kind: 'configuration',
+      message: expect.stringContaining('64g'),
+    })
     expect(ecs.calls).toEqual([])
   })
 
@@ -99,11 +142,41 @@ describe('the Fargate driver', () => {
     ['pending', { lastStatus: 'PENDING' }, { phase: 'starting' }],
     ['running without an address yet', { attachments: [] }, { phase: 'starting' }],
     ['asked to stop, nothing known yet', { desiredStatus: 'STOPPED', lastStatus: 'DEPROVISIONING' }, { phase: 'starting' }],
-    ['stopped by a wall that did not hold', { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', stopCode: 'EssentialContainerExited', containers: [{ exitCode: 86 }] }, { phase: 'gone', reason: 'refused', exitCode: 86 }],
-    ['out of memory', { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', containers: [{ exitCode: 137, reason: 'OutOfMemoryError: Container killed due to memory usage' }] }, { phase: 'gone', reason: 'oom', exitCode: 137 }],
-    ['ended by SIGTERM', { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', containers: [{ exitCode: 143 }] }, { phase: 'gone', reason: 'stopped', exitCode: 143 }],
-    ['taken back by Spot', { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', stopCode: 'SpotInterruption', containers: [{ exitCode: 137 }] }, { phase: 'gone', reason: 'lost', exitCode: 137 }],
-    ['without its image', { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', stopCode: 'TaskFailedToStart', stoppedReason: 'CannotPullContainerError: i/o timeout', containers: [{}] }, { phase: 'gone', reason: 'lost', exitCode: null, detail: 'CannotPullContainerError: i/o timeout' }],
+    [
+      'stopped by a wall that did not hold',
+      { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', stopCode: 'EssentialContainerExited', containers: [{ exitCode: 86 }] },
+      { phase: 'gone', reason: 'refused', exitCode: 86 },
+    ],
+    [
+      'out of memory',
+      {
+        desiredStatus: 'STOPPED',
+        lastStatus: 'STOPPED',
+        containers: [{ exitCode: 137, reason: 'OutOfMemoryError: Container killed due to memory usage' }],
+      },
+      { phase: 'gone', reason: 'oom', exitCode: 137 },
+    ],
+    [
+      'ended by SIGTERM',
+      { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', containers: [{ exitCode: 143 }] },
+      { phase: 'gone', reason: 'stopped', exitCode: 143 },
+    ],
+    [
+      'taken back by Spot',
+      { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', stopCode: 'SpotInterruption', containers: [{ exitCode: 137 }] },
+      { phase: 'gone', reason: 'lost', exitCode: 137 },
+    ],
+    [
+      'without its image',
+      {
+        desiredStatus: 'STOPPED',
+        lastStatus: 'STOPPED',
+        stopCode: 'TaskFailedToStart',
+        stoppedReason: 'CannotPullContainerError: i/o timeout',
+        containers: [{}],
+      },
+      { phase: 'gone', reason: 'lost', exitCode: null, detail: 'CannotPullContainerError: i/o timeout' },
+    ],
   ])('shows a task that is %s', async (_what, seen, expected) => {
     const driver = newDriver()
     expect(await driver.inspect(await startShown(driver, seen))).toMatchObject(expected)
@@ -113,7 +186,10 @@ describe('the Fargate driver', () => {
     const driver = newDriver({ waitsForHealth: true })
     const id = await startShown(driver, { healthStatus: 'UNKNOWN' })
     expect(await driver.inspect(id)).toEqual({ phase: 'starting' })
-    expect(await newDriver().inspect(id)).toMatchObject({ phase: 'ready', address: { kind: 'tcp', host: expect.stringMatching(/^10\.0\.0\./), port: 8700 } })
+    expect(await newDriver().inspect(id)).toMatchObject({
+      phase: 'ready',
+      address: { kind: 'tcp', host: expect.stringMatching(/^10\.0\.0\./), port: 8700 },
+    })
     const waiting = driver.waitReady(id, soon())
     for (const [arn, task] of ecs.tasks) ecs.tasks.set(arn, { ...task, healthStatus: 'HEALTHY' })
     expect(await waiting).toMatchObject({ phase: 'ready' })
@@ -135,7 +211,12 @@ describe('the Fargate driver', () => {
   })
 
   it('finds a stopped task that another process started', async () => {
-    const id = await startShown(newDriver(), { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', containers: [{ exitCode: 86 }], startedBy: undefined })
+    const id = await startShown(newDriver(), {
+      desiredStatus: 'STOPPED',
+      lastStatus: 'STOPPED',
+      containers: [{ exitCode: 86 }],
+      startedBy: undefined,
+    })
     for (const [arn, task] of ecs.tasks) ecs.tasks.set(arn, { ...task, startedBy: id, group: 'family:cellblock-sandbox-4g' })
     expect(await newDriver().inspect(id)).toMatchObject({ phase: 'gone', reason: 'refused' })
   })
@@ -162,7 +243,9 @@ describe('the Fargate driver', () => {
     ecs.answer('StopTask', 400, { __type: 'InvalidParameterException', message: 'The referenced task was not found.' })
     await expect(driver.stop(id)).resolves.toBeUndefined()
     await driver.stop(id)
-    expect(ecs.calls.filter((call) => call.action === 'StopTask').map((call) => call.input['task'])).toEqual(Array(2).fill(`arn:aws:ecs:eu-west-1:1:task/c/${id}`))
+    expect(ecs.calls.filter((call) => call.action === 'StopTask').map((call) => call.input['task'])).toEqual(
+      Array(2).fill(`arn:aws:ecs:eu-west-1:1:task/c/${id}`),
+    )
     expect(await driver.inspect(id)).toMatchObject({ phase: 'gone', reason: 'stopped' })
   })
 
@@ -178,6 +261,9 @@ describe('the Fargate driver', () => {
   it('says in its check what has to be repaired', async () => {
     await expect(newDriver({ taskDefinitions: {} }).check()).rejects.toMatchObject({ kind: 'configuration' })
     ecs.answer('ListTasks', 400, { __type: 'ClusterNotFoundException', message: 'Cluster not found.' })
-    await expect(newDriver().check()).rejects.toMatchObject({ kind: 'configuration', message: expect.stringContaining('Cluster not found') })
+    await expect(newDriver().check()).rejects.toMatchObject({
+      kind: 'configuration',
+      message: expect.stringContaining('Cluster not found'),
+    })
   })
 })

@@ -41,7 +41,11 @@ export async function startScriptedEcs(): Promise<ScriptedEcs> {
     RunTask(input) {
       const taskArn = `arn:aws:ecs:eu-west-1:1:task/c/${String(input['clientToken'])}`
       const family = String(input['taskDefinition']).replace(/^.*\//, '').replace(/:\d+$/, '')
-      if (!tasks.has(taskArn)) tasks.set(taskArn, runningTask({ taskArn, startedBy: String(input['startedBy']), group: `family:${family}` }, `10.0.0.${++addresses}`))
+      if (!tasks.has(taskArn))
+        tasks.set(
+          taskArn,
+          runningTask({ taskArn, startedBy: String(input['startedBy']), group: `family:${family}` }, `10.0.0.${++addresses}`),
+        )
       return { tasks: [tasks.get(taskArn)], failures: [] }
     },
     StopTask(input) {
@@ -54,7 +58,12 @@ export async function startScriptedEcs(): Promise<ScriptedEcs> {
       return { tasks: arns.flatMap(shown), failures: arns.filter((arn) => !tasks.has(arn)).map((arn) => ({ arn, reason: 'MISSING' })) }
     },
     ListTasks({ startedBy, family, desiredStatus = 'RUNNING' }) {
-      const found = [...tasks.values()].filter((task) => task.desiredStatus === desiredStatus && (startedBy === undefined || task.startedBy === startedBy) && (family === undefined || task.group === `family:${String(family)}`))
+      const found = [...tasks.values()].filter(
+        (task) =>
+          task.desiredStatus === desiredStatus &&
+          (startedBy === undefined || task.startedBy === startedBy) &&
+          (family === undefined || task.group === `family:${String(family)}`),
+      )
       return { taskArns: found.map((task) => task.taskArn) }
     },
   }
@@ -82,7 +91,8 @@ export async function startScriptedEcs(): Promise<ScriptedEcs> {
     client,
     calls,
     tasks,
-    answer: (action: Action, status: number, body: Json): void => void scripted.set(action, [...(scripted.get(action) ?? []), { status, body }]),
+    answer: (action: Action, status: number, body: Json): void =>
+      void scripted.set(action, [...(scripted.get(action) ?? []), { status, body }]),
     async close(): Promise<void> {
       client.destroy()
       server.closeAllConnections()
@@ -98,5 +108,14 @@ export const runningTask = (task: Task, address: string): Task => ({
   lastStatus: 'RUNNING',
   healthStatus: 'UNKNOWN',
   containers: [{ name: 'sandbox', lastStatus: 'RUNNING' }],
-  attachments: [{ type: 'ElasticNetworkInterface', status: 'ATTACHED', details: [{ name: 'subnetId', value: 'subnet-a' }, { name: 'privateIPv4Address', value: address }] }],
+  attachments: [
+    {
+      type: 'ElasticNetworkInterface',
+      status: 'ATTACHED',
+      details: [
+        { name: 'subnetId', value: 'subnet-a' },
+        { name: 'privateIPv4Address', value: address },
+      ],
+    },
+  ],
 })

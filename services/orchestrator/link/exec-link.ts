@@ -30,4 +30,9 @@ type ConnectedSocket = NonNullable<Parameters<buildConnector.Callback>[1]>
 
 /** A duplex stream with the few methods of a socket that an HTTP client calls besides reading and writing. */
 const asSocket = (stream: Duplex): ConnectedSocket =>
-  Object.assign(stream, { ref: () => stream, unref: () => stream, setNoDelay: () => stream, setKeepAlive: () => stream }) as unknown as ConnectedSocket
+  Object.assign(stream, {
+    ref: () => stream,
+    unref: () => stream,
+    setNoDelay: () => stream,
+    setKeepAlive: () => stream,
+  }) as unknown as ConnectedSocket

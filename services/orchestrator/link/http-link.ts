@@ -55,15 +55,17 @@ export function createHttpLink(transport: Transport): SandboxLink {
     },
     async close(address) {
       const names = address === undefined ? [...pools.keys()] : [transport.name(address)]
-      await Promise.all(names.map(async (name) => {
-        const pool = pools.get(name)
-        if (!pool) return
-        pools.delete(name)
-        const isIdle = pool.stats.pending + pool.stats.running === 0
-        const closing = pool.close().catch(() => undefined)
-        // A running exchange ends by itself and takes its connection with it.
-        if (isIdle) await closing
-      }))
+      await Promise.all(
+        names.map(async (name) => {
+          const pool = pools.get(name)
+          if (!pool) return
+          pools.delete(name)
+          const isIdle = pool.stats.pending + pool.stats.running === 0
+          const closing = pool.close().catch(() => undefined)
+          // A running exchange ends by itself and takes its connection with it.
+          if (isIdle) await closing
+        }),
+      )
     },
   }
 }
@@ -105,8 +107,10 @@ const flatten = (headers: Record<string, string | string[] | undefined>): Record
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]))
 
 /** Whatever fails before there is a connection took no byte. */
-const refusing = (connect: buildConnector.connector, name: string): buildConnector.connector => (options, callback) =>
-  connect(options, (...[error, socket]) => {
-    if (error === null) return callback(null, socket)
-    callback(new LinkError('refused', `No supervisor answers at ${name}: ${error.message}`, { cause: error }), null)
-  })
+const refusing =
+  (connect: buildConnector.connector, name: string): buildConnector.connector =>
+  (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error === null) return callback(null, socket)
+      callback(new LinkError('refused', `No supervisor answers at ${name}: ${error.message}`, { cause: error }), null)
+    })

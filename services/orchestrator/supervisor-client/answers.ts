@@ -23,12 +23,23 @@ export const discard = async (body: ByteStream): Promise<void> => void (await re
 
 export async function readJson<T>(schema: z.ZodType<T>, body: ByteStream, maxBytes = SMALL_ANSWER_BYTES): Promise<T> {
   const parsed = schema.safeParse(parseHostileJson(await readBody(body, maxBytes)))
-  if (!parsed.success) throw new SupervisorError('protocol', `The sandbox sent an answer that the protocol does not know: ${z.prettifyError(parsed.error).slice(0, 300)}`)
+  if (!parsed.success)
+    throw new SupervisorError(
+      'protocol',
+      `The sandbox sent an answer that the protocol does not know: ${z.prettifyError(parsed.error).slice(0, 300)}`,
+    )
   return parsed.data
 }
 
 const CODES = {
-  unauthorized: 401, not_found: 404, bad_request: 400, conflict: 409, too_large: 413, disk_full: 507, unavailable: 503, internal: 500,
+  unauthorized: 401,
+  not_found: 404,
+  bad_request: 400,
+  conflict: 409,
+  too_large: 413,
+  disk_full: 507,
+  unavailable: 503,
+  internal: 500,
 } as const satisfies Partial<Record<SupervisorErrorCode, number>>
 
 const errorSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) })
@@ -36,7 +47,10 @@ const errorSchema = z.object({ error: z.object({ code: z.string(), message: z.st
 /** The refusal that an answer other than 2xx stands for. The status decides, the body only explains. */
 export async function toRefusal(answer: LinkResponse, what: string): Promise<SupervisorError> {
   const code = Object.entries(CODES).find(([, status]) => status === answer.status)?.[0] as SupervisorErrorCode | undefined
-  const why = await readJson(errorSchema, answer.body).then(({ error }) => error.message.toWellFormed().slice(0, 500), () => 'no reason given')
+  const why = await readJson(errorSchema, answer.body).then(
+    ({ error }) => error.message.toWellFormed().slice(0, 500),
+    () => 'no reason given',
+  )
   if (!code) return new SupervisorError('protocol', `The sandbox answered ${what} with HTTP ${answer.status}: ${why}`)
   return new SupervisorError(code, `The sandbox refused ${what} (${code}): ${why}`)
 }

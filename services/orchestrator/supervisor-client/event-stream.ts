@@ -39,7 +39,13 @@ export async function* readEvents(body: ByteStream, after: number, caps: LineCap
 async function untilEnd(lines: AsyncGenerator<Buffer>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, END_MS)
-  lines.next().then((next) => (next.done ? undefined : lines.return(undefined))).then(() => resolve(), () => resolve())
+  lines
+    .next()
+    .then((next) => (next.done ? undefined : lines.return(undefined)))
+    .then(
+      () => resolve(),
+      () => resolve(),
+    )
   await promise
   clearTimeout(timer)
 }

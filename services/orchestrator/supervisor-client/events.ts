@@ -53,7 +53,11 @@ type WireDone = z.infer<typeof doneSchema>
 /** Checks one event of the stream and gives it the names of the port. Throws SupervisorError `protocol`. */
 export function toEvent(json: unknown): SupervisorEvent {
   const parsed = eventSchema.safeParse(json)
-  if (!parsed.success) throw new SupervisorError('protocol', `The sandbox sent an event that the protocol does not know: ${z.prettifyError(parsed.error).slice(0, 300)}`)
+  if (!parsed.success)
+    throw new SupervisorError(
+      'protocol',
+      `The sandbox sent an event that the protocol does not know: ${z.prettifyError(parsed.error).slice(0, 300)}`,
+    )
   return named(parsed.data)
 }
 
@@ -71,8 +75,15 @@ function named(event: WireEvent): SupervisorEvent {
       return { seq, t, type: event.type, index: event.index, status: event.status, executionCount: event.execution_count }
     case 'display':
       return {
-        seq, t, type: event.type, index: event.index, outputType: event.output_type, data: event.data, metadata: event.metadata,
-        executionCount: event.execution_count, displayId: event.transient?.display_id ?? null,
+        seq,
+        t,
+        type: event.type,
+        index: event.index,
+        outputType: event.output_type,
+        data: event.data,
+        metadata: event.metadata,
+        executionCount: event.execution_count,
+        displayId: event.transient?.display_id ?? null,
       }
     case 'update_display':
       return { seq, t, type: event.type, index: event.index, displayId: event.display_id, data: event.data, metadata: event.metadata }
@@ -92,10 +103,18 @@ function toDone(event: WireDone): SupervisorEvent {
     cpuMs: event.cpu_ms,
     peakMemoryBytes: event.peak_memory_bytes,
     outputBytes: event.output_bytes,
-    truncated: event.truncated.map((part) => ({ what: part.what, totalBytes: part.total_bytes, keptBytes: part.kept_bytes, reason: part.reason })),
+    truncated: event.truncated.map((part) => ({
+      what: part.what,
+      totalBytes: part.total_bytes,
+      keptBytes: part.kept_bytes,
+      reason: part.reason,
+    })),
     files: event.files.filter((file) => isSandboxPath(file.path)),
     deleted: event.deleted.filter(isSandboxPath),
-    skipped: [...event.skipped, ...event.files.filter((file) => !isSandboxPath(file.path)).map((file) => ({ path: file.path.toWellFormed(), reason: 'name' }))],
+    skipped: [
+      ...event.skipped,
+      ...event.files.filter((file) => !isSandboxPath(file.path)).map((file) => ({ path: file.path.toWellFormed(), reason: 'name' })),
+    ],
     stateLost: event.state_lost?.reason ?? null,
   }
 }

@@ -5,5 +5,7 @@ export const fileTarget = (path: string): string => `/files/${path.split('/').ma
 
 /** Says whether a path that a sandbox reports has the one form the protocol allows: relative, `/`-separated, no empty, `.` or `..` segment. */
 export const isSandboxPath = (path: string): boolean =>
-  path.isWellFormed() && Buffer.byteLength(path) <= 4 * LIMITS.maxPathBytes && !path.includes('\0') &&
+  path.isWellFormed() &&
+  Buffer.byteLength(path) <= 4 * LIMITS.maxPathBytes &&
+  !path.includes('\0') &&
   path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..')

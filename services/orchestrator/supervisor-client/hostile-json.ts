@@ -10,7 +10,8 @@ const BACKSLASH = 0x5c
  * Text inside strings is skipped at the speed of memchr, so that a large image costs next to nothing.
  */
 export function parseHostileJson(bytes: Buffer): unknown {
-  if (isDeeperThan(bytes, MAX_JSON_DEPTH)) throw new SupervisorError('protocol', `The sandbox sent JSON nested deeper than ${MAX_JSON_DEPTH} levels.`)
+  if (isDeeperThan(bytes, MAX_JSON_DEPTH))
+    throw new SupervisorError('protocol', `The sandbox sent JSON nested deeper than ${MAX_JSON_DEPTH} levels.`)
   const text = bytes.toString('utf8')
   try {
     return mayNameProto(text) ? JSON.parse(text, withoutProto) : JSON.parse(text)

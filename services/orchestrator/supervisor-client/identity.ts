@@ -27,7 +27,11 @@ export function createIdentityCheck(ask: (address: SandboxAddress, signal: Abort
 
   const remember = (session: SandboxSession, bootNonce: string): void => {
     proofs.delete(session.sandboxId)
-    if (proofs.size >= MAX_PROOFS) for (const oldest of proofs.keys()) { proofs.delete(oldest); break }
+    if (proofs.size >= MAX_PROOFS)
+      for (const oldest of proofs.keys()) {
+        proofs.delete(oldest)
+        break
+      }
     proofs.set(session.sandboxId, { address: nameOf(session.address), bootNonce, validUntil: clock.now() + PROOF_MS[session.address.kind] })
   }
 
@@ -36,14 +40,21 @@ export function createIdentityCheck(ask: (address: SandboxAddress, signal: Abort
       const earlier = proofs.get(session.sandboxId)
       if (earlier && earlier.address === nameOf(session.address) && clock.now() < earlier.validUntil) return
       const { health, bootNonce } = await ask(session.address, signal)
-      if (health.sandboxId !== session.sandboxId) throw new SupervisorError('wrong_sandbox', `Another sandbox lives at the address of ${session.sandboxId}; nothing was sent to it.`)
-      if (health.v !== SUPERVISOR_PROTOCOL) throw new SupervisorError('wrong_sandbox', `Sandbox ${session.sandboxId} speaks protocol ${health.v}, this version speaks ${SUPERVISOR_PROTOCOL}.`)
-      if (earlier && earlier.bootNonce !== bootNonce) throw new SupervisorError('wrong_sandbox', `Sandbox ${session.sandboxId} was started anew; what ran in it is gone.`)
+      if (health.sandboxId !== session.sandboxId)
+        throw new SupervisorError('wrong_sandbox', `Another sandbox lives at the address of ${session.sandboxId}; nothing was sent to it.`)
+      if (health.v !== SUPERVISOR_PROTOCOL)
+        throw new SupervisorError(
+          'wrong_sandbox',
+          `Sandbox ${session.sandboxId} speaks protocol ${health.v}, this version speaks ${SUPERVISOR_PROTOCOL}.`,
+        )
+      if (earlier && earlier.bootNonce !== bootNonce)
+        throw new SupervisorError('wrong_sandbox', `Sandbox ${session.sandboxId} was started anew; what ran in it is gone.`)
       remember(session, bootNonce)
     },
     renew(session) {
       const proof = proofs.get(session.sandboxId)
-      if (proof && proof.address === nameOf(session.address)) proofs.set(session.sandboxId, { ...proof, validUntil: clock.now() + PROOF_MS[session.address.kind] })
+      if (proof && proof.address === nameOf(session.address))
+        proofs.set(session.sandboxId, { ...proof, validUntil: clock.now() + PROOF_MS[session.address.kind] })
     },
     forget(session) {
       const proof = proofs.get(session.sandboxId)
@@ -54,8 +65,11 @@ export function createIdentityCheck(ask: (address: SandboxAddress, signal: Abort
 
 const nameOf = (address: SandboxAddress): string => {
   switch (address.kind) {
-    case 'unix': return address.socketPath
-    case 'tcp': return `${address.host} ${address.port}`
-    case 'exec': return address.containerName
+    case 'unix':
+      return address.socketPath
+    case 'tcp':
+      return `${address.host} ${address.port}`
+    case 'exec':
+      return address.containerName
   }
 }

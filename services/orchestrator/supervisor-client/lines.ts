@@ -18,7 +18,8 @@ export async function* readLines(stream: ByteStream, caps: LineCaps): AsyncGener
   for await (const piece of stream) {
     const chunk = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
     total += chunk.length
-    if (total > caps.maxTotalBytes) throw new SupervisorError('protocol', `The sandbox sent more than ${caps.maxTotalBytes} bytes of events.`)
+    if (total > caps.maxTotalBytes)
+      throw new SupervisorError('protocol', `The sandbox sent more than ${caps.maxTotalBytes} bytes of events.`)
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       const tail = chunk.subarray(start, end)
@@ -36,4 +37,5 @@ export async function* readLines(stream: ByteStream, caps: LineCaps): AsyncGener
   }
 }
 
-const tooLong = (caps: LineCaps): SupervisorError => new SupervisorError('protocol', `The sandbox sent a line longer than ${caps.maxLineBytes} bytes.`)
+const tooLong = (caps: LineCaps): SupervisorError =>
+  new SupervisorError('protocol', `The sandbox sent a line longer than ${caps.maxLineBytes} bytes.`)

@@ -41,10 +41,20 @@ export function createSigner(clock: Clock): Signer {
     const known = keys.get(privateKey)
     if (known) return known
     const key = parsePrivateKey(privateKey)
-    if (keys.size >= MAX_KEYS) for (const oldest of keys.keys()) { keys.delete(oldest); break }
+    if (keys.size >= MAX_KEYS)
+      for (const oldest of keys.keys()) {
+        keys.delete(oldest)
+        break
+      }
     keys.set(privateKey, key)
     return key
   }
   return (session, method, target) =>
-    signatureHeader(keyOf(session.privateKey), { sandboxId: session.sandboxId, method, target, timestamp: clock.now(), nonce: randomBytes(18).toString('base64url') })
+    signatureHeader(keyOf(session.privateKey), {
+      sandboxId: session.sandboxId,
+      method,
+      target,
+      timestamp: clock.now(),
+      nonce: randomBytes(18).toString('base64url'),
+    })
 }

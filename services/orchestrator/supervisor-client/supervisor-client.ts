@@ -27,17 +27,36 @@ export function createSupervisorClient(options: { readonly link: SandboxLink; re
   const sign = createSigner(clock)
 
   const askHealth = async (address: SandboxAddress, waitMs: number, signal: AbortSignal): Promise<Identity> => {
-    const answer = await link.request(address, { method: 'GET', target: waitMs > 0 ? `/health?wait=${Math.min(waitMs, 30_000)}` : '/health', headers: {} }, signal)
+    const answer = await link.request(
+      address,
+      { method: 'GET', target: waitMs > 0 ? `/health?wait=${Math.min(waitMs, 30_000)}` : '/health', headers: {} },
+      signal,
+    )
     if (!isSuccess(answer)) throw await toRefusal(answer, 'a health check')
     return readHealth(answer.body)
   }
   const identity = createIdentityCheck((address, signal) => askHealth(address, 0, signal), clock)
 
   /** One signed exchange with the sandbox that the session means and no other. */
-  const send = async (session: SandboxSession, method: LinkRequest['method'], target: string, signal: AbortSignal, body?: Pick<LinkRequest, 'headers' | 'body'>): Promise<LinkResponse> => {
+  const send = async (
+    session: SandboxSession,
+    method: LinkRequest['method'],
+    target: string,
+    signal: AbortSignal,
+    body?: Pick<LinkRequest, 'headers' | 'body'>,
+  ): Promise<LinkResponse> => {
     try {
       await identity.prove(session, signal)
-      const answer = await link.request(session.address, { method, target, headers: { ...body?.headers, [SIGNATURE_HEADER]: sign(session, method, target) }, ...(body?.body && { body: body.body }) }, signal)
+      const answer = await link.request(
+        session.address,
+        {
+          method,
+          target,
+          headers: { ...body?.headers, [SIGNATURE_HEADER]: sign(session, method, target) },
+          ...(body?.body && { body: body.body }),
+        },
+        signal,
+      )
       if (isSuccess(answer)) identity.renew(session)
       else if (answer.status === 401) identity.forget(session)
       return answer
@@ -58,7 +77,10 @@ export function createSupervisorClient(options: { readonly link: SandboxLink; re
     },
 
     async execute(session, executionId, request, after, signal) {
-      const answer = await send(session, 'PUT', `/executions/${encodeURIComponent(executionId)}?after=${after}`, signal, { headers: JSON_BODY, body: executeBody(request) })
+      const answer = await send(session, 'PUT', `/executions/${encodeURIComponent(executionId)}?after=${after}`, signal, {
+        headers: JSON_BODY,
+        body: executeBody(request),
+      })
       return readEvents((await demand(answer, `execution ${executionId}`)).body, after)
     },
 
@@ -70,7 +92,13 @@ export function createSupervisorClient(options: { readonly link: SandboxLink; re
 
     async interrupt(session, executionId, killAfterMs) {
       const body = Buffer.from(JSON.stringify({ kill_after_ms: killAfterMs }))
-      const answer = await send(session, 'POST', `/executions/${encodeURIComponent(executionId)}/interrupt`, AbortSignal.timeout(SHORT_MS), { headers: JSON_BODY, body })
+      const answer = await send(
+        session,
+        'POST',
+        `/executions/${encodeURIComponent(executionId)}/interrupt`,
+        AbortSignal.timeout(SHORT_MS),
+        { headers: JSON_BODY, body },
+      )
       await discard((await demand(answer, `the interrupt of ${executionId}`)).body)
     },
 
@@ -89,7 +117,10 @@ export function createSupervisorClient(options: { readonly link: SandboxLink; re
     },
 
     async putFile(session, path, bytes, body, signal) {
-      const answer = await send(session, 'PUT', fileTarget(path), signal, { headers: { ...BYTES_BODY, 'content-length': String(bytes) }, body })
+      const answer = await send(session, 'PUT', fileTarget(path), signal, {
+        headers: { ...BYTES_BODY, 'content-length': String(bytes) },
+        body,
+      })
       const stored = await readJson(fileSchema, (await demand(answer, 'a file')).body)
       if (stored.bytes !== bytes) throw new SupervisorError('protocol', `The sandbox stored ${stored.bytes} of ${bytes} bytes.`)
       return { sha256: stored.sha256 }
@@ -113,16 +144,20 @@ export function createSupervisorClient(options: { readonly link: SandboxLink; re
 
 const restoredSchema = z.object({
   restored: z.number().int().nonnegative(),
-  lost: z.array(z.object({ what: z.string().transform((name) => name.toWellFormed()), reason: z.string().transform((why) => why.toWellFormed()) })),
+  lost: z.array(
+    z.object({ what: z.string().transform((name) => name.toWellFormed()), reason: z.string().transform((why) => why.toWellFormed()) }),
+  ),
 })
 
 const executeBody = (request: ExecuteRequest): Buffer =>
-  Buffer.from(JSON.stringify({
-    v: 1,
-    cells: request.cells,
-    on_error: request.onError,
-    store_history: request.storeHistory,
-    timeout_ms: request.timeoutMs,
-    max_output_bytes: LIMITS.maxStreamHeadBytes,
-    tail_bytes: LIMITS.maxStreamTailBytes,
-  }))
+  Buffer.from(
+    JSON.stringify({
+      v: 1,
+      cells: request.cells,
+      on_error: request.onError,
+      store_history: request.storeHistory,
+      timeout_ms: request.timeoutMs,
+      max_output_bytes: LIMITS.maxStreamHeadBytes,
+      tail_bytes: LIMITS.maxStreamTailBytes,
+    }),
+  )

@@ -6,9 +6,11 @@ const parse = (text: string): unknown => parseHostileJson(Buffer.from(text))
 
 describe('JSON from a sandbox', () => {
   it('comes out as JSON.parse has it', () => {
-    assert(property(json({ maxDepth: 20 }), (text) => {
-      expect(parse(text)).toEqual(JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value)))
-    }))
+    assert(
+      property(json({ maxDepth: 20 }), (text) => {
+        expect(parse(text)).toEqual(JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value)))
+      }),
+    )
   })
 
   it('is taken at 64 levels and refused at 65, brackets inside strings not counted', () => {
@@ -24,7 +26,14 @@ describe('JSON from a sandbox', () => {
     expect(() => parse('"' + '['.repeat(1_000_000))).toThrow(/not JSON/)
   })
 
-  it.each(['{"__proto__":{"polluted":1},"a":1}', String.raw`{"\u005f_proto__":{"polluted":1},"a":1}`, String.raw`{"__prot\u006F__":{"polluted":1},"a":1}`, String.raw`{"__\u0070roto__":{"polluted":1},"a":1}`, String.raw`{"__p\u0072oto__":1,"__pro\u0074o__":{"polluted":1},"a":1}`, '{"a":1,"b":[{"__proto__":null}]}'])('drops __proto__: %s', (text) => {
+  it.each([
+    '{"__proto__":{"polluted":1},"a":1}',
+    String.raw`{"\u005f_proto__":{"polluted":1},"a":1}`,
+    String.raw`{"__prot\u006F__":{"polluted":1},"a":1}`,
+    String.raw`{"__\u0070roto__":{"polluted":1},"a":1}`,
+    String.raw`{"__p\u0072oto__":1,"__pro\u0074o__":{"polluted":1},"a":1}`,
+    '{"a":1,"b":[{"__proto__":null}]}',
+  ])('drops __proto__: %s', (text) => {
     const value = parse(text)
     const copy = Object.assign({}, value)
     expect(Object.getPrototypeOf(copy)).toBe(Object.prototype)

@@ -19,9 +19,11 @@ const collect = async (stream: AsyncIterable<Uint8Array>, caps = roomy): Promise
 
 describe('lines of a stream', () => {
   it('are the same however the bytes are cut', async () => {
-    await assert(asyncProperty(array(string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', ''))), array(nat(20)), async (lines, sizes) => {
-      expect(await collect(pieces(lines.map((line) => `${line}\n`).join(''), sizes))).toEqual(lines.filter((line) => line !== ''))
-    }))
+    await assert(
+      asyncProperty(array(string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', ''))), array(nat(20)), async (lines, sizes) => {
+        expect(await collect(pieces(lines.map((line) => `${line}\n`).join(''), sizes))).toEqual(lines.filter((line) => line !== ''))
+      }),
+    )
   })
 
   it('leave out an unfinished last line', async () => {

@@ -25,7 +25,13 @@ export async function startStubSupervisor(sandboxId: string) {
     const [version, timestamp = '', nonce = '', signature = ''] = String(request.headers['cellblock-signature']).split(' ')
     if (version !== 'v1' || nonces.has(nonce)) return false
     nonces.add(nonce)
-    const signed = stringToSign({ sandboxId: identity.sandbox_id, method: request.method ?? '', target: request.url ?? '', timestamp: Number(timestamp), nonce })
+    const signed = stringToSign({
+      sandboxId: identity.sandbox_id,
+      method: request.method ?? '',
+      target: request.url ?? '',
+      timestamp: Number(timestamp),
+      nonce,
+    })
     return verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64url'))
   }
 
@@ -35,7 +41,8 @@ export async function startStubSupervisor(sandboxId: string) {
       response.end(JSON.stringify({ ...identity, state: 'ready', kernel: 'idle', kernel_generation: 1, python: '3.13.1', refused: [] }))
       return
     }
-    if (!isSigned(request)) return void sendJson(response, 401, { error: { code: 'unauthorized', message: 'The signature does not verify.' } })
+    if (!isSigned(request))
+      return void sendJson(response, 401, { error: { code: 'unauthorized', message: 'The signature does not verify.' } })
     const answer = answers.get(`${request.method} ${request.url?.split('?')[0]}`)
     if (answer) answer(request, response)
     else sendJson(response, 404, { error: { code: 'not_found', message: 'There is nothing here.' } })
@@ -63,12 +70,14 @@ export const sendJson = (response: ServerResponse, status: number, json: unknown
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
 }
 
-export const sendLines = (...lines: readonly unknown[]): Answer => (request, response) => {
-  request.resume()
-  response.writeHead(200, { 'content-type': 'application/x-ndjson' })
-  for (const line of lines) response.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`)
-  response.end()
-}
+export const sendLines =
+  (...lines: readonly unknown[]): Answer =>
+  (request, response) => {
+    request.resume()
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+    for (const line of lines) response.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`)
+    response.end()
+  }
 
 export const readText = async (request: AsyncIterable<Uint8Array>): Promise<string> => {
   const parts: Uint8Array[] = []
@@ -77,5 +86,19 @@ export const readText = async (request: AsyncIterable<Uint8Array>): Promise<stri
 }
 
 export const doneEvent = (seq: number) => ({
-  seq, t: 1, type: 'done', outcome: 'ok', run_ms: 1, cpu_ms: 1, peak_memory_bytes: 1, output_bytes: 0, truncated: [], files: [], deleted: [], skipped: [], state_lost: null, kernel_generation: 1, exit: null,
+  seq,
+  t: 1,
+  type: 'done',
+  outcome: 'ok',
+  run_ms: 1,
+  cpu_ms: 1,
+  peak_memory_bytes: 1,
+  output_bytes: 0,
+  truncated: [],
+  files: [],
+  deleted: [],
+  skipped: [],
+  state_lost: null,
+  kernel_generation: 1,
+  exit: null,
 })

@@ -29,8 +29,18 @@ describe('the supervisor client', () => {
       })
     })
     const supervisor = client()
-    expect((await collect(await supervisor.execute(stub.session, 'exec_1', code, -1, never))).map((event) => event.type)).toEqual(['started', 'stream', 'done'])
-    expect(JSON.parse(body)).toMatchObject({ v: 1, cells: [{ code: 'print(1)' }], on_error: 'stop', store_history: true, timeout_ms: 5_000 })
+    expect((await collect(await supervisor.execute(stub.session, 'exec_1', code, -1, never))).map((event) => event.type)).toEqual([
+      'started',
+      'stream',
+      'done',
+    ])
+    expect(JSON.parse(body)).toMatchObject({
+      v: 1,
+      cells: [{ code: 'print(1)' }],
+      on_error: 'stop',
+      store_history: true,
+      timeout_ms: 5_000,
+    })
     await collect(await supervisor.execute(stub.session, 'exec_1', code, -1, never))
     expect(stub.seen).toEqual(['GET /health', 'PUT /executions/exec_1?after=-1', 'PUT /executions/exec_1?after=-1'])
   })
@@ -48,9 +58,23 @@ describe('the supervisor client', () => {
   it('sends nothing to another sandbox at the same address', async () => {
     await using stub = await startStubSupervisor('sbx_other')
     const session = { ...stub.session, sandboxId: 'sbx_mine' }
-    await expect(client().execute(session, 'exec_1', code, -1, never)).rejects.toMatchObject({ name: 'SupervisorError', code: 'wrong_sandbox' })
+    await expect(client().execute(session, 'exec_1', code, -1, never)).rejects.toMatchObject({
+      name: 'SupervisorError',
+      code: 'wrong_sandbox',
+    })
     await expect(client().putFile(session, 'a.txt', 1, oneByte(), never)).rejects.toMatchObject({ code: 'wrong_sandbox' })
     expect(new Set(stub.seen)).toEqual(new Set(['GET /health']))
+  })
+
+  it('asks again after a broken connection, so a sandbox that took over the address gets nothing', async () => {
+    const stub = await startStubSupervisor('sbx_mine')
+    stub.on('PUT /executions/exec_1', (request) => void request.socket.destroy())
+    const supervisor = client()
+    await expect(supervisor.execute(stub.session, 'exec_1', code, -1, never)).rejects.toMatchObject({ name: 'LinkError', kind: 'broken' })
+    stub.identity.sandbox_id = 'sbx_other'
+    await expect(supervisor.execute(stub.session, 'exec_1', code, -1, never)).rejects.toMatchObject({ code: 'wrong_sandbox' })
+    expect(stub.seen).toEqual(['GET /health', 'PUT /executions/exec_1?after=-1', 'GET /health'])
+    await stub[Symbol.asyncDispose]()
   })
 
   it('refuses a sandbox of another protocol, and one that was started anew', async () => {
@@ -88,11 +112,23 @@ describe('the supervisor client', () => {
   })
 
   it.each([
-    [409, 'conflict'], [413, 'too_large'], [507, 'disk_full'], [503, 'unavailable'], [500, 'internal'], [400, 'bad_request'], [418, 'protocol'],
+    [409, 'conflict'],
+    [413, 'too_large'],
+    [507, 'disk_full'],
+    [503, 'unavailable'],
+    [500, 'internal'],
+    [400, 'bad_request'],
+    [418, 'protocol'],
   ])('answers HTTP %i with %s', async (status, expected) => {
     await using stub = await startStubSupervisor('sbx_a')
-    stub.on('PUT /executions/exec_1', (_request, response) => sendJson(response, status, { error: { code: 'whatever', message: 'Because.' } }))
-    await expect(client().execute(stub.session, 'exec_1', code, -1, never)).rejects.toMatchObject({ name: 'SupervisorError', code: expected, message: expect.stringContaining('Because.') })
+    stub.on('PUT /executions/exec_1', (_request, response) =>
+      sendJson(response, status, { error: { code: 'whatever', message: 'Because.' } }),
+    )
+    await expect(client().execute(stub.session, 'exec_1', code, -1, never)).rejects.toMatchObject({
+      name: 'SupervisorError',
+      code: expected,
+      message: expect.stringContaining('Because.'),
+    })
   })
 
   it('follows what was started, and says null for what never was', async () => {
@@ -106,7 +142,10 @@ describe('the supervisor client', () => {
   it('says broken when the stream ends before "done"', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('PUT /executions/exec_1', sendLines(started, printed))
-    await expect(collect(await client().execute(stub.session, 'exec_1', code, -1, never))).rejects.toMatchObject({ name: 'LinkError', kind: 'broken' })
+    await expect(collect(await client().execute(stub.session, 'exec_1', code, -1, never))).rejects.toMatchObject({
+      name: 'LinkError',
+      kind: 'broken',
+    })
   })
 
   it.each([
@@ -119,13 +158,22 @@ describe('the supervisor client', () => {
   ])('refuses a stream with %s', async (_what, lines) => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('PUT /executions/exec_1', sendLines(...lines, doneEvent(9)))
-    await expect(collect(await client().execute(stub.session, 'exec_1', code, -1, never))).rejects.toMatchObject({ name: 'SupervisorError', code: 'protocol' })
+    await expect(collect(await client().execute(stub.session, 'exec_1', code, -1, never))).rejects.toMatchObject({
+      name: 'SupervisorError',
+      code: 'protocol',
+    })
   })
 
   it('takes a display of 20 MB', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     const png = 'A'.repeat(20 * 1024 * 1024)
-    stub.on('PUT /executions/exec_1', sendLines({ seq: 0, t: 1, type: 'display', index: 0, output_type: 'display_data', data: { 'image/png': png }, metadata: {} }, doneEvent(1)))
+    stub.on(
+      'PUT /executions/exec_1',
+      sendLines(
+        { seq: 0, t: 1, type: 'display', index: 0, output_type: 'display_data', data: { 'image/png': png }, metadata: {} },
+        doneEvent(1),
+      ),
+    )
     const [display] = await collect(await client().execute(stub.session, 'exec_1', code, -1, never))
     expect(display).toMatchObject({ type: 'display', data: { 'image/png': png }, executionCount: null, displayId: null })
   })
@@ -133,10 +181,14 @@ describe('the supervisor client', () => {
   it('interrupts', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     let body = ''
-    stub.on('POST /executions/exec_1/interrupt', (request, response) => void readText(request).then((text) => {
-      body = text
-      response.writeHead(202).end()
-    }))
+    stub.on(
+      'POST /executions/exec_1/interrupt',
+      (request, response) =>
+        void readText(request).then((text) => {
+          body = text
+          response.writeHead(202).end()
+        }),
+    )
     await client().interrupt(stub.session, 'exec_1', 2_000)
     expect(JSON.parse(body)).toEqual({ kill_after_ms: 2_000 })
   })
@@ -145,10 +197,14 @@ describe('the supervisor client', () => {
     await using stub = await startStubSupervisor('sbx_a')
     const stored = new Map<string, string>()
     const route = '/files/a%20b/c%23%3F.txt'
-    stub.on(`PUT ${route}`, (request, response) => void readText(request).then((text) => {
-      stored.set('it', text)
-      sendJson(response, 200, { path: 'a b/c#?.txt', bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') })
-    }))
+    stub.on(
+      `PUT ${route}`,
+      (request, response) =>
+        void readText(request).then((text) => {
+          stored.set('it', text)
+          sendJson(response, 200, { path: 'a b/c#?.txt', bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') })
+        }),
+    )
     stub.on(`GET ${route}`, (_request, response) => void response.writeHead(200, { 'content-length': '1' }).end(stored.get('it')))
     stub.on(`DELETE ${route}`, (_request, response) => {
       stored.delete('it')
@@ -165,7 +221,9 @@ describe('the supervisor client', () => {
 
   it('says when an upload is refused in its middle', async () => {
     await using stub = await startStubSupervisor('sbx_a')
-    stub.on('PUT /files/big', (_request, response) => sendJson(response, 507, { error: { code: 'disk_full', message: 'The disk is full.' } }))
+    stub.on('PUT /files/big', (_request, response) =>
+      sendJson(response, 507, { error: { code: 'disk_full', message: 'The disk is full.' } }),
+    )
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (let i = 0; i < 4_096; i++) yield Buffer.alloc(64 * 1024)
     }
@@ -175,7 +233,13 @@ describe('the supervisor client', () => {
   it('snapshots and restores', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('POST /snapshot', (_request, response) => void response.end('frozen'))
-    stub.on('POST /restore', (request, response) => void readText(request).then((text) => sendJson(response, 200, { restored: text.length, lost: [{ what: 'x', reason: 'a generator' }] })))
+    stub.on(
+      'POST /restore',
+      (request, response) =>
+        void readText(request).then((text) =>
+          sendJson(response, 200, { restored: text.length, lost: [{ what: 'x', reason: 'a generator' }] }),
+        ),
+    )
     const supervisor = client()
     const snapshot = await supervisor.snapshot(stub.session, never)
     expect(await supervisor.restore(stub.session, snapshot, never)).toEqual({ restored: 6, lost: [{ what: 'x', reason: 'a generator' }] })

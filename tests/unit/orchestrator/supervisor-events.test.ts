@@ -8,13 +8,30 @@ import { fileTarget, isSandboxPath } from '../../../services/orchestrator/superv
 
 const event = z.looseObject({ type: z.string() })
 const vectors = z
-  .object({ streams: z.array(z.object({ name: z.string(), events: z.array(event).min(1) })).min(1), envelopes: z.array(event).min(1), health: z.unknown() })
+  .object({
+    streams: z.array(z.object({ name: z.string(), events: z.array(event).min(1) })).min(1),
+    envelopes: z.array(event).min(1),
+    health: z.unknown(),
+  })
   .parse(JSON.parse(readFileSync(new URL('../../../runtime-image/vectors/events.json', import.meta.url), 'utf8')))
 
 const sha256 = 'a'.repeat(64)
 const done = {
-  seq: 3, t: 1, type: 'done', outcome: 'ok', run_ms: 1.5, cpu_ms: 1, peak_memory_bytes: 2, output_bytes: 3, truncated: [{ what: 'stdout', total_bytes: 9, kept_bytes: 4, reason: 'cap' }],
-  files: [{ path: 'plots/a.png', bytes: 1, mtime: 1, sha256, change: 'created' }], deleted: ['old.csv'], skipped: [{ path: 'link', reason: 'symlink' }], state_lost: null, kernel_generation: 1, exit: null,
+  seq: 3,
+  t: 1,
+  type: 'done',
+  outcome: 'ok',
+  run_ms: 1.5,
+  cpu_ms: 1,
+  peak_memory_bytes: 2,
+  output_bytes: 3,
+  truncated: [{ what: 'stdout', total_bytes: 9, kept_bytes: 4, reason: 'cap' }],
+  files: [{ path: 'plots/a.png', bytes: 1, mtime: 1, sha256, change: 'created' }],
+  deleted: ['old.csv'],
+  skipped: [{ path: 'link', reason: 'symlink' }],
+  state_lost: null,
+  kernel_generation: 1,
+  exit: null,
 }
 
 describe('an event of a sandbox', () => {
@@ -33,19 +50,57 @@ describe('an event of a sandbox', () => {
 
   it('gets the names of the port', () => {
     expect(toEvent({ seq: 0, t: 5, type: 'started', kernel_generation: 1 })).toEqual({ seq: 0, t: 5, type: 'started' })
-    expect(toEvent({ seq: 1, t: 5, type: 'display', index: 0, output_type: 'display_data', data: { 'text/plain': 'x' }, metadata: {}, transient: { display_id: 'd' } })).toEqual({
-      seq: 1, t: 5, type: 'display', index: 0, outputType: 'display_data', data: { 'text/plain': 'x' }, metadata: {}, executionCount: null, displayId: 'd',
+    expect(
+      toEvent({
+        seq: 1,
+        t: 5,
+        type: 'display',
+        index: 0,
+        output_type: 'display_data',
+        data: { 'text/plain': 'x' },
+        metadata: {},
+        transient: { display_id: 'd' },
+      }),
+    ).toEqual({
+      seq: 1,
+      t: 5,
+      type: 'display',
+      index: 0,
+      outputType: 'display_data',
+      data: { 'text/plain': 'x' },
+      metadata: {},
+      executionCount: null,
+      displayId: 'd',
     })
-    expect(toEvent({ seq: 2, t: 5, type: 'cell_done', index: 0, status: 'ok', execution_count: 4 })).toMatchObject({ status: 'ok', executionCount: 4 })
+    expect(toEvent({ seq: 2, t: 5, type: 'cell_done', index: 0, status: 'ok', execution_count: 4 })).toMatchObject({
+      status: 'ok',
+      executionCount: 4,
+    })
     expect(toEvent({ ...done, state_lost: { reason: 'oom' } })).toMatchObject({
-      type: 'done', runMs: 1.5, peakMemoryBytes: 2, stateLost: 'oom', files: [{ path: 'plots/a.png', bytes: 1, sha256, change: 'created' }], truncated: [{ what: 'stdout', totalBytes: 9, keptBytes: 4, reason: 'cap' }],
+      type: 'done',
+      runMs: 1.5,
+      peakMemoryBytes: 2,
+      stateLost: 'oom',
+      files: [{ path: 'plots/a.png', bytes: 1, sha256, change: 'created' }],
+      truncated: [{ what: 'stdout', totalBytes: 9, keptBytes: 4, reason: 'cap' }],
     })
   })
 
   it.each([
-    null, [], 'x', {}, { seq: 0, t: 0, type: 'unheard_of' }, { seq: -1, t: 0, type: 'started' }, { seq: 0.5, t: 0, type: 'started' }, { seq: 1e300, t: 0, type: 'started' },
-    { seq: 0, t: 0, type: 'stream', index: 0, name: 'stdin', text: '' }, { seq: 0, t: 0, type: 'stream', index: 0, name: 'stdout', text: { toString: 1 } }, { ...done, outcome: 'fine' },
-    { ...done, files: [{ path: 'a', bytes: -5, sha256, change: 'created' }] }, { ...done, files: [{ path: 'a', bytes: 5, sha256: '../../x', change: 'created' }] }, { ...done, run_ms: 'NaN' },
+    null,
+    [],
+    'x',
+    {},
+    { seq: 0, t: 0, type: 'unheard_of' },
+    { seq: -1, t: 0, type: 'started' },
+    { seq: 0.5, t: 0, type: 'started' },
+    { seq: 1e300, t: 0, type: 'started' },
+    { seq: 0, t: 0, type: 'stream', index: 0, name: 'stdin', text: '' },
+    { seq: 0, t: 0, type: 'stream', index: 0, name: 'stdout', text: { toString: 1 } },
+    { ...done, outcome: 'fine' },
+    { ...done, files: [{ path: 'a', bytes: -5, sha256, change: 'created' }] },
+    { ...done, files: [{ path: 'a', bytes: 5, sha256: '../../x', change: 'created' }] },
+    { ...done, run_ms: 'NaN' },
   ])('is refused when it is %j', (json) => {
     expect(() => toEvent(json)).toThrow(expect.objectContaining({ name: 'SupervisorError', code: 'protocol' }))
   })
@@ -56,7 +111,11 @@ describe('an event of a sandbox', () => {
 
   it('names a file whose path is none among the skipped ones', () => {
     const paths = ['../x', '/etc/passwd', 'a//b', 'a/./b', 'a\0b', '', 'a\ud800']
-    const event = toEvent({ ...done, files: paths.map((path) => ({ path, bytes: 1, sha256, change: 'created' })), deleted: ['..', 'fine.txt'] })
+    const event = toEvent({
+      ...done,
+      files: paths.map((path) => ({ path, bytes: 1, sha256, change: 'created' })),
+      deleted: ['..', 'fine.txt'],
+    })
     expect(event).toMatchObject({ files: [], deleted: ['fine.txt'] })
     expect(event.type === 'done' && event.skipped.length).toBe(1 + paths.length)
   })

@@ -89,5 +89,10 @@ const supervisorEnv = (spec: SandboxSpec, limits: DockerLimits): Record<string, 
   CELLBLOCK_PUBLIC_KEY: spec.publicKey,
   CELLBLOCK_LISTEN: `unix:${CONTROL_SOCKET}`,
   CELLBLOCK_PROFILE: 'docker',
-  CELLBLOCK_LIMITS: JSON.stringify({ memory_bytes: TIERS[spec.memoryTier].memoryBytes, processes: limits.processes, open_files: limits.openFiles, file_bytes: LIMITS.maxFileBytes }),
+  CELLBLOCK_LIMITS: JSON.stringify({
+    memory_bytes: TIERS[spec.memoryTier].memoryBytes,
+    processes: limits.processes,
+    open_files: limits.openFiles,
+    file_bytes: LIMITS.maxFileBytes,
+  }),
 })

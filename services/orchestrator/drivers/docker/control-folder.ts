@@ -10,7 +10,8 @@ const MAX_SOCKET_PATH_BYTES = 107
 export const defaultControlRoot = (): string => join(tmpdir(), `cellblock-${process.getuid?.() ?? 0}`)
 
 /** Each sandbox has a folder of its own, so one that is broken into cannot sit in for another. Short, because of the limit on socket paths. */
-export const controlFolder = (root: string, sandboxId: string): string => join(root, createHash('sha256').update(sandboxId).digest('hex').slice(0, 16))
+export const controlFolder = (root: string, sandboxId: string): string =>
+  join(root, createHash('sha256').update(sandboxId).digest('hex').slice(0, 16))
 
 export const controlSocket = (root: string, sandboxId: string): string => join(controlFolder(root, sandboxId), 'supervisor.sock')
 
@@ -21,7 +22,10 @@ export const controlSocket = (root: string, sandboxId: string): string => join(c
 export async function makeControlFolder(root: string, sandboxId: string): Promise<string> {
   const socket = controlSocket(root, sandboxId)
   if (Buffer.byteLength(socket) > MAX_SOCKET_PATH_BYTES) {
-    throw new DriverError('configuration', `The control folder ${root} is too long for a Unix socket: ${socket} has ${Buffer.byteLength(socket)} bytes, ${MAX_SOCKET_PATH_BYTES} are possible. Choose a shorter one.`)
+    throw new DriverError(
+      'configuration',
+      `The control folder ${root} is too long for a Unix socket: ${socket} has ${Buffer.byteLength(socket)} bytes, ${MAX_SOCKET_PATH_BYTES} are possible. Choose a shorter one.`,
+    )
   }
   await mkdir(root, { recursive: true, mode: 0o700 })
   const seen = await lstat(root)
@@ -35,4 +39,5 @@ export async function makeControlFolder(root: string, sandboxId: string): Promis
   return folder
 }
 
-export const removeControlFolder = (root: string, sandboxId: string): Promise<void> => rm(controlFolder(root, sandboxId), { recursive: true, force: true })
+export const removeControlFolder = (root: string, sandboxId: string): Promise<void> =>
+  rm(controlFolder(root, sandboxId), { recursive: true, force: true })

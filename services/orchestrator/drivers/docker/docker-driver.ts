@@ -38,7 +38,8 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
   const addressOf = (sandboxId: string): SandboxAddress =>
     transport === 'exec' ? { kind: 'exec', containerName: sandboxId } : { kind: 'unix', socketPath: controlSocket(controlRoot, sandboxId) }
 
-  const look = (sandboxId: string): Promise<Docker.ContainerInspectInfo | null> => unless404(docker.getContainer(sandboxId).inspect().catch(failed))
+  const look = (sandboxId: string): Promise<Docker.ContainerInspectInfo | null> =>
+    unless404(docker.getContainer(sandboxId).inspect().catch(failed))
 
   /** Null while it runs or is about to. */
   const goneSight = (container: Docker.ContainerInspectInfo | null): SandboxSight | null => {
@@ -59,7 +60,15 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
     async start(spec: SandboxSpec, signal: AbortSignal) {
       signal.throwIfAborted()
       const folder = transport === 'unix' ? await makeControlFolder(controlRoot, spec.sandboxId) : undefined
-      const plan = { image, stage, limits, seccompProfile, controlFolder: folder, runtime: options.runtime, readOnlyBinds: options.readOnlyBinds }
+      const plan = {
+        image,
+        stage,
+        limits,
+        seccompProfile,
+        controlFolder: folder,
+        runtime: options.runtime,
+        readOnlyBinds: options.readOnlyBinds,
+      }
       const container = docker.getContainer(spec.sandboxId)
       try {
         await docker.createContainer(containerOptions(spec, plan))
@@ -75,7 +84,8 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
       await container.start().catch((error: unknown) => {
         const status = engineStatus(error)
         if (status === 304) return
-        if (status === 404) throw new DriverError('unavailable', `Sandbox ${spec.sandboxId} was stopped while it started.`, { cause: error })
+        if (status === 404)
+          throw new DriverError('unavailable', `Sandbox ${spec.sandboxId} was stopped while it started.`, { cause: error })
         throw toDriverError(error, image)
       })
     },
@@ -84,7 +94,10 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
       const gone = goneSight(await look(sandboxId))
       if (gone) return gone
       const address = addressOf(sandboxId)
-      const state = await supervisor.health(address, 0, AbortSignal.timeout(HEALTH_MS)).then((health) => health.state, () => 'starting')
+      const state = await supervisor.health(address, 0, AbortSignal.timeout(HEALTH_MS)).then(
+        (health) => health.state,
+        () => 'starting',
+      )
       return state === 'ready' ? { phase: 'ready', address } : { phase: 'starting' }
     },
 
@@ -137,17 +150,24 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
 
     async resize(sandboxId: string, memoryTier: MemoryTier) {
       const memory = memoryLimitBytes(memoryTier, limits)
-      await docker.getContainer(sandboxId).update({ Memory: memory, MemorySwap: memory }).catch((error: unknown) => {
-        if (engineStatus(error) === 404) throw new DriverError('unavailable', `Sandbox ${sandboxId} is gone, so it cannot grow.`, { cause: error })
-        throw toDriverError(error, image)
-      })
+      await docker
+        .getContainer(sandboxId)
+        .update({ Memory: memory, MemorySwap: memory })
+        .catch((error: unknown) => {
+          if (engineStatus(error) === 404)
+            throw new DriverError('unavailable', `Sandbox ${sandboxId} is gone, so it cannot grow.`, { cause: error })
+          throw toDriverError(error, image)
+        })
     },
 
     async check() {
       await docker.ping().catch(failed)
-      await docker.getImage(image).inspect().catch((error: unknown) => {
-        throw toDriverError(error, image)
-      })
+      await docker
+        .getImage(image)
+        .inspect()
+        .catch((error: unknown) => {
+          throw toDriverError(error, image)
+        })
     },
   }
 }

@@ -11,9 +11,17 @@ export function toDriverError(error: unknown, image: string): DriverError {
   if (error instanceof DriverError) return error
   const message = (error instanceof Error ? error.message : String(error)).slice(0, 500)
   const status = engineStatus(error)
-  if (status === null) return new DriverError('unavailable', `The Docker engine does not answer (${message}). Start it, or set DOCKER_HOST to where it listens.`, { cause: error })
-  if (FULL.test(message)) return new DriverError('capacity', `The Docker engine has no room for another sandbox: ${message}`, { cause: error })
-  if (status === 404) return new DriverError('configuration', `The sandbox image ${image} is missing. Build it with "npm run image".`, { cause: error })
-  if (status === 400 || status === 403) return new DriverError('configuration', `The Docker engine refuses these settings: ${message}`, { cause: error })
+  if (status === null)
+    return new DriverError(
+      'unavailable',
+      `The Docker engine does not answer (${message}). Start it, or set DOCKER_HOST to where it listens.`,
+      { cause: error },
+    )
+  if (FULL.test(message))
+    return new DriverError('capacity', `The Docker engine has no room for another sandbox: ${message}`, { cause: error })
+  if (status === 404)
+    return new DriverError('configuration', `The sandbox image ${image} is missing. Build it with "npm run image".`, { cause: error })
+  if (status === 400 || status === 403)
+    return new DriverError('configuration', `The Docker engine refuses these settings: ${message}`, { cause: error })
   return new DriverError('unavailable', `The Docker engine failed: ${message}`, { cause: error })
 }

@@ -23,14 +23,18 @@ while data := s.recv(65536):
 `
 
 /** A byte stream to the supervisor through `docker exec -i`, for engines that share no sockets with their host. */
-export const createExecRelay = (docker: Docker) => async (containerName: string): Promise<Duplex> => {
-  const exec = await docker.getContainer(containerName).exec({ Cmd: ['/usr/bin/python3', '-IS', '-c', RELAY], AttachStdin: true, AttachStdout: true, AttachStderr: true })
-  const raw: Duplex = await exec.start({ hijack: true, stdin: true })
-  const fromSandbox = new PassThrough()
-  docker.modem.demuxStream(raw, fromSandbox, new PassThrough().resume())
-  raw.once('close', () => fromSandbox.end())
-  raw.once('end', () => fromSandbox.end())
-  const relay = Duplex.from({ readable: fromSandbox, writable: raw })
-  relay.once('close', () => raw.destroy())
-  return relay
-}
+export const createExecRelay =
+  (docker: Docker) =>
+  async (containerName: string): Promise<Duplex> => {
+    const exec = await docker
+      .getContainer(containerName)
+      .exec({ Cmd: ['/usr/bin/python3', '-IS', '-c', RELAY], AttachStdin: true, AttachStdout: true, AttachStderr: true })
+    const raw: Duplex = await exec.start({ hijack: true, stdin: true })
+    const fromSandbox = new PassThrough()
+    docker.modem.demuxStream(raw, fromSandbox, new PassThrough().resume())
+    raw.once('close', () => fromSandbox.end())
+    raw.once('end', () => fromSandbox.end())
+    const relay = Duplex.from({ readable: fromSandbox, writable: raw })
+    relay.once('close', () => raw.destroy())
+    return relay
+  }

@@ -6,7 +6,11 @@ type Kind = DriverError['kind']
 /** First match wins. The words are ECS's own, in `failures[].reason` and in the messages of its ClientException. */
 const REASONS: readonly (readonly [RegExp, Kind, string])[] = [
   [/throttl|rate exceeded|too many concurrent/i, 'throttled', 'ECS asks for fewer starts a second'],
-  [/limit on the number of|quota|limit exceeded|reached the limit/i, 'capacity', 'A quota of the account is used up; raise "Fargate On-Demand vCPU resource count" in Service Quotas'],
+  [
+    /limit on the number of|quota|limit exceeded|reached the limit/i,
+    'capacity',
+    'A quota of the account is used up; raise "Fargate On-Demand vCPU resource count" in Service Quotas',
+  ],
   [/capacity is unavailable|^RESOURCE:|ENI/i, 'capacity', 'Fargate has no room in these subnets now; give it subnets in more zones'],
 ]
 
@@ -35,8 +39,14 @@ export function toDriverError(error: unknown): DriverError {
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   const hint = REASONS.find(([words]) => words.test(message))
   const byName = EXCEPTIONS[name]
-  if (hint && (byName === undefined || name === 'ClientException')) return new DriverError(hint[1], `${hint[2]}: ${brief(message)}`, { cause: error })
-  if (byName === 'configuration') return new DriverError(byName, `ECS refuses this set-up (${name}): ${brief(message)} Check the stack's roles, cluster and task definitions.`, { cause: error })
+  if (hint && (byName === undefined || name === 'ClientException'))
+    return new DriverError(hint[1], `${hint[2]}: ${brief(message)}`, { cause: error })
+  if (byName === 'configuration')
+    return new DriverError(
+      byName,
+      `ECS refuses this set-up (${name}): ${brief(message)} Check the stack's roles, cluster and task definitions.`,
+      { cause: error },
+    )
   return new DriverError(byName ?? 'unavailable', `ECS did not answer as it should (${name}): ${brief(message)}`, { cause: error })
 }
 
@@ -45,7 +55,8 @@ export function fromFailures(failures: readonly Failure[]): DriverError {
   const said = failures.map((failure) => [failure.reason, failure.detail].filter(Boolean).join(' ')).join('; ')
   const hint = REASONS.find(([words]) => words.test(said))
   if (hint) return new DriverError(hint[1], `${hint[2]}: ${brief(said)}`)
-  if (/MISSING|INACTIVE/.test(said)) return new DriverError('configuration', `ECS misses something it needs: ${brief(said)}. Deploy the stack again.`)
+  if (/MISSING|INACTIVE/.test(said))
+    return new DriverError('configuration', `ECS misses something it needs: ${brief(said)}. Deploy the stack again.`)
   return new DriverError('unavailable', `ECS started no task: ${said === '' ? 'no reason given' : brief(said)}.`)
 }
 

@@ -51,9 +51,12 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
     async start(spec, signal) {
       signal.throwIfAborted()
       const taskDefinition = taskDefinitions[spec.memoryTier]
-      if (taskDefinition === undefined) throw new DriverError('configuration', `No task definition for the memory tier ${spec.memoryTier}. Enable it in the stack.`)
+      if (taskDefinition === undefined)
+        throw new DriverError('configuration', `No task definition for the memory tier ${spec.memoryTier}. Enable it in the stack.`)
       try {
-        const { tasks: started = [], failures = [] } = await ecs.send(new RunTaskCommand(runTaskInput(spec, taskDefinition, options)), { abortSignal: signal })
+        const { tasks: started = [], failures = [] } = await ecs.send(new RunTaskCommand(runTaskInput(spec, taskDefinition, options)), {
+          abortSignal: signal,
+        })
         const arn = started[0]?.taskArn
         if (arn === undefined) throw fromFailures(failures)
         tasks.remember(spec.sandboxId, arn)
@@ -100,7 +103,8 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
     },
 
     async check() {
-      if (families.length === 0) throw new DriverError('configuration', 'There is no task definition for any memory tier. Deploy the stack with at least one.')
+      if (families.length === 0)
+        throw new DriverError('configuration', 'There is no task definition for any memory tier. Deploy the stack with at least one.')
       await ecs.send(new ListTasksCommand({ cluster, maxResults: 1 })).catch(rethrow)
     },
   }
@@ -114,15 +118,19 @@ const runTaskInput = (spec: SandboxSpec, taskDefinition: string, options: Fargat
   clientToken: spec.sandboxId,
   startedBy: spec.sandboxId,
   enableExecuteCommand: false,
-  networkConfiguration: { awsvpcConfiguration: { subnets: [...options.subnets], securityGroups: [...options.securityGroups], assignPublicIp: 'DISABLED' } },
+  networkConfiguration: {
+    awsvpcConfiguration: { subnets: [...options.subnets], securityGroups: [...options.securityGroups], assignPublicIp: 'DISABLED' },
+  },
   overrides: {
-    containerOverrides: [{
-      name: CONTAINER,
-      environment: [
-        { name: 'CELLBLOCK_SANDBOX_ID', value: spec.sandboxId },
-        { name: 'CELLBLOCK_PUBLIC_KEY', value: spec.publicKey },
-      ],
-    }],
+    containerOverrides: [
+      {
+        name: CONTAINER,
+        environment: [
+          { name: 'CELLBLOCK_SANDBOX_ID', value: spec.sandboxId },
+          { name: 'CELLBLOCK_PUBLIC_KEY', value: spec.publicKey },
+        ],
+      },
+    ],
   },
 })
 

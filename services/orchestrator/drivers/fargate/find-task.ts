@@ -18,13 +18,16 @@ export interface TaskFinder {
 export function createTaskFinder(ecs: ECSClient, cluster: string, families: readonly string[]): TaskFinder {
   const arns = new Map<string, string>()
 
-  const describe = async (tasks: string[]): Promise<Task[]> => (tasks.length === 0 ? [] : ((await ecs.send(new DescribeTasksCommand({ cluster, tasks }))).tasks ?? []))
+  const describe = async (tasks: string[]): Promise<Task[]> =>
+    tasks.length === 0 ? [] : ((await ecs.send(new DescribeTasksCommand({ cluster, tasks }))).tasks ?? [])
 
   async function* ofFamilies(desiredStatus: 'RUNNING' | 'STOPPED'): AsyncGenerator<Task> {
     for (const family of families) {
       let nextToken: string | undefined
       do {
-        const page = await ecs.send(new ListTasksCommand({ cluster, family, desiredStatus, maxResults: PAGE, ...(nextToken !== undefined && { nextToken }) }))
+        const page = await ecs.send(
+          new ListTasksCommand({ cluster, family, desiredStatus, maxResults: PAGE, ...(nextToken !== undefined && { nextToken }) }),
+        )
         yield* await describe(page.taskArns ?? [])
         nextToken = page.nextToken
       } while (nextToken !== undefined)
@@ -40,7 +43,11 @@ export function createTaskFinder(ecs: ECSClient, cluster: string, families: read
   }
 
   const remember = (sandboxId: string, arn: string): void => {
-    if (arns.size >= 2_048) for (const oldest of arns.keys()) { arns.delete(oldest); break }
+    if (arns.size >= 2_048)
+      for (const oldest of arns.keys()) {
+        arns.delete(oldest)
+        break
+      }
     arns.set(sandboxId, arn)
   }
 

@@ -8,7 +8,8 @@ export const SUPERVISOR_PORT = 8700
 export function taskSight(task: Task, waitsForHealth: boolean): SandboxSight {
   const exitCode = task.containers?.[0]?.exitCode ?? null
   // The code of the exit arrives a little after the wish to stop; until either it or the reason is there, nothing is known yet.
-  if (task.lastStatus === 'STOPPED' || (task.desiredStatus === 'STOPPED' && (exitCode !== null || task.stopCode !== undefined))) return goneSight(task, exitCode)
+  if (task.lastStatus === 'STOPPED' || (task.desiredStatus === 'STOPPED' && (exitCode !== null || task.stopCode !== undefined)))
+    return goneSight(task, exitCode)
   const host = privateAddress(task)
   const isUp = task.lastStatus === 'RUNNING' && (!waitsForHealth || task.healthStatus === 'HEALTHY')
   return isUp && host !== undefined ? { phase: 'ready', address: { kind: 'tcp', host, port: SUPERVISOR_PORT } } : { phase: 'starting' }
@@ -22,5 +23,7 @@ function goneSight(task: Task, exitCode: number | null): SandboxSight {
 }
 
 const privateAddress = (task: Task): string | undefined =>
-  task.attachments?.find((attachment) => attachment.type === 'ElasticNetworkInterface')?.details?.find((detail) => detail.name === 'privateIPv4Address')?.value ??
+  task.attachments
+    ?.find((attachment) => attachment.type === 'ElasticNetworkInterface')
+    ?.details?.find((detail) => detail.name === 'privateIPv4Address')?.value ??
   task.containers?.[0]?.networkInterfaces?.[0]?.privateIpv4Address
