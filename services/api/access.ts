@@ -13,7 +13,8 @@ const missing = (code: ErrorCode, what: string, id: string, advice: string, para
   new ServiceError(code, `No ${what} ${JSON.stringify(id.slice(0, 80))} exists. ${advice}`, param === undefined ? {} : { param })
 
 /** A key that is bound to an end user sees that user's rows only. */
-export const isVisible = (row: { readonly subject: string | null }, caller: Caller): boolean => caller.subject === null || row.subject === caller.subject
+export const isVisible = (row: { readonly subject: string | null }, caller: Caller): boolean =>
+  caller.subject === null || row.subject === caller.subject
 
 /** Somebody else's container, a deleted one and one that never was are answered alike: ServiceError `container_not_found`. */
 export async function containerOf({ deps, caller }: Reader, id: string, param?: string): Promise<Container> {
@@ -25,7 +26,8 @@ export async function containerOf({ deps, caller }: Reader, id: string, param?: 
 
 export async function executionOf({ deps, caller }: Reader, id: string): Promise<Execution> {
   const row = isId('execution', id) ? await deps.table.executions.get(caller.tenant, id) : null
-  if (row === null || !isVisible(row, caller)) throw missing('execution_not_found', 'execution', id, 'Run code with POST /v1/containers/{container_id}/executions.')
+  if (row === null || !isVisible(row, caller))
+    throw missing('execution_not_found', 'execution', id, 'Run code with POST /v1/containers/{container_id}/executions.')
   return row
 }
 
@@ -33,12 +35,18 @@ export async function executionOf({ deps, caller }: Reader, id: string): Promise
 export async function responseOf({ deps, caller }: Reader, id: string, param?: string): Promise<ResponseRow> {
   const row = isId('response', id) ? await deps.table.responses.get(caller.tenant, id) : null
   if (row === null || !row.request.store || !isVisible(row, caller))
-    throw missing('response_not_found', 'response', id, 'Make one with POST /v1/responses, and do not send "store": false if you want it again.', param)
+    throw missing(
+      'response_not_found',
+      'response',
+      id,
+      'Make one with POST /v1/responses, and do not send "store": false if you want it again.',
+      param,
+    )
   return row
 }
 
 export const fileMissing = (id: string, param?: string): ServiceError =>
-  missing('file_not_found', 'file', id, 'List a container\'s files with GET /v1/containers/{container_id}/files.', param)
+  missing('file_not_found', 'file', id, "List a container's files with GET /v1/containers/{container_id}/files.", param)
 
 /** A file version of a container that the caller may see; superseded versions keep their ids. */
 export async function fileOf({ deps, caller }: Reader, containerId: string, id: string): Promise<ContainerFile> {

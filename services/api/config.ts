@@ -6,7 +6,12 @@ const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 
 /** What the HTTP edge wants to know of its surroundings. */
 export const ApiConfig = z.object({
   /** The address by which clients reach the API, without a trailing slash. Null: taken from the request's Host header. */
-  publicUrl: z.string().url().transform((url) => url.replace(/\/+$/, '')).nullable().default(null),
+  publicUrl: z
+    .string()
+    .url()
+    .transform((url) => url.replace(/\/+$/, ''))
+    .nullable()
+    .default(null),
   /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. Only behind a proxy that sets them itself. */
   trustProxy: z.boolean().default(false),
   /** A comment goes out on a silent event stream this often, milliseconds. */
@@ -48,7 +53,9 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
     tableName: parsed.TABLE_NAME,
     bucket: parsed.BUCKET_NAME,
     queueUrls: { turns: parsed.TURNS_QUEUE_URL, executions: parsed.EXECUTIONS_QUEUE_URL, placements: parsed.PLACEMENTS_QUEUE_URL },
-    models: parsed.MODEL_NAMES.split(',').map((name) => name.trim()).filter((name) => name !== ''),
+    models: parsed.MODEL_NAMES.split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
     api: ApiConfig.parse({ publicUrl: parsed.PUBLIC_URL ?? null, trustProxy: parsed.TRUST_PROXY ?? false }),
   }
 }

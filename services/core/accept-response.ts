@@ -43,7 +43,10 @@ export function newResponse(wanted: NewResponse, now: number): Response {
 }
 
 /** Writes the row, the promise, then sends the nudge. A lost nudge is made good by the reconciler. */
-export async function acceptResponse(ports: { readonly table: Table; readonly queue: Queue; readonly objects: ObjectStore }, response: Response): Promise<void> {
+export async function acceptResponse(
+  ports: { readonly table: Table; readonly queue: Queue; readonly objects: ObjectStore },
+  response: Response,
+): Promise<void> {
   const stored = await storeRequest(ports.objects, response, response.request)
   await ports.table.responses.create({ ...response, ...stored })
   await nudgeResponse(ports.queue, response.tenant, response.id)

@@ -15,7 +15,8 @@ export interface NotebookPart {
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 const objectOr = (value: unknown): JsonObject => (isObject(value) ? value : {})
-const sourceOf = (value: unknown): string => (Array.isArray(value) ? value.filter((line) => typeof line === 'string').join('') : typeof value === 'string' ? value : '')
+const sourceOf = (value: unknown): string =>
+  Array.isArray(value) ? value.filter((line) => typeof line === 'string').join('') : typeof value === 'string' ? value : ''
 
 /** An executed notebook, valid as nbformat 4.5: every cell has an id, and every id is there once. */
 export function buildNotebook(parts: readonly NotebookPart[]): JsonObject {
@@ -25,7 +26,11 @@ export function buildNotebook(parts: readonly NotebookPart[]): JsonObject {
   return {
     nbformat: 4,
     nbformat_minor: 5,
-    metadata: { ...metadata, kernelspec: { display_name: 'Python 3', language: 'python', name: 'python3' }, language_info: { name: 'python' } },
+    metadata: {
+      ...metadata,
+      kernelspec: { display_name: 'Python 3', language: 'python', name: 'python3' },
+      language_info: { name: 'python' },
+    },
     cells,
   }
 }

@@ -11,7 +11,9 @@ export async function settleVersions(table: Table, file: ContainerFile, now: num
   const current = (await table.files.all(file.tenant, file.containerId)).filter((row) => row.isCurrent)
   if (current.length > LIMITS.maxFilesPerContainer) {
     await table.files.remove(file.tenant, file.containerId, file.id)
-    throw new ServiceError('invalid_request', `The container holds ${LIMITS.maxFilesPerContainer} files already. Delete some first.`, { param: 'file' })
+    throw new ServiceError('invalid_request', `The container holds ${LIMITS.maxFilesPerContainer} files already. Delete some first.`, {
+      param: 'file',
+    })
   }
   const versions = current.filter((row) => row.path === file.path).toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
   await Promise.all(versions.slice(1).map((row) => table.files.patch(row.tenant, row.containerId, row.id, { isCurrent: false })))

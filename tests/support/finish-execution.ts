@@ -19,18 +19,30 @@ export async function finishExecution(
   api: Pick<TestApi, 'table' | 'signals'>,
   tenant: string,
   id: string,
-  outcome: { readonly result?: Partial<ExecutionResult>; readonly logged?: readonly ExecutionEvent[]; readonly patch?: Partial<Pick<Execution, 'status' | 'reason'>> } = {},
+  outcome: {
+    readonly result?: Partial<ExecutionResult>
+    readonly logged?: readonly ExecutionEvent[]
+    readonly patch?: Partial<Pick<Execution, 'status' | 'reason'>>
+  } = {},
 ): Promise<void> {
   const now = Date.now()
   const taken = await api.table.executions.take(tenant, id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
   if (taken.kind !== 'taken') throw new Error(`The execution is ${taken.kind}`)
   const logged = outcome.logged ?? []
   const { fence, containerId } = taken.row
-  if (logged[0] !== undefined) await api.table.events.append({ kind: 'execution', tenant, id }, { firstSeq: logged[0].seq, events: logged, fence, sourceSeq: null })
+  if (logged[0] !== undefined)
+    await api.table.events.append({ kind: 'execution', tenant, id }, { firstSeq: logged[0].seq, events: logged, fence, sourceSeq: null })
   const status = outcome.patch?.status ?? 'succeeded'
   const reason = outcome.patch?.reason ?? null
   const done: ExecutionEvent = { seq: (logged.at(-1)?.seq ?? 0) + 1, at: now, type: 'done', status, reason }
-  await api.table.executions.commit(tenant, id, fence, { status, reason, startedAt: now, endedAt: now, result: { ...emptyResult, ...outcome.result }, tailEvents: [done] })
+  await api.table.executions.commit(tenant, id, fence, {
+    status,
+    reason,
+    startedAt: now,
+    endedAt: now,
+    result: { ...emptyResult, ...outcome.result },
+    tailEvents: [done],
+  })
   await api.table.containers.dequeue(tenant, containerId, id, now, now + 60_000)
   api.signals.notify(topicOf('execution', id))
 }

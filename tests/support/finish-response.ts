@@ -5,7 +5,15 @@ import type { Response as ResponseRow, ResponseItem, ResponseStatus } from '../.
 import { renderResponse } from '../../services/core/render-response.ts'
 import type { TestApi } from './start-api.ts'
 
-export const textItem = (text: string): ResponseItem => ({ type: 'message', id: newId('message'), status: 'completed', text, citations: [], phase: 'final_answer', isRefusal: false })
+export const textItem = (text: string): ResponseItem => ({
+  type: 'message',
+  id: newId('message'),
+  status: 'completed',
+  text,
+  citations: [],
+  phase: 'final_answer',
+  isRefusal: false,
+})
 
 /** Ends a turn as the chat worker does: lease, first events into the log, the last ones with the row, one fenced commit, the signal. */
 export async function finishResponse(
@@ -16,17 +24,34 @@ export async function finishResponse(
 ): Promise<void> {
   const now = Date.now()
   const owner = { kind: 'response' as const, tenant, id }
-  const taken = await api.table.responses.take(tenant, id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS }, { status: 'in_progress' })
+  const taken = await api.table.responses.take(
+    tenant,
+    id,
+    { owner: newId('worker'), now, expiresAt: now + LEASE_MS },
+    { status: 'in_progress' },
+  )
   if (taken.kind !== 'taken') throw new Error(`The response is ${taken.kind}`)
   const { row } = taken
-  const render = (change: Partial<ResponseRow>): Record<string, unknown> => ({ response: renderResponse({ ...row, ...change }, { include: [] }) })
-  const events: ResponseEvent[] = ['response.created', 'response.in_progress'].map((type, seq) => ({ seq, at: now, type, data: render({}) }))
+  const render = (change: Partial<ResponseRow>): Record<string, unknown> => ({
+    response: renderResponse({ ...row, ...change }, { include: [] }),
+  })
+  const events: ResponseEvent[] = ['response.created', 'response.in_progress'].map((type, seq) => ({
+    seq,
+    at: now,
+    type,
+    data: render({}),
+  }))
   await api.table.events.append(owner, { firstSeq: 0, events, fence: row.fence, sourceSeq: null })
   api.signals.notify(topicOf('response', id))
   const status = outcome.status ?? 'completed'
   const change = { status, items: outcome.items ?? [textItem('Hello')], completedAt: now }
   const tailEvents: ResponseEvent[] = [
-    { seq: 2, at: now, type: 'response.output_text.delta', data: { item_id: 'msg', output_index: 0, content_index: 0, delta: 'Hello', logprobs: [] } },
+    {
+      seq: 2,
+      at: now,
+      type: 'response.output_text.delta',
+      data: { item_id: 'msg', output_index: 0, content_index: 0, delta: 'Hello', logprobs: [] },
+    },
     { seq: 3, at: now, type: `response.${status}`, data: render(change) },
   ]
   await api.table.responses.commit(tenant, id, row.fence, { ...change, nextSeq: 4, tailEvents })

@@ -19,7 +19,10 @@ export async function* readSse(response: Response): AsyncGenerator<SseFrame, voi
 
 function parseFrame(frame: string): SseFrame {
   const field = (name: string): string | null =>
-    frame.split('\n').find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? null
+    frame
+      .split('\n')
+      .find((line) => line.startsWith(`${name}: `))
+      ?.slice(name.length + 2) ?? null
   return { id: field('id'), event: frame.startsWith(':') ? 'comment' : field('event'), data: field('data') ?? '' }
 }
 

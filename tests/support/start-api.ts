@@ -49,7 +49,10 @@ export async function startApi(options: { readonly config?: Partial<ApiConfig> }
   let readiness: Readiness = { ok: true, parts: { table: { ok: true } } }
   const models = [{ id: 'demo', createdAt: 1_700_000_000_000, ownedBy: 'cellblock' }]
   const app = createApp({
-    table, queue, objects, signals,
+    table,
+    queue,
+    objects,
+    signals,
     clock: systemClock,
     telemetry: { emit: (event) => void events.push(event) },
     models: { list: () => models, has: (id) => id === 'demo' },
@@ -72,13 +75,25 @@ export async function startApi(options: { readonly config?: Partial<ApiConfig> }
     return fetch(`${server.url}${path}`, { redirect: 'manual', ...init, headers })
   }
   return {
-    table, queue, objects, signals, events, owner, stranger, newKey,
+    table,
+    queue,
+    objects,
+    signals,
+    events,
+    owner,
+    stranger,
+    newKey,
     url: server.url,
     setReadiness: (next) => void (readiness = next),
     openai: (key = owner) => new OpenAI({ baseURL: `${server.url}/v1`, apiKey: key.key, maxRetries: 0 }),
     fetch: call,
     post: (path, body, { key = owner, headers = {} } = {}) =>
-      call(path, { method: 'POST', key, headers: { 'content-type': 'application/json', ...headers }, body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      call(path, {
+        method: 'POST',
+        key,
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
     async stop() {
       await server.stop()
       clients.close()

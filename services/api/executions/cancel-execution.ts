@@ -10,7 +10,11 @@ import type { ApiDeps } from '../deps.ts'
  * Wishes an execution to end; idempotent. One that no sandbox has seen ends here and now; for any other the worker that has it, or
  * takes it next, interrupts the code. Returns the row as it is afterwards, null when there is none.
  */
-export async function cancelExecution(deps: Pick<ApiDeps, 'table' | 'queue' | 'signals' | 'clock'>, tenant: string, id: string): Promise<Execution | null> {
+export async function cancelExecution(
+  deps: Pick<ApiDeps, 'table' | 'queue' | 'signals' | 'clock'>,
+  tenant: string,
+  id: string,
+): Promise<Execution | null> {
   const { executions } = deps.table
   const wished = await executions.requestCancel(tenant, id, deps.clock.now())
   if (wished === null || hasEnded(wished.status)) return wished
@@ -51,5 +55,14 @@ const nothingRan = (row: Execution, now: number): ExecutionResult => ({
   error: null,
   files: [],
   lost: [...row.lostBefore],
-  usage: { queueMs: now - row.createdAt, startMs: 0, runMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0, sandboxSeconds: 0, costUsd: 0 },
+  usage: {
+    queueMs: now - row.createdAt,
+    startMs: 0,
+    runMs: 0,
+    cpuMs: 0,
+    peakMemoryBytes: 0,
+    outputBytes: 0,
+    sandboxSeconds: 0,
+    costUsd: 0,
+  },
 })

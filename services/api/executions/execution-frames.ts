@@ -25,7 +25,13 @@ export async function* executionFrames(
     hasEnded: (current) => hasEnded(current.status),
     after: Math.max(0, options.after),
     signal: options.signal,
-    lastOf: (current, seq) => ({ seq, at: current.endedAt ?? current.createdAt, type: 'done', status: current.status, reason: current.reason }),
+    lastOf: (current, seq) => ({
+      seq,
+      at: current.endedAt ?? current.createdAt,
+      type: 'done',
+      status: current.status,
+      reason: current.reason,
+    }),
     isLast: (event) => event.type === 'done',
   })
   for await (const event of log) yield event === null ? SSE_COMMENT : await frame(event)

@@ -20,12 +20,19 @@ export async function claimExecutionId(
   const id = newId('execution')
   const key = request.headers.get('idempotency-key')
   if (key === null) return { id, isNew: true }
-  if (!KEY.test(key)) throw new ServiceError('invalid_request', 'The Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.', { param: 'Idempotency-Key' })
+  if (!KEY.test(key))
+    throw new ServiceError('invalid_request', 'The Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.', {
+      param: 'Idempotency-Key',
+    })
   const now = deps.clock.now()
   const bodyHash = createHash('sha256').update(parts.containerId).update('\n').update(parts.rawBody).digest('hex')
   const record = { bodyHash, resultId: id, expiresAt: now + LIMITS.idempotencyHours * 3_600_000 }
   const claim = await deps.table.idempotency.claim(caller.tenant, `executions#${caller.subject ?? ''}`, key, record, now)
   if (claim.record.bodyHash !== bodyHash)
-    throw new ServiceError('idempotency_key_reused', 'This Idempotency-Key came with another request before. Use a new key for a new request.', { param: 'Idempotency-Key' })
+    throw new ServiceError(
+      'idempotency_key_reused',
+      'This Idempotency-Key came with another request before. Use a new key for a new request.',
+      { param: 'Idempotency-Key' },
+    )
   return { id: claim.record.resultId, isNew: claim.isNew }
 }

@@ -10,7 +10,8 @@ import { parseNotebook, type NotebookCode } from './parse-notebook.ts'
 const INLINE_CODE_BYTES = 200 * 1024
 /** Escapes make JSON at most six times as long, so shorter code need not be measured. */
 const SURELY_INLINE_BYTES = INLINE_CODE_BYTES / 6
-const isInline = (code: string, bytes: number): boolean => bytes <= SURELY_INLINE_BYTES || Buffer.byteLength(JSON.stringify(code)) <= INLINE_CODE_BYTES
+const isInline = (code: string, bytes: number): boolean =>
+  bytes <= SURELY_INLINE_BYTES || Buffer.byteLength(JSON.stringify(code)) <= INLINE_CODE_BYTES
 
 /** What was asked for, checked, before anything is stored. */
 export type CheckedSource =
@@ -23,23 +24,45 @@ export function checkSource(body: RunCode): CheckedSource {
   const hasCode = typeof code === 'string'
   const hasNotebook = notebook !== null && notebook !== undefined
   if (hasCode === hasNotebook)
-    throw new ServiceError('invalid_request', hasCode ? 'The request has both code and notebook. Send one of them.' : 'The request has neither code nor notebook. Send one of them.', { param: 'code' })
+    throw new ServiceError(
+      'invalid_request',
+      hasCode
+        ? 'The request has both code and notebook. Send one of them.'
+        : 'The request has neither code nor notebook. Send one of them.',
+      { param: 'code' },
+    )
   if (hasCode) {
     const bytes = Buffer.byteLength(code)
     if (bytes > LIMITS.maxCodeBytes)
-      throw new ServiceError('request_too_large', `The code is ${bytes} bytes; at most ${LIMITS.maxCodeBytes} are taken. Put data in files instead.`, { param: 'code' })
-    if (!code.isWellFormed()) throw new ServiceError('invalid_request', 'The code is not valid Unicode: it has half of a surrogate pair. Send whole characters.', { param: 'code' })
+      throw new ServiceError(
+        'request_too_large',
+        `The code is ${bytes} bytes; at most ${LIMITS.maxCodeBytes} are taken. Put data in files instead.`,
+        { param: 'code' },
+      )
+    if (!code.isWellFormed())
+      throw new ServiceError('invalid_request', 'The code is not valid Unicode: it has half of a surrogate pair. Send whole characters.', {
+        param: 'code',
+      })
     return { kind: 'code', code, bytes }
   }
   const cells = parseNotebook(notebook ?? {})
   const document = Buffer.from(JSON.stringify(notebook))
   if (document.byteLength > LIMITS.maxNotebookBytes)
-    throw new ServiceError('request_too_large', `The notebook is ${document.byteLength} bytes; at most ${LIMITS.maxNotebookBytes} are taken. Clear its outputs first.`, { param: 'notebook' })
+    throw new ServiceError(
+      'request_too_large',
+      `The notebook is ${document.byteLength} bytes; at most ${LIMITS.maxNotebookBytes} are taken. Clear its outputs first.`,
+      { param: 'notebook' },
+    )
   return { kind: 'notebook', cells, document }
 }
 
 /** Stores what is too big for the row. */
-export async function storeSource(objects: ObjectStore, tenant: string, containerId: string, source: CheckedSource): Promise<ExecutionSource> {
+export async function storeSource(
+  objects: ObjectStore,
+  tenant: string,
+  containerId: string,
+  source: CheckedSource,
+): Promise<ExecutionSource> {
   if (source.kind === 'notebook') {
     const objectKey = newObjectKey(tenant, 'notebooks', containerId)
     const { bytes } = await objects.put(objectKey, source.document, { contentType: 'application/x-ipynb+json' })

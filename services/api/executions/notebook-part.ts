@@ -1,6 +1,6 @@
 import type { Execution } from '../../core/execution.ts'
 import type { NotebookPart } from '../../core/notebook.ts'
-import { REF_MIME, type MimeBundle, type Output } from '../../core/outputs.ts'
+import { REF_MIME, type Output } from '../../core/outputs.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import { readJson } from '../../core/response-blobs.ts'
 import { resultOf } from '../render/execution.ts'
@@ -25,7 +25,9 @@ export async function notebookPart(objects: ObjectStore, row: Execution, budget:
   const { source } = row
   const document = source.kind === 'notebook' ? ((await readJson(objects, source.notebook)) as Readonly<Record<string, unknown>>) : null
   const cells =
-    source.kind === 'notebook' ? source.cells : [{ index: 0, code: source.kind === 'code' ? source.code : await textOf(objects, source.code.objectKey) }]
+    source.kind === 'notebook'
+      ? source.cells
+      : [{ index: 0, code: source.kind === 'code' ? source.code : await textOf(objects, source.code.objectKey) }]
   return { executionId: row.id, cells, results, document }
 }
 
@@ -36,7 +38,7 @@ const textOf = async (objects: ObjectStore, key: string): Promise<string> => {
 
 async function inline(objects: ObjectStore, output: Output, budget: Budget): Promise<Output> {
   if (!('data' in output) || !(REF_MIME in output.data)) return output
-  const data: Record<string, unknown> = { ...(output.data as MimeBundle) }
+  const data: Record<string, unknown> = { ...output.data }
   for (const ref of refsOf(output.data)) {
     if (ref.bytes > budget.bytes) continue
     const object = await objects.get(ref.objectKey)

@@ -17,12 +17,17 @@ export function parseNotebook(notebook: Readonly<Record<string, unknown>>): read
   if (major !== 4) refuse(`The notebook's nbformat is ${JSON.stringify(major) ?? 'missing'}, not 4.`, 'notebook.nbformat')
   const cells = notebook['cells']
   if (!Array.isArray(cells)) return refuse('The notebook has no list of cells.', 'notebook.cells')
-  if (cells.length > LIMITS.maxNotebookCells) refuse(`The notebook has ${cells.length} cells; at most ${LIMITS.maxNotebookCells} are taken.`, 'notebook.cells')
+  if (cells.length > LIMITS.maxNotebookCells)
+    refuse(`The notebook has ${cells.length} cells; at most ${LIMITS.maxNotebookCells} are taken.`, 'notebook.cells')
   const code = cells.flatMap((cell: unknown, index) => codeOf(cell, index))
   if (code.length === 0) refuse('The notebook has no code cell.', 'notebook.cells')
   const bytes = Buffer.byteLength(JSON.stringify(code))
   if (bytes > LIMITS.maxNotebookCodeBytes)
-    throw new ServiceError('request_too_large', `The code in the notebook is ${bytes} bytes; at most ${LIMITS.maxNotebookCodeBytes} are taken. Split it.`, { param: 'notebook' })
+    throw new ServiceError(
+      'request_too_large',
+      `The code in the notebook is ${bytes} bytes; at most ${LIMITS.maxNotebookCodeBytes} are taken. Split it.`,
+      { param: 'notebook' },
+    )
   return code
 }
 
@@ -30,7 +35,8 @@ function codeOf(cell: unknown, index: number): readonly NotebookCode[] {
   const param = `notebook.cells[${index}]`
   if (typeof cell !== 'object' || cell === null || Array.isArray(cell)) return refuse(`Cell ${index} is not an object.`, param)
   const { cell_type: type, source } = cell as { readonly cell_type?: unknown; readonly source?: unknown }
-  if (type !== 'code' && type !== 'markdown' && type !== 'raw') refuse(`Cell ${index} has no cell_type "code", "markdown" or "raw".`, `${param}.cell_type`)
+  if (type !== 'code' && type !== 'markdown' && type !== 'raw')
+    refuse(`Cell ${index} has no cell_type "code", "markdown" or "raw".`, `${param}.cell_type`)
   const text = sourceText(source)
   if (text === null) return refuse(`The source of cell ${index} is neither a string nor a list of strings.`, `${param}.source`)
   if (!text.isWellFormed()) refuse(`The source of cell ${index} is not valid Unicode.`, `${param}.source`)

@@ -43,7 +43,9 @@ export async function receiveMultipart(request: Request, objects: ObjectStore, o
       stream.destroy(tooLarge(maxBytes))
       form.destroy(tooLarge(maxBytes))
     })
-    storing = store(objects, objectKey, stream, filename ?? '').catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
+    storing = store(objects, objectKey, stream, filename ?? '').catch((error: unknown) =>
+      error instanceof Error ? error : new Error(String(error)),
+    )
     form.on('error', (error: Error) => stream.destroy(error))
   })
   let failure: unknown = null
@@ -57,11 +59,18 @@ export async function receiveMultipart(request: Request, objects: ObjectStore, o
   if (stored !== null) await objects.delete(objectKey)
   if (isTruncated) throw tooLarge(maxBytes)
   if (stored instanceof Error && failure === null) throw stored
-  throw refuse('The multipart form ended too early or is malformed. Send it again as multipart/form-data with a part named "file".', failure)
+  throw refuse(
+    'The multipart form ended too early or is malformed. Send it again as multipart/form-data with a part named "file".',
+    failure,
+  )
 }
 
 const tooLarge = (maxBytes: number): ServiceError =>
-  new ServiceError('request_too_large', `The file is larger than ${maxBytes} bytes. Upload it with POST /v1/containers/{container_id}/files/upload_url.`, { param: 'file' })
+  new ServiceError(
+    'request_too_large',
+    `The file is larger than ${maxBytes} bytes. Upload it with POST /v1/containers/{container_id}/files/upload_url.`,
+    { param: 'file' },
+  )
 
 function openForm(request: Request, maxBytes: number): BusboyInstance {
   if (request.body === null) throw refuse('The request has no body. Send multipart/form-data with a part named "file".')
@@ -70,7 +79,16 @@ function openForm(request: Request, maxBytes: number): BusboyInstance {
       headers: { 'content-type': request.headers.get('content-type') ?? '' },
       // A folder in the name is refused or kept by the one rule for paths, never silently cut off.
       preservePath: true,
-      limits: { files: 1, fileSize: maxBytes, fields: 8, fieldSize: 8 * 1024, fieldNameSize: 100, parts: 10, headerPairs: 20, headerSize: 16 * 1024 },
+      limits: {
+        files: 1,
+        fileSize: maxBytes,
+        fields: 8,
+        fieldSize: 8 * 1024,
+        fieldNameSize: 100,
+        parts: 10,
+        headerPairs: 20,
+        headerSize: 16 * 1024,
+      },
     })
   } catch (cause) {
     throw refuse('The Content-Type names no boundary. Send the form as your HTTP library makes it.', cause)

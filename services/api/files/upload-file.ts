@@ -43,7 +43,10 @@ export async function uploadFile(call: UploadCall, containerId: string): Promise
     const body = validate(CopyFileBody, parseJson(await readBody(call.request, LIMITS.maxJsonBytes)), 'body')
     return copy(call, containerId, body.file_id, body.path)
   }
-  throw new ServiceError('unsupported_media_type', 'Send the file as multipart/form-data in a part named "file", or {"file_id": "…"} as JSON.')
+  throw new ServiceError(
+    'unsupported_media_type',
+    'Send the file as multipart/form-data in a part named "file", or {"file_id": "…"} as JSON.',
+  )
 }
 
 async function copy(call: UploadCall, containerId: string, fileId: string, path: string | null | undefined): Promise<ContainerFile> {
@@ -59,11 +62,21 @@ async function fromForm(call: UploadCall, containerId: string): Promise<Containe
   if (form.file === null) {
     const fileId = form.fields['file_id']
     if (fileId) return copy(call, containerId, fileId, form.fields['path'])
-    throw new ServiceError('invalid_request', 'The form has no file. Send the bytes in a part named "file", with a file name.', { param: 'file' })
+    throw new ServiceError('invalid_request', 'The form has no file. Send the bytes in a part named "file", with a file name.', {
+      param: 'file',
+    })
   }
   try {
     const path = pathOf(form, form.file.filename)
-    const file = newFile(deps, { tenant: caller.tenant, containerId, path, bytes: form.file.bytes, sha256: form.file.sha256, objectKey, state: 'stored' })
+    const file = newFile(deps, {
+      tenant: caller.tenant,
+      containerId,
+      path,
+      bytes: form.file.bytes,
+      sha256: form.file.sha256,
+      objectKey,
+      state: 'stored',
+    })
     await deps.table.files.put(file)
     await settleVersions(deps.table, file, deps.clock.now())
     return file

@@ -14,7 +14,11 @@ const refused = (): ServiceError =>
  * Says who calls, by the key alone. Keys that were found are kept for `cacheMs`, so a revoked key may work that much longer;
  * keys that were not found are never kept, so a new key works at once.
  */
-export function createAuthenticator(tenants: Pick<TenantStore, 'findKey'>, clock: Clock, cacheMs: number): (request: Request) => Promise<Caller> {
+export function createAuthenticator(
+  tenants: Pick<TenantStore, 'findKey'>,
+  clock: Clock,
+  cacheMs: number,
+): (request: Request) => Promise<Caller> {
   const known = new Map<string, { readonly caller: Caller; readonly until: number }>()
   return async (request) => {
     const key = BEARER.exec(request.headers.get('authorization') ?? '')?.[1]

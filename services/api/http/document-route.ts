@@ -16,9 +16,15 @@ export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: A
   }
   const query = route.query as RouteQuery | undefined
   const request: RouteConfig['request'] = {
-    ...(params.length === 0 ? {} : { params: z.object(Object.fromEntries(params.map((name) => [name, z.string().openapi({ description: PARAMS[name] ?? name })]))) }),
+    ...(params.length === 0
+      ? {}
+      : { params: z.object(Object.fromEntries(params.map((name) => [name, z.string().openapi({ description: PARAMS[name] ?? name })]))) }),
     ...(query === undefined ? {} : { query }),
-    ...(Object.keys(bodies).length === 0 ? {} : { body: { required: true, content: bodies, ...(route.streamed === undefined ? {} : { description: route.streamed.description }) } }),
+    ...(Object.keys(bodies).length === 0
+      ? {}
+      : {
+          body: { required: true, content: bodies, ...(route.streamed === undefined ? {} : { description: route.streamed.description }) },
+        }),
   }
   registry.registerPath({
     method: route.method,
@@ -52,7 +58,11 @@ function answersOf(route: AnyRoute): RouteConfig['responses'] {
       description: answer.description,
       ...(answer.headers === undefined
         ? {}
-        : { headers: Object.fromEntries(Object.entries(answer.headers).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }])) }),
+        : {
+            headers: Object.fromEntries(
+              Object.entries(answer.headers).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }]),
+            ),
+          }),
       ...(answer.schema === undefined ? {} : { content: { [answer.contentType ?? 'application/json']: { schema: answer.schema } } }),
     }
   }
@@ -64,6 +74,9 @@ function refusalsOf(route: AnyRoute): RouteConfig['responses'] {
   const codes = [...EVERYWHERE, ...(route.auth === 'none' ? [] : WITH_KEY), ...(hasBody ? WITH_BODY : []), ...(route.refusals ?? [])]
   const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status)
   return Object.fromEntries(
-    [...byStatus].map(([status, list]) => [status, { description: list.map((code) => `\`${code}\``).join(', '), content: { 'application/json': { schema: ErrorBody } } }]),
+    [...byStatus].map(([status, list]) => [
+      status,
+      { description: list.map((code) => `\`${code}\``).join(', '), content: { 'application/json': { schema: ErrorBody } } },
+    ]),
   )
 }

@@ -2,7 +2,12 @@ import { ERRORS, ServiceError, type ErrorCode } from '../../core/errors.ts'
 import { json } from './json-response.ts'
 
 /** OpenAI's error envelope, and the request's id so that a report can name it. */
-export const errorEnvelope = (code: ErrorCode, message: string, param: string | null, requestId: string): Readonly<Record<string, unknown>> => ({
+export const errorEnvelope = (
+  code: ErrorCode,
+  message: string,
+  param: string | null,
+  requestId: string,
+): Readonly<Record<string, unknown>> => ({
   error: { message, type: ERRORS[code].type, code, param },
   request_id: requestId,
 })
@@ -23,4 +28,7 @@ export function errorResponse(error: ServiceError, requestId: string): Response 
 
 /** A broken invariant: the caller learns the request's id and nothing else. */
 export const internalErrorResponse = (requestId: string): Response =>
-  errorResponse(new ServiceError('internal_error', `Something went wrong here. Try again; if it stays, report request ${requestId}.`), requestId)
+  errorResponse(
+    new ServiceError('internal_error', `Something went wrong here. Try again; if it stays, report request ${requestId}.`),
+    requestId,
+  )

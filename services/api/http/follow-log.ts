@@ -21,7 +21,9 @@ export interface LogToFollow<Row, E> extends Pick<ApiDeps, 'table' | 'signals' |
  * Events in order as they are written, the row's tail after those of the log, until the last one. Yields null when nothing happened
  * for a heartbeat. Listens before it reads; the row is read before the log, so when the row has ended the log is complete.
  */
-export async function* followLog<Row extends { readonly tailEvents: readonly E[] }, E extends AnyEvent>(log: LogToFollow<Row, E>): AsyncGenerator<E | null, void, undefined> {
+export async function* followLog<Row extends { readonly tailEvents: readonly E[] }, E extends AnyEvent>(
+  log: LogToFollow<Row, E>,
+): AsyncGenerator<E | null, void, undefined> {
   const subscription = log.signals.subscribe(log.topic)
   let last = log.after
   let spokeAt = log.clock.now()
@@ -59,10 +61,14 @@ export async function* followLog<Row extends { readonly tailEvents: readonly E[]
   }
 }
 
-const readBatch = <Row, E extends AnyEvent>(log: LogToFollow<Row, E>, after: number): Promise<readonly E[]> => log.table.events.read<E>(log.owner, after, BATCH)
+const readBatch = <Row, E extends AnyEvent>(log: LogToFollow<Row, E>, after: number): Promise<readonly E[]> =>
+  log.table.events.read<E>(log.owner, after, BATCH)
 
 /** Whether the last event has been written at all; a reader may have it already. */
-async function isComplete<Row extends { readonly tailEvents: readonly E[] }, E extends AnyEvent>(log: LogToFollow<Row, E>, row: Row): Promise<boolean> {
+async function isComplete<Row extends { readonly tailEvents: readonly E[] }, E extends AnyEvent>(
+  log: LogToFollow<Row, E>,
+  row: Row,
+): Promise<boolean> {
   if (row.tailEvents.some((event) => log.isLast(event))) return true
   return (await log.table.events.last(log.owner))?.events.some((event) => log.isLast(event as E)) ?? false
 }

@@ -19,7 +19,12 @@ const NO_BYTES = new Uint8Array()
 export const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
 /** Serves and documents a route. Checks come in this order: key, query, media type, size, JSON, schema. */
-export function mountRoute(app: OpenAPIHono<ApiHono>, deps: ApiDeps, authenticate: (request: Request) => Promise<Caller>, route: AnyRoute): void {
+export function mountRoute(
+  app: OpenAPIHono<ApiHono>,
+  deps: ApiDeps,
+  authenticate: (request: Request) => Promise<Caller>,
+  route: AnyRoute,
+): void {
   documentRoute(app.openAPIRegistry, route)
   const handle = route.handle as (call: Call) => Promise<Response> | Response
   app.on(route.method.toUpperCase(), honoPath(route.path), async (context: Context<ApiHono>) => {

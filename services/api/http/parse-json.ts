@@ -45,4 +45,5 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** The parser's words without the piece of the document that it quotes. */
-const reason = (cause: unknown): string => (cause instanceof Error ? (cause.message.split(/, "|, \.\.\.|\n/, 1)[0] ?? 'it cannot be read') : 'it cannot be read').slice(0, 120)
+const reason = (cause: unknown): string =>
+  (cause instanceof Error ? (cause.message.split(/, "|, \.\.\.|\n/, 1)[0] ?? 'it cannot be read') : 'it cannot be read').slice(0, 120)

@@ -8,7 +8,8 @@ export function publicUrlOf(request: Request, config: Pick<ApiConfig, 'publicUrl
   if (config.publicUrl !== null) return config.publicUrl
   const forwarded = config.trustProxy ? request.headers.get('x-forwarded-host') : null
   const host = forwarded ?? request.headers.get('host') ?? hostOf(request.url)
-  if (!HOST.test(host)) throw new ServiceError('invalid_request', 'The Host header is not a valid host name. Send the address that you connected to.')
+  if (!HOST.test(host))
+    throw new ServiceError('invalid_request', 'The Host header is not a valid host name. Send the address that you connected to.')
   const scheme = config.trustProxy && request.headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http'
   return `${scheme}://${host.toLowerCase()}`
 }

@@ -7,10 +7,14 @@ export function refuseEncoded(request: Request): void {
     throw new ServiceError('unsupported_media_type', 'Compressed request bodies are not accepted. Send the body without Content-Encoding.')
 }
 
-export const mediaType = (request: Request): string => (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+export const mediaType = (request: Request): string =>
+  (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
 const tooLarge = (maxBytes: number): ServiceError =>
-  new ServiceError('request_too_large', `The request body is larger than ${maxBytes} bytes. Send less, or upload files with POST /v1/containers/{container_id}/files/upload_url.`)
+  new ServiceError(
+    'request_too_large',
+    `The request body is larger than ${maxBytes} bytes. Send less, or upload files with POST /v1/containers/{container_id}/files/upload_url.`,
+  )
 
 /** Refuses by the announced length, before a byte is read. */
 export function refuseAnnounced(request: Request, maxBytes: number): void {

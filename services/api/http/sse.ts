@@ -18,20 +18,23 @@ const encoder = new TextEncoder()
  * so that a wait inside it ends too.
  */
 export function sseResponse(frames: AsyncGenerator<string, void, undefined>, stop: AbortController): Response {
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const next = await frames.next()
-        if (next.done === true) controller.close()
-        else controller.enqueue(encoder.encode(next.value))
-      } catch (error) {
-        controller.error(error)
-      }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const next = await frames.next()
+          if (next.done === true) controller.close()
+          else controller.enqueue(encoder.encode(next.value))
+        } catch (error) {
+          controller.error(error)
+        }
+      },
+      async cancel() {
+        stop.abort()
+        await frames.return()
+      },
     },
-    async cancel() {
-      stop.abort()
-      await frames.return()
-    },
-  }, { highWaterMark: 0 })
+    { highWaterMark: 0 },
+  )
   return new Response(body, { status: 200, headers: SSE_HEADERS })
 }

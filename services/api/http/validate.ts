@@ -3,7 +3,12 @@ import { ServiceError } from '../../core/errors.ts'
 
 /** `input[0].content`, as OpenAI names a field in `param`. */
 const paramOf = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>((name, part) => (typeof part === 'number' ? `${name}[${part}]` : name === '' ? String(part) : `${name}.${String(part)}`), '').slice(0, 200)
+  path
+    .reduce<string>(
+      (name, part) => (typeof part === 'number' ? `${name}[${part}]` : name === '' ? String(part) : `${name}.${String(part)}`),
+      '',
+    )
+    .slice(0, 200)
 
 interface Fault {
   readonly path: readonly PropertyKey[]
@@ -27,7 +32,11 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, what: 'body' |
   const param = fault.path.length === 0 ? null : paramOf(fault.path)
   const sentence = fault.message.replace(/\.$/, '')
   const where = param === null ? `The request ${what}` : `'${param}'`
-  throw new ServiceError('invalid_request', `${where} is not accepted: ${sentence}. See /docs for what it takes.`, param === null ? {} : { param })
+  throw new ServiceError(
+    'invalid_request',
+    `${where} is not accepted: ${sentence}. See /docs for what it takes.`,
+    param === null ? {} : { param },
+  )
 }
 
 /** A query as plain values. A name given twice has no single meaning and is refused, but for lists, whose names end in `[]`. */
@@ -42,7 +51,9 @@ export function parseQuery(url: string): Record<string, string | string[]> {
       const before = query[list]
       query[list] = Array.isArray(before) ? [...before, value] : [value]
     } else if (name in query) {
-      throw new ServiceError('invalid_request', `The query parameter '${name.slice(0, 60)}' is given twice. Give it once.`, { param: name.slice(0, 60) })
+      throw new ServiceError('invalid_request', `The query parameter '${name.slice(0, 60)}' is given twice. Give it once.`, {
+        param: name.slice(0, 60),
+      })
     } else query[name] = value
   }
   return query

@@ -19,7 +19,10 @@ export function handleErrors(app: OpenAPIHono<ApiHono>, routes: readonly AnyRout
     return internalErrorResponse(context.get('requestId'))
   })
 
-  const patterns = routes.map((route) => ({ method: route.method.toUpperCase(), path: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`) }))
+  const patterns = routes.map((route) => ({
+    method: route.method.toUpperCase(),
+    path: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  }))
   app.notFound((context) => {
     const allowed = [...new Set(patterns.filter(({ path }) => path.test(context.req.path)).map(({ method }) => method))]
     const requestId = context.get('requestId')
@@ -28,11 +31,19 @@ export function handleErrors(app: OpenAPIHono<ApiHono>, routes: readonly AnyRout
       return errorResponse(new ServiceError('not_found', 'No such address. GET /openapi.json lists every route.'), requestId)
     }
     context.get('fields')['code'] = 'method_not_allowed'
-    const answer = errorResponse(new ServiceError('method_not_allowed', `This address does not take ${context.req.method}. Use ${allowed.join(' or ')}.`), requestId)
+    const answer = errorResponse(
+      new ServiceError('method_not_allowed', `This address does not take ${context.req.method}. Use ${allowed.join(' or ')}.`),
+      requestId,
+    )
     answer.headers.set('allow', allowed.join(', '))
     return answer
   })
 }
 
 /** Where a broken invariant showed, as file and line: for the operator's log only. */
-const firstFrame = (error: Error): string | null => /\(?([^()\s]+:\d+):\d+\)?/.exec(error.stack?.split('\n').find((line) => line.trimStart().startsWith('at ')) ?? '')?.[1]?.split('/').slice(-3).join('/') ?? null
+const firstFrame = (error: Error): string | null =>
+  /\(?([^()\s]+:\d+):\d+\)?/
+    .exec(error.stack?.split('\n').find((line) => line.trimStart().startsWith('at ')) ?? '')?.[1]
+    ?.split('/')
+    .slice(-3)
+    .join('/') ?? null

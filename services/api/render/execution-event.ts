@@ -19,7 +19,10 @@ export function eventRenderer(
     switch (event.type) {
       case 'output':
         return {
-          seq, at, cell: event.cell, output: await renderOutput(event.output, presign),
+          seq,
+          at,
+          cell: event.cell,
+          output: await renderOutput(event.output, presign),
           ...(event.displayId === undefined ? {} : { display_id: event.displayId }),
           ...(event.replaces === undefined ? {} : { replaces: event.replaces }),
         }

@@ -20,7 +20,12 @@ export const resultOf = async (objects: ObjectStore, row: Execution): Promise<Ex
   row.result ?? (row.resultRef === null ? null : ((await readJson(objects, row.resultRef)) as ExecutionResult))
 
 /** An execution as the native wire has it. `queuePosition` is known only to who has read the container. */
-export async function renderExecution(ports: Ports, row: Execution, publicUrl: string, queuePosition: number | null = null): Promise<Readonly<Record<string, unknown>>> {
+export async function renderExecution(
+  ports: Ports,
+  row: Execution,
+  publicUrl: string,
+  queuePosition: number | null = null,
+): Promise<Readonly<Record<string, unknown>>> {
   const presign = presigner(ports.objects, publicUrl)
   const result = await resultOf(ports.objects, row)
   const [body, files] = await Promise.all([renderBody(row, result, presign), renderFiles(ports, row, result?.files ?? [], presign)])

@@ -9,7 +9,13 @@ export function refsOf(bundle: MimeBundle): readonly OutputRef[] {
 }
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
-  'image/png': 'png', 'image/jpeg': 'jpg', 'image/svg+xml': 'svg', 'text/html': 'html', 'text/plain': 'txt', 'application/pdf': 'pdf', 'text/latex': 'tex',
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/svg+xml': 'svg',
+  'text/html': 'html',
+  'text/plain': 'txt',
+  'application/pdf': 'pdf',
+  'text/latex': 'tex',
 }
 const filenameOf = (mime: string): string => `output.${EXTENSIONS[mime] ?? (mime.endsWith('json') ? 'json' : 'bin')}`
 

@@ -5,7 +5,11 @@ import type { ApiDeps } from '../deps.ts'
 import { cancelExecution } from '../executions/cancel-execution.ts'
 
 /** Wishes a turn to end, and the code that it waits for; idempotent. Returns the row, null when there is none. */
-export async function cancelResponse(deps: Pick<ApiDeps, 'table' | 'queue' | 'signals' | 'clock'>, tenant: string, id: string): Promise<ResponseRow | null> {
+export async function cancelResponse(
+  deps: Pick<ApiDeps, 'table' | 'queue' | 'signals' | 'clock'>,
+  tenant: string,
+  id: string,
+): Promise<ResponseRow | null> {
   const row = await deps.table.responses.requestCancel(tenant, id, deps.clock.now())
   if (row === null || hasResponseEnded(row.status)) return row
   deps.signals.notify(topicOf('response', id))

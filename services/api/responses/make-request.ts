@@ -14,9 +14,15 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
   const { body, deps } = call
   if (!deps.models.has(body.model)) throw modelMissing(body.model, deps.models.list())
   if (body.conversation !== null && body.conversation !== undefined)
-    throw new ServiceError('unsupported_value', 'Conversations are not supported. Leave conversation out and name the answer before in previous_response_id.', { param: 'conversation' })
+    throw new ServiceError(
+      'unsupported_value',
+      'Conversations are not supported. Leave conversation out and name the answer before in previous_response_id.',
+      { param: 'conversation' },
+    )
   if (body.background === true && body.store === false)
-    throw new ServiceError('invalid_request', 'A background response is read later, so it has to be stored. Leave store out.', { param: 'store' })
+    throw new ServiceError('invalid_request', 'A background response is read later, so it has to be stored. Leave store out.', {
+      param: 'store',
+    })
   checkTools(body)
   const [interpreter] = await Promise.all([
     findInterpreter(call),
@@ -49,7 +55,11 @@ function checkTools(body: CreateResponse): void {
     if (tool.type === 'code_interpreter') within(`tools[${index}]`, () => validate(CodeInterpreterTool, tool, 'body'))
     else if (tool.type === 'function') within(`tools[${index}]`, () => validate(FunctionTool, tool, 'body'))
     else
-      throw new ServiceError('unsupported_value', `Tools of type ${JSON.stringify(tool.type.slice(0, 60))} are not supported. Use code_interpreter or function.`, { param: `tools[${index}].type` })
+      throw new ServiceError(
+        'unsupported_value',
+        `Tools of type ${JSON.stringify(tool.type.slice(0, 60))} are not supported. Use code_interpreter or function.`,
+        { param: `tools[${index}].type` },
+      )
   }
 }
 
@@ -67,7 +77,7 @@ function within(path: string, check: () => unknown): void {
 async function findInterpreter(call: ResponseCall): Promise<InterpreterRequest | null> {
   const index = (call.body.tools ?? []).findIndex((tool) => tool.type === 'code_interpreter')
   if (index === -1) return null
-  const { container } = call.body.tools?.[index] as unknown as CodeInterpreterTool
+  const { container } = validate(CodeInterpreterTool, call.body.tools?.[index], 'body')
   const param = `tools[${index}].container`
   if (typeof container === 'string') {
     const { id, memoryTier } = await containerOf(call, container, param)

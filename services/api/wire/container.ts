@@ -23,8 +23,14 @@ export const CreateContainer = z
         minutes: z.int().min(1, 'give at least 1 minute').max(LIMITS.maxIdleMinutes, `give at most ${LIMITS.maxIdleMinutes} minutes`),
       })
       .nullish()
-      .openapi({ description: 'The sandbox is stopped after this idle time. Files and variables stay, and the next call wakes the container.' }),
-    file_ids: z.array(z.string().max(200)).max(LIMITS.maxFileIds, `give at most ${LIMITS.maxFileIds} files`).nullish().openapi({ description: 'Files to copy in: ids of files of other containers.' }),
+      .openapi({
+        description: 'The sandbox is stopped after this idle time. Files and variables stay, and the next call wakes the container.',
+      }),
+    file_ids: z
+      .array(z.string().max(200))
+      .max(LIMITS.maxFileIds, `give at most ${LIMITS.maxFileIds} files`)
+      .nullish()
+      .openapi({ description: 'Files to copy in: ids of files of other containers.' }),
     memory_limit: MemoryLimit.nullish(),
     network_policy: NetworkPolicy.nullish(),
     skills: z.array(z.unknown()).nullish().openapi({ description: 'Not supported: a list that is not empty is refused.' }),
@@ -37,7 +43,9 @@ export const Container = z
     object: z.literal('container'),
     created_at: z.int().openapi({ description: 'Unix seconds.' }),
     name: z.string(),
-    status: z.enum(['running', 'expired']).openapi({ description: '`expired` says that the sandbox may be gone; naming the container wakes it.' }),
+    status: z
+      .enum(['running', 'expired'])
+      .openapi({ description: '`expired` says that the sandbox may be gone; naming the container wakes it.' }),
     last_active_at: z.int(),
     expires_after: z.object({ anchor: z.literal('last_active_at'), minutes: z.int() }),
     memory_limit: MemoryLimit,

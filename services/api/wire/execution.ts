@@ -16,7 +16,10 @@ export type WaitQuery = z.infer<typeof WaitQuery>
 /** Exactly one of `code` and `notebook`; the notebook itself is checked on its own, with errors that name the cell. */
 export const RunCode = z
   .object({
-    code: z.string().nullish().openapi({ description: `Python, as one notebook cell. At most ${LIMITS.maxCodeBytes} bytes.`, example: 'print(1)' }),
+    code: z
+      .string()
+      .nullish()
+      .openapi({ description: `Python, as one notebook cell. At most ${LIMITS.maxCodeBytes} bytes.`, example: 'print(1)' }),
     notebook: z.looseObject({}).nullish().openapi({ description: 'An nbformat 4 document: its code cells run in order.' }),
     timeout_seconds: z
       .int('give whole seconds')
@@ -24,7 +27,10 @@ export const RunCode = z
       .max(LIMITS.maxTimeoutSeconds, `give at most ${LIMITS.maxTimeoutSeconds} seconds`)
       .nullish()
       .openapi({ description: `Bounds the whole execution, not each cell. ${LIMITS.defaultTimeoutSeconds} by default.` }),
-    on_error: z.enum(['stop', 'continue']).nullish().openapi({ description: 'What a failing cell of a notebook means for those after it; `stop` by default.' }),
+    on_error: z
+      .enum(['stop', 'continue'])
+      .nullish()
+      .openapi({ description: 'What a failing cell of a notebook means for those after it; `stop` by default.' }),
     store_history: z.boolean().nullish().openapi({ description: 'Whether `In`, `Out` and the execution count go on; true by default.' }),
     metadata: Metadata.nullish(),
   })
@@ -32,7 +38,8 @@ export const RunCode = z
 export type RunCode = z.infer<typeof RunCode>
 
 const NbOutput = z.looseObject({ output_type: z.enum(['stream', 'display_data', 'execute_result', 'error']) }).openapi('Output', {
-  description: 'An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime}`.',
+  description:
+    'An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime}`.',
 })
 
 export const ExecutionFile = z
@@ -42,7 +49,10 @@ export const ExecutionFile = z
     bytes: z.int(),
     sha256: z.string(),
     mime: z.string(),
-    url: z.string().nullable().openapi({ description: `Works without a key for ${LIMITS.presignedSeconds} seconds; null once the file was deleted.` }),
+    url: z
+      .string()
+      .nullable()
+      .openapi({ description: `Works without a key for ${LIMITS.presignedSeconds} seconds; null once the file was deleted.` }),
     is_new: z.boolean(),
     modified_from: z.string().optional().openapi({ description: 'Id of the version before.' }),
   })
@@ -64,14 +74,23 @@ export const Execution = z
     queue_position: z.int().optional().openapi({ description: 'Executions of this container before it; only while it is queued.' }),
     outputs: z.array(NbOutput).optional().openapi({ description: 'Outputs of plain code.' }),
     cells: z
-      .array(z.object({ index: z.int(), execution_count: z.int().nullable(), status: z.enum(['ok', 'error', 'aborted']), outputs: z.array(NbOutput) }))
+      .array(
+        z.object({
+          index: z.int(),
+          execution_count: z.int().nullable(),
+          status: z.enum(['ok', 'error', 'aborted']),
+          outputs: z.array(NbOutput),
+        }),
+      )
       .optional()
       .openapi({ description: 'Outputs of a notebook, by the position of the cell in it.' }),
     stdout: z.string(),
     stderr: z.string(),
     error: z.object({ name: z.string(), value: z.string(), traceback: z.array(z.string()) }).nullable(),
     files: z.array(ExecutionFile),
-    lost: z.array(z.object({ what: z.string(), reason: z.string() })).openapi({ description: 'Everything that could be expected and is not there.' }),
+    lost: z
+      .array(z.object({ what: z.string(), reason: z.string() }))
+      .openapi({ description: 'Everything that could be expected and is not there.' }),
     usage: z
       .object({
         queue_ms: z.number(),

@@ -28,7 +28,10 @@ export const pageOf = (query: ListQuery): { readonly after: string | null; reado
 })
 
 /** OpenAI's list envelope. */
-export const listOf = <Item extends { readonly id?: unknown }>(data: readonly Item[], hasMore: boolean): Readonly<Record<string, unknown>> => ({
+export const listOf = <Item extends { readonly id?: unknown }>(
+  data: readonly Item[],
+  hasMore: boolean,
+): Readonly<Record<string, unknown>> => ({
   object: 'list',
   data,
   first_id: data[0]?.id ?? null,
@@ -38,7 +41,13 @@ export const listOf = <Item extends { readonly id?: unknown }>(data: readonly It
 
 export const listSchema = (item: z.ZodType, name: string) =>
   z
-    .object({ object: z.literal('list'), data: z.array(item), first_id: z.string().nullable(), last_id: z.string().nullable(), has_more: z.boolean() })
+    .object({
+      object: z.literal('list'),
+      data: z.array(item),
+      first_id: z.string().nullable(),
+      last_id: z.string().nullable(),
+      has_more: z.boolean(),
+    })
     .openapi(name)
 
 export const deletedSchema = (object: string) => z.object({ id: z.string(), object: z.literal(object), deleted: z.literal(true) })

@@ -16,7 +16,10 @@ const InputItem = z
     content: z.union([z.string(), z.array(ContentPart)], 'give a string or a list of content parts').nullish(),
   })
   .refine((item) => item.type !== undefined || item.role !== undefined, 'give a type or a role')
-  .refine((item) => (item.type ?? 'message') !== 'message' || (item.role !== undefined && item.content !== undefined && item.content !== null), 'give a message a role and a content')
+  .refine(
+    (item) => (item.type ?? 'message') !== 'message' || (item.role !== undefined && item.content !== undefined && item.content !== null),
+    'give a message a role and a content',
+  )
 
 const AutoContainer = z.looseObject({
   type: z.literal('auto', 'give the id of a container, or {"type": "auto"}'),
@@ -29,9 +32,12 @@ export const CodeInterpreterTool = z.looseObject({
   type: z.literal('code_interpreter'),
   container: z.union([z.string(), AutoContainer], 'give the id of a container, or {"type": "auto"}').nullish(),
 })
-export type CodeInterpreterTool = z.infer<typeof CodeInterpreterTool>
 
-export const FunctionTool = z.looseObject({ type: z.literal('function'), name: z.string().min(1, 'give the function a name').max(128), parameters: WireObject.nullish() })
+export const FunctionTool = z.looseObject({
+  type: z.literal('function'),
+  name: z.string().min(1, 'give the function a name').max(128),
+  parameters: WireObject.nullish(),
+})
 
 const Tool = z.looseObject({ type: z.string('give the type of the tool') })
 
@@ -39,11 +45,23 @@ const Tool = z.looseObject({ type: z.string('give the type of the tool') })
 export const CreateResponse = z
   .object({
     model: z.string('name a model; GET /v1/models lists them').min(1).openapi({ example: 'demo' }),
-    input: z.union([z.string(), z.array(InputItem)], 'give a string or a list of items').openapi({ description: 'What the user says: a string, or items (messages, function_call_output, items of earlier answers).' }),
+    input: z
+      .union([z.string(), z.array(InputItem)], 'give a string or a list of items')
+      .openapi({ description: 'What the user says: a string, or items (messages, function_call_output, items of earlier answers).' }),
     instructions: z.string().nullish(),
-    tools: z.array(Tool).max(128).nullish().openapi({ description: '`code_interpreter` and `function`; others are refused with `unsupported_value`.' }),
-    tool_choice: z.union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.string() })], 'give "auto", "none", "required" or {"type": …}').nullish(),
-    include: z.array(z.string()).max(32).nullish().openapi({ description: '`code_interpreter_call.outputs` for the outputs in each call.' }),
+    tools: z
+      .array(Tool)
+      .max(128)
+      .nullish()
+      .openapi({ description: '`code_interpreter` and `function`; others are refused with `unsupported_value`.' }),
+    tool_choice: z
+      .union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.string() })], 'give "auto", "none", "required" or {"type": …}')
+      .nullish(),
+    include: z
+      .array(z.string())
+      .max(32)
+      .nullish()
+      .openapi({ description: '`code_interpreter_call.outputs` for the outputs in each call.' }),
     stream: z.boolean().nullish(),
     store: z.boolean().nullish(),
     background: z.boolean().nullish(),
@@ -75,6 +93,8 @@ export const ResponseBody = z
     previous_response_id: z.string().nullable(),
     usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).nullable(),
     metadata: z.record(z.string(), z.string()),
-    x_cellblock: z.looseObject({ container_id: z.string().nullable() }).openapi({ description: 'The container that was used, also for `auto`.' }),
+    x_cellblock: z
+      .looseObject({ container_id: z.string().nullable() })
+      .openapi({ description: 'The container that was used, also for `auto`.' }),
   })
   .openapi('Response')

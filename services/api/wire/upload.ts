@@ -10,7 +10,10 @@ export const CopyFileBody = z
 
 export const FileForm = z
   .object({
-    file: z.string().optional().openapi({ format: 'binary', description: `At most ${LIMITS.maxMultipartFileBytes} bytes; take an upload URL for more.` }),
+    file: z
+      .string()
+      .optional()
+      .openapi({ format: 'binary', description: `At most ${LIMITS.maxMultipartFileBytes} bytes; take an upload URL for more.` }),
     path: z.string().optional().openapi({ description: 'Where to put it below /mnt/data; its own name unless given.' }),
     file_id: z.string().optional().openapi({ description: 'Instead of `file`: a file of another container.' }),
   })
@@ -19,7 +22,10 @@ export const FileForm = z
 export const UploadUrlBody = z
   .object({
     path: z.string().max(4_096).openapi({ example: 'data/sales.csv' }),
-    bytes: z.int('give a whole number').min(0, 'give at least 0').openapi({ description: `Exact size, at most ${LIMITS.maxFileBytes}.` }),
+    bytes: z
+      .int('give a whole number')
+      .min(0, 'give at least 0')
+      .openapi({ description: `Exact size, at most ${LIMITS.maxFileBytes}.` }),
     sha256: z
       .string()
       .regex(/^[0-9a-fA-F]{64}$/, 'give 64 hex digits')

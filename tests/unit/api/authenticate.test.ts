@@ -10,7 +10,15 @@ function setUp(cacheMs = 60_000) {
   const authenticate = createAuthenticator({ findKey: async (hash) => (reads++, keys.get(hash) ?? null) }, { now: () => now }, cacheMs)
   return {
     put: (key: string, revokedAt: number | null = null) =>
-      keys.set(hashApiKey(key), { v: 1, id: `key_${key}`, tenant: `tnt_${key}`, hash: hashApiKey(key), subject: null, createdAt: 0, revokedAt }),
+      keys.set(hashApiKey(key), {
+        v: 1,
+        id: `key_${key}`,
+        tenant: `tnt_${key}`,
+        hash: hashApiKey(key),
+        subject: null,
+        createdAt: 0,
+        revokedAt,
+      }),
     ask: (key: string) => authenticate(new Request('http://x', { headers: { authorization: `Bearer ${key}` } })),
     wait: (ms: number) => void (now += ms),
     reads: () => reads,

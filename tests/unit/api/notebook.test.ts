@@ -4,7 +4,11 @@ import { buildNotebook } from '../../../services/core/notebook.ts'
 import { parseNotebook } from '../../../services/api/executions/parse-notebook.ts'
 
 interface Built {
-  readonly cells: readonly { readonly id: string; readonly source: string; readonly outputs?: readonly { readonly data?: Record<string, unknown> }[] }[]
+  readonly cells: readonly {
+    readonly id: string
+    readonly source: string
+    readonly outputs?: readonly { readonly data?: Record<string, unknown> }[]
+  }[]
 }
 
 const cells = fc.array(
@@ -20,7 +24,9 @@ const cells = fc.array(
 it('has every cell of every part, each with an id of its own that nbformat allows', () => {
   fc.assert(
     fc.property(fc.array(cells, { minLength: 1, maxLength: 3 }), (documents) => {
-      const built = buildNotebook(documents.map((list, n) => ({ executionId: `exec_${n}`, cells: [], results: [], document: { nbformat: 4, cells: list } }))) as unknown as Built
+      const built = buildNotebook(
+        documents.map((list, n) => ({ executionId: `exec_${n}`, cells: [], results: [], document: { nbformat: 4, cells: list } })),
+      ) as unknown as Built
       expect(built.cells).toHaveLength(documents.flat().length)
       const ids = built.cells.map((cell) => cell.id)
       expect(new Set(ids).size).toBe(ids.length)
@@ -41,8 +47,24 @@ it('reads the same code that it shows', () => {
 })
 
 it('makes every bundle one that nbformat accepts', () => {
-  const data = { 'text/plain': ['a', 'b'], 'text/html': { not: 'text' }, 'application/json': { a: 1 }, 'application/vnd.plotly.v1+json': [1], 'cellblock/ref': { objectKey: 'k', bytes: 1, mime: 'image/png' } }
-  const results = [{ index: 0, status: 'ok' as const, executionCount: 1, outputs: [{ output_type: 'display_data' as const, data, metadata: {} }, { output_type: 'display_data' as const, data: { 'cellblock/ref': 1 }, metadata: {} }] }]
+  const data = {
+    'text/plain': ['a', 'b'],
+    'text/html': { not: 'text' },
+    'application/json': { a: 1 },
+    'application/vnd.plotly.v1+json': [1],
+    'cellblock/ref': { objectKey: 'k', bytes: 1, mime: 'image/png' },
+  }
+  const results = [
+    {
+      index: 0,
+      status: 'ok' as const,
+      executionCount: 1,
+      outputs: [
+        { output_type: 'display_data' as const, data, metadata: {} },
+        { output_type: 'display_data' as const, data: { 'cellblock/ref': 1 }, metadata: {} },
+      ],
+    },
+  ]
   const built = buildNotebook([{ executionId: 'exec_1', cells: [{ index: 0, code: 'x' }], results, document: null }]) as unknown as Built
   expect(built.cells[0]?.outputs?.map((output) => output.data)).toEqual([
     { 'text/plain': ['a', 'b'], 'text/html': '{"not":"text"}', 'application/json': { a: 1 }, 'application/vnd.plotly.v1+json': [1] },

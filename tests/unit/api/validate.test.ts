@@ -20,7 +20,10 @@ it('names the field at fault as OpenAI does', () => {
 it('names the fault inside the form that fits best', () => {
   const schema = z.object({ input: z.union([z.string(), z.array(z.object({ role: z.enum(['user']) }))], 'give a string or a list') })
   expect(paramOf(schema, { input: [{ role: 'robot' }] })).toMatchObject({ param: 'input[0].role' })
-  expect(paramOf(schema, { input: 7 })).toMatchObject({ param: 'input', message: "'input' is not accepted: give a string or a list. See /docs for what it takes." })
+  expect(paramOf(schema, { input: 7 })).toMatchObject({
+    param: 'input',
+    message: "'input' is not accepted: give a string or a list. See /docs for what it takes.",
+  })
 })
 
 it('reads a query, with lists by their brackets', () => {

@@ -16,7 +16,9 @@ const policy = (nonce: string): string =>
 
 /** `/openapi.json`, and a reference page made of it with its script from our own disk. */
 export function mountDocs(app: OpenAPIHono<ApiHono>, config: ApiConfig): void {
-  app.get('/openapi.json', (context) => json(200, openApiDocument(app, publicUrlOf(context.req.raw, config)), { 'cache-control': 'no-cache' }))
+  app.get('/openapi.json', (context) =>
+    json(200, openApiDocument(app, publicUrlOf(context.req.raw, config)), { 'cache-control': 'no-cache' }),
+  )
 
   app.get('/docs', async (context, next) => {
     // The page's library is loaded with the page: a start without a reader does not pay for it.
@@ -30,6 +32,10 @@ export function mountDocs(app: OpenAPIHono<ApiHono>, config: ApiConfig): void {
       nonce,
       withDefaultFonts: false,
       telemetry: false,
+      // Both would hand the reader over to a service elsewhere.
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+      authentication: { preferredSecurityScheme: 'apiKey' },
       agent: { disabled: true },
       mcp: { disabled: true },
     })
@@ -40,7 +46,11 @@ export function mountDocs(app: OpenAPIHono<ApiHono>, config: ApiConfig): void {
     const file = fileURLToPath(new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference')))
     const { size } = await stat(file)
     return new Response(Readable.toWeb(createReadStream(file)) as ReadableStream, {
-      headers: { 'content-type': 'text/javascript; charset=utf-8', 'content-length': String(size), 'cache-control': 'public, max-age=3600' },
+      headers: {
+        'content-type': 'text/javascript; charset=utf-8',
+        'content-length': String(size),
+        'cache-control': 'public, max-age=3600',
+      },
     })
   })
 }

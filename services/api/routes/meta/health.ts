@@ -24,7 +24,10 @@ export const readinessRoute = defineRoute({
   auth: 'none',
   summary: 'Can it take work?',
   description: 'Asks the table, the queue, the object store and the driver.',
-  answers: { 200: { description: 'Every part answers.', schema: Readiness }, 503: { description: 'The parts that do not are named.', schema: Readiness } },
+  answers: {
+    200: { description: 'Every part answers.', schema: Readiness },
+    503: { description: 'The parts that do not are named.', schema: Readiness },
+  },
   async handle({ deps }) {
     const readiness = await deps.readiness()
     return json(readiness.ok ? 200 : 503, readiness)

@@ -10,18 +10,28 @@ const TAGS = [
   { name: 'Containers', description: 'Stateful notebook sessions with files.' },
   { name: 'Container files', description: 'What lies in `/mnt/data`.' },
   { name: 'Executions', description: 'Running code without a model.' },
-  { name: 'Models', description: 'What a response may name as its model.' },
+  { name: 'Language models', description: 'What a response may name as its model.' },
   { name: 'Links', description: 'Long-lived, revocable downloads.' },
   { name: 'Service', description: 'Limits and health.' },
 ]
 
 /** The OpenAPI 3.1 document of everything that is mounted, for the address by which the reader came. */
 export function openApiDocument(app: OpenAPIHono<ApiHono>, publicUrl: string): object {
-  app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', { type: 'http', scheme: 'bearer', description: 'An API key, `ck_…`, as "Authorization: Bearer ck_…".' })
+  app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key, `ck_…`, as "Authorization: Bearer ck_…".',
+  })
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
-    info: { title: 'Cellblock', version: '1', description: DESCRIPTION, license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' } },
+    info: {
+      title: 'Cellblock',
+      version: '1',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
     servers: [{ url: publicUrl }],
     tags: TAGS,
+    security: [{ apiKey: [] }],
   })
 }

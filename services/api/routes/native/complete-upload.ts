@@ -26,7 +26,11 @@ export const completeUploadRoute = defineRoute({
     if (file === null || file.state === 'deleted') throw fileMissing(id)
     if (file.state === 'stored') return json(200, renderContainerFile(file))
     await checkBytes(deps.objects, file)
-    const stored = await deps.table.files.patch(caller.tenant, container.id, id, { state: 'stored', isCurrent: true, createdAt: deps.clock.now() })
+    const stored = await deps.table.files.patch(caller.tenant, container.id, id, {
+      state: 'stored',
+      isCurrent: true,
+      createdAt: deps.clock.now(),
+    })
     if (stored === null) throw fileMissing(id)
     await settleVersions(deps.table, stored, deps.clock.now())
     return json(200, renderContainerFile(stored))
@@ -38,10 +42,16 @@ async function checkBytes(objects: ObjectStore, file: FileRow): Promise<void> {
   const there = await objects.head(file.objectKey)
   if (there === null) throw new ServiceError('upload_incomplete', 'Nothing was uploaded yet. PUT the bytes to the URL first.')
   if (there.bytes !== file.bytes)
-    throw new ServiceError('upload_incomplete', `${there.bytes} bytes were uploaded, not the ${file.bytes} that were announced. Ask for a new URL and upload again.`)
+    throw new ServiceError(
+      'upload_incomplete',
+      `${there.bytes} bytes were uploaded, not the ${file.bytes} that were announced. Ask for a new URL and upload again.`,
+    )
   if (file.sha256 === null) return
   const hash = createHash('sha256')
   for await (const chunk of (await objects.get(file.objectKey))?.body ?? []) hash.update(chunk)
   if (hash.digest('hex') !== file.sha256)
-    throw new ServiceError('upload_incomplete', 'The uploaded bytes do not have the SHA-256 that was announced. Ask for a new URL and upload again.')
+    throw new ServiceError(
+      'upload_incomplete',
+      'The uploaded bytes do not have the SHA-256 that was announced. Ask for a new URL and upload again.',
+    )
 }

@@ -14,12 +14,22 @@ export const containerNotebookRoute = defineRoute({
   operationId: 'getContainerNotebook',
   tag: 'Containers',
   summary: 'Download everything that ran in a container as one notebook',
-  answers: { 200: { description: `nbformat 4.5; the newest ${MAX_EXECUTIONS} executions, oldest first.`, contentType: 'application/x-ipynb+json', schema: z.looseObject({}) } },
+  answers: {
+    200: {
+      description: `nbformat 4.5; the newest ${MAX_EXECUTIONS} executions, oldest first.`,
+      contentType: 'application/x-ipynb+json',
+      schema: z.looseObject({}),
+    },
+  },
   refusals: ['container_not_found'],
   async handle(call) {
     const { deps, caller } = call
     const container = await containerOf(call, call.param('container_id'))
-    const { rows } = await deps.table.executions.listByContainer(caller.tenant, container.id, { after: null, limit: MAX_EXECUTIONS, order: 'desc' })
+    const { rows } = await deps.table.executions.listByContainer(caller.tenant, container.id, {
+      after: null,
+      limit: MAX_EXECUTIONS,
+      order: 'desc',
+    })
     const budget = { bytes: NOTEBOOK_INLINE_BYTES }
     const parts: NotebookPart[] = []
     for (const row of rows.toReversed()) if (isVisible(row, caller)) parts.push(await notebookPart(deps.objects, row, budget))

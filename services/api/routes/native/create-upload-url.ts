@@ -22,13 +22,26 @@ export const createUploadUrlRoute = defineRoute({
     const { deps, caller, body } = call
     const path = normalizeFilePath(body.path)
     if (body.bytes > LIMITS.maxFileBytes)
-      throw new ServiceError('request_too_large', `The file is ${body.bytes} bytes; at most ${LIMITS.maxFileBytes} are taken. Split it.`, { param: 'bytes' })
+      throw new ServiceError('request_too_large', `The file is ${body.bytes} bytes; at most ${LIMITS.maxFileBytes} are taken. Split it.`, {
+        param: 'bytes',
+      })
     const container = await containerOf(call, call.param('container_id'))
     const objectKey = newObjectKey(caller.tenant, 'files', container.id)
     const file = newFile(deps, {
-      tenant: caller.tenant, containerId: container.id, path, bytes: body.bytes, sha256: body.sha256?.toLowerCase() ?? null, objectKey, state: 'awaiting_upload',
+      tenant: caller.tenant,
+      containerId: container.id,
+      path,
+      bytes: body.bytes,
+      sha256: body.sha256?.toLowerCase() ?? null,
+      objectKey,
+      state: 'awaiting_upload',
     })
-    const upload = await deps.objects.presignPut(objectKey, { publicUrl: call.publicUrl, bytes: body.bytes, contentType: file.mime, expiresSeconds: LIMITS.presignedSeconds })
+    const upload = await deps.objects.presignPut(objectKey, {
+      publicUrl: call.publicUrl,
+      bytes: body.bytes,
+      contentType: file.mime,
+      expiresSeconds: LIMITS.presignedSeconds,
+    })
     await deps.table.files.put(file)
     call.note('file_id', file.id)
     const expiresAt = new Date(deps.clock.now() + LIMITS.presignedSeconds * 1000).toISOString()

@@ -17,7 +17,13 @@ export const executionEventsRoute = defineRoute({
   description:
     'Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `output`, `clear`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.',
   query: z.object({ after: queryInteger(-1, MAX_SEQ, 'Number of the last event that you have.').optional() }),
-  answers: { 200: { description: '`id: N`, `event: <type>`, `data: {…, "seq": N}`; a comment every 10 s.', contentType: 'text/event-stream', schema: z.string() } },
+  answers: {
+    200: {
+      description: '`id: N`, `event: <type>`, `data: {…, "seq": N}`; a comment every 10 s.',
+      contentType: 'text/event-stream',
+      schema: z.string(),
+    },
+  },
   refusals: ['execution_not_found'],
   async handle(call) {
     const after = call.query.after ?? lastEventId(call.request)
@@ -30,6 +36,7 @@ export const executionEventsRoute = defineRoute({
 function lastEventId(request: Request): number {
   const id = request.headers.get('last-event-id')
   if (id === null || id === '') return -1
-  if (!/^\d{1,9}$/.test(id)) throw new ServiceError('invalid_request', 'Last-Event-ID must be the number of an event.', { param: 'Last-Event-ID' })
+  if (!/^\d{1,9}$/.test(id))
+    throw new ServiceError('invalid_request', 'Last-Event-ID must be the number of an event.', { param: 'Last-Event-ID' })
   return Number(id)
 }

@@ -7,7 +7,14 @@ import { defineRoute } from '../../http/route.ts'
 const Limits = z
   .object({
     object: z.literal('limits'),
-    limits: z.record(z.string(), z.object({ value: z.number(), unit: z.string(), used: z.number().nullable().openapi({ description: 'Null where it is counted per call or per container, not per key.' }) })),
+    limits: z.record(
+      z.string(),
+      z.object({
+        value: z.number(),
+        unit: z.string(),
+        used: z.number().nullable().openapi({ description: 'Null where it is counted per call or per container, not per key.' }),
+      }),
+    ),
     memory_limits: z.array(z.object({ memory_limit: z.enum(MEMORY_TIERS), memory_bytes: z.int() })),
     recovery_ms: z.int().openapi({ description: 'How long a crashed worker can hold a job up.' }),
   })
@@ -34,7 +41,9 @@ export const limitsRoute = defineRoute({
   handle: () =>
     json(200, {
       object: 'limits',
-      limits: Object.fromEntries(Object.entries(LIMITS).map(([name, value]) => [snakeCase(name), { value, unit: unitOf(name), used: null }])),
+      limits: Object.fromEntries(
+        Object.entries(LIMITS).map(([name, value]) => [snakeCase(name), { value, unit: unitOf(name), used: null }]),
+      ),
       memory_limits: MEMORY_TIERS.map((tier) => ({ memory_limit: tier, memory_bytes: TIERS[tier].memoryBytes })),
       recovery_ms: LEASE_MS,
     }),

@@ -7,7 +7,8 @@ import { defineRoute } from '../../http/route.ts'
 import { presigner } from '../../render/presign.ts'
 import { deletedSchema } from '../../wire/list.ts'
 
-const linkMissing = (): ServiceError => new ServiceError('link_not_found', 'This link does not exist, has expired or was revoked. Ask for a new one.')
+const linkMissing = (): ServiceError =>
+  new ServiceError('link_not_found', 'This link does not exist, has expired or was revoked. Ask for a new one.')
 
 export const followLinkRoute = defineRoute({
   method: 'get',

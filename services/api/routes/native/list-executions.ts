@@ -24,7 +24,9 @@ export const listExecutionsRoute = defineRoute({
       (row) => isVisible(row, caller),
     )
     const position = (id: string): number | null => (container.queue.includes(id) ? container.queue.indexOf(id) : null)
-    const data = await Promise.all(page.rows.map((row) => renderExecution(deps, row, call.publicUrl, row.status === 'queued' ? position(row.id) : null)))
+    const data = await Promise.all(
+      page.rows.map((row) => renderExecution(deps, row, call.publicUrl, row.status === 'queued' ? position(row.id) : null)),
+    )
     return json(200, listOf(data, page.hasMore))
   },
 })

@@ -19,7 +19,8 @@ export const runCodeRoute = defineRoute({
   operationId: 'runCode',
   tag: 'Executions',
   summary: 'Run code or a notebook',
-  description: 'Executions of one container run one after another. With an `Idempotency-Key` header the same call can be repeated and runs once.',
+  description:
+    'Executions of one container run one after another. With an `Idempotency-Key` header the same call can be repeated and runs once.',
   query: WaitQuery,
   body: RunCode,
   answers: {
@@ -42,14 +43,21 @@ export const runCodeRoute = defineRoute({
       const row = await waitForEnd(call, subscription, accepted.row)
       const body = await renderExecution(call.deps, row, call.publicUrl, accepted.position)
       const replayed: Record<string, string> = before === null ? {} : { 'idempotent-replayed': 'true' }
-      return hasEnded(row.status) ? json(201, body, replayed) : json(202, body, { ...replayed, location: `${call.publicUrl}/v1/executions/${id}` })
+      return hasEnded(row.status)
+        ? json(201, body, replayed)
+        : json(202, body, { ...replayed, location: `${call.publicUrl}/v1/executions/${id}` })
     } finally {
       subscription.close()
     }
   },
 })
 
-async function accept(call: RunCall, containerId: string, id: string, source: CheckedSource): Promise<{ row: ExecutionRow; position: number | null }> {
+async function accept(
+  call: RunCall,
+  containerId: string,
+  id: string,
+  source: CheckedSource,
+): Promise<{ row: ExecutionRow; position: number | null }> {
   const { deps, caller, body } = call
   const { execution, container } = await acceptExecution(
     deps,
@@ -72,7 +80,11 @@ async function accept(call: RunCall, containerId: string, id: string, source: Ch
   return { row: execution, position: position === -1 ? null : position }
 }
 
-function waitForEnd(call: RunCall, subscription: ReturnType<RunCall['deps']['signals']['subscribe']>, row: ExecutionRow): Promise<ExecutionRow> {
+function waitForEnd(
+  call: RunCall,
+  subscription: ReturnType<RunCall['deps']['signals']['subscribe']>,
+  row: ExecutionRow,
+): Promise<ExecutionRow> {
   const { deps } = call
   const deadline = deps.clock.now() + (call.query.wait ?? LIMITS.defaultWaitSeconds) * 1000
   return waitFor(

@@ -23,7 +23,10 @@ export const cancelResponseRoute = defineRoute({
   async handle(call) {
     const { deps } = call
     const found = await responseOf(call, call.param('response_id'))
-    if (!found.request.background) throw new ServiceError('invalid_request', 'Only a response that was made with "background": true can be cancelled.', { param: 'response_id' })
+    if (!found.request.background)
+      throw new ServiceError('invalid_request', 'Only a response that was made with "background": true can be cancelled.', {
+        param: 'response_id',
+      })
     const wished = (await cancelResponse(deps, found.tenant, found.id)) ?? found
     const row = await waitForResponse(deps, wished, { seconds: WAIT_SECONDS, signal: call.request.signal })
     return json(200, renderResponse(await loadResponse(deps.objects, row), { include: row.request.include }))

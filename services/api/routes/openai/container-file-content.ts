@@ -10,7 +10,9 @@ export const containerFileContentRoute = defineRoute({
   operationId: 'getContainerFileContent',
   tag: 'Container files',
   summary: 'Download a file',
-  answers: { 302: { description: 'To the bytes, by a URL that works without a key for a few minutes.', headers: { Location: 'The presigned URL.' } } },
+  answers: {
+    302: { description: 'To the bytes, by a URL that works without a key for a few minutes.', headers: { Location: 'The presigned URL.' } },
+  },
   refusals: ['container_not_found', 'file_not_found'],
   async handle(call) {
     const container = await containerOf(call, call.param('container_id'))

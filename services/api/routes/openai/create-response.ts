@@ -21,7 +21,8 @@ export const createResponseRoute = defineRoute({
   operationId: 'createResponse',
   tag: 'Responses',
   summary: 'Take a chat turn',
-  description: 'Plain: the answer comes when the turn has ended. `stream`: server-sent events as it goes. `background`: the answer comes at once, with status `queued`.',
+  description:
+    'Plain: the answer comes when the turn has ended. `stream`: server-sent events as it goes. `background`: the answer comes at once, with status `queued`.',
   body: CreateResponse,
   answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody } },
   refusals: ['unsupported_value', 'model_not_found', 'container_not_found', 'file_not_found', 'response_not_found'],
@@ -29,7 +30,13 @@ export const createResponseRoute = defineRoute({
     const { deps, caller, body } = call
     const request = await makeRequest(call)
     const row = newResponse(
-      { tenant: caller.tenant, subject: caller.subject, request, previousResponseId: body.previous_response_id ?? null, publicUrl: call.publicUrl },
+      {
+        tenant: caller.tenant,
+        subject: caller.subject,
+        request,
+        previousResponseId: body.previous_response_id ?? null,
+        publicUrl: call.publicUrl,
+      },
       deps.clock.now(),
     )
     call.note('response_id', row.id)

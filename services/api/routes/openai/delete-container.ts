@@ -21,7 +21,10 @@ export const deleteContainerRoute = defineRoute({
     if (row !== null) {
       await Promise.all(row.queue.map((executionId) => cancelExecution(deps, caller.tenant, executionId)))
       // A lost message is made good by the reconciler, which finds the row by its due time.
-      if (row.sandboxId !== null) await deps.queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: row.sandboxId }, { group: caller.tenant }).catch(() => undefined)
+      if (row.sandboxId !== null)
+        await deps.queue
+          .send('placements', { v: 1, type: 'sandbox.stop', sandboxId: row.sandboxId }, { group: caller.tenant })
+          .catch(() => undefined)
     }
     return json(200, { id, object: 'container.deleted', deleted: true })
   },

@@ -10,8 +10,14 @@ import { queryInteger } from '../../wire/list.ts'
 import { ResponseBody } from '../../wire/response.ts'
 
 export const GetResponseQuery = z.object({
-  include: z.union([z.string().transform((name) => [name]), z.array(z.string())]).optional().openapi({ type: 'array', items: { type: 'string' }, description: 'As `include[]=code_interpreter_call.outputs`.' }),
-  stream: z.enum(['true', 'false'], 'give true or false').optional().openapi({ description: 'Answers with the events instead, from the start or after `starting_after`.' }),
+  include: z
+    .union([z.string().transform((name) => [name]), z.array(z.string())])
+    .optional()
+    .openapi({ type: 'array', items: { type: 'string' }, description: 'As `include[]=code_interpreter_call.outputs`.' }),
+  stream: z
+    .enum(['true', 'false'], 'give true or false')
+    .optional()
+    .openapi({ description: 'Answers with the events instead, from the start or after `starting_after`.' }),
   starting_after: queryInteger(-1, 999_999_999, 'The `sequence_number` of the last event that you have.').optional(),
 })
 

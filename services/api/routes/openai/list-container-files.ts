@@ -21,7 +21,9 @@ export const listContainerFilesRoute = defineRoute({
     const { deps, caller } = call
     const container = await containerOf(call, call.param('container_id'))
     const { after, limit, order } = pageOf(call.query)
-    const current = (await deps.table.files.all(caller.tenant, container.id)).filter((row) => row.isCurrent && row.state === 'stored').toSorted(byAge)
+    const current = (await deps.table.files.all(caller.tenant, container.id))
+      .filter((row) => row.isCurrent && row.state === 'stored')
+      .toSorted(byAge)
     const sorted = order === 'desc' ? current.toReversed() : current
     const at = after === null ? -1 : sorted.findIndex((row) => row.id === after)
     // An unknown cursor gives an empty page, as in every other list.

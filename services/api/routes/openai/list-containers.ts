@@ -21,6 +21,12 @@ export const listContainersRoute = defineRoute({
       (row) => isVisible(row, caller),
     )
     const now = deps.clock.now()
-    return json(200, listOf(page.rows.map((row) => renderContainer(row, now)), page.hasMore))
+    return json(
+      200,
+      listOf(
+        page.rows.map((row) => renderContainer(row, now)),
+        page.hasMore,
+      ),
+    )
   },
 })

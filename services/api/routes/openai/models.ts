@@ -14,13 +14,17 @@ const renderModel = (model: ModelEntry): z.infer<typeof Model> => ({
 })
 
 export const modelMissing = (name: string, models: readonly ModelEntry[]): ServiceError =>
-  new ServiceError('model_not_found', `No model ${JSON.stringify(name.slice(0, 80))} is configured here. Available: ${models.map((model) => model.id).join(', ') || 'none'}.`, { param: 'model' })
+  new ServiceError(
+    'model_not_found',
+    `No model ${JSON.stringify(name.slice(0, 80))} is configured here. Available: ${models.map((model) => model.id).join(', ') || 'none'}.`,
+    { param: 'model' },
+  )
 
 export const listModelsRoute = defineRoute({
   method: 'get',
   path: '/v1/models',
   operationId: 'listModels',
-  tag: 'Models',
+  tag: 'Language models',
   summary: 'List the models',
   answers: { 200: { description: 'All of them.', schema: z.object({ object: z.literal('list'), data: z.array(Model) }) } },
   handle: ({ deps }) => json(200, { object: 'list', data: deps.models.list().map(renderModel) }),
@@ -30,7 +34,7 @@ export const getModelRoute = defineRoute({
   method: 'get',
   path: '/v1/models/{model}',
   operationId: 'getModel',
-  tag: 'Models',
+  tag: 'Language models',
   summary: 'Get a model',
   answers: { 200: { description: 'The model.', schema: Model } },
   refusals: ['model_not_found'],

@@ -13,7 +13,9 @@ export const responseInputItemsRoute = defineRoute({
   tag: 'Responses',
   summary: 'List what a response was asked',
   query: ListQuery,
-  answers: { 200: { description: 'A page of items.', schema: listSchema(z.looseObject({ id: z.string(), type: z.string() }), 'InputItemList') } },
+  answers: {
+    200: { description: 'A page of items.', schema: listSchema(z.looseObject({ id: z.string(), type: z.string() }), 'InputItemList') },
+  },
   refusals: ['response_not_found'],
   async handle(call) {
     const row = await loadResponse(call.deps.objects, await responseOf(call, call.param('response_id')))

@@ -12,7 +12,11 @@ export const uploadContainerFileRoute = defineRoute({
   tag: 'Container files',
   summary: 'Put a file into a container',
   description: 'A multipart form with the file, or JSON `{"file_id": "…"}` for a copy. A path that is there already gets a new version.',
-  streamed: { contentType: 'multipart/form-data', schema: FileForm, description: 'A form with the part `file`, or JSON `{"file_id": "…", "path"?: "…"}`.' },
+  streamed: {
+    contentType: 'multipart/form-data',
+    schema: FileForm,
+    description: 'A form with the part `file`, or JSON `{"file_id": "…", "path"?: "…"}`.',
+  },
   answers: { 200: { description: 'The file.', schema: ContainerFile } },
   refusals: ['container_not_found', 'file_not_found', 'invalid_file_name'],
   async handle(call) {

@@ -8,16 +8,21 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-it.for([{}, { authorization: '' }, { authorization: 'Bearer ' }, { authorization: 'Bearer ck_wrong' }, { authorization: 'Basic abc' }, { authorization: `Bearer ${'x'.repeat(5_000)}` }])(
-  'refuses %j', async (headers) => {
-    for (const path of ['/v1/containers', '/v1/limits', '/v1/models', '/v1/executions/exec_x']) {
-      const answer = await fetch(`${api.url}${path}`, { headers: headers as Record<string, string> })
-      expect(answer.status).toBe(401)
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer')
-      expect(await answer.json()).toMatchObject({ error: { code: 'invalid_api_key', type: 'authentication_error' } })
-    }
-  },
-)
+it.for([
+  {},
+  { authorization: '' },
+  { authorization: 'Bearer ' },
+  { authorization: 'Bearer ck_wrong' },
+  { authorization: 'Basic abc' },
+  { authorization: `Bearer ${'x'.repeat(5_000)}` },
+])('refuses %j', async (headers) => {
+  for (const path of ['/v1/containers', '/v1/limits', '/v1/models', '/v1/executions/exec_x']) {
+    const answer = await fetch(`${api.url}${path}`, { headers: headers as Record<string, string> })
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    expect(await answer.json()).toMatchObject({ error: { code: 'invalid_api_key', type: 'authentication_error' } })
+  }
+})
 
 it('refuses a key that was revoked', async () => {
   const { key, keyId, tenant } = await api.newKey()

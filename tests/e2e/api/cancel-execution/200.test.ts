@@ -29,7 +29,10 @@ it('ends one that nobody works on, at once and once', async () => {
   expect(await (await waiting).json()).toEqual(first)
   expect(await cancel()).toEqual(first)
   const frames = await collectSse(await api.fetch(`/v1/executions/${id}/events`))
-  expect(frames.map((frame) => [frame.id, frame.event])).toEqual([['0', 'status'], ['1', 'done']])
+  expect(frames.map((frame) => [frame.id, frame.event])).toEqual([
+    ['0', 'status'],
+    ['1', 'done'],
+  ])
 })
 
 it('leaves one that a worker holds to that worker', async () => {
@@ -41,7 +44,12 @@ it('leaves one that a worker holds to that worker', async () => {
 
 it('leaves one that reached a sandbox to the next worker', async () => {
   const now = Date.now()
-  const taken = await api.table.executions.take(api.owner.tenant, id, { owner: 'wrk_a', now, expiresAt: now + LEASE_MS }, { status: 'running', sandboxId: 'sbx_a' })
+  const taken = await api.table.executions.take(
+    api.owner.tenant,
+    id,
+    { owner: 'wrk_a', now, expiresAt: now + LEASE_MS },
+    { status: 'running', sandboxId: 'sbx_a' },
+  )
   if (taken.kind !== 'taken') throw new Error(taken.kind)
   await api.table.executions.commit(api.owner.tenant, id, taken.row.fence, {}, { release: true })
   expect(await cancel()).toMatchObject({ status: 'running' })

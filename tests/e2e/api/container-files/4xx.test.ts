@@ -15,12 +15,19 @@ afterAll(() => api.stop())
 
 const part = (filename: string, body = 'x'): string =>
   `--b\r\nContent-Disposition: form-data; name="file"; filename="${filename}"\r\nContent-Type: application/octet-stream\r\n\r\n${body}\r\n--b--\r\n`
-const raw = (body: string, type = 'multipart/form-data; boundary=b'): Promise<Response> => api.fetch(path, { method: 'POST', body, headers: { 'content-type': type } })
-const refusal = async (answer: Response): Promise<unknown> => [answer.status, ((await answer.json()) as { error: { code: string } }).error.code]
+const raw = (body: string, type = 'multipart/form-data; boundary=b'): Promise<Response> =>
+  api.fetch(path, { method: 'POST', body, headers: { 'content-type': type } })
+const refusal = async (answer: Response): Promise<unknown> => [
+  answer.status,
+  ((await answer.json()) as { error: { code: string } }).error.code,
+]
 
-it.for(['../../x', '/etc/passwd', 'a//b', 'a/./b', 'n'.repeat(300), 'CON', 'a\u202Eb.txt', 'dot.', ''])('refuses the file name %j', async (name) => {
-  expect(await refusal(await raw(part(name)))).toEqual([400, 'invalid_file_name'])
-})
+it.for(['../../x', '/etc/passwd', 'a//b', 'a/./b', 'n'.repeat(300), 'CON', 'a\u202Eb.txt', 'dot.', ''])(
+  'refuses the file name %j',
+  async (name) => {
+    expect(await refusal(await raw(part(name)))).toEqual([400, 'invalid_file_name'])
+  },
+)
 
 it('leaves no bytes behind when it refuses', async () => {
   await raw(part('../x'))
@@ -28,7 +35,10 @@ it('leaves no bytes behind when it refuses', async () => {
 })
 
 it('refuses a form without a file, cut off, without boundary or with no body', async () => {
-  expect(await refusal(await raw('--b\r\nContent-Disposition: form-data; name="other"\r\n\r\n1\r\n--b--\r\n'))).toEqual([400, 'invalid_request'])
+  expect(await refusal(await raw('--b\r\nContent-Disposition: form-data; name="other"\r\n\r\n1\r\n--b--\r\n'))).toEqual([
+    400,
+    'invalid_request',
+  ])
   expect(await refusal(await raw(part('a.txt').slice(0, -8)))).toEqual([400, 'invalid_request'])
   expect(await refusal(await raw(part('a.txt'), 'multipart/form-data'))).toEqual([400, 'invalid_request'])
   expect(await refusal(await raw('', 'multipart/form-data; boundary=b'))).toEqual([400, 'invalid_request'])
@@ -36,7 +46,11 @@ it('refuses a form without a file, cut off, without boundary or with no body', a
 
 it('refuses other types and compressed forms', async () => {
   expect(await refusal(await raw('x', 'text/csv'))).toEqual([415, 'unsupported_media_type'])
-  const answer = await api.fetch(path, { method: 'POST', body: part('a'), headers: { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': 'gzip' } })
+  const answer = await api.fetch(path, {
+    method: 'POST',
+    body: part('a'),
+    headers: { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': 'gzip' },
+  })
   expect(await refusal(answer)).toEqual([415, 'unsupported_media_type'])
 })
 
@@ -56,7 +70,12 @@ it('refuses a file over the cap whose length was not announced, without taking a
       else controller.enqueue(chunk)
     },
   })
-  const answer = await api.fetch(path, { method: 'POST', body, duplex: 'half', headers: { 'content-type': 'multipart/form-data; boundary=b' } } as RequestInit)
+  const answer = await api.fetch(path, {
+    method: 'POST',
+    body,
+    duplex: 'half',
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+  } as RequestInit)
   expect(await refusal(answer)).toEqual([413, 'request_too_large'])
   expect(sent).toBeLessThan(2 * LIMITS.maxMultipartFileBytes)
   expect(await api.objects.deletePrefix(`tenants/${api.owner.tenant}/`)).toBe(0)
@@ -66,7 +85,12 @@ it('answers 413 by the announced length alone', async () => {
   const status = await new Promise((resolve, reject) => {
     const outgoing = request(`${api.url}${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${api.owner.key}`, 'content-type': 'multipart/form-data; boundary=b', 'content-length': 200 * 1024 * 1024, expect: '100-continue' },
+      headers: {
+        authorization: `Bearer ${api.owner.key}`,
+        'content-type': 'multipart/form-data; boundary=b',
+        'content-length': 200 * 1024 * 1024,
+        expect: '100-continue',
+      },
     })
     outgoing.on('response', (answer) => resolve(answer.statusCode)).on('error', reject)
     outgoing.flushHeaders()
@@ -84,7 +108,9 @@ it('answers ids of others as ids that are not there', async () => {
       api.fetch(`${path}/${file.id}${suffix}`, { key: api.stranger }),
     ])
     expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404])
-    const [mine, none] = (await Promise.all(answers.map((answer) => answer.text()))).map((text) => text.replaceAll(/c(file|ntr)_\w+/g, 'ID').replaceAll(/req_\w+/g, 'REQ'))
+    const [mine, none] = (await Promise.all(answers.map((answer) => answer.text()))).map((text) =>
+      text.replaceAll(/c(file|ntr)_\w+/g, 'ID').replaceAll(/req_\w+/g, 'REQ'),
+    )
     expect(mine).toBe(none)
   }
 })

@@ -7,11 +7,21 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-it('creates, gets, lists and deletes with OpenAI\'s own client', async () => {
+it("creates, gets, lists and deletes with OpenAI's own client", async () => {
   const client = api.openai()
-  const made = await client.containers.create({ name: 'work', expires_after: { anchor: 'last_active_at', minutes: 7 }, memory_limit: '4g', network_policy: { type: 'disabled' } })
+  const made = await client.containers.create({
+    name: 'work',
+    expires_after: { anchor: 'last_active_at', minutes: 7 },
+    memory_limit: '4g',
+    network_policy: { type: 'disabled' },
+  })
   expect(made).toMatchObject({
-    object: 'container', name: 'work', status: 'running', memory_limit: '4g', expires_after: { anchor: 'last_active_at', minutes: 7 }, network_policy: { type: 'disabled' },
+    object: 'container',
+    name: 'work',
+    status: 'running',
+    memory_limit: '4g',
+    expires_after: { anchor: 'last_active_at', minutes: 7 },
+    network_policy: { type: 'disabled' },
   })
   expect(made.id).toMatch(/^cntr_/)
   expect(Math.abs(made.created_at - Date.now() / 1000)).toBeLessThan(60)
@@ -63,9 +73,13 @@ it('ends what runs in a container that is deleted', async () => {
   expect((await api.fetch(`/v1/containers/${id}`, { method: 'DELETE' })).status).toBe(404)
 })
 
-it('shows a key that is bound to an end user that user\'s containers only', async () => {
+it("shows a key that is bound to an end user that user's containers only", async () => {
   const { tenant } = await api.newKey()
-  const [ann, bob, admin] = await Promise.all([api.newKey({ tenant, subject: 'ann' }), api.newKey({ tenant, subject: 'bob' }), api.newKey({ tenant })])
+  const [ann, bob, admin] = await Promise.all([
+    api.newKey({ tenant, subject: 'ann' }),
+    api.newKey({ tenant, subject: 'bob' }),
+    api.newKey({ tenant }),
+  ])
   const hers = await api.openai(ann).containers.create({ name: 'hers' })
   await api.openai(bob).containers.create({ name: 'his' })
   expect((await api.openai(ann).containers.list({ limit: 1 })).data.map((container) => container.name)).toEqual(['hers'])

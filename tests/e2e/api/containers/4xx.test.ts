@@ -14,7 +14,12 @@ const cases: readonly (readonly [string, unknown, string, string])[] = [
   ['an unknown tier', { name: 'x', memory_limit: '2g' }, 'invalid_request', 'memory_limit'],
   ['no minutes', { name: 'x', expires_after: { anchor: 'last_active_at', minutes: 0 } }, 'invalid_request', 'expires_after.minutes'],
   ['another anchor', { name: 'x', expires_after: { anchor: 'created_at', minutes: 5 } }, 'invalid_request', 'expires_after.anchor'],
-  ['a list of hosts', { name: 'x', network_policy: { type: 'allowlist', allowed_domains: ['a.b'] } }, 'unsupported_value', 'network_policy'],
+  [
+    'a list of hosts',
+    { name: 'x', network_policy: { type: 'allowlist', allowed_domains: ['a.b'] } },
+    'unsupported_value',
+    'network_policy',
+  ],
   ['skills', { name: 'x', skills: [{ type: 'skill_reference', skill_id: 's' }] }, 'unsupported_value', 'skills'],
 ]
 it.for(cases)('refuses %s', async ([, body, code, param]) => {
@@ -34,7 +39,10 @@ it('refuses files that are not there, and makes no container then', async () => 
   expect((await api.openai(key).containers.list()).data).toEqual([])
 })
 
-it.for(['limit=0', 'limit=101', 'limit=abc', 'limit=1&limit=2', 'order=up', 'after=a&after=b'])('refuses to list with ?%s', async (query) => {
-  const answer = await api.fetch(`/v1/containers?${query}`)
-  expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: query.split('=')[0] } }])
-})
+it.for(['limit=0', 'limit=101', 'limit=abc', 'limit=1&limit=2', 'order=up', 'after=a&after=b'])(
+  'refuses to list with ?%s',
+  async (query) => {
+    const answer = await api.fetch(`/v1/containers?${query}`)
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: query.split('=')[0] } }])
+  },
+)

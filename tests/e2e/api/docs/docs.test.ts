@@ -29,7 +29,9 @@ afterAll(() => api.stop())
 it('describes every route, once', () => {
   expect(document.openapi).toBe('3.1.0')
   expect(document.servers).toEqual([{ url: api.url }])
-  const described = Object.entries(document.paths).flatMap(([path, operations]) => Object.entries(operations).map(([method, operation]) => `${method} ${path} ${operation.operationId}`))
+  const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => `${method} ${path} ${operation.operationId}`),
+  )
   expect(described.toSorted()).toEqual(ROUTES.map((route) => `${route.method} ${route.path} ${route.operationId}`).toSorted())
   expect(new Set(described.map((line) => line.split(' ')[2])).size).toBe(described.length)
 })
@@ -45,7 +47,8 @@ it('says of every route what it does, what it answers and how it refuses', () =>
       expect(Object.keys(operation.responses), path).toEqual(expect.arrayContaining(isOpen ? ['400', '500'] : ['400', '401', '500']))
       if (operation.requestBody !== undefined) expect(operation.requestBody.required, `${method} ${path}`).toBe(true)
       for (const [status, answer] of Object.entries(operation.responses))
-        if (Number(status) >= 400 && path !== '/readyz') expect(answer.content?.['application/json']?.schema, `${path} ${status}`).toEqual({ $ref: '#/components/schemas/Error' })
+        if (Number(status) >= 400 && path !== '/readyz')
+          expect(answer.content?.['application/json']?.schema, `${path} ${status}`).toEqual({ $ref: '#/components/schemas/Error' })
     }
   }
   expect(document.components.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } })

@@ -16,7 +16,8 @@ beforeEach(async () => {
   id = ((await (await api.post(`/v1/containers/${containerId}/executions?wait=0`, { code: 'x' })).json()) as { id: string }).id
 })
 
-const follow = (query = '', headers: Record<string, string> = {}): Promise<Response> => api.fetch(`/v1/executions/${id}/events${query}`, { headers })
+const follow = (query = '', headers: Record<string, string> = {}): Promise<Response> =>
+  api.fetch(`/v1/executions/${id}/events${query}`, { headers })
 const fact = (seq: number, text: string): ExecutionEvent => ({ seq, at: 1_700_000_000_000, type: 'stdout', cell: 0, text })
 const logged: readonly ExecutionEvent[] = [{ seq: 1, at: 1_700_000_000_000, type: 'status', status: 'running' }, fact(2, 'a'), fact(3, 'b')]
 const finish = (): Promise<void> => finishExecution(api, api.owner.tenant, id, { logged })
@@ -26,9 +27,19 @@ it('tells everything of an ended execution, numbered from 0, done last', async (
   const answer = await follow()
   expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   const frames = await collectSse(answer)
-  expect(frames.map((frame) => [frame.id, frame.event])).toEqual([['0', 'status'], ['1', 'status'], ['2', 'stdout'], ['3', 'stdout'], ['4', 'done']])
+  expect(frames.map((frame) => [frame.id, frame.event])).toEqual([
+    ['0', 'status'],
+    ['1', 'status'],
+    ['2', 'stdout'],
+    ['3', 'stdout'],
+    ['4', 'done'],
+  ])
   expect(frames.map((frame) => JSON.parse(frame.data) as object)).toMatchObject([
-    { seq: 0, status: 'queued' }, { seq: 1, status: 'running' }, { seq: 2, cell: 0, text: 'a', at: '2023-11-14T22:13:20.000Z' }, { seq: 3, text: 'b' }, { seq: 4, status: 'succeeded', reason: null },
+    { seq: 0, status: 'queued' },
+    { seq: 1, status: 'running' },
+    { seq: 2, cell: 0, text: 'a', at: '2023-11-14T22:13:20.000Z' },
+    { seq: 3, text: 'b' },
+    { seq: 4, status: 'succeeded', reason: null },
   ])
 })
 
@@ -60,7 +71,10 @@ it('tells the end of an execution whose worker did not live to write it', async 
   if (taken.kind !== 'taken') throw new Error(taken.kind)
   await api.table.executions.commit(api.owner.tenant, id, taken.row.fence, { status: 'failed', reason: 'dead_letter', endedAt: now })
   const frames = await collectSse(await follow())
-  expect(frames.map((frame) => [frame.id, frame.event])).toEqual([['0', 'status'], ['1', 'done']])
+  expect(frames.map((frame) => [frame.id, frame.event])).toEqual([
+    ['0', 'status'],
+    ['1', 'done'],
+  ])
   expect(JSON.parse(frames[1]?.data ?? '')).toMatchObject({ status: 'failed', reason: 'dead_letter' })
 })
 
@@ -68,8 +82,22 @@ it('links the files that it tells of', async () => {
   const file = { id: 'cfile_01kajv9h2s8p0ww3d4dq4cs1zt', path: 'a.txt', bytes: 1, sha256: 'aa', mime: 'text/plain' }
   const objectKey = `tenants/${api.owner.tenant}/${containerId}/files/x`
   await api.objects.put(objectKey, Buffer.from('x'), { contentType: 'text/plain' })
-  await api.table.files.put({ ...file, v: 1, tenant: api.owner.tenant, containerId, source: 'assistant', createdAt: 1, objectKey, executionId: id, isCurrent: true, state: 'stored', sandboxGeneration: 1 })
-  await finishExecution(api, api.owner.tenant, id, { logged: [{ seq: 1, at: 1, type: 'file', file: { ...file, isNew: true, modifiedFrom: null } }] })
+  await api.table.files.put({
+    ...file,
+    v: 1,
+    tenant: api.owner.tenant,
+    containerId,
+    source: 'assistant',
+    createdAt: 1,
+    objectKey,
+    executionId: id,
+    isCurrent: true,
+    state: 'stored',
+    sandboxGeneration: 1,
+  })
+  await finishExecution(api, api.owner.tenant, id, {
+    logged: [{ seq: 1, at: 1, type: 'file', file: { ...file, isNew: true, modifiedFrom: null } }],
+  })
   const frames = await collectSse(await follow('?after=0'))
   const told = JSON.parse(frames[0]?.data ?? '') as { file: { path: string; url: string } }
   expect(told.file.path).toBe('/mnt/data/a.txt')

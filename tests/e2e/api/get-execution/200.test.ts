@@ -10,7 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-const accept = async (): Promise<string> => ((await (await api.post(`/v1/containers/${containerId}/executions?wait=0`, { code: 'x' })).json()) as { id: string }).id
+const accept = async (): Promise<string> =>
+  ((await (await api.post(`/v1/containers/${containerId}/executions?wait=0`, { code: 'x' })).json()) as { id: string }).id
 const get = (path: string, key = api.owner): Promise<Response> => api.fetch(path, { key })
 
 it('answers at the end when it is asked to wait', async () => {
@@ -35,17 +36,29 @@ it('reads a result that lies in an object', async () => {
   const taken = await api.table.executions.take(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
   if (taken.kind !== 'taken') throw new Error(taken.kind)
   const objectKey = `tenants/${api.owner.tenant}/${containerId}/results/r`
-  const { bytes } = await api.objects.put(objectKey, Buffer.from(JSON.stringify({ ...emptyResult, stdout: 'big' })), { contentType: 'application/json' })
-  await api.table.executions.commit(api.owner.tenant, id, taken.row.fence, { status: 'succeeded', endedAt: now, resultRef: { objectKey, bytes } })
+  const { bytes } = await api.objects.put(objectKey, Buffer.from(JSON.stringify({ ...emptyResult, stdout: 'big' })), {
+    contentType: 'application/json',
+  })
+  await api.table.executions.commit(api.owner.tenant, id, taken.row.fence, {
+    status: 'succeeded',
+    endedAt: now,
+    resultRef: { objectKey, bytes },
+  })
   expect(await (await get(`/v1/executions/${id}`)).json()).toMatchObject({ stdout: 'big', usage: { run_ms: 3 } })
 })
 
 it('lists the executions of a container, newest first unless told otherwise', async () => {
   const { id: other } = await api.openai().containers.create({ name: 'list' })
   const ids: string[] = []
-  for (const code of ['1', '2', '3']) ids.push(((await (await api.post(`/v1/containers/${other}/executions?wait=0`, { code })).json()) as { id: string }).id)
-  const list = async (query: string): Promise<{ data: { id: string; queue_position: number }[]; has_more: boolean; last_id: string }> => (await get(`/v1/containers/${other}/executions${query}`)).json() as never
-  expect((await list('')).data.map((row) => [row.id, row.queue_position])).toEqual([[ids[2], 2], [ids[1], 1], [ids[0], 0]])
+  for (const code of ['1', '2', '3'])
+    ids.push(((await (await api.post(`/v1/containers/${other}/executions?wait=0`, { code })).json()) as { id: string }).id)
+  const list = async (query: string): Promise<{ data: { id: string; queue_position: number }[]; has_more: boolean; last_id: string }> =>
+    (await get(`/v1/containers/${other}/executions${query}`)).json() as never
+  expect((await list('')).data.map((row) => [row.id, row.queue_position])).toEqual([
+    [ids[2], 2],
+    [ids[1], 1],
+    [ids[0], 0],
+  ])
   const first = await list('?order=asc&limit=2')
   expect([first.data.map((row) => row.id), first.has_more]).toEqual([ids.slice(0, 2), true])
   expect((await list(`?order=asc&limit=2&after=${first.last_id}`)).data.map((row) => row.id)).toEqual(ids.slice(2))
@@ -54,9 +67,15 @@ it('lists the executions of a container, newest first unless told otherwise', as
 it('answers ids of others as ids that are not there', async () => {
   const id = await accept()
   for (const suffix of ['', '/notebook.ipynb', '/events']) {
-    const answers = await Promise.all([get(`/v1/executions/${id}${suffix}`, api.stranger), get(`/v1/executions/exec_01kajv9h2s8p0ww3d4dq4cs1zt${suffix}`), get(`/v1/executions/nonsense${suffix}`)])
+    const answers = await Promise.all([
+      get(`/v1/executions/${id}${suffix}`, api.stranger),
+      get(`/v1/executions/exec_01kajv9h2s8p0ww3d4dq4cs1zt${suffix}`),
+      get(`/v1/executions/nonsense${suffix}`),
+    ])
     expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404])
-    const bodies = (await Promise.all(answers.map((answer) => answer.text()))).map((text) => text.replaceAll(/exec_\w+|nonsense/g, 'ID').replaceAll(/req_\w+/g, 'REQ'))
+    const bodies = (await Promise.all(answers.map((answer) => answer.text()))).map((text) =>
+      text.replaceAll(/exec_\w+|nonsense/g, 'ID').replaceAll(/req_\w+/g, 'REQ'),
+    )
     expect(new Set(bodies).size).toBe(1)
   }
 })

@@ -39,7 +39,14 @@ it('is revoked by its owner, and by nobody else', async () => {
 
 it('ends with its time and with its container', async () => {
   const now = Date.now()
-  const link = { v: 1 as const, tenant: api.owner.tenant, containerId, target: { objectKey: 'k', filename: 'a', mime: 'text/plain', bytes: 1 }, createdAt: now - 2, revokedAt: null }
+  const link = {
+    v: 1 as const,
+    tenant: api.owner.tenant,
+    containerId,
+    target: { objectKey: 'k', filename: 'a', mime: 'text/plain', bytes: 1 },
+    createdAt: now - 2,
+    revokedAt: null,
+  }
   await api.table.links.put({ ...link, id: 'link_01kajv9h2s8p0ww3d4dq4cs1zt', tokenHash: hashToken('t'.repeat(43)), expiresAt: now - 1 })
   expect(await statusOf(`${api.url}/d/${'t'.repeat(43)}`)).toBe(404)
 
@@ -52,5 +59,9 @@ it('ends with its time and with its container', async () => {
 
 it('answers a wrong token as JSON', async () => {
   const answer = await fetch(`${api.url}/d/${'x'.repeat(43)}`)
-  expect([answer.status, answer.headers.get('content-type'), await answer.json()]).toMatchObject([404, 'application/json', { error: { code: 'link_not_found' } }])
+  expect([answer.status, answer.headers.get('content-type'), await answer.json()]).toMatchObject([
+    404,
+    'application/json',
+    { error: { code: 'link_not_found' } },
+  ])
 })

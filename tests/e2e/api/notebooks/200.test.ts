@@ -7,7 +7,13 @@ interface Notebook {
   readonly nbformat: number
   readonly nbformat_minor: number
   readonly metadata: Record<string, unknown>
-  readonly cells: readonly { readonly id: string; readonly cell_type: string; readonly source: string; readonly execution_count?: number | null; readonly outputs?: readonly unknown[] }[]
+  readonly cells: readonly {
+    readonly id: string
+    readonly cell_type: string
+    readonly source: string
+    readonly execution_count?: number | null
+    readonly outputs?: readonly unknown[]
+  }[]
 }
 
 let api: TestApi
@@ -31,10 +37,19 @@ const notebookOf = async (path: string): Promise<Notebook> => {
 }
 
 const sent = {
-  nbformat: 4, nbformat_minor: 2, metadata: { title: 'kept', kernelspec: { name: 'r' } },
+  nbformat: 4,
+  nbformat_minor: 2,
+  metadata: { title: 'kept', kernelspec: { name: 'r' } },
   cells: [
     { cell_type: 'markdown', metadata: {}, source: ['# Hello\n', 'world'] },
-    { cell_type: 'code', id: 'mine', metadata: { tags: ['a'] }, source: 'x = 1', outputs: [{ output_type: 'stream', name: 'stdout', text: 'stale' }], execution_count: 9 },
+    {
+      cell_type: 'code',
+      id: 'mine',
+      metadata: { tags: ['a'] },
+      source: 'x = 1',
+      outputs: [{ output_type: 'stream', name: 'stdout', text: 'stale' }],
+      execution_count: 9,
+    },
     { cell_type: 'code', id: 'mine', metadata: {}, source: 'never ran', outputs: [], execution_count: null },
   ],
 }
@@ -43,13 +58,25 @@ it('hands back the notebook that was sent, executed, its words kept', async () =
   const png = Buffer.from([137, 80, 78, 71])
   const objectKey = `tenants/${api.owner.tenant}/${containerId}/outputs/plot`
   await api.objects.put(objectKey, png, { contentType: 'image/png' })
-  const outputs = [{ output_type: 'display_data' as const, data: { 'text/plain': '<Figure>', 'cellblock/ref': { objectKey, bytes: 4, mime: 'image/png' } }, metadata: {} }]
+  const outputs = [
+    {
+      output_type: 'display_data' as const,
+      data: { 'text/plain': '<Figure>', 'cellblock/ref': { objectKey, bytes: 4, mime: 'image/png' } },
+      metadata: {},
+    },
+  ]
   const id = await run({ notebook: sent }, [{ index: 1, status: 'ok', executionCount: 4, outputs }])
   const notebook = await notebookOf(`/v1/executions/${id}`)
   expect(notebook).toMatchObject({ nbformat: 4, nbformat_minor: 5, metadata: { title: 'kept', kernelspec: { name: 'python3' } } })
   expect(notebook.cells).toMatchObject([
     { cell_type: 'markdown', source: '# Hello\nworld' },
-    { cell_type: 'code', id: 'mine', source: 'x = 1', execution_count: 4, outputs: [{ output_type: 'display_data', data: { 'text/plain': '<Figure>', 'image/png': png.toString('base64') } }] },
+    {
+      cell_type: 'code',
+      id: 'mine',
+      source: 'x = 1',
+      execution_count: 4,
+      outputs: [{ output_type: 'display_data', data: { 'text/plain': '<Figure>', 'image/png': png.toString('base64') } }],
+    },
     { cell_type: 'code', id: 'mine-2', source: 'never ran', execution_count: null, outputs: [] },
   ])
   expect(JSON.stringify(notebook)).not.toContain('cellblock/ref')
@@ -63,7 +90,11 @@ it('puts everything that ran in a container into one notebook, oldest first, eve
   await run({ notebook: sent }, [])
   await run({ code: long }, [])
   const notebook = await notebookOf(`/v1/containers/${containerId}`)
-  expect(notebook.cells.map((cell) => cell.source)).toEqual(['a = 1', ...Array.from({ length: 2 }, () => ['# Hello\nworld', 'x = 1', 'never ran']).flat(), long])
+  expect(notebook.cells.map((cell) => cell.source)).toEqual([
+    'a = 1',
+    ...Array.from({ length: 2 }, () => ['# Hello\nworld', 'x = 1', 'never ran']).flat(),
+    long,
+  ])
   const ids = notebook.cells.map((cell) => cell.id)
   expect(new Set(ids).size).toBe(ids.length)
   for (const id of ids) expect(id).toMatch(/^[\w-]{1,64}$/)

@@ -24,10 +24,22 @@ const cases: readonly (readonly [string, object, number, string, string | null])
   ['a container that is not there', tool('cntr_01kajv9h2s8p0ww3d4dq4cs1zt'), 404, 'container_not_found', 'tools[0].container'],
   ['a container id that is none', tool('nonsense'), 404, 'container_not_found', 'tools[0].container'],
   ['a file that is not there', tool({ type: 'auto', file_ids: ['cfile_x'] }), 404, 'file_not_found', 'tools[0].container.file_ids'],
-  ['hosts', tool({ type: 'auto', network_policy: { type: 'allowlist', allowed_domains: [] } }), 400, 'unsupported_value', 'tools[0].container.network_policy'],
+  [
+    'hosts',
+    tool({ type: 'auto', network_policy: { type: 'allowlist', allowed_domains: [] } }),
+    400,
+    'unsupported_value',
+    'tools[0].container.network_policy',
+  ],
   ['a temperature of 3', { model: 'demo', input: 'x', temperature: 3 }, 400, 'invalid_request', 'temperature'],
   ['a stream that is a word', { model: 'demo', input: 'x', stream: 'yes' }, 400, 'invalid_request', 'stream'],
-  ['an unknown previous response', { model: 'demo', input: 'x', previous_response_id: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt' }, 404, 'response_not_found', 'previous_response_id'],
+  [
+    'an unknown previous response',
+    { model: 'demo', input: 'x', previous_response_id: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt' },
+    404,
+    'response_not_found',
+    'previous_response_id',
+  ],
   ['a background turn that is not stored', { model: 'demo', input: 'x', background: true, store: false }, 400, 'invalid_request', 'store'],
   ['a conversation', { model: 'demo', input: 'x', conversation: 'conv_1' }, 400, 'unsupported_value', 'conversation'],
 ]
@@ -38,17 +50,34 @@ it.for(cases)('refuses %s', async ([, body, status, code, param]) => {
 })
 
 it('names the models that there are', async () => {
-  await expect(api.openai().responses.create({ model: 'nope', input: 'x' })).rejects.toMatchObject({ status: 404, message: expect.stringContaining('Available: demo') })
+  await expect(api.openai().responses.create({ model: 'nope', input: 'x' })).rejects.toMatchObject({
+    status: 404,
+    message: expect.stringContaining('Available: demo'),
+  })
 })
 
 it('ignores fields that it does not know', async () => {
-  const answer = await api.post('/v1/responses', { model: 'demo', input: 'x', background: true, truncation: 'auto', reasoning: { effort: 'low' }, text: {}, prompt_cache_key: 'k', future: { a: [1] } })
+  const answer = await api.post('/v1/responses', {
+    model: 'demo',
+    input: 'x',
+    background: true,
+    truncation: 'auto',
+    reasoning: { effort: 'low' },
+    text: {},
+    prompt_cache_key: 'k',
+    future: { a: [1] },
+  })
   expect(answer.status).toBe(200)
 })
 
 it('refuses to cancel a turn that is not in the background', async () => {
   const stop = new AbortController()
-  const stream = await api.fetch('/v1/responses', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ model: 'demo', input: 'x', stream: true }), signal: stop.signal })
+  const stream = await api.fetch('/v1/responses', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo', input: 'x', stream: true }),
+    signal: stop.signal,
+  })
   expect(stream.status).toBe(200)
   const id = api.events.findLast((event) => event['route'] === 'createResponse')?.['response_id']
   const answer = await api.fetch(`/v1/responses/${String(id)}/cancel`, { method: 'POST' })
@@ -59,14 +88,23 @@ it('refuses to cancel a turn that is not in the background', async () => {
 it('answers ids of others, and turns that were not stored, as ids that are not there', async () => {
   const { id } = await api.openai().responses.create({ model: 'demo', input: 'x', background: true })
   const texts = await Promise.all(
-    [api.fetch(`/v1/responses/${id}`, { key: api.stranger }), api.fetch('/v1/responses/resp_01kajv9h2s8p0ww3d4dq4cs1zt'), api.fetch('/v1/responses/nonsense')].map(async (asked) => {
+    [
+      api.fetch(`/v1/responses/${id}`, { key: api.stranger }),
+      api.fetch('/v1/responses/resp_01kajv9h2s8p0ww3d4dq4cs1zt'),
+      api.fetch('/v1/responses/nonsense'),
+    ].map(async (asked) => {
       const answer = await asked
       expect(answer.status).toBe(404)
       return (await answer.text()).replaceAll(/resp_\w+|nonsense/g, 'ID').replaceAll(/req_\w+/g, 'REQ')
     }),
   )
   expect(new Set(texts).size).toBe(1)
-  for (const [method, suffix] of [['POST', '/cancel'], ['DELETE', ''], ['GET', '/input_items'], ['GET', '?stream=true']] as const)
+  for (const [method, suffix] of [
+    ['POST', '/cancel'],
+    ['DELETE', ''],
+    ['GET', '/input_items'],
+    ['GET', '?stream=true'],
+  ] as const)
     expect((await api.fetch(`/v1/responses/${id}${suffix}`, { method, key: api.stranger })).status).toBe(404)
 })
 

@@ -29,11 +29,35 @@ const cases: readonly (readonly [what: string, body: unknown, status: number, co
   ['an old notebook', notebook({ nbformat: 3 }), 400, 'invalid_notebook', 'notebook.nbformat'],
   ['cells that are no list', notebook({ cells: {} }), 400, 'invalid_notebook', 'notebook.cells'],
   ['a cell that is no object', notebook({ cells: [1] }), 400, 'invalid_notebook', 'notebook.cells[0]'],
-  ['an unknown cell type', notebook({ cells: [{ cell_type: 'heading', source: '' }] }), 400, 'invalid_notebook', 'notebook.cells[0].cell_type'],
-  ['a source that is a number', notebook({ cells: [{ cell_type: 'code', source: 1 }] }), 400, 'invalid_notebook', 'notebook.cells[0].source'],
+  [
+    'an unknown cell type',
+    notebook({ cells: [{ cell_type: 'heading', source: '' }] }),
+    400,
+    'invalid_notebook',
+    'notebook.cells[0].cell_type',
+  ],
+  [
+    'a source that is a number',
+    notebook({ cells: [{ cell_type: 'code', source: 1 }] }),
+    400,
+    'invalid_notebook',
+    'notebook.cells[0].source',
+  ],
   ['a notebook without code', notebook({ cells: [{ cell_type: 'markdown', source: '' }] }), 400, 'invalid_notebook', 'notebook.cells'],
-  ['too many cells', notebook({ cells: Array.from({ length: LIMITS.maxNotebookCells + 1 }, () => cell) }), 400, 'invalid_notebook', 'notebook.cells'],
-  ['too much code in cells', notebook({ cells: [{ ...cell, source: 'x'.repeat(LIMITS.maxNotebookCodeBytes) }] }), 413, 'request_too_large', 'notebook'],
+  [
+    'too many cells',
+    notebook({ cells: Array.from({ length: LIMITS.maxNotebookCells + 1 }, () => cell) }),
+    400,
+    'invalid_notebook',
+    'notebook.cells',
+  ],
+  [
+    'too much code in cells',
+    notebook({ cells: [{ ...cell, source: 'x'.repeat(LIMITS.maxNotebookCodeBytes) }] }),
+    413,
+    'request_too_large',
+    'notebook',
+  ],
 ]
 it.for(cases)('refuses %s', async ([, body, status, code, param]) => {
   const answer = await api.post(path, body)
@@ -59,15 +83,21 @@ it('answers 422 when an Idempotency-Key comes with another body', async () => {
 })
 
 it('answers 404 for a container of somebody else as for none, and accepts nothing', async () => {
-  const answers = await Promise.all([api.post(path, { code: 'x' }, { key: api.stranger }), api.post('/v1/containers/cntr_01kajv9h2s8p0ww3d4dq4cs1zt/executions', { code: 'x' }, { key: api.stranger })])
+  const answers = await Promise.all([
+    api.post(path, { code: 'x' }, { key: api.stranger }),
+    api.post('/v1/containers/cntr_01kajv9h2s8p0ww3d4dq4cs1zt/executions', { code: 'x' }, { key: api.stranger }),
+  ])
   expect(answers.map((answer) => answer.status)).toEqual([404, 404])
-  const bodies = (await Promise.all(answers.map((answer) => answer.text()))).map((text) => text.replaceAll(/cntr_\w+/g, 'ID').replaceAll(/req_\w+/g, 'REQ'))
+  const bodies = (await Promise.all(answers.map((answer) => answer.text()))).map((text) =>
+    text.replaceAll(/cntr_\w+/g, 'ID').replaceAll(/req_\w+/g, 'REQ'),
+  )
   expect(bodies[0]).toBe(bodies[1])
 })
 
 it('answers 429 when the queue of the container is full', async () => {
   const { id } = await api.openai().containers.create({ name: 'full' })
-  for (let n = 0; n < LIMITS.maxQueuedPerContainer; n++) await api.table.containers.enqueue(api.owner.tenant, id, `exec_${String(n).padStart(26, '0')}`, Date.now(), Date.now() + 60_000)
+  for (let n = 0; n < LIMITS.maxQueuedPerContainer; n++)
+    await api.table.containers.enqueue(api.owner.tenant, id, `exec_${String(n).padStart(26, '0')}`, Date.now(), Date.now() + 60_000)
   const answer = await api.post(`/v1/containers/${id}/executions`, { code: 'x' })
   expect(answer.status).toBe(429)
   expect(answer.headers.get('x-should-retry')).toBe('true')

@@ -18,10 +18,13 @@ it('is ready when every part is, and names the part that is not', async () => {
   expect((await fetch(`${api.url}/readyz`)).status).toBe(200)
   api.setReadiness({ ok: false, parts: { table: { ok: true }, driver: { ok: false, detail: 'No engine answers.' } } })
   const answer = await fetch(`${api.url}/readyz`)
-  expect([answer.status, await answer.json()]).toEqual([503, { ok: false, parts: { table: { ok: true }, driver: { ok: false, detail: 'No engine answers.' } } }])
+  expect([answer.status, await answer.json()]).toEqual([
+    503,
+    { ok: false, parts: { table: { ok: true }, driver: { ok: false, detail: 'No engine answers.' } } },
+  ])
 })
 
-it('lists the models with OpenAI\'s own client', async () => {
+it("lists the models with OpenAI's own client", async () => {
   const client = api.openai()
   expect((await client.models.list()).data).toEqual([{ id: 'demo', object: 'model', created: 1_700_000_000, owned_by: 'cellblock' }])
   expect(await client.models.retrieve('demo')).toMatchObject({ id: 'demo' })
@@ -31,6 +34,10 @@ it('lists the models with OpenAI\'s own client', async () => {
 it('tells every limit with its unit', async () => {
   const body = (await (await api.fetch('/v1/limits')).json()) as { limits: Record<string, unknown>; memory_limits: unknown[] }
   expect(Object.keys(body.limits)).toHaveLength(Object.keys(LIMITS).length)
-  expect(body.limits).toMatchObject({ max_code_bytes: { value: LIMITS.maxCodeBytes, unit: 'bytes', used: null }, max_timeout_seconds: { unit: 'seconds' }, max_notebook_cells: { unit: 'count' } })
+  expect(body.limits).toMatchObject({
+    max_code_bytes: { value: LIMITS.maxCodeBytes, unit: 'bytes', used: null },
+    max_timeout_seconds: { unit: 'seconds' },
+    max_notebook_cells: { unit: 'count' },
+  })
   expect(body.memory_limits[0]).toEqual({ memory_limit: '1g', memory_bytes: 1_073_741_824 })
 })

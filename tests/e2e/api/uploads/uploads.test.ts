@@ -31,14 +31,21 @@ it('takes a large file past the API, and shows it once it is complete', async ()
   expect((await put(upload, 'hello')).status).toBe(200)
   const done = await complete(upload.id)
   expect(done.status).toBe(200)
-  expect(await done.json()).toMatchObject({ id: upload.id, path: '/mnt/data/big/data.csv', bytes: 5, sha256: sha256('hello'), mime: 'text/csv' })
+  expect(await done.json()).toMatchObject({
+    id: upload.id,
+    path: '/mnt/data/big/data.csv',
+    bytes: 5,
+    sha256: sha256('hello'),
+    mime: 'text/csv',
+  })
   expect((await complete(upload.id)).status).toBe(200)
   const list = (await (await api.fetch(path)).json()) as { data: { id: string }[] }
   expect(list.data.map((file) => file.id)).toContain(upload.id)
 })
 
 it('replaces the version before', async () => {
-  const names = async (): Promise<number> => ((await (await api.fetch(path)).json()) as { data: { path: string }[] }).data.filter((file) => file.path.endsWith('again.txt')).length
+  const names = async (): Promise<number> =>
+    ((await (await api.fetch(path)).json()) as { data: { path: string }[] }).data.filter((file) => file.path.endsWith('again.txt')).length
   for (const text of ['one', 'two']) {
     const upload = await start({ path: 'again.txt', bytes: 3 })
     await put(upload, text)
