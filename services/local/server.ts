@@ -27,6 +27,7 @@ import { createLocalResources } from './emulators/create-local-resources.ts'
 import { startEmulators } from './emulators/start-emulators.ts'
 import { listen } from './http-server.ts'
 import { createReadiness } from './readiness.ts'
+import { reapStrays, SERVER_LABEL } from './reap-strays.ts'
 import { announceServer } from './server-file.ts'
 import { createLocalTelemetry } from './telemetry.ts'
 import { startWorkers } from './workers.ts'
@@ -78,8 +79,13 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   const link = createLink()
   const supervisor = createSupervisorClient({ link })
   cleanups.push(() => link.close())
-  const driver = createDockerDriver({ docker: new Docker(), image: config.sandboxImage, stage: stageOf(folder), supervisor, runtime: config.dockerRuntime ?? undefined })
+  const docker = new Docker()
+  const stage = stageOf(folder)
+  const driver = createDockerDriver({
+    docker, stage, supervisor, image: config.sandboxImage, runtime: config.dockerRuntime ?? undefined, labels: { [SERVER_LABEL]: String(process.pid) },
+  })
   await driver.check()
+  await reapStrays(docker, stage, systemClock.now())
 
   const workerId = newId('worker')
   const placing: ReconcilerDeps = { ...common, driver, poolSizes: { '1g': config.poolSize }, maxStarts: 2, workerId }

@@ -19,6 +19,8 @@ export interface ContainerPlan {
   readonly stage: string
   readonly limits: DockerLimits
   readonly seccompProfile: string
+  /** More labels for the engine's lists. */
+  readonly labels?: Readonly<Record<string, string>> | undefined
   /** The engine's runtime, such as `runsc`; its default when absent. */
   readonly runtime?: string | undefined
   /** The host's folder for the control socket; absent when the relay is used. */
@@ -36,7 +38,7 @@ export function containerOptions(spec: SandboxSpec, plan: ContainerPlan): Docker
     AttachStdin: false,
     AttachStdout: false,
     AttachStderr: false,
-    Labels: { [SANDBOX_LABEL]: spec.sandboxId, [STAGE_LABEL]: plan.stage },
+    Labels: { ...plan.labels, [SANDBOX_LABEL]: spec.sandboxId, [STAGE_LABEL]: plan.stage },
     Env: Object.entries(supervisorEnv(spec, plan.limits)).map(([name, value]) => `${name}=${value}`),
     HostConfig: hostConfig(spec, plan),
   }

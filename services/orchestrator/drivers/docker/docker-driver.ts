@@ -21,6 +21,7 @@ export interface DockerDriverOptions {
   readonly controlRoot?: string | undefined
   readonly limits?: Partial<DockerLimits> | undefined
   readonly runtime?: string | undefined
+  readonly labels?: Readonly<Record<string, string>> | undefined
   /** `exec` for engines that share no sockets with their host (Docker Desktop). */
   readonly transport?: 'unix' | 'exec' | undefined
   readonly readOnlyBinds?: readonly string[] | undefined
