@@ -26,11 +26,11 @@ const Sandboxes = z.strictObject({
 
 const Model = z.strictObject({
   name: matching(/^[\w.:/-]{1,100}$/, 'must be 1 to 100 letters, digits or . : / - _'),
-  baseUrl: z.url({ protocol: /^https$/, error: 'must be an https:// URL' }).optional(),
+  baseUrl: z.url({ protocol: /^https$/, error: 'must be an https:// URL' }).default('https://api.openai.com/v1'),
   /** Name that the provider knows it by, when that is another. */
   providerModel: z.string().min(1).optional(),
-  /** Which entry of the models secret holds its key. Default: its name. */
-  keyName: matching(/^[\w.-]{1,100}$/, 'must be 1 to 100 letters, digits or . - _').optional(),
+  /** Which entry of the models secret holds its key. */
+  keyName: matching(/^[A-Z][A-Z0-9_]{0,99}$/, 'must be upper-case letters, digits and _, such as OPENAI_API_KEY').default('OPENAI_API_KEY'),
   contextWindow: integer(1_000, 100_000_000, 'tokens').optional(),
 })
 

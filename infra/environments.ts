@@ -31,15 +31,15 @@ export function storageEnvironment(config: Config, data: DataStack) {
 }
 type StorageEnvironment = ReturnType<typeof storageEnvironment>
 
-/** Names of models with their addresses; no key is among them. */
+/** What the chat worker reads as CELLBLOCK_MODELS. Keys are named, not given: the worker finds them under these names in the models secret. */
 const modelList = (config: Config): string =>
   JSON.stringify(
     config.models.list.map(({ name, baseUrl, providerModel, keyName, contextWindow }) => ({
       name,
-      ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
+      base_url: baseUrl,
+      api_key_env: keyName,
       ...(providerModel === undefined ? {} : { model: providerModel }),
       ...(contextWindow === undefined ? {} : { context_window: contextWindow }),
-      api_key_name: keyName ?? name,
     })),
   )
 

@@ -6,6 +6,8 @@ export const apiAccess = (data: DataStack, originSecretArn: string): readonly Ac
   tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem']),
   ...objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload']),
   sendAccess(data, ['turns', 'executions', 'placements']),
+  // `/readyz` asks each queue whether it is there.
+  { actions: ['sqs:GetQueueAttributes'], resources: Object.values(data.queues).map(({ queue }) => queue.queueArn) },
   keyAccess(data, ['dynamodb', 's3']),
   { actions: ['secretsmanager:GetSecretValue'], resources: [originSecretArn] },
 ]

@@ -3,7 +3,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
 
-/** The models' keys, a JSON object from key name to key. It starts empty: the operator fills it, so no key passes through a template. */
+/** The models' keys, a JSON object such as {"OPENAI_API_KEY":"…"}. It starts empty: the operator fills it, so no key passes through a template. */
 export const createModelsSecret = (scope: Construct, name: string, key: IKey): Secret =>
   new Secret(scope, 'ModelKeys', {
     secretName: name,

@@ -41,7 +41,7 @@ export function set(root: unknown, path: string, value: unknown): void {
 
 export const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : value === undefined ? [] : [value])
 export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
-export const says = (value: unknown, text: string): boolean => JSON.stringify(value).includes(text)
+export const says = (value: unknown, text: string): boolean => (JSON.stringify(value) ?? '').includes(text)
 export const isAbsent = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0)
 
 export interface Statement {

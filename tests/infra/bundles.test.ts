@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundleFunction } from '../../infra/bundle/bundle-function.ts'
+
+const LIMIT_BYTES = 1_500_000
+const ENTRIES = ['services/api/lambda.ts', 'services/chat/lambda.ts', 'services/orchestrator/run/lambda.ts', 'services/orchestrator/place/lambda.ts', 'services/orchestrator/reconciler/lambda.ts']
+const DEVELOPMENT_ONLY = ['dockerode', 'dynalite', 'fauxqs', 'aws-cdk-lib', 'esbuild', 'vitest', '@scalar/api-reference']
+
+/** What Lambda and the templates set; the values are of the right shape and lead nowhere. */
+const ENVIRONMENT = {
+  AWS_REGION: 'eu-west-1', STAGE: 'test', TABLE_NAME: 'table', BUCKET_NAME: 'bucket',
+  TURNS_QUEUE_URL: 'https://sqs.example.com/turns', EXECUTIONS_QUEUE_URL: 'https://sqs.example.com/executions', PLACEMENTS_QUEUE_URL: 'https://sqs.example.com/placements',
+  SANDBOX_IMAGE: 'image:tag', CLUSTER_ARN: 'arn:aws:ecs:eu-west-1:123456789012:cluster/test', SUBNET_IDS: 'subnet-1,subnet-2', SECURITY_GROUP_IDS: 'sg-1',
+  TASK_DEFINITIONS: '{"1g":"arn:aws:ecs:eu-west-1:123456789012:task-definition/test:1"}', POOL_SIZES: '{"1g":0}', CELLBLOCK_MODELS: '[]',
+}
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellblock-bundles-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe.each(ENTRIES)('%s', (entry) => {
+  const output = () => join(folder, entry.replaceAll('/', '-'))
+
+  it('fits into 1.5 MB, with nothing that only development needs', async () => {
+    const { bytes, packages } = await bundleFunction(entry, output())
+    expect(bytes).toBeLessThanOrEqual(LIMIT_BYTES)
+    expect(packages.filter((name) => DEVELOPMENT_ONLY.includes(name))).toEqual([])
+  })
+
+  it('starts in plain Node, where none of our packages is installed', async () => {
+    // The global is what Lambda's runtime gives to functions that stream.
+    const load = `globalThis.awslambda = { streamifyResponse: (handler) => handler }
+      const { handler } = await import(${JSON.stringify(join(output(), 'index.mjs'))}).catch((error) => ({ handler: String(error) }))
+      console.log(typeof handler === 'function' ? 'function' : handler)
+      process.exit(0)`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', load], { cwd: folder, env: ENVIRONMENT })
+    expect(stdout.trim()).toBe('function')
+  })
+})
