@@ -9,6 +9,7 @@ export function createLocalSignals(): Signals {
     },
     subscribe(topic) {
       let isPending = false
+      let isClosed = false
       let resume: (() => void) | null = null
       const wake = (): void => {
         isPending = true
@@ -25,11 +26,12 @@ export function createLocalSignals(): Signals {
               isPending = false
               resolve()
             }
-            const timer = setTimeout(done, maxMs)
+            const timer = setTimeout(done, isClosed ? 0 : maxMs)
             resume = done
             if (isPending) done()
           }),
         close() {
+          isClosed = true
           ofTopic.delete(wake)
           if (ofTopic.size === 0 && listeners.get(topic) === ofTopic) listeners.delete(topic)
           resume?.()

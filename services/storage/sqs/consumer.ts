@@ -16,6 +16,8 @@ export interface ConsumerOptions<Q extends QueueName> {
   readonly onError: (error: unknown, delivery: Delivery | null) => void
   /** A message is hidden for this long and, while its handler works, again and again, seconds. */
   readonly visibilitySeconds?: number
+  /** How long a message whose handler failed stays away, seconds. */
+  readonly backOffSeconds?: (receives: number) => number
 }
 
 export interface Delivery {
@@ -27,7 +29,7 @@ export interface Delivery {
 const WAIT_SECONDS = 20
 const BATCH = 10
 const POLL_FAILED_MS = 500
-const MAX_BACK_OFF_SECONDS = 60
+const doubling = (receives: number): number => Math.min(60, 2 ** (receives - 1))
 
 /**
  * Polls a queue as Lambda's event source mapping does, until the signal aborts. Resolves once the handlers that run then have ended. Messages whose handler fails
@@ -72,7 +74,7 @@ export async function consumeQueue<Q extends QueueName>(options: ConsumerOptions
 
 /** Never rejects. */
 async function handleMessage<Q extends QueueName>(options: ConsumerOptions<Q>, message: Message, visibilitySeconds: number): Promise<void> {
-  const { client, queue, queueUrl, handler, onError } = options
+  const { client, queue, queueUrl, handler, onError, backOffSeconds = doubling } = options
   const { Body = '', ReceiptHandle = '', MessageId = '' } = message
   const delivery: Delivery = { messageId: MessageId, receives: Number(message.Attributes?.ApproximateReceiveCount ?? 1) }
   const hideFor = (seconds: number) => client.send(new ChangeMessageVisibilityCommand({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout: seconds }))
@@ -84,7 +86,6 @@ async function handleMessage<Q extends QueueName>(options: ConsumerOptions<Q>, m
   } catch (error) {
     clearInterval(heartbeat)
     onError(error, delivery)
-    const backOff = Math.min(MAX_BACK_OFF_SECONDS, 2 ** (delivery.receives - 1))
-    await hideFor(backOff).catch((failure: unknown) => onError(failure, delivery))
+    await hideFor(backOffSeconds(delivery.receives)).catch((failure: unknown) => onError(failure, delivery))
   }
 }

@@ -1,0 +1,41 @@
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLocalResources } from '../../services/local/emulators/create-local-resources.ts'
+import { createSqsQueue } from '../../services/storage/sqs/sqs-queue.ts'
+import type { QueueName } from '../../services/core/messages.ts'
+import { startStorage, type Storage } from '../support/start-storage.ts'
+import { executionMessage, queueContract } from './queue.ts'
+
+let storage: Storage
+const arrived = new Map<QueueName, unknown[]>()
+beforeAll(async () => void (storage = await startStorage()))
+afterAll(() => storage.stop())
+
+queueContract('SQS', () => storage.queue, async (queue) => {
+  const { Messages = [] } = await storage.clients.sqs.send(new ReceiveMessageCommand({ QueueUrl: storage.resources.queueUrls[queue], MaxNumberOfMessages: 10 }))
+  const all = [...(arrived.get(queue) ?? []), ...Messages.map((message): unknown => JSON.parse(message.Body ?? ''))]
+  arrived.set(queue, all)
+  return all
+})
+
+describe('SQS: what the port does not say', () => {
+  it('names the tenant as the group of a message, so that fair queues keep tenants apart', async () => {
+    const sent: unknown[] = []
+    const { sqs } = storage.clients
+    const client = Object.assign(Object.create(sqs) as typeof sqs, { send: async ({ input }: { input: unknown }) => void sent.push(input) })
+    const message = executionMessage()
+    await createSqsQueue({ client, queueUrls: storage.resources.queueUrls }).send('executions', message, { group: message.tenant })
+    expect(sent).toMatchObject([{ MessageGroupId: message.tenant }])
+  })
+
+  it('rejects a check when a queue is missing', async () => {
+    const queueUrls = { ...storage.resources.queueUrls, turns: `${storage.emulators.sqs.endpoint}/000000000000/nowhere` }
+    await expect(createSqsQueue({ client: storage.clients.sqs, queueUrls }).check()).rejects.toThrow()
+  })
+
+  it('is made again without harm: resources keep their names and their contents', async () => {
+    await storage.objects.put('kept', Buffer.from('x'), { contentType: 'text/plain' })
+    await expect(createLocalResources(storage.clients)).resolves.toEqual(storage.resources)
+    expect(await storage.objects.head('kept')).toEqual({ bytes: 1 })
+  })
+})
