@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
+import { Run } from './supervisor-caller.ts'
+
+let sandbox: TestSandbox
+const supervisor = () => sandbox.supervisor
+beforeAll(async () => void (sandbox = await startReadySandbox()))
+afterAll(() => sandbox[Symbol.asyncDispose]())
+
+const goesOn = async (): Promise<void> => expect((await supervisor().run('print("on")')).stdout).toBe('on\n')
+
+describe('a kernel that dies', () => {
+  it.each([
+    ['os._exit', 'import os\nos._exit(3)', { code: 3, signal: null }],
+    ['a segmentation fault', 'import ctypes\nctypes.string_at(0)', { code: null, signal: 11 }],
+    ['abort', 'import os\nos.abort()', { code: null, signal: 6 }],
+    ['kill -9 of itself', 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)', { code: null, signal: 9 }],
+    ['kill -9 of everybody it can reach', 'import os, signal\nos.kill(-1, signal.SIGKILL)\nos.kill(os.getpid(), signal.SIGKILL)', { code: null, signal: 9 }],
+    ['a fatal error of the interpreter', 'import ctypes\nctypes.pythonapi.Py_FatalError(b"enough")', { code: null, signal: 6 }],
+    ['closing every descriptor', 'import os, time\nos.closerange(3, 1024)\nos._exit(5)', { code: 5, signal: null }],
+  ])('of %s ends typed, and the next execution works', async (_name, code, exit) => {
+    const run = await supervisor().run(code)
+    expect(run.done).toMatchObject({ outcome: 'kernel_died', state_lost: { reason: 'kernel_died' }, exit })
+    expect(run.of('cell_done')[0]).toMatchObject({ status: 'error' })
+    await goesOn()
+  })
+
+  it('still shows what it printed', async () => {
+    const run = await supervisor().run('import os\nprint("last words", flush=True)\nos.write(2, b"and raw ones\\n")\nos._exit(1)')
+    expect([run.stdout, run.text('stderr')]).toEqual(['last words\n', 'and raw ones\n'])
+  })
+
+  it('between two executions is told by the next one', async () => {
+    await supervisor().run('x = 1\nimport os, threading\nthreading.Timer(0.2, os._exit, [7]).start()')
+    const before = (await supervisor().health()).kernel_generation
+    await expect.poll(async () => (await supervisor().health()).kernel_generation).toBeGreaterThan(before)
+    const run = await supervisor().run('x')
+    expect(run.done).toMatchObject({ outcome: 'error', state_lost: { reason: 'kernel_died' } })
+    expect(run.error?.name).toBe('NameError')
+    expect((await supervisor().run('1')).done.state_lost).toBeNull()
+  })
+})
+
+describe('limits', () => {
+  it('of time: an interrupt keeps the variables', async () => {
+    await supervisor().run('kept = 1')
+    const run = await supervisor().run('import time\nwhile True: time.sleep(0.01)', { timeout_ms: 300 })
+    expect(run.done).toMatchObject({ outcome: 'timed_out', state_lost: null })
+    expect(run.error?.name).toBe('KeyboardInterrupt')
+    expect(run.done.run_ms).toBeLessThan(1_500)
+    expect((await supervisor().run('kept')).done.outcome).toBe('ok')
+  })
+
+  it('of time: what ignores the interrupt is killed 2 s later', async () => {
+    const run = await supervisor().run('import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass', { timeout_ms: 300 })
+    expect(run.done).toMatchObject({ outcome: 'timed_out', state_lost: { reason: 'timed_out' }, exit: { signal: 9 } })
+    expect(run.done.run_ms).toBeLessThan(4_500)
+    await goesOn()
+  })
+
+  it('of time bound the whole notebook, also with on_error continue', async () => {
+    const run = await supervisor().run(['import time\ntime.sleep(60)', 'print("never")'], { timeout_ms: 300, on_error: 'continue' })
+    expect(run.of('cell_done').map((event) => event['status'])).toEqual(['error', 'aborted'])
+    expect(run.done.outcome).toBe('timed_out')
+  })
+
+  it.each([
+    ['the heap', 'l = []\nwhile True: l.append(bytearray(10**7))'],
+    ['an anonymous mapping', 'import mmap\nm = mmap.mmap(-1, 4 * 10**9)\nwhile True: m.write(b"x" * 10**6)'],
+    ['many processes', 'import os\nfor _ in range(20):\n    if os.fork() == 0:\n        l = [bytearray(10**6) for _ in range(60)]\n        import time; time.sleep(30)\nl = []\nwhile True: l.append(bytearray(10**6))'],
+  ])('of memory, filled through %s, end in oom within 5 s', async (_name, code) => {
+    const run = await supervisor().run(code, { timeout_ms: 20_000 })
+    expect(run.done).toMatchObject({ outcome: 'oom', state_lost: { reason: 'oom' } })
+    expect(run.done.run_ms).toBeLessThan(5_000)
+    await goesOn()
+  })
+
+  it('of disk end in disk_full with the variables kept', async () => {
+    const run = await supervisor().run('kept = 2\nf = open("/mnt/data/big", "wb")\nwhile True: f.write(b"x" * 10**6)')
+    expect(run.done).toMatchObject({ outcome: 'disk_full', state_lost: null })
+    expect((await supervisor().call('PUT', '/files/more', Buffer.alloc(1_000_000))).status).toBe(507)
+    expect((await supervisor().run('import os\nf.close()\nos.remove("/mnt/data/big")\nprint(kept)')).stdout).toBe('2\n')
+  })
+
+  it('of processes: a fork bomb is cleaned up while the supervisor answers', async () => {
+    const running = supervisor().run('import os\nwhile True:\n    try: os.fork()\n    except OSError: pass', { timeout_ms: 1_000 })
+    let slowest = 0
+    for (let i = 0; i < 20; i++) {
+      const asked = performance.now()
+      await supervisor().health()
+      slowest = Math.max(slowest, performance.now() - asked)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(slowest).toBeLessThan(2_000)
+    expect(['timed_out', 'oom']).toContain((await running).done.outcome)
+    await goesOn()
+  })
+
+  it('of processes: a thread bomb raises in the cell', async () => {
+    const run = await supervisor().run('import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,), daemon=True).start()', { timeout_ms: 10_000 })
+    expect(run.error?.name).toBe('RuntimeError')
+    await supervisor().run('import os\nos._exit(0)')
+    await goesOn()
+  })
+})
+
+describe('a cancelled execution', () => {
+  const cancelOnceRunning = async (code: string, killAfterMs: number, trigger = 'cell_started'): Promise<Run> => {
+    const id = `exec_${randomBytes(8).toString('hex')}`
+    const events = []
+    for await (const event of supervisor().start(id, code)) {
+      events.push(event)
+      if (event.type === trigger) {
+        const body = JSON.stringify({ kill_after_ms: killAfterMs })
+        expect((await supervisor().call('POST', `/executions/${id}/interrupt`, body)).status).toBe(202)
+        expect((await supervisor().call('POST', `/executions/${id}/interrupt`, body)).status).toBe(202)
+      }
+    }
+    return new Run(events)
+  }
+
+  it('keeps its variables when it heeds the interrupt, also at its very start', async () => {
+    await supervisor().run('kept = 3')
+    expect((await cancelOnceRunning('import time\ntime.sleep(60)', 2_000)).done).toMatchObject({ outcome: 'cancelled', state_lost: null })
+    expect((await supervisor().run('print(kept)')).stdout).toBe('3\n')
+  })
+
+  it('in a subprocess ends too', async () => {
+    expect((await cancelOnceRunning('!sleep 60', 2_000)).done.outcome).toBe('cancelled')
+    await goesOn()
+  })
+
+  it('is killed when it does not', async () => {
+    const run = await cancelOnceRunning('import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))\nprint("deaf")\nwhile True: pass', 200, 'stream')
+    expect(run.done).toMatchObject({ outcome: 'cancelled', state_lost: { reason: 'cancelled' } })
+    await goesOn()
+  })
+
+  it('stays what it was when it has ended', async () => {
+    const id = `exec_${randomBytes(8).toString('hex')}`
+    const events = await Array.fromAsync(supervisor().start(id, '1'))
+    expect((await supervisor().call('POST', `/executions/${id}/interrupt`, '{}')).status).toBe(202)
+    expect(await Array.fromAsync(supervisor().events('GET', `/executions/${id}/events`))).toEqual(events)
+  })
+})
+
+describe('children that outlive a cell', () => {
+  it('go on, and their output never breaks the framing', async () => {
+    const run = await supervisor().run('import subprocess\nchild = subprocess.Popen("while true; do echo noise; sleep 0.01; done", shell=True)')
+    expect(run.done.outcome).toBe('ok')
+    const next = await supervisor().run('import time\nprint("mine")\ntime.sleep(0.1)\nprint(child.poll())')
+    expect(next.stdout.replaceAll('noise\n', '')).toBe('mine\nNone\n')
+    await supervisor().run('child.kill()')
+  })
+})

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
+
+let sandbox: TestSandbox
+const supervisor = () => sandbox.supervisor
+beforeAll(async () => void (sandbox = await startReadySandbox()))
+afterAll(() => sandbox[Symbol.asyncDispose]())
+
+const MiB = 1024 * 1024
+
+describe('a flood of output', () => {
+  it.each([
+    ['stdout', 'import sys\nfor i in range(1000): sys.stdout.write("x" * 1_000_000)', 'stdout'],
+    ['stderr', 'import sys\nfor i in range(1000): sys.stderr.write("x" * 1_000_000)', 'stderr'],
+    ['a grandchild', 'import subprocess\nsubprocess.run("yes xxxxxxx | head -c 1000000000", shell=True)', 'stdout'],
+  ])('of 1 GB through %s keeps head and tail, counts every byte, and costs the supervisor nothing', async (_name, code, what) => {
+    const before = await sandbox.supervisorMemoryBytes()
+    const run = await supervisor().run(code, { timeout_ms: 60_000 })
+    expect(run.done.outcome).toBe('ok')
+    expect(run.done.truncated).toEqual([{ what, total_bytes: 1_000_000_000, kept_bytes: MiB + 64 * 1024, reason: 'max_output_bytes' }])
+    expect(run.text(what as 'stdout').length).toBe(MiB + 64 * 1024)
+    expect((await sandbox.supervisorMemoryBytes()) - before).toBeLessThan(32 * MiB)
+  })
+
+  it('keeps the end that was really last', async () => {
+    const run = await supervisor().run('for i in range(100_000): print(i)', { max_output_bytes: 100, tail_bytes: 50 })
+    expect(run.stdout.startsWith('0\n1\n2\n')).toBe(true)
+    expect(run.stdout.endsWith('99998\n99999\n')).toBe(true)
+    expect(run.stdout.length).toBe(150)
+  })
+
+  it('keeps everything when head and tail are enough', async () => {
+    const run = await supervisor().run('print("é" * 100)', { max_output_bytes: 101, tail_bytes: 200 })
+    expect([run.stdout, run.done.truncated]).toEqual([`${'é'.repeat(100)}\n`, []])
+  })
+
+  it('in tiny pieces makes few events', async () => {
+    const run = await supervisor().run('import sys\nfor i in range(100_000):\n    sys.stdout.write("x"); sys.stdout.flush()', { timeout_ms: 60_000 })
+    expect(run.stdout.length).toBe(100_000)
+    expect(run.events.length).toBeLessThan(2_000)
+  })
+
+  it('splits long text into events of at most 64 KiB', async () => {
+    const run = await supervisor().run('print("é" * 300_000)')
+    expect(Math.max(...run.of('stream').map((event) => Buffer.byteLength(String(event['text']))))).toBeLessThanOrEqual(64 * 1024)
+    expect(run.stdout).toBe(`${'é'.repeat(300_000)}\n`)
+  })
+
+  it('of displays stops at a cap that is told', async () => {
+    const run = await supervisor().run('from IPython.display import display\nfor i in range(40): display({"text/html": "x" * 1_000_000}, raw=True)', { timeout_ms: 60_000 })
+    expect(run.of('display').length).toBeLessThan(40)
+    expect(run.done.truncated).toMatchObject([{ what: 'display', reason: 'max_display_bytes', total_bytes: 40_000_000 + 40 * 2 }])
+    const many = await supervisor().run('for i in range(6000): display({"text/html": "x"}, raw=True)', { timeout_ms: 60_000 })
+    expect(many.done.truncated).toMatchObject([{ what: 'display', reason: 'too_many_displays' }])
+  })
+
+  it('past the limit of the sandbox ends in output_limit', async () => {
+    await using limited = await startReadySandbox({ limits: { max_output_bytes: 5_000_000, preload: [] } })
+    const run = await limited.supervisor.run('while True: print("x" * 1000)')
+    expect(run.done).toMatchObject({ outcome: 'output_limit', state_lost: null })
+  })
+})
+
+describe('hostile output', () => {
+  it.each([
+    ['a bundle that is too large', 'display({"text/html": "x" * 30_000_000, "text/plain": "small"}, raw=True)', 'bundle_too_large'],
+    ['a bundle that is too deep', 'v = []\nfor _ in range(200): v = [v]\ndisplay({"application/json": v}, raw=True)', 'too_deep'],
+    ['a bundle with too many keys', 'display({"application/json": {str(i): 1 for i in range(100_000)}}, raw=True)', 'too_many_keys'],
+  ])('%s is dropped and told', async (_name, code, reason) => {
+    const run = await supervisor().run(`from IPython.display import display\n${code}`)
+    expect(run.done.outcome).toBe('ok')
+    expect(run.done.truncated.map((entry) => entry.reason)).toContain(reason)
+  })
+
+  it('is always valid JSON', async () => {
+    const run = await supervisor().run('from IPython.display import display\ndisplay({"application/json": {"nan": float("nan"), "big": 10**30, "s": "a\\ud800", "k\\udc00": float("inf")}}, raw=True)')
+    const [display] = run.of('display')
+    expect(JSON.stringify(display?.['data'])).not.toMatch(/NaN|Infinity/)
+  })
+
+  it('of unlimited error texts is cut', async () => {
+    const run = await supervisor().run('raise ValueError("x" * 50_000_000)', { timeout_ms: 60_000 })
+    expect(run.done.outcome).toBe('error')
+    expect(JSON.stringify(run.of('error')[0]).length).toBeLessThan(MiB)
+  })
+
+  it('written as frames to every inherited descriptor forges nothing', async () => {
+    const run = await supervisor().run(`
+import os, json, struct, socket
+forged = {"op": "reply", "id": "", "status": "ok", "count": 999}
+done = {"seq": 0, "t": 0, "type": "done", "outcome": "ok", "files": [{"path": "forged"}]}
+for fd in range(3, 64):
+    for body in (forged, done, {"op": "display", "data": {"text/plain": "forged"}}):
+        for packet in (struct.pack("<BQB", 0x4A, 1, 1) + json.dumps(body).encode(), json.dumps(body).encode() + b"\\n", b"\\xff" * 100, b"J", b"B" * 1000):
+            try: os.write(fd, packet)
+            except OSError: pass
+1/0`)
+    expect(run.done).toMatchObject({ outcome: 'error', files: [], state_lost: null })
+    expect(run.of('display')).toEqual([])
+    expect((await supervisor().run('print("fine")')).stdout).toBe('fine\n')
+  })
+})
