@@ -72,7 +72,9 @@ export class OpenCall {
       return { item: { ...item, code: argument.code }, rest }
     }
     const why = `The call was not run: ${argument.why}. Call the tool again with arguments of the form {"code": "…"}, with quotes and line breaks escaped as JSON wants it.`
-    return { item: failedCall({ ...item, code: argument.raw }, 'invalid_arguments', why), rest: '' }
+    // What readers have seen of the code stays; without any they see what the model sent.
+    const code = given === '' ? argument.raw : given
+    return { item: failedCall({ ...item, code }, 'invalid_arguments', why), rest: code.slice(given.length) }
   }
 
   asModelCall(): ModelToolCall {

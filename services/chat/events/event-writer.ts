@@ -108,7 +108,10 @@ export class EventWriter {
     if (this.#timer !== null && this.#timerAt <= at) return
     this.#stopTimer()
     this.#timerAt = at
-    this.#timer = setTimeout(() => void this.#write(), at - now)
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      void this.#write()
+    }, at - now)
   }
 
   #stopTimer(): void {
@@ -127,7 +130,8 @@ export class EventWriter {
     this.#lastWriteAt = this.#now()
     this.#writing = this.#append(batch).finally(() => {
       this.#writing = null
-      if (this.#waiting.length > 0 && this.#timer === null) this.#schedule('paced')
+      // Its time came while the write before it was under way.
+      if (this.#waiting.length > 0 && this.#timer === null && this.#failure === null) this.#schedule('now')
     })
     return this.#writing
   }

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../services/core/limits.ts'
+import { checkResponseStream } from '../../support/check-response-stream.ts'
+import { call, runPython, say } from '../../support/scripted-upstream.ts'
+import { INTERPRETER, startTurnBench, type RunCode, type TurnBench } from '../../support/turn-bench.ts'
+
+let bench: TurnBench
+beforeAll(async () => {
+  bench = await startTurnBench()
+})
+afterAll(() => bench.stop())
+
+const failing: RunCode = () => ({
+  patch: { status: 'failed', reason: 'error' },
+  result: { error: { name: 'ZeroDivisionError', value: 'division by zero', traceback: ['\u001b[31mZeroDivisionError\u001b[0m: division by zero'] }, stderr: 'warn\n' },
+})
+
+async function play(request: Parameters<TurnBench['accept']>[0], run?: RunCode) {
+  const { id } = await bench.accept(request)
+  const row = await bench.finish(id, run)
+  const events = await bench.events(id)
+  checkResponseStream(events, row)
+  return { row, events, requests: bench.upstream.requests }
+}
+
+describe('code that fails', () => {
+  it('is told to the model with its error, and ends in an explanation after three tries', async () => {
+    bench.upstream.play(({ body }) => (body.tools === undefined ? say('It always divides by zero.') : runPython('1/0')))
+    const { row, requests } = await play(INTERPRETER, failing)
+    expect(row.status).toBe('completed')
+    expect(row.items.map((item) => item.type)).toEqual([...Array<string>(LIMITS.maxFailingTries).fill('code_interpreter_call'), 'message'])
+    expect(row.items[0]).toMatchObject({ status: 'completed', outcome: { status: 'failed', error: { name: 'ZeroDivisionError' } } })
+    const told = String(requests[1]?.body.messages.at(-1)?.content)
+    expect(told).toContain('error: ZeroDivisionError: division by zero')
+    expect(told).toContain('stderr:\nwarn')
+    expect(told).not.toContain('\u001b')
+    expect(String(requests.at(-1)?.body.messages.at(-1)?.content)).toContain('Explain to the user')
+  })
+
+  it('does not count tries before a success', async () => {
+    const codes = ['bad', 'bad', 'good', 'bad', 'bad', 'good']
+    bench.upstream.play(({ body }) => {
+      const next = codes[body.messages.filter((message) => message.role === 'tool').length]
+      return next === undefined ? say('Done.') : runPython(next)
+    })
+    const { row } = await play(INTERPRETER, (code, execution) => (code === 'bad' ? failing(code, execution) : {}))
+    expect(row).toMatchObject({ status: 'completed', toolCalls: 6, failingTries: 0 })
+  })
+})
+
+describe('limits of a response', () => {
+  it('ends incomplete when the model wants more calls than the request allows', async () => {
+    bench.upstream.play(() => runPython('again()'))
+    const { row } = await play({ ...INTERPRETER, maxToolCalls: 2 })
+    expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'max_tool_calls', toolCalls: 2 })
+    expect(row.items.map((item) => item.status)).toEqual(['completed', 'completed', 'incomplete'])
+  })
+
+  it('ends incomplete when the model reached its output limit', async () => {
+    bench.upstream.play(() => ({ ...say('A long sto'), finish: 'length' }))
+    const { row, requests } = await play({ maxOutputTokens: 16 })
+    expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'max_output_tokens', items: [{ status: 'incomplete', text: 'A long sto' }] })
+    expect(requests[0]?.body['max_tokens']).toBe(16)
+  })
+
+  it('ends incomplete when the whole took too long', async () => {
+    bench.upstream.play(() => runPython('slow()'))
+    const { id } = await bench.accept(INTERPRETER)
+    await bench.step(id)
+    const { pending } = await bench.row(id)
+    bench.skew += LIMITS.maxResponseSeconds * 1000 + 1
+    await bench.step(id)
+    const row = await bench.row(id)
+    bench.skew = 0
+    expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'max_response_seconds', items: [{ status: 'incomplete' }] })
+    expect(await bench.storage.table.executions.get(bench.tenant, pending?.executionId ?? '')).toMatchObject({ cancelRequestedAt: expect.any(Number) })
+    checkResponseStream(await bench.events(id), row)
+  })
+})
+
+describe('a model that misbehaves', () => {
+  it('reads that its arguments were unusable', async () => {
+    bench.upstream.play((_, turn) => (turn === 0 ? call({ name: 'python', arguments: '{"code": "print(' }) : say('Sorry.')))
+    const { row, requests } = await play(INTERPRETER)
+    expect(row.items).toMatchObject([{ type: 'code_interpreter_call', status: 'failed', outcome: { reason: 'invalid_arguments', executionId: null } }, { text: 'Sorry.' }])
+    expect(String(requests[1]?.body.messages.at(-1)?.content)).toContain('not valid JSON')
+  })
+
+  it('reads which tools exist when it calls another one; readers see nothing of it', async () => {
+    bench.upstream.play((_, turn) => (turn === 0 ? call({ name: 'browse', arguments: '{}' }) : say('No browsing then.')))
+    const { row, requests } = await play(INTERPRETER)
+    expect(row.items).toMatchObject([{ type: 'message', text: 'No browsing then.' }])
+    expect(String(requests[1]?.body.messages.at(-1)?.content)).toContain('Tools that exist: python')
+  })
+
+  it('is asked once more after an empty answer, then the response is incomplete', async () => {
+    bench.upstream.play(() => say(''))
+    const { row, requests } = await play({})
+    expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'empty_answer', items: [] })
+    expect(requests).toHaveLength(2)
+  })
+
+  it('is asked again when its stream breaks; the broken piece stays as incomplete', async () => {
+    bench.upstream.play((_, turn) => (turn === 0 ? { ...say('Half an ans'), isCut: true } : say('A whole answer.')))
+    const { row } = await play({})
+    expect(row).toMatchObject({ status: 'completed', items: [{ status: 'incomplete' }, { status: 'completed', text: 'A whole answer.' }] })
+  })
+
+  it('fails the response when every stream breaks', async () => {
+    bench.upstream.play(() => ({ ...say('Half'), finish: null }))
+    const { row } = await play({})
+    expect(row).toMatchObject({ status: 'failed', error: { code: 'model_error', message: expect.stringContaining('broke off') } })
+  })
+
+  it.each([
+    [401, 'model_error', 'refused its key'],
+    [429, 'rate_limit_exceeded', 'too many requests'],
+    [500, 'model_error', 'failed'],
+    [400, 'model_error', 'status 400'],
+  ])('fails the response when the endpoint answers %i', async (status, code, message) => {
+    bench.upstream.play(() => ({ deltas: [], status }))
+    const { row } = await play({})
+    expect(row).toMatchObject({ status: 'failed', error: { code, message: expect.stringContaining(message) } })
+    expect(JSON.stringify(row.error)).not.toContain('sk-scripted')
+  })
+
+  it('gets its fenced code run when the caller insists on code', async () => {
+    bench.upstream.play((_, turn) => (turn === 0 ? say('Here:\n```python\nprint(1)\n```\n') : say('One.')))
+    const ran: string[] = []
+    const { row } = await play({ ...INTERPRETER, toolChoice: 'required' }, (code) => {
+      ran.push(code)
+      return {}
+    })
+    expect(ran).toEqual(['print(1)\n'])
+    expect(row.items).toMatchObject([{ type: 'message', phase: 'commentary' }, { type: 'code_interpreter_call' }, { type: 'message', phase: 'final_answer' }])
+  })
+
+  it('may decline', async () => {
+    bench.upstream.play(() => ({ deltas: [{ refusal: 'I will ' }, { refusal: 'not.' }], finish: 'stop' }))
+    const { row, events } = await play({})
+    expect(row.items).toMatchObject([{ isRefusal: true, text: 'I will not.' }])
+    expect(events.some((event) => event.type === 'response.refusal.done' && event.data['refusal'] === 'I will not.')).toBe(true)
+  })
+})
