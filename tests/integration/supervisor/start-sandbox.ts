@@ -74,8 +74,8 @@ export async function startSandbox({ options = SECURE_OPTIONS, environment = {},
       return { code, errors: (await run('docker', ['logs', name])).stderr }
     },
     async supervisorMemoryBytes() {
-      const lines = (await docker('top', name, '-eo', 'rss,args')).split('\n').filter((line) => line.endsWith('-m cellblock_supervisor'))
-      return 1024 * Math.max(...lines.map((line) => Number(line.trim().split(/\s+/)[0])))
+      const lines = (await docker('top', name, '-eo', 'pid,rss,args')).split('\n').filter((line) => line.endsWith('-m cellblock_supervisor'))
+      return 1024 * Math.max(...lines.map((line) => Number(line.trim().split(/\s+/)[1])))
     },
     async [Symbol.asyncDispose]() {
       await supervisor.close()

@@ -43,6 +43,7 @@ class Execution(Listener):
         self._kill_timer: asyncio.TimerHandle | None = None
         self._count: int | None = None
         self._error: tuple[str, str] | None = None
+        self._error_shown = False
         self._death: Death | None = None
         self._peak = 0
 
@@ -103,7 +104,7 @@ class Execution(Listener):
             if aborting or self._cause is not None:
                 self.log.append("cell_done", {"index": index, "status": "aborted", "execution_count": None})
                 continue
-            self._count = None
+            self._count, self._error_shown = None, False
             reply = await self._kernel.request(
                 {"op": "execute", "code": code, "store_history": self._request.store_history}, self
             )
@@ -116,6 +117,9 @@ class Execution(Listener):
             failed = reply.get("status") != "ok"
             if failed:
                 self._error = (str(reply.get("name")), str(reply.get("value")))
+                if not self._error_shown:
+                    # Its own message was lost or dropped: the cell still says why it failed.
+                    self._outputs.error(*self._error, [])
                 aborting = self._request.on_error == "stop"
             self.log.append(
                 "cell_done", {"index": index, "status": "error" if failed else "ok", "execution_count": self._count}
@@ -154,6 +158,7 @@ class Execution(Listener):
         elif op == "error":
             lines = message.get("traceback")
             lines = [str(line) for line in lines] if isinstance(lines, list) else []
+            self._error_shown = True
             self._outputs.error(str(message.get("name")), str(message.get("value")), lines)
 
     def _outcome(self) -> str:

@@ -7,6 +7,8 @@ from .channel import Channel
 
 # Politeness only: the supervisor enforces its own caps. Here it spares both sides the copying.
 MAX_BUNDLE_CHARACTERS = 12 * 1024 * 1024
+MAX_LINE_CHARACTERS = 32 * 1024
+MAX_TRACEBACK_LINES = 200
 
 
 class ChannelSession(Session):
@@ -41,7 +43,9 @@ def _result(content: dict[str, object]) -> dict[str, object]:
 
 
 def _error(content: dict[str, object]) -> dict[str, object]:
-    return {"op": "error", "name": content["ename"], "value": content["evalue"], "traceback": content["traceback"]}
+    lines = [str(line) for line in content["traceback"]]
+    cut = [line if len(line) <= MAX_LINE_CHARACTERS else f"{line[:MAX_LINE_CHARACTERS]}..." for line in lines[:MAX_TRACEBACK_LINES]]
+    return {"op": "error", "name": content["ename"], "value": content["evalue"][: 2 * MAX_LINE_CHARACTERS], "traceback": cut}
 
 
 _MESSAGES = {

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
+
+let from: TestSandbox
+let to: TestSandbox
+beforeAll(async () => void ([from, to] = await Promise.all([startReadySandbox(), startReadySandbox()])))
+afterAll(() => Promise.all([from[Symbol.asyncDispose](), to[Symbol.asyncDispose]()]))
+
+const SETUP = `
+import math as m, numpy as np, pandas as pd, sqlite3, threading
+from collections import Counter
+items = [1, 2]
+same = items
+frame = pd.DataFrame({"a": np.arange(100_000)})
+same_frame = frame
+factor = 5
+def scale(x): return x * factor
+class Box:
+    def __init__(self): self.inside = items
+    def scaled(self): return scale(2)
+box = Box()
+boxes = {"one": box}
+generator = (i for i in range(3))
+database = sqlite3.connect(":memory:")
+lock = threading.Lock()
+_private = "kept"
+`
+
+interface Restored { readonly restored: number; readonly lost: readonly { readonly what: string; readonly reason: string }[] }
+
+describe('a namespace', () => {
+  let snapshot: Buffer
+  beforeAll(async () => {
+    expect((await from.supervisor.run(SETUP)).done.outcome).toBe('ok')
+    const answer = await from.supervisor.call('POST', '/snapshot')
+    expect(answer.status).toBe(200)
+    expect((JSON.parse(answer.trailers['cellblock-lost'] ?? 'null') as Restored['lost']).map((entry) => entry.what).toSorted()).toEqual(['database', 'generator', 'lock'])
+    snapshot = answer.body
+  })
+
+  it('wakes in another sandbox: values, functions, classes, imports', async () => {
+    const restored = JSON.parse((await to.supervisor.call('POST', '/restore', snapshot)).body.toString()) as Restored
+    expect(restored.lost.map((entry) => entry.what).toSorted()).toEqual(['database', 'generator', 'lock'])
+    expect(restored.lost.every((entry) => entry.reason.length > 0)).toBe(true)
+    const run = await to.supervisor.run('print(items, len(frame), scale(2), box.scaled(), m.pi > 3, Counter("aa"), _private, isinstance(box, Box))')
+    expect(run.stdout).toBe("[1, 2] 100000 10 10 True Counter({'a': 2}) kept True\n")
+  })
+
+  it('keeps what two names share shared', async () => {
+    const run = await to.supervisor.run('print(items is same, frame is same_frame, box.inside is items, boxes["one"] is box)')
+    expect(run.stdout).toBe('True True True True\n')
+  })
+
+  it('lets restored functions see the new namespace', async () => {
+    expect((await to.supervisor.run('factor = 7\nprint(scale(2), box.scaled())')).stdout).toBe('14 14\n')
+  })
+
+  it('gives writable arrays back', async () => {
+    expect((await to.supervisor.run('frame.iloc[0, 0] = 9\nprint(same_frame.iloc[0, 0])')).stdout).toBe('9\n')
+  })
+
+  it('goes on counting its cells', async () => {
+    const before = (await from.supervisor.run('1')).of('cell_started')[0]?.['execution_count'] as number
+    const answer = await from.supervisor.call('POST', '/snapshot')
+    await to.supervisor.call('POST', '/restore', answer.body)
+    expect((await to.supervisor.run('1')).of('cell_started')[0]?.['execution_count']).toBe(before + 1)
+  })
+})
+
+describe('a snapshot that cannot be used', () => {
+  it.each([
+    ['garbage', Buffer.from('garbage'.repeat(1000))],
+    ['another format', Buffer.from('{"format":"other","v":1}\n')],
+    ['a later version', Buffer.from('{"format":"cellblock-namespace","v":2}\n')],
+  ])('(%s) is refused, and the kernel works on', async (_name, body) => {
+    await to.supervisor.run('here = 1')
+    expect((await to.supervisor.call('POST', '/restore', body)).status).toBe(400)
+    expect((await to.supervisor.run('print(here)')).stdout).toBe('1\n')
+  })
+
+  it('(one that ends early) is refused, and the kernel works on', async () => {
+    await from.supervisor.run('big = "x" * 1_000_000')
+    const { body } = await from.supervisor.call('POST', '/snapshot')
+    expect((await to.supervisor.call('POST', '/restore', body.subarray(0, body.length / 2))).status).toBe(400)
+    expect((await to.supervisor.run('print(1)')).stdout).toBe('1\n')
+  })
+
+  it('(one whose pickle ends the kernel) is refused, and a new kernel works', async () => {
+    await from.supervisor.run('class Trap:\n    def __reduce__(self): import os; return (os._exit, (3,))\nbig = 0\ntrap = Trap()')
+    const { body } = await from.supervisor.call('POST', '/snapshot')
+    expect((await to.supervisor.call('POST', '/restore', body)).status).toBe(400)
+    expect((await to.supervisor.run('print(1)')).stdout).toBe('1\n')
+  })
+})
