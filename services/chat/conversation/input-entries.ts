@@ -24,8 +24,7 @@ function entriesOf(item: Wire): Entry[] {
       return [{ kind: 'result', callId: text(item['call_id']), text: outputText(item['output']) }]
     case 'code_interpreter_call': {
       const callId = text(item['call_id'] ?? item['id'])
-      const outputs = Array.isArray(item['outputs']) ? (item['outputs'] as Wire[]) : []
-      const logs = outputs.map((output) => (output['type'] === 'logs' ? text(output['logs']) : '[a picture was shown to the user]'))
+      const logs = objectsIn(item['outputs']).map((output) => (output['type'] === 'logs' ? text(output['logs']) : '[a picture was shown to the user]'))
       return [
         { kind: 'call', call: { id: callId, name: PYTHON, arguments: JSON.stringify({ code: text(item['code']) }) } },
         { kind: 'result', callId, text: logs.join('\n') || '(its output was not kept)' },
@@ -51,7 +50,7 @@ function messageEntries(item: Wire): Entry[] {
 
 function partsOf(content: unknown): ModelContentPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return Array.isArray(content) ? (content as Wire[]).flatMap(partOf) : []
+  return objectsIn(content).flatMap(partOf)
 }
 
 function partOf(part: Wire): ModelContentPart[] {
@@ -83,4 +82,6 @@ function fileText(part: Wire): string {
 }
 
 const outputText = (output: unknown): string => (typeof output === 'string' ? output : Array.isArray(output) ? partsOf(output).map((part) => (part.type === 'text' ? part.text : '[a picture]')).join('\n') : JSON.stringify(output ?? ''))
+/** Clients send what they like; what is no object says nothing. */
+const objectsIn = (value: unknown): Wire[] => (Array.isArray(value) ? (value as unknown[]).filter((one): one is Wire => typeof one === 'object' && one !== null) : [])
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')

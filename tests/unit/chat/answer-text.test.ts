@@ -1,0 +1,36 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { AnswerText, type NameableFile } from '../../../services/chat/answer/answer-text.ts'
+
+const file = (path: string, isFresh = true): NameableFile => ({ fileId: `id-${path}`, containerId: 'cntr_1', path, isFresh, url: async () => `https://h/d/${Buffer.from(path).toString('hex')}` })
+
+async function write(pieces: readonly string[], files: readonly NameableFile[]) {
+  const text = new AnswerText(files)
+  let streamed = ''
+  for (const piece of pieces) streamed += await text.push(piece)
+  streamed += await text.end()
+  expect(streamed).toBe(text.text)
+  return { text: text.text, cited: text.citations.map((citation) => [citation.fileId, text.text.slice(citation.startIndex, citation.endIndex)]) }
+}
+
+describe('AnswerText', () => {
+  it('cites each link, and a fresh file that is named without one', async () => {
+    const { text, cited } = await write(['😀 [a](sandbox:/mnt/data/a.png) and `b.csv`, not old.txt'], [file('a.png'), file('sub/b.csv'), file('old.txt', false)])
+    expect(text).toBe('😀 [a](https://h/d/612e706e67) and `b.csv`, not old.txt')
+    expect(cited).toEqual([['id-a.png', 'https://h/d/612e706e67'], ['id-sub/b.csv', 'b.csv']])
+  })
+
+  it('does not take a part of another name for a file', async () => {
+    expect((await write(['my-b.csv b.csvx x/b.csv b.csv.gz'], [file('b.csv')])).cited).toEqual([])
+  })
+
+  it('cites the same however the answer is cut', async () => {
+    const files = [file('a.png'), file('sub/b.csv')]
+    const whole = '/mnt/data/a.png [x](sandbox:/mnt/data/sub/b.csv) a.png /mnt/data/none'
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 12 }), async (size) => {
+        expect(await write(whole.match(new RegExp(`.{1,${size}}`, 'g')) ?? [], files)).toEqual(await write([whole], files))
+      }),
+    )
+  })
+})

@@ -1,0 +1,121 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ResponseItem } from '../../../services/core/response.ts'
+import { assemble } from '../../../services/chat/conversation/assemble.ts'
+import { buildEntries } from '../../../services/chat/conversation/build-entries.ts'
+import type { Entry } from '../../../services/chat/conversation/entry.ts'
+import { estimateTokens, fitWindow } from '../../../services/chat/conversation/fit-window.ts'
+import { inputEntries } from '../../../services/chat/conversation/input-entries.ts'
+import { fileRow, responseRow } from '../../support/rows.ts'
+
+const message = (text: string, change: Partial<Extract<ResponseItem, { type: 'message' }>> = {}): ResponseItem => ({
+  type: 'message', id: 'msg_1', status: 'completed', text, citations: [], phase: 'final_answer', isRefusal: false, ...change,
+})
+
+describe('inputEntries', () => {
+  it('reads every kind of item that a client may send', () => {
+    expect(
+      inputEntries([
+        { role: 'developer', content: 'Rules' },
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Look' }, { type: 'input_image', image_url: 'data:image/png;base64,AA' }] },
+        { type: 'reasoning', summary: [] },
+        { type: 'item_reference', id: 'msg_9' },
+        { type: 'code_interpreter_call', id: 'ci_1', code: 'print(1)', outputs: [{ type: 'logs', logs: '1' }] },
+        { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c1', output: 'done' },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Fine.' }] },
+        { type: 'never_heard_of' },
+      ]),
+    ).toEqual([
+      { kind: 'system', text: 'Rules' },
+      { kind: 'user', content: [{ type: 'text', text: 'Look' }, { type: 'image', url: 'data:image/png;base64,AA' }] },
+      { kind: 'call', call: { id: 'ci_1', name: 'python', arguments: '{"code":"print(1)"}' } },
+      { kind: 'result', callId: 'ci_1', text: '1' },
+      { kind: 'call', call: { id: 'c1', name: 'f', arguments: '{}' } },
+      { kind: 'result', callId: 'c1', text: 'done' },
+      { kind: 'said', text: 'Fine.' },
+    ])
+  })
+
+  it('reads a text file, and names one that it cannot read', () => {
+    const text = `data:text/csv;base64,${Buffer.from('a,b').toString('base64')}`
+    const [entry] = inputEntries([{ role: 'user', content: [{ type: 'input_file', filename: 'x.csv', file_data: text }, { type: 'input_file', filename: 'y.bin', file_id: 'file-1' }] }])
+    expect(entry).toMatchObject({ kind: 'user', content: expect.stringMatching(/^File "x\.csv":\na,b\n\[the file "y\.bin"/) })
+  })
+
+  it('never throws, whatever the items are', () => {
+    fc.assert(fc.property(fc.array(fc.dictionary(fc.constantFrom('type', 'role', 'content', 'output', 'outputs', 'call_id'), fc.jsonValue())), (items) => void inputEntries(items)))
+  })
+})
+
+describe('assemble', () => {
+  it('gives every call exactly one result, right behind it', () => {
+    const call = (id: string): Entry => ({ kind: 'call', call: { id, name: 'f', arguments: '{}' } })
+    expect(
+      assemble([{ kind: 'user', content: 'Go' }, { kind: 'said', text: 'Well' }, call('a'), call('b'), { kind: 'result', callId: 'b', text: 'B' }, { kind: 'result', callId: 'stray', text: '?' }, { kind: 'user', content: 'And?' }]),
+    ).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', content: 'Well', toolCalls: [{ id: 'a' }, { id: 'b' }] },
+      { role: 'tool', toolCallId: 'a', content: '(no result was given)' },
+      { role: 'tool', toolCallId: 'b', content: 'B' },
+      { role: 'user', content: 'And?' },
+    ])
+  })
+})
+
+describe('buildEntries', () => {
+  const { request } = responseRow()
+  const url = 'https://x.test/d/abc'
+
+  it('turns links of earlier answers back into paths and leaves broken pieces out', () => {
+    const earlier = {
+      request: { ...request, instructions: 'old rules', input: 'Plot' },
+      status: 'completed' as const,
+      items: [message('half', { status: 'incomplete', phase: null }), message(`See ${url}.`, { citations: [{ containerId: 'c', fileId: 'cfile_1', filename: 'p.png', startIndex: 4, endIndex: 4 + url.length }] })],
+    }
+    expect(buildEntries({ request: { ...request, input: 'More' }, items: [], history: [earlier], files: [fileRow({ id: 'cfile_1', path: 'out/p.png' })] })).toEqual([
+      { kind: 'user', content: 'Plot' },
+      { kind: 'said', text: 'See sandbox:/mnt/data/out/p.png.' },
+      { kind: 'user', content: 'More' },
+    ])
+  })
+
+  it('keeps one system message in front: the tool, the files, the instructions, the caller’s own', () => {
+    const wanted = { ...request, instructions: 'Be brief.', interpreter: { containerId: null, memoryTier: '1g' as const, fileIds: [] }, input: [{ role: 'system', content: 'Also this.' }, { role: 'user', content: 'Hi' }] }
+    const entries = buildEntries({ request: wanted, items: [], history: [], files: [fileRow({ path: 'a "b".csv', bytes: 7 })] })
+    expect(entries.map((entry) => entry.kind)).toEqual(['system', 'user'])
+    const text = entries[0]?.kind === 'system' ? entries[0].text : ''
+    for (const part of ['/mnt/data', '"a \\"b\\".csv" (7 bytes, uploaded by the user)', 'Be brief.', 'Also this.']) expect(text).toContain(part)
+  })
+})
+
+describe('fitWindow', () => {
+  const turns = Array.from({ length: 6 }, (_, i): Entry[] => [
+    { kind: 'user', content: `question ${i}` },
+    { kind: 'call', call: { id: `c${i}`, name: 'python', arguments: '{}' } },
+    { kind: 'result', callId: `c${i}`, text: 'r'.repeat(4_000) },
+    { kind: 'said', text: `answer ${i}` },
+  ]).flat()
+  const all: Entry[] = [{ kind: 'system', text: 'Rules' }, ...turns, { kind: 'user', content: 'last question' }]
+
+  it('changes nothing when all fits', () => {
+    expect(fitWindow(all, 100_000)).toEqual(all)
+  })
+
+  it('trims results first, the oldest first', () => {
+    const fitted = fitWindow(all, 5_000)
+    expect(fitted).toHaveLength(all.length)
+    const lengths = fitted.flatMap((entry) => (entry.kind === 'result' ? [entry.text.length] : []))
+    expect(lengths[0]).toBeLessThan(600)
+    expect(lengths.at(-1)).toBe(4_000)
+  })
+
+  it('then drops the oldest turns whole, and keeps the rules and the last question', () => {
+    const fitted = fitWindow(all, 1_500)
+    expect(fitted[0]).toEqual(all[0])
+    expect(fitted.at(-1)).toEqual(all.at(-1))
+    expect(fitted[1]?.kind).toBe('user')
+    expect(estimateTokens(fitted)).toBeLessThanOrEqual(1_500)
+    expect(assemble(fitted).filter((one) => one.role === 'tool').every((one) => one.role === 'tool' && one.content !== '(no result was given)')).toBe(true)
+  })
+})

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { chatConfigFromEnv } from '../../../services/chat/config.ts'
+import { fencedPython } from '../../../services/chat/answer/fenced-code.ts'
+import { createModelCatalogue } from '../../../services/chat/models/catalogue.ts'
+import { demoModel } from '../../../services/chat/models/demo.ts'
+import { quirksOf } from '../../../services/chat/models/quirks.ts'
+import type { ModelMessage, ModelRequest } from '../../../services/core/ports/chat-model.ts'
+
+const catalogue = (env: Record<string, string>) => createModelCatalogue(chatConfigFromEnv(env))
+
+describe('the model catalogue', () => {
+  it('offers the demo alone when nothing is configured', () => {
+    const models = catalogue({})
+    expect(models.list().map((model) => model.id)).toEqual(['demo'])
+    expect([models.has('demo'), models.has('gpt-4.1')]).toEqual([true, false])
+    expect(models.find('gpt-4.1')).toBeNull()
+  })
+
+  it('passes any name to the endpoint of OPENAI_API_KEY, or only those of OPENAI_MODELS', () => {
+    expect(catalogue({ OPENAI_API_KEY: 'sk' }).find('gpt-4.1')).toMatchObject({ upstreamName: 'gpt-4.1' })
+    const limited = catalogue({ OPENAI_API_KEY: 'sk', OPENAI_MODELS: 'a, b' })
+    expect([limited.has('a'), limited.has('c')]).toEqual([true, false])
+    expect(limited.list().map((model) => model.id)).toEqual(['a', 'b', 'demo'])
+  })
+
+  it('lists the models of CELLBLOCK_MODELS, each with its endpoint', () => {
+    const list = [{ name: 'local', base_url: 'http://127.0.0.1:11434/v1', model: 'qwen3', context_window: 32_000 }, { name: 'claude', base_url: 'https://api.anthropic.com/v1', api_key_env: 'KEY' }]
+    const models = catalogue({ CELLBLOCK_MODELS: JSON.stringify(list), KEY: 'secret' })
+    expect(models.find('local')).toMatchObject({ upstreamName: 'qwen3', contextWindow: 32_000 })
+    expect(models.has('claude')).toBe(true)
+    expect(JSON.stringify(models.list())).not.toContain('secret')
+  })
+
+  it.each([
+    [{ CELLBLOCK_MODELS: '{' }, 'CELLBLOCK_MODELS is not JSON'],
+    [{ CELLBLOCK_MODELS: '[{"name":"x"}]' }, 'CELLBLOCK_MODELS is wrong'],
+    [{ CELLBLOCK_MODELS: '[{"name":"x","base_url":"http://h/v1","api_key_env":"NOPE"}]' }, 'NOPE, which is not set'],
+    [{ OPENAI_BASE_URL: 'nonsense' }, 'OPENAI_BASE_URL is not a URL'],
+  ])('refuses %o', (env, sentence) => {
+    expect(() => chatConfigFromEnv(env)).toThrow(sentence)
+  })
+
+  it('knows in what endpoints differ', () => {
+    expect(quirksOf('https://api.openai.com/v1', 'gpt-4.1')).toMatchObject({ limitField: 'max_completion_tokens', takesTemperature: true })
+    expect(quirksOf('https://api.openai.com/v1', 'o4-mini')).toMatchObject({ takesTemperature: false })
+    expect(quirksOf('https://api.anthropic.com/v1', 'claude-x')).toMatchObject({ wantsTools: true, limitField: 'max_tokens' })
+    expect(quirksOf('http://localhost:11434/v1', 'qwen3')).toMatchObject({ wantsTools: false, limitField: 'max_tokens' })
+  })
+})
+
+describe('the demo model', () => {
+  const python = { name: 'python', description: '', parameters: {} }
+  async function ask(messages: readonly ModelMessage[], change: Partial<ModelRequest> = {}) {
+    const request: ModelRequest = { model: 'demo', messages, tools: [python], toolChoice: 'auto', temperature: null, topP: null, maxOutputTokens: null, ...change }
+    let text = ''
+    let args = ''
+    let finish = ''
+    for await (const delta of demoModel.stream(request, AbortSignal.timeout(5_000))) {
+      if (delta.type === 'text') text += delta.text
+      if (delta.type === 'tool_call') args += delta.arguments
+      if (delta.type === 'finish') finish = delta.reason
+    }
+    return { text, args, finish }
+  }
+  const user: ModelMessage = { role: 'user', content: '```python\na = 1\n```\n\n~~~py\nprint(a)\n~~~' }
+  const ran = (content: string): ModelMessage[] => [{ role: 'assistant', content: '', toolCalls: [{ id: 'x', name: 'python', arguments: '{}' }] }, { role: 'tool', toolCallId: 'x', content }]
+
+  it('runs one block after another, then answers', async () => {
+    expect(await ask([user])).toMatchObject({ args: '{"code":"a = 1\\n"}', finish: 'tool_calls' })
+    expect(await ask([user, ...ran('status: succeeded')])).toMatchObject({ args: '{"code":"print(a)\\n"}' })
+    const answer = await ask([user, ...ran('status: succeeded'), ...ran('status: succeeded\nstdout:\n1\nfiles:\n- /mnt/data/p (1).png (12 bytes, new)')])
+    expect(answer.finish).toBe('stop')
+    expect(answer.text).toContain('[p (1).png](sandbox:/mnt/data/p (1).png)')
+    expect(answer.text).not.toContain('- /mnt/data/p')
+  })
+
+  it('says which blocks were not run when it may not go on', async () => {
+    expect((await ask([user, ...ran('status: failed')], { toolChoice: 'none' })).text).toContain('The other 1 of 2 blocks were not run')
+    expect((await ask([user], { tools: [] })).text).toContain('"code_interpreter"')
+  })
+
+  it('looks at the last message only', async () => {
+    expect((await ask([user, ...ran('x'), { role: 'user', content: 'thanks' }])).text).toContain('there was none')
+  })
+})
+
+describe('fencedPython', () => {
+  it('finds Python blocks and no others', () => {
+    expect(fencedPython('```python\na\n```\n```js\nb\n```\n  ```py\n  c\n  ```\n````python\n```\nd\n````')).toEqual(['a\n', '  c\n', '```\nd\n'])
+  })
+})

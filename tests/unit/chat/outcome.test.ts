@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import type { ExecutionResult } from '../../../services/core/execution.ts'
+import { callStatusOf } from '../../../services/chat/outcome/call-status.ts'
+import { logsOf } from '../../../services/chat/outcome/logs.ts'
+import { modelTextOf } from '../../../services/chat/outcome/model-text.ts'
+import { trimText } from '../../../services/chat/outcome/trim-text.ts'
+import { emptyResult } from '../../support/finish-execution.ts'
+
+const result = (change: Partial<ExecutionResult>): ExecutionResult => ({ ...emptyResult, ...change })
+
+describe('logsOf', () => {
+  it('tells streams, results and the error in the order in which they came', () => {
+    const outputs = [
+      { output_type: 'stream', name: 'stdout', text: 'one\n' },
+      { output_type: 'stream', name: 'stderr', text: 'careful' },
+      { output_type: 'display_data', data: { 'image/png': 'AAAA', 'text/plain': '<Figure>' }, metadata: {} },
+      { output_type: 'execute_result', execution_count: 1, data: { 'text/plain': ['4', '2'] }, metadata: {} },
+      { output_type: 'error', ename: 'E', evalue: 'v', traceback: ['\u001b[0;31mE\u001b[0m: v'] },
+    ] as const
+    expect(logsOf(result({ cells: [{ index: 0, status: 'error', executionCount: 1, outputs }] }))).toBe('one\ncareful\n42\nE: v')
+  })
+
+  it('keeps head and tail of what is too long', () => {
+    const logs = logsOf(result({ cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [{ output_type: 'stream', name: 'stdout', text: `head${'x'.repeat(100_000)}tail` }] }] }))
+    expect(logs.length).toBeLessThan(34_000)
+    expect(logs).toMatch(/^head[^]*characters left out[^]*tail$/)
+  })
+})
+
+describe('modelTextOf', () => {
+  it('tells how it ended, what was printed and which files there are', () => {
+    const files = [{ id: 'f', path: 'a.csv', bytes: 3, sha256: '', mime: 'text/csv', isNew: true, modifiedFrom: null }]
+    expect(modelTextOf({ status: 'succeeded', reason: null }, result({ stdout: '42\n', files, lost: [{ what: 'file "b"', reason: 'Too big.' }] }))).toBe(
+      'status: succeeded\nstdout:\n42\nfiles:\n- /mnt/data/a.csv (3 bytes, new)\nmissing:\n- file "b": Too big.',
+    )
+  })
+
+  it.each([
+    ['oom', 'more memory'],
+    ['deadline', 'ran longer'],
+    ['sandbox_lost', 'sandbox was lost'],
+  ] as const)('gives advice for %s', (reason, advice) => {
+    expect(modelTextOf({ status: 'failed', reason }, result({}))).toContain(advice)
+  })
+
+  it('says that nothing was printed', () => {
+    expect(modelTextOf({ status: 'succeeded', reason: null }, result({}))).toContain('printed nothing')
+  })
+})
+
+describe('callStatusOf', () => {
+  it.each([
+    ['succeeded', null, 'completed'],
+    ['failed', 'error', 'completed'],
+    ['failed', 'oom', 'failed'],
+    ['failed', 'sandbox_lost', 'failed'],
+    ['timed_out', 'deadline', 'failed'],
+    ['cancelled', 'caller', 'incomplete'],
+  ] as const)('tells %s, %s as %s', (status, reason, expected) => {
+    expect(callStatusOf({ status, reason })).toBe(expected)
+  })
+})
+
+describe('trimText', () => {
+  it('never cuts a character in half', () => {
+    for (let max = 2; max < 40; max += 1) expect(trimText('😀'.repeat(40), max).isWellFormed()).toBe(true)
+  })
+})
