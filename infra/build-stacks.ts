@@ -4,14 +4,12 @@ import { DataStack } from './stacks/data-stack.ts'
 import { ImageStack } from './stacks/image-stack.ts'
 import { NetworkStack } from './stacks/network-stack.ts'
 import { OperationsStack } from './stacks/operations-stack.ts'
-import { SandboxStack } from './stacks/sandbox-stack.ts'
 import { ServiceStack } from './stacks/service-stack.ts'
 
 export interface Stacks {
   readonly data: DataStack
   readonly image: ImageStack
   readonly network: NetworkStack
-  readonly sandboxes: SandboxStack
   readonly service: ServiceStack
   readonly operations: OperationsStack
 }
@@ -23,9 +21,8 @@ export function buildStacks(app: App, config: Config, imageTag: string): Stacks 
   const image = new ImageStack(app, stack('Image'), { stage: config.stage, description: 'Cellblock: where the sandbox image lies' })
   const network = new NetworkStack(app, stack('Network'), { config, data, repository: image.repository, description: 'Cellblock: the network that sandboxes cannot leave' })
   const sandboxImage = config.sandboxes.imageUri ?? image.repository.repositoryUriForTag(config.sandboxes.imageTag ?? imageTag)
-  const sandboxes = new SandboxStack(app, stack('Sandboxes'), { config, image: sandboxImage, network, description: 'Cellblock: what a sandbox is' })
-  const service = new ServiceStack(app, stack('Service'), { config, image: sandboxImage, data, network, sandboxes, description: 'Cellblock: API and workers' })
+  const service = new ServiceStack(app, stack('Service'), { config, image: sandboxImage, data, network, description: 'Cellblock: API, workers and sandboxes' })
   const operations = new OperationsStack(app, stack('Operations'), { config, data, network, service, description: 'Cellblock: dashboard, alarms and budget' })
   Tags.of(app).add('cellblock:stage', config.stage)
-  return { data, image, network, sandboxes, service, operations }
+  return { data, image, network, service, operations }
 }

@@ -2,9 +2,9 @@ import type { ApiEnv } from '../services/api/config.ts'
 import type { QueueName } from '../services/core/messages.ts'
 import type { PlaceEnv, RunEnv } from '../services/orchestrator/config.ts'
 import type { Config } from './config.ts'
+import type { Sandboxes } from './constructs/sandboxes.ts'
 import type { DataStack } from './stacks/data-stack.ts'
 import type { NetworkStack } from './stacks/network-stack.ts'
-import type { SandboxStack } from './stacks/sandbox-stack.ts'
 
 /** Lambda sets the Region itself and refuses to have it set. */
 type Set<Env> = Omit<Env, 'AWS_REGION'>
@@ -66,7 +66,7 @@ export const runEnvironment = (storage: StorageEnvironment, image: string) =>
     AWS_ACCOUNT_ID_ENDPOINT_MODE: 'disabled',
   }) satisfies Set<RunEnv> & { AWS_ACCOUNT_ID_ENDPOINT_MODE: string }
 
-export const placeEnvironment = (config: Config, storage: StorageEnvironment, image: string, network: NetworkStack, sandboxes: SandboxStack) =>
+export const placeEnvironment = (config: Config, storage: StorageEnvironment, image: string, network: NetworkStack, sandboxes: Sandboxes) =>
   ({
     ...storage,
     SANDBOX_DRIVER: 'fargate',
@@ -74,6 +74,6 @@ export const placeEnvironment = (config: Config, storage: StorageEnvironment, im
     CLUSTER_ARN: sandboxes.clusterArn,
     SUBNET_IDS: network.sandboxSubnets.map(({ subnetId }) => subnetId).join(','),
     SECURITY_GROUP_IDS: network.sandboxGroup.securityGroupId,
-    TASK_DEFINITIONS: sandboxes.toJsonString(sandboxes.taskDefinitions),
+    TASK_DEFINITIONS: network.toJsonString(sandboxes.taskDefinitions),
     POOL_SIZES: JSON.stringify(Object.fromEntries(Object.entries(config.sandboxes.tiers).map(([tier, { warm }]) => [tier, warm]))),
   }) satisfies Set<PlaceEnv>

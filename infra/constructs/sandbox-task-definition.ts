@@ -3,6 +3,7 @@ import { CfnTaskDefinition } from 'aws-cdk-lib/aws-ecs'
 import type { IRole } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import { TIERS, type MemoryTier } from '../../services/core/limits.ts'
+import { DEFAULT_LIMITS, RUN_BYTES } from '../../services/orchestrator/drivers/docker/limits.ts'
 import { SUPERVISOR_PORT } from './walls.ts'
 
 /** The one container of a sandbox's task; `RunTask` names it to hand over id and public key. */
@@ -12,12 +13,13 @@ export const SANDBOX_CONTAINER = 'sandbox'
 const DROPPED = ['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'MKNOD', 'NET_BIND_SERVICE', 'NET_RAW', 'SETFCAP', 'SETPCAP', 'SYS_CHROOT']
 
 const WORKER = ['uid=10001', 'gid=10001']
-/** Besides `/mnt/data` the only places that can be written. Sizes in MiB: together they fit between a tier's memory and its task's. */
+const tmpfs = (containerPath: string, bytes: number, ...mountOptions: string[]) => ({ containerPath, size: bytes / 1024 ** 2, mountOptions: ['nosuid', 'nodev', ...mountOptions] })
+/** Besides `/mnt/data` the only places that can be written, as big as in Docker: together they fit between a tier's memory and its task's. */
 const TMPFS = [
-  { containerPath: '/tmp', size: 256, mountOptions: ['nosuid', 'nodev', 'mode=1777'] },
-  { containerPath: '/run/cellblock', size: 16, mountOptions: ['nosuid', 'nodev', 'noexec', 'mode=0700'] },
-  { containerPath: '/run/worker', size: 16, mountOptions: ['nosuid', 'nodev', 'noexec', 'mode=0770', ...WORKER] },
-  { containerPath: '/home/worker', size: 64, mountOptions: ['nosuid', 'nodev', 'mode=0770', ...WORKER] },
+  tmpfs('/tmp', DEFAULT_LIMITS.tmpBytes, 'exec', 'mode=1777'),
+  tmpfs('/home/worker', DEFAULT_LIMITS.homeBytes, 'exec', 'mode=0700', ...WORKER),
+  tmpfs('/run/worker', RUN_BYTES, 'noexec', 'mode=0770', ...WORKER),
+  tmpfs('/run/cellblock', RUN_BYTES, 'noexec', 'mode=0700'),
 ]
 
 export interface SandboxTaskDefinitionProps {
@@ -62,7 +64,7 @@ export class SandboxTaskDefinition extends Construct {
           environment: [
             { name: 'CELLBLOCK_LISTEN', value: `tcp:0.0.0.0:${SUPERVISOR_PORT}` },
             { name: 'CELLBLOCK_PROFILE', value: 'fargate' },
-            { name: 'CELLBLOCK_LIMITS', value: Stack.of(this).toJsonString({ memory_bytes: memoryBytes, file_bytes: 512 * 1024 * 1024 }) },
+            { name: 'CELLBLOCK_LIMITS', value: Stack.of(this).toJsonString({ memory_bytes: memoryBytes, processes: DEFAULT_LIMITS.processes, open_files: DEFAULT_LIMITS.openFiles }) },
           ],
           mountPoints: [{ sourceVolume: 'data', containerPath: '/mnt/data', readOnly: false }],
           linuxParameters: { initProcessEnabled: false, capabilities: { drop: DROPPED }, tmpfs: TMPFS },

@@ -9,6 +9,7 @@ import type { Config } from '../config.ts'
 import { PublicEdge } from '../constructs/public-edge.ts'
 import { consume } from '../constructs/queue-consumer.ts'
 import { SandboxEvents } from '../constructs/sandbox-events.ts'
+import { Sandboxes } from '../constructs/sandboxes.ts'
 import { createSiteBucket } from '../constructs/site-bucket.ts'
 import { WorkerFunction, type WorkerFunctionProps } from '../constructs/worker-function.ts'
 import { WorkerRole } from '../constructs/worker-role.ts'
@@ -17,26 +18,25 @@ import { functionName, type FunctionId } from '../function-name.ts'
 import { apiAccess, chatAccess, placeAccess, reconcilerAccess } from '../rooms.ts'
 import type { DataStack } from './data-stack.ts'
 import type { NetworkStack } from './network-stack.ts'
-import type { SandboxStack } from './sandbox-stack.ts'
 
 export interface ServiceStackProps extends StackProps {
   readonly config: Config
   readonly image: string
   readonly data: DataStack
   readonly network: NetworkStack
-  readonly sandboxes: SandboxStack
 }
 
-/** The five functions, what feeds them, and the address by which the world reaches the first of them. */
+/** The five functions, what feeds them, the sandboxes that one of them starts, and the address by which the world reaches the first. */
 export class ServiceStack extends Stack {
   readonly functions: Readonly<Record<FunctionId, IFunction>>
   readonly logs: Readonly<Record<FunctionId, ILogGroup>>
   private readonly config: Config
 
-  constructor(scope: Construct, id: string, { config, image, data, network, sandboxes, ...props }: ServiceStackProps) {
+  constructor(scope: Construct, id: string, { config, image, data, network, ...props }: ServiceStackProps) {
     super(scope, id, props)
     this.config = config
     const storage = storageEnvironment(config, data)
+    const sandboxes = new Sandboxes(this, 'Sandboxes', { config, image, pullRole: network.pullRole })
     const originSecret = new Secret(this, 'OriginSecret', {
       description: 'Cellblock: shared by the distribution and the API only',
       generateSecretString: { passwordLength: 48, excludePunctuation: true },

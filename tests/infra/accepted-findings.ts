@@ -7,7 +7,7 @@ export const ACCEPTED: readonly { readonly finding: RegExp; readonly where: RegE
   { finding: /^IAM5\[Resource::\*\]$/, where: /\/(place|reconciler)-role\//, reason: 'ecs:ListTasks knows no resource that fits; a condition names the cluster.' },
   { finding: /^IAM5\[Resource::arn:.*:log-group:\/cellblock\/cellblock-prod-(api|chat|run|place|reconciler):\*\]$/, where: /(-role|RunRole)\//, reason: "The streams of the function's own log group: Lambda names them." },
   { finding: /^IAM5\[Resource::Cellblock-prod-Data:\w+\/tenants\/\*\]$/, where: /(-role|RunRole)\//, reason: 'Objects have random keys below tenants/. Which tenant is asked for is decided by the code, whose keys begin with the verified tenant.' },
-  { finding: /^IAM5\[Resource::arn:.*:task\/Cellblock-prod-Sandboxes:\w+\/\*\]$/, where: /\/(place|reconciler)-role\//, reason: 'Tasks get their ids when they start. They are those of the one cluster that holds sandboxes only.' },
+  { finding: /^IAM5\[Resource::arn:.*:task\/<SandboxesCluster\w+>\/\*\]$/, where: /\/(place|reconciler)-role\//, reason: 'Tasks get their ids when they start. They are those of the one cluster that holds sandboxes only.' },
   { finding: /^ECS2$/, where: /\/Tier\w+\//, reason: 'The variables say where to listen, which walls to test and which limits hold. A sandbox is given no secret, so there is none to keep elsewhere.' },
   { finding: /^ECS4$/, where: /\/Cluster$/, reason: 'Container Insights costs by task and sees what the reconciler and the wide events see already.' },
   { finding: /^ECS7$/, where: /\/Tier\w+\//, reason: 'A log driver would be a way out of the sandbox and would cost by what hostile code prints. Output leaves by the control port, with a limit.' },

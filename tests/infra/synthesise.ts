@@ -8,7 +8,7 @@ import { readConfig } from '../../infra/config.ts'
 const CDK_JSON = join(import.meta.dirname, '..', '..', 'cdk.json')
 export const context = (JSON.parse(readFileSync(CDK_JSON, 'utf8')) as { context: Record<string, unknown> }).context
 
-export const STACKS = ['data', 'image', 'network', 'sandboxes', 'service', 'operations'] as const
+export const STACKS = ['data', 'image', 'network', 'service', 'operations'] as const
 export type StackName = (typeof STACKS)[number]
 export interface Resource {
   Type: string

@@ -75,7 +75,7 @@ export const functionProperties: readonly Property[] = [
     title: 'place starts the task definitions of this deployment only, in its cluster, never with exec',
     holds: (t) => {
       const run = statementFor(t, 'place', 'ecs:RunTask')
-      return list(run.Resource).length === 4 && list(run.Resource).every((r) => says(r, 'Tier')) && says(run.Condition?.ArnEquals, 'Cluster') && same(run.Condition?.StringNotEqualsIfExists, { 'ecs:enable-execute-command': 'true' })
+      return list(run.Resource).length === 4 && list(run.Resource).every((r) => says(r, 'SandboxesTier')) && says(run.Condition?.ArnEquals, 'Cluster') && same(run.Condition?.StringNotEqualsIfExists, { 'ecs:enable-execute-command': 'true' })
     },
     break: (t) => void (statementFor(t, 'place', 'ecs:RunTask').Condition = {}),
   },

@@ -1,27 +1,30 @@
-import { Stack, type StackProps } from 'aws-cdk-lib'
+import { Stack } from 'aws-cdk-lib'
 import { CfnCluster } from 'aws-cdk-lib/aws-ecs'
-import type { Construct } from 'constructs'
+import type { IRole } from 'aws-cdk-lib/aws-iam'
+import { Construct } from 'constructs'
 import { MEMORY_TIERS, type MemoryTier } from '../../services/core/limits.ts'
-import type { ComputeAccess } from '../rooms.ts'
 import type { Config } from '../config.ts'
-import { SandboxTaskDefinition } from '../constructs/sandbox-task-definition.ts'
-import type { NetworkStack } from './network-stack.ts'
+import type { ComputeAccess } from '../rooms.ts'
+import { SandboxTaskDefinition } from './sandbox-task-definition.ts'
 
-export interface SandboxStackProps extends StackProps {
+export interface SandboxesProps {
   readonly config: Config
   readonly image: string
-  readonly network: NetworkStack
+  readonly pullRole: IRole
 }
 
-/** Where sandboxes run: an empty cluster costs nothing. Tasks are started by the place worker, one for each sandbox. */
-export class SandboxStack extends Stack {
+/**
+ * Where sandboxes run and what they are; an empty cluster costs nothing. In one stack with the worker that starts them: a new revision
+ * changes a value that stacks could not pass to one another while it is in use.
+ */
+export class Sandboxes extends Construct {
   readonly clusterArn: string
   readonly clusterName: string
   readonly taskDefinitions: Readonly<Partial<Record<MemoryTier, string>>>
   readonly computeAccess: ComputeAccess
 
-  constructor(scope: Construct, id: string, { config, image, network, ...props }: SandboxStackProps) {
-    super(scope, id, props)
+  constructor(scope: Construct, id: string, { config, image, pullRole }: SandboxesProps) {
+    super(scope, id)
     const { spotPercent, tiers, architecture, diskGiB } = config.sandboxes
     const cluster = new CfnCluster(this, 'Cluster', {
       clusterName: `cellblock-${config.stage}`,
@@ -35,14 +38,14 @@ export class SandboxStack extends Stack {
     })
     this.clusterArn = cluster.attrArn
     this.clusterName = cluster.ref
-    const define = (tier: MemoryTier) => new SandboxTaskDefinition(this, `Tier${tier}`, { stage: config.stage, tier, image, architecture, diskGiB, pullRole: network.pullRole })
+    const define = (tier: MemoryTier) => new SandboxTaskDefinition(this, `Tier${tier}`, { stage: config.stage, tier, image, architecture, diskGiB, pullRole })
     this.taskDefinitions = Object.fromEntries(MEMORY_TIERS.filter((tier) => tiers[tier] !== undefined).map((tier) => [tier, define(tier).arn]))
-    this.computeAccess = this.accessToTasks(network.pullRole.roleArn)
+    this.computeAccess = this.accessToTasks(pullRole.roleArn)
   }
 
   private accessToTasks(pullRoleArn: string): ComputeAccess {
     const { clusterArn } = this
-    const tasks = this.formatArn({ service: 'ecs', resource: 'task', resourceName: `${this.clusterName}/*` })
+    const tasks = Stack.of(this).formatArn({ service: 'ecs', resource: 'task', resourceName: `${this.clusterName}/*` })
     const inCluster = { ArnEquals: { 'ecs:cluster': clusterArn } }
     return {
       start: [
