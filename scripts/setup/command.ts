@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { constants } from 'node:os'
 import { createInterface } from 'node:readline'
 import { SetupError } from './progress.ts'
@@ -53,12 +54,15 @@ export function runCommand(program: string, args: readonly string[], options: Co
   })
 }
 
-/** A signal ends the program that is being waited for, and then this process with the usual exit code. */
+/** A signal ends the programs that are being waited for (they get five seconds), and then this process with the usual exit code. */
 export function endWithSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => {
+      const exit = (): never => process.exit(128 + constants.signals[signal])
+      const ended = [...running].map((child) => once(child, 'exit'))
       for (const child of running) child.kill('SIGTERM')
-      process.exit(128 + constants.signals[signal])
+      setTimeout(exit, 5_000).unref()
+      void Promise.all(ended).then(exit)
     })
 }
 
