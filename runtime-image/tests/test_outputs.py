@@ -1,0 +1,134 @@
+"""What becomes of output: heads, tails, counts, events, and JSON that any parser can read."""
+
+import asyncio
+import json
+import unittest
+
+from cellblock_supervisor import packets
+from cellblock_supervisor.execution import json_guard
+from cellblock_supervisor.execution.event_log import EventLog
+from cellblock_supervisor.execution.outputs import MAX_BUNDLE_BYTES, Outputs
+from cellblock_supervisor.execution.stream_keeper import StreamKeeper
+
+
+def keep(pieces: list[bytes], head: int, tail: int) -> tuple[str, StreamKeeper]:
+    texts: list[str] = []
+    keeper = StreamKeeper(head, tail, texts.append)
+    for piece in pieces:
+        keeper.add(piece)
+    keeper.finish()
+    return "".join(texts), keeper
+
+
+class Streams(unittest.TestCase):
+    def test_short_output_is_kept_whole_however_it_is_cut(self) -> None:
+        data = "grüße €".encode() * 10
+        for step in (1, 2, 3, 7, 1000):
+            text, keeper = keep([data[at : at + step] for at in range(0, len(data), step)], 13, 1000)
+            self.assertEqual(text.encode(), data)
+            self.assertEqual(keeper.kept_bytes, keeper.total_bytes)
+
+    def test_head_and_tail_are_exact_whatever_the_size_of_the_pieces(self) -> None:
+        data = b"".join(b"%04d" % number for number in range(1000))
+        for step in (1, 3, 64, 999, 4000):
+            text, keeper = keep([data[at : at + step] for at in range(0, len(data), step)], 100, 50)
+            self.assertEqual(text.encode(), data[:100] + data[-50:])
+            self.assertEqual((keeper.total_bytes, keeper.kept_bytes), (4000, 150))
+
+    def test_no_tail_and_no_head_are_possible(self) -> None:
+        self.assertEqual(keep([b"abcdef"], 2, 0)[0], "ab")
+        self.assertEqual(keep([b"abcdef"], 0, 2)[0], "ef")
+        self.assertEqual(keep([b"abcdef"], 0, 0)[0], "")
+
+    def test_bytes_that_are_no_utf8_become_replacement_characters(self) -> None:
+        self.assertEqual(keep([b"a\xff", b"b\xc3"], 100, 100)[0], "a\ufffdb\ufffd")
+
+
+class Events(unittest.IsolatedAsyncioTestCase):
+    async def test_readers_wait_and_see_every_event_once(self) -> None:
+        log = EventLog()
+
+        async def read() -> list[int]:
+            seen, seq = [], -1
+            while True:
+                piece, seq = log.after(seq)
+                if piece:
+                    seen += [json.loads(line)["seq"] for line in piece.splitlines()]
+                elif log.closed:
+                    return seen
+                else:
+                    await log.wait(seq)
+
+        readers = [asyncio.create_task(read()) for _ in range(3)]
+        for number in range(10):
+            await asyncio.sleep(0)
+            log.append("stream", {"n": number}, last=number == 9)
+        self.assertEqual(await asyncio.gather(*readers), [list(range(10))] * 3)
+
+    async def test_acknowledging_never_drops_the_end(self) -> None:
+        log = EventLog()
+        for number in range(5):
+            log.append("x", {}, last=number == 4)
+        log.acknowledge(2**40)
+        piece, last = log.after(-1)
+        self.assertEqual((json.loads(piece)["seq"], last), (4, 4))
+
+    async def test_text_and_displays_keep_their_order(self) -> None:
+        log = EventLog()
+        outputs = Outputs(log, 1000, 1000)
+        outputs.text("stdout", b"a")
+        outputs.text("stderr", b"b")
+        outputs.text("stdout", b"c")
+        outputs.display("display_data", {"data": {"text/plain": "d"}}, None)
+        outputs.finish()
+        events = [json.loads(line) for line in log.after(-1)[0].splitlines()]
+        self.assertEqual([event.get("text") or event["data"]["text/plain"] for event in events], ["a", "b", "c", "d"])
+
+    async def test_a_bundle_over_the_cap_is_told_and_not_sent(self) -> None:
+        log = EventLog()
+        outputs = Outputs(log, 1000, 1000)
+        outputs.display("display_data", {"data": {"text/html": "x" * (MAX_BUNDLE_BYTES + 1)}}, None)
+        self.assertEqual(log.next_seq, 0)
+        self.assertEqual(outputs.truncated()[0]["reason"], "bundle_too_large")
+
+
+class HostileJson(unittest.TestCase):
+    def test_nothing_that_some_parser_refuses_is_left(self) -> None:
+        dirty = json.loads('{"n": NaN, "i": [Infinity, -Infinity], "big": 123456789012345678901234567890, "s": "\\ud800x", "\\udc00": "\\ud83d\\ude00"}')
+        text = json.dumps(json_guard.clean(dirty), allow_nan=False, ensure_ascii=False)
+        text.encode()
+        self.assertEqual(json.loads(text)["s"], "\ufffdx")
+        self.assertEqual(json.loads(text)["\ufffd"], "\U0001f600")
+
+    def test_depth_and_size_are_bounded(self) -> None:
+        deep: object = 1
+        for _ in range(100):
+            deep = [deep]
+        for value in (deep, list(range(100_000))):
+            with self.assertRaises(json_guard.NotAcceptable):
+                json_guard.clean(value)
+
+    def test_a_message_that_is_no_object_is_nothing(self) -> None:
+        for body in (b"", b"[1]", b"{", b"[" * 100_000, b"\xff", b"null"):
+            self.assertIsNone(json_guard.parse_message(body))
+
+
+class Packets(unittest.TestCase):
+    def test_fragments_of_several_senders_may_interleave(self) -> None:
+        first, second = b"a" * 200_000, b"b" * 150_000
+        assembler = packets.Assembler(1 << 20)
+        whole = []
+        for pair in zip(packets.fragments(1, first), packets.fragments(2, second) + [b"J"], strict=True):
+            whole += [body for packet in pair if (body := assembler.add(packet)) is not None]
+        self.assertCountEqual(whole, [first, second])
+
+    def test_memory_is_bounded_and_the_size_is_told(self) -> None:
+        assembler = packets.Assembler(100_000)
+        for packet in packets.fragments(1, b"x" * 1_000_000):
+            self.assertIsNone(assembler.add(packet))
+        self.assertEqual(assembler.take_dropped(), [1_000_000])
+        self.assertEqual(assembler.add(packets.fragments(2, b"ok")[0]), b"ok")
+
+
+if __name__ == "__main__":
+    unittest.main()
