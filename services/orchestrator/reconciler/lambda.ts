@@ -1,12 +1,26 @@
 import { jsonLog } from '../../storage/json-log.ts'
+import type { SqsBatchAnswer } from '../../storage/sqs/lambda-batch.ts'
 import { placeConfigFromEnv } from '../config.ts'
 import { placeDeps } from '../place/place-deps.ts'
 import { reconcile, type Reconciled } from './reconcile.ts'
+import { buryDeadLetters, wakeSandbox, type DeadLetter } from './wake.ts'
 
 const deps = placeDeps(placeConfigFromEnv())
 
-/** Runs on a schedule and on task state changes, whatever their content: one pass looks at everything that is due. */
-export async function handler(): Promise<Reconciled> {
+/** What wakes the reconciler: dead letters, a sandbox that ends, or the schedule. */
+interface Woken {
+  readonly Records?: readonly DeadLetter[]
+  readonly kind?: 'pass' | 'sandbox'
+  readonly sandboxId?: string
+}
+
+/** Without dead letters and without a sandbox's id one pass looks at everything that is due. */
+export async function handler(event: Woken): Promise<SqsBatchAnswer | Reconciled | null> {
+  if (event.Records !== undefined) return buryDeadLetters(deps, event.Records)
+  if (event.kind === 'sandbox' && event.sandboxId !== undefined) {
+    await wakeSandbox(deps, event.sandboxId)
+    return null
+  }
   const outcome = await reconcile(deps)
   jsonLog.emit({ event: 'reconcile', outcome: outcome.failed === 0 ? 'ok' : 'error', ...outcome })
   return outcome

@@ -1,0 +1,40 @@
+import type { SqsBatchAnswer } from '../../storage/sqs/lambda-batch.ts'
+import { QUEUES, type QueueName } from '../../core/messages.ts'
+import { createDeadLetterStep } from '../dead-letters.ts'
+import type { ReconcilerDeps } from '../deps.ts'
+import { repairSandbox } from './repair-sandbox.ts'
+
+/** Looks at one sandbox of which an event says that it ends. A start under way has its own watcher, and what it writes down must stay. */
+export async function wakeSandbox(deps: ReconcilerDeps, sandboxId: string): Promise<void> {
+  const sandbox = await deps.table.sandboxes.get(sandboxId)
+  if (sandbox?.state !== 'ready' && sandbox?.state !== 'claimed') return
+  await repairSandbox(deps, { kind: 'sandbox', tenant: '_pool', id: sandboxId, dueAt: deps.clock.now() })
+}
+
+export interface DeadLetter {
+  readonly messageId: string
+  readonly body: string
+  /** Ends with the name of its dead-letter queue. */
+  readonly eventSourceARN: string
+}
+
+/** Ends the jobs of dead letters. What cannot be ended yet stays in its queue and comes again. */
+export async function buryDeadLetters(deps: ReconcilerDeps, letters: readonly DeadLetter[]): Promise<SqsBatchAnswer> {
+  const bury = createDeadLetterStep(deps)
+  const failures: { itemIdentifier: string }[] = []
+  for (const { messageId, body, eventSourceARN } of letters) {
+    try {
+      await bury(queueOf(eventSourceARN), body)
+    } catch (error) {
+      deps.telemetry.emit({ event: 'dead_letter', outcome: 'error', message: messageId, detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error) })
+      failures.push({ itemIdentifier: messageId })
+    }
+  }
+  return { batchItemFailures: failures }
+}
+
+function queueOf(deadLetterArn: string): QueueName {
+  const queue = QUEUES.find((name) => deadLetterArn.endsWith(`${name}-dead`))
+  if (queue === undefined) throw new Error(`${deadLetterArn} is no dead-letter queue of ours`)
+  return queue
+}
