@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startServer, type LocalServerProcess } from '../support/local-server.ts'
+
+const MAIN = join(import.meta.dirname, '../../services/cli/main.ts')
+
+interface CliResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+let server: LocalServerProcess
+let folder: string
+
+beforeAll(async () => {
+  server = await startServer({ env: { CELLBLOCK_POOL: '2' } })
+  folder = await mkdtemp(join(tmpdir(), 'cellblock-cli-'))
+})
+afterAll(async () => {
+  await server.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
+    env: {
+      ...process.env,
+      PORT: new URL(server.url).port,
+      CELLBLOCK_API_KEY: server.apiKey,
+      INIT_CWD: folder,
+      CELLBLOCK_URL: '',
+      TABLE_NAME: '',
+      ...env,
+    },
+  })
+}
+
+async function cli(
+  args: readonly string[],
+  options: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<CliResult> {
+  const child = start(args, options.env)
+  const said = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => (said.stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (said.stderr += chunk.toString()))
+  child.stdin.end(options.input ?? '')
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, ...said }
+}
+
+const json = async <T>(args: readonly string[]): Promise<T> => JSON.parse((await cli([...args, '--json'])).stdout) as T
+
+describe('tenants and keys', () => {
+  it('makes a tenant whose key opens the API at once', async () => {
+    const made = await json<{ tenant: string; api_key: string }>(['tenants', 'create', 'Acme GmbH'])
+    expect((await server.as(made.api_key).call('GET', '/v1/containers')).status).toBe(200)
+    expect(await json<unknown[]>(['tenants', 'list'])).toContainEqual(expect.objectContaining({ tenant: made.tenant, name: 'Acme GmbH' }))
+  })
+
+  it('makes a second key, lists it without the key itself, and revokes it', async () => {
+    const { tenant } = await json<{ tenant: string }>(['tenants', 'create', 'two keys'])
+    const made = await json<{ key_id: string; api_key: string }>(['keys', 'create', tenant, '--subject', 'user-7'])
+    const listed = await cli(['keys', 'list'])
+    expect(listed.stdout).toMatch(new RegExp(`${made.key_id} +${tenant} +user-7`))
+    expect(listed.stdout).not.toContain(made.api_key)
+
+    expect(await cli(['keys', 'revoke', made.key_id])).toMatchObject({ code: 0, stdout: expect.stringContaining('is revoked since') })
+    // It was never used before, so no server believes it for a while longer.
+    expect((await server.as(made.api_key).call('GET', '/v1/containers')).status).toBe(401)
+  })
+
+  it.each([
+    [['keys', 'create', 'tnt_nobody'], 1, 'No tenant "tnt_nobody" exists'],
+    [['keys', 'revoke', 'key_nobody'], 1, 'No key "key_nobody" exists'],
+    [['tenants', 'create'], 2, 'NAME is missing.\nUsage: npm run cli -- tenants create NAME'],
+    [['tenants', 'create', 'two', 'words'], 2, '"words" is one argument too many'],
+    [['tenants', 'list', '--nope'], 2, 'Unknown option'],
+    [['tenants', 'burn'], 2, 'Unknown command "tenants burn"'],
+    [[], 2, 'Usage: npm run cli -- COMMAND'],
+  ] as const)('answers %j with exit code %i and a sentence', async (args, code, sentence) => {
+    expect(await cli(args)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(sentence) })
+  })
+
+  it('says what to do when no server runs', async () => {
+    expect(await cli(['tenants', 'list'], { env: { PORT: '9' } })).toMatchObject({ code: 1, stderr: expect.stringContaining('npm start') })
+  })
+})
+
+describe('run', () => {
+  it('prints output while the code runs', async () => {
+    const child = start(['run', '-'])
+    child.stdin.end("import time\nprint('first', flush=True)\ntime.sleep(600)\nprint('last')")
+    const [chunk] = (await once(child.stdout, 'data')) as [Buffer]
+    expect(chunk.toString()).toBe('first\n')
+    child.kill('SIGINT')
+    expect(await once(child, 'exit')).toEqual([130, null])
+  })
+
+  it('reads a file of the folder in which it was typed, and keeps the two outputs apart', async () => {
+    await writeFile(
+      join(folder, 'code.py'),
+      "import sys\nprint('out')\nprint('err', file=sys.stderr)\nopen('/mnt/data/a.txt', 'w').write('hello')",
+    )
+    const result = await cli(['run', 'code.py'])
+    expect(result).toMatchObject({ code: 0, stdout: 'out\n5\n' })
+    expect(result.stderr).toMatch(/^err\n/)
+    expect(result.stderr).toMatch(/file \/mnt\/data\/a\.txt \(5 bytes\) http/)
+  })
+
+  it.each([
+    ['1 / 0', [], 1, 'ZeroDivisionError'],
+    ['import time; time.sleep(600)', ['--timeout', '1'], 124, 'timed_out: deadline'],
+  ] as const)('ends %j with an exit code that says how', async (input, options, code, sentence) => {
+    expect(await cli(['run', '-', ...options], { input })).toMatchObject({ code, stderr: expect.stringContaining(sentence) })
+  })
+
+  it('goes on in a container that it is told', async () => {
+    const container = await server.native.createContainer()
+    await cli(['run', '-', '--container', container], { input: 'x = 41' })
+    expect(await cli(['run', '-', '--container', container], { input: 'print(x + 1)' })).toMatchObject({ code: 0, stdout: '42\n' })
+  })
+
+  it("passes on the server's own sentence", async () => {
+    const result = await cli(['run', '-'], { input: 'print(1)', env: { CELLBLOCK_API_KEY: 'ck_wrong' } })
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('The API key is missing or not valid') })
+  })
+})
