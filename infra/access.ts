@@ -42,7 +42,9 @@ export const consumeAccess = (queues: readonly IQueue[]): Access => ({
 
 /** The key opens rows, objects and secrets only for these services on our behalf: nobody decrypts with it directly. */
 export const keyAccess = ({ key, region }: DataStack, services: readonly ('dynamodb' | 's3' | 'secretsmanager')[]): Access => ({
-  actions: ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'GenerateDataKeyWithoutPlaintext', 'ReEncryptFrom', 'ReEncryptTo'].map((verb) => `kms:${verb}`),
+  actions: ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'GenerateDataKeyWithoutPlaintext', 'ReEncryptFrom', 'ReEncryptTo'].map(
+    (verb) => `kms:${verb}`,
+  ),
   resources: [key.keyArn],
   conditions: { StringEquals: { 'kms:ViaService': services.map((service) => `${service}.${region}.amazonaws.com`) } },
 })

@@ -17,12 +17,33 @@ export interface Stacks {
 /** The whole deployment. `imageTag` is the content hash of the sandbox image, for when the configuration names none. It asks no account anything: the same stacks come out on every machine. */
 export function buildStacks(app: App, config: Config, imageTag: string): Stacks {
   const stack = (part: string) => `Cellblock-${config.stage}-${part}`
-  const data = new DataStack(app, stack('Data'), { config, description: 'Cellblock: table, objects, queues and secrets (kept)', terminationProtection: true })
+  const data = new DataStack(app, stack('Data'), {
+    config,
+    description: 'Cellblock: table, objects, queues and secrets (kept)',
+    terminationProtection: true,
+  })
   const image = new ImageStack(app, stack('Image'), { stage: config.stage, description: 'Cellblock: where the sandbox image lies' })
-  const network = new NetworkStack(app, stack('Network'), { config, data, repository: image.repository, description: 'Cellblock: the network that sandboxes cannot leave' })
+  const network = new NetworkStack(app, stack('Network'), {
+    config,
+    data,
+    repository: image.repository,
+    description: 'Cellblock: the network that sandboxes cannot leave',
+  })
   const sandboxImage = config.sandboxes.imageUri ?? image.repository.repositoryUriForTag(config.sandboxes.imageTag ?? imageTag)
-  const service = new ServiceStack(app, stack('Service'), { config, image: sandboxImage, data, network, description: 'Cellblock: API, workers and sandboxes' })
-  const operations = new OperationsStack(app, stack('Operations'), { config, data, network, service, description: 'Cellblock: dashboard, alarms and budget' })
+  const service = new ServiceStack(app, stack('Service'), {
+    config,
+    image: sandboxImage,
+    data,
+    network,
+    description: 'Cellblock: API, workers and sandboxes',
+  })
+  const operations = new OperationsStack(app, stack('Operations'), {
+    config,
+    data,
+    network,
+    service,
+    description: 'Cellblock: dashboard, alarms and budget',
+  })
   Tags.of(app).add('cellblock:stage', config.stage)
   return { data, image, network, service, operations }
 }

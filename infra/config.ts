@@ -2,15 +2,23 @@ import { z } from 'zod'
 import { MEMORY_TIERS } from '../services/core/limits.ts'
 
 const integer = (least: number, most: number, what: string) =>
-  z.int({ error: `must be a whole number of ${what} from ${least} to ${most}` }).min(least, { error: `must be at least ${least} ${what}` }).max(most, { error: `must be at most ${most} ${what}` })
+  z
+    .int({ error: `must be a whole number of ${what} from ${least} to ${most}` })
+    .min(least, { error: `must be at least ${least} ${what}` })
+    .max(most, { error: `must be at most ${most} ${what}` })
 const matching = (pattern: RegExp, sentence: string) => z.string({ error: sentence }).regex(pattern, { error: sentence })
 
-const PREFIX_LIST = matching(/^pl-[0-9a-f]{8,17}$/, 'must be the id of a prefix list such as pl-63a5400a; `aws ec2 describe-prefix-lists` prints it')
+const PREFIX_LIST = matching(
+  /^pl-[0-9a-f]{8,17}$/,
+  'must be the id of a prefix list such as pl-63a5400a; `aws ec2 describe-prefix-lists` prints it',
+)
 
 const Sandboxes = z.strictObject({
   /** The memory tiers on offer, and how many sandboxes of each wait started. 0 costs nothing and makes a first execution wait for a start. */
   tiers: z
-    .partialRecord(z.enum(MEMORY_TIERS), z.strictObject({ warm: integer(0, 500, 'sandboxes') }), { error: `must be an object whose keys are memory tiers (${MEMORY_TIERS.join(', ')})` })
+    .partialRecord(z.enum(MEMORY_TIERS), z.strictObject({ warm: integer(0, 500, 'sandboxes') }), {
+      error: `must be an object whose keys are memory tiers (${MEMORY_TIERS.join(', ')})`,
+    })
     .refine((tiers) => Object.keys(tiers).length > 0, { error: `must enable at least one memory tier of ${MEMORY_TIERS.join(', ')}` }),
   /** Must be the architecture that the image is built for. */
   architecture: z.enum(['X86_64', 'ARM64'], { error: 'must be X86_64 or ARM64, as the sandbox image is built' }),
@@ -39,19 +47,29 @@ const Api = z.strictObject({
   customDomain: z
     .strictObject({
       name: matching(/^(?=.{4,253}$)([a-z0-9-]{1,63}\.)+[a-z]{2,63}$/, 'must be a host name such as code.example.com'),
-      certificateArn: matching(/^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of an ACM certificate in us-east-1, because CloudFront takes no other'),
+      certificateArn: matching(
+        /^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
+        'must be the ARN of an ACM certificate in us-east-1, because CloudFront takes no other',
+      ),
     })
     .optional(),
-  corsOrigins: z.array(matching(/^https?:\/\/[^/*\s]+$/, 'must be an origin such as https://app.example.com, without a path or a wildcard')).default([]),
+  corsOrigins: z
+    .array(matching(/^https?:\/\/[^/*\s]+$/, 'must be an origin such as https://app.example.com, without a path or a wildcard'))
+    .default([]),
   /** Streams that may be open at once; more are answered 429. Each holds one Lambda. */
   maxOpenStreams: integer(1, 10_000, 'streams').default(100),
   /** A web ACL of scope CLOUDFRONT. */
-  webAclArn: matching(/^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/.+$/, 'must be the ARN of a WAF web ACL of scope CLOUDFRONT').optional(),
+  webAclArn: matching(
+    /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/.+$/,
+    'must be the ARN of a WAF web ACL of scope CLOUDFRONT',
+  ).optional(),
 })
 
 const Network = z.strictObject({
   /** Of the VPC that holds the sandboxes and the run worker, and nothing else. A sandbox takes one address. */
-  cidr: matching(/^(10|172|192)(\.\d{1,3}){3}\/1[6-9]$/, 'must be a private IPv4 range of /16 to /19, such as 10.88.0.0/16').default('10.88.0.0/16'),
+  cidr: matching(/^(10|172|192)(\.\d{1,3}){3}\/1[6-9]$/, 'must be a private IPv4 range of /16 to /19, such as 10.88.0.0/16').default(
+    '10.88.0.0/16',
+  ),
   /** Zones in which each interface endpoint stands. Every one costs money all month; one serves all zones. */
   endpointZones: integer(1, 2, 'zones').default(1),
   /** Only where the Region is not in the built-in table. */
@@ -72,14 +90,22 @@ export const Config = z.strictObject({
   network: Network.prefault({}),
   retention: z
     .strictObject({
-      logDays: z.literal([1, 3, 5, 7, 14, 30, 60, 90, 180, 365], { error: 'must be 1, 3, 5, 7, 14, 30, 60, 90, 180 or 365 days, as CloudWatch has it' }).default(30),
+      logDays: z
+        .literal([1, 3, 5, 7, 14, 30, 60, 90, 180, 365], {
+          error: 'must be 1, 3, 5, 7, 14, 30, 60, 90, 180 or 365 days, as CloudWatch has it',
+        })
+        .default(30),
       /** How far back the table can be restored. */
       backupDays: integer(1, 35, 'days').default(35),
     })
     .prefault({}),
   /** Messages of each queue that are worked on at one time. */
   concurrency: z
-    .strictObject({ chat: integer(2, 1_000, 'steps').default(50), run: integer(2, 1_000, 'steps').default(50), place: integer(2, 1_000, 'starts').default(10) })
+    .strictObject({
+      chat: integer(2, 1_000, 'steps').default(50),
+      run: integer(2, 1_000, 'steps').default(50),
+      place: integer(2, 1_000, 'starts').default(10),
+    })
     .prefault({}),
   operations: z.strictObject({
     /** An alarm goes out at 80 % of this and when the forecast passes it. */
@@ -109,7 +135,8 @@ function parseJson(text: string): unknown {
 
 function sentenceOf(issue: z.core.$ZodIssue): string {
   const path = ['cellblock', ...issue.path].join('.')
-  if (issue.code === 'unrecognized_keys') return `${path} has an unknown setting: ${issue.keys.join(', ')}. Correct its name or remove it (cdk.json, "context").`
+  if (issue.code === 'unrecognized_keys')
+    return `${path} has an unknown setting: ${issue.keys.join(', ')}. Correct its name or remove it (cdk.json, "context").`
   const missing = issue.code === 'invalid_type' && issue.input === undefined
   return `${path} ${missing && issue.message.startsWith('Invalid input') ? 'is missing' : issue.message}. Correct it in cdk.json ("context").`
 }

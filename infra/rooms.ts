@@ -34,7 +34,12 @@ export function runAccess(data: DataStack): RunAccess {
   const table = tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'])
   const objects = objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload'])
   const send = sendAccess(data, ['turns', 'executions', 'placements'])
-  return { table, objects, send, all: [consumeAccess([data.queues.executions.queue]), table, ...objects, send, keyAccess(data, ['dynamodb', 's3'])] }
+  return {
+    table,
+    objects,
+    send,
+    all: [consumeAccess([data.queues.executions.queue]), table, ...objects, send, keyAccess(data, ['dynamodb', 's3'])],
+  }
 }
 
 /** What of the compute API a worker gets. */

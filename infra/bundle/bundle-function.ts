@@ -13,7 +13,12 @@ const replace = (name: string, filter: RegExp, importer: RegExp, contents: strin
 })
 
 /** Sentences of validation errors in English only: the other languages are a quarter of a megabyte in each function. */
-const englishOnly = replace('zod-locales', /locales\/index\.js$/, /node_modules\/zod\//, "export { default as en } from 'zod/v4/locales/en.js'")
+const englishOnly = replace(
+  'zod-locales',
+  /locales\/index\.js$/,
+  /node_modules\/zod\//,
+  "export { default as en } from 'zod/v4/locales/en.js'",
+)
 /** The link uses two parts of undici; its index brings a browser's whole network stack. Any other name fails the build. */
 const undiciParts = replace(
   'undici-parts',
@@ -26,7 +31,10 @@ const undiciParts = replace(
  * Writes `<outputFolder>/index.mjs`: the entry and everything it uses, the AWS SDK too, so that what was tested is what runs.
  * Rejects with esbuild's messages when something cannot be resolved. Returns the size in bytes and which packages are inside.
  */
-export async function bundleFunction(entry: string, outputFolder: string): Promise<{ readonly bytes: number; readonly packages: readonly string[] }> {
+export async function bundleFunction(
+  entry: string,
+  outputFolder: string,
+): Promise<{ readonly bytes: number; readonly packages: readonly string[] }> {
   const { metafile } = await build({
     entryPoints: [join(PROJECT, entry)],
     outfile: join(outputFolder, 'index.mjs'),
@@ -45,6 +53,8 @@ export async function bundleFunction(entry: string, outputFolder: string): Promi
     logLevel: 'warning',
   })
   const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0)
-  const packages = Object.keys(metafile.inputs).flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(path)?.[1] ?? [])
+  const packages = Object.keys(metafile.inputs).flatMap(
+    (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(path)?.[1] ?? [],
+  )
   return { bytes, packages: [...new Set(packages)].toSorted() }
 }

@@ -30,20 +30,59 @@ export class Alarms extends Construct {
     super(scope, id)
     this.topic = topic
     for (const [name, { queue, dead }] of Object.entries(queues)) {
-      const arrived = { waiting: dead.metricApproximateNumberOfMessagesVisible({ ...FIVE_MINUTES, statistic: 'Maximum' }), taken: dead.metricNumberOfMessagesReceived({ ...FIVE_MINUTES, statistic: 'Sum' }) }
-      this.when(`${name}-dead`, new MathExpression({ ...FIVE_MINUTES, expression: 'FILL(waiting, 0) + FILL(taken, 0)', usingMetrics: arrived }), 1, 1, `A message of ${name} failed five times. Its job ended as dead_letter; the log of the reconciler names it.`)
+      const arrived = {
+        waiting: dead.metricApproximateNumberOfMessagesVisible({ ...FIVE_MINUTES, statistic: 'Maximum' }),
+        taken: dead.metricNumberOfMessagesReceived({ ...FIVE_MINUTES, statistic: 'Sum' }),
+      }
+      this.when(
+        `${name}-dead`,
+        new MathExpression({ ...FIVE_MINUTES, expression: 'FILL(waiting, 0) + FILL(taken, 0)', usingMetrics: arrived }),
+        1,
+        1,
+        `A message of ${name} failed five times. Its job ended as dead_letter; the log of the reconciler names it.`,
+      )
       const oldest = queue.metricApproximateAgeOfOldestMessage({ ...FIVE_MINUTES, statistic: 'Maximum' })
-      this.when(`${name}-old`, oldest, OLD_MESSAGE_SECONDS[name as QueueName], 2, `Messages of ${name} wait too long. Look at throttles of its function and at the concurrency limit.`)
+      this.when(
+        `${name}-old`,
+        oldest,
+        OLD_MESSAGE_SECONDS[name as QueueName],
+        2,
+        `Messages of ${name} wait too long. Look at throttles of its function and at the concurrency limit.`,
+      )
     }
     for (const [name, worker] of Object.entries(functions)) {
       this.when(`${name}-errors`, worker.metricErrors(FIVE_MINUTES), 5, 2, `The ${name} function keeps failing. Its log says why.`)
     }
-    const throttles = new MathExpression({ ...FIVE_MINUTES, expression: 'SUM(METRICS())', usingMetrics: Object.fromEntries(Object.entries(functions).map(([name, worker]) => [name, worker.metricThrottles(FIVE_MINUTES)])) })
-    this.when('throttles', throttles, 10, 2, 'Lambda refuses to start functions: the account has too little concurrency. Ask for more in Service Quotas.')
+    const throttles = new MathExpression({
+      ...FIVE_MINUTES,
+      expression: 'SUM(METRICS())',
+      usingMetrics: Object.fromEntries(Object.entries(functions).map(([name, worker]) => [name, worker.metricThrottles(FIVE_MINUTES)])),
+    })
+    this.when(
+      'throttles',
+      throttles,
+      10,
+      2,
+      'Lambda refuses to start functions: the account has too little concurrency. Ask for more in Service Quotas.',
+    )
     this.when('api-failures', logMetrics.ApiFailed, 5, 2, 'The API answers with 5xx. Its log has the request ids.')
-    this.when('starts-failing', logMetrics.SandboxStartFailed, 3, 2, 'Sandboxes do not start. The log of place says whether it is capacity, quota, the image or a wall that did not hold.')
-    if (hasPool) this.when('pool-empty', logMetrics.ColdStart, 5, 3, 'Executions wait for cold starts: the warm pool is too small for the arrivals.')
-    this.when('reconciler-silent', functions.reconciler.metricInvocations(FIVE_MINUTES), 1, 2, 'The reconciler does not run, so nothing is repaired. Look at its schedule and its errors.', { below: true })
+    this.when(
+      'starts-failing',
+      logMetrics.SandboxStartFailed,
+      3,
+      2,
+      'Sandboxes do not start. The log of place says whether it is capacity, quota, the image or a wall that did not hold.',
+    )
+    if (hasPool)
+      this.when('pool-empty', logMetrics.ColdStart, 5, 3, 'Executions wait for cold starts: the warm pool is too small for the arrivals.')
+    this.when(
+      'reconciler-silent',
+      functions.reconciler.metricInvocations(FIVE_MINUTES),
+      1,
+      2,
+      'The reconciler does not run, so nothing is repaired. Look at its schedule and its errors.',
+      { below: true },
+    )
   }
 
   private when(name: string, metric: IMetric, threshold: number, periods: number, sentence: string, { below = false } = {}): void {

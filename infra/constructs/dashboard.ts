@@ -28,17 +28,40 @@ export function createDashboard(scope: Construct, { stage, queues, functions, lo
       [
         graph('API: duration p95 and failures', [logMetrics.ApiDuration], [logMetrics.ApiFailed]),
         graph('Executions: wait and whole, p95', [logMetrics.QueueWait, logMetrics.ExecutionTime]),
-        graph('Sandboxes: start p95, cold starts, failed starts', [logMetrics.SandboxStart], [logMetrics.ColdStart, logMetrics.SandboxStartFailed]),
+        graph(
+          'Sandboxes: start p95, cold starts, failed starts',
+          [logMetrics.SandboxStart],
+          [logMetrics.ColdStart, logMetrics.SandboxStartFailed],
+        ),
       ],
       [
-        graph('Oldest message, seconds', ofQueues(({ queue }) => queue.metricApproximateAgeOfOldestMessage(minute))),
-        graph('Messages waiting', ofQueues(({ queue }) => queue.metricApproximateNumberOfMessagesVisible(minute))),
-        graph('Dead letters', ofQueues(({ dead }) => dead.metricApproximateNumberOfMessagesVisible(minute)), ofQueues(({ dead }) => dead.metricNumberOfMessagesReceived(minute))),
+        graph(
+          'Oldest message, seconds',
+          ofQueues(({ queue }) => queue.metricApproximateAgeOfOldestMessage(minute)),
+        ),
+        graph(
+          'Messages waiting',
+          ofQueues(({ queue }) => queue.metricApproximateNumberOfMessagesVisible(minute)),
+        ),
+        graph(
+          'Dead letters',
+          ofQueues(({ dead }) => dead.metricApproximateNumberOfMessagesVisible(minute)),
+          ofQueues(({ dead }) => dead.metricNumberOfMessagesReceived(minute)),
+        ),
       ],
       [
-        graph('Functions: errors', ofFunctions((worker) => worker.metricErrors(minute))),
-        graph('Functions: throttles', ofFunctions((worker) => worker.metricThrottles(minute))),
-        graph('Functions: duration', ofFunctions((worker) => worker.metricDuration(minute))),
+        graph(
+          'Functions: errors',
+          ofFunctions((worker) => worker.metricErrors(minute)),
+        ),
+        graph(
+          'Functions: throttles',
+          ofFunctions((worker) => worker.metricThrottles(minute)),
+        ),
+        graph(
+          'Functions: duration',
+          ofFunctions((worker) => worker.metricDuration(minute)),
+        ),
       ],
     ],
   })

@@ -1,5 +1,10 @@
 import type { IVpc } from 'aws-cdk-lib/aws-ec2'
-import { CfnFirewallConfig, CfnFirewallDomainList, CfnFirewallRuleGroup, CfnFirewallRuleGroupAssociation } from 'aws-cdk-lib/aws-route53resolver'
+import {
+  CfnFirewallConfig,
+  CfnFirewallDomainList,
+  CfnFirewallRuleGroup,
+  CfnFirewallRuleGroupAssociation,
+} from 'aws-cdk-lib/aws-route53resolver'
 import { Construct } from 'constructs'
 
 export interface DnsFirewallProps {
@@ -18,7 +23,12 @@ export class DnsFirewall extends Construct {
     const all = new CfnFirewallDomainList(this, 'AllNames', { domains: ['*'] })
     const rules = new CfnFirewallRuleGroup(this, 'Rules', {
       firewallRules: [
-        { priority: 100, action: 'ALLOW', firewallDomainListId: allowed.attrId, firewallDomainRedirectionAction: 'TRUST_REDIRECTION_DOMAIN' },
+        {
+          priority: 100,
+          action: 'ALLOW',
+          firewallDomainListId: allowed.attrId,
+          firewallDomainRedirectionAction: 'TRUST_REDIRECTION_DOMAIN',
+        },
         { priority: 200, action: 'BLOCK', blockResponse: 'NXDOMAIN', firewallDomainListId: all.attrId },
       ],
     })

@@ -1,5 +1,13 @@
 import { Stack } from 'aws-cdk-lib'
-import { GatewayVpcEndpoint, GatewayVpcEndpointAwsService, InterfaceVpcEndpoint, InterfaceVpcEndpointAwsService, type ISecurityGroup, type ISubnet, type IVpc } from 'aws-cdk-lib/aws-ec2'
+import {
+  GatewayVpcEndpoint,
+  GatewayVpcEndpointAwsService,
+  InterfaceVpcEndpoint,
+  InterfaceVpcEndpointAwsService,
+  type ISecurityGroup,
+  type ISubnet,
+  type IVpc,
+} from 'aws-cdk-lib/aws-ec2'
 import type { IRepository } from 'aws-cdk-lib/aws-ecr'
 import { AnyPrincipal, PolicyStatement, type IRole } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
@@ -21,7 +29,13 @@ export class ImageEndpoints extends Construct {
     const { vpc, repository, pullRole } = props
     const puller = { ArnEquals: { 'aws:PrincipalArn': pullRole.roleArn } }
     const pull = [
-      new PolicyStatement({ sid: 'LogIn', principals: [new AnyPrincipal()], actions: ['ecr:GetAuthorizationToken'], resources: ['*'], conditions: puller }),
+      new PolicyStatement({
+        sid: 'LogIn',
+        principals: [new AnyPrincipal()],
+        actions: ['ecr:GetAuthorizationToken'],
+        resources: ['*'],
+        conditions: puller,
+      }),
       new PolicyStatement({
         sid: 'PullOurImage',
         principals: [new AnyPrincipal()],
@@ -30,13 +44,34 @@ export class ImageEndpoints extends Construct {
         conditions: puller,
       }),
     ]
-    for (const [name, service] of [['EcrApi', InterfaceVpcEndpointAwsService.ECR], ['EcrDocker', InterfaceVpcEndpointAwsService.ECR_DOCKER]] as const) {
-      const endpoint = new InterfaceVpcEndpoint(this, name, { vpc, service, subnets: { subnets: props.standIn }, securityGroups: [props.securityGroup], open: false, privateDnsEnabled: true })
+    for (const [name, service] of [
+      ['EcrApi', InterfaceVpcEndpointAwsService.ECR],
+      ['EcrDocker', InterfaceVpcEndpointAwsService.ECR_DOCKER],
+    ] as const) {
+      const endpoint = new InterfaceVpcEndpoint(this, name, {
+        vpc,
+        service,
+        subnets: { subnets: props.standIn },
+        securityGroups: [props.securityGroup],
+        open: false,
+        privateDnsEnabled: true,
+      })
       for (const statement of pull) endpoint.addToPolicy(statement)
     }
-    const layers = new GatewayVpcEndpoint(this, 'Layers', { vpc, service: GatewayVpcEndpointAwsService.S3, subnets: [{ subnets: [...props.subnets] }] })
+    const layers = new GatewayVpcEndpoint(this, 'Layers', {
+      vpc,
+      service: GatewayVpcEndpointAwsService.S3,
+      subnets: [{ subnets: [...props.subnets] }],
+    })
     // Layers come by links that ECR has signed, so the caller is not ours to name: the bucket and the verb are.
-    layers.addToPolicy(new PolicyStatement({ sid: 'ReadLayers', principals: [new AnyPrincipal()], actions: ['s3:GetObject'], resources: [`arn:aws:s3:::${layerBucketName(Stack.of(this).region)}/*`] }))
+    layers.addToPolicy(
+      new PolicyStatement({
+        sid: 'ReadLayers',
+        principals: [new AnyPrincipal()],
+        actions: ['s3:GetObject'],
+        resources: [`arn:aws:s3:::${layerBucketName(Stack.of(this).region)}/*`],
+      }),
+    )
   }
 }
 

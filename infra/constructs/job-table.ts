@@ -1,5 +1,13 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
-import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption, type Attribute, type GlobalSecondaryIndexProps } from 'aws-cdk-lib/aws-dynamodb'
+import {
+  AttributeType,
+  BillingMode,
+  ProjectionType,
+  Table,
+  TableEncryption,
+  type Attribute,
+  type GlobalSecondaryIndexProps,
+} from 'aws-cdk-lib/aws-dynamodb'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
 import { tableDefinition, type AttributeDefinition, type IndexDefinition } from '../../services/storage/dynamodb/table-definition.ts'
@@ -41,5 +49,7 @@ const secondaryIndex = (index: IndexDefinition): GlobalSecondaryIndexProps => ({
 
 function projection(wanted: IndexDefinition['projection']): Pick<GlobalSecondaryIndexProps, 'projectionType' | 'nonKeyAttributes'> {
   if (wanted === 'ALL') return { projectionType: ProjectionType.ALL }
-  return wanted.length === 0 ? { projectionType: ProjectionType.KEYS_ONLY } : { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...wanted] }
+  return wanted.length === 0
+    ? { projectionType: ProjectionType.KEYS_ONLY }
+    : { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...wanted] }
 }

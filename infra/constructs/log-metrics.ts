@@ -18,7 +18,11 @@ const LOG_METRICS = {
   QueueWait: { log: 'run', pattern: '$.event = "execution"', value: '$.queue_wait_ms', unit: Unit.MILLISECONDS },
   ExecutionTime: { log: 'run', pattern: '$.event = "execution"', value: '$.total_ms', unit: Unit.MILLISECONDS },
   SandboxStart: { log: 'place', pattern: '$.event = "sandbox_start" && $.outcome = "ready"', value: '$.start_ms', unit: Unit.MILLISECONDS },
-  SandboxStartFailed: { log: 'place', pattern: '$.event = "sandbox_start" && $.outcome != "ready" && $.outcome != "unwanted"', unit: Unit.COUNT },
+  SandboxStartFailed: {
+    log: 'place',
+    pattern: '$.event = "sandbox_start" && $.outcome != "ready" && $.outcome != "unwanted"',
+    unit: Unit.COUNT,
+  },
   /** A start that a container waits for: nothing warm was there. */
   ColdStart: { log: 'place', pattern: '$.event = "sandbox_start" && $.is_pool IS FALSE', unit: Unit.COUNT },
   ApiFailed: { log: 'api', pattern: '$.event = "http.request" && $.outcome = "failed"', unit: Unit.COUNT },
@@ -28,7 +32,11 @@ const LOG_METRICS = {
 export type LogMetricName = keyof typeof LOG_METRICS
 
 /** Makes the metrics; returns them as five-minute sums, or 95th percentiles where they measure time. */
-export function createLogMetrics(scope: Construct, stage: string, logs: Readonly<Record<FunctionId, ILogGroup>>): Readonly<Record<LogMetricName, Metric>> {
+export function createLogMetrics(
+  scope: Construct,
+  stage: string,
+  logs: Readonly<Record<FunctionId, ILogGroup>>,
+): Readonly<Record<LogMetricName, Metric>> {
   const namespace = `Cellblock/${stage}`
   const make = ([name, metric]: [string, LogMetric]) => {
     new MetricFilter(scope, name, {
@@ -39,7 +47,15 @@ export function createLogMetrics(scope: Construct, stage: string, logs: Readonly
       metricValue: metric.value ?? '1',
       unit: metric.unit,
     })
-    return [name, new Metric({ namespace, metricName: name, statistic: metric.value === undefined ? Stats.SUM : Stats.percentile(95), period: Duration.minutes(5) })]
+    return [
+      name,
+      new Metric({
+        namespace,
+        metricName: name,
+        statistic: metric.value === undefined ? Stats.SUM : Stats.percentile(95),
+        period: Duration.minutes(5),
+      }),
+    ]
   }
   return Object.fromEntries(Object.entries(LOG_METRICS).map(make)) as Record<LogMetricName, Metric>
 }

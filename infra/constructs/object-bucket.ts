@@ -31,7 +31,17 @@ export class ObjectBucket extends Construct {
       serverAccessLogsBucket: accessLogs,
       serverAccessLogsPrefix: 'objects/',
       lifecycleRules: [{ id: 'abandoned-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) }],
-      cors: corsOrigins.length === 0 ? [] : [{ allowedOrigins: [...corsOrigins], allowedMethods: [HttpMethods.GET, HttpMethods.PUT], allowedHeaders: ['content-type'], maxAge: 3600 }],
+      cors:
+        corsOrigins.length === 0
+          ? []
+          : [
+              {
+                allowedOrigins: [...corsOrigins],
+                allowedMethods: [HttpMethods.GET, HttpMethods.PUT],
+                allowedHeaders: ['content-type'],
+                maxAge: 3600,
+              },
+            ],
       removalPolicy: RemovalPolicy.RETAIN,
     })
     bucket.addToResourcePolicy(

@@ -29,7 +29,10 @@ export interface PrefixLists {
 }
 
 /** The lists of the Region that is deployed to, unless the operator names them. Elsewhere CloudFormation refuses the stack and names the mapping. */
-export function prefixLists(scope: Construct, named: { readonly s3: string | undefined; readonly dynamodb: string | undefined }): PrefixLists {
+export function prefixLists(
+  scope: Construct,
+  named: { readonly s3: string | undefined; readonly dynamodb: string | undefined },
+): PrefixLists {
   if (named.s3 !== undefined && named.dynamodb !== undefined) return { s3: named.s3, dynamodb: named.dynamodb }
   const mapping = new CfnMapping(scope, 'SetPrefixListIdsInConfigForThisRegion', { mapping: PREFIX_LISTS })
   const inRegion = (service: 's3' | 'dynamodb') => mapping.findInMap(Stack.of(scope).region, service)

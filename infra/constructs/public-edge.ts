@@ -1,8 +1,17 @@
 import { Duration } from 'aws-cdk-lib'
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import {
-  AllowedMethods, CachePolicy, Distribution, Function as EdgeFunction, FunctionCode, FunctionEventType, FunctionRuntime, HttpVersion,
-  OriginRequestPolicy, SecurityPolicyProtocol, ViewerProtocolPolicy,
+  AllowedMethods,
+  CachePolicy,
+  Distribution,
+  Function as EdgeFunction,
+  FunctionCode,
+  FunctionEventType,
+  FunctionRuntime,
+  HttpVersion,
+  OriginRequestPolicy,
+  SecurityPolicyProtocol,
+  ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront'
 import { FunctionUrlOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
 import type { FunctionUrl } from 'aws-cdk-lib/aws-lambda'
@@ -42,10 +51,19 @@ export class PublicEdge extends Construct {
 
   constructor(scope: Construct, id: string, { functionUrl, site, originSecret, customDomain, webAclArn }: PublicEdgeProps) {
     super(scope, id)
-    const forwardHost = new EdgeFunction(this, 'ForwardHost', { code: FunctionCode.fromInline(FORWARD_HOST), runtime: FunctionRuntime.JS_2_0 })
+    const forwardHost = new EdgeFunction(this, 'ForwardHost', {
+      code: FunctionCode.fromInline(FORWARD_HOST),
+      runtime: FunctionRuntime.JS_2_0,
+    })
     const staticFiles = S3BucketOrigin.withOriginAccessControl(site)
     const domain =
-      customDomain === undefined ? {} : { domainNames: [customDomain.name], certificate: Certificate.fromCertificateArn(this, 'Certificate', customDomain.certificateArn), minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021 }
+      customDomain === undefined
+        ? {}
+        : {
+            domainNames: [customDomain.name],
+            certificate: Certificate.fromCertificateArn(this, 'Certificate', customDomain.certificateArn),
+            minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+          }
     this.distribution = new Distribution(this, 'Resource', {
       comment: 'Cellblock API',
       ...domain,
@@ -66,7 +84,17 @@ export class PublicEdge extends Construct {
         functionAssociations: [{ function: forwardHost, eventType: FunctionEventType.VIEWER_REQUEST }],
       },
       // `/docs` itself is the API's page; what it loads comes from the bucket.
-      additionalBehaviors: Object.fromEntries(SITE_PATHS.map((path) => [path, { origin: staticFiles, viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY, cachePolicy: CachePolicy.CACHING_OPTIMIZED, compress: true }])),
+      additionalBehaviors: Object.fromEntries(
+        SITE_PATHS.map((path) => [
+          path,
+          {
+            origin: staticFiles,
+            viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+            cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+            compress: true,
+          },
+        ]),
+      ),
     })
     this.url = `https://${customDomain?.name ?? this.distribution.distributionDomainName}`
   }

@@ -15,7 +15,10 @@ export function createPullRole(scope: Construct, repository: IRepository): Role 
       pull: new PolicyDocument({
         statements: [
           new PolicyStatement({ actions: ['ecr:GetAuthorizationToken'], resources: ['*'] }),
-          new PolicyStatement({ actions: ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'], resources: [repository.repositoryArn] }),
+          new PolicyStatement({
+            actions: ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
+            resources: [repository.repositoryArn],
+          }),
         ],
       }),
     },

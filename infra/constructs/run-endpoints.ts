@@ -1,4 +1,12 @@
-import { GatewayVpcEndpoint, GatewayVpcEndpointAwsService, InterfaceVpcEndpoint, InterfaceVpcEndpointAwsService, type ISecurityGroup, type ISubnet, type IVpc } from 'aws-cdk-lib/aws-ec2'
+import {
+  GatewayVpcEndpoint,
+  GatewayVpcEndpointAwsService,
+  InterfaceVpcEndpoint,
+  InterfaceVpcEndpointAwsService,
+  type ISecurityGroup,
+  type ISubnet,
+  type IVpc,
+} from 'aws-cdk-lib/aws-ec2'
 import { AnyPrincipal, PolicyStatement, type IRole } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import type { Access } from '../access.ts'
@@ -18,8 +26,14 @@ export class RunEndpoints extends Construct {
   constructor(scope: Construct, id: string, { vpc, subnets, standIn, securityGroup, role, access }: RunEndpointsProps) {
     super(scope, id)
     const forRole = ({ actions, resources }: Access) =>
-      new PolicyStatement({ principals: [new AnyPrincipal()], actions: [...actions], resources: [...resources], conditions: { ArnEquals: { 'aws:PrincipalArn': role.roleArn } } })
-    const gateway = (name: string, service: GatewayVpcEndpointAwsService) => new GatewayVpcEndpoint(this, name, { vpc, service, subnets: [{ subnets: [...subnets] }] })
+      new PolicyStatement({
+        principals: [new AnyPrincipal()],
+        actions: [...actions],
+        resources: [...resources],
+        conditions: { ArnEquals: { 'aws:PrincipalArn': role.roleArn } },
+      })
+    const gateway = (name: string, service: GatewayVpcEndpointAwsService) =>
+      new GatewayVpcEndpoint(this, name, { vpc, service, subnets: [{ subnets: [...subnets] }] })
 
     gateway('Table', GatewayVpcEndpointAwsService.DYNAMODB).addToPolicy(forRole(access.table))
     const objects = gateway('Objects', GatewayVpcEndpointAwsService.S3)

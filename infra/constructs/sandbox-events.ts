@@ -17,12 +17,21 @@ export class SandboxEvents extends Construct {
   constructor(scope: Construct, id: string, { reconciler, clusterArn }: SandboxEventsProps) {
     super(scope, id)
     const pass: ReconcilerEvent = { kind: 'pass' }
-    new Rule(this, 'EveryMinute', { schedule: Schedule.rate(Duration.minutes(1)), targets: [new LambdaFunction(reconciler, { event: RuleTargetInput.fromObject(pass), retryAttempts: 0 })] })
+    new Rule(this, 'EveryMinute', {
+      schedule: Schedule.rate(Duration.minutes(1)),
+      targets: [new LambdaFunction(reconciler, { event: RuleTargetInput.fromObject(pass), retryAttempts: 0 })],
+    })
 
     const changed: ReconcilerEvent = { kind: 'sandbox', sandboxId: EventField.fromPath('$.detail.startedBy') }
     new Rule(this, 'SandboxEnds', {
-      eventPattern: { source: ['aws.ecs'], detailType: ['ECS Task State Change'], detail: { clusterArn: [clusterArn], desiredStatus: ['STOPPED'], startedBy: [{ prefix: 'sbx_' }] } },
-      targets: [new LambdaFunction(reconciler, { event: RuleTargetInput.fromObject(changed), retryAttempts: 2, maxEventAge: Duration.minutes(5) })],
+      eventPattern: {
+        source: ['aws.ecs'],
+        detailType: ['ECS Task State Change'],
+        detail: { clusterArn: [clusterArn], desiredStatus: ['STOPPED'], startedBy: [{ prefix: 'sbx_' }] },
+      },
+      targets: [
+        new LambdaFunction(reconciler, { event: RuleTargetInput.fromObject(changed), retryAttempts: 2, maxEventAge: Duration.minutes(5) }),
+      ],
     })
   }
 }

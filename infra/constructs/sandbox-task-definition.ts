@@ -10,10 +10,26 @@ import { SUPERVISOR_PORT } from './walls.ts'
 export const SANDBOX_CONTAINER = 'sandbox'
 
 /** The container's default capabilities but SETUID, SETGID and KILL. Fargate drops by name only, and `add` takes none but SYS_PTRACE. */
-const DROPPED = ['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'MKNOD', 'NET_BIND_SERVICE', 'NET_RAW', 'SETFCAP', 'SETPCAP', 'SYS_CHROOT']
+const DROPPED = [
+  'AUDIT_WRITE',
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'FSETID',
+  'MKNOD',
+  'NET_BIND_SERVICE',
+  'NET_RAW',
+  'SETFCAP',
+  'SETPCAP',
+  'SYS_CHROOT',
+]
 
 const WORKER = ['uid=10001', 'gid=10001']
-const tmpfs = (containerPath: string, bytes: number, ...mountOptions: string[]) => ({ containerPath, size: bytes / 1024 ** 2, mountOptions: ['nosuid', 'nodev', ...mountOptions] })
+const tmpfs = (containerPath: string, bytes: number, ...mountOptions: string[]) => ({
+  containerPath,
+  size: bytes / 1024 ** 2,
+  mountOptions: ['nosuid', 'nodev', ...mountOptions],
+})
 /** Besides `/mnt/data` the only places that can be written, as big as in Docker: together they fit between a tier's memory and its task's. */
 const TMPFS = [
   tmpfs('/tmp', DEFAULT_LIMITS.tmpBytes, 'exec', 'mode=1777'),
@@ -64,7 +80,14 @@ export class SandboxTaskDefinition extends Construct {
           environment: [
             { name: 'CELLBLOCK_LISTEN', value: `tcp:0.0.0.0:${SUPERVISOR_PORT}` },
             { name: 'CELLBLOCK_PROFILE', value: 'fargate' },
-            { name: 'CELLBLOCK_LIMITS', value: Stack.of(this).toJsonString({ memory_bytes: memoryBytes, processes: DEFAULT_LIMITS.processes, open_files: DEFAULT_LIMITS.openFiles }) },
+            {
+              name: 'CELLBLOCK_LIMITS',
+              value: Stack.of(this).toJsonString({
+                memory_bytes: memoryBytes,
+                processes: DEFAULT_LIMITS.processes,
+                open_files: DEFAULT_LIMITS.openFiles,
+              }),
+            },
           ],
           mountPoints: [{ sourceVolume: 'data', containerPath: '/mnt/data', readOnly: false }],
           linuxParameters: { initProcessEnabled: false, capabilities: { drop: DROPPED }, tmpfs: TMPFS },

@@ -38,8 +38,11 @@ export class Sandboxes extends Construct {
     })
     this.clusterArn = cluster.attrArn
     this.clusterName = cluster.ref
-    const define = (tier: MemoryTier) => new SandboxTaskDefinition(this, `Tier${tier}`, { stage: config.stage, tier, image, architecture, diskGiB, pullRole })
-    this.taskDefinitions = Object.fromEntries(MEMORY_TIERS.filter((tier) => tiers[tier] !== undefined).map((tier) => [tier, define(tier).arn]))
+    const define = (tier: MemoryTier) =>
+      new SandboxTaskDefinition(this, `Tier${tier}`, { stage: config.stage, tier, image, architecture, diskGiB, pullRole })
+    this.taskDefinitions = Object.fromEntries(
+      MEMORY_TIERS.filter((tier) => tiers[tier] !== undefined).map((tier) => [tier, define(tier).arn]),
+    )
     this.computeAccess = this.accessToTasks(pullRole.roleArn)
   }
 
@@ -50,9 +53,17 @@ export class Sandboxes extends Construct {
     return {
       start: [
         // Exec would be a door into a running sandbox: a start that asks for it is refused.
-        { actions: ['ecs:RunTask'], resources: Object.values(this.taskDefinitions), conditions: { ...inCluster, StringNotEqualsIfExists: { 'ecs:enable-execute-command': 'true' } } },
+        {
+          actions: ['ecs:RunTask'],
+          resources: Object.values(this.taskDefinitions),
+          conditions: { ...inCluster, StringNotEqualsIfExists: { 'ecs:enable-execute-command': 'true' } },
+        },
         { actions: ['ecs:TagResource'], resources: [tasks], conditions: { StringEquals: { 'ecs:CreateAction': 'RunTask' } } },
-        { actions: ['iam:PassRole'], resources: [pullRoleArn], conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } } },
+        {
+          actions: ['iam:PassRole'],
+          resources: [pullRoleArn],
+          conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
+        },
       ],
       watch: [
         { actions: ['ecs:DescribeTasks', 'ecs:StopTask'], resources: [tasks], conditions: inCluster },

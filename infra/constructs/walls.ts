@@ -55,11 +55,24 @@ export class Walls extends Construct {
       securityGroupIngress: [{ ...https('the run worker'), sourceSecurityGroupId: run.attrGroupId }],
       securityGroupEgress: [nowhere],
     })
-    new CfnSecurityGroupEgress(this, 'RunToSandbox', { ...control('supervisors'), groupId: run.attrGroupId, destinationSecurityGroupId: sandbox.attrGroupId })
-    new CfnSecurityGroupEgress(this, 'RunToQueues', { ...https('queues'), groupId: run.attrGroupId, destinationSecurityGroupId: queueEndpoint.attrGroupId })
-    new CfnSecurityGroupEgress(this, 'SandboxToImage', { ...https('image manifest, pulled by Fargate'), groupId: sandbox.attrGroupId, destinationSecurityGroupId: imageEndpoints.attrGroupId })
+    new CfnSecurityGroupEgress(this, 'RunToSandbox', {
+      ...control('supervisors'),
+      groupId: run.attrGroupId,
+      destinationSecurityGroupId: sandbox.attrGroupId,
+    })
+    new CfnSecurityGroupEgress(this, 'RunToQueues', {
+      ...https('queues'),
+      groupId: run.attrGroupId,
+      destinationSecurityGroupId: queueEndpoint.attrGroupId,
+    })
+    new CfnSecurityGroupEgress(this, 'SandboxToImage', {
+      ...https('image manifest, pulled by Fargate'),
+      groupId: sandbox.attrGroupId,
+      destinationSecurityGroupId: imageEndpoints.attrGroupId,
+    })
 
-    const fixed = (name: string, group: CfnSecurityGroup) => SecurityGroup.fromSecurityGroupId(this, name, group.attrGroupId, { mutable: false })
+    const fixed = (name: string, group: CfnSecurityGroup) =>
+      SecurityGroup.fromSecurityGroupId(this, name, group.attrGroupId, { mutable: false })
     this.sandbox = fixed('SandboxGroup', sandbox)
     this.run = fixed('RunGroup', run)
     this.imageEndpoints = fixed('ImageEndpointsGroup', imageEndpoints)

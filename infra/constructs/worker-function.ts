@@ -1,7 +1,15 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import type { ISecurityGroup, ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2'
 import type { Role } from 'aws-cdk-lib/aws-iam'
-import { ApplicationLogLevel, Architecture, Function as LambdaFunction, LoggingFormat, RecursiveLoop, Runtime, SystemLogLevel } from 'aws-cdk-lib/aws-lambda'
+import {
+  ApplicationLogLevel,
+  Architecture,
+  Function as LambdaFunction,
+  LoggingFormat,
+  RecursiveLoop,
+  Runtime,
+  SystemLogLevel,
+} from 'aws-cdk-lib/aws-lambda'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import type { Config } from '../config.ts'
@@ -37,7 +45,11 @@ export class WorkerFunction extends Construct {
   constructor(scope: Construct, id: string, { config, inside, ...props }: WorkerFunctionProps) {
     super(scope, id)
     const name = functionName(config.stage, props.name)
-    this.log = new LogGroup(this, 'Log', { logGroupName: logGroupName(name), retention: config.retention.logDays, removalPolicy: RemovalPolicy.DESTROY })
+    this.log = new LogGroup(this, 'Log', {
+      logGroupName: logGroupName(name),
+      retention: config.retention.logDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
     this.function = new LambdaFunction(this, 'Resource', {
       functionName: name,
       code: functionCode(props.entry),
@@ -55,7 +67,9 @@ export class WorkerFunction extends Construct {
       applicationLogLevelV2: LOG_LEVELS[config.logLevel],
       systemLogLevelV2: SystemLogLevel.WARN,
       logGroup: this.log,
-      ...(inside === undefined ? {} : { vpc: inside.vpc, vpcSubnets: { subnets: [...inside.subnets] }, securityGroups: [inside.securityGroup] }),
+      ...(inside === undefined
+        ? {}
+        : { vpc: inside.vpc, vpcSubnets: { subnets: [...inside.subnets] }, securityGroups: [inside.securityGroup] }),
     })
   }
 }

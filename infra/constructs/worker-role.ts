@@ -17,13 +17,27 @@ export class WorkerRole extends Construct {
   constructor(scope: Construct, id: string, { functionName, access, isInVpc = false }: WorkerRoleProps) {
     super(scope, id)
     const stack = Stack.of(this)
-    const logGroup = stack.formatArn({ service: 'logs', resource: 'log-group', resourceName: `${logGroupName(functionName)}:*`, arnFormat: ArnFormat.COLON_RESOURCE_NAME })
+    const logGroup = stack.formatArn({
+      service: 'logs',
+      resource: 'log-group',
+      resourceName: `${logGroupName(functionName)}:*`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    })
     const log: Access = { actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroup] }
-    const functionArn = stack.formatArn({ service: 'lambda', resource: 'function', resourceName: functionName, arnFormat: ArnFormat.COLON_RESOURCE_NAME })
+    const functionArn = stack.formatArn({
+      service: 'lambda',
+      resource: 'function',
+      resourceName: functionName,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    })
     this.role = new Role(this, 'Resource', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       description: `Cellblock: what ${functionName} may do`,
-      inlinePolicies: { access: new PolicyDocument({ statements: [...[log, ...access].map(statementOf), ...(isInVpc ? networkInterfaces(functionArn) : [])] }) },
+      inlinePolicies: {
+        access: new PolicyDocument({
+          statements: [...[log, ...access].map(statementOf), ...(isInVpc ? networkInterfaces(functionArn) : [])],
+        }),
+      },
     })
   }
 }
@@ -32,9 +46,22 @@ export const logGroupName = (functionName: string): string => `/cellblock/${func
 
 /** Lambda itself needs these; the second statement takes them away from the function's own code. */
 function networkInterfaces(functionArn: string): PolicyStatement[] {
-  const actions = ['CreateNetworkInterface', 'DescribeNetworkInterfaces', 'DescribeSubnets', 'DeleteNetworkInterface', 'AssignPrivateIpAddresses', 'UnassignPrivateIpAddresses'].map((verb) => `ec2:${verb}`)
+  const actions = [
+    'CreateNetworkInterface',
+    'DescribeNetworkInterfaces',
+    'DescribeSubnets',
+    'DeleteNetworkInterface',
+    'AssignPrivateIpAddresses',
+    'UnassignPrivateIpAddresses',
+  ].map((verb) => `ec2:${verb}`)
   return [
     new PolicyStatement({ sid: 'LambdaMakesInterfaces', actions, resources: ['*'] }),
-    new PolicyStatement({ sid: 'CodeDoesNot', effect: Effect.DENY, actions, resources: ['*'], conditions: { ArnEquals: { 'lambda:SourceFunctionArn': functionArn } } }),
+    new PolicyStatement({
+      sid: 'CodeDoesNot',
+      effect: Effect.DENY,
+      actions,
+      resources: ['*'],
+      conditions: { ArnEquals: { 'lambda:SourceFunctionArn': functionArn } },
+    }),
   ]
 }

@@ -31,8 +31,15 @@ export class DataStack extends Stack {
     this.key = createEncryptionKey(this, config.stage)
     this.table = new JobTable(this, 'Table', { key: this.key, backupDays: config.retention.backupDays }).table
     this.accessLogs = createAccessLogBucket(this, config.retention.logDays)
-    this.bucket = new ObjectBucket(this, 'Objects', { key: this.key, accessLogs: this.accessLogs, corsOrigins: config.api.corsOrigins }).bucket
-    const queues = Object.values(queueDefinitions).map((definition) => [definition.name, new JobQueue(this, `${definition.name}-queue`, { stage: config.stage, definition })])
+    this.bucket = new ObjectBucket(this, 'Objects', {
+      key: this.key,
+      accessLogs: this.accessLogs,
+      corsOrigins: config.api.corsOrigins,
+    }).bucket
+    const queues = Object.values(queueDefinitions).map((definition) => [
+      definition.name,
+      new JobQueue(this, `${definition.name}-queue`, { stage: config.stage, definition }),
+    ])
     this.queues = Object.fromEntries(queues) as Record<QueueName, JobQueue>
     this.modelsSecret = createModelsSecret(this, config.models.secretName ?? `cellblock/${config.stage}/models`, this.key)
   }

@@ -40,7 +40,11 @@ export class NetworkStack extends Stack {
     const walls = new Walls(this, 'Walls', { vpc, prefixLists: prefixLists(this, { s3: s3PrefixListId, dynamodb: dynamodbPrefixListId }) })
     this.pullRole = createPullRole(this, repository)
     const access = runAccess(data)
-    this.runRole = new WorkerRole(this, 'RunRole', { functionName: functionName(config.stage, 'run'), access: access.all, isInVpc: true }).role
+    this.runRole = new WorkerRole(this, 'RunRole', {
+      functionName: functionName(config.stage, 'run'),
+      access: access.all,
+      isInVpc: true,
+    }).role
 
     new ImageEndpoints(this, 'ImageEndpoints', {
       vpc,
@@ -50,7 +54,14 @@ export class NetworkStack extends Stack {
       repository,
       pullRole: this.pullRole,
     })
-    new RunEndpoints(this, 'RunEndpoints', { vpc, subnets: runSubnets, standIn: runSubnets.slice(0, endpointZones), securityGroup: walls.queueEndpoint, role: this.runRole, access })
+    new RunEndpoints(this, 'RunEndpoints', {
+      vpc,
+      subnets: runSubnets,
+      standIn: runSubnets.slice(0, endpointZones),
+      securityGroup: walls.queueEndpoint,
+      role: this.runRole,
+      access,
+    })
     this.dnsRuleGroupId = new DnsFirewall(this, 'DnsFirewall', { vpc, allowedNames: this.neededNames(data) }).ruleGroupId
     this.vpc = vpc
     this.sandboxSubnets = sandboxSubnets

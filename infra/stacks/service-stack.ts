@@ -43,11 +43,24 @@ export class ServiceStack extends Stack {
       removalPolicy: RemovalPolicy.DESTROY,
     })
     const place = { environment: placeEnvironment(config, storage, image, network, sandboxes), memoryMiB: 512 }
-    const roleFor = (name: FunctionId, access: readonly Access[]): Role => new WorkerRole(this, `${name}-role`, { functionName: functionName(config.stage, name), access }).role
+    const roleFor = (name: FunctionId, access: readonly Access[]): Role =>
+      new WorkerRole(this, `${name}-role`, { functionName: functionName(config.stage, name), access }).role
     const workers = {
       // A stream is held open for as long as Lambda allows; the client resumes it by number.
-      api: this.add('api', { entry: 'services/api/lambda.ts', role: roleFor('api', apiAccess(data, originSecret.secretArn)), environment: apiEnvironment(config, storage, originSecret.secretArn), timeoutSeconds: 900, memoryMiB: 1024 }),
-      chat: this.add('chat', { entry: 'services/chat/lambda.ts', role: roleFor('chat', chatAccess(data)), environment: chatEnvironment(config, storage, data), timeoutSeconds: 900, memoryMiB: 512 }),
+      api: this.add('api', {
+        entry: 'services/api/lambda.ts',
+        role: roleFor('api', apiAccess(data, originSecret.secretArn)),
+        environment: apiEnvironment(config, storage, originSecret.secretArn),
+        timeoutSeconds: 900,
+        memoryMiB: 1024,
+      }),
+      chat: this.add('chat', {
+        entry: 'services/chat/lambda.ts',
+        role: roleFor('chat', chatAccess(data)),
+        environment: chatEnvironment(config, storage, data),
+        timeoutSeconds: 900,
+        memoryMiB: 512,
+      }),
       run: this.add('run', {
         entry: 'services/orchestrator/run/lambda.ts',
         role: network.runRole,
@@ -56,8 +69,18 @@ export class ServiceStack extends Stack {
         memoryMiB: 1024,
         inside: { vpc: network.vpc, subnets: network.runSubnets, securityGroup: network.runGroup },
       }),
-      place: this.add('place', { ...place, entry: 'services/orchestrator/place/lambda.ts', role: roleFor('place', placeAccess(data, sandboxes.computeAccess)), timeoutSeconds: 300 }),
-      reconciler: this.add('reconciler', { ...place, entry: 'services/orchestrator/reconciler/lambda.ts', role: roleFor('reconciler', reconcilerAccess(data, sandboxes.computeAccess)), timeoutSeconds: 120 }),
+      place: this.add('place', {
+        ...place,
+        entry: 'services/orchestrator/place/lambda.ts',
+        role: roleFor('place', placeAccess(data, sandboxes.computeAccess)),
+        timeoutSeconds: 300,
+      }),
+      reconciler: this.add('reconciler', {
+        ...place,
+        entry: 'services/orchestrator/reconciler/lambda.ts',
+        role: roleFor('reconciler', reconcilerAccess(data, sandboxes.computeAccess)),
+        timeoutSeconds: 120,
+      }),
     }
     const functions = mapValues(workers, (worker) => worker.function)
     this.functions = functions

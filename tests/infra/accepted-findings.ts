@@ -1,18 +1,75 @@
 /** What cdk-nag's AwsSolutions pack finds and we keep, each at its places and for its reason. Anything else fails the test; so does an entry that no longer applies. */
 export const ACCEPTED: readonly { readonly finding: RegExp; readonly where: RegExp; readonly reason: string }[] = [
-  { finding: /^SMG4$/, where: /\/ModelKeys\//, reason: "The keys belong to the models' providers: only they can make new ones, and the operator puts them in." },
-  { finding: /^SMG4$/, where: /\/OriginSecret\//, reason: 'Distribution and API must change it at one time. It guards against going around the distribution, not for it: every request needs an API key too. A new one is made by a deployment.' },
-  { finding: /^IAM5\[Resource::\*\]$/, where: /\/PullRole\//, reason: 'ecr:GetAuthorizationToken knows no resource. The endpoint policy lets it through for this role only.' },
-  { finding: /^IAM5\[Resource::\*\]$/, where: /\/RunRole\//, reason: "Lambda makes network interfaces under names that do not exist before. A second statement takes these rights from the function's code." },
-  { finding: /^IAM5\[Resource::\*\]$/, where: /\/(place|reconciler)-role\//, reason: 'ecs:ListTasks knows no resource that fits; a condition names the cluster.' },
-  { finding: /^IAM5\[Resource::arn:.*:log-group:\/cellblock\/cellblock-prod-(api|chat|run|place|reconciler):\*\]$/, where: /(-role|RunRole)\//, reason: "The streams of the function's own log group: Lambda names them." },
-  { finding: /^IAM5\[Resource::Cellblock-prod-Data:\w+\/tenants\/\*\]$/, where: /(-role|RunRole)\//, reason: 'Objects have random keys below tenants/. Which tenant is asked for is decided by the code, whose keys begin with the verified tenant.' },
-  { finding: /^IAM5\[Resource::arn:.*:task\/<SandboxesCluster\w+>\/\*\]$/, where: /\/(place|reconciler)-role\//, reason: 'Tasks get their ids when they start. They are those of the one cluster that holds sandboxes only.' },
-  { finding: /^ECS2$/, where: /\/Tier\w+\//, reason: 'The variables say where to listen, which walls to test and which limits hold. A sandbox is given no secret, so there is none to keep elsewhere.' },
-  { finding: /^ECS4$/, where: /\/Cluster$/, reason: 'Container Insights costs by task and sees what the reconciler and the wide events see already.' },
-  { finding: /^ECS7$/, where: /\/Tier\w+\//, reason: 'A log driver would be a way out of the sandbox and would cost by what hostile code prints. Output leaves by the control port, with a limit.' },
+  {
+    finding: /^SMG4$/,
+    where: /\/ModelKeys\//,
+    reason: "The keys belong to the models' providers: only they can make new ones, and the operator puts them in.",
+  },
+  {
+    finding: /^SMG4$/,
+    where: /\/OriginSecret\//,
+    reason:
+      'Distribution and API must change it at one time. It guards against going around the distribution, not for it: every request needs an API key too. A new one is made by a deployment.',
+  },
+  {
+    finding: /^IAM5\[Resource::\*\]$/,
+    where: /\/PullRole\//,
+    reason: 'ecr:GetAuthorizationToken knows no resource. The endpoint policy lets it through for this role only.',
+  },
+  {
+    finding: /^IAM5\[Resource::\*\]$/,
+    where: /\/RunRole\//,
+    reason:
+      "Lambda makes network interfaces under names that do not exist before. A second statement takes these rights from the function's code.",
+  },
+  {
+    finding: /^IAM5\[Resource::\*\]$/,
+    where: /\/(place|reconciler)-role\//,
+    reason: 'ecs:ListTasks knows no resource that fits; a condition names the cluster.',
+  },
+  {
+    finding: /^IAM5\[Resource::arn:.*:log-group:\/cellblock\/cellblock-prod-(api|chat|run|place|reconciler):\*\]$/,
+    where: /(-role|RunRole)\//,
+    reason: "The streams of the function's own log group: Lambda names them.",
+  },
+  {
+    finding: /^IAM5\[Resource::Cellblock-prod-Data:\w+\/tenants\/\*\]$/,
+    where: /(-role|RunRole)\//,
+    reason:
+      'Objects have random keys below tenants/. Which tenant is asked for is decided by the code, whose keys begin with the verified tenant.',
+  },
+  {
+    finding: /^IAM5\[Resource::arn:.*:task\/<SandboxesCluster\w+>\/\*\]$/,
+    where: /\/(place|reconciler)-role\//,
+    reason: 'Tasks get their ids when they start. They are those of the one cluster that holds sandboxes only.',
+  },
+  {
+    finding: /^ECS2$/,
+    where: /\/Tier\w+\//,
+    reason:
+      'The variables say where to listen, which walls to test and which limits hold. A sandbox is given no secret, so there is none to keep elsewhere.',
+  },
+  {
+    finding: /^ECS4$/,
+    where: /\/Cluster$/,
+    reason: 'Container Insights costs by task and sees what the reconciler and the wide events see already.',
+  },
+  {
+    finding: /^ECS7$/,
+    where: /\/Tier\w+\//,
+    reason:
+      'A log driver would be a way out of the sandbox and would cost by what hostile code prints. Output leaves by the control port, with a limit.',
+  },
   { finding: /^CFR1$/, where: /\/Edge\//, reason: 'Which countries may call is the business of the operator; API keys decide who may.' },
   { finding: /^CFR2$/, where: /\/Edge\//, reason: 'A web ACL costs each month and is the choice of the operator: api.webAclArn.' },
-  { finding: /^CFR3$/, where: /\/Edge\//, reason: 'Paths such as /d/… are keys to files, so a log of URLs would be a store of keys. The API logs each request without them.' },
-  { finding: /^CFR4$/, where: /\/Edge\//, reason: "Without a domain of one's own CloudFront's certificate fixes the policy. With one, TLS 1.2 is the least." },
+  {
+    finding: /^CFR3$/,
+    where: /\/Edge\//,
+    reason: 'Paths such as /d/… are keys to files, so a log of URLs would be a store of keys. The API logs each request without them.',
+  },
+  {
+    finding: /^CFR4$/,
+    where: /\/Edge\//,
+    reason: "Without a domain of one's own CloudFront's certificate fixes the policy. With one, TLS 1.2 is the least.",
+  },
 ]

@@ -6,21 +6,70 @@ import { synthesise } from './synthesise.ts'
 
 const templates = synthesise()
 
-const ROWS = ['dynamodb:BatchGetItem', 'dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem']
+const ROWS = [
+  'dynamodb:BatchGetItem',
+  'dynamodb:DeleteItem',
+  'dynamodb:GetItem',
+  'dynamodb:PutItem',
+  'dynamodb:Query',
+  'dynamodb:UpdateItem',
+]
 const CONSUME = ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage']
 const LOG = ['logs:CreateLogStream', 'logs:PutLogEvents']
-const KEY = ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:GenerateDataKeyWithoutPlaintext', 'kms:ReEncryptFrom', 'kms:ReEncryptTo']
+const KEY = [
+  'kms:Decrypt',
+  'kms:DescribeKey',
+  'kms:Encrypt',
+  'kms:GenerateDataKey',
+  'kms:GenerateDataKeyWithoutPlaintext',
+  'kms:ReEncryptFrom',
+  'kms:ReEncryptTo',
+]
 const TASKS = ['ecs:DescribeTasks', 'ecs:ListTasks', 'ecs:StopTask']
 const OBJECTS = ['s3:AbortMultipartUpload', 's3:DeleteObject', 's3:GetObject', 's3:ListBucket', 's3:PutObject']
-const INTERFACES = ['ec2:AssignPrivateIpAddresses', 'ec2:CreateNetworkInterface', 'ec2:DeleteNetworkInterface', 'ec2:DescribeNetworkInterfaces', 'ec2:DescribeSubnets', 'ec2:UnassignPrivateIpAddresses']
+const INTERFACES = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
+]
 
 /** Everything that each function may do. A right that is not written here does not exist. */
 const MAY: Record<FunctionId, readonly string[]> = {
   api: [...ROWS, ...KEY, ...LOG, ...OBJECTS, 'secretsmanager:GetSecretValue', 'sqs:GetQueueAttributes', 'sqs:SendMessage'],
-  chat: [...ROWS.filter((verb) => verb !== 'dynamodb:DeleteItem'), ...KEY, ...LOG, ...OBJECTS.filter((verb) => verb !== 's3:DeleteObject'), 'secretsmanager:GetSecretValue', ...CONSUME, 'sqs:SendMessage'],
+  chat: [
+    ...ROWS.filter((verb) => verb !== 'dynamodb:DeleteItem'),
+    ...KEY,
+    ...LOG,
+    ...OBJECTS.filter((verb) => verb !== 's3:DeleteObject'),
+    'secretsmanager:GetSecretValue',
+    ...CONSUME,
+    'sqs:SendMessage',
+  ],
   run: [...ROWS, ...INTERFACES, ...KEY, ...LOG, ...OBJECTS, ...CONSUME, 'sqs:SendMessage'],
-  place: [...ROWS.filter((verb) => verb !== 'dynamodb:BatchGetItem'), ...TASKS, 'ecs:RunTask', 'ecs:TagResource', 'iam:PassRole', ...KEY, ...LOG, ...CONSUME, 'sqs:SendMessage'],
-  reconciler: [...ROWS, 'dynamodb:BatchWriteItem', ...TASKS, ...KEY, ...LOG, ...OBJECTS.filter((verb) => verb !== 's3:AbortMultipartUpload'), ...CONSUME, 'sqs:SendMessage'],
+  place: [
+    ...ROWS.filter((verb) => verb !== 'dynamodb:BatchGetItem'),
+    ...TASKS,
+    'ecs:RunTask',
+    'ecs:TagResource',
+    'iam:PassRole',
+    ...KEY,
+    ...LOG,
+    ...CONSUME,
+    'sqs:SendMessage',
+  ],
+  reconciler: [
+    ...ROWS,
+    'dynamodb:BatchWriteItem',
+    ...TASKS,
+    ...KEY,
+    ...LOG,
+    ...OBJECTS.filter((verb) => verb !== 's3:AbortMultipartUpload'),
+    ...CONSUME,
+    'sqs:SendMessage',
+  ],
 }
 /** The queues that each function may send to and read from. */
 const QUEUES: Record<FunctionId, { readonly send: readonly string[]; readonly read: readonly string[] }> = {
@@ -34,8 +83,14 @@ const QUEUES: Record<FunctionId, { readonly send: readonly string[]; readonly re
 const allowed = (name: FunctionId): Statement[] => rights(templates, name).filter((s) => s.Effect === 'Allow')
 const actionsOf = (name: FunctionId): string[] => [...new Set(allowed(name).flatMap(actions))].toSorted()
 const queuesFor = (name: FunctionId, action: string): string[] =>
-  allowed(name).filter((s) => actions(s).includes(action)).flatMap((s) => list(s.Resource)).map(queueName).toSorted()
-const queueName = (resource: unknown): string => /ExportsOutputFnGetAtt(\w+?)queue(Dead)?/.exec(JSON.stringify(resource))?.slice(1).filter(Boolean).join('-').toLowerCase() ?? JSON.stringify(resource)
+  allowed(name)
+    .filter((s) => actions(s).includes(action))
+    .flatMap((s) => list(s.Resource))
+    .map(queueName)
+    .toSorted()
+const queueName = (resource: unknown): string =>
+  /ExportsOutputFnGetAtt(\w+?)queue(Dead)?/.exec(JSON.stringify(resource))?.slice(1).filter(Boolean).join('-').toLowerCase() ??
+  JSON.stringify(resource)
 
 describe.each(FUNCTIONS)('%s', (name) => {
   it('may do exactly what its room needs', () => {
@@ -45,7 +100,9 @@ describe.each(FUNCTIONS)('%s', (name) => {
     expect({ send: queuesFor(name, 'sqs:SendMessage'), read: queuesFor(name, 'sqs:ReceiveMessage') }).toEqual(QUEUES[name])
   })
   it('names the resources of each right, except where AWS knows none', () => {
-    const unnamed = allowed(name).filter((s) => list(s.Resource).includes('*')).flatMap(actions)
+    const unnamed = allowed(name)
+      .filter((s) => list(s.Resource).includes('*'))
+      .flatMap(actions)
     const excused = [...INTERFACES, 'ecs:ListTasks']
     expect(unnamed.filter((action) => !excused.includes(action))).toEqual([])
   })

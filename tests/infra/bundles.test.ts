@@ -7,15 +7,31 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleFunction } from '../../infra/bundle/bundle-function.ts'
 
 const LIMIT_BYTES = 1_500_000
-const ENTRIES = ['services/api/lambda.ts', 'services/chat/lambda.ts', 'services/orchestrator/run/lambda.ts', 'services/orchestrator/place/lambda.ts', 'services/orchestrator/reconciler/lambda.ts']
+const ENTRIES = [
+  'services/api/lambda.ts',
+  'services/chat/lambda.ts',
+  'services/orchestrator/run/lambda.ts',
+  'services/orchestrator/place/lambda.ts',
+  'services/orchestrator/reconciler/lambda.ts',
+]
 const DEVELOPMENT_ONLY = ['dockerode', 'dynalite', 'fauxqs', 'aws-cdk-lib', 'esbuild', 'vitest', '@scalar/api-reference']
 
 /** What Lambda and the templates set; the values are of the right shape and lead nowhere. */
 const ENVIRONMENT = {
-  AWS_REGION: 'eu-west-1', STAGE: 'test', TABLE_NAME: 'table', BUCKET_NAME: 'bucket',
-  TURNS_QUEUE_URL: 'https://sqs.example.com/turns', EXECUTIONS_QUEUE_URL: 'https://sqs.example.com/executions', PLACEMENTS_QUEUE_URL: 'https://sqs.example.com/placements',
-  SANDBOX_IMAGE: 'image:tag', CLUSTER_ARN: 'arn:aws:ecs:eu-west-1:123456789012:cluster/test', SUBNET_IDS: 'subnet-1,subnet-2', SECURITY_GROUP_IDS: 'sg-1',
-  TASK_DEFINITIONS: '{"1g":"arn:aws:ecs:eu-west-1:123456789012:task-definition/test:1"}', POOL_SIZES: '{"1g":0}', CELLBLOCK_MODELS: '[]',
+  AWS_REGION: 'eu-west-1',
+  STAGE: 'test',
+  TABLE_NAME: 'table',
+  BUCKET_NAME: 'bucket',
+  TURNS_QUEUE_URL: 'https://sqs.example.com/turns',
+  EXECUTIONS_QUEUE_URL: 'https://sqs.example.com/executions',
+  PLACEMENTS_QUEUE_URL: 'https://sqs.example.com/placements',
+  SANDBOX_IMAGE: 'image:tag',
+  CLUSTER_ARN: 'arn:aws:ecs:eu-west-1:123456789012:cluster/test',
+  SUBNET_IDS: 'subnet-1,subnet-2',
+  SECURITY_GROUP_IDS: 'sg-1',
+  TASK_DEFINITIONS: '{"1g":"arn:aws:ecs:eu-west-1:123456789012:task-definition/test:1"}',
+  POOL_SIZES: '{"1g":0}',
+  CELLBLOCK_MODELS: '[]',
 }
 
 let folder: string

@@ -22,18 +22,38 @@ describe('readConfig', () => {
     ['an unknown tier', withSandboxes({ tiers: { '2g': { warm: 1 } } }), 'cellblock.sandboxes.tiers'],
     ['no tier', withSandboxes({ tiers: {} }), 'cellblock.sandboxes.tiers must enable at least one memory tier of 1g, 4g, 16g, 64g'],
     ['a negative pool', withSandboxes({ tiers: { '1g': { warm: -1 } } }), 'cellblock.sandboxes.tiers.1g.warm must be at least 0 sandboxes'],
-    ['half a sandbox', withSandboxes({ tiers: { '1g': { warm: 0.5 } } }), 'cellblock.sandboxes.tiers.1g.warm must be a whole number of sandboxes'],
+    [
+      'half a sandbox',
+      withSandboxes({ tiers: { '1g': { warm: 0.5 } } }),
+      'cellblock.sandboxes.tiers.1g.warm must be a whole number of sandboxes',
+    ],
     ['more Spot than all', withSandboxes({ spotPercent: 101 }), 'cellblock.sandboxes.spotPercent must be at most 100 percent'],
     ['an architecture that is none', withSandboxes({ architecture: 'riscv' }), 'cellblock.sandboxes.architecture must be X86_64 or ARM64'],
-    ['a model over plain HTTP', { ...good, models: { list: [{ name: 'm', baseUrl: 'http://models.example.com' }] } }, 'cellblock.models.list.0.baseUrl must be an https:// URL'],
-    ['a certificate elsewhere', { ...good, api: { customDomain: { name: 'code.example.com', certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/a' } } }, 'must be the ARN of an ACM certificate in us-east-1'],
-    ['a wildcard origin', { ...good, api: { corsOrigins: ['*'] } }, 'cellblock.api.corsOrigins.0 must be an origin such as https://app.example.com'],
+    [
+      'a model over plain HTTP',
+      { ...good, models: { list: [{ name: 'm', baseUrl: 'http://models.example.com' }] } },
+      'cellblock.models.list.0.baseUrl must be an https:// URL',
+    ],
+    [
+      'a certificate elsewhere',
+      { ...good, api: { customDomain: { name: 'code.example.com', certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/a' } } },
+      'must be the ARN of an ACM certificate in us-east-1',
+    ],
+    [
+      'a wildcard origin',
+      { ...good, api: { corsOrigins: ['*'] } },
+      'cellblock.api.corsOrigins.0 must be an origin such as https://app.example.com',
+    ],
     ['logs for a week and a day', { ...good, retention: { logDays: 8 } }, 'cellblock.retention.logDays must be 1, 3, 5, 7, 14'],
     ['backups for a year', { ...good, retention: { backupDays: 365 } }, 'cellblock.retention.backupDays must be at most 35 days'],
     ['a public range', { ...good, network: { cidr: '8.8.0.0/16' } }, 'cellblock.network.cidr must be a private IPv4 range'],
     ['an unknown log level', { ...good, logLevel: 'loud' }, 'cellblock.logLevel must be debug, info, warn or error'],
     ['no budget', { ...good, operations: {} }, 'cellblock.operations.monthlyBudgetUsd must be a whole number of US dollars'],
-    ['an address that is none', { ...good, operations: { monthlyBudgetUsd: 10, alarmEmail: 'me' } }, 'cellblock.operations.alarmEmail must be an e-mail address'],
+    [
+      'an address that is none',
+      { ...good, operations: { monthlyBudgetUsd: 10, alarmEmail: 'me' } },
+      'cellblock.operations.alarmEmail must be an e-mail address',
+    ],
   ])('refuses %s in a sentence', (_, settings, sentence) => {
     expect(() => readConfig(settings)).toThrow(sentence)
   })

@@ -8,7 +8,12 @@ import { ACCEPTED } from './accepted-findings.ts'
 import { buildApp } from './synthesise.ts'
 
 interface Report {
-  readonly pluginReports: readonly { readonly violations: readonly { readonly ruleName: string; readonly violatingConstructs: readonly { readonly constructPath: string }[] }[] }[]
+  readonly pluginReports: readonly {
+    readonly violations: readonly {
+      readonly ruleName: string
+      readonly violatingConstructs: readonly { readonly constructPath: string }[]
+    }[]
+  }[]
 }
 const folder = mkdtempSync(join(tmpdir(), 'cellblock-nag-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -24,13 +29,18 @@ function findings(): { readonly rule: string; readonly where: string }[] {
   const report = JSON.parse(readFileSync(join(folder, 'validation-report.json'), 'utf8')) as Report
   return report.pluginReports
     .flatMap(({ violations }) => violations)
-    .flatMap(({ ruleName, violatingConstructs }) => violatingConstructs.map(({ constructPath }) => ({ rule: ruleName.replace('AwsSolutions-', ''), where: constructPath })))
+    .flatMap(({ ruleName, violatingConstructs }) =>
+      violatingConstructs.map(({ constructPath }) => ({ rule: ruleName.replace('AwsSolutions-', ''), where: constructPath })),
+    )
 }
 
 it('cdk-nag finds nothing that is not explained, and every explanation is still needed', () => {
   const found = findings()
-  const isAccepted = ({ rule, where }: { rule: string; where: string }) => ACCEPTED.some((accepted) => accepted.finding.test(rule) && accepted.where.test(where))
+  const isAccepted = ({ rule, where }: { rule: string; where: string }) =>
+    ACCEPTED.some((accepted) => accepted.finding.test(rule) && accepted.where.test(where))
   expect(found.length).toBeGreaterThan(0)
   expect(found.filter((finding) => !isAccepted(finding))).toEqual([])
-  expect(ACCEPTED.filter((accepted) => !found.some(({ rule, where }) => accepted.finding.test(rule) && accepted.where.test(where)))).toEqual([])
+  expect(
+    ACCEPTED.filter((accepted) => !found.some(({ rule, where }) => accepted.finding.test(rule) && accepted.where.test(where))),
+  ).toEqual([])
 })

@@ -7,8 +7,17 @@ import { operationsProperties } from './properties/operations.ts'
 import { sandboxProperties } from './properties/sandbox.ts'
 import { synthesise } from './synthesise.ts'
 
-const templates = synthesise({ sandboxes: { tiers: { '1g': { warm: 2 }, '4g': { warm: 1 }, '16g': { warm: 0 }, '64g': { warm: 0 } }, architecture: 'X86_64' } })
-const SUBJECTS = { sandbox: sandboxProperties, network: networkProperties, data: dataProperties, functions: functionProperties, edge: edgeProperties, operations: operationsProperties }
+const templates = synthesise({
+  sandboxes: { tiers: { '1g': { warm: 2 }, '4g': { warm: 1 }, '16g': { warm: 0 }, '64g': { warm: 0 } }, architecture: 'X86_64' },
+})
+const SUBJECTS = {
+  sandbox: sandboxProperties,
+  network: networkProperties,
+  data: dataProperties,
+  functions: functionProperties,
+  edge: edgeProperties,
+  operations: operationsProperties,
+}
 
 describe.each(Object.entries(SUBJECTS))('%s', (_, properties) => {
   it.each(properties)('$title', (property) => {

@@ -28,7 +28,12 @@ export function named(templates: Templates, stack: StackName, prefix: string, ty
 
 /** The value at a path such as `Properties.Tags.0.Key`; undefined when a part is missing. */
 export const at = (root: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((value, part) => (typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[part] : undefined), root)
+  path
+    .split('.')
+    .reduce<unknown>(
+      (value, part) => (typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[part] : undefined),
+      root,
+    )
 
 export function set(root: unknown, path: string, value: unknown): void {
   const parts = path.split('.')

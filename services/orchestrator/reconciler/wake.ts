@@ -1,4 +1,3 @@
-import type { SqsBatchAnswer } from '../../storage/sqs/lambda-batch.ts'
 import { QUEUES, type QueueName } from '../../core/messages.ts'
 import { createDeadLetterStep } from '../dead-letters.ts'
 import type { ReconcilerDeps } from '../deps.ts'
@@ -18,15 +17,24 @@ export interface DeadLetter {
   readonly eventSourceARN: string
 }
 
+interface NotBuried {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
+}
+
 /** Ends the jobs of dead letters. What cannot be ended yet stays in its queue and comes again. */
-export async function buryDeadLetters(deps: ReconcilerDeps, letters: readonly DeadLetter[]): Promise<SqsBatchAnswer> {
+export async function buryDeadLetters(deps: ReconcilerDeps, letters: readonly DeadLetter[]): Promise<NotBuried> {
   const bury = createDeadLetterStep(deps)
   const failures: { itemIdentifier: string }[] = []
   for (const { messageId, body, eventSourceARN } of letters) {
     try {
       await bury(queueOf(eventSourceARN), body)
     } catch (error) {
-      deps.telemetry.emit({ event: 'dead_letter', outcome: 'error', message: messageId, detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error) })
+      deps.telemetry.emit({
+        event: 'dead_letter',
+        outcome: 'error',
+        message: messageId,
+        detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+      })
       failures.push({ itemIdentifier: messageId })
     }
   }

@@ -1,5 +1,20 @@
 import { tableDefinition } from '../../../services/storage/dynamodb/table-definition.ts'
-import { all, at, first, isAbsent, list, named, only, same, says, set, statements, value, type Property, type Statement } from '../property.ts'
+import {
+  all,
+  at,
+  first,
+  isAbsent,
+  list,
+  named,
+  only,
+  same,
+  says,
+  set,
+  statements,
+  value,
+  type Property,
+  type Statement,
+} from '../property.ts'
 import type { Resource, Templates } from '../synthesise.ts'
 
 const table = (t: Templates): Resource => only(t, 'AWS::DynamoDB::Table')
@@ -11,9 +26,14 @@ const queues = (t: Templates): Resource[] => all(t, 'AWS::SQS::Queue')
 const working = (t: Templates): Resource[] => queues(t).filter((queue) => queue.Properties.RedrivePolicy !== undefined)
 const dead = (t: Templates): Resource[] => queues(t).filter((queue) => queue.Properties.RedrivePolicy === undefined)
 const BLOCKS = { BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true, RestrictPublicBuckets: true }
-const denies = (policy: Resource, test: (s: Statement) => boolean): boolean => statements(at(policy, 'Properties.PolicyDocument')).some((s) => s.Effect === 'Deny' && same(s.Principal, { AWS: '*' }) && test(s))
+const denies = (policy: Resource, test: (s: Statement) => boolean): boolean =>
+  statements(at(policy, 'Properties.PolicyDocument')).some((s) => s.Effect === 'Deny' && same(s.Principal, { AWS: '*' }) && test(s))
 const isKept = (resource: Resource): boolean => resource.DeletionPolicy === 'Retain' && resource.UpdateReplacePolicy === 'Retain'
-const kept = (title: string, find: (t: Templates) => Resource): Property => ({ title, holds: (t) => isKept(find(t)), break: (t) => set(find(t), 'DeletionPolicy', 'Delete') })
+const kept = (title: string, find: (t: Templates) => Resource): Property => ({
+  title,
+  holds: (t) => isKept(find(t)),
+  break: (t) => set(find(t), 'DeletionPolicy', 'Delete'),
+})
 const everyBucket = (title: string, holds: (bucket: Resource) => boolean, path: string, wrong: unknown): Property => ({
   title,
   holds: (t) => all(t, 'AWS::S3::Bucket').length === 3 && all(t, 'AWS::S3::Bucket').every(holds),
@@ -21,13 +41,26 @@ const everyBucket = (title: string, holds: (bucket: Resource) => boolean, path: 
 })
 /** The mutant loses every statement with this condition. */
 const without = (find: (t: Templates) => Resource, condition: string) => (t: Templates) =>
-  set(find(t), 'Properties.PolicyDocument.Statement', statements(at(find(t), 'Properties.PolicyDocument')).filter((s) => !says(s.Condition ?? {}, condition)))
+  set(
+    find(t),
+    'Properties.PolicyDocument.Statement',
+    statements(at(find(t), 'Properties.PolicyDocument')).filter((s) => !says(s.Condition ?? {}, condition)),
+  )
 
 export const dataProperties: readonly Property[] = [
-  value('the table can be restored to any second of the last weeks', table, 'Properties.PointInTimeRecoverySpecification', { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 }, { PointInTimeRecoveryEnabled: false }),
+  value(
+    'the table can be restored to any second of the last weeks',
+    table,
+    'Properties.PointInTimeRecoverySpecification',
+    { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 },
+    { PointInTimeRecoveryEnabled: false },
+  ),
   {
     title: 'the table is encrypted with our key',
-    holds: (t) => at(table(t), 'Properties.SSESpecification.SSEEnabled') === true && at(table(t), 'Properties.SSESpecification.SSEType') === 'KMS' && says(at(table(t), 'Properties.SSESpecification.KMSMasterKeyId'), 'Key'),
+    holds: (t) =>
+      at(table(t), 'Properties.SSESpecification.SSEEnabled') === true &&
+      at(table(t), 'Properties.SSESpecification.SSEType') === 'KMS' &&
+      says(at(table(t), 'Properties.SSESpecification.KMSMasterKeyId'), 'Key'),
     break: (t) => set(table(t), 'Properties.SSESpecification', undefined),
   },
   value('the table cannot be deleted by mistake', table, 'Properties.DeletionProtectionEnabled', true, false),
@@ -35,8 +68,18 @@ export const dataProperties: readonly Property[] = [
   {
     title: 'keys and indexes are those of the local server',
     holds: (t) =>
-      same(at(table(t), 'Properties.KeySchema'), [{ AttributeName: tableDefinition.partitionKey.name, KeyType: 'HASH' }, { AttributeName: tableDefinition.sortKey.name, KeyType: 'RANGE' }]) &&
-      same(list(table(t).Properties.GlobalSecondaryIndexes).map((i) => [at(i, 'IndexName'), at(i, 'KeySchema.0.AttributeName'), at(i, 'KeySchema.1.AttributeName')]), tableDefinition.indexes.map((i) => [i.name, i.partitionKey.name, i.sortKey.name])) &&
+      same(at(table(t), 'Properties.KeySchema'), [
+        { AttributeName: tableDefinition.partitionKey.name, KeyType: 'HASH' },
+        { AttributeName: tableDefinition.sortKey.name, KeyType: 'RANGE' },
+      ]) &&
+      same(
+        list(table(t).Properties.GlobalSecondaryIndexes).map((i) => [
+          at(i, 'IndexName'),
+          at(i, 'KeySchema.0.AttributeName'),
+          at(i, 'KeySchema.1.AttributeName'),
+        ]),
+        tableDefinition.indexes.map((i) => [i.name, i.partitionKey.name, i.sortKey.name]),
+      ) &&
       same(at(table(t), 'Properties.TimeToLiveSpecification'), { AttributeName: tableDefinition.timeToLiveAttribute, Enabled: true }),
     break: (t) => set(table(t), 'Properties.GlobalSecondaryIndexes.0.IndexName', 'other'),
   },
@@ -47,30 +90,56 @@ export const dataProperties: readonly Property[] = [
   value('the key is renewed every year', key, 'Properties.EnableKeyRotation', true, false),
   {
     title: 'only this account uses the key',
-    holds: (t) => statements(at(key(t), 'Properties.KeyPolicy')).every((s) => says(s.Principal, ':root') && says(s.Principal, 'AWS::AccountId')),
+    holds: (t) =>
+      statements(at(key(t), 'Properties.KeyPolicy')).every((s) => says(s.Principal, ':root') && says(s.Principal, 'AWS::AccountId')),
     break: (t) => set(first(statements(at(key(t), 'Properties.KeyPolicy'))), 'Principal', { AWS: '*' }),
   },
-  everyBucket('no bucket is public in any of four ways', (b) => same(b.Properties.PublicAccessBlockConfiguration, BLOCKS), 'Properties.PublicAccessBlockConfiguration.BlockPublicPolicy', false),
-  everyBucket('no bucket has access lists', (b) => says(b.Properties.OwnershipControls, 'BucketOwnerEnforced'), 'Properties.OwnershipControls', undefined),
-  everyBucket('every bucket is encrypted', (b) => says(b.Properties.BucketEncryption, 'SSEAlgorithm'), 'Properties.BucketEncryption', undefined),
+  everyBucket(
+    'no bucket is public in any of four ways',
+    (b) => same(b.Properties.PublicAccessBlockConfiguration, BLOCKS),
+    'Properties.PublicAccessBlockConfiguration.BlockPublicPolicy',
+    false,
+  ),
+  everyBucket(
+    'no bucket has access lists',
+    (b) => says(b.Properties.OwnershipControls, 'BucketOwnerEnforced'),
+    'Properties.OwnershipControls',
+    undefined,
+  ),
+  everyBucket(
+    'every bucket is encrypted',
+    (b) => says(b.Properties.BucketEncryption, 'SSEAlgorithm'),
+    'Properties.BucketEncryption',
+    undefined,
+  ),
   {
     title: 'objects are encrypted with our key',
-    holds: (t) => says(objects(t).Properties.BucketEncryption, '"aws:kms"') && says(objects(t).Properties.BucketEncryption, 'KMSMasterKeyID'),
-    break: (t) => set(objects(t), 'Properties.BucketEncryption', { ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] }),
+    holds: (t) =>
+      says(objects(t).Properties.BucketEncryption, '"aws:kms"') && says(objects(t).Properties.BucketEncryption, 'KMSMasterKeyID'),
+    break: (t) =>
+      set(objects(t), 'Properties.BucketEncryption', {
+        ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+      }),
   },
   {
     title: 'every bucket is read over TLS only',
-    holds: (t) => all(t, 'AWS::S3::BucketPolicy').length === 3 && all(t, 'AWS::S3::BucketPolicy').every((p) => denies(p, (s) => s.Action === 's3:*' && same(s.Condition, { Bool: { 'aws:SecureTransport': 'false' } }))),
+    holds: (t) =>
+      all(t, 'AWS::S3::BucketPolicy').length === 3 &&
+      all(t, 'AWS::S3::BucketPolicy').every((p) =>
+        denies(p, (s) => s.Action === 's3:*' && same(s.Condition, { Bool: { 'aws:SecureTransport': 'false' } })),
+      ),
     break: without(objectsPolicy, 'aws:SecureTransport'),
   },
   {
     title: 'every bucket wants TLS 1.2 or newer',
-    holds: (t) => all(t, 'AWS::S3::BucketPolicy').every((p) => denies(p, (s) => same(s.Condition, { NumericLessThan: { 's3:TlsVersion': 1.2 } }))),
+    holds: (t) =>
+      all(t, 'AWS::S3::BucketPolicy').every((p) => denies(p, (s) => same(s.Condition, { NumericLessThan: { 's3:TlsVersion': 1.2 } }))),
     break: without(objectsPolicy, 's3:TlsVersion'),
   },
   {
     title: 'a signature older than five minutes opens no object',
-    holds: (t) => denies(objectsPolicy(t), (s) => s.Action === 's3:*' && Number(s.Condition?.NumericGreaterThan?.['s3:signatureAge']) <= 300_000),
+    holds: (t) =>
+      denies(objectsPolicy(t), (s) => s.Action === 's3:*' && Number(s.Condition?.NumericGreaterThan?.['s3:signatureAge']) <= 300_000),
     break: without(objectsPolicy, 's3:signatureAge'),
   },
   value('who reads an object is logged', objects, 'Properties.LoggingConfiguration.LogFilePrefix', 'objects/', undefined),
@@ -96,22 +165,37 @@ export const dataProperties: readonly Property[] = [
   },
   {
     title: 'messages travel over TLS only',
-    holds: (t) => all(t, 'AWS::SQS::QueuePolicy').length === 6 && all(t, 'AWS::SQS::QueuePolicy').every((p) => denies(p, (s) => same(s.Condition, { Bool: { 'aws:SecureTransport': 'false' } }))),
+    holds: (t) =>
+      all(t, 'AWS::SQS::QueuePolicy').length === 6 &&
+      all(t, 'AWS::SQS::QueuePolicy').every((p) => denies(p, (s) => same(s.Condition, { Bool: { 'aws:SecureTransport': 'false' } }))),
     break: (t) => set(first(all(t, 'AWS::SQS::QueuePolicy')), 'Properties.PolicyDocument.Statement', []),
   },
   {
     title: 'no queue lets another account in',
-    holds: (t) => all(t, 'AWS::SQS::QueuePolicy').every((p) => statements(at(p, 'Properties.PolicyDocument')).every((s) => s.Effect === 'Deny')),
+    holds: (t) =>
+      all(t, 'AWS::SQS::QueuePolicy').every((p) => statements(at(p, 'Properties.PolicyDocument')).every((s) => s.Effect === 'Deny')),
     break: (t) => set(first(statements(at(first(all(t, 'AWS::SQS::QueuePolicy')), 'Properties.PolicyDocument'))), 'Effect', 'Allow'),
   },
   {
     title: 'a message that failed five times goes to the dead letters',
-    holds: (t) => working(t).length === 3 && working(t).every((queue) => at(queue, 'Properties.RedrivePolicy.maxReceiveCount') === 5 && says(at(queue, 'Properties.RedrivePolicy.deadLetterTargetArn'), 'Dead')),
+    holds: (t) =>
+      working(t).length === 3 &&
+      working(t).every(
+        (queue) =>
+          at(queue, 'Properties.RedrivePolicy.maxReceiveCount') === 5 &&
+          says(at(queue, 'Properties.RedrivePolicy.deadLetterTargetArn'), 'Dead'),
+      ),
     break: (t) => set(first(working(t)), 'Properties.RedrivePolicy.maxReceiveCount', 1_000),
   },
   {
     title: 'dead letters come from their own queue only, and wait fourteen days',
-    holds: (t) => dead(t).length === 3 && dead(t).every((queue) => at(queue, 'Properties.RedriveAllowPolicy.redrivePermission') === 'byQueue' && queue.Properties.MessageRetentionPeriod === 1_209_600),
+    holds: (t) =>
+      dead(t).length === 3 &&
+      dead(t).every(
+        (queue) =>
+          at(queue, 'Properties.RedriveAllowPolicy.redrivePermission') === 'byQueue' &&
+          queue.Properties.MessageRetentionPeriod === 1_209_600,
+      ),
     break: (t) => set(first(dead(t)), 'Properties.RedriveAllowPolicy', undefined),
   },
   {

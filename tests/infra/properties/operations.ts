@@ -6,33 +6,83 @@ const alarm = (t: Templates, name: string): Resource => named(t, 'operations', `
 const topicPolicy = (t: Templates): Resource => only(t, 'AWS::SNS::TopicPolicy')
 const exists = (title: string, names: string[], what: string): Property => ({
   title,
-  holds: (t) => names.every((name) => Object.keys(t.operations.Resources).some((id) => id.startsWith(`When${name}`)) && says(alarm(t, name).Properties, what)),
-  break: (t) => void delete t.operations.Resources[first(Object.keys(t.operations.Resources).filter((id) => id.startsWith(`When${first(names)}`)))],
+  holds: (t) =>
+    names.every(
+      (name) => Object.keys(t.operations.Resources).some((id) => id.startsWith(`When${name}`)) && says(alarm(t, name).Properties, what),
+    ),
+  break: (t) =>
+    void delete t.operations.Resources[first(Object.keys(t.operations.Resources).filter((id) => id.startsWith(`When${first(names)}`)))],
 })
 
 export const operationsProperties: readonly Property[] = [
   exists('dead letters of each queue raise an alarm', ['turnsdead', 'executionsdead', 'placementsdead'], 'NumberOfMessagesReceived'),
-  exists('messages of each queue that wait too long raise an alarm', ['turnsold', 'executionsold', 'placementsold'], 'ApproximateAgeOfOldestMessage'),
+  exists(
+    'messages of each queue that wait too long raise an alarm',
+    ['turnsold', 'executionsold', 'placementsold'],
+    'ApproximateAgeOfOldestMessage',
+  ),
   exists('failing functions raise an alarm', ['apierrors', 'chaterrors', 'runerrors', 'placeerrors', 'reconcilererrors'], 'Errors'),
   exists('an empty pool raises an alarm', ['poolempty'], 'ColdStart'),
   exists('failing starts raise an alarm', ['startsfailing'], 'SandboxStartFailed'),
   exists('answers with 5xx raise an alarm', ['apifailures'], 'ApiFailed'),
-  { title: 'silence of the reconciler raises an alarm', holds: (t) => alarm(t, 'reconcilersilent').Properties.TreatMissingData === 'breaching', break: (t) => set(alarm(t, 'reconcilersilent'), 'Properties.TreatMissingData', 'notBreaching') },
-  { title: 'every alarm tells somebody, and says what to do', holds: (t) => alarms(t).length > 10 && alarms(t).every((a) => list(a.Properties.AlarmActions).length === 1 && String(a.Properties.AlarmDescription).endsWith('.')), break: (t) => set(first(alarms(t)), 'Properties.AlarmActions', []) },
+  {
+    title: 'silence of the reconciler raises an alarm',
+    holds: (t) => alarm(t, 'reconcilersilent').Properties.TreatMissingData === 'breaching',
+    break: (t) => set(alarm(t, 'reconcilersilent'), 'Properties.TreatMissingData', 'notBreaching'),
+  },
+  {
+    title: 'every alarm tells somebody, and says what to do',
+    holds: (t) =>
+      alarms(t).length > 10 &&
+      alarms(t).every((a) => list(a.Properties.AlarmActions).length === 1 && String(a.Properties.AlarmDescription).endsWith('.')),
+    break: (t) => set(first(alarms(t)), 'Properties.AlarmActions', []),
+  },
   {
     title: 'only AWS services of this account write to the alarm topic, over TLS',
     holds: (t) => {
       const document = statements(at(topicPolicy(t), 'Properties.PolicyDocument'))
-      return document.some((s) => s.Effect === 'Deny' && says(s.Condition, 'aws:SecureTransport')) && document.filter((s) => s.Effect === 'Allow' && says(s.Principal, 'cloudwatch')).every((s) => says(s.Condition, 'aws:SourceAccount')) && !document.some((s) => s.Effect === 'Allow' && says(s.Principal, '"*"'))
+      return (
+        document.some((s) => s.Effect === 'Deny' && says(s.Condition, 'aws:SecureTransport')) &&
+        document
+          .filter((s) => s.Effect === 'Allow' && says(s.Principal, 'cloudwatch'))
+          .every((s) => says(s.Condition, 'aws:SourceAccount')) &&
+        !document.some((s) => s.Effect === 'Allow' && says(s.Principal, '"*"'))
+      )
     },
-    break: (t) => void statements(at(topicPolicy(t), 'Properties.PolicyDocument')).push({ Effect: 'Allow', Principal: { AWS: '*' }, Action: 'sns:Publish', Resource: '*' }),
+    break: (t) =>
+      void statements(at(topicPolicy(t), 'Properties.PolicyDocument')).push({
+        Effect: 'Allow',
+        Principal: { AWS: '*' },
+        Action: 'sns:Publish',
+        Resource: '*',
+      }),
   },
   {
     title: 'a name that may not be asked for raises an alarm',
-    holds: (t) => says(only(t, 'AWS::Events::Rule', 'operations').Properties.EventPattern, 'DNS Firewall Block') && says(only(t, 'AWS::Events::Rule', 'operations').Properties.Targets, 'Alarms'),
+    holds: (t) =>
+      says(only(t, 'AWS::Events::Rule', 'operations').Properties.EventPattern, 'DNS Firewall Block') &&
+      says(only(t, 'AWS::Events::Rule', 'operations').Properties.Targets, 'Alarms'),
     break: (t) => set(only(t, 'AWS::Events::Rule', 'operations'), 'Properties.EventPattern', { source: ['aws.route53resolver'] }),
   },
-  value('money has a limit that is watched', (t) => only(t, 'AWS::Budgets::Budget'), 'Properties.Budget.BudgetLimit', { Amount: 100, Unit: 'USD' }, undefined),
-  { title: 'the budget tells at 80 percent and when the forecast passes it', holds: (t) => same(list(only(t, 'AWS::Budgets::Budget').Properties.NotificationsWithSubscribers).map((n) => at(n, 'Notification.Threshold')), [80, 100]), break: (t) => set(only(t, 'AWS::Budgets::Budget'), 'Properties.NotificationsWithSubscribers', []) },
-  { title: 'there is one dashboard', holds: (t) => all(t, 'AWS::CloudWatch::Dashboard').length === 1, break: (t) => void (t.operations.Resources.Another = structuredClone(only(t, 'AWS::CloudWatch::Dashboard'))) },
+  value(
+    'money has a limit that is watched',
+    (t) => only(t, 'AWS::Budgets::Budget'),
+    'Properties.Budget.BudgetLimit',
+    { Amount: 100, Unit: 'USD' },
+    undefined,
+  ),
+  {
+    title: 'the budget tells at 80 percent and when the forecast passes it',
+    holds: (t) =>
+      same(
+        list(only(t, 'AWS::Budgets::Budget').Properties.NotificationsWithSubscribers).map((n) => at(n, 'Notification.Threshold')),
+        [80, 100],
+      ),
+    break: (t) => set(only(t, 'AWS::Budgets::Budget'), 'Properties.NotificationsWithSubscribers', []),
+  },
+  {
+    title: 'there is one dashboard',
+    holds: (t) => all(t, 'AWS::CloudWatch::Dashboard').length === 1,
+    break: (t) => void (t.operations.Resources.Another = structuredClone(only(t, 'AWS::CloudWatch::Dashboard'))),
+  },
 ]
