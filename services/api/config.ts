@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LIMITS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1')
@@ -18,6 +19,14 @@ export const ApiConfig = z.object({
   heartbeatMs: z.number().int().positive().default(10_000),
   /** A verified API key is believed this long, milliseconds: so long may a revoked key go on working. */
   keyCacheMs: z.number().int().nonnegative().default(60_000),
+  /**
+   * A plain turn or a stream holds its connection no longer than this, seconds: a turn ends by itself within its own limit, and its last step
+   * gets a little longer. A function that ends sooner sets less; then the caller reads the response again, or resumes the stream.
+   */
+  maxHoldSeconds: z
+    .number()
+    .positive()
+    .default(LIMITS.maxResponseSeconds + 30),
 })
 export type ApiConfig = z.infer<typeof ApiConfig>
 
@@ -35,6 +44,9 @@ export const ApiEnv = z.object({
   TRUST_PROXY: flag.optional(),
 })
 export type ApiEnv = z.input<typeof ApiEnv>
+
+/** A function lives 15 minutes at most. */
+const LAMBDA_HOLD_SECONDS = 14 * 60
 
 export interface LambdaConfig {
   readonly region: string
@@ -56,6 +68,10 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
     models: parsed.MODEL_NAMES.split(',')
       .map((name) => name.trim())
       .filter((name) => name !== ''),
-    api: ApiConfig.parse({ publicUrl: parsed.PUBLIC_URL ?? null, trustProxy: parsed.TRUST_PROXY ?? false }),
+    api: ApiConfig.parse({
+      publicUrl: parsed.PUBLIC_URL ?? null,
+      trustProxy: parsed.TRUST_PROXY ?? false,
+      maxHoldSeconds: LAMBDA_HOLD_SECONDS,
+    }),
   }
 }

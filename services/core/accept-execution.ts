@@ -58,7 +58,7 @@ export async function acceptExecution(
   ])
   if (typeof container === 'string') {
     await table.executions.remove(wanted.tenant, wanted.id)
-    if (container === 'missing') throw new ServiceError('container_not_found', `No container ${wanted.containerId} exists. Create one with POST /v1/containers.`)
+    if (container === 'missing') throw new ServiceError('container_not_found', `No container "${wanted.containerId}" exists. Create one with POST /v1/containers.`)
     throw new ServiceError('too_many_queued', `${LIMITS.maxQueuedPerContainer} executions wait in this container already. Wait until one has ended.`)
   }
   if (container.queue[0] === wanted.id) await nudgeExecution(queue, wanted.tenant, wanted.containerId, wanted.id)

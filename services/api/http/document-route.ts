@@ -20,6 +20,15 @@ export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: A
       ? {}
       : { params: z.object(Object.fromEntries(params.map((name) => [name, z.string().openapi({ description: PARAMS[name] ?? name })]))) }),
     ...(query === undefined ? {} : { query }),
+    ...(route.headers === undefined
+      ? {}
+      : {
+          headers: z.object(
+            Object.fromEntries(
+              Object.entries(route.headers).map(([name, description]) => [name, z.string().optional().openapi({ description })]),
+            ),
+          ),
+        }),
     ...(Object.keys(bodies).length === 0
       ? {}
       : {

@@ -40,6 +40,8 @@ interface RouteWords {
   /** `none` for the few routes that answer without a key. */
   readonly auth?: 'key' | 'none'
   readonly answers: Readonly<Record<number, Answer>>
+  /** Request headers that it listens to, with what they mean. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Refusals of its own, beside those that every route can give. */
   readonly refusals?: readonly ErrorCode[]
   /** A body that the handler reads by itself, for the documentation. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../core/errors.ts'
 import { executionOf } from '../../access.ts'
 import { executionFrames } from '../../executions/execution-frames.ts'
 import { defineRoute } from '../../http/route.ts'
-import { sseResponse } from '../../http/sse.ts'
+import { streamCall } from '../../http/stream-call.ts'
 import { queryInteger } from '../../wire/list.ts'
 
 const MAX_SEQ = 999_999_999
@@ -16,6 +16,7 @@ export const executionEventsRoute = defineRoute({
   summary: 'Follow an execution',
   description:
     'Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `output`, `clear`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.',
+  headers: { 'last-event-id': 'Number of the last event that you have; `after` counts before it.' },
   query: z.object({ after: queryInteger(-1, MAX_SEQ, 'Number of the last event that you have.').optional() }),
   answers: {
     200: {
@@ -28,8 +29,7 @@ export const executionEventsRoute = defineRoute({
   async handle(call) {
     const after = call.query.after ?? lastEventId(call.request)
     const row = await executionOf(call, call.param('execution_id'))
-    const stop = new AbortController()
-    return sseResponse(executionFrames(call.deps, row, { after, publicUrl: call.publicUrl, signal: stop.signal }), stop)
+    return streamCall(call, (signal) => executionFrames(call.deps, row, { after, publicUrl: call.publicUrl, signal }))
   },
 })
 

@@ -2,7 +2,7 @@ import { acceptExecution } from '../../../core/accept-execution.ts'
 import { topicOf } from '../../../core/events.ts'
 import { hasEnded, type Execution as ExecutionRow } from '../../../core/execution.ts'
 import { LIMITS } from '../../../core/limits.ts'
-import { containerOf } from '../../access.ts'
+import { checkContainer, containerOf } from '../../access.ts'
 import { claimExecutionId } from '../../executions/idempotency.ts'
 import { checkSource, storeSource, type CheckedSource } from '../../executions/make-source.ts'
 import { json } from '../../http/json-response.ts'
@@ -21,6 +21,7 @@ export const runCodeRoute = defineRoute({
   summary: 'Run code or a notebook',
   description:
     'Executions of one container run one after another. With an `Idempotency-Key` header the same call can be repeated and runs once.',
+  headers: { 'idempotency-key': 'At most 255 printable characters; remembered for a day.' },
   query: WaitQuery,
   body: RunCode,
   answers: {
@@ -31,15 +32,18 @@ export const runCodeRoute = defineRoute({
   async handle(call) {
     const source = checkSource(call.body)
     const containerId = call.param('container_id')
-    const container = await containerOf(call, containerId)
-    const { id, isNew } = await claimExecutionId(call.deps, call.caller, call.request, { containerId: container.id, rawBody: call.rawBody })
-    call.note('container_id', container.id)
+    // What lies in objects is stored below its container, so that has to be there first; and a refusal uses up no key.
+    await (source.kind === 'code' && !call.request.headers.has('idempotency-key')
+      ? checkContainer(call, containerId)
+      : containerOf(call, containerId))
+    const { id, isNew } = await claimExecutionId(call.deps, call.caller, call.request, { containerId: containerId, rawBody: call.rawBody })
+    call.note('container_id', containerId)
     call.note('execution_id', id)
     // Listening starts before the row exists, so its end cannot be missed.
     const subscription = call.deps.signals.subscribe(topicOf('execution', id))
     try {
       const before = isNew ? null : await call.deps.table.executions.get(call.caller.tenant, id)
-      const accepted = before === null ? await accept(call, container.id, id, source) : { row: before, position: null }
+      const accepted = before === null ? await accept(call, containerId, id, source) : { row: before, position: null }
       const row = await waitForEnd(call, subscription, accepted.row)
       const body = await renderExecution(call.deps, row, call.publicUrl, accepted.position)
       const replayed: Record<string, string> = before === null ? {} : { 'idempotent-replayed': 'true' }

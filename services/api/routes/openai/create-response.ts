@@ -1,19 +1,15 @@
 import { acceptResponse, newResponse } from '../../../core/accept-response.ts'
 import { topicOf } from '../../../core/events.ts'
-import { LIMITS } from '../../../core/limits.ts'
 import { renderResponse } from '../../../core/render-response.ts'
 import { loadResponse } from '../../../core/response-blobs.ts'
 import type { Response as ResponseRow } from '../../../core/response.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute, type Call } from '../../http/route.ts'
-import { sseResponse } from '../../http/sse.ts'
+import { streamCall } from '../../http/stream-call.ts'
 import { makeRequest } from '../../responses/make-request.ts'
 import { responseFrames } from '../../responses/response-frames.ts'
 import { waitForResponse } from '../../responses/wait-for-response.ts'
 import { CreateResponse, ResponseBody } from '../../wire/response.ts'
-
-/** A turn ends by itself within its own limit; a waiter gives its last step a little longer. */
-const WAIT_SECONDS = LIMITS.maxResponseSeconds + 30
 
 export const createResponseRoute = defineRoute({
   method: 'post',
@@ -43,8 +39,7 @@ export const createResponseRoute = defineRoute({
     call.note('model', request.model)
     if (request.stream) {
       await acceptResponse(deps, row)
-      const stop = new AbortController()
-      return sseResponse(responseFrames(deps, row, { after: -1, signal: stop.signal }), stop)
+      return streamCall(call, (signal) => responseFrames(deps, row, { after: -1, signal }))
     }
     return answer(call, row)
   },
@@ -61,6 +56,6 @@ async function answer({ deps, request }: Call, row: ResponseRow): Promise<Respon
     subscription.close()
     throw error
   })
-  const ended = await waitForResponse(deps, row, { seconds: WAIT_SECONDS, signal: request.signal, subscription })
+  const ended = await waitForResponse(deps, row, { seconds: deps.config.maxHoldSeconds, signal: request.signal, subscription })
   return json(200, renderResponse(await loadResponse(deps.objects, ended), row.request))
 }

@@ -4,7 +4,7 @@ import { loadResponse } from '../../../core/response-blobs.ts'
 import { responseOf } from '../../access.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute } from '../../http/route.ts'
-import { sseResponse } from '../../http/sse.ts'
+import { streamCall } from '../../http/stream-call.ts'
 import { responseFrames } from '../../responses/response-frames.ts'
 import { queryInteger } from '../../wire/list.ts'
 import { ResponseBody } from '../../wire/response.ts'
@@ -33,10 +33,8 @@ export const getResponseRoute = defineRoute({
   async handle(call) {
     const { deps, query } = call
     const row = await responseOf(call, call.param('response_id'))
-    if (query.stream === 'true') {
-      const stop = new AbortController()
-      return sseResponse(responseFrames(deps, row, { after: query.starting_after ?? -1, signal: stop.signal }), stop)
-    }
+    if (query.stream === 'true')
+      return streamCall(call, (signal) => responseFrames(deps, row, { after: query.starting_after ?? -1, signal }))
     return json(200, renderResponse(await loadResponse(deps.objects, row), { include: query.include ?? [] }))
   },
 })

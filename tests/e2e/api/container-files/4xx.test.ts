@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { LIMITS } from '../../../../services/core/limits.ts'
 import { startApi, type TestApi } from '../../../support/start-api.ts'
@@ -113,4 +114,21 @@ it('answers ids of others as ids that are not there', async () => {
     )
     expect(mine).toBe(none)
   }
+})
+
+it('keeps nothing of uploads that are broken off, and hangs on to none', async () => {
+  const before = api.events.length
+  const { port } = new URL(api.url)
+  const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${api.owner.key}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 5000000\r\n\r\n`
+  const breakOff = (bytes: number): Promise<void> =>
+    new Promise((resolve) => {
+      const socket = connect(Number(port), '127.0.0.1', () => {
+        socket.write(head + part('broken.bin', 'x'.repeat(bytes)).slice(0, bytes), () => resolve(void socket.destroy()))
+      })
+    })
+  for (const bytes of [0, 100, 10_000, 200_000]) await breakOff(bytes)
+  await expect.poll(() => api.events.length, { timeout: 10_000 }).toBe(before + 4)
+  expect(api.events.slice(before).map((event) => event['status'])).toEqual([400, 400, 400, 400])
+  const list = (await (await api.fetch(path)).json()) as { data: { path: string }[] }
+  expect(list.data.map((file) => file.path)).not.toContain('/mnt/data/broken.bin')
 })

@@ -111,8 +111,9 @@ it('ends its work when the reader goes away', async () => {
   await frames.next()
   stop.abort()
   await expect(frames.next()).rejects.toThrow('aborted')
-  await finish()
-  expect((await api.fetch('/healthz')).status).toBe(200)
+  await expect
+    .poll(() => api.events.at(-1), { timeout: 5_000 })
+    .toMatchObject({ event: 'http.stream', outcome: 'left', tenant: api.owner.tenant })
 })
 
 it.for(['?after=x', '?after=-2', '?after=1&after=2'])('refuses %s', async (query) => {
