@@ -30,33 +30,34 @@ const OPENAI = 'https://api.openai.com/v1'
 
 /**
  * OPENAI_API_KEY, OPENAI_BASE_URL (a base URL alone is enough for a local server), OPENAI_MODELS (names, comma-separated) and
- * CELLBLOCK_MODELS (a JSON list). Throws an Error that names the variable and what is wrong with it.
+ * CELLBLOCK_MODELS (a JSON list). A model whose key is missing is an error, or is not offered. Throws an Error that names the variable and what is wrong with it.
  */
-export function chatConfigFromEnv(env: Env = process.env): ChatConfig {
+export function chatConfigFromEnv(env: Env = process.env, whenKeyIsMissing: 'throw' | 'leave_out' = 'throw'): ChatConfig {
   const apiKey = given(env['OPENAI_API_KEY'])
   const baseUrl = given(env['OPENAI_BASE_URL'])
   if (baseUrl !== null && !URL.canParse(baseUrl)) throw new Error('OPENAI_BASE_URL is not a URL. Give one such as https://api.openai.com/v1.')
   const names = given(env['OPENAI_MODELS'])
   return {
     openAi: apiKey === null && baseUrl === null ? null : { baseUrl: baseUrl ?? OPENAI, apiKey, models: names === null ? null : names.split(',').map((name) => name.trim()).filter((name) => name !== '') },
-    models: readModels(env),
+    models: readModels(env, whenKeyIsMissing),
   }
 }
 
-function readModels(env: Env): readonly ModelConfig[] {
+function readModels(env: Env, whenKeyIsMissing: 'throw' | 'leave_out'): readonly ModelConfig[] {
   const raw = given(env['CELLBLOCK_MODELS'])
   if (raw === null) return []
-  let json: unknown
-  try {
-    json = JSON.parse(raw)
-  } catch {
+  const json = parseJson(raw)
+  if (json === null) {
     throw new Error('CELLBLOCK_MODELS is not JSON. Give a list such as [{"name": "…", "base_url": "https://…/v1", "api_key_env": "…"}].')
   }
   const parsed = z.array(ModelSetting).safeParse(json)
   if (!parsed.success) throw new Error(`CELLBLOCK_MODELS is wrong: ${z.prettifyError(parsed.error)}`)
-  return parsed.data.map((model) => {
+  return parsed.data.flatMap((model) => {
     const fromEnv = model.api_key_env === undefined ? null : given(env[model.api_key_env])
-    if (model.api_key_env !== undefined && fromEnv === null) throw new Error(`CELLBLOCK_MODELS: the model ${model.name} wants its key from ${model.api_key_env}, which is not set.`)
+    if (model.api_key_env !== undefined && fromEnv === null) {
+      if (whenKeyIsMissing === 'leave_out') return []
+      throw new Error(`CELLBLOCK_MODELS: the model ${model.name} wants its key from ${model.api_key_env}, which is not set.`)
+    }
     return {
       name: model.name,
       baseUrl: model.base_url,
@@ -68,3 +69,34 @@ function readModels(env: Env): readonly ModelConfig[] {
 }
 
 const given = (value: string | undefined): string | null => (value === undefined || value.trim() === '' ? null : value.trim())
+
+/** The variables that the Lambda entry reads; infra writes them. Model keys come from the secret. */
+export const ChatEnv = z.object({
+  AWS_REGION: z.string().min(1),
+  TABLE_NAME: z.string().min(1),
+  BUCKET_NAME: z.string().min(1),
+  TURNS_QUEUE_URL: z.string().min(1),
+  EXECUTIONS_QUEUE_URL: z.string().min(1),
+  PLACEMENTS_QUEUE_URL: z.string().min(1),
+  MODELS_SECRET_ARN: z.string().min(1),
+  CELLBLOCK_MODELS: z.string().optional(),
+})
+export type ChatEnv = z.input<typeof ChatEnv>
+
+/** Throws a ZodError that names the variable at fault. */
+export const chatEnvFromEnv = (env: Env = process.env): z.output<typeof ChatEnv> => ChatEnv.parse(env)
+
+/** The models, with the keys of the secret's JSON object `{"<name>": "<key>"}` where CELLBLOCK_MODELS and OPENAI_* name them. */
+export function chatConfigFromSecret(secret: string, cellblockModels: string | undefined): ChatConfig {
+  const parsed = z.record(z.string(), z.string()).safeParse(parseJson(secret))
+  if (!parsed.success) throw new Error('The secret of the model keys is not a JSON object of strings such as {"OPENAI_API_KEY": "…"}.')
+  return chatConfigFromEnv({ ...(cellblockModels === undefined ? {} : { CELLBLOCK_MODELS: cellblockModels }), ...parsed.data }, 'leave_out')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

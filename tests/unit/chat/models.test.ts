@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chatConfigFromEnv } from '../../../services/chat/config.ts'
+import { chatConfigFromEnv, chatConfigFromSecret } from '../../../services/chat/config.ts'
 import { fencedPython } from '../../../services/chat/answer/fenced-code.ts'
 import { createModelCatalogue } from '../../../services/chat/models/catalogue.ts'
 import { demoModel } from '../../../services/chat/models/demo.ts'
@@ -38,6 +38,13 @@ describe('the model catalogue', () => {
     [{ OPENAI_BASE_URL: 'nonsense' }, 'OPENAI_BASE_URL is not a URL'],
   ])('refuses %o', (env, sentence) => {
     expect(() => chatConfigFromEnv(env)).toThrow(sentence)
+  })
+
+  it('takes keys from the secret, and leaves out a model whose key is not there yet', () => {
+    const list = JSON.stringify([{ name: 'x', base_url: 'http://h/v1', api_key_env: 'X_KEY' }])
+    expect(createModelCatalogue(chatConfigFromSecret('{"X_KEY":"k"}', list)).has('x')).toBe(true)
+    expect(createModelCatalogue(chatConfigFromSecret('{}', list)).list().map((model) => model.id)).toEqual(['demo'])
+    expect(() => chatConfigFromSecret('[1]', list)).toThrow('not a JSON object of strings')
   })
 
   it('knows in what endpoints differ', () => {
