@@ -9,12 +9,18 @@ from .cgroup import Cgroup
 from .execution import Execution, Request
 from .kernel_host import KernelHost
 
+# Finished executions whose last event is kept; of older ones only the id is, so that they never run again.
+MAX_KEPT_EXECUTIONS = 2_000
 # Events of finished executions that nobody acknowledged yet; past this the oldest keep their last event only.
 MAX_KEPT_BYTES = 24 * 1024 * 1024
 
 
 class Busy(Exception):
     """Another execution, a snapshot or a restore is running."""
+
+
+class Forgotten(Exception):
+    """The execution ran long ago and its events are gone."""
 
 
 class Registry:
@@ -24,6 +30,7 @@ class Registry:
         self._cgroup = cgroup
         self._limits = limits
         self._known: OrderedDict[str, Execution] = OrderedDict()
+        self._forgotten: set[str] = set()
         self._running: Execution | None = None
         self._task: asyncio.Task[None] | None = None
         # Held by a snapshot or a restore, which need the kernel for themselves.
@@ -43,7 +50,9 @@ class Registry:
         return self._known.get(execution_id)
 
     def start(self, execution_id: str, request: Request) -> Execution:
-        """Starts a new execution; raises Busy. The caller has checked that the id is new."""
+        """Starts a new execution; raises Busy or Forgotten. The caller has checked that the id is not among the known ones."""
+        if execution_id in self._forgotten:
+            raise Forgotten
         if self.busy:
             raise Busy
         self._free_old_events()
@@ -55,6 +64,8 @@ class Registry:
         return execution
 
     def _free_old_events(self) -> None:
+        while len(self._known) >= MAX_KEPT_EXECUTIONS:
+            self._forgotten.add(self._known.popitem(last=False)[0])
         kept = sum(execution.log.bytes for execution in self._known.values())
         for execution in self._known.values():
             if kept <= MAX_KEPT_BYTES:

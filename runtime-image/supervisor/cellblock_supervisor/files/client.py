@@ -27,8 +27,6 @@ class FilesClient:
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
         self._pid, self._socket = _start()
-        # An upload is several requests that belong together.
-        self.upload_lock = asyncio.Lock()
 
     async def scan(self) -> dict[str, list[list[object]]]:
         reply, _ = await self._ask({"op": "scan"})
@@ -39,16 +37,18 @@ class FilesClient:
         _, fd = await self._ask({"op": "open", "path": path})
         return _regular(fd)
 
-    async def create(self, path: str) -> int:
-        _, fd = await self._ask({"op": "create", "path": path})
-        return _regular(fd)
+    async def create(self, path: str) -> tuple[int, str]:
+        """A descriptor to write an upload to, and the token to commit or abort it with."""
+        reply, fd = await self._ask({"op": "create", "path": path})
+        return _regular(fd), str(reply["token"])
 
-    async def commit(self) -> list[int]:
-        reply, _ = await self._ask({"op": "commit"})
+    async def commit(self, token: str) -> list[int]:
+        """Inode, size, mtime and ctime of the file in its final place."""
+        reply, _ = await self._ask({"op": "commit", "token": token})
         return reply["file"]  # type: ignore[return-value]
 
-    async def abort(self) -> None:
-        await self._ask({"op": "abort"})
+    async def abort(self, token: str) -> None:
+        await self._ask({"op": "abort", "token": token})
 
     async def remove(self, path: str) -> None:
         await self._ask({"op": "remove", "path": path})

@@ -21,13 +21,15 @@ from ..worker.environment import WORKER_MPL_DIR
 from . import paths, walk
 
 _PR_SET_PDEATHSIG = 1
+MAX_UPLOADS = 64
 
 
 class Helper:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._root = os.open(DATA_DIR, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._upload: tuple[int, str, str, int] | None = None
+        # By token: the folder's descriptor, the temporary name, the final name, the inode.
+        self._uploads: dict[str, tuple[int, str, str, int]] = {}
         self._number = 0
 
     def serve(self) -> None:
@@ -64,37 +66,40 @@ class Helper:
         return {}, walk.open_file(self._root, _names(request))
 
     def _create(self, request: dict[str, str]) -> tuple[dict[str, object], int]:
-        """A new, empty, writable file beside its destination."""
-        self._abort({})
+        """A new, empty, writable file beside its destination; the token finishes or aborts it."""
+        if len(self._uploads) >= MAX_UPLOADS:
+            raise OSError(errno.EAGAIN, "too many uploads at once")
         names = _names(request)
         parent = walk.open_parent(self._root, names, create=True)
-        temporary = paths.UPLOAD_PREFIX + secrets.token_hex(8)
+        token = secrets.token_hex(8)
+        temporary = paths.UPLOAD_PREFIX + token
         try:
             fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=parent)
         except OSError:
             os.close(parent)
             raise
-        self._upload = (parent, temporary, names[-1], os.fstat(fd).st_ino)
-        return {}, fd
+        self._uploads[token] = (parent, temporary, names[-1], os.fstat(fd).st_ino)
+        return {"token": token}, fd
 
-    def _commit(self, _request: dict[str, str]) -> tuple[dict[str, object], int]:
+    def _commit(self, request: dict[str, str]) -> tuple[dict[str, object], int]:
         """Puts the upload in its place in one step; refuses when user code swapped the file meanwhile."""
-        if self._upload is None:
-            raise OSError(errno.EINVAL, "there is no upload to finish")
-        parent, temporary, name, inode = self._upload
+        upload = self._uploads.get(request["token"])
+        if upload is None:
+            raise OSError(errno.EINVAL, "there is no such upload to finish")
+        parent, temporary, name, inode = upload
         status = os.stat(temporary, dir_fd=parent, follow_symlinks=False)
         if status.st_ino != inode or walk.refusal(status) is not None:
             raise walk.NotAFile("not_regular")
         os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
         status = os.stat(name, dir_fd=parent, follow_symlinks=False)
         os.close(parent)
-        self._upload = None
+        del self._uploads[request["token"]]
         return {"file": [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]}, -1
 
-    def _abort(self, _request: dict[str, str]) -> tuple[dict[str, object], int]:
-        if self._upload is not None:
-            parent, temporary, _, _ = self._upload
-            self._upload = None
+    def _abort(self, request: dict[str, str]) -> tuple[dict[str, object], int]:
+        upload = self._uploads.pop(request["token"], None)
+        if upload is not None:
+            parent, temporary, _, _ = upload
             try:
                 os.unlink(temporary, dir_fd=parent)
             except OSError:
@@ -164,5 +169,3 @@ def start() -> tuple[int, socket.socket]:
     finally:
         os._exit(70)
     raise AssertionError
-
-

@@ -16,6 +16,8 @@ from .messages import HttpError, Reply, Request, error_reply
 READ_BYTES = 256 * 1024
 # A client that neither sends nor closes gives its connection back after this.
 IDLE_SECONDS = 300.0
+# A body that pauses longer is given up, so that a stalled upload holds nothing for ever.
+BODY_PAUSE_SECONDS = 120.0
 
 Handler = Callable[[Request], Awaitable[Reply]]
 
@@ -54,7 +56,7 @@ class Connection:
             reply = await self._handler(request)
         except HttpError as error:
             reply = error_reply(error)
-        except (ConnectionError, h11.RemoteProtocolError):
+        except (ConnectionError, TimeoutError, h11.RemoteProtocolError):
             raise
         except Exception:
             # The one place where the supervisor's own faults are seen: never with user data in the text.
@@ -85,7 +87,8 @@ class Connection:
         while True:
             if self._h11.their_state is not h11.SEND_BODY:
                 return
-            event = await self._next_event()
+            async with asyncio.timeout(BODY_PAUSE_SECONDS):
+                event = await self._next_event()
             if isinstance(event, h11.Data):
                 yield event.data
             elif isinstance(event, h11.EndOfMessage):

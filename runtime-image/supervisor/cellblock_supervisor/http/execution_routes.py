@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from ..execution.event_log import EventLog
 from ..execution.execution import Execution
 from ..execution.execution import Request as ExecutionRequest
-from ..execution.registry import Busy
+from ..execution.registry import Busy, Forgotten
 from ..sandbox import Sandbox
 from .messages import HttpError, Reply, Request, json_reply
 
@@ -31,6 +31,8 @@ async def start(sandbox: Sandbox, request: Request) -> Reply:
     if execution is None:
         try:
             execution = sandbox.registry.start(execution_id, wanted)
+        except Forgotten:
+            raise HttpError("conflict", "an execution with this id ran here long ago: its events are gone") from None
         except Busy:
             raise HttpError("conflict", "another execution is running: wait for its done event") from None
     return _stream(execution, request)

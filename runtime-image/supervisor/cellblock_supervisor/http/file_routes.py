@@ -4,7 +4,7 @@ import asyncio
 import errno
 import hashlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 
 from ..files import paths
 from ..files.client import FileError
@@ -28,16 +28,15 @@ async def get(sandbox: Sandbox, request: Request) -> Reply:
 
 async def put(sandbox: Sandbox, request: Request) -> Reply:
     path = _path(request)
-    async with sandbox.files.upload_lock:
-        fd = await _asked(sandbox.files.create(path))
-        try:
-            size, sha256 = await _write(fd, request.body)
-            stamp = await _asked(sandbox.files.commit())
-        except BaseException:
-            await asyncio.shield(sandbox.files.abort())
-            raise
-        finally:
-            os.close(fd)
+    fd, token = await _asked(sandbox.files.create(path))
+    try:
+        size, sha256 = await _write(fd, request.body)
+        stamp = await _asked(sandbox.files.commit(token))
+    except BaseException:
+        await asyncio.shield(sandbox.files.abort(token))
+        raise
+    finally:
+        os.close(fd)
     await sandbox.tracker.put(path, stamp, size, sha256)
     return json_reply({"path": path, "bytes": size, "sha256": sha256})
 
@@ -91,7 +90,7 @@ async def _write(fd: int, body: AsyncIterator[bytes]) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
-async def _asked[T](answer: "asyncio.Future[T]") -> T:
+async def _asked[T](answer: Coroutine[object, object, T]) -> T:
     try:
         return await answer
     except FileError as error:
@@ -105,6 +104,8 @@ def _http_error(error: FileError) -> HttpError:
         return HttpError("too_large", "the file is larger than this sandbox allows")
     if error.code in ("ENOENT", "ENOTDIR", "ELOOP"):
         return HttpError("not_found", "there is no such file")
+    if error.code == "EAGAIN":
+        return HttpError("unavailable", "too many uploads at once: try again")
     if error.code == "refused":
         return HttpError("not_found", f"there is no regular file at this path ({error.reason})")
     if error.code in ("EISDIR", "EEXIST", "ENOTEMPTY", "EACCES", "EPERM", "EINVAL", "ENAMETOOLONG"):
