@@ -126,7 +126,7 @@ function renderOutcome(outcome: CallOutcome): Wire {
 
 const renderFile = (file: ExecutionFile & { readonly url: string }): Wire => ({
   id: file.id,
-  path: file.path,
+  path: `/mnt/data/${file.path}`,
   bytes: file.bytes,
   sha256: file.sha256,
   mime: file.mime,

@@ -40,7 +40,7 @@ describe('renderItem', () => {
   it('tells what OpenAI has no words for in one field of our own', () => {
     expect(renderItem(ci, { include: [] })['x_cellblock']).toEqual({
       execution_id: 'exec_1', status: 'succeeded', reason: null, error: null, lost: [{ what: 'x', reason: 'y' }], outputs: [{ 'text/plain': '42' }],
-      files: [{ id: 'cfile_1', path: 'a.csv', bytes: 1, sha256: 'aa', mime: 'text/csv', url: 'https://h/d/y', is_new: false, modified_from: 'cfile_0' }],
+      files: [{ id: 'cfile_1', path: '/mnt/data/a.csv', bytes: 1, sha256: 'aa', mime: 'text/csv', url: 'https://h/d/y', is_new: false, modified_from: 'cfile_0' }],
       usage: { queue_ms: 1, start_ms: 2, run_ms: 3, cpu_ms: 4, peak_memory_bytes: 5, output_bytes: 6, sandbox_seconds: 7, cost_usd: 0 },
     })
     expect(JSON.stringify(renderItem(ci, { include: ['code_interpreter_call.outputs'] }))).not.toContain('secret to the wire')
