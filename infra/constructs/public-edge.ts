@@ -21,7 +21,7 @@ import { Construct } from 'constructs'
 import type { Config } from '../config.ts'
 
 /** Tells the API that a request came through the distribution: its own URL is public and answers nobody without it. */
-export const ORIGIN_SECRET_HEADER = 'x-cellblock-origin'
+const ORIGIN_SECRET_HEADER = 'x-cellblock-origin'
 
 /** Served from the bucket, under the same keys. */
 const SITE_PATHS = ['/docs/*', '/assets/*']
