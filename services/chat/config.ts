@@ -35,10 +35,24 @@ const OPENAI = 'https://api.openai.com/v1'
 export function chatConfigFromEnv(env: Env = process.env, whenKeyIsMissing: 'throw' | 'leave_out' = 'throw'): ChatConfig {
   const apiKey = given(env['OPENAI_API_KEY'])
   const baseUrl = given(env['OPENAI_BASE_URL'])
-  if (baseUrl !== null && !URL.canParse(baseUrl)) throw new Error('OPENAI_BASE_URL is not a URL. Give one such as https://api.openai.com/v1.')
+  if (baseUrl !== null && !URL.canParse(baseUrl))
+    throw new Error('OPENAI_BASE_URL is not a URL. Give one such as https://api.openai.com/v1.')
   const names = given(env['OPENAI_MODELS'])
   return {
-    openAi: apiKey === null && baseUrl === null ? null : { baseUrl: baseUrl ?? OPENAI, apiKey, models: names === null ? null : names.split(',').map((name) => name.trim()).filter((name) => name !== '') },
+    openAi:
+      apiKey === null && baseUrl === null
+        ? null
+        : {
+            baseUrl: baseUrl ?? OPENAI,
+            apiKey,
+            models:
+              names === null
+                ? null
+                : names
+                    .split(',')
+                    .map((name) => name.trim())
+                    .filter((name) => name !== ''),
+          },
     models: readModels(env, whenKeyIsMissing),
   }
 }

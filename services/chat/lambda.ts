@@ -45,5 +45,11 @@ async function readModels(): Promise<ModelCatalogue> {
 }
 
 export const handler = createBatchHandler('turns', runStep, (error, messageId) =>
-  jsonLog.emit({ event: 'message', outcome: 'error', queue: 'turns', message: messageId, detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error) }),
+  jsonLog.emit({
+    event: 'message',
+    outcome: 'error',
+    queue: 'turns',
+    message: messageId,
+    detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+  }),
 )

@@ -32,7 +32,13 @@ export function createTurnStep(deps: TurnDeps): (message: TurnMessage) => Promis
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const startedAt = deps.clock.now()
       const done = await step(deps, message, refusal)
-      deps.telemetry.emit({ event: 'turn_step', outcome: done.kind, tenant: message.tenant, response_id: message.responseId, step_ms: deps.clock.now() - startedAt })
+      deps.telemetry.emit({
+        event: 'turn_step',
+        outcome: done.kind,
+        tenant: message.tenant,
+        response_id: message.responseId,
+        step_ms: deps.clock.now() - startedAt,
+      })
       if (done.kind !== 'refused' && done.kind !== 'again') return
       refusal = done.kind === 'refused' ? done : null
     }
@@ -41,7 +47,11 @@ export function createTurnStep(deps: TurnDeps): (message: TurnMessage) => Promis
 
 type Done = Advanced | { readonly kind: 'again' | 'busy' | 'ended' | 'missing' | 'lost' | 'early' }
 
-async function step(deps: TurnDeps, { tenant, responseId }: TurnMessage, refusal: Extract<Advanced, { kind: 'refused' }> | null): Promise<Done> {
+async function step(
+  deps: TurnDeps,
+  { tenant, responseId }: TurnMessage,
+  refusal: Extract<Advanced, { kind: 'refused' }> | null,
+): Promise<Done> {
   const { responses } = deps.table
   const now = deps.clock.now()
   // Each step is an owner of its own: two messages for one row in one process must not share a lease.
@@ -52,12 +62,17 @@ async function step(deps: TurnDeps, { tenant, responseId }: TurnMessage, refusal
   let turn: Turn | null = null
   let progress: ReturnType<Turn['snapshot']> | null = null
   // Only what the log has may be accounted for.
-  const held = holdRow(deps, row, async () => (turn !== null && progress !== null && turn.writer.writtenSeq >= progress.nextSeq ? progress.patch() : {}))
-  const release = (after: number): Promise<Response | null> => responses.commit(tenant, responseId, row.fence, {}, { release: true, dueAt: deps.clock.now() + after })
+  const held = holdRow(deps, row, async () =>
+    turn !== null && progress !== null && turn.writer.writtenSeq >= progress.nextSeq ? progress.patch() : {},
+  )
+  const release = (after: number): Promise<Response | null> =>
+    responses.commit(tenant, responseId, row.fence, {}, { release: true, dueAt: deps.clock.now() + after })
   try {
     if (await isEarly(deps, row)) {
       await release(NUDGE_AFTER_MS)
-      await deps.queue.send('turns', { v: 1, type: 'response.step', tenant, responseId }, { group: tenant, delaySeconds: 1 }).catch(() => undefined)
+      await deps.queue
+        .send('turns', { v: 1, type: 'response.step', tenant, responseId }, { group: tenant, delaySeconds: 1 })
+        .catch(() => undefined)
       return { kind: 'early' }
     }
     const [whole, events] = await Promise.all([loadResponse(deps.objects, row), unaccounted(deps, row)])

@@ -91,7 +91,11 @@ export function renderItem(item: ResponseItem, options: RenderOptions): Record<s
 }
 
 /** The only content part of a message: text with its annotations, or a refusal. */
-export const renderContentPart = (item: { readonly text: string; readonly citations: readonly Citation[]; readonly isRefusal: boolean }): Wire =>
+export const renderContentPart = (item: {
+  readonly text: string
+  readonly citations: readonly Citation[]
+  readonly isRefusal: boolean
+}): Wire =>
   item.isRefusal
     ? { type: 'refusal', refusal: item.text }
     : { type: 'output_text', text: item.text, annotations: item.citations.map(renderCitation), logprobs: [] }
@@ -119,7 +123,8 @@ function renderOutcome(outcome: CallOutcome): Wire {
     error: outcome.error,
     files: outcome.files.map(renderFile),
     lost: outcome.lost.map(({ what, reason }: Lost) => ({ what, reason })),
-    usage: outcome.usage === null ? null : Object.fromEntries(Object.entries(outcome.usage).map(([name, value]) => [snakeCase(name), value])),
+    usage:
+      outcome.usage === null ? null : Object.fromEntries(Object.entries(outcome.usage).map(([name, value]) => [snakeCase(name), value])),
     outputs: outcome.outputs,
   }
 }
@@ -136,7 +141,8 @@ const renderFile = (file: ExecutionFile & { readonly url: string }): Wire => ({
 })
 
 /** A function tool comes back with the fields that clients expect to be there. */
-const renderTool = (tool: Wire): Wire => (tool['type'] === 'function' ? { description: null, parameters: null, strict: false, ...tool } : tool)
+const renderTool = (tool: Wire): Wire =>
+  tool['type'] === 'function' ? { description: null, parameters: null, strict: false, ...tool } : tool
 
 const renderUsage = (usage: ResponseUsage): Wire => ({
   input_tokens: usage.inputTokens,

@@ -20,7 +20,10 @@ export async function storeRequest(
   if (json.length <= MAX_INLINE_REQUEST) return { request, requestRef: null }
   const kept = { ...request, input: [] }
   const isStillBig = encoder.encode(JSON.stringify(kept)).length > MAX_INLINE_REQUEST
-  return { request: isStillBig ? { ...kept, instructions: null, tools: [] } : kept, requestRef: await putJson(objects, owner, 'requests', json) }
+  return {
+    request: isStillBig ? { ...kept, instructions: null, tools: [] } : kept,
+    requestRef: await putJson(objects, owner, 'requests', json),
+  }
 }
 
 /** The row's `items` and `itemsRef`. */

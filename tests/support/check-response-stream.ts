@@ -12,7 +12,9 @@ export function checkResponseStream(events: readonly ResponseEvent[], row: Respo
   expect(events.map((event) => event.seq)).toEqual(events.map((_, i) => i))
   expect(events[0]?.type).toBe('response.created')
   for (const type of ['response.created', 'response.in_progress']) expect(events.filter((event) => event.type === type)).toHaveLength(1)
-  expect(events.filter((event) => /^response\.(completed|failed|incomplete|cancelled)$/.test(event.type)).map((event) => event.type)).toEqual([`response.${row.status}`])
+  expect(
+    events.filter((event) => /^response\.(completed|failed|incomplete|cancelled)$/.test(event.type)).map((event) => event.type),
+  ).toEqual([`response.${row.status}`])
   expect(events.at(-1)?.type).toBe(`response.${row.status}`)
 
   const alive = new Map<number, { text: string; whole: string | null }>()

@@ -38,7 +38,8 @@ export function dyingWorker(ports: Pick<TurnDeps, 'table' | 'queue' | 'objects'>
     new Proxy(target, {
       get(object, key) {
         const value = Reflect.get(object, key) as unknown
-        if (typeof value === 'function') return (...args: unknown[]) => guard(`${path}${String(key)}`, () => Reflect.apply(value, object, args) as unknown)
+        if (typeof value === 'function')
+          return (...args: unknown[]) => guard(`${path}${String(key)}`, () => Reflect.apply(value, object, args) as unknown)
         return typeof value === 'object' && value !== null ? wrap(value, `${path}${String(key)}.`) : value
       },
     })

@@ -7,7 +7,12 @@ export interface UpstreamRequest {
   readonly authorization: string | undefined
   readonly body: {
     readonly model: string
-    readonly messages: readonly { readonly role: string; readonly content: unknown; readonly tool_calls?: readonly unknown[]; readonly tool_call_id?: string }[]
+    readonly messages: readonly {
+      readonly role: string
+      readonly content: unknown
+      readonly tool_calls?: readonly unknown[]
+      readonly tool_call_id?: string
+    }[]
     readonly tools?: readonly { readonly function: { readonly name: string } }[]
     readonly tool_choice?: unknown
     readonly [field: string]: unknown
@@ -39,7 +44,10 @@ export interface ScriptedUpstream {
 
 /** Text in pieces of `size` characters. */
 export const say = (text: string, size = 7): ScriptedAnswer => ({
-  deltas: [{ role: 'assistant', content: '' }, ...(text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'gu')) ?? []).map((content) => ({ content }))],
+  deltas: [
+    { role: 'assistant', content: '' },
+    ...(text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'gu')) ?? []).map((content) => ({ content })),
+  ],
   finish: 'stop',
 })
 
@@ -52,7 +60,8 @@ export const call = (...calls: readonly { readonly name: string; readonly argume
   finish: 'tool_calls',
 })
 
-export const runPython = (...codes: readonly string[]): ScriptedAnswer => call(...codes.map((code) => ({ name: 'python', arguments: JSON.stringify({ code }) })))
+export const runPython = (...codes: readonly string[]): ScriptedAnswer =>
+  call(...codes.map((code) => ({ name: 'python', arguments: JSON.stringify({ code }) })))
 
 /** A model endpoint that speaks the streaming protocol of Chat Completions over loopback HTTP and answers as its script says. */
 export async function startScriptedUpstream(script: Script = () => say('Hello.')): Promise<ScriptedUpstream> {
@@ -62,7 +71,11 @@ export async function startScriptedUpstream(script: Script = () => say('Hello.')
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      const seen = { path: request.url ?? '', authorization: request.headers.authorization, body: JSON.parse(Buffer.concat(chunks).toString()) as UpstreamRequest['body'] }
+      const seen = {
+        path: request.url ?? '',
+        authorization: request.headers.authorization,
+        body: JSON.parse(Buffer.concat(chunks).toString()) as UpstreamRequest['body'],
+      }
       requests.push(seen)
       void reply(response, seen.body.model, current(seen, requests.length - 1))
     })
@@ -101,6 +114,9 @@ async function reply(response: ServerResponse, model: string, answer: ScriptedAn
     return
   }
   if (answer.finish !== null) send({ choices: [{ index: 0, delta: {}, finish_reason: answer.finish ?? 'stop' }] })
-  send({ choices: [], usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, prompt_tokens_details: { cached_tokens: 40 } } })
+  send({
+    choices: [],
+    usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, prompt_tokens_details: { cached_tokens: 40 } },
+  })
   response.end('data: [DONE]\n\n')
 }

@@ -51,8 +51,23 @@ export const INTERPRETER = {
 } as const satisfies Partial<ResponseRequest>
 
 const REQUEST: ResponseRequest = {
-  model: 'scripted', input: 'Hello', instructions: null, tools: [], toolChoice: 'auto', interpreter: null, include: [], metadata: {}, temperature: null, topP: null,
-  maxOutputTokens: null, maxToolCalls: null, parallelToolCalls: true, store: true, background: false, stream: true, user: null,
+  model: 'scripted',
+  input: 'Hello',
+  instructions: null,
+  tools: [],
+  toolChoice: 'auto',
+  interpreter: null,
+  include: [],
+  metadata: {},
+  temperature: null,
+  topP: null,
+  maxOutputTokens: null,
+  maxToolCalls: null,
+  parallelToolCalls: true,
+  store: true,
+  background: false,
+  stream: true,
+  user: null,
 }
 
 export async function startTurnBench(): Promise<TurnBench> {
@@ -69,9 +84,24 @@ export async function startTurnBench(): Promise<TurnBench> {
     upstream,
     tenant,
     skew: 0,
-    deps: { table, objects, queue, signals, clock: { now: () => Date.now() + bench.skew }, telemetry: silentTelemetry, models, workerId: newId('worker') },
+    deps: {
+      table,
+      objects,
+      queue,
+      signals,
+      clock: { now: () => Date.now() + bench.skew },
+      telemetry: silentTelemetry,
+      models,
+      workerId: newId('worker'),
+    },
     async accept(request, previousResponseId) {
-      const wanted = { tenant, subject: null, request: { ...REQUEST, ...request }, previousResponseId: previousResponseId ?? null, publicUrl: 'http://localhost:8787' }
+      const wanted = {
+        tenant,
+        subject: null,
+        request: { ...REQUEST, ...request },
+        previousResponseId: previousResponseId ?? null,
+        publicUrl: 'http://localhost:8787',
+      }
       const response = newResponse(wanted, Date.now() + bench.skew)
       await acceptResponse({ table, queue, objects }, response)
       return response
@@ -92,7 +122,10 @@ export async function startTurnBench(): Promise<TurnBench> {
       const { files = {}, result, patch } = run(execution.source.code, execution)
       const made = await Promise.all(Object.entries(files).map(([path, text]) => storeFile(storage, execution, path, text)))
       const told = made.map(({ id, path, bytes, mime }) => ({ id, path, bytes, mime, sha256: 'x', isNew: true, modifiedFrom: null }))
-      await finishExecution({ table, signals }, tenant, execution.id, { result: { files: told, ...result }, ...(patch === undefined ? {} : { patch }) })
+      await finishExecution({ table, signals }, tenant, execution.id, {
+        result: { files: told, ...result },
+        ...(patch === undefined ? {} : { patch }),
+      })
     },
     async row(id) {
       const row = await table.responses.get(tenant, id)
@@ -111,13 +144,32 @@ export async function startTurnBench(): Promise<TurnBench> {
 }
 
 /** Stores a file of a container, as the run worker collects it. */
-export async function storeFile({ table, objects }: Pick<Storage, 'table' | 'objects'>, owner: Pick<Execution, 'tenant' | 'containerId'> & { id: string | null }, path: string, text: string): Promise<ContainerFile> {
+export async function storeFile(
+  { table, objects }: Pick<Storage, 'table' | 'objects'>,
+  owner: Pick<Execution, 'tenant' | 'containerId'> & { id: string | null },
+  path: string,
+  text: string,
+): Promise<ContainerFile> {
   const objectKey = `tenants/${owner.tenant}/${owner.containerId}/files/${newId('file')}`
   const { bytes } = await objects.put(objectKey, Buffer.from(text), { contentType: 'text/plain' })
-  for (const old of await table.files.all(owner.tenant, owner.containerId)) if (old.path === path) await table.files.patch(owner.tenant, owner.containerId, old.id, { isCurrent: false })
+  for (const old of await table.files.all(owner.tenant, owner.containerId))
+    if (old.path === path) await table.files.patch(owner.tenant, owner.containerId, old.id, { isCurrent: false })
   const file: ContainerFile = {
-    v: 1, tenant: owner.tenant, id: newId('containerFile'), containerId: owner.containerId, path, bytes, sha256: null, mime: 'text/plain',
-    source: owner.id === null ? 'user' : 'assistant', createdAt: Date.now(), objectKey, executionId: owner.id, isCurrent: true, state: 'stored', sandboxGeneration: 0,
+    v: 1,
+    tenant: owner.tenant,
+    id: newId('containerFile'),
+    containerId: owner.containerId,
+    path,
+    bytes,
+    sha256: null,
+    mime: 'text/plain',
+    source: owner.id === null ? 'user' : 'assistant',
+    createdAt: Date.now(),
+    objectKey,
+    executionId: owner.id,
+    isCurrent: true,
+    state: 'stored',
+    sandboxGeneration: 0,
   }
   await table.files.put(file)
   return file

@@ -82,7 +82,15 @@ export class AnswerStream {
     if (this.#message === null) {
       // Line breaks around tool calls are no message.
       if (text.trim() === '') return
-      const item: MessageItem = { type: 'message', id: newId('message'), status: 'in_progress', text: '', citations: [], phase: null, isRefusal }
+      const item: MessageItem = {
+        type: 'message',
+        id: newId('message'),
+        status: 'in_progress',
+        text: '',
+        citations: [],
+        phase: null,
+        isRefusal,
+      }
       this.#message = { slot: this.#open(item), item, text: new AnswerText(this.#setting.files) }
     }
     const { slot, item, text: answer } = this.#message
@@ -152,7 +160,10 @@ export class AnswerStream {
     this.#items[slot] = item
     const index = this.#indexOf(slot)
     for (const fact of itemWritten(index, item)) this.#setting.emit(fact, 'paced')
-    const waits = item.type === 'code_interpreter_call' ? item.status === 'in_progress' : item.type === 'function_call' && this.#setting.kindOf(item.name) === 'server'
+    const waits =
+      item.type === 'code_interpreter_call'
+        ? item.status === 'in_progress'
+        : item.type === 'function_call' && this.#setting.kindOf(item.name) === 'server'
     if (!waits || item.status === 'incomplete') this.#setting.emit(itemDone(index, item, { include: [] }), 'paced')
   }
 

@@ -82,6 +82,12 @@ export class AnswerText {
   }
 
   #cite(file: NameableFile, startIndex: number, length: number): void {
-    this.#citations.push({ containerId: file.containerId, fileId: file.fileId, filename: fileName(file.path), startIndex, endIndex: startIndex + length })
+    this.#citations.push({
+      containerId: file.containerId,
+      fileId: file.fileId,
+      filename: fileName(file.path),
+      startIndex,
+      endIndex: startIndex + length,
+    })
   }
 }

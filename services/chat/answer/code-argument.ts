@@ -1,5 +1,7 @@
 /** What the arguments of an interpreter call come to once they are complete. */
-export type CodeArgument = { readonly kind: 'code'; readonly code: string } | { readonly kind: 'unusable'; readonly raw: string; readonly why: string }
+export type CodeArgument =
+  | { readonly kind: 'code'; readonly code: string }
+  | { readonly kind: 'unusable'; readonly raw: string; readonly why: string }
 
 /** Takes the code out of `{"code": "…"}` while the model still writes it. */
 export class CodeArgumentReader {

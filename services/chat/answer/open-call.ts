@@ -41,7 +41,15 @@ export class OpenCall {
     this.#item =
       kind === 'code'
         ? { type: 'code_interpreter_call', id: newId('call'), callId, containerId, code: '', status: 'in_progress', outcome: null }
-        : { type: 'function_call', id: newId('functionCall'), callId, name: this.#name ?? '', arguments: '', status: 'completed', output: null }
+        : {
+            type: 'function_call',
+            id: newId('functionCall'),
+            callId,
+            name: this.#name ?? '',
+            arguments: '',
+            status: 'completed',
+            output: null,
+          }
     return this.#item
   }
 
@@ -63,7 +71,8 @@ export class OpenCall {
   close(isWhole: boolean): { readonly item: CodeItem | FunctionItem; readonly rest: string } {
     const item = this.#item
     if (item === null) throw new Error('A call that was never begun cannot be closed')
-    if (item.type === 'function_call') return { item: { ...item, arguments: this.#raw, status: isWhole ? 'completed' : 'incomplete' }, rest: '' }
+    if (item.type === 'function_call')
+      return { item: { ...item, arguments: this.#raw, status: isWhole ? 'completed' : 'incomplete' }, rest: '' }
     const { given } = this.#code
     if (!isWhole) return { item: { ...item, code: given, status: 'incomplete' }, rest: '' }
     const argument = this.#code.finish()

@@ -1,5 +1,7 @@
 /** A piece of an answer: plain text, or a place that names a known file. */
-export type Segment = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'file'; readonly path: string; readonly written: string }
+export type Segment =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file'; readonly path: string; readonly written: string }
 
 /** How models write the work folder. The longer forms first, so that they win over the bare one that they end in. */
 const PREFIXES = ['sandbox:///mnt/data/', 'sandbox://mnt/data/', 'sandbox:/mnt/data/', 'file:///mnt/data/', '/mnt/data/'] as const
@@ -65,7 +67,8 @@ export class PathScanner {
     for (const prefix of PREFIXES) {
       const there = text.slice(at, at + prefix.length)
       if (there !== prefix) {
-        if (!isEnd && there.length === text.length - at && prefix.startsWith(there) && !(first === '/' && LEFT_OF_PATH.test(left))) return 'undecided'
+        if (!isEnd && there.length === text.length - at && prefix.startsWith(there) && !(first === '/' && LEFT_OF_PATH.test(left)))
+          return 'undecided'
         continue
       }
       if (first === '/' && LEFT_OF_PATH.test(left)) return null

@@ -14,7 +14,8 @@ export function assemble(entries: readonly Entry[]): ModelMessage[] {
   const close = (): void => {
     if (open === null) return
     messages.push({ role: 'assistant', content: open.text, toolCalls: open.calls })
-    for (const call of open.calls) messages.push({ role: 'tool', toolCallId: call.id, content: results.get(call.id)?.shift() ?? '(no result was given)' })
+    for (const call of open.calls)
+      messages.push({ role: 'tool', toolCallId: call.id, content: results.get(call.id)?.shift() ?? '(no result was given)' })
     open = null
   }
   for (const entry of entries) {

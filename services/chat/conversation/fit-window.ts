@@ -35,7 +35,9 @@ export function fitWindow(entries: readonly Entry[], budget: number): Entry[] {
   const trimmed = trimResults(entries, budget)
   if (estimateTokens(trimmed) <= budget) return trimmed
   const kept = dropTurns(trimmed, budget)
-  return kept.map((entry) => (entry.kind === 'result' && estimateTokens(kept) > budget ? { ...entry, text: trimText(entry.text, TRIMMED_LATEST_RESULT) } : entry))
+  return kept.map((entry) =>
+    entry.kind === 'result' && estimateTokens(kept) > budget ? { ...entry, text: trimText(entry.text, TRIMMED_LATEST_RESULT) } : entry,
+  )
 }
 
 function trimResults(entries: readonly Entry[], budget: number): Entry[] {

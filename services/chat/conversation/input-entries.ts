@@ -19,12 +19,19 @@ function entriesOf(item: Wire): Entry[] {
     case 'message':
       return messageEntries(item)
     case 'function_call':
-      return [{ kind: 'call', call: { id: text(item['call_id'] ?? item['id']), name: text(item['name']), arguments: text(item['arguments']) || '{}' } }]
+      return [
+        {
+          kind: 'call',
+          call: { id: text(item['call_id'] ?? item['id']), name: text(item['name']), arguments: text(item['arguments']) || '{}' },
+        },
+      ]
     case 'function_call_output':
       return [{ kind: 'result', callId: text(item['call_id']), text: outputText(item['output']) }]
     case 'code_interpreter_call': {
       const callId = text(item['call_id'] ?? item['id'])
-      const logs = objectsIn(item['outputs']).map((output) => (output['type'] === 'logs' ? text(output['logs']) : '[a picture was shown to the user]'))
+      const logs = objectsIn(item['outputs']).map((output) =>
+        output['type'] === 'logs' ? text(output['logs']) : '[a picture was shown to the user]',
+      )
       return [
         { kind: 'call', call: { id: callId, name: PYTHON, arguments: JSON.stringify({ code: text(item['code']) }) } },
         { kind: 'result', callId, text: logs.join('\n') || '(its output was not kept)' },
@@ -38,7 +45,9 @@ function entriesOf(item: Wire): Entry[] {
 function messageEntries(item: Wire): Entry[] {
   const { role, content } = item
   if (role === 'assistant') {
-    const said = partsOf(content).map((part) => (part.type === 'text' ? part.text : '')).join('')
+    const said = partsOf(content)
+      .map((part) => (part.type === 'text' ? part.text : ''))
+      .join('')
     return said === '' ? [] : [{ kind: 'said', text: said }]
   }
   const parts = partsOf(content)
@@ -76,12 +85,21 @@ function partOf(part: Wire): ModelContentPart[] {
 function fileText(part: Wire): string {
   const name = JSON.stringify(text(part['filename']) || 'file')
   const match = /^data:(text\/[^;,]*|application\/json)[^,]*;base64,([\s\S]*)$/.exec(text(part['file_data']))
-  if (match === null) return `[the file ${name} was attached here; its content cannot be read in the conversation. If it is needed, it has to be in /mnt/data]`
+  if (match === null)
+    return `[the file ${name} was attached here; its content cannot be read in the conversation. If it is needed, it has to be in /mnt/data]`
   const content = Buffer.from(match[2] ?? '', 'base64').toString('utf8')
   return `File ${name}:\n${content.slice(0, MAX_FILE_CHARS)}${content.length > MAX_FILE_CHARS ? '\n[the rest was left out]' : ''}`
 }
 
-const outputText = (output: unknown): string => (typeof output === 'string' ? output : Array.isArray(output) ? partsOf(output).map((part) => (part.type === 'text' ? part.text : '[a picture]')).join('\n') : JSON.stringify(output ?? ''))
+const outputText = (output: unknown): string =>
+  typeof output === 'string'
+    ? output
+    : Array.isArray(output)
+      ? partsOf(output)
+          .map((part) => (part.type === 'text' ? part.text : '[a picture]'))
+          .join('\n')
+      : JSON.stringify(output ?? '')
 /** Clients send what they like; what is no object says nothing. */
-const objectsIn = (value: unknown): Wire[] => (Array.isArray(value) ? (value as unknown[]).filter((one): one is Wire => typeof one === 'object' && one !== null) : [])
+const objectsIn = (value: unknown): Wire[] =>
+  Array.isArray(value) ? (value as unknown[]).filter((one): one is Wire => typeof one === 'object' && one !== null) : []
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')

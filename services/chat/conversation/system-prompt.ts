@@ -24,7 +24,11 @@ export function systemPrompt(options: {
 
 /** Names are quoted: they are data, whatever they say. */
 function announceFiles(files: readonly Pick<ContainerFile, 'path' | 'bytes' | 'source'>[]): string {
-  const lines = files.slice(0, MAX_FILES_TOLD).map((file) => `- ${JSON.stringify(file.path)} (${file.bytes} bytes, ${file.source === 'user' ? 'uploaded by the user' : 'made by code'})`)
+  const lines = files
+    .slice(0, MAX_FILES_TOLD)
+    .map(
+      (file) => `- ${JSON.stringify(file.path)} (${file.bytes} bytes, ${file.source === 'user' ? 'uploaded by the user' : 'made by code'})`,
+    )
   if (files.length > MAX_FILES_TOLD) lines.push(`- and ${files.length - MAX_FILES_TOLD} more`)
   return `Files in /mnt/data:\n${lines.join('\n')}`
 }

@@ -152,6 +152,7 @@ export class EventWriter {
 function mergeDeltas(last: ResponseEvent, fact: Fact): ResponseEvent | null {
   const { delta } = fact.data
   const before = last.data['delta']
-  if (last.type !== fact.type || last.data['item_id'] !== fact.data['item_id'] || typeof delta !== 'string' || typeof before !== 'string') return null
+  if (last.type !== fact.type || last.data['item_id'] !== fact.data['item_id'] || typeof delta !== 'string' || typeof before !== 'string')
+    return null
   return { ...last, data: { ...last.data, delta: before + delta } }
 }

@@ -18,7 +18,10 @@ export function itemStarted(index: number, item: ResponseItem): Fact[] {
     case 'message':
       return [
         added(index, renderItem({ ...item, status: 'in_progress' }, NOTHING)),
-        { type: 'response.content_part.added', data: { ...at, content_index: 0, part: renderContentPart({ ...item, text: '', citations: [] }) } },
+        {
+          type: 'response.content_part.added',
+          data: { ...at, content_index: 0, part: renderContentPart({ ...item, text: '', citations: [] }) },
+        },
       ]
     case 'code_interpreter_call':
       return [added(index, { ...renderItem(item, NOTHING), code: '', status: 'in_progress' }), { type: `${CALL}.in_progress`, data: at }]
@@ -67,11 +70,20 @@ export function itemWritten(index: number, item: ResponseItem): Fact[] {
   }
 }
 
-export const callInterpreting = (index: number, item: CodeItem): Fact => ({ type: `${CALL}.interpreting`, data: { output_index: index, item_id: item.id } })
-export const callCompleted = (index: number, item: CodeItem): Fact => ({ type: `${CALL}.completed`, data: { output_index: index, item_id: item.id } })
+export const callInterpreting = (index: number, item: CodeItem): Fact => ({
+  type: `${CALL}.interpreting`,
+  data: { output_index: index, item_id: item.id },
+})
+export const callCompleted = (index: number, item: CodeItem): Fact => ({
+  type: `${CALL}.completed`,
+  data: { output_index: index, item_id: item.id },
+})
 export const itemDone = (index: number, item: ResponseItem, options: RenderOptions): Fact => ({
   type: 'response.output_item.done',
   data: { output_index: index, item: renderItem(item, options) },
 })
 
-const added = (index: number, item: Readonly<Record<string, unknown>>): Fact => ({ type: 'response.output_item.added', data: { output_index: index, item } })
+const added = (index: number, item: Readonly<Record<string, unknown>>): Fact => ({
+  type: 'response.output_item.added',
+  data: { output_index: index, item },
+})

@@ -36,7 +36,8 @@ export function recoverItems(events: readonly ResponseEvent[], known: number): R
       entry.item = itemFromWire(data['item']) ?? entry.item
       entry.isDone = true
     } else if (type === 'response.content_part.added') {
-      if ((data['part'] as { type?: unknown } | undefined)?.type === 'refusal' && entry.item.type === 'message') entry.item = { ...entry.item, isRefusal: true }
+      if ((data['part'] as { type?: unknown } | undefined)?.type === 'refusal' && entry.item.type === 'message')
+        entry.item = { ...entry.item, isRefusal: true }
     } else if (type.endsWith('.delta') && typeof data['delta'] === 'string') {
       entry.item = withMore(entry.item, data['delta'])
     } else if (type === 'response.content_part.done' || type.endsWith('_code.done') || type.endsWith('_arguments.done')) {
@@ -80,12 +81,23 @@ function itemFromWire(raw: unknown): ResponseItem | null {
     }
     case 'code_interpreter_call':
       return {
-        type: 'code_interpreter_call', id, callId: id, containerId: String(wire['container_id']), code: String(wire['code']), status: status as CallStatus, outcome: null,
+        type: 'code_interpreter_call',
+        id,
+        callId: id,
+        containerId: String(wire['container_id']),
+        code: String(wire['code']),
+        status: status as CallStatus,
+        outcome: null,
       }
     case 'function_call':
       return {
-        type: 'function_call', id, callId: String(wire['call_id']), name: String(wire['name']), arguments: String(wire['arguments']),
-        status: status === 'completed' ? 'completed' : 'incomplete', output: null,
+        type: 'function_call',
+        id,
+        callId: String(wire['call_id']),
+        name: String(wire['name']),
+        arguments: String(wire['arguments']),
+        status: status === 'completed' ? 'completed' : 'incomplete',
+        output: null,
       }
     default:
       return null

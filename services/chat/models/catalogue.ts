@@ -24,7 +24,8 @@ export function createModelCatalogue(config: ChatConfig): ModelCatalogue {
 
   function find(id: string): OfferedModel | null {
     const own = config.models.find((model) => model.name === id)
-    if (own !== undefined) return { chat: clientOf(own), upstreamName: own.upstreamName, contextWindow: own.contextWindow ?? DEFAULT_WINDOW }
+    if (own !== undefined)
+      return { chat: clientOf(own), upstreamName: own.upstreamName, contextWindow: own.contextWindow ?? DEFAULT_WINDOW }
     if (openAi !== null && (openAi.models === null ? id !== DEMO && id !== '' : openAi.models.includes(id))) {
       return { chat: clientOf(openAi), upstreamName: id, contextWindow: DEFAULT_WINDOW }
     }

@@ -31,7 +31,8 @@ function latestTurn(messages: readonly ModelMessage[]): { readonly text: string;
 }
 
 function answer(blocks: readonly string[], results: readonly string[], canRun: boolean): string {
-  if (blocks.length === 0) return `${WHAT_IT_IS} It runs the fenced \`\`\`python blocks of your message, and there was none.\n\n${HOW_TO_CONFIGURE}`
+  if (blocks.length === 0)
+    return `${WHAT_IT_IS} It runs the fenced \`\`\`python blocks of your message, and there was none.\n\n${HOW_TO_CONFIGURE}`
   if (results.length === 0 && !canRun) {
     return `${WHAT_IT_IS} It could run the code of your message if the request offered the tool: add {"type": "code_interpreter", "container": {"type": "auto"}} to tools.\n\n${HOW_TO_CONFIGURE}`
   }
@@ -39,12 +40,19 @@ function answer(blocks: readonly string[], results: readonly string[], canRun: b
   if (results.length < blocks.length) told.push(`The other ${blocks.length - results.length} of ${blocks.length} blocks were not run.`)
   const files = [...new Set(results.flatMap(filesIn))]
   if (files.length > 0) told.push(`Files:\n\n${files.map((path) => `- [${path}](sandbox:/mnt/data/${path})`).join('\n')}`)
-  return [`${WHAT_IT_IS} It ran ${results.length === 1 ? 'the Python block' : `${results.length} Python blocks`} of your message.`, ...told].join('\n\n')
+  return [
+    `${WHAT_IT_IS} It ran ${results.length === 1 ? 'the Python block' : `${results.length} Python blocks`} of your message.`,
+    ...told,
+  ].join('\n\n')
 }
 
 const FILE_LINE = /^- \/mnt\/data\/(.+) \(\d+ bytes, (?:new|changed)\)$/gm
 const filesIn = (result: string): string[] => [...result.matchAll(FILE_LINE)].map((match) => match[1] ?? '')
-const withoutFiles = (result: string): string => result.replace(FILE_LINE, '').replace(/\nfiles:\n*$/m, '\n').trim()
+const withoutFiles = (result: string): string =>
+  result
+    .replace(FILE_LINE, '')
+    .replace(/\nfiles:\n*$/m, '\n')
+    .trim()
 const fence = (text: string): string => {
   const ticks = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map((match) => match[0].length + 1)))
   return `${ticks}text\n${text}\n${ticks}`
@@ -59,7 +67,13 @@ function* call(index: number, code: string): Generator<ModelDelta> {
 
 function* say(text: string, request: ModelRequest): Generator<ModelDelta> {
   for (const piece of pieces(text)) yield { type: 'text', text: piece }
-  yield { type: 'usage', inputTokens: words(JSON.stringify(request.messages)), cachedTokens: 0, outputTokens: words(text), reasoningTokens: 0 }
+  yield {
+    type: 'usage',
+    inputTokens: words(JSON.stringify(request.messages)),
+    cachedTokens: 0,
+    outputTokens: words(text),
+    reasoningTokens: 0,
+  }
   yield { type: 'finish', reason: 'stop' }
 }
 

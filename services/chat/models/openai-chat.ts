@@ -14,12 +14,23 @@ type Chunk = OpenAI.Chat.ChatCompletionChunk
 /** Before the stream begins, the client itself tries again this often on 408, 409, 429, 5xx and broken connections. */
 const MAX_RETRIES = 2
 const REASONS: Readonly<Record<string, Extract<ModelDelta, { type: 'finish' }>['reason']>> = {
-  stop: 'stop', length: 'length', tool_calls: 'tool_calls', function_call: 'tool_calls', content_filter: 'content_filter',
+  stop: 'stop',
+  length: 'length',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'content_filter',
 }
 
 /** Any endpoint that speaks Chat Completions. */
 export function createOpenAiChat(endpoint: Endpoint): ChatModel {
-  const client = new OpenAI({ apiKey: endpoint.apiKey ?? 'none', baseURL: endpoint.baseUrl, maxRetries: MAX_RETRIES, organization: null, project: null, logLevel: 'off' })
+  const client = new OpenAI({
+    apiKey: endpoint.apiKey ?? 'none',
+    baseURL: endpoint.baseUrl,
+    maxRetries: MAX_RETRIES,
+    organization: null,
+    project: null,
+    logLevel: 'off',
+  })
   return {
     async *stream(request, signal) {
       try {
@@ -40,8 +51,12 @@ function paramsOf(baseUrl: string, request: ModelRequest): Params {
     messages: request.messages.map(messageOf),
     stream: true,
     ...(quirks.refusesStreamOptions ? {} : { stream_options: { include_usage: true } }),
-    ...(hasTools ? { tools: request.tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: { ...tool.parameters } } })) } : {}),
-    ...(hasTools ? { tool_choice: typeof request.toolChoice === 'string' ? request.toolChoice : { type: 'function', function: request.toolChoice } } : {}),
+    ...(hasTools
+      ? { tools: request.tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: { ...tool.parameters } } })) }
+      : {}),
+    ...(hasTools
+      ? { tool_choice: typeof request.toolChoice === 'string' ? request.toolChoice : { type: 'function', function: request.toolChoice } }
+      : {}),
     ...(quirks.takesTemperature && request.temperature !== null ? { temperature: request.temperature } : {}),
     ...(quirks.takesTemperature && request.topP !== null ? { top_p: request.topP } : {}),
     ...(request.maxOutputTokens === null ? {} : { [quirks.limitField]: request.maxOutputTokens }),
@@ -54,12 +69,19 @@ function messageOf(message: ModelMessage): OpenAI.Chat.ChatCompletionMessagePara
       return { role: 'system', content: message.content }
     case 'user':
       if (typeof message.content === 'string') return { role: 'user', content: message.content }
-      return { role: 'user', content: message.content.map((part) => (part.type === 'text' ? part : { type: 'image_url', image_url: { url: part.url } })) }
+      return {
+        role: 'user',
+        content: message.content.map((part) => (part.type === 'text' ? part : { type: 'image_url', image_url: { url: part.url } })),
+      }
     case 'tool':
       return { role: 'tool', tool_call_id: message.toolCallId, content: message.content }
     case 'assistant': {
       if (message.toolCalls.length === 0) return { role: 'assistant', content: message.content }
-      const calls = message.toolCalls.map(({ id, name, arguments: args }) => ({ id, type: 'function' as const, function: { name, arguments: args } }))
+      const calls = message.toolCalls.map(({ id, name, arguments: args }) => ({
+        id,
+        type: 'function' as const,
+        function: { name, arguments: args },
+      }))
       return { role: 'assistant', content: message.content === '' ? null : message.content, tool_calls: calls }
     }
   }
@@ -71,23 +93,37 @@ function* deltasOf(chunk: Chunk): Generator<ModelDelta> {
   if (delta?.content) yield { type: 'text', text: delta.content }
   if (delta?.refusal) yield { type: 'refusal', text: delta.refusal }
   for (const [position, call] of (delta?.tool_calls ?? []).entries()) {
-    yield { type: 'tool_call', index: call.index ?? position, id: call.id ?? null, name: call.function?.name ?? null, arguments: call.function?.arguments ?? '' }
+    yield {
+      type: 'tool_call',
+      index: call.index ?? position,
+      id: call.id ?? null,
+      name: call.function?.name ?? null,
+      arguments: call.function?.arguments ?? '',
+    }
   }
   if (choice?.finish_reason) yield { type: 'finish', reason: REASONS[choice.finish_reason] ?? 'stop' }
   if (chunk.usage) {
     const { prompt_tokens, completion_tokens, prompt_tokens_details: input, completion_tokens_details: output } = chunk.usage
     yield {
-      type: 'usage', inputTokens: prompt_tokens ?? 0, cachedTokens: input?.cached_tokens ?? 0,
-      outputTokens: completion_tokens ?? 0, reasoningTokens: output?.reasoning_tokens ?? 0,
+      type: 'usage',
+      inputTokens: prompt_tokens ?? 0,
+      cachedTokens: input?.cached_tokens ?? 0,
+      outputTokens: completion_tokens ?? 0,
+      reasoningTokens: output?.reasoning_tokens ?? 0,
     }
   }
 }
 
 /** The endpoint's own words may hold prompts or keys, so they stay in `cause`. */
 function modelError(cause: unknown): ModelError {
-  if (cause instanceof APIUserAbortError) return new ModelError('The call to the model was stopped.', { retryable: true, status: null, cause })
+  if (cause instanceof APIUserAbortError)
+    return new ModelError('The call to the model was stopped.', { retryable: true, status: null, cause })
   if (cause instanceof APIConnectionError || !(cause instanceof APIError)) {
-    return new ModelError('The connection to the model broke or could not be made. Try again; the operator checks the base URL.', { retryable: true, status: null, cause })
+    return new ModelError('The connection to the model broke or could not be made. Try again; the operator checks the base URL.', {
+      retryable: true,
+      status: null,
+      cause,
+    })
   }
   const status = typeof cause.status === 'number' ? cause.status : null
   const retryable = status === null || status === 408 || status === 409 || status === 429 || status >= 500

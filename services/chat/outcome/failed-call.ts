@@ -5,7 +5,16 @@ export const failedCall = (item: CodeItem, reason: string, why: string): CodeIte
   ...item,
   status: 'failed',
   outcome: {
-    executionId: null, status: 'failed', reason, logs: '', images: [], files: [], lost: [], error: null, usage: null, outputs: [],
+    executionId: null,
+    status: 'failed',
+    reason,
+    logs: '',
+    images: [],
+    files: [],
+    lost: [],
+    error: null,
+    usage: null,
+    outputs: [],
     modelText: `error: ${why}`,
   },
 })

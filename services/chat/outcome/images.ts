@@ -41,7 +41,8 @@ type Found = { readonly mime: ImageMime } & ({ readonly body: Uint8Array } | { r
 function imagesIn(bundle: MimeBundle): Found[] {
   for (const mime of Object.keys(ENDINGS) as ImageMime[]) {
     const inline = bundle[mime]
-    if (typeof inline === 'string' || Array.isArray(inline)) return [{ mime, body: Buffer.from(Array.isArray(inline) ? inline.join('') : inline, 'base64') }]
+    if (typeof inline === 'string' || Array.isArray(inline))
+      return [{ mime, body: Buffer.from(Array.isArray(inline) ? inline.join('') : inline, 'base64') }]
     const ref = refsIn(bundle).find((one) => one.mime === mime)
     if (ref !== undefined) return [{ mime, objectKey: ref.objectKey, bytes: ref.bytes }]
   }

@@ -8,7 +8,14 @@ const MAX_LOGS = 32 * 1024
 /** The text of a result in the order in which it appeared: streams, results and the error. Head and tail within the cap. */
 export function logsOf(result: ExecutionResult): string {
   const outputs = result.cells.flatMap((cell) => cell.outputs)
-  const text = outputs.length > 0 ? outputs.map(textOf).filter((part) => part !== '').map(endLine).join('') : [result.stdout, result.stderr].map(endLine).join('')
+  const text =
+    outputs.length > 0
+      ? outputs
+          .map(textOf)
+          .filter((part) => part !== '')
+          .map(endLine)
+          .join('')
+      : [result.stdout, result.stderr].map(endLine).join('')
   return trimText(text.replace(/\n$/, ''), MAX_LOGS)
 }
 

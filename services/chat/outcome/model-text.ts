@@ -27,17 +27,32 @@ export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, res
   }
   section('stdout', result.stdout, MAX.stdout)
   const outputs = result.cells.flatMap((cell) => cell.outputs)
-  section('result', outputs.map(shownText).filter((text) => text !== '').join('\n'), MAX.result)
+  section(
+    'result',
+    outputs
+      .map(shownText)
+      .filter((text) => text !== '')
+      .join('\n'),
+    MAX.result,
+  )
   if (result.error !== null) {
     const { name, value, traceback } = result.error
     parts.push(`error: ${name}: ${trimText(value, 1_000)}`)
     section('traceback', withoutColours(traceback.join('\n')), MAX.traceback, 0.3)
   }
   section('stderr', result.stderr, MAX.stderr, 0)
-  const files = result.files.slice(0, MAX_FILES_TOLD).map((file) => `- /mnt/data/${file.path} (${file.bytes} bytes, ${file.isNew ? 'new' : 'changed'})`)
+  const files = result.files
+    .slice(0, MAX_FILES_TOLD)
+    .map((file) => `- /mnt/data/${file.path} (${file.bytes} bytes, ${file.isNew ? 'new' : 'changed'})`)
   if (result.files.length > files.length) files.push(`- and ${result.files.length - files.length} more`)
   if (files.length > 0) parts.push(`files:\n${files.join('\n')}`)
-  if (result.lost.length > 0) parts.push(`missing:\n${result.lost.slice(0, 10).map(({ what, reason }) => `- ${what}: ${reason}`).join('\n')}`)
+  if (result.lost.length > 0)
+    parts.push(
+      `missing:\n${result.lost
+        .slice(0, 10)
+        .map(({ what, reason }) => `- ${what}: ${reason}`)
+        .join('\n')}`,
+    )
   if (parts.length === 1 && execution.status === 'succeeded') parts.push('The code ran and printed nothing. Use print() to see a value.')
   return parts.join('\n')
 }
@@ -46,5 +61,7 @@ function shownText(output: Output): string {
   if (output.output_type === 'execute_result') return plainText(output.data)
   if (output.output_type !== 'display_data') return ''
   const image = Object.keys(output.data).find((mime) => mime.startsWith('image/'))
-  return image === undefined && !('cellblock/ref' in output.data) ? plainText(output.data) : `[a picture is shown to the user] ${plainText(output.data)}`.trim()
+  return image === undefined && !('cellblock/ref' in output.data)
+    ? plainText(output.data)
+    : `[a picture is shown to the user] ${plainText(output.data)}`.trim()
 }

@@ -22,7 +22,10 @@ const NO_USAGE = { queueMs: 0, startMs: 0, runMs: 0, cpuMs: 0, peakMemoryBytes: 
 const NOTHING: ExecutionResult = { cells: [], stdout: '', stderr: '', error: null, files: [], lost: [], usage: NO_USAGE }
 
 /** Turns a finished execution into what its call hands back. Every file version and every picture gets one link. */
-export async function settleCall(ports: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock }, execution: Execution): Promise<CallOutcome> {
+export async function settleCall(
+  ports: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock },
+  execution: Execution,
+): Promise<CallOutcome> {
   const result = await resultOf(ports.objects, execution)
   const outputs = result.cells.flatMap((cell) => cell.outputs)
   const [images, files] = await Promise.all([
@@ -67,9 +70,17 @@ async function linkFiles(
 }
 
 /** A link to this version of the file; later versions do not change what it shows. */
-export async function linkFile(ports: { readonly table: Table; readonly clock: Clock }, owner: { readonly publicUrl: string }, file: ContainerFile): Promise<string> {
+export async function linkFile(
+  ports: { readonly table: Table; readonly clock: Clock },
+  owner: { readonly publicUrl: string },
+  file: ContainerFile,
+): Promise<string> {
   const target = { objectKey: file.objectKey, filename: fileName(file.path), mime: file.mime, bytes: file.bytes }
-  const { url } = await createLink(ports.table.links, { tenant: file.tenant, containerId: file.containerId, target, publicUrl: owner.publicUrl }, ports.clock.now())
+  const { url } = await createLink(
+    ports.table.links,
+    { tenant: file.tenant, containerId: file.containerId, target, publicUrl: owner.publicUrl },
+    ports.clock.now(),
+  )
   return url
 }
 
@@ -81,7 +92,8 @@ function smallBundles(outputs: readonly Output[]): readonly MimeBundle[] {
     if (!('data' in output)) continue
     const kept: Record<string, unknown> = {}
     for (const [mime, value] of Object.entries(output.data)) {
-      const size = mime === REF_MIME || mime === 'image/png' || mime === 'image/jpeg' ? Infinity : JSON.stringify(value)?.length ?? Infinity
+      const size =
+        mime === REF_MIME || mime === 'image/png' || mime === 'image/jpeg' ? Infinity : (JSON.stringify(value)?.length ?? Infinity)
       if (size > Math.min(room, LIMITS.maxInlineTextBytes)) continue
       kept[mime] = value
       room -= size

@@ -23,7 +23,9 @@ export function offerTools(request: ResponseRequest, serverTools: readonly Tool[
   const functions = request.tools.filter((tool) => tool['type'] === 'function').map(functionTool)
   const isTaken = (name: string): boolean => functions.some((tool) => tool.name === name)
   const types = new Set(request.tools.map((tool) => tool['type']))
-  const own = [...(request.interpreter === null ? [] : [pythonTool]), ...serverTools.filter((tool) => types.has(tool.type))].filter((tool) => !isTaken(tool.name))
+  const own = [...(request.interpreter === null ? [] : [pythonTool]), ...serverTools.filter((tool) => types.has(tool.type))].filter(
+    (tool) => !isTaken(tool.name),
+  )
   const all = [...own.map(({ name, description, parameters }) => ({ name, description, parameters })), ...functions]
   const { allowed, choice } = readChoice(request.toolChoice)
   const tools = allowed === null ? all : all.filter((tool) => allowed.includes(tool.name))

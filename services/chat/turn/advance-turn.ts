@@ -14,7 +14,8 @@ export type Advanced = { readonly kind: 'finished' | 'handed_over' | 'running' }
 /** Does what the turn needs next until it ends, or until it has to wait for code. `checkpoint` notes what may be committed on the way. */
 export async function advanceTurn(deps: TurnDeps, turn: Turn, held: HeldRow, checkpoint: () => void): Promise<Advanced> {
   const serverTools = deps.tools ?? []
-  const isFunctionOfCaller = (name: string): boolean => turn.row.request.tools.some((tool) => tool['type'] === 'function' && tool['name'] === name)
+  const isFunctionOfCaller = (name: string): boolean =>
+    turn.row.request.tools.some((tool) => tool['type'] === 'function' && tool['name'] === name)
   const toolNamed = (name: string) => (isFunctionOfCaller(name) ? undefined : serverTools.find((tool) => tool.name === name))
   for (;;) {
     const stopped = await stopIfAsked(deps, turn, held)

@@ -26,13 +26,22 @@ export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast
   const { request } = turn.row
   const model = deps.models.find(request.model)
   if (model === null) {
-    turn.error = { code: 'model_not_found', message: `The model ${request.model} is not offered any more. GET /v1/models lists those that are.` }
+    turn.error = {
+      code: 'model_not_found',
+      message: `The model ${request.model} is not offered any more. GET /v1/models lists those that are.`,
+    }
     return
   }
-  const offered = offerTools(request, deps.tools ?? [], turn.items.every((item) => item.type === 'message'))
+  const offered = offerTools(
+    request,
+    deps.tools ?? [],
+    turn.items.every((item) => item.type === 'message'),
+  )
   const budget = budgetOf(model, request.maxOutputTokens, offered)
-  const history = await readHistory({ ...deps.table, objects: deps.objects }, turn.row, (turns) =>
-    estimateTokens(buildEntries({ request, items: turn.items, history: turns, files: [] })) > 4 * budget,
+  const history = await readHistory(
+    { ...deps.table, objects: deps.objects },
+    turn.row,
+    (turns) => estimateTokens(buildEntries({ request, items: turn.items, history: turns, files: [] })) > 4 * budget,
   )
   const workplace = await findWorkplace(deps, turn, history)
   const entries = buildEntries({ request, items: turn.items, history, files: workplace.files })
@@ -40,7 +49,7 @@ export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast
   const files = nameableFiles(deps, turn, workplace)
   const extra: Entry[] = []
 
-  for (let breaks = 0, isEmptyAgain = false; ; ) {
+  for (let breaks = 0, isEmptyAgain = false; ;) {
     const answer = new AnswerStream({
       firstIndex: turn.items.length,
       files,
@@ -49,7 +58,13 @@ export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast
       kindOf: (name) => (isLast ? null : offered.kindOf(name)),
       emit: (fact, urgency) => turn.emit(fact, urgency),
     })
-    const failure = await listen(model, modelRequest(turn, model, offered, fitWindow([...entries, ...extra], budget), isLast), answer, turn, held)
+    const failure = await listen(
+      model,
+      modelRequest(turn, model, offered, fitWindow([...entries, ...extra], budget), isLast),
+      answer,
+      turn,
+      held,
+    )
     await answer.close({ isCut: failure !== null, wantsCode: !isLast && isForcedCode(offered) })
     const taken = takeAnswer(turn, answer)
     held.signal.throwIfAborted()
@@ -81,7 +96,13 @@ interface Failure {
 }
 
 /** Reads the model's stream to its end; null when the answer is whole. */
-async function listen(model: OfferedModel, request: ModelRequest, answer: AnswerStream, turn: Turn, held: HeldRow): Promise<Failure | null> {
+async function listen(
+  model: OfferedModel,
+  request: ModelRequest,
+  answer: AnswerStream,
+  turn: Turn,
+  held: HeldRow,
+): Promise<Failure | null> {
   let hasBegun = false
   try {
     for await (const delta of model.chat.stream(request, held.signal)) {
@@ -101,7 +122,13 @@ async function listen(model: OfferedModel, request: ModelRequest, answer: Answer
 function modelRequest(turn: Turn, model: OfferedModel, offered: OfferedTools, entries: readonly Entry[], isLast: boolean): ModelRequest {
   const { temperature, topP, maxOutputTokens } = turn.row.request
   return {
-    model: model.upstreamName, messages: assemble(entries), tools: offered.tools, toolChoice: isLast ? 'none' : offered.choice, temperature, topP, maxOutputTokens,
+    model: model.upstreamName,
+    messages: assemble(entries),
+    tools: offered.tools,
+    toolChoice: isLast ? 'none' : offered.choice,
+    temperature,
+    topP,
+    maxOutputTokens,
   }
 }
 
@@ -147,4 +174,3 @@ function addUsage(turn: Turn, delta: Extract<ModelDelta, { type: 'usage' }>): vo
     reasoningTokens: turn.usage.reasoningTokens + delta.reasoningTokens,
   }
 }
-

@@ -9,7 +9,11 @@ import type { Turn } from './turn.ts'
 const MAX_TAIL = 32 * 1024
 
 /** Commits the one terminal state. The last events ride in the row; a terminal event too big for that is made from the row by its readers. */
-export async function endTurn(deps: TurnDeps, turn: Turn, status: Extract<ResponseStatus, 'completed' | 'failed' | 'incomplete' | 'cancelled'>): Promise<void> {
+export async function endTurn(
+  deps: TurnDeps,
+  turn: Turn,
+  status: Extract<ResponseStatus, 'completed' | 'failed' | 'incomplete' | 'cancelled'>,
+): Promise<void> {
   const { row, writer } = turn
   await abandonPending(deps, turn)
   closeOpenItems(turn)

@@ -44,7 +44,11 @@ export async function makeContainer(deps: TurnDeps, row: Response): Promise<void
   const { table, clock } = deps
   const { tenant, subject, request } = row
   const containerId = ownContainerId(row)
-  await createContainer(table, { tenant, subject, id: containerId, name: 'auto', memoryTier: request.interpreter?.memoryTier ?? '1g' }, clock.now())
+  await createContainer(
+    table,
+    { tenant, subject, id: containerId, name: 'auto', memoryTier: request.interpreter?.memoryTier ?? '1g' },
+    clock.now(),
+  )
   for (const fileId of request.interpreter?.fileIds ?? []) {
     const id = derivedId('containerFile', row.createdAt, `${row.id}:${fileId}`)
     if ((await table.files.get(tenant, containerId, id)) !== null) continue

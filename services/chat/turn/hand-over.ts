@@ -26,9 +26,18 @@ export async function startCall(deps: TurnDeps, turn: Turn, index: number): Prom
   const { row } = turn
   const item = turn.items[index] as CodeItem
   const bytes = Buffer.byteLength(item.code)
-  if (bytes > LIMITS.maxCodeBytes) return { kind: 'refused', reason: 'code_too_big', why: `The code has ${bytes} bytes; at most ${LIMITS.maxCodeBytes} can be run. Write less, and put data into files.` }
+  if (bytes > LIMITS.maxCodeBytes)
+    return {
+      kind: 'refused',
+      reason: 'code_too_big',
+      why: `The code has ${bytes} bytes; at most ${LIMITS.maxCodeBytes} can be run. Write less, and put data into files.`,
+    }
   turn.items[index] = { ...item, status: 'interpreting' }
-  turn.pending = { executionId: derivedId('execution', row.createdAt + index, `${row.id}:${index}`), containerId: item.containerId, itemIndex: index }
+  turn.pending = {
+    executionId: derivedId('execution', row.createdAt + index, `${row.id}:${index}`),
+    containerId: item.containerId,
+    itemIndex: index,
+  }
   turn.emit(callInterpreting(index, item), 'now')
   const isOwn = turn.containerId === null && item.containerId === ownContainerId(row)
   turn.containerId = item.containerId
@@ -42,7 +51,10 @@ export async function handOver(deps: TurnDeps, turn: Turn): Promise<HandedOver> 
   if (pending === null) throw new Error('Nothing is pending')
   await turn.writer.drain()
   const patch = await turn.snapshot().patch()
-  const released = await deps.table.responses.commit(row.tenant, row.id, row.fence, patch, { release: true, dueAt: deps.clock.now() + NUDGE_AFTER_MS })
+  const released = await deps.table.responses.commit(row.tenant, row.id, row.fence, patch, {
+    release: true,
+    dueAt: deps.clock.now() + NUDGE_AFTER_MS,
+  })
   if (released === null) throw new RowLost(row.id)
   return acceptPending(deps, row, pending, codeOf(turn, pending))
 }
@@ -53,9 +65,17 @@ export async function acceptPending(deps: TurnDeps, row: Response, pending: Pend
     await acceptExecution(
       deps,
       {
-        tenant: row.tenant, subject: row.subject, id: pending.executionId, containerId: pending.containerId, responseId: row.id,
-        source: await sourceOf(deps, row.tenant, pending.containerId, code), timeoutSeconds: LIMITS.defaultTimeoutSeconds, onError: 'stop',
-        storeHistory: true, metadata: {}, publicUrl: row.publicUrl,
+        tenant: row.tenant,
+        subject: row.subject,
+        id: pending.executionId,
+        containerId: pending.containerId,
+        responseId: row.id,
+        source: await sourceOf(deps, row.tenant, pending.containerId, code),
+        timeoutSeconds: LIMITS.defaultTimeoutSeconds,
+        onError: 'stop',
+        storeHistory: true,
+        metadata: {},
+        publicUrl: row.publicUrl,
       },
       deps.clock.now(),
     )

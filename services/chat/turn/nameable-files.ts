@@ -8,7 +8,8 @@ import type { Turn } from './turn.ts'
 export function nameableFiles(deps: TurnDeps, turn: Turn, workplace: Workplace): readonly NameableFile[] {
   if (!workplace.exists) return []
   const urls = new Map<string, string>()
-  for (const item of turn.items) if (item.type === 'code_interpreter_call') for (const file of item.outcome?.files ?? []) urls.set(file.id, file.url)
+  for (const item of turn.items)
+    if (item.type === 'code_interpreter_call') for (const file of item.outcome?.files ?? []) urls.set(file.id, file.url)
   return workplace.files.map((file) => {
     let made: Promise<string> | null = null
     return {

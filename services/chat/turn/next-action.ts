@@ -20,7 +20,10 @@ export function nextAction(turn: State, isServerTool: (name: string) => boolean)
   const { items } = turn
   if (turn.pending !== null) return { kind: 'settle' }
   if (turn.error !== null) return { kind: 'end', status: 'failed' }
-  const toStart = items.findIndex((item) => item.type === 'code_interpreter_call' && item.outcome === null && (item.status === 'in_progress' || item.status === 'interpreting'))
+  const toStart = items.findIndex(
+    (item) =>
+      item.type === 'code_interpreter_call' && item.outcome === null && (item.status === 'in_progress' || item.status === 'interpreting'),
+  )
   if (toStart >= 0) return { kind: 'start', index: toStart }
   const isUnanswered = (item: ResponseItem): boolean => item.type === 'function_call' && item.status === 'completed' && item.output === null
   const toUse = items.findIndex((item) => isUnanswered(item) && item.type === 'function_call' && isServerTool(item.name))

@@ -70,7 +70,10 @@ export class Turn {
   /** The response as readers see it now, or with these changes. */
   render(change: Partial<Response> = {}): Record<string, unknown> {
     const { items, usage, containerId, error, incompleteReason } = this
-    return renderResponse({ ...this.row, items, usage, containerId, error, incompleteReason, ...change }, { include: this.row.request.include })
+    return renderResponse(
+      { ...this.row, items, usage, containerId, error, incompleteReason, ...change },
+      { include: this.row.request.include },
+    )
   }
 
   /** What has to be committed, as it is now; its `nextSeq` may be committed once the log, or the same patch, has every event below it. */
@@ -81,7 +84,15 @@ export class Turn {
     return {
       nextSeq,
       patch: async () => ({
-        ...(await storeItems(this.#deps.objects, this.row, items)), pending, usage, toolCalls, failingTries, containerId, error, incompleteReason, nextSeq,
+        ...(await storeItems(this.#deps.objects, this.row, items)),
+        pending,
+        usage,
+        toolCalls,
+        failingTries,
+        containerId,
+        error,
+        incompleteReason,
+        nextSeq,
       }),
     }
   }
@@ -89,7 +100,8 @@ export class Turn {
   #begin(): void {
     if (this.row.nextSeq > 0) return
     const { background } = this.row.request
-    const say = (type: string, status: Response['status']): void => this.emit({ type, data: { response: this.render({ status, items: [] }) } }, 'soon')
+    const say = (type: string, status: Response['status']): void =>
+      this.emit({ type, data: { response: this.render({ status, items: [] }) } }, 'soon')
     say('response.created', background ? 'queued' : 'in_progress')
     if (background) say('response.queued', 'queued')
     say('response.in_progress', 'in_progress')

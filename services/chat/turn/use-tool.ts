@@ -16,7 +16,8 @@ export async function useTool(turn: Turn, index: number, tool: Tool, signal: Abo
 
 async function execute(turn: Turn, item: FunctionItem, tool: Tool, signal: AbortSignal): Promise<ToolResult> {
   const args = objectOf(item.arguments)
-  if (args === null) return { kind: 'text', text: 'error: the arguments are not a JSON object. Call the tool again with one.', isError: true }
+  if (args === null)
+    return { kind: 'text', text: 'error: the arguments are not a JSON object. Call the tool again with one.', isError: true }
   const { tenant, subject, id: responseId } = turn.row
   const limited = AbortSignal.any([signal, AbortSignal.timeout(tool.limits.timeoutMs)])
   try {

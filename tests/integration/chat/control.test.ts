@@ -21,7 +21,9 @@ describe('cancelling', () => {
     await bench.step(id)
     const row = await bench.row(id)
     expect(row).toMatchObject({ status: 'cancelled', pending: null, items: [{ status: 'incomplete' }] })
-    expect(await bench.storage.table.executions.get(bench.tenant, pending?.executionId ?? '')).toMatchObject({ cancelRequestedAt: expect.any(Number) })
+    expect(await bench.storage.table.executions.get(bench.tenant, pending?.executionId ?? '')).toMatchObject({
+      cancelRequestedAt: expect.any(Number),
+    })
     checkResponseStream(await bench.events(id), row)
   })
 
@@ -54,7 +56,14 @@ describe('the first words', () => {
     bench.upstream.play(() => ({ ...say('First words'), gate: gate.promise }))
     const { id } = await bench.accept({})
     const working = bench.step(id)
-    await expect.poll(async () => (await bench.events(id)).filter((event) => event.type.endsWith('delta')).map((event) => event.data['delta']).join('')).toBe('First words')
+    await expect
+      .poll(async () =>
+        (await bench.events(id))
+          .filter((event) => event.type.endsWith('delta'))
+          .map((event) => event.data['delta'])
+          .join(''),
+      )
+      .toBe('First words')
     expect((await bench.row(id)).status).toBe('in_progress')
     gate.resolve()
     await working
@@ -76,25 +85,44 @@ describe('a turn whose code runs', () => {
 
   it('tells the model when the container is gone', async () => {
     bench.upstream.play((_, turn) => (turn === 0 ? runPython('x') : say('It is gone.')))
-    const { id } = await bench.accept({ ...INTERPRETER, interpreter: { containerId: 'cntr_00000000000000000000000000', memoryTier: '1g', fileIds: [] } })
+    const { id } = await bench.accept({
+      ...INTERPRETER,
+      interpreter: { containerId: 'cntr_00000000000000000000000000', memoryTier: '1g', fileIds: [] },
+    })
     const row = await bench.finish(id)
-    expect(row).toMatchObject({ status: 'completed', items: [{ status: 'failed', outcome: { reason: 'container_not_found', executionId: null } }, { text: 'It is gone.' }] })
+    expect(row).toMatchObject({
+      status: 'completed',
+      items: [{ status: 'failed', outcome: { reason: 'container_not_found', executionId: null } }, { text: 'It is gone.' }],
+    })
     expect(String(bench.upstream.requests[1]?.body.messages.at(-1)?.content)).toContain('No container cntr_')
     checkResponseStream(await bench.events(id), row)
   })
 })
 
 describe('functions', () => {
-  const weather = { type: 'function', name: 'get_weather', description: 'Weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } }
+  const weather = {
+    type: 'function',
+    name: 'get_weather',
+    description: 'Weather',
+    parameters: { type: 'object', properties: { city: { type: 'string' } } },
+  }
 
   it('of the caller end the response; it goes on with their output', async () => {
-    bench.upstream.play(({ body }) => (body.messages.at(-1)?.role === 'tool' ? say('Sunny.') : call({ name: 'get_weather', arguments: '{"city":"Rome"}' })))
+    bench.upstream.play(({ body }) =>
+      body.messages.at(-1)?.role === 'tool' ? say('Sunny.') : call({ name: 'get_weather', arguments: '{"city":"Rome"}' }),
+    )
     const request: Partial<ResponseRequest> = { tools: [weather], input: 'Weather in Rome?' }
     const first = await bench.accept(request)
     const row = await bench.finish(first.id)
-    expect(row).toMatchObject({ status: 'completed', items: [{ type: 'function_call', callId: 'call_get_weather_0', arguments: '{"city":"Rome"}', status: 'completed' }] })
+    expect(row).toMatchObject({
+      status: 'completed',
+      items: [{ type: 'function_call', callId: 'call_get_weather_0', arguments: '{"city":"Rome"}', status: 'completed' }],
+    })
     checkResponseStream(await bench.events(first.id), row)
-    const second = await bench.accept({ ...request, input: [{ type: 'function_call_output', call_id: 'call_get_weather_0', output: 'sunny' }] }, first.id)
+    const second = await bench.accept(
+      { ...request, input: [{ type: 'function_call_output', call_id: 'call_get_weather_0', output: 'sunny' }] },
+      first.id,
+    )
     expect(await bench.finish(second.id)).toMatchObject({ items: [{ text: 'Sunny.' }] })
     expect(bench.upstream.requests.at(-1)?.body.messages).toMatchObject([
       { role: 'user', content: 'Weather in Rome?' },
@@ -105,10 +133,16 @@ describe('functions', () => {
 
   it('of this server are answered within the turn', async () => {
     const shout: Tool = {
-      type: 'shout', name: 'shout', description: 'Shouts', parameters: { type: 'object' }, limits: { timeoutMs: 1_000, maxResultChars: 100 },
+      type: 'shout',
+      name: 'shout',
+      description: 'Shouts',
+      parameters: { type: 'object' },
+      limits: { timeoutMs: 1_000, maxResultChars: 100 },
       execute: async (args) => ({ kind: 'text', text: String(args['text']).toUpperCase(), isError: false }),
     }
-    bench.upstream.play(({ body }) => (body.messages.at(-1)?.role === 'tool' ? say('Shouted.') : call({ name: 'shout', arguments: '{"text":"hi"}' })))
+    bench.upstream.play(({ body }) =>
+      body.messages.at(-1)?.role === 'tool' ? say('Shouted.') : call({ name: 'shout', arguments: '{"text":"hi"}' }),
+    )
     const { id } = await bench.accept({ tools: [{ type: 'shout' }] })
     await bench.step(id, { tools: [shout] })
     const row = await bench.row(id)
@@ -132,7 +166,12 @@ describe('a conversation', () => {
     expect(seen.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'user'])
     expect(seen[4]?.content).toBe('Saved [x](sandbox:/mnt/data/x.csv).')
     expect(String(seen[0]?.content)).toContain('"x.csv" (1 bytes, made by code)')
-    expect(row.items).toMatchObject([{ text: expect.stringMatching(/^You saved http:\/\/localhost:8787\/d\/[\w-]+\.$/), citations: [{ containerId: made.containerId, filename: 'x.csv' }] }])
+    expect(row.items).toMatchObject([
+      {
+        text: expect.stringMatching(/^You saved http:\/\/localhost:8787\/d\/[\w-]+\.$/),
+        citations: [{ containerId: made.containerId, filename: 'x.csv' }],
+      },
+    ])
   })
 
   it('waits for the turn before it', async () => {
@@ -153,13 +192,19 @@ describe('a conversation', () => {
     const { id } = await bench.accept({ ...INTERPRETER, interpreter: { ...INTERPRETER.interpreter, fileIds: [file.id] } })
     const row = await bench.finish(id)
     expect(String(bench.upstream.requests[0]?.body.messages[0]?.content)).toContain('"sales.csv" (8 bytes, uploaded by the user)')
-    expect(await bench.storage.table.files.all(bench.tenant, row.containerId ?? '')).toMatchObject([{ path: 'sales.csv', source: 'user', isCurrent: true }])
+    expect(await bench.storage.table.files.all(bench.tenant, row.containerId ?? '')).toMatchObject([
+      { path: 'sales.csv', source: 'user', isCurrent: true },
+    ])
   })
 })
 
 describe('the demo model', () => {
   it('runs the fenced blocks of the message and names the files', async () => {
-    const { id } = await bench.accept({ ...INTERPRETER, model: 'demo', input: 'Please:\n```python\nprint(1)\n```\nand\n```python\nopen("f.txt","w")\n```' })
+    const { id } = await bench.accept({
+      ...INTERPRETER,
+      model: 'demo',
+      input: 'Please:\n```python\nprint(1)\n```\nand\n```python\nopen("f.txt","w")\n```',
+    })
     const ran: string[] = []
     const row = await bench.finish(id, (code) => {
       ran.push(code)

@@ -49,10 +49,16 @@ async function playWithDeath(diesAt: number, when: 'before' | 'after'): Promise<
   const message = row.items.at(-1)
   expect(message?.type === 'message' ? message.text : '', context).toMatch(/^Made \[a\]\(http:\/\/localhost:8787\/d\/[\w-]+\)\.$/)
   // Whatever was accepted ran once, and is told by exactly one item.
-  expect([...ran.values()].every((codes) => codes.length === 1), context).toBe(true)
+  expect(
+    [...ran.values()].every((codes) => codes.length === 1),
+    context,
+  ).toBe(true)
   const told = row.items.flatMap((item) => (item.type === 'code_interpreter_call' && item.outcome !== null ? [item] : []))
   expect(told.map((item) => item.outcome?.executionId).toSorted(), context).toEqual([...ran.keys()].toSorted())
-  expect(told.map((item) => item.code), context).toEqual(['first()', 'second()', 'third()'])
+  expect(
+    told.map((item) => item.code),
+    context,
+  ).toEqual(['first()', 'second()', 'third()'])
   expect(await bench.storage.table.containers.get(bench.tenant, row.containerId ?? ''), context).toMatchObject({ queue: [] })
   return { died: worker.isDead, call: worker.calls[diesAt] ?? '' }
 }
@@ -65,7 +71,16 @@ describe.each(['before', 'after'] as const)('a worker that dies %s a call', (whe
       if (!died) break
       calls.push(call)
     }
-    for (const expected of ['responses.take', 'responses.commit', 'events.append', 'executions.create', 'containers.enqueue', 'containers.create', 'links.put', 'queue.send']) {
+    for (const expected of [
+      'responses.take',
+      'responses.commit',
+      'events.append',
+      'executions.create',
+      'containers.enqueue',
+      'containers.create',
+      'links.put',
+      'queue.send',
+    ]) {
       expect(calls).toContain(expected)
     }
   }, 300_000)

@@ -12,7 +12,10 @@ afterAll(() => bench.stop())
 
 const failing: RunCode = () => ({
   patch: { status: 'failed', reason: 'error' },
-  result: { error: { name: 'ZeroDivisionError', value: 'division by zero', traceback: ['\u001b[31mZeroDivisionError\u001b[0m: division by zero'] }, stderr: 'warn\n' },
+  result: {
+    error: { name: 'ZeroDivisionError', value: 'division by zero', traceback: ['\u001b[31mZeroDivisionError\u001b[0m: division by zero'] },
+    stderr: 'warn\n',
+  },
 })
 
 async function play(request: Parameters<TurnBench['accept']>[0], run?: RunCode) {
@@ -59,7 +62,11 @@ describe('limits of a response', () => {
   it('ends incomplete when the model reached its output limit', async () => {
     bench.upstream.play(() => ({ ...say('A long sto'), finish: 'length' }))
     const { row, requests } = await play({ maxOutputTokens: 16 })
-    expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'max_output_tokens', items: [{ status: 'incomplete', text: 'A long sto' }] })
+    expect(row).toMatchObject({
+      status: 'incomplete',
+      incompleteReason: 'max_output_tokens',
+      items: [{ status: 'incomplete', text: 'A long sto' }],
+    })
     expect(requests[0]?.body['max_tokens']).toBe(16)
   })
 
@@ -73,7 +80,9 @@ describe('limits of a response', () => {
     const row = await bench.row(id)
     bench.skew = 0
     expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'max_response_seconds', items: [{ status: 'incomplete' }] })
-    expect(await bench.storage.table.executions.get(bench.tenant, pending?.executionId ?? '')).toMatchObject({ cancelRequestedAt: expect.any(Number) })
+    expect(await bench.storage.table.executions.get(bench.tenant, pending?.executionId ?? '')).toMatchObject({
+      cancelRequestedAt: expect.any(Number),
+    })
     checkResponseStream(await bench.events(id), row)
   })
 })
@@ -82,7 +91,10 @@ describe('a model that misbehaves', () => {
   it('reads that its arguments were unusable', async () => {
     bench.upstream.play((_, turn) => (turn === 0 ? call({ name: 'python', arguments: '{"code": "print(' }) : say('Sorry.')))
     const { row, requests } = await play(INTERPRETER)
-    expect(row.items).toMatchObject([{ type: 'code_interpreter_call', status: 'failed', outcome: { reason: 'invalid_arguments', executionId: null } }, { text: 'Sorry.' }])
+    expect(row.items).toMatchObject([
+      { type: 'code_interpreter_call', status: 'failed', outcome: { reason: 'invalid_arguments', executionId: null } },
+      { text: 'Sorry.' },
+    ])
     expect(String(requests[1]?.body.messages.at(-1)?.content)).toContain('not valid JSON')
   })
 
@@ -132,7 +144,11 @@ describe('a model that misbehaves', () => {
       return {}
     })
     expect(ran).toEqual(['print(1)\n'])
-    expect(row.items).toMatchObject([{ type: 'message', phase: 'commentary' }, { type: 'code_interpreter_call' }, { type: 'message', phase: 'final_answer' }])
+    expect(row.items).toMatchObject([
+      { type: 'message', phase: 'commentary' },
+      { type: 'code_interpreter_call' },
+      { type: 'message', phase: 'final_answer' },
+    ])
   })
 
   it('may decline', async () => {

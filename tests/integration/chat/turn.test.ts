@@ -8,7 +8,8 @@ beforeAll(async () => {
 })
 afterAll(() => bench.stop())
 
-const types = async (id: string): Promise<string[]> => (await bench.events(id)).map((event) => event.type.replace('response.', '').replace('code_interpreter_call', 'ci'))
+const types = async (id: string): Promise<string[]> =>
+  (await bench.events(id)).map((event) => event.type.replace('response.', '').replace('code_interpreter_call', 'ci'))
 
 describe('a turn without tools', () => {
   it('streams the answer in the order of the wire', async () => {
@@ -22,12 +23,24 @@ describe('a turn without tools', () => {
     const seen = await types(id)
     expect(seen.slice(0, 5)).toEqual(['created', 'in_progress', 'output_item.added', 'content_part.added', 'output_text.delta'])
     expect(seen.slice(-4)).toEqual(['output_text.done', 'content_part.done', 'output_item.done', 'completed'])
-    expect(events.filter((event) => event.type === 'response.output_text.delta').map((event) => event.data['delta']).join('')).toBe('Hello, world. How are you?')
+    expect(
+      events
+        .filter((event) => event.type === 'response.output_text.delta')
+        .map((event) => event.data['delta'])
+        .join(''),
+    ).toBe('Hello, world. How are you?')
     expect(row.tailEvents.at(-1)?.type).toBe('response.completed')
     expect(bench.upstream.requests[0]).toMatchObject({
       path: '/v1/chat/completions',
       authorization: 'Bearer sk-scripted',
-      body: { model: 'upstream-model', stream: true, messages: [{ role: 'system', content: 'Be kind.' }, { role: 'user', content: 'Hi' }] },
+      body: {
+        model: 'upstream-model',
+        stream: true,
+        messages: [
+          { role: 'system', content: 'Be kind.' },
+          { role: 'user', content: 'Hi' },
+        ],
+      },
     })
     expect(bench.upstream.requests[0]?.body.tools).toBeUndefined()
   })
@@ -46,23 +59,57 @@ describe('a turn with code', () => {
     const { id } = await bench.accept({ ...INTERPRETER, include: ['code_interpreter_call.outputs'] })
     const row = await bench.finish(id, (code) => {
       expect(code).toBe('print(6 * 7)')
-      return { result: { stdout: '42\n', cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [{ output_type: 'stream', name: 'stdout', text: '42\n' }] }] } }
+      return {
+        result: {
+          stdout: '42\n',
+          cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [{ output_type: 'stream', name: 'stdout', text: '42\n' }] }],
+        },
+      }
     })
     expect(await types(id)).toEqual([
-      'created', 'in_progress',
-      'output_item.added', 'ci.in_progress', 'ci_code.delta', 'ci_code.done', 'ci.interpreting', 'ci.completed', 'output_item.done',
-      'output_item.added', 'content_part.added', 'output_text.delta', 'output_text.done', 'content_part.done', 'output_item.done', 'completed',
+      'created',
+      'in_progress',
+      'output_item.added',
+      'ci.in_progress',
+      'ci_code.delta',
+      'ci_code.done',
+      'ci.interpreting',
+      'ci.completed',
+      'output_item.done',
+      'output_item.added',
+      'content_part.added',
+      'output_text.delta',
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+      'completed',
     ])
     expect(row.containerId).toMatch(/^cntr_/)
-    expect(await bench.storage.table.containers.get(bench.tenant, row.containerId ?? '')).toMatchObject({ id: row.containerId, name: 'auto', queue: [] })
+    expect(await bench.storage.table.containers.get(bench.tenant, row.containerId ?? '')).toMatchObject({
+      id: row.containerId,
+      name: 'auto',
+      queue: [],
+    })
     expect(row.items).toMatchObject([
-      { type: 'code_interpreter_call', status: 'completed', code: 'print(6 * 7)', containerId: row.containerId, outcome: { logs: '42', status: 'succeeded' } },
+      {
+        type: 'code_interpreter_call',
+        status: 'completed',
+        code: 'print(6 * 7)',
+        containerId: row.containerId,
+        outcome: { logs: '42', status: 'succeeded' },
+      },
       { type: 'message', text: 'It is 42.' },
     ])
     const done = (await bench.events(id)).find((event) => event.type === 'response.output_item.done')
-    expect(done?.data['item']).toMatchObject({ outputs: [{ type: 'logs', logs: '42' }], x_cellblock: { status: 'succeeded', usage: { run_ms: 3 } } })
+    expect(done?.data['item']).toMatchObject({
+      outputs: [{ type: 'logs', logs: '42' }],
+      x_cellblock: { status: 'succeeded', usage: { run_ms: 3 } },
+    })
     const second = bench.upstream.requests[1]?.body.messages.slice(-2)
-    expect(second).toMatchObject([{ role: 'assistant', tool_calls: [{ function: { name: 'python', arguments: '{"code":"print(6 * 7)"}' } }] }, { role: 'tool', content: expect.stringContaining('42') }])
+    expect(second).toMatchObject([
+      { role: 'assistant', tool_calls: [{ function: { name: 'python', arguments: '{"code":"print(6 * 7)"}' } }] },
+      { role: 'tool', content: expect.stringContaining('42') },
+    ])
   })
 
   it('starts nothing when no code runs', async () => {
@@ -85,18 +132,26 @@ describe('a turn with code', () => {
   })
 
   it('turns paths into links that open the file, and cites it', async () => {
-    bench.upstream.play((_, turn) => (turn === 0 ? runPython('save()') : say('See [plot](sandbox:/mnt/data/plot.png), also /mnt/data/other.csv and notes.txt.', 3)))
+    bench.upstream.play((_, turn) =>
+      turn === 0 ? runPython('save()') : say('See [plot](sandbox:/mnt/data/plot.png), also /mnt/data/other.csv and notes.txt.', 3),
+    )
     const { id } = await bench.accept(INTERPRETER)
     const row = await bench.finish(id, () => ({ files: { 'plot.png': 'PNG', 'notes.txt': 'hi' } }))
     const [ci, message] = row.items
     if (message?.type !== 'message' || ci?.type !== 'code_interpreter_call') throw new Error('unexpected items')
     expect(message.text).toMatch(/^See \[plot\]\(http:\/\/localhost:8787\/d\/[\w-]{43}\), also \/mnt\/data\/other\.csv and notes\.txt\.$/)
-    expect(message.citations.map((citation) => message.text.slice(citation.startIndex, citation.endIndex))).toEqual([expect.stringMatching(/^http.*\/d\//), 'notes.txt'])
+    expect(message.citations.map((citation) => message.text.slice(citation.startIndex, citation.endIndex))).toEqual([
+      expect.stringMatching(/^http.*\/d\//),
+      'notes.txt',
+    ])
     const plot = ci.outcome?.files.find((file) => file.path === 'plot.png')
     expect(message.text).toContain(plot?.url)
     const events = await bench.events(id)
     expect(events.filter((event) => event.type.endsWith('annotation.added'))).toHaveLength(2)
-    const streamed = events.filter((event) => event.type === 'response.output_text.delta').map((event) => event.data['delta']).join('')
+    const streamed = events
+      .filter((event) => event.type === 'response.output_text.delta')
+      .map((event) => event.data['delta'])
+      .join('')
     expect(streamed).toBe(message.text)
   })
 })

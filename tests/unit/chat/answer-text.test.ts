@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AnswerText, type NameableFile } from '../../../services/chat/answer/answer-text.ts'
 
-const file = (path: string, isFresh = true): NameableFile => ({ fileId: `id-${path}`, containerId: 'cntr_1', path, isFresh, url: async () => `https://h/d/${Buffer.from(path).toString('hex')}` })
+const file = (path: string, isFresh = true): NameableFile => ({
+  fileId: `id-${path}`,
+  containerId: 'cntr_1',
+  path,
+  isFresh,
+  url: async () => `https://h/d/${Buffer.from(path).toString('hex')}`,
+})
 
 async function write(pieces: readonly string[], files: readonly NameableFile[]) {
   const text = new AnswerText(files)
@@ -10,14 +16,23 @@ async function write(pieces: readonly string[], files: readonly NameableFile[]) 
   for (const piece of pieces) streamed += await text.push(piece)
   streamed += await text.end()
   expect(streamed).toBe(text.text)
-  return { text: text.text, cited: text.citations.map((citation) => [citation.fileId, text.text.slice(citation.startIndex, citation.endIndex)]) }
+  return {
+    text: text.text,
+    cited: text.citations.map((citation) => [citation.fileId, text.text.slice(citation.startIndex, citation.endIndex)]),
+  }
 }
 
 describe('AnswerText', () => {
   it('cites each link, and a fresh file that is named without one', async () => {
-    const { text, cited } = await write(['😀 [a](sandbox:/mnt/data/a.png) and `b.csv`, not old.txt'], [file('a.png'), file('sub/b.csv'), file('old.txt', false)])
+    const { text, cited } = await write(
+      ['😀 [a](sandbox:/mnt/data/a.png) and `b.csv`, not old.txt'],
+      [file('a.png'), file('sub/b.csv'), file('old.txt', false)],
+    )
     expect(text).toBe('😀 [a](https://h/d/612e706e67) and `b.csv`, not old.txt')
-    expect(cited).toEqual([['id-a.png', 'https://h/d/612e706e67'], ['id-sub/b.csv', 'b.csv']])
+    expect(cited).toEqual([
+      ['id-a.png', 'https://h/d/612e706e67'],
+      ['id-sub/b.csv', 'b.csv'],
+    ])
   })
 
   it('does not take a part of another name for a file', async () => {

@@ -9,7 +9,14 @@ import { inputEntries } from '../../../services/chat/conversation/input-entries.
 import { fileRow, responseRow } from '../../support/rows.ts'
 
 const message = (text: string, change: Partial<Extract<ResponseItem, { type: 'message' }>> = {}): ResponseItem => ({
-  type: 'message', id: 'msg_1', status: 'completed', text, citations: [], phase: 'final_answer', isRefusal: false, ...change,
+  type: 'message',
+  id: 'msg_1',
+  status: 'completed',
+  text,
+  citations: [],
+  phase: 'final_answer',
+  isRefusal: false,
+  ...change,
 })
 
 describe('inputEntries', () => {
@@ -17,7 +24,14 @@ describe('inputEntries', () => {
     expect(
       inputEntries([
         { role: 'developer', content: 'Rules' },
-        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Look' }, { type: 'input_image', image_url: 'data:image/png;base64,AA' }] },
+        {
+          type: 'message',
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'Look' },
+            { type: 'input_image', image_url: 'data:image/png;base64,AA' },
+          ],
+        },
         { type: 'reasoning', summary: [] },
         { type: 'item_reference', id: 'msg_9' },
         { type: 'code_interpreter_call', id: 'ci_1', code: 'print(1)', outputs: [{ type: 'logs', logs: '1' }] },
@@ -28,7 +42,13 @@ describe('inputEntries', () => {
       ]),
     ).toEqual([
       { kind: 'system', text: 'Rules' },
-      { kind: 'user', content: [{ type: 'text', text: 'Look' }, { type: 'image', url: 'data:image/png;base64,AA' }] },
+      {
+        kind: 'user',
+        content: [
+          { type: 'text', text: 'Look' },
+          { type: 'image', url: 'data:image/png;base64,AA' },
+        ],
+      },
       { kind: 'call', call: { id: 'ci_1', name: 'python', arguments: '{"code":"print(1)"}' } },
       { kind: 'result', callId: 'ci_1', text: '1' },
       { kind: 'call', call: { id: 'c1', name: 'f', arguments: '{}' } },
@@ -39,12 +59,25 @@ describe('inputEntries', () => {
 
   it('reads a text file, and names one that it cannot read', () => {
     const text = `data:text/csv;base64,${Buffer.from('a,b').toString('base64')}`
-    const [entry] = inputEntries([{ role: 'user', content: [{ type: 'input_file', filename: 'x.csv', file_data: text }, { type: 'input_file', filename: 'y.bin', file_id: 'file-1' }] }])
+    const [entry] = inputEntries([
+      {
+        role: 'user',
+        content: [
+          { type: 'input_file', filename: 'x.csv', file_data: text },
+          { type: 'input_file', filename: 'y.bin', file_id: 'file-1' },
+        ],
+      },
+    ])
     expect(entry).toMatchObject({ kind: 'user', content: expect.stringMatching(/^File "x\.csv":\na,b\n\[the file "y\.bin"/) })
   })
 
   it('never throws, whatever the items are', () => {
-    fc.assert(fc.property(fc.array(fc.dictionary(fc.constantFrom('type', 'role', 'content', 'output', 'outputs', 'call_id'), fc.jsonValue())), (items) => void inputEntries(items)))
+    fc.assert(
+      fc.property(
+        fc.array(fc.dictionary(fc.constantFrom('type', 'role', 'content', 'output', 'outputs', 'call_id'), fc.jsonValue())),
+        (items) => void inputEntries(items),
+      ),
+    )
   })
 })
 
@@ -52,7 +85,15 @@ describe('assemble', () => {
   it('gives every call exactly one result, right behind it', () => {
     const call = (id: string): Entry => ({ kind: 'call', call: { id, name: 'f', arguments: '{}' } })
     expect(
-      assemble([{ kind: 'user', content: 'Go' }, { kind: 'said', text: 'Well' }, call('a'), call('b'), { kind: 'result', callId: 'b', text: 'B' }, { kind: 'result', callId: 'stray', text: '?' }, { kind: 'user', content: 'And?' }]),
+      assemble([
+        { kind: 'user', content: 'Go' },
+        { kind: 'said', text: 'Well' },
+        call('a'),
+        call('b'),
+        { kind: 'result', callId: 'b', text: 'B' },
+        { kind: 'result', callId: 'stray', text: '?' },
+        { kind: 'user', content: 'And?' },
+      ]),
     ).toMatchObject([
       { role: 'user' },
       { role: 'assistant', content: 'Well', toolCalls: [{ id: 'a' }, { id: 'b' }] },
@@ -71,9 +112,21 @@ describe('buildEntries', () => {
     const earlier = {
       request: { ...request, instructions: 'old rules', input: 'Plot' },
       status: 'completed' as const,
-      items: [message('half', { status: 'incomplete', phase: null }), message(`See ${url}.`, { citations: [{ containerId: 'c', fileId: 'cfile_1', filename: 'p.png', startIndex: 4, endIndex: 4 + url.length }] })],
+      items: [
+        message('half', { status: 'incomplete', phase: null }),
+        message(`See ${url}.`, {
+          citations: [{ containerId: 'c', fileId: 'cfile_1', filename: 'p.png', startIndex: 4, endIndex: 4 + url.length }],
+        }),
+      ],
     }
-    expect(buildEntries({ request: { ...request, input: 'More' }, items: [], history: [earlier], files: [fileRow({ id: 'cfile_1', path: 'out/p.png' })] })).toEqual([
+    expect(
+      buildEntries({
+        request: { ...request, input: 'More' },
+        items: [],
+        history: [earlier],
+        files: [fileRow({ id: 'cfile_1', path: 'out/p.png' })],
+      }),
+    ).toEqual([
       { kind: 'user', content: 'Plot' },
       { kind: 'said', text: 'See sandbox:/mnt/data/out/p.png.' },
       { kind: 'user', content: 'More' },
@@ -81,11 +134,20 @@ describe('buildEntries', () => {
   })
 
   it('keeps one system message in front: the tool, the files, the instructions, the caller’s own', () => {
-    const wanted = { ...request, instructions: 'Be brief.', interpreter: { containerId: null, memoryTier: '1g' as const, fileIds: [] }, input: [{ role: 'system', content: 'Also this.' }, { role: 'user', content: 'Hi' }] }
+    const wanted = {
+      ...request,
+      instructions: 'Be brief.',
+      interpreter: { containerId: null, memoryTier: '1g' as const, fileIds: [] },
+      input: [
+        { role: 'system', content: 'Also this.' },
+        { role: 'user', content: 'Hi' },
+      ],
+    }
     const entries = buildEntries({ request: wanted, items: [], history: [], files: [fileRow({ path: 'a "b".csv', bytes: 7 })] })
     expect(entries.map((entry) => entry.kind)).toEqual(['system', 'user'])
     const text = entries[0]?.kind === 'system' ? entries[0].text : ''
-    for (const part of ['/mnt/data', '"a \\"b\\".csv" (7 bytes, uploaded by the user)', 'Be brief.', 'Also this.']) expect(text).toContain(part)
+    for (const part of ['/mnt/data', '"a \\"b\\".csv" (7 bytes, uploaded by the user)', 'Be brief.', 'Also this.'])
+      expect(text).toContain(part)
   })
 })
 
@@ -116,6 +178,10 @@ describe('fitWindow', () => {
     expect(fitted.at(-1)).toEqual(all.at(-1))
     expect(fitted[1]?.kind).toBe('user')
     expect(estimateTokens(fitted)).toBeLessThanOrEqual(1_500)
-    expect(assemble(fitted).filter((one) => one.role === 'tool').every((one) => one.role === 'tool' && one.content !== '(no result was given)')).toBe(true)
+    expect(
+      assemble(fitted)
+        .filter((one) => one.role === 'tool')
+        .every((one) => one.role === 'tool' && one.content !== '(no result was given)'),
+    ).toBe(true)
   })
 })

@@ -23,7 +23,8 @@ function bench(append: (batch: EventBatch<ResponseEvent>) => Promise<boolean> = 
 }
 
 const delta = (text: string, item = 'msg') => ({ type: 'response.output_text.delta', data: { item_id: item, delta: text } })
-const textIn = (batches: readonly EventBatch<ResponseEvent>[]): string => batches.flatMap((batch) => batch.events.map((event) => event.data['delta'] ?? '')).join('')
+const textIn = (batches: readonly EventBatch<ResponseEvent>[]): string =>
+  batches.flatMap((batch) => batch.events.map((event) => event.data['delta'] ?? '')).join('')
 
 describe('EventWriter', () => {
   it('numbers events from where the log ends, and names its fence', async () => {
@@ -31,7 +32,16 @@ describe('EventWriter', () => {
     writer.emit({ type: 'a', data: {} }, 'soon')
     writer.emit({ type: 'b', data: {} }, 'soon')
     await writer.drain()
-    expect(batches).toMatchObject([{ firstSeq: 5, fence: 3, events: [{ seq: 5, type: 'a' }, { seq: 6, type: 'b' }] }])
+    expect(batches).toMatchObject([
+      {
+        firstSeq: 5,
+        fence: 3,
+        events: [
+          { seq: 5, type: 'a' },
+          { seq: 6, type: 'b' },
+        ],
+      },
+    ])
     expect([writer.nextSeq, writer.writtenSeq, notified()]).toEqual([7, 7, 1])
   })
 

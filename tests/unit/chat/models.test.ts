@@ -24,7 +24,10 @@ describe('the model catalogue', () => {
   })
 
   it('lists the models of CELLBLOCK_MODELS, each with its endpoint', () => {
-    const list = [{ name: 'local', base_url: 'http://127.0.0.1:11434/v1', model: 'qwen3', context_window: 32_000 }, { name: 'claude', base_url: 'https://api.anthropic.com/v1', api_key_env: 'KEY' }]
+    const list = [
+      { name: 'local', base_url: 'http://127.0.0.1:11434/v1', model: 'qwen3', context_window: 32_000 },
+      { name: 'claude', base_url: 'https://api.anthropic.com/v1', api_key_env: 'KEY' },
+    ]
     const models = catalogue({ CELLBLOCK_MODELS: JSON.stringify(list), KEY: 'secret' })
     expect(models.find('local')).toMatchObject({ upstreamName: 'qwen3', contextWindow: 32_000 })
     expect(models.has('claude')).toBe(true)
@@ -43,7 +46,11 @@ describe('the model catalogue', () => {
   it('takes keys from the secret, and leaves out a model whose key is not there yet', () => {
     const list = JSON.stringify([{ name: 'x', base_url: 'http://h/v1', api_key_env: 'X_KEY' }])
     expect(createModelCatalogue(chatConfigFromSecret('{"X_KEY":"k"}', list)).has('x')).toBe(true)
-    expect(createModelCatalogue(chatConfigFromSecret('{}', list)).list().map((model) => model.id)).toEqual(['demo'])
+    expect(
+      createModelCatalogue(chatConfigFromSecret('{}', list))
+        .list()
+        .map((model) => model.id),
+    ).toEqual(['demo'])
     expect(() => chatConfigFromSecret('[1]', list)).toThrow('not a JSON object of strings')
   })
 
@@ -58,7 +65,16 @@ describe('the model catalogue', () => {
 describe('the demo model', () => {
   const python = { name: 'python', description: '', parameters: {} }
   async function ask(messages: readonly ModelMessage[], change: Partial<ModelRequest> = {}) {
-    const request: ModelRequest = { model: 'demo', messages, tools: [python], toolChoice: 'auto', temperature: null, topP: null, maxOutputTokens: null, ...change }
+    const request: ModelRequest = {
+      model: 'demo',
+      messages,
+      tools: [python],
+      toolChoice: 'auto',
+      temperature: null,
+      topP: null,
+      maxOutputTokens: null,
+      ...change,
+    }
     let text = ''
     let args = ''
     let finish = ''
@@ -70,12 +86,19 @@ describe('the demo model', () => {
     return { text, args, finish }
   }
   const user: ModelMessage = { role: 'user', content: '```python\na = 1\n```\n\n~~~py\nprint(a)\n~~~' }
-  const ran = (content: string): ModelMessage[] => [{ role: 'assistant', content: '', toolCalls: [{ id: 'x', name: 'python', arguments: '{}' }] }, { role: 'tool', toolCallId: 'x', content }]
+  const ran = (content: string): ModelMessage[] => [
+    { role: 'assistant', content: '', toolCalls: [{ id: 'x', name: 'python', arguments: '{}' }] },
+    { role: 'tool', toolCallId: 'x', content },
+  ]
 
   it('runs one block after another, then answers', async () => {
     expect(await ask([user])).toMatchObject({ args: '{"code":"a = 1\\n"}', finish: 'tool_calls' })
     expect(await ask([user, ...ran('status: succeeded')])).toMatchObject({ args: '{"code":"print(a)\\n"}' })
-    const answer = await ask([user, ...ran('status: succeeded'), ...ran('status: succeeded\nstdout:\n1\nfiles:\n- /mnt/data/p (1).png (12 bytes, new)')])
+    const answer = await ask([
+      user,
+      ...ran('status: succeeded'),
+      ...ran('status: succeeded\nstdout:\n1\nfiles:\n- /mnt/data/p (1).png (12 bytes, new)'),
+    ])
     expect(answer.finish).toBe('stop')
     expect(answer.text).toContain('[p (1).png](sandbox:/mnt/data/p (1).png)')
     expect(answer.text).not.toContain('- /mnt/data/p')
@@ -93,6 +116,10 @@ describe('the demo model', () => {
 
 describe('fencedPython', () => {
   it('finds Python blocks and no others', () => {
-    expect(fencedPython('```python\na\n```\n```js\nb\n```\n  ```py\n  c\n  ```\n````python\n```\nd\n````')).toEqual(['a\n', '  c\n', '```\nd\n'])
+    expect(fencedPython('```python\na\n```\n```js\nb\n```\n  ```py\n  c\n  ```\n````python\n```\nd\n````')).toEqual([
+      'a\n',
+      '  c\n',
+      '```\nd\n',
+    ])
   })
 })

@@ -21,7 +21,18 @@ describe('logsOf', () => {
   })
 
   it('keeps head and tail of what is too long', () => {
-    const logs = logsOf(result({ cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [{ output_type: 'stream', name: 'stdout', text: `head${'x'.repeat(100_000)}tail` }] }] }))
+    const logs = logsOf(
+      result({
+        cells: [
+          {
+            index: 0,
+            status: 'ok',
+            executionCount: 1,
+            outputs: [{ output_type: 'stream', name: 'stdout', text: `head${'x'.repeat(100_000)}tail` }],
+          },
+        ],
+      }),
+    )
     expect(logs.length).toBeLessThan(34_000)
     expect(logs).toMatch(/^head[^]*characters left out[^]*tail$/)
   })
@@ -30,9 +41,12 @@ describe('logsOf', () => {
 describe('modelTextOf', () => {
   it('tells how it ended, what was printed and which files there are', () => {
     const files = [{ id: 'f', path: 'a.csv', bytes: 3, sha256: '', mime: 'text/csv', isNew: true, modifiedFrom: null }]
-    expect(modelTextOf({ status: 'succeeded', reason: null }, result({ stdout: '42\n', files, lost: [{ what: 'file "b"', reason: 'Too big.' }] }))).toBe(
-      'status: succeeded\nstdout:\n42\nfiles:\n- /mnt/data/a.csv (3 bytes, new)\nmissing:\n- file "b": Too big.',
-    )
+    expect(
+      modelTextOf(
+        { status: 'succeeded', reason: null },
+        result({ stdout: '42\n', files, lost: [{ what: 'file "b"', reason: 'Too big.' }] }),
+      ),
+    ).toBe('status: succeeded\nstdout:\n42\nfiles:\n- /mnt/data/a.csv (3 bytes, new)\nmissing:\n- file "b": Too big.')
   })
 
   it.each([
