@@ -11,6 +11,8 @@ export const BARS: Readonly<Record<string, { readonly atMost: number } | { reado
   image_mb: { atMost: 200 },
   sandbox_pss_mb: { atMost: 120 },
   server_rss_mb: { atMost: 250 },
+  bundle_mb: { atMost: 1.5 },
+  api_init_ms: { atMost: 200 },
   turn_vs_executions: { atMost: 2 },
 }
 

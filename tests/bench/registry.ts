@@ -1,6 +1,7 @@
 import type { Bench } from './bench.ts'
 import { baseline } from './figures/baseline.ts'
 import { breakdown } from './figures/breakdown.ts'
+import { bundle } from './figures/bundle.ts'
 import { cold } from './figures/cold.ts'
 import { fileCopy } from './figures/file-copy.ts'
 import { fresh } from './figures/fresh.ts'
@@ -12,7 +13,20 @@ import { throughput } from './figures/throughput.ts'
 import { turn } from './figures/turn.ts'
 
 /** In the order in which they run: what loads the server most comes last. */
-export const BENCHES: readonly Bench[] = [live, baseline, plot, turn, fresh, memory, cold, throughput, fileCopy, imageSize, breakdown]
+export const BENCHES: readonly Bench[] = [
+  live,
+  baseline,
+  plot,
+  turn,
+  fresh,
+  memory,
+  cold,
+  throughput,
+  fileCopy,
+  imageSize,
+  bundle,
+  breakdown,
+]
 
 /** Runs only when it is asked for by name or with --breakdown. */
 export const BREAKDOWN = breakdown.name
