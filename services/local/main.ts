@@ -2,15 +2,19 @@ import { ConfigError, readLocalConfig } from './config.ts'
 import { explainStart } from './explain-start.ts'
 import { startLocalServer } from './server.ts'
 
+const IMPATIENT_AFTER_MS = 2_000
+
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
 async function main(): Promise<void> {
   const config = readLocalConfig(process.argv.slice(2))
   const starting = startLocalServer(config)
-  let isStopping = false
+  let stoppingSince: number | null = null
   const stop = (signal: NodeJS.Signals): void => {
-    if (isStopping) process.exit(1)
-    isStopping = true
+    // A terminal's Ctrl-C arrives more than once: from the terminal and from npm. Only a later one means impatience.
+    if (stoppingSince !== null && Date.now() - stoppingSince > IMPATIENT_AFTER_MS) process.exit(1)
+    if (stoppingSince !== null) return
+    stoppingSince = Date.now()
     say(`\nStopping (${signal}): sandboxes and emulators end now …`)
     starting.then((server) => server.stop()).then(
       () => process.exit(0),
@@ -23,7 +27,7 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
 
   const server = await starting
-  if (isStopping) return
+  if (stoppingSince !== null) return
   say(`
 ✓ Cellblock is ready at ${server.url}
   API key    ${server.apiKey}

@@ -1,6 +1,3 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import Docker from 'dockerode'
 import { createApp } from '../api/app.ts'
 import { ApiConfig } from '../api/config.ts'
@@ -57,11 +54,7 @@ export async function startLocalServer(config: LocalConfig): Promise<LocalServer
 
 async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | void)[]): Promise<Omit<LocalServer, 'stop'>> {
   const telemetry = createLocalTelemetry(config.log)
-  const folder = config.dataDir ?? (await mkdtemp(join(tmpdir(), 'cellblock-data-')))
-  await mkdir(folder, { recursive: true })
-  if (config.dataDir === null) cleanups.push(() => rm(folder, { recursive: true, force: true }))
-
-  const emulators = await startEmulators({ dataDir: folder, log: (error) => telemetry.emit({ event: 'emulator', outcome: 'error', detail: String(error) }) })
+  const emulators = await startEmulators({ dataDir: config.dataDir, log: (error) => telemetry.emit({ event: 'emulator', outcome: 'error', detail: String(error) }) })
   cleanups.push(() => emulators.stop())
   const clients = createStorageClients({
     region: emulators.region,
@@ -80,7 +73,7 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   const supervisor = createSupervisorClient({ link })
   cleanups.push(() => link.close())
   const docker = new Docker()
-  const stage = stageOf(folder)
+  const stage = stageOf(config.dataDir ?? newId('worker'))
   const driver = createDockerDriver({
     docker, stage, supervisor, image: config.sandboxImage, runtime: config.dockerRuntime ?? undefined, labels: { [SERVER_LABEL]: String(process.pid) },
   })

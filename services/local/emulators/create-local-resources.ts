@@ -13,7 +13,11 @@ export interface LocalResources {
 }
 
 /** Makes the table, the queues with their dead-letter queues and the bucket from the definitions, unless they exist. */
-export async function createLocalResources(clients: { readonly dynamodb: DynamoDBClient; readonly sqs: SQSClient; readonly s3: S3Client }): Promise<LocalResources> {
+export async function createLocalResources(clients: {
+  readonly dynamodb: DynamoDBClient
+  readonly sqs: SQSClient
+  readonly s3: S3Client
+}): Promise<LocalResources> {
   const tableName = 'cellblock'
   const bucket = 'cellblock'
   const [queues] = await Promise.all([
@@ -21,7 +25,8 @@ export async function createLocalResources(clients: { readonly dynamodb: DynamoD
     clients.dynamodb.send(new CreateTableCommand(tableInput(tableName))).catch(ignoreExistingTable),
     clients.s3.send(new CreateBucketCommand({ Bucket: bucket })),
   ])
-  const byName = (urlOf: (queue: CreatedQueue) => string) => Object.fromEntries(queues.map((queue) => [queue.queue, urlOf(queue)])) as Record<QueueName, string>
+  const byName = (urlOf: (queue: CreatedQueue) => string) =>
+    Object.fromEntries(queues.map((queue) => [queue.queue, urlOf(queue)])) as Record<QueueName, string>
   return { tableName, bucket, queueUrls: byName((queue) => queue.url), deadLetterUrls: byName((queue) => queue.deadLetterUrl) }
 }
 
@@ -33,12 +38,16 @@ function tableInput(tableName: string): CreateTableCommandInput {
   ]
   const projection = (index: IndexDefinition) => {
     if (index.projection === 'ALL') return { ProjectionType: 'ALL' as const }
-    return index.projection.length === 0 ? { ProjectionType: 'KEYS_ONLY' as const } : { ProjectionType: 'INCLUDE' as const, NonKeyAttributes: [...index.projection] }
+    return index.projection.length === 0
+      ? { ProjectionType: 'KEYS_ONLY' as const }
+      : { ProjectionType: 'INCLUDE' as const, NonKeyAttributes: [...index.projection] }
   }
   return {
     TableName: tableName,
     BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: [partitionKey, sortKey, ...indexes.flatMap((index) => [index.partitionKey, index.sortKey])].map(({ name, type }) => ({ AttributeName: name, AttributeType: type })),
+    AttributeDefinitions: [partitionKey, sortKey, ...indexes.flatMap((index) => [index.partitionKey, index.sortKey])].map(
+      ({ name, type }) => ({ AttributeName: name, AttributeType: type }),
+    ),
     KeySchema: keySchema({ partitionKey, sortKey }),
     GlobalSecondaryIndexes: indexes.map((index) => ({ IndexName: index.name, KeySchema: keySchema(index), Projection: projection(index) })),
   }

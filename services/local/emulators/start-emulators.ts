@@ -27,9 +27,15 @@ export interface Emulators {
  * DynamoDB, SQS and S3 in this process, on loopback ports that the system chooses. With `dataDir` rows and objects outlive the process, a kill
  * included; without it they are gone after `stop`. Messages are never kept. `log` hears of faults of the object store.
  */
-export async function startEmulators(options: { readonly dataDir: string | null; readonly log: (error: unknown) => void }): Promise<Emulators> {
+export async function startEmulators(options: {
+  readonly dataDir: string | null
+  readonly log: (error: unknown) => void
+}): Promise<Emulators> {
   const region = 'us-east-1'
-  const credentials: S3Credentials = { accessKeyId: `CB${randomBytes(9).toString('hex').toUpperCase()}`, secretAccessKey: randomBytes(30).toString('base64url') }
+  const credentials: S3Credentials = {
+    accessKeyId: `CB${randomBytes(9).toString('hex').toUpperCase()}`,
+    secretAccessKey: randomBytes(30).toString('base64url'),
+  }
   const root = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'cellblock-data-')))
   await mkdir(root, { recursive: true, mode: 0o700 })
   const folder = await openObjectFolder(join(root, 'objects'))

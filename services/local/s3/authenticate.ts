@@ -34,7 +34,10 @@ const MAX_EXPIRES_SECONDS = 604_800
  * Throws S3Error unless the request carries a valid signature, in its headers or in its query. Returns the hash that the body must have,
  * or a word such as `UNSIGNED-PAYLOAD`.
  */
-export function authenticate(request: S3Request, options: { readonly credentials: S3Credentials; readonly region: string; readonly now: number }): string {
+export function authenticate(
+  request: S3Request,
+  options: { readonly credentials: S3Credentials; readonly region: string; readonly now: number },
+): string {
   const { credentials, region, now } = options
   const isPresigned = request.query.has('X-Amz-Signature')
   // A client that follows the API's redirect sends its API key along, because links lie under the API's own port: that is no signature.
@@ -45,14 +48,19 @@ export function authenticate(request: S3Request, options: { readonly credentials
   const claim = isPresigned ? readQuery(request) : readHeader(request)
   const signedAt = parseAmzDate(claim.amzDate)
   if (claim.accessKeyId !== credentials.accessKeyId) throw new S3Error('InvalidAccessKeyId', 'The access key is not known here.')
-  if (claim.scope !== scopeOf(claim.amzDate, region)) throw new S3Error('SignatureDoesNotMatch', 'The credential scope has another date, region or service.')
+  if (claim.scope !== scopeOf(claim.amzDate, region))
+    throw new S3Error('SignatureDoesNotMatch', 'The credential scope has another date, region or service.')
   refuseUnsignedHeaders(request, claim.signedHeaders)
 
-  const signature = signatureOf({ ...request, ...claim, region, headerValue: (name) => request.headers.get(name) ?? '' }, credentials.secretAccessKey)
+  const signature = signatureOf(
+    { ...request, ...claim, region, headerValue: (name) => request.headers.get(name) ?? '' },
+    credentials.secretAccessKey,
+  )
   if (!isSame(signature, claim.signature)) throw new S3Error('SignatureDoesNotMatch', 'The signature does not match the request.')
 
   if (isPresigned) refuseExpired(request, signedAt, now)
-  else if (Math.abs(now - signedAt) > MAX_SKEW_MS) throw new S3Error('RequestTimeTooSkewed', 'The time of the request and the time here differ too much.')
+  else if (Math.abs(now - signedAt) > MAX_SKEW_MS)
+    throw new S3Error('RequestTimeTooSkewed', 'The time of the request and the time here differ too much.')
   return claim.payloadHash
 }
 
@@ -73,12 +81,20 @@ function readQuery({ query }: S3Request): Claim {
 }
 
 function readHeader({ headers }: S3Request): Claim {
-  const parts = /^AWS4-HMAC-SHA256 Credential=([^,]+), *SignedHeaders=([^,]+), *Signature=([0-9a-f]+)$/.exec(headers.get('authorization') ?? '')
+  const parts = /^AWS4-HMAC-SHA256 Credential=([^,]+), *SignedHeaders=([^,]+), *Signature=([0-9a-f]+)$/.exec(
+    headers.get('authorization') ?? '',
+  )
   if (parts === null) throw new S3Error('AccessDenied', 'The Authorization header is not a Signature Version 4.')
   const [, credential = '', signedHeaders = '', signature = ''] = parts
   const payloadHash = headers.get('x-amz-content-sha256')
   if (payloadHash === undefined) throw new S3Error('InvalidRequest', 'The header x-amz-content-sha256 is missing.')
-  return { ...splitCredential(credential), signedHeaders: signedHeaders.split(';'), signature, amzDate: headers.get('x-amz-date') ?? '', payloadHash }
+  return {
+    ...splitCredential(credential),
+    signedHeaders: signedHeaders.split(';'),
+    signature,
+    amzDate: headers.get('x-amz-date') ?? '',
+    payloadHash,
+  }
 }
 
 function splitCredential(credential: string): Pick<Claim, 'accessKeyId' | 'scope'> {
@@ -104,7 +120,8 @@ function refuseUnsignedHeaders({ headers }: S3Request, signedHeaders: readonly s
 function refuseExpired({ query }: S3Request, signedAt: number, now: number): void {
   const expires = query.get('X-Amz-Expires') ?? ''
   const seconds = /^\d{1,7}$/.test(expires) ? Number(expires) : Number.NaN
-  if (!(seconds >= 1 && seconds <= MAX_EXPIRES_SECONDS)) throw new S3Error('AccessDenied', 'X-Amz-Expires has to be between 1 and 604800 seconds.')
+  if (!(seconds >= 1 && seconds <= MAX_EXPIRES_SECONDS))
+    throw new S3Error('AccessDenied', 'X-Amz-Expires has to be between 1 and 604800 seconds.')
   if (signedAt - now > MAX_SKEW_MS) throw new S3Error('AccessDenied', 'Request is not valid yet')
   if (now > signedAt + seconds * 1000) throw new S3Error('AccessDenied', 'Request has expired')
 }

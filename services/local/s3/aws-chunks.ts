@@ -8,7 +8,10 @@ const MAX_LINE = 4096
  * Undoes the `aws-chunked` encoding: `<hex length>[;extension]\r\n<bytes>\r\n … 0\r\n<trailer: value>\r\n … \r\n`. Trailers are handed over as they come.
  * Throws S3Error IncompleteBody when the body is cut off or malformed.
  */
-export async function* decodeAwsChunks(body: AsyncIterable<Uint8Array>, onTrailer: (name: string, value: string) => void): AsyncGenerator<Uint8Array> {
+export async function* decodeAwsChunks(
+  body: AsyncIterable<Uint8Array>,
+  onTrailer: (name: string, value: string) => void,
+): AsyncGenerator<Uint8Array> {
   let buffered: Buffer = Buffer.alloc(0)
   let left = 0
   let state = 'size' as 'size' | 'data' | 'data-end' | 'trailers' | 'done'

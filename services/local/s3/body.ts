@@ -33,7 +33,8 @@ const DIGESTS: Readonly<Record<string, () => Digest>> = {
   'x-amz-checksum-sha256': () => hashDigest('sha256'),
   'content-md5': () => hashDigest('md5'),
 }
-const isChecksum = (name: string): boolean => name === 'content-md5' || (name.startsWith('x-amz-checksum-') && !/-(algorithm|mode|type)$/.test(name))
+const isChecksum = (name: string): boolean =>
+  name === 'content-md5' || (name.startsWith('x-amz-checksum-') && !/-(algorithm|mode|type)$/.test(name))
 
 /**
  * The bytes that are meant: unwrapped when the SDK sent them in chunks with a trailer, and checked as they pass. The last step of the
@@ -42,7 +43,10 @@ const isChecksum = (name: string): boolean => name === 'content-md5' || (name.st
 export async function* verifiedBody(body: Chunks, headers: ReadonlyMap<string, string>, payloadHash: string): AsyncGenerator<Uint8Array> {
   const promised = new Map<string, string>()
   for (const [name, value] of headers) if (isChecksum(name)) promised.set(name, value)
-  const trailerNames = (headers.get('x-amz-trailer') ?? '').split(',').map((name) => name.trim().toLowerCase()).filter(isChecksum)
+  const trailerNames = (headers.get('x-amz-trailer') ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter(isChecksum)
   const digests = new Map([...promised.keys(), ...trailerNames].map((name) => [name, digestFor(name)]))
   if (/^[0-9a-f]{64}$/.test(payloadHash)) {
     promised.set('payload', Buffer.from(payloadHash, 'hex').toString('base64'))
@@ -60,17 +64,23 @@ export async function* verifiedBody(body: Chunks, headers: ReadonlyMap<string, s
   }
 
   const decodedLength = headers.get('x-amz-decoded-content-length')
-  if (isChunked && decodedLength !== undefined && Number(decodedLength) !== bytes) throw new S3Error('IncompleteBody', 'The body has another length than the request promised.')
+  if (isChunked && decodedLength !== undefined && Number(decodedLength) !== bytes)
+    throw new S3Error('IncompleteBody', 'The body has another length than the request promised.')
   for (const [name, digest] of digests) {
     const wanted = promised.get(name)
     if (wanted === undefined) throw new S3Error('InvalidRequest', `The trailer ${name} is missing.`)
-    if (!isSame(digest.base64(), wanted)) throw new S3Error(name === 'payload' ? 'XAmzContentSHA256Mismatch' : 'BadDigest', 'The body is not the one that the request describes.')
+    if (!isSame(digest.base64(), wanted))
+      throw new S3Error(
+        name === 'payload' ? 'XAmzContentSHA256Mismatch' : 'BadDigest',
+        'The body is not the one that the request describes.',
+      )
   }
 }
 
 function digestFor(name: string): Digest {
   const make = DIGESTS[name]
-  if (make === undefined) throw new S3Error('NotImplemented', `The checksum ${name} is not supported; CRC32, SHA1, SHA256 and Content-MD5 are.`)
+  if (make === undefined)
+    throw new S3Error('NotImplemented', `The checksum ${name} is not supported; CRC32, SHA1, SHA256 and Content-MD5 are.`)
   return make()
 }
 

@@ -78,7 +78,8 @@ function splitPath(rawPath: string, prefix: string): { readonly bucket: string; 
 }
 
 /** The other side went away in the middle. */
-const isGone = (incoming: IncomingMessage, response: ServerResponse): boolean => (incoming.destroyed && !incoming.complete) || response.destroyed
+const isGone = (incoming: IncomingMessage, response: ServerResponse): boolean =>
+  (incoming.destroyed && !incoming.complete) || response.destroyed
 
 function refuse(incoming: IncomingMessage, response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
@@ -86,7 +87,11 @@ function refuse(incoming: IncomingMessage, response: ServerResponse, error: unkn
     return
   }
   const refusal = error instanceof S3Error ? error : new S3Error('InternalError', 'The local store failed. Its log says why.')
-  const body = renderXml('Error', { Code: refusal.code, Message: refusal.message, RequestId: String(response.getHeader('x-amz-request-id')) })
+  const body = renderXml('Error', {
+    Code: refusal.code,
+    Message: refusal.message,
+    RequestId: String(response.getHeader('x-amz-request-id')),
+  })
   if (!incoming.complete) {
     // Reading on lets the sender see the answer; a sender that does not stop is cut off.
     response.setHeader('connection', 'close')

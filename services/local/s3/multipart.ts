@@ -54,7 +54,8 @@ export function createMultipartUploads(folder: ObjectFolder): MultipartUploads {
 
     async putPart(uploadId, partNumber, body) {
       const upload = uploadOf(uploadId)
-      if (!(Number.isInteger(partNumber) && partNumber >= 1 && partNumber <= 10_000)) throw new S3Error('InvalidArgument', 'Part numbers go from 1 to 10,000.')
+      if (!(Number.isInteger(partNumber) && partNumber >= 1 && partNumber <= 10_000))
+        throw new S3Error('InvalidArgument', 'Part numbers go from 1 to 10,000.')
       const part: Part = { etag: `"${randomBytes(16).toString('hex')}"`, path: folder.temporaryPath() }
       const file = await open(part.path, 'wx', 0o600)
       try {
@@ -76,9 +77,11 @@ export function createMultipartUploads(folder: ObjectFolder): MultipartUploads {
       const upload = uploadOf(uploadId)
       if (wanted.length === 0) throw new S3Error('MalformedXML', 'The list of parts is empty.')
       const parts = wanted.map(({ partNumber, etag }, index) => {
-        if (index > 0 && partNumber <= (wanted[index - 1]?.partNumber ?? 0)) throw new S3Error('InvalidPartOrder', 'The parts are not in ascending order.')
+        if (index > 0 && partNumber <= (wanted[index - 1]?.partNumber ?? 0))
+          throw new S3Error('InvalidPartOrder', 'The parts are not in ascending order.')
         const part = upload.parts.get(partNumber)
-        if (part === undefined || part.etag !== etag) throw new S3Error('InvalidPart', `Part ${partNumber} was not uploaded, or has another ETag.`)
+        if (part === undefined || part.etag !== etag)
+          throw new S3Error('InvalidPart', `Part ${partNumber} was not uploaded, or has another ETag.`)
         return part
       })
       const stored = await folder.put(upload.bucket, upload.key, contentsOf(parts), { contentType: upload.contentType })

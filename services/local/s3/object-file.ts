@@ -27,7 +27,12 @@ const WRITE_BYTES = 1024 * 1024
  * Writes an object as one file: its bytes, then its metadata as JSON. One rename makes both appear at once, so a crash can never leave
  * bytes without a name or a name without bytes. Returns the number of the object's own bytes.
  */
-export async function writeObjectFile(path: string, body: AsyncIterable<Uint8Array>, metadata: ObjectMetadata, maxBytes: number): Promise<number> {
+export async function writeObjectFile(
+  path: string,
+  body: AsyncIterable<Uint8Array>,
+  metadata: ObjectMetadata,
+  maxBytes: number,
+): Promise<number> {
   const file = await open(path, 'wx', 0o600)
   try {
     const bytes = await writeChunks(file, body, maxBytes)

@@ -13,7 +13,12 @@ export interface ObjectFolder {
   createBucket(bucket: string): Promise<void>
   hasBucket(bucket: string): Promise<boolean>
   /** Takes effect at once or not at all. With `onlyNew` throws S3Error PreconditionFailed when the key is taken. */
-  put(bucket: string, key: string, body: AsyncIterable<Uint8Array>, options: { readonly contentType: string; readonly onlyNew?: boolean }): Promise<StoredObject>
+  put(
+    bucket: string,
+    key: string,
+    body: AsyncIterable<Uint8Array>,
+    options: { readonly contentType: string; readonly onlyNew?: boolean },
+  ): Promise<StoredObject>
   open(bucket: string, key: string): Promise<OpenObject | null>
   delete(bucket: string, key: string): Promise<void>
   /** In the order of the keys' bytes. */
@@ -36,11 +41,16 @@ export async function openObjectFolder(folder: string): Promise<ObjectFolder> {
   const temporaryPath = (): string => join(temporary, randomBytes(16).toString('hex'))
 
   const bucketPath = (bucket: string): string => {
-    if (!BUCKET_NAME.test(bucket)) throw new S3Error('InvalidBucketName', 'A bucket name has 3 to 63 lower-case letters, digits and hyphens.')
+    if (!BUCKET_NAME.test(bucket))
+      throw new S3Error('InvalidBucketName', 'A bucket name has 3 to 63 lower-case letters, digits and hyphens.')
     return join(folder, 'buckets', bucket)
   }
   const objectPath = (bucket: string, key: string): string => join(bucketPath(bucket), folderName(key), hashOf(key))
-  const hasBucket = (bucket: string): Promise<boolean> => access(bucketPath(bucket)).then(() => true, () => false)
+  const hasBucket = (bucket: string): Promise<boolean> =>
+    access(bucketPath(bucket)).then(
+      () => true,
+      () => false,
+    )
 
   return {
     temporaryPath,
@@ -83,7 +93,7 @@ export async function openObjectFolder(folder: string): Promise<ObjectFolder> {
           if (object.metadata.key.startsWith(prefix)) found.push({ ...object.metadata, bytes: object.bytes })
         }
       }
-      return found.sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
+      return found.toSorted((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
     },
   }
 }

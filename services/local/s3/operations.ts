@@ -56,7 +56,8 @@ export const OPERATIONS = {
     const { folder, bucket } = operation
     await requireBucket(folder, bucket)
     const keys = readTags(await readXml(operation), 'Object').map((object) => readText(object, 'Key'))
-    if (keys.length === 0 || keys.length > MAX_KEYS) throw new S3Error('MalformedXML', `Between 1 and ${MAX_KEYS} keys can be deleted at once.`)
+    if (keys.length === 0 || keys.length > MAX_KEYS)
+      throw new S3Error('MalformedXML', `Between 1 and ${MAX_KEYS} keys can be deleted at once.`)
     const deleted: XmlTree[] = []
     for (const key of keys) {
       if (key === null) throw new S3Error('MalformedXML', 'An object to delete has no key.')
@@ -69,7 +70,8 @@ export const OPERATIONS = {
   async listObjects({ folder, bucket, request, response }: Operation) {
     await requireBucket(folder, bucket)
     const { query } = request
-    if (query.get('list-type') !== '2' || (query.get('delimiter') ?? '') !== '') throw new S3Error('NotImplemented', 'Only ListObjectsV2 without a delimiter is supported.')
+    if (query.get('list-type') !== '2' || (query.get('delimiter') ?? '') !== '')
+      throw new S3Error('NotImplemented', 'Only ListObjectsV2 without a delimiter is supported.')
     const prefix = query.get('prefix') ?? ''
     const token = query.get('continuation-token')
     const after = token === undefined ? (query.get('start-after') ?? '') : Buffer.from(token, 'base64url').toString('utf8')
@@ -95,14 +97,21 @@ export const OPERATIONS = {
   },
 
   async uploadPart(operation: Operation) {
-    const { etag } = await operation.uploads.putPart(uploadIdOf(operation), Number(operation.request.query.get('partNumber')), bodyOf(operation))
+    const { etag } = await operation.uploads.putPart(
+      uploadIdOf(operation),
+      Number(operation.request.query.get('partNumber')),
+      bodyOf(operation),
+    )
     operation.response.writeHead(200, { etag }).end()
   },
 
   async completeMultipartUpload(operation: Operation) {
     const { uploads, bucket, key, response } = operation
     const uploadId = uploadIdOf(operation)
-    const parts = readTags(await readXml(operation), 'Part').map((part) => ({ partNumber: Number(readText(part, 'PartNumber')), etag: readText(part, 'ETag') ?? '' }))
+    const parts = readTags(await readXml(operation), 'Part').map((part) => ({
+      partNumber: Number(readText(part, 'PartNumber')),
+      etag: readText(part, 'ETag') ?? '',
+    }))
     const stored = await uploads.complete(uploadId, parts)
     sendXml(response, 'CompleteMultipartUploadResult', { Bucket: bucket, Key: key, ETag: stored.etag })
   },
@@ -121,12 +130,14 @@ export function operationOf({ method, query, headers }: S3Request, key: string):
     if (method === 'POST') return query.has('delete') ? 'deleteObjects' : null
     return ({ PUT: 'createBucket', HEAD: 'headBucket', GET: 'listObjects' } as const)[method] ?? null
   }
-  if (query.has('uploadId')) return ({ PUT: 'uploadPart', POST: 'completeMultipartUpload', DELETE: 'abortMultipartUpload' } as const)[method] ?? null
+  if (query.has('uploadId'))
+    return ({ PUT: 'uploadPart', POST: 'completeMultipartUpload', DELETE: 'abortMultipartUpload' } as const)[method] ?? null
   if (method === 'POST') return query.has('uploads') ? 'createMultipartUpload' : null
   return ({ PUT: 'putObject', GET: 'getObject', HEAD: 'headObject', DELETE: 'deleteObject' } as const)[method] ?? null
 }
 
-const bodyOf = ({ incoming, request, payloadHash }: Operation): Chunks => verifiedBody(incoming.iterator({ destroyOnReturn: false }), request.headers, payloadHash)
+const bodyOf = ({ incoming, request, payloadHash }: Operation): Chunks =>
+  verifiedBody(incoming.iterator({ destroyOnReturn: false }), request.headers, payloadHash)
 
 async function readXml(operation: Operation): Promise<string> {
   const chunks: Uint8Array[] = []

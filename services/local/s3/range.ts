@@ -12,7 +12,10 @@ export function parseRange(header: string | undefined, bytes: number): ByteRange
   if (parts === null) return null
   const [, from = '', to = ''] = parts
   if (from === '' && to === '') return null
-  const range = from === '' ? { start: Math.max(0, bytes - Number(to)), end: bytes - 1 } : { start: Number(from), end: to === '' ? bytes - 1 : Math.min(Number(to), bytes - 1) }
+  const range =
+    from === ''
+      ? { start: Math.max(0, bytes - Number(to)), end: bytes - 1 }
+      : { start: Number(from), end: to === '' ? bytes - 1 : Math.min(Number(to), bytes - 1) }
   if (range.start > range.end) {
     if (from !== '' && to !== '' && Number(from) > Number(to)) return null
     throw new S3Error('InvalidRange', 'The requested range is not satisfiable')

@@ -13,7 +13,11 @@ const OVERRIDES = {
   'response-expires': 'expires',
 } as const
 /** Stored bytes are a stranger's: a browser may neither guess their type nor run them. */
-const SAFETY_HEADERS = { 'x-content-type-options': 'nosniff', 'content-security-policy': 'sandbox', 'referrer-policy': 'no-referrer' } as const
+const SAFETY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': 'sandbox',
+  'referrer-policy': 'no-referrer',
+} as const
 const READ_BYTES = 256 * 1024
 
 /** Streams an object, or a range of it, or for HEAD its headers only. */
@@ -49,6 +53,7 @@ export async function sendObject({ folder, bucket, key, request, response }: Ope
 }
 
 function headerText(value: string): string {
-  if (!/^[\x20-\x7e]*$/.test(value)) throw new S3Error('InvalidArgument', 'A header of the answer may have printable ASCII characters only.')
+  if (!/^[\x20-\x7e]*$/.test(value))
+    throw new S3Error('InvalidArgument', 'A header of the answer may have printable ASCII characters only.')
   return value
 }

@@ -17,7 +17,8 @@ export interface SignedParts {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
-const encode = (text: string): string => encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+const encode = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
 export const scopeOf = (amzDate: string, region: string): string => `${amzDate.slice(0, 8)}/${region}/s3/aws4_request`
 
@@ -31,16 +32,27 @@ export function signatureOf(parts: SignedParts, secretAccessKey: string): string
 
 function canonicalRequest(parts: SignedParts): string {
   const headers = parts.signedHeaders.map((name) => `${name}:${parts.headerValue(name).trim().replace(/ +/g, ' ')}\n`)
-  return [parts.method, canonicalPath(parts.rawPath), canonicalQuery(parts.rawQuery), headers.join(''), parts.signedHeaders.join(';'), parts.payloadHash].join('\n')
+  return [
+    parts.method,
+    canonicalPath(parts.rawPath),
+    canonicalQuery(parts.rawQuery),
+    headers.join(''),
+    parts.signedHeaders.join(';'),
+    parts.payloadHash,
+  ].join('\n')
 }
 
-const canonicalPath = (rawPath: string): string => rawPath.split('/').map((segment) => encode(decodeURIComponent(segment))).join('/')
+const canonicalPath = (rawPath: string): string =>
+  rawPath
+    .split('/')
+    .map((segment) => encode(decodeURIComponent(segment)))
+    .join('/')
 
 function canonicalQuery(rawQuery: string): string {
   return queryPairs(rawQuery)
     .filter(([name]) => name !== 'X-Amz-Signature')
     .map(([name, value]) => [encode(name), encode(value)] as const)
-    .sort(([nameA, valueA], [nameB, valueB]) => compare(nameA, nameB) || compare(valueA, valueB))
+    .toSorted(([nameA, valueA], [nameB, valueB]) => compare(nameA, nameB) || compare(valueA, valueB))
     .map(([name, value]) => `${name}=${value}`)
     .join('&')
 }

@@ -14,7 +14,9 @@ function renderTag(tag: string, value: XmlTree[string]): string {
   if (value === undefined) return ''
   if (Array.isArray(value)) return value.map((one: XmlTree) => renderTag(tag, one)).join('')
   if (typeof value !== 'object') return `<${tag}>${escapeXml(String(value))}</${tag}>`
-  return `<${tag}>${Object.entries(value).map(([name, inner]) => renderTag(name, inner)).join('')}</${tag}>`
+  return `<${tag}>${Object.entries(value)
+    .map(([name, inner]) => renderTag(name, inner))
+    .join('')}</${tag}>`
 }
 
 /** The contents of every `<tag>` in a small, flat document such as the SDK sends. */

@@ -27,9 +27,16 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
       const moved =
         (await table.sandboxes.move(sandbox.id, ['starting'], { ...change, state: 'ready' }, { unclaimed: true })) ??
         (await table.sandboxes.move(sandbox.id, ['starting'], { ...change, state: 'claimed' }))
-      report(moved === null ? 'unwanted' : 'ready')
-      if (moved === null) await driver.stop(sandbox.id)
-      return moved
+      if (moved !== null) {
+        report('ready')
+        return moved
+      }
+      // Another delivery of the same start was faster, or nobody wants it any more.
+      const present = await table.sandboxes.get(sandbox.id)
+      const isWanted = present?.state === 'ready' || present?.state === 'claimed'
+      report(isWanted ? 'ready_before' : 'unwanted')
+      if (!isWanted) await driver.stop(sandbox.id)
+      return isWanted ? present : null
     }
     if (sight.phase === 'gone') report(sight.reason, sight.detail ?? null)
     else report('timed_out')
@@ -37,7 +44,8 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
     report(cause instanceof DriverError ? cause.kind : 'error', cause instanceof Error ? cause.message : String(cause))
     if (!(cause instanceof DriverError)) throw cause
   }
-  await driver.stop(sandbox.id)
-  await table.sandboxes.move(sandbox.id, ['starting'], { state: 'gone', dueAt: clock.now() + GONE_KEPT_MS })
+  // Only who ends the start in the row may stop it: another delivery may have brought it to an end that is used by now.
+  const ended = await table.sandboxes.move(sandbox.id, ['starting'], { state: 'gone', dueAt: clock.now() + GONE_KEPT_MS })
+  if (ended !== null) await driver.stop(sandbox.id)
   return null
 }

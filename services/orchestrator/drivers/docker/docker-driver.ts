@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import type { MemoryTier } from '../../../core/limits.ts'
 import { DriverError, type SandboxDriver, type SandboxSight, type SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
@@ -26,6 +27,9 @@ export interface DockerDriverOptions {
   readonly transport?: 'unix' | 'exec' | undefined
   readonly readOnlyBinds?: readonly string[] | undefined
 }
+
+const NAMESAKE_TRIES = 100
+const NAMESAKE_PAUSE_MS = 50
 
 /** How long `inspect` waits for a supervisor's word, milliseconds. */
 const HEALTH_MS = 2_000
@@ -68,6 +72,7 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
         seccompProfile,
         controlFolder: folder,
         runtime: options.runtime,
+        labels: options.labels,
         readOnlyBinds: options.readOnlyBinds,
       }
       const container = docker.getContainer(spec.sandboxId)
@@ -79,7 +84,8 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
           throw toDriverError(error, image)
         }
         // Made by an earlier delivery. One that ran already is never run again: what it held is gone.
-        if ((await look(spec.sandboxId))?.State.Status !== 'created') return
+        const status = await statusOfNamesake(container, signal)
+        if (status !== 'created') return
       }
       signal.throwIfAborted()
       await container.start().catch((error: unknown) => {
@@ -171,6 +177,16 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
         })
     },
   }
+}
+
+/** The engine keeps a name for a container that it is still making, so one that is not there yet is waited for. Null when its making failed. */
+async function statusOfNamesake(container: Docker.Container, signal: AbortSignal): Promise<string | null> {
+  for (let tries = 0; tries < NAMESAKE_TRIES; tries++) {
+    const seen = await unless404(container.inspect())
+    if (seen) return seen.State.Status
+    await delay(NAMESAKE_PAUSE_MS, undefined, { signal })
+  }
+  return null
 }
 
 const unless404 = async <T>(call: Promise<T>): Promise<T | null> => {

@@ -1,0 +1,98 @@
+import Docker from 'dockerode'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { newSandbox } from '../../../services/core/new-sandbox.ts'
+import { systemClock } from '../../../services/core/ports/clock.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import type { Sandbox } from '../../../services/core/sandbox.ts'
+import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
+import { createDockerDriver } from '../../../services/orchestrator/drivers/docker/docker-driver.ts'
+import { createLink } from '../../../services/orchestrator/link/create-link.ts'
+import { createPool } from '../../../services/orchestrator/place/pool.ts'
+import { startSandbox } from '../../../services/orchestrator/place/start-sandbox.ts'
+import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
+import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+
+let storage: Storage
+let deps: ReconcilerDeps
+/** Reconcilers look at a table of the future when a test wants everything to be due. */
+let ahead = 0
+
+beforeAll(async () => {
+  storage = await startStorage()
+  const driver = createDockerDriver({ docker: new Docker(), image: inject('sandboxImage'), stage: `place-test-${process.pid}`, supervisor: createSupervisorClient({ link: createLink() }) })
+  deps = {
+    table: storage.table, queue: storage.queue, objects: storage.objects, signals: createLocalSignals(), telemetry: silentTelemetry,
+    clock: { now: () => systemClock.now() + ahead }, driver, poolSizes: {}, maxStarts: 2, workerId: 'place-test',
+  }
+})
+afterAll(async () => {
+  for await (const id of deps.driver.list()) await deps.driver.stop(id)
+  await storage.stop()
+})
+
+async function row(claimedBy: Sandbox['claimedBy'] = null): Promise<Sandbox> {
+  const sandbox = newSandbox({ memoryTier: '1g', image: deps.driver.image, claimedBy }, deps.clock.now())
+  await deps.table.sandboxes.create(sandbox)
+  return sandbox
+}
+const running = async (): Promise<string[]> => {
+  const ids: string[] = []
+  for await (const id of deps.driver.list()) ids.push(id)
+  return ids
+}
+
+describe('starting a sandbox', () => {
+  it('that is asked for twice at the same time leaves one, alive and ready', async () => {
+    const sandbox = await row()
+    const outcomes = await Promise.all([startSandbox(deps, sandbox), startSandbox(deps, sandbox)])
+    expect(outcomes.map((outcome) => outcome?.state)).toEqual(['ready', 'ready'])
+    expect((await deps.driver.inspect(sandbox.id)).phase).toBe('ready')
+    expect(await running()).toEqual([sandbox.id])
+  })
+
+  it('that a container reserved meanwhile ends claimed by it', async () => {
+    const sandbox = await row()
+    const by = { tenant: 'tnt_x', containerId: 'cntr_x' }
+    const starting = startSandbox(deps, sandbox)
+    expect(await deps.table.sandboxes.reserve(sandbox.id, by, deps.clock.now())).not.toBeNull()
+    expect(await starting).toMatchObject({ state: 'claimed', claimedBy: by })
+    expect(await deps.table.sandboxes.reserve(sandbox.id, by, deps.clock.now())).toBeNull()
+  })
+})
+
+describe('the pool', () => {
+  it('is filled to its size and no further, however often it is asked', async () => {
+    const sized = { ...deps, poolSizes: { '1g': 2 } }
+    const before = (await deps.table.sandboxes.ready('1g', 10)).length
+    const pool = createPool(sized)
+    await Promise.all([pool.refill(), pool.refill(), pool.refill()])
+    await pool.refill()
+    expect((await deps.table.sandboxes.ready('1g', 10)).length).toBe(Math.max(2, before))
+  })
+})
+
+describe('the reconciler', () => {
+  it('removes what died, what nobody holds and what has no row', async () => {
+    const dead = await row()
+    await startSandbox(deps, dead)
+    await deps.driver.stop(dead.id)
+    const unheld = await row({ tenant: 'tnt_x', containerId: 'cntr_gone' })
+    await startSandbox(deps, unheld)
+    const orphan = newSandbox({ memoryTier: '1g', image: deps.driver.image, claimedBy: null }, deps.clock.now())
+    await deps.driver.start({ sandboxId: orphan.id, memoryTier: '1g', publicKey: orphan.publicKey, isAwaited: true }, AbortSignal.timeout(50_000))
+    ahead = 10 * 60_000
+    try {
+      const outcome = await reconcile(deps)
+      expect(outcome).toMatchObject({ failed: 0, orphans: 1 })
+    } finally {
+      ahead = 0
+    }
+    const left = await running()
+    for (const { id } of [dead, unheld, orphan]) {
+      expect(left).not.toContain(id)
+      expect(await deps.table.sandboxes.get(id)).toBeNull()
+    }
+  })
+})
