@@ -25,10 +25,23 @@ const MAX_PRESIGNERS = 32
 
 const UNSIGNED = {
   sign: async <Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> => {
-    request.headers['authorization'] = 'AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/local/aws4_request, SignedHeaders=host, Signature=none'
+    request.headers['authorization'] =
+      'AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/local/aws4_request, SignedHeaders=host, Signature=none'
     request.headers['x-amz-date'] = '20260101T000000Z'
     return request
   },
+}
+
+/** TLS, or the machine itself, already guards the bytes of an object on their way; hashing 100 MB for the signature would take longer than sending it. */
+function leaveBodiesUnsigned(client: S3Client): void {
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      const isUpload = context['commandName'] === 'PutObjectCommand' || context['commandName'] === 'UploadPartCommand'
+      if (isUpload) (args.request as { headers: Record<string, string> }).headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD'
+      return next(args)
+    },
+    { step: 'build', name: 'leaveBodiesUnsigned' },
+  )
 }
 
 /** The SDK's clients, made in one place. Without `endpoints` and `credentials` they are AWS's own. */
@@ -39,7 +52,11 @@ export function createStorageClients(options: {
 }): StorageClients {
   const { region, endpoints } = options
   const credentials = options.credentials === undefined ? {} : { credentials: options.credentials }
-  const common = { region, ...credentials, ...(endpoints === undefined ? {} : { requestHandler: { httpAgent: new Agent({ keepAlive: true, maxSockets: 512 }) } }) }
+  const common = {
+    region,
+    ...credentials,
+    ...(endpoints === undefined ? {} : { requestHandler: { httpAgent: new Agent({ keepAlive: true, maxSockets: 512 }) } }),
+  }
   // Table and queues are on the way of every execution: their handlers are built once, and the emulators, which check no signature, get none.
   const quick = { ...common, cacheMiddleware: true, ...(endpoints === undefined ? {} : { signer: UNSIGNED }) }
   const s3Options: S3ClientConfig = {
@@ -50,9 +67,15 @@ export function createStorageClients(options: {
     responseChecksumValidation: 'WHEN_REQUIRED',
   }
   const dynamodb = new DynamoDBClient({ ...quick, ...(endpoints === undefined ? {} : { endpoint: endpoints.dynamodb }) })
-  const sqs = new SQSClient({ ...quick, md5: false, ...(endpoints === undefined ? {} : { endpoint: endpoints.sqs, useQueueUrlAsEndpoint: false }) })
+  const sqs = new SQSClient({
+    ...quick,
+    md5: false,
+    ...(endpoints === undefined ? {} : { endpoint: endpoints.sqs, useQueueUrlAsEndpoint: false }),
+  })
   const s3 = new S3Client({ ...s3Options, ...(endpoints === undefined ? {} : { endpoint: endpoints.s3 }) })
-  for (const client of [dynamodb, sqs]) for (const name of ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware']) client.middlewareStack.remove(name)
+  for (const client of [dynamodb, sqs])
+    for (const name of ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware']) client.middlewareStack.remove(name)
+  leaveBodiesUnsigned(s3)
   const presigners = new Map<string, S3Client>()
 
   return {

@@ -29,7 +29,9 @@ describe('a data folder', () => {
   })
 
   it('has everything that was acknowledged when its process is killed in the middle of writing', async () => {
-    const child = spawn(process.execPath, [join(import.meta.dirname, '../support/storage-child.ts'), dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../support/storage-child.ts'), dataDir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     let acknowledged = -1
     const lines = createInterface(child.stdout)
     lines.on('line', (line) => {
@@ -69,13 +71,13 @@ describe('a data folder', () => {
 
 describe('the emulators', () => {
   it('answer at this one address only, so that no other machine reaches them', async () => {
-    const { emulators, stop } = await startStorage(null)
-    for (const endpoint of Object.values(emulators.endpoints)) {
+    const storage = await startStorage(null)
+    for (const endpoint of Object.values(storage.emulators.endpoints)) {
       const { hostname, port } = new URL(endpoint)
       expect(hostname).toBe('127.0.0.1')
       await expect(once(connect(Number(port), '127.0.0.1'), 'connect')).resolves.toBeDefined()
       await expect(once(connect(Number(port), '127.0.0.2'), 'connect')).rejects.toThrow()
     }
-    await stop()
+    await storage.stop()
   })
 })

@@ -1,6 +1,18 @@
 import {
-  AbortMultipartUploadCommand, CompleteMultipartUploadCommand, CopyObjectCommand, CreateBucketCommand, CreateMultipartUploadCommand, DeleteObjectCommand,
-  GetObjectCommand, HeadBucketCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client, UploadPartCommand, type S3ClientConfig,
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateBucketCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+  type S3ClientConfig,
 } from '@aws-sdk/client-s3'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -18,7 +30,14 @@ const at = (Key: string) => ({ Bucket: 'cellblock', Key })
 
 const clientWith = (change: Partial<S3ClientConfig> = {}): S3Client => {
   const { emulators } = storage
-  return new S3Client({ region: emulators.region, endpoint: emulators.s3.endpoint, credentials: emulators.credentials, forcePathStyle: true, maxAttempts: 1, ...change })
+  return new S3Client({
+    region: emulators.region,
+    endpoint: emulators.s3.endpoint,
+    credentials: emulators.credentials,
+    forcePathStyle: true,
+    maxAttempts: 1,
+    ...change,
+  })
 }
 beforeAll(async () => {
   storage = await startStorage()
@@ -34,17 +53,22 @@ const textOf = async (Key: string, Range?: string): Promise<string | undefined> 
   (await s3.send(new GetObjectCommand({ ...at(Key), ...(Range === undefined ? {} : { Range }) }))).Body?.transformToString()
 
 describe('objects', () => {
-  it.each(['plain', 'a/b/c', 'a b+c%20d', 'ü/☃/😀', `quotes'"()*!~`, '../../../etc/passwd', '/leading', 'trailing/', 'x'.repeat(1024)])('live under the key %j', async (key) => {
-    await s3.send(new PutObjectCommand({ ...at(key), Body: key, ContentType: 'text/plain' }))
-    expect(await textOf(key)).toBe(key)
-    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'cellblock', Prefix: key }))
-    expect(Contents.map((object) => object.Key)).toContain(key)
-    await s3.send(new DeleteObjectCommand(at(key)))
-    await expect(s3.send(new HeadObjectCommand(at(key)))).rejects.toMatchObject({ name: 'NotFound' })
-  })
+  it.each(['plain', 'a/b/c', 'a b+c%20d', 'ü/☃/😀', `quotes'"()*!~`, '../../../etc/passwd', '/leading', 'trailing/', 'x'.repeat(1024)])(
+    'live under the key %j',
+    async (key) => {
+      await s3.send(new PutObjectCommand({ ...at(key), Body: key, ContentType: 'text/plain' }))
+      expect(await textOf(key)).toBe(key)
+      const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'cellblock', Prefix: key }))
+      expect(Contents.map((object) => object.Key)).toContain(key)
+      await s3.send(new DeleteObjectCommand(at(key)))
+      await expect(s3.send(new HeadObjectCommand(at(key)))).rejects.toMatchObject({ name: 'NotFound' })
+    },
+  )
 
   it('never share a file, whatever their keys are', async () => {
-    const anyKey = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((key) => key.isWellFormed() && Buffer.byteLength(key) <= 1024 && !/[\u0000-\u001f\ufffe\uffff]/.test(key))
+    const anyKey = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+      .filter((key) => key.isWellFormed() && Buffer.byteLength(key) <= 1024 && !/[\p{Cc}\ufffe\uffff]/u.test(key))
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(anyKey, { minLength: 2, maxLength: 4 }), async (keys) => {
         for (const key of keys) await s3.send(new PutObjectCommand({ ...at(`any/${key}`), Body: key }))
@@ -70,10 +94,13 @@ describe('objects', () => {
     const put = (headers: Record<string, string>) => {
       const client = clientWith({ requestChecksumCalculation: 'WHEN_REQUIRED' })
       const command = new PutObjectCommand({ ...at('checked'), Body: 'new' })
-      command.middlewareStack.add((next) => (args) => {
-        Object.assign((args.request as { headers: Record<string, string> }).headers, headers)
-        return next(args)
-      }, { step: 'build', priority: 'low' })
+      command.middlewareStack.add(
+        (next) => (args) => {
+          Object.assign((args.request as { headers: Record<string, string> }).headers, headers)
+          return next(args)
+        },
+        { step: 'build', priority: 'low' },
+      )
       return client.send(command).finally(() => client.destroy())
     }
     await expect(put({ 'x-amz-checksum-crc32': 'AAAAAA==' })).rejects.toMatchObject({ name: 'BadDigest' })
@@ -87,7 +114,11 @@ describe('objects', () => {
   })
 
   it('are made only once under If-None-Match, by one of many at the same moment', async () => {
-    const put = (body: number) => s3.send(new PutObjectCommand({ ...at('once'), Body: String(body), IfNoneMatch: '*' })).then(() => body, (error: Error) => error.name)
+    const put = (body: number) =>
+      s3.send(new PutObjectCommand({ ...at('once'), Body: String(body), IfNoneMatch: '*' })).then(
+        () => body,
+        (error: Error) => error.name,
+      )
     const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => put(index)))
     const [winner] = answers.filter((answer) => typeof answer === 'number')
     expect(answers.filter((answer) => answer === 'PreconditionFailed')).toHaveLength(7)
@@ -95,8 +126,16 @@ describe('objects', () => {
   })
 
   it.each([
-    ['bytes=0-0', '0'], ['bytes=2-4', '234'], ['bytes=7-', '789'], ['bytes=-3', '789'], ['bytes=-99', '0123456789'], ['bytes=8-99', '89'],
-    ['bytes=0-1,4-5', '0123456789'], ['bytes=5-2', '0123456789'], ['chars=1-2', '0123456789'], ['bytes=-', '0123456789'],
+    ['bytes=0-0', '0'],
+    ['bytes=2-4', '234'],
+    ['bytes=7-', '789'],
+    ['bytes=-3', '789'],
+    ['bytes=-99', '0123456789'],
+    ['bytes=8-99', '89'],
+    ['bytes=0-1,4-5', '0123456789'],
+    ['bytes=5-2', '0123456789'],
+    ['chars=1-2', '0123456789'],
+    ['bytes=-', '0123456789'],
   ])('give the range %s', async (range, expected) => {
     await s3.send(new PutObjectCommand({ ...at('digits'), Body: '0123456789' }))
     expect(await textOf('digits', range)).toBe(expected)
@@ -119,10 +158,17 @@ describe('objects', () => {
   it('do not appear when the sender goes away in the middle', async () => {
     const port = await listenOnLoopback(createServer(storage.emulators.s3.handler))
     const { host, port: number } = new URL(port.endpoint)
-    const { url } = await storage.objects.presignPut('cut-off', { publicUrl: port.endpoint, bytes: 1000, contentType: 'text/plain', expiresSeconds: 60 })
+    const { url } = await storage.objects.presignPut('cut-off', {
+      publicUrl: port.endpoint,
+      bytes: 1000,
+      contentType: 'text/plain',
+      expiresSeconds: 60,
+    })
     const send = async (body: string, isWhole: boolean): Promise<void> => {
       const socket = connect(Number(number), '127.0.0.1')
-      socket.write(`PUT ${url.slice(port.endpoint.length)} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: text/plain\r\ncontent-length: 1000\r\nconnection: close\r\n\r\n${body}`)
+      socket.write(
+        `PUT ${url.slice(port.endpoint.length)} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: text/plain\r\ncontent-length: 1000\r\nconnection: close\r\n\r\n${body}`,
+      )
       if (isWhole) await once(socket, 'data')
       socket.destroySoon()
       await once(socket, 'close')
@@ -137,12 +183,21 @@ describe('objects', () => {
 
 describe('lists', () => {
   it('come page by page, in the order of their bytes', async () => {
-    const keys = ['list/a', 'list/a/b', 'list/B', 'list/ä', 'list/z', 'list/😀', 'list/ﬀ'].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    const keys = ['list/a', 'list/a/b', 'list/B', 'list/ä', 'list/z', 'list/😀', 'list/ﬀ'].toSorted((a, b) =>
+      Buffer.compare(Buffer.from(a), Buffer.from(b)),
+    )
     for (const key of keys) await s3.send(new PutObjectCommand({ ...at(key), Body: key }))
     const seen: (string | undefined)[] = []
     let ContinuationToken: string | undefined
     do {
-      const page = await s3.send(new ListObjectsV2Command({ Bucket: 'cellblock', Prefix: 'list/', MaxKeys: 2, ...(ContinuationToken === undefined ? {} : { ContinuationToken }) }))
+      const page = await s3.send(
+        new ListObjectsV2Command({
+          Bucket: 'cellblock',
+          Prefix: 'list/',
+          MaxKeys: 2,
+          ...(ContinuationToken === undefined ? {} : { ContinuationToken }),
+        }),
+      )
       seen.push(...(page.Contents ?? []).map((object) => object.Key))
       ContinuationToken = page.NextContinuationToken
     } while (ContinuationToken !== undefined)
@@ -151,8 +206,12 @@ describe('lists', () => {
 })
 
 describe('uploads in parts', () => {
-  const start = async (key: string): Promise<string> => (await s3.send(new CreateMultipartUploadCommand({ ...at(key), ContentType: 'text/x-parts' }))).UploadId ?? ''
-  const part = async (key: string, UploadId: string, PartNumber: number, Body: string) => ({ PartNumber, ETag: (await s3.send(new UploadPartCommand({ ...at(key), UploadId, PartNumber, Body }))).ETag })
+  const start = async (key: string): Promise<string> =>
+    (await s3.send(new CreateMultipartUploadCommand({ ...at(key), ContentType: 'text/x-parts' }))).UploadId ?? ''
+  const part = async (key: string, UploadId: string, PartNumber: number, Body: string) => ({
+    PartNumber,
+    ETag: (await s3.send(new UploadPartCommand({ ...at(key), UploadId, PartNumber, Body }))).ETag,
+  })
   const complete = (key: string, UploadId: string, Parts: readonly { PartNumber: number; ETag: string | undefined }[]) =>
     s3.send(new CompleteMultipartUploadCommand({ ...at(key), UploadId, MultipartUpload: { Parts: [...Parts] } }))
 
@@ -211,8 +270,12 @@ describe('requests', () => {
   })
 
   it('beyond this subset are refused, not guessed at', async () => {
-    await expect(s3.send(new CopyObjectCommand({ ...at('copy'), CopySource: 'cellblock/digits' }))).rejects.toMatchObject({ name: 'NotImplemented' })
-    await expect(s3.send(new ListObjectsV2Command({ Bucket: 'cellblock', Delimiter: '/' }))).rejects.toMatchObject({ name: 'NotImplemented' })
+    await expect(s3.send(new CopyObjectCommand({ ...at('copy'), CopySource: 'cellblock/digits' }))).rejects.toMatchObject({
+      name: 'NotImplemented',
+    })
+    await expect(s3.send(new ListObjectsV2Command({ Bucket: 'cellblock', Delimiter: '/' }))).rejects.toMatchObject({
+      name: 'NotImplemented',
+    })
     await expect(s3.send(new CreateBucketCommand({ Bucket: 'Nope_' }))).rejects.toMatchObject({ name: 'InvalidBucketName' })
     await expect(s3.send(new PutObjectCommand({ Bucket: 'nowhere', Key: 'a', Body: 'x' }))).rejects.toMatchObject({ name: 'NoSuchBucket' })
     await expect(s3.send(new GetObjectCommand({ Bucket: 'nowhere', Key: 'a' }))).rejects.toMatchObject({ name: 'NoSuchBucket' })

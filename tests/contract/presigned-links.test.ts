@@ -21,9 +21,23 @@ afterAll(async () => {
   expect(storage.faults).toEqual([])
 })
 
-const link = (change: { readonly filename?: string; readonly publicUrl?: string; readonly expiresSeconds?: number } = {}): Promise<string> =>
-  storage.objects.presignGet(KEY, { publicUrl: port.endpoint, filename: 'report.csv', contentType: 'text/csv', expiresSeconds: 300, ...change })
-const uploadLink = (bytes: number) => storage.objects.presignPut('tenants/tnt_1/cntr_1/files/new', { publicUrl: port.endpoint, bytes, contentType: 'text/csv', expiresSeconds: 60 })
+const link = (
+  change: { readonly filename?: string; readonly publicUrl?: string; readonly expiresSeconds?: number } = {},
+): Promise<string> =>
+  storage.objects.presignGet(KEY, {
+    publicUrl: port.endpoint,
+    filename: 'report.csv',
+    contentType: 'text/csv',
+    expiresSeconds: 300,
+    ...change,
+  })
+const uploadLink = (bytes: number) =>
+  storage.objects.presignPut('tenants/tnt_1/cntr_1/files/new', {
+    publicUrl: port.endpoint,
+    bytes,
+    contentType: 'text/csv',
+    expiresSeconds: 60,
+  })
 const changed = async (change: (url: URL) => void): Promise<URL> => {
   const url = new URL(await link())
   change(url)
@@ -47,8 +61,14 @@ describe('a signed link', () => {
   })
 
   it.each([
-    ['Bericht für März 😀.csv', `attachment; filename="Bericht f_r M_rz __.csv"; filename*=UTF-8''Bericht%20f%C3%BCr%20M%C3%A4rz%20%F0%9F%98%80.csv`],
-    [`a"; filename=evil.html\r\nx: y'()*`, `attachment; filename="a__ filename=evil.html__x: y'()*"; filename*=UTF-8''a%22%3B%20filename%3Devil.html%0D%0Ax%3A%20y%27%28%29%2A`],
+    [
+      'Bericht für März 😀.csv',
+      `attachment; filename="Bericht f_r M_rz __.csv"; filename*=UTF-8''Bericht%20f%C3%BCr%20M%C3%A4rz%20%F0%9F%98%80.csv`,
+    ],
+    [
+      `a"; filename=evil.html\r\nx: y'()*`,
+      `attachment; filename="a__ filename=evil.html__x: y'()*"; filename*=UTF-8''a%22%3B%20filename%3Devil.html%0D%0Ax%3A%20y%27%28%29%2A`,
+    ],
   ])('names the file %j without a way out of its quotes', async (filename, expected) => {
     const response = await fetch(await link({ filename }))
     expect(response.status).toBe(200)
@@ -75,7 +95,10 @@ describe('a signed link', () => {
     ['a later date', (url) => url.searchParams.set('X-Amz-Date', '20991231T000000Z')],
     ['a date that is none', (url) => url.searchParams.set('X-Amz-Date', 'yesterday')],
     ['another access key', (url) => url.searchParams.set('X-Amz-Credential', 'CBOTHER/20260101/us-east-1/s3/aws4_request')],
-    ['another region', (url) => url.searchParams.set('X-Amz-Credential', (url.searchParams.get('X-Amz-Credential') ?? '').replace('us-east-1', 'eu-west-1'))],
+    [
+      'another region',
+      (url) => url.searchParams.set('X-Amz-Credential', (url.searchParams.get('X-Amz-Credential') ?? '').replace('us-east-1', 'eu-west-1')),
+    ],
     ['a signature with one digit changed', (url) => flipLastDigit(url)],
     ['an empty signature', (url) => url.searchParams.set('X-Amz-Signature', '')],
     ['no signature', (url) => url.searchParams.delete('X-Amz-Signature')],
@@ -114,7 +137,12 @@ describe('a signed link', () => {
   })
 
   it('to an object that is gone says so, and not more', async () => {
-    const url = await storage.objects.presignGet('tenants/tnt_1/none', { publicUrl: port.endpoint, filename: 'a', contentType: 'text/plain', expiresSeconds: 60 })
+    const url = await storage.objects.presignGet('tenants/tnt_1/none', {
+      publicUrl: port.endpoint,
+      filename: 'a',
+      contentType: 'text/plain',
+      expiresSeconds: 60,
+    })
     const response = await fetch(url)
     expect([response.status, await codeOf(response)]).toEqual([404, 'NoSuchKey'])
   })
@@ -148,11 +176,14 @@ describe('a signed upload', () => {
 })
 
 describe('without a signature', () => {
-  it.each(['/s3/cellblock', `/s3/cellblock/${KEY}`, '/s3/', '/s3', '/', '/s3/%zz', '/s3/cellblock/../../etc/passwd'])('%s is refused', async (path) => {
-    const response = await fetch(`${port.endpoint}${path}`)
-    expect([400, 403]).toContain(response.status)
-    expect(response.headers.get('content-type')).toBe('application/xml')
-  })
+  it.each(['/s3/cellblock', `/s3/cellblock/${KEY}`, '/s3/', '/s3', '/', '/s3/%zz', '/s3/cellblock/../../etc/passwd'])(
+    '%s is refused',
+    async (path) => {
+      const response = await fetch(`${port.endpoint}${path}`)
+      expect([400, 403]).toContain(response.status)
+      expect(response.headers.get('content-type')).toBe('application/xml')
+    },
+  )
 })
 
 function flipLastDigit(url: URL): void {

@@ -17,12 +17,21 @@ afterEach(async () => {
 
 type Handler = ConsumerOptions<'executions'>['handler']
 
-function consume(handler: Handler, change: Partial<ConsumerOptions<'executions'>> = {}): { readonly errors: unknown[]; stop(): Promise<void> } {
+function consume(
+  handler: Handler,
+  change: Partial<ConsumerOptions<'executions'>> = {},
+): { readonly errors: unknown[]; stop(): Promise<void> } {
   const errors: unknown[] = []
   const end = new AbortController()
   const loop = consumeQueue({
-    client: storage.clients.sqs, queue: 'executions', queueUrl: storage.resources.queueUrls.executions, concurrency: 4, signal: end.signal,
-    handler, onError: (error) => void errors.push(error), ...change,
+    client: storage.clients.sqs,
+    queue: 'executions',
+    queueUrl: storage.resources.queueUrls.executions,
+    concurrency: 4,
+    signal: end.signal,
+    handler,
+    onError: (error) => void errors.push(error),
+    ...change,
   })
   const stop = async (): Promise<void> => {
     end.abort()
@@ -57,12 +66,15 @@ describe('the consumer of a queue', () => {
   it('runs as many handlers at once as it may, and no more', async () => {
     const hold = gate()
     let [now, most, done] = [0, 0, 0]
-    consume(async () => {
-      most = Math.max(most, ++now)
-      await hold.passed
-      now -= 1
-      done += 1
-    }, { concurrency: 3 })
+    consume(
+      async () => {
+        most = Math.max(most, ++now)
+        await hold.passed
+        now -= 1
+        done += 1
+      },
+      { concurrency: 3 },
+    )
     await Promise.all(Array.from({ length: 9 }, () => send(executionMessage())))
     await expect.poll(() => now).toBe(3)
     await expect.poll(() => counts(storage.resources.queueUrls.executions)).toEqual({ waiting: 6, hidden: 3 })
@@ -86,10 +98,13 @@ describe('the consumer of a queue', () => {
   it('keeps a message hidden while its handler works', async () => {
     const hold = gate()
     let calls = 0
-    consume(async () => {
-      calls += 1
-      await hold.passed
-    }, { visibilitySeconds: 1 })
+    consume(
+      async () => {
+        calls += 1
+        await hold.passed
+      },
+      { visibilitySeconds: 1 },
+    )
     const sentAt = Date.now()
     await send(executionMessage())
     await expect.poll(async () => Date.now() - sentAt > 2_500, { timeout: 5_000 }).toBe(true)
@@ -102,11 +117,14 @@ describe('the consumer of a queue', () => {
   it('finishes what it began when it is stopped, and takes nothing more', async () => {
     const hold = gate()
     let [begun, ended] = [0, 0]
-    const consumer = consume(async () => {
-      begun += 1
-      await hold.passed
-      ended += 1
-    }, { concurrency: 1 })
+    const consumer = consume(
+      async () => {
+        begun += 1
+        await hold.passed
+        ended += 1
+      },
+      { concurrency: 1 },
+    )
     await send(executionMessage())
     await send(executionMessage())
     await expect.poll(() => begun).toBe(1)

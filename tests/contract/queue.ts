@@ -3,10 +3,20 @@ import { newId } from '../../services/core/ids.ts'
 import type { ExecutionMessage } from '../../services/core/messages.ts'
 import type { Queue } from '../../services/core/ports/queue.ts'
 
-export const executionMessage = (): ExecutionMessage => ({ v: 1, type: 'execution.step', tenant: newId('tenant'), executionId: newId('execution'), containerId: newId('container') })
+export const executionMessage = (): ExecutionMessage => ({
+  v: 1,
+  type: 'execution.step',
+  tenant: newId('tenant'),
+  executionId: newId('execution'),
+  containerId: newId('container'),
+})
 
 /** What every Queue has to do. `received` gives what has arrived in a queue so far, as parsed JSON. */
-export function queueContract(name: string, queue: () => Queue, received: (name: 'turns' | 'executions' | 'placements') => Promise<readonly unknown[]>): void {
+export function queueContract(
+  name: string,
+  queue: () => Queue,
+  received: (name: 'turns' | 'executions' | 'placements') => Promise<readonly unknown[]>,
+): void {
   describe(`Queue: ${name}`, () => {
     it('brings a message to its own queue and to no other', async () => {
       const turn = { v: 1, type: 'response.step', tenant: 'tnt_1', responseId: newId('response') } as const

@@ -11,12 +11,18 @@ const arrived = new Map<QueueName, unknown[]>()
 beforeAll(async () => void (storage = await startStorage()))
 afterAll(() => storage.stop())
 
-queueContract('SQS', () => storage.queue, async (queue) => {
-  const { Messages = [] } = await storage.clients.sqs.send(new ReceiveMessageCommand({ QueueUrl: storage.resources.queueUrls[queue], MaxNumberOfMessages: 10 }))
-  const all = [...(arrived.get(queue) ?? []), ...Messages.map((message): unknown => JSON.parse(message.Body ?? ''))]
-  arrived.set(queue, all)
-  return all
-})
+queueContract(
+  'SQS',
+  () => storage.queue,
+  async (queue) => {
+    const { Messages = [] } = await storage.clients.sqs.send(
+      new ReceiveMessageCommand({ QueueUrl: storage.resources.queueUrls[queue], MaxNumberOfMessages: 10 }),
+    )
+    const all = [...(arrived.get(queue) ?? []), ...Messages.map((message): unknown => JSON.parse(message.Body ?? ''))]
+    arrived.set(queue, all)
+    return all
+  },
+)
 
 describe('SQS: what the port does not say', () => {
   it('names the tenant as the group of a message, so that fair queues keep tenants apart', async () => {

@@ -82,7 +82,9 @@ export function createContainerStore(items: Items): ContainerStore {
     },
 
     async markDeleted(tenant, id, now) {
-      return decode(await items.update(keyOf(tenant, id), [setOnce('deletedAt', now), set('dueAt', now), remove('lpk'), remove('lsk')], isThere))
+      return decode(
+        await items.update(keyOf(tenant, id), [setOnce('deletedAt', now), set('dueAt', now), remove('lpk'), remove('lsk')], isThere),
+      )
     },
 
     remove: (tenant, id) => items.delete(keyOf(tenant, id)),

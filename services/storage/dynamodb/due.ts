@@ -10,12 +10,13 @@ export async function findDue(items: Items, now: number, limit: number): Promise
   )
   return shards
     .flatMap((page) => page.items.map((item) => dueRow(String(item['pk']), Number(item['dueAt']))))
-    .sort((a, b) => a.dueAt - b.dueAt)
+    .toSorted((a, b) => a.dueAt - b.dueAt)
     .slice(0, limit)
 }
 
 function dueRow(pk: string, dueAt: number): DueRow {
   const { tenant, name, id } = parseRowKey(pk)
-  if (name !== 'container' && name !== 'execution' && name !== 'response' && name !== 'sandbox') throw new Error(`A row of kind "${name}" cannot be due.`)
+  if (name !== 'container' && name !== 'execution' && name !== 'response' && name !== 'sandbox')
+    throw new Error(`A row of kind "${name}" cannot be due.`)
   return { kind: name, tenant: name === 'sandbox' ? POOL_TENANT : tenant, id, dueAt }
 }

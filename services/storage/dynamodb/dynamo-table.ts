@@ -13,7 +13,11 @@ import { createSandboxStore } from './sandbox-store.ts'
 import { createTenantStore } from './tenant-store.ts'
 
 /** All durable state in one DynamoDB table. Batches of events too big for an item lie in `objects`. */
-export function createDynamoTable(options: { readonly client: DynamoDBClient; readonly tableName: string; readonly objects: ObjectStore }): Table {
+export function createDynamoTable(options: {
+  readonly client: DynamoDBClient
+  readonly tableName: string
+  readonly objects: ObjectStore
+}): Table {
   const items = createItems(options.client, options.tableName)
   return {
     containers: createContainerStore(items),

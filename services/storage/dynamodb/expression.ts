@@ -36,11 +36,16 @@ export const below = (path: string, value: unknown): Condition => test((e) => `$
 export const above = (path: string, value: unknown): Condition => test((e) => `${e.path(path)} > ${e.value(value)}`)
 export const atMost = (path: string, value: unknown): Condition => test((e) => `${e.path(path)} <= ${e.value(value)}`)
 export const startsWith = (path: string, prefix: string): Condition => test((e) => `begins_with(${e.path(path)}, ${e.value(prefix)})`)
-export const between = (path: string, from: unknown, to: unknown): Condition => test((e) => `${e.path(path)} BETWEEN ${e.value(from)} AND ${e.value(to)}`)
-export const oneOf = (path: string, values: readonly unknown[]): Condition => test((e) => `${e.path(path)} IN (${values.map((value) => e.value(value)).join(', ')})`)
+export const between = (path: string, from: unknown, to: unknown): Condition =>
+  test((e) => `${e.path(path)} BETWEEN ${e.value(from)} AND ${e.value(to)}`)
+export const oneOf = (path: string, values: readonly unknown[]): Condition =>
+  test((e) => `${e.path(path)} IN (${values.map((value) => e.value(value)).join(', ')})`)
 export const lacks = (path: string, value: unknown): Condition => test((e) => `NOT contains(${e.path(path)}, ${e.value(value)})`)
 export const shorterThan = (path: string, length: number): Condition => test((e) => `size(${e.path(path)}) < ${e.value(length)}`)
-export const any = (...inner: readonly Condition[]): Condition => ({ text: (e) => inner.map((one) => one.text(e)).join(' OR '), isAlternative: true })
+export const any = (...inner: readonly Condition[]): Condition => ({
+  text: (e) => inner.map((one) => one.text(e)).join(' OR '),
+  isAlternative: true,
+})
 export const all = (...inner: readonly Condition[]): Condition =>
   test((e) => inner.map((one) => (one.isAlternative ? `(${one.text(e)})` : one.text(e))).join(' AND '))
 
@@ -52,10 +57,12 @@ export interface Action {
 const setting = (text: Action['text']): Action => ({ clause: 'SET', text })
 export const set = (path: string, value: unknown): Action => setting((e) => `${e.path(path)} = ${e.value(value)}`)
 /** Keeps what is there already. */
-export const setOnce = (path: string, value: unknown): Action => setting((e) => `${e.path(path)} = if_not_exists(${e.path(path)}, ${e.value(value)})`)
+export const setOnce = (path: string, value: unknown): Action =>
+  setting((e) => `${e.path(path)} = if_not_exists(${e.path(path)}, ${e.value(value)})`)
 export const copy = (path: string, from: string): Action => setting((e) => `${e.path(path)} = ${e.path(from)}`)
 export const increment = (path: string): Action => setting((e) => `${e.path(path)} = ${e.path(path)} + ${e.value(1)}`)
-export const append = (path: string, value: unknown): Action => setting((e) => `${e.path(path)} = list_append(${e.path(path)}, ${e.value([value])})`)
+export const append = (path: string, value: unknown): Action =>
+  setting((e) => `${e.path(path)} = list_append(${e.path(path)}, ${e.value([value])})`)
 export const remove = (path: string): Action => ({ clause: 'REMOVE', text: (e) => e.path(path) })
 /** A row has no attribute for null. */
 export const assign = (path: string, value: unknown): Action => (value === null ? remove(path) : set(path, value))

@@ -36,7 +36,7 @@ export function createFileStore(items: Items): FileStore {
         for (const item of page.items) files.push(fileCodec.decode(item))
         startKey = page.lastKey
       } while (startKey !== undefined)
-      return files.sort(byAge)
+      return files.toSorted(byAge)
     },
     async patch(tenant, containerId, id, change) {
       const actions = fileCodec.patch(change)

@@ -5,7 +5,10 @@ import type { Items } from './items.ts'
 import { rowKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
 
-const idOf = (scope: string, key: string): string => createHash('sha256').update(JSON.stringify([scope, key])).digest('hex')
+const idOf = (scope: string, key: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([scope, key]))
+    .digest('hex')
 /** The record may expire between a refused write and the reading back. */
 const MAX_TRIES = 3
 

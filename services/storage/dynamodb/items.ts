@@ -1,5 +1,13 @@
 import {
-  BatchGetItemCommand, BatchWriteItemCommand, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, UpdateItemCommand, type DynamoDBClient, type WriteRequest,
+  BatchGetItemCommand,
+  BatchWriteItemCommand,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+  type DynamoDBClient,
+  type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
 import { fromAttributes, toAttributes, type Attributes } from './attribute-values.ts'
 import { Expression, updateText, type Action, type Condition } from './expression.ts'
@@ -50,14 +58,25 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
       refuseTooLarge(Object.values(item))
       const e = new Expression()
       const text = condition === undefined ? {} : { ConditionExpression: condition.text(e) }
-      return (await unlessConditionFails(client.send(new PutItemCommand({ ...ofTable, Item: toAttributes(item), ...text, ...placeholders(e) })))) !== null
+      return (
+        (await unlessConditionFails(
+          client.send(new PutItemCommand({ ...ofTable, Item: toAttributes(item), ...text, ...placeholders(e) })),
+        )) !== null
+      )
     },
     async update(key, actions, condition) {
       const e = new Expression()
       const UpdateExpression = updateText(e, actions)
       refuseTooLarge(Object.values(e.values))
       const ConditionExpression = condition.text(e)
-      const command = new UpdateItemCommand({ ...ofTable, Key: toAttributes(key), UpdateExpression, ConditionExpression, ...placeholders(e), ReturnValues: 'ALL_NEW' })
+      const command = new UpdateItemCommand({
+        ...ofTable,
+        Key: toAttributes(key),
+        UpdateExpression,
+        ConditionExpression,
+        ...placeholders(e),
+        ReturnValues: 'ALL_NEW',
+      })
       const answer = await unlessConditionFails(client.send(command))
       return answer === null ? null : fromAttributes(answer.Attributes ?? {})
     },
@@ -78,7 +97,10 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
           ...(request.startKey === undefined ? {} : { ExclusiveStartKey: toAttributes(request.startKey) }),
         }),
       )
-      return { items: (answer.Items ?? []).map(fromAttributes), lastKey: answer.LastEvaluatedKey && fromAttributes(answer.LastEvaluatedKey) }
+      return {
+        items: (answer.Items ?? []).map(fromAttributes),
+        lastKey: answer.LastEvaluatedKey && fromAttributes(answer.LastEvaluatedKey),
+      }
     },
     async getMany(keys) {
       const found = new Map<string, Item>()
@@ -86,8 +108,11 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
         let wanted: Attributes[] = group.map(({ pk, sk }) => toAttributes({ pk, sk }))
         for (let attempt = 0; wanted.length > 0; attempt++) {
           await pauseBefore(attempt)
-          const answer = await client.send(new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys: wanted, ConsistentRead: true } } }))
-          for (const item of (answer.Responses?.[tableName] ?? []).map(fromAttributes)) found.set(`${String(item['pk'])} ${String(item['sk'])}`, item)
+          const answer = await client.send(
+            new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys: wanted, ConsistentRead: true } } }),
+          )
+          for (const item of (answer.Responses?.[tableName] ?? []).map(fromAttributes))
+            found.set(`${String(item['pk'])} ${String(item['sk'])}`, item)
           wanted = answer.UnprocessedKeys?.[tableName]?.Keys ?? []
         }
       }
@@ -111,7 +136,9 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
 }
 
 /** DynamoDB refuses empty maps. */
-const placeholders = (e: Expression): { readonly ExpressionAttributeNames?: Record<string, string>; readonly ExpressionAttributeValues?: Attributes } => ({
+const placeholders = (
+  e: Expression,
+): { readonly ExpressionAttributeNames?: Record<string, string>; readonly ExpressionAttributeValues?: Attributes } => ({
   ...(Object.keys(e.names).length === 0 ? {} : { ExpressionAttributeNames: e.names }),
   ...(Object.keys(e.values).length === 0 ? {} : { ExpressionAttributeValues: toAttributes(e.values) }),
 })
@@ -127,7 +154,10 @@ async function unlessConditionFails<Answer>(request: Promise<Answer>): Promise<A
 }
 
 const tooLarge = (cause?: unknown): Error =>
-  new Error(`A row may hold ${MAX_ROW_BYTES} bytes and this one would hold more. Store its largest field as an object and keep a reference in the row.`, { cause })
+  new Error(
+    `A row may hold ${MAX_ROW_BYTES} bytes and this one would hold more. Store its largest field as an object and keep a reference in the row.`,
+    { cause },
+  )
 
 function refuseTooLarge(values: readonly unknown[]): void {
   let bytes = 0

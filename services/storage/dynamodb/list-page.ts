@@ -38,5 +38,8 @@ export async function listPage<Row>(
     startKey = found.lastKey
   } while (startKey !== undefined && keys.length <= limit)
   const rows = await items.getMany(keys.slice(0, limit))
-  return { rows: rows.filter((item) => item !== null && item['deletedAt'] === undefined).map((item) => codec.decode(item as Item)), hasMore: keys.length > limit }
+  return {
+    rows: rows.filter((item) => item !== null && item['deletedAt'] === undefined).map((item) => codec.decode(item as Item)),
+    hasMore: keys.length > limit,
+  }
 }

@@ -37,7 +37,10 @@ export function rowCodec<Row extends object>(shape: RowShape<Row>): RowCodec<Row
           .map(([field, value]) => [field, stored(field, value)]),
       ),
     decode: (item) => {
-      if (item['v'] !== ROW_VERSION) throw new Error(`The row ${String(item['pk'])} has version ${String(item['v'])}; this program reads version ${ROW_VERSION}. Update it.`)
+      if (item['v'] !== ROW_VERSION)
+        throw new Error(
+          `The row ${String(item['pk'])} has version ${String(item['v'])}; this program reads version ${ROW_VERSION}. Update it.`,
+        )
       const row: Item = { ...nulls }
       for (const [field, value] of Object.entries(item)) {
         if (!INDEX_ATTRIBUTES.has(field)) row[field] = json.has(field) ? JSON.parse(value as string) : value

@@ -10,16 +10,35 @@ import { rowCodec } from './row-codec.ts'
 export const executionCodec = rowCodec<Execution>({
   json: { source: true, metadata: true, lostBefore: true, result: true, resultRef: true, tailEvents: true },
   nullable: {
-    subject: true, responseId: true, reason: true, startedAt: true, endedAt: true, cancelRequestedAt: true, lease: true, sandboxId: true,
-    result: true, resultRef: true, dueAt: true,
+    subject: true,
+    responseId: true,
+    reason: true,
+    startedAt: true,
+    endedAt: true,
+    cancelRequestedAt: true,
+    lease: true,
+    sandboxId: true,
+    result: true,
+    resultRef: true,
+    dueAt: true,
   },
 })
 
 export const responseCodec = rowCodec<Response>({
   json: { request: true, requestRef: true, items: true, itemsRef: true, pending: true, usage: true, error: true, tailEvents: true },
   nullable: {
-    subject: true, requestRef: true, previousResponseId: true, containerId: true, itemsRef: true, pending: true, error: true, incompleteReason: true,
-    completedAt: true, cancelRequestedAt: true, lease: true, dueAt: true,
+    subject: true,
+    requestRef: true,
+    previousResponseId: true,
+    containerId: true,
+    itemsRef: true,
+    pending: true,
+    error: true,
+    incompleteReason: true,
+    completedAt: true,
+    cancelRequestedAt: true,
+    lease: true,
+    dueAt: true,
   },
 })
 

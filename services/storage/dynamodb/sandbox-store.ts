@@ -49,7 +49,13 @@ export function createSandboxStore(items: Items): SandboxStore {
 
     async reserve(id, { tenant, containerId }, now) {
       const change = { claimedBy: { tenant, containerId }, claimedAt: now }
-      return decode(await items.update(keyOf(id), [...sandboxCodec.patch(change), ...poolActions(id, change)], all(equals('state', 'starting'), absent('claimedBy'))))
+      return decode(
+        await items.update(
+          keyOf(id),
+          [...sandboxCodec.patch(change), ...poolActions(id, change)],
+          all(equals('state', 'starting'), absent('claimedBy')),
+        ),
+      )
     },
 
     async move(id, from, change, { unclaimed = false } = {}) {
@@ -68,7 +74,8 @@ export function createSandboxStore(items: Items): SandboxStore {
 /** How a change moves the sandbox in the `pool` index. */
 function poolActions(id: string, change: Partial<Pick<Sandbox, 'state' | 'claimedBy'>>): readonly Action[] {
   if (change.state === 'gone') return [remove('poolPk'), remove('poolSk')]
-  if (change.claimedBy !== undefined && change.claimedBy !== null) return [set('poolSk', takenSortKey(id)), set('readyPoolSk', takenSortKey(id))]
+  if (change.claimedBy !== undefined && change.claimedBy !== null)
+    return [set('poolSk', takenSortKey(id)), set('readyPoolSk', takenSortKey(id))]
   if (change.state === 'ready') return [copy('poolSk', 'readyPoolSk')]
   return change.state === undefined ? [] : [set('poolSk', takenSortKey(id))]
 }

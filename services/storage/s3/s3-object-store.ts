@@ -1,4 +1,13 @@
-import { DeleteObjectCommand, DeleteObjectsCommand, GetObjectCommand, HeadBucketCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import {
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { LIMITS } from '../../core/limits.ts'
 import type { ByteStream, ObjectStore } from '../../core/ports/object-store.ts'
@@ -6,7 +15,11 @@ import { attachment } from './content-disposition.ts'
 import { putStream } from './put-stream.ts'
 
 /** Objects in one S3 bucket. `presign` gives the client that signs links for somebody who reached the API by this address. */
-export function createS3ObjectStore(options: { readonly client: S3Client; readonly bucket: string; readonly presign: (publicUrl: string) => S3Client }): ObjectStore {
+export function createS3ObjectStore(options: {
+  readonly client: S3Client
+  readonly bucket: string
+  readonly presign: (publicUrl: string) => S3Client
+}): ObjectStore {
   const { client, bucket, presign } = options
   const at = (key: string) => ({ Bucket: bucket, Key: key })
 
@@ -20,7 +33,8 @@ export function createS3ObjectStore(options: { readonly client: S3Client; readon
     async get(key) {
       const answer = await unlessMissing(client.send(new GetObjectCommand(at(key))))
       if (answer === null) return null
-      if (answer.Body === undefined || answer.ContentLength === undefined) throw new Error('S3 sent an object without its body or its length.')
+      if (answer.Body === undefined || answer.ContentLength === undefined)
+        throw new Error('S3 sent an object without its body or its length.')
       return { body: answer.Body as unknown as ByteStream, bytes: answer.ContentLength }
     },
 
@@ -40,14 +54,19 @@ export function createS3ObjectStore(options: { readonly client: S3Client; readon
         if (Contents.length === 0) return deleted
         const Objects = Contents.map(({ Key }) => ({ Key }))
         const { Errors = [] } = await client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }))
-        if (Errors.length > 0) throw new Error(`S3 kept ${Errors.length} of the objects to delete: ${Errors[0]?.Code ?? 'no reason given'}. Try again.`)
+        if (Errors.length > 0)
+          throw new Error(`S3 kept ${Errors.length} of the objects to delete: ${Errors[0]?.Code ?? 'no reason given'}. Try again.`)
         deleted += Objects.length
         if (IsTruncated !== true) return deleted
       }
     },
 
     async presignGet(key, { publicUrl, filename, contentType, expiresSeconds }) {
-      const command = new GetObjectCommand({ ...at(key), ResponseContentDisposition: attachment(filename), ResponseContentType: contentType })
+      const command = new GetObjectCommand({
+        ...at(key),
+        ResponseContentDisposition: attachment(filename),
+        ResponseContentType: contentType,
+      })
       return getSignedUrl(presign(publicUrl), command, { expiresIn: allowedSeconds(expiresSeconds) })
     },
 
@@ -67,7 +86,8 @@ export function createS3ObjectStore(options: { readonly client: S3Client; readon
 }
 
 function allowedSeconds(wanted: number): number {
-  if (!(wanted >= 1 && wanted <= LIMITS.presignedSeconds)) throw new Error(`A signed link lives between 1 and ${LIMITS.presignedSeconds} seconds, not ${wanted}.`)
+  if (!(wanted >= 1 && wanted <= LIMITS.presignedSeconds))
+    throw new Error(`A signed link lives between 1 and ${LIMITS.presignedSeconds} seconds, not ${wanted}.`)
   return Math.floor(wanted)
 }
 

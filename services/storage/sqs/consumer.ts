@@ -1,4 +1,10 @@
-import { ChangeMessageVisibilityCommand, DeleteMessageCommand, ReceiveMessageCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs'
+import {
+  ChangeMessageVisibilityCommand,
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  type Message,
+  type SQSClient,
+} from '@aws-sdk/client-sqs'
 import type { QueueMessages, QueueName } from '../../core/messages.ts'
 import { parseMessage } from './parse-message.ts'
 
@@ -77,8 +83,12 @@ async function handleMessage<Q extends QueueName>(options: ConsumerOptions<Q>, m
   const { client, queue, queueUrl, handler, onError, backOffSeconds = doubling } = options
   const { Body = '', ReceiptHandle = '', MessageId = '' } = message
   const delivery: Delivery = { messageId: MessageId, receives: Number(message.Attributes?.ApproximateReceiveCount ?? 1) }
-  const hideFor = (seconds: number) => client.send(new ChangeMessageVisibilityCommand({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout: seconds }))
-  const heartbeat = setInterval(() => void hideFor(visibilitySeconds).catch((error: unknown) => onError(error, delivery)), (visibilitySeconds * 1000) / 3)
+  const hideFor = (seconds: number) =>
+    client.send(new ChangeMessageVisibilityCommand({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout: seconds }))
+  const heartbeat = setInterval(
+    () => void hideFor(visibilitySeconds).catch((error: unknown) => onError(error, delivery)),
+    (visibilitySeconds * 1000) / 3,
+  )
   try {
     await handler(parseMessage(queue, Body), delivery)
     clearInterval(heartbeat)

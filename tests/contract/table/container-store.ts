@@ -31,7 +31,12 @@ export function containerStoreContract(table: () => Table): void {
     it('queue executions in the order in which they came', async () => {
       const row = await created()
       await store().enqueue(row.tenant, row.id, 'exec_1', T0 + 1, T0 + 11)
-      expect(await store().enqueue(row.tenant, row.id, 'exec_2', T0 + 2, T0 + 12)).toEqual({ ...row, queue: ['exec_1', 'exec_2'], lastActiveAt: T0 + 2, dueAt: T0 + 12 })
+      expect(await store().enqueue(row.tenant, row.id, 'exec_2', T0 + 2, T0 + 12)).toEqual({
+        ...row,
+        queue: ['exec_1', 'exec_2'],
+        lastActiveAt: T0 + 2,
+        dueAt: T0 + 12,
+      })
     })
 
     it('queue an execution once, however often it is sent', async () => {
@@ -42,7 +47,11 @@ export function containerStoreContract(table: () => Table): void {
 
     it('let nobody wait beyond the limit, even when all come at once', async () => {
       const row = await created()
-      const answers = await Promise.all(Array.from({ length: LIMITS.maxQueuedPerContainer + 8 }, (_, index) => store().enqueue(row.tenant, row.id, `exec_${index}`, T0, T0)))
+      const answers = await Promise.all(
+        Array.from({ length: LIMITS.maxQueuedPerContainer + 8 }, (_, index) =>
+          store().enqueue(row.tenant, row.id, `exec_${index}`, T0, T0),
+        ),
+      )
       expect(answers.filter((answer) => answer === 'full')).toHaveLength(8)
       expect((await newest(row))?.queue).toHaveLength(LIMITS.maxQueuedPerContainer)
     })
@@ -51,7 +60,11 @@ export function containerStoreContract(table: () => Table): void {
       const row = await created()
       for (const id of ['exec_1', 'exec_2']) await store().enqueue(row.tenant, row.id, id, T0, T0)
       expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 5, T0 + 9)).toBeNull()
-      expect(await store().dequeue(row.tenant, row.id, 'exec_1', T0 + 5, T0 + 9)).toMatchObject({ queue: ['exec_2'], lastActiveAt: T0 + 5, dueAt: T0 + 9 })
+      expect(await store().dequeue(row.tenant, row.id, 'exec_1', T0 + 5, T0 + 9)).toMatchObject({
+        queue: ['exec_2'],
+        lastActiveAt: T0 + 5,
+        dueAt: T0 + 9,
+      })
       expect(await store().dequeue(row.tenant, row.id, 'exec_1', T0 + 6, T0 + 9)).toBeNull()
       expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 6, T0 + 9)).toMatchObject({ queue: [] })
       expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 6, T0 + 9)).toBeNull()
@@ -68,7 +81,9 @@ export function containerStoreContract(table: () => Table): void {
     it('get one sandbox from many that want to give one', async () => {
       const row = await created({ filesVersion: 3 })
       const change = (sandboxId: string) => ({ sandboxId, stateLost: null, dueAt: T0 })
-      const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => store().setSandbox(row.tenant, row.id, 0, change(`sbx_${index}`))))
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => store().setSandbox(row.tenant, row.id, 0, change(`sbx_${index}`))),
+      )
       expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
       expect(await newest(row)).toMatchObject({ generation: 1, syncedFilesVersion: 0 })
     })
@@ -78,10 +93,17 @@ export function containerStoreContract(table: () => Table): void {
       await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: T0 })
       await store().filesSynced(row.tenant, row.id, 1, 7)
       expect(await store().setSandbox(row.tenant, row.id, 1, { sandboxId: null, stateLost: 'sandbox_lost', dueAt: null })).toMatchObject({
-        sandboxId: null, stateLost: 'sandbox_lost', generation: 1, dueAt: null, syncedFilesVersion: 7,
+        sandboxId: null,
+        stateLost: 'sandbox_lost',
+        generation: 1,
+        dueAt: null,
+        syncedFilesVersion: 7,
       })
       expect(await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_2', stateLost: null, dueAt: T0 })).toBeNull()
-      expect(await store().setSandbox(row.tenant, row.id, 1, { sandboxId: 'sbx_2', stateLost: 'oom', dueAt: T0 })).toMatchObject({ generation: 2, syncedFilesVersion: -1 })
+      expect(await store().setSandbox(row.tenant, row.id, 1, { sandboxId: 'sbx_2', stateLost: 'oom', dueAt: T0 })).toMatchObject({
+        generation: 2,
+        syncedFilesVersion: -1,
+      })
     })
 
     it('count changes of files, and note what their sandbox knows for its generation only', async () => {
@@ -129,7 +151,8 @@ export function containerStoreContract(table: () => Table): void {
     it('are listed page by page in both orders, by name when wanted', async () => {
       const tenant = newId('tenant')
       const rows: Container[] = []
-      for (let index = 0; index < 9; index++) rows.push(await created({ tenant, name: index % 2 === 0 ? 'even' : 'odd', createdAt: T0 + Math.floor(index / 2) }))
+      for (let index = 0; index < 9; index++)
+        rows.push(await created({ tenant, name: index % 2 === 0 ? 'even' : 'odd', createdAt: T0 + Math.floor(index / 2) }))
       await created()
       for (const name of [null, 'even', 'nobody']) {
         for (const order of ['asc', 'desc'] as const) {
@@ -151,10 +174,17 @@ export function containerStoreContract(table: () => Table): void {
 
     it('go on after a row that was deleted meanwhile', async () => {
       const tenant = newId('tenant')
-      const rows = [await created({ tenant, createdAt: T0 }), await created({ tenant, createdAt: T0 + 1 }), await created({ tenant, createdAt: T0 + 2 })]
+      const rows = [
+        await created({ tenant, createdAt: T0 }),
+        await created({ tenant, createdAt: T0 + 1 }),
+        await created({ tenant, createdAt: T0 + 2 }),
+      ]
       const first = await store().list(tenant, { after: null, limit: 1, order: 'asc', name: null })
       await store().markDeleted(tenant, first.rows[0]?.id ?? '', T0)
-      expect(await store().list(tenant, { after: first.rows[0]?.id ?? '', limit: 9, order: 'asc', name: null })).toEqual({ rows: rows.slice(1), hasMore: false })
+      expect(await store().list(tenant, { after: first.rows[0]?.id ?? '', limit: 9, order: 'asc', name: null })).toEqual({
+        rows: rows.slice(1),
+        hasMore: false,
+      })
     })
   })
 }

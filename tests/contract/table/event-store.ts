@@ -22,7 +22,12 @@ export function eventStoreContract(table: () => Table): void {
   describe('events', () => {
     it('come back in order, from any place', async () => {
       const owner = newOwner()
-      for (const [first, count] of [[0, 3], [3, 1], [4, 4]] as const) expect(await store().append(owner, batch(first, count))).toBe(true)
+      for (const [first, count] of [
+        [0, 3],
+        [3, 1],
+        [4, 4],
+      ] as const)
+        expect(await store().append(owner, batch(first, count))).toBe(true)
       expect(await store().read(owner, -1, 100)).toEqual(range(0, 8).map((seq) => event(seq)))
       for (const after of range(-1, 9)) expect(numbers(await store().read(owner, after, 100))).toEqual(range(after + 1, 8))
     })
@@ -45,7 +50,9 @@ export function eventStoreContract(table: () => Table): void {
 
     it('take one of two batches with the same first number', async () => {
       const owner = newOwner()
-      const answers = await Promise.all(range(0, 10).map((index) => store().append(owner, { ...batch(0, 2, `writer ${index}`), fence: index })))
+      const answers = await Promise.all(
+        range(0, 10).map((index) => store().append(owner, { ...batch(0, 2, `writer ${index}`), fence: index })),
+      )
       expect(answers.filter(Boolean)).toHaveLength(1)
       expect(await store().last(owner)).toMatchObject({ fence: answers.indexOf(true) })
     })

@@ -25,8 +25,10 @@ export function fileStoreContract(table: () => Table): void {
 
     it('are all listed, oldest first, and only those of the container', async () => {
       const { tenant, containerId } = fileRow()
-      const files = Array.from({ length: 30 }, (_, index) => fileRow({ tenant, containerId, createdAt: T0 + index, isCurrent: index % 3 === 0, state: index === 5 ? 'deleted' : 'stored' }))
-      await Promise.all([...files].reverse().map((file) => store().put(file)))
+      const files = Array.from({ length: 30 }, (_, index) =>
+        fileRow({ tenant, containerId, createdAt: T0 + index, isCurrent: index % 3 === 0, state: index === 5 ? 'deleted' : 'stored' }),
+      )
+      await Promise.all(files.toReversed().map((file) => store().put(file)))
       await store().put(fileRow({ tenant }))
       expect(await store().all(tenant, containerId)).toEqual(files)
       expect(await store().all(tenant, newId('container'))).toEqual([])
@@ -34,7 +36,9 @@ export function fileStoreContract(table: () => Table): void {
 
     it('come in more than one page of the database', async () => {
       const { tenant, containerId } = fileRow()
-      const files = Array.from({ length: 40 }, (_, index) => fileRow({ tenant, containerId, createdAt: T0 + index, objectKey: 'x'.repeat(60_000) }))
+      const files = Array.from({ length: 40 }, (_, index) =>
+        fileRow({ tenant, containerId, createdAt: T0 + index, objectKey: 'x'.repeat(60_000) }),
+      )
       await Promise.all(files.map((file) => store().put(file)))
       expect(await store().all(tenant, containerId)).toHaveLength(files.length)
     })

@@ -19,7 +19,15 @@ export function leasedStoreContract(table: () => Table): void {
       const row = executionRow({
         source: { kind: 'notebook', cells: [{ index: 0, code: '' }], notebook: { objectKey: 'k', bytes: 1 } },
         lostBefore: [{ what: 'variables', reason: 'sandbox_lost' }],
-        tailEvents: [{ seq: 0, at: T0, type: 'output', cell: 0, output: { output_type: 'display_data', data: { 'application/json': nested }, metadata: {} } }],
+        tailEvents: [
+          {
+            seq: 0,
+            at: T0,
+            type: 'output',
+            cell: 0,
+            output: { output_type: 'display_data', data: { 'application/json': nested }, metadata: {} },
+          },
+        ],
       })
       await table().executions.create(row)
       expect(await table().executions.get(row.tenant, row.id)).toEqual(row)
@@ -29,7 +37,10 @@ export function leasedStoreContract(table: () => Table): void {
       const { tenant, containerId } = executionRow()
       const rows = Array.from({ length: 7 }, (_, index) => executionRow({ tenant, containerId, createdAt: T0 + index }))
       for (const row of [...rows, executionRow({ tenant }), executionRow({ containerId })]) await table().executions.create(row)
-      for (const [order, expected] of [['asc', rows], ['desc', rows.toReversed()]] as const) {
+      for (const [order, expected] of [
+        ['asc', rows],
+        ['desc', rows.toReversed()],
+      ] as const) {
         const first = await table().executions.listByContainer(tenant, containerId, { after: null, limit: 3, order })
         expect(first).toEqual({ rows: expected.slice(0, 3), hasMore: true })
         const second = await table().executions.listByContainer(tenant, containerId, { after: expected[2]?.id ?? '', limit: 3, order })
@@ -45,14 +56,21 @@ export function leasedStoreContract(table: () => Table): void {
       await table().executions.create(row)
       await table().executions.create(stranger)
       for (const after of ['exec_nothing', stranger.id]) {
-        expect(await table().executions.listByContainer(row.tenant, row.containerId, { after, limit: 3, order: 'asc' })).toEqual({ rows: [], hasMore: false })
+        expect(await table().executions.listByContainer(row.tenant, row.containerId, { after, limit: 3, order: 'asc' })).toEqual({
+          rows: [],
+          hasMore: false,
+        })
       }
     })
   })
 }
 
 function leasedRows<Row extends LeasedRow>(
-  name: string, store: () => LeasedStore<Row>, newRow: () => Row, working: Patch<Row>, ended: Patch<Row>,
+  name: string,
+  store: () => LeasedStore<Row>,
+  newRow: () => Row,
+  working: Patch<Row>,
+  ended: Patch<Row>,
 ): void {
   const created = async (): Promise<Row> => {
     const row = newRow()
@@ -109,7 +127,10 @@ function leasedRows<Row extends LeasedRow>(
     it('are free to another from the moment the lease ends', async () => {
       const row = await created()
       await store().take(row.tenant, row.id, leaseOf('w1', T0))
-      expect(await store().take(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))).toMatchObject({ kind: 'taken', row: { fence: 2, lease: { owner: 'w2' } } })
+      expect(await store().take(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))).toMatchObject({
+        kind: 'taken',
+        row: { fence: 2, lease: { owner: 'w2' } },
+      })
     })
 
     it('are busy for their holder too: one process may get a message twice', async () => {
@@ -178,8 +199,10 @@ function leasedRows<Row extends LeasedRow>(
 
     it('are taken by exactly one of many at the same moment', async () => {
       const row = await created()
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => store().take(row.tenant, row.id, leaseOf(`w${index}`, T0))))
-      expect(answers.map((answer) => answer.kind).sort()).toEqual([...Array<string>(19).fill('busy'), 'taken'])
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => store().take(row.tenant, row.id, leaseOf(`w${index}`, T0))),
+      )
+      expect(answers.map((answer) => answer.kind).toSorted()).toEqual([...Array<string>(19).fill('busy'), 'taken'])
       expect(await store().get(row.tenant, row.id)).toMatchObject({ fence: 1 })
     })
 
@@ -192,7 +215,11 @@ function leasedRows<Row extends LeasedRow>(
 
     it('never let two workers commit under one fence, whatever they do in whatever order', async () => {
       const worker = fc.constantFrom('a', 'b', 'c')
-      const step = fc.record({ worker, verb: fc.constantFrom('take', 'commit', 'release', 'extend'), wait: fc.constantFrom(0, 10_000, LEASE_MS) })
+      const step = fc.record({
+        worker,
+        verb: fc.constantFrom('take', 'commit', 'release', 'extend'),
+        wait: fc.constantFrom(0, 10_000, LEASE_MS),
+      })
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
           const row = await created()

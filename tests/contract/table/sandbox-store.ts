@@ -23,7 +23,9 @@ export function sandboxStoreContract(table: () => Table): void {
 
     it('are claimed by exactly one of many', async () => {
       const row = await created({ state: 'ready' })
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => store().claim(row.id, by(`cntr_${index}`), T0 + 1, T0 + 2)))
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => store().claim(row.id, by(`cntr_${index}`), T0 + 1, T0 + 2)),
+      )
       const won = answers.filter((answer) => answer !== null)
       expect(won).toEqual([{ ...row, state: 'claimed', claimedBy: won[0]?.claimedBy, claimedAt: T0 + 1, dueAt: T0 + 2 }])
       expect(await store().get(row.id)).toEqual(won[0])
@@ -35,7 +37,7 @@ export function sandboxStoreContract(table: () => Table): void {
       expect(await store().get(row.id)).toEqual(row)
     })
 
-    it('that were started for a container are that container\'s only', async () => {
+    it("that were started for a container are that container's only", async () => {
       const row = await created({ claimedBy: by('cntr_1'), claimedAt: T0 })
       await store().move(row.id, ['starting'], { state: 'ready', address, readyAt: T0 + 1 })
       expect((await store().ready('1g', 1000)).map(({ id }) => id)).not.toContain(row.id)
@@ -64,7 +66,11 @@ export function sandboxStoreContract(table: () => Table): void {
       const row = await created()
       expect(await store().move(row.id, ['ready', 'claimed'], { state: 'gone' })).toBeNull()
       expect(await store().move(row.id, ['starting'], { state: 'ready', address, readyAt: T0 + 5, dueAt: T0 + 6 })).toEqual({
-        ...row, state: 'ready', address, readyAt: T0 + 5, dueAt: T0 + 6,
+        ...row,
+        state: 'ready',
+        address,
+        readyAt: T0 + 5,
+        dueAt: T0 + 6,
       })
       expect(await store().move(row.id, ['ready'], { dueAt: null })).toMatchObject({ state: 'ready', dueAt: null })
       expect(await store().move('sbx_none', ['ready'], { state: 'gone' })).toBeNull()

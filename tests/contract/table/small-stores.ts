@@ -8,8 +8,15 @@ import { T0 } from '../../support/rows.ts'
 const newTenant = (): Tenant => ({ v: 1, id: newId('tenant'), name: 'Acme', createdAt: T0 })
 const newHash = (): string => newId('key').padEnd(64, '0')
 const newLink = (): Link => ({
-  v: 1, id: newId('link'), tenant: newId('tenant'), tokenHash: newHash(), containerId: newId('container'),
-  target: { objectKey: 'tenants/t/c/files/x', filename: 'a.csv', mime: 'text/csv', bytes: 3 }, createdAt: T0, expiresAt: T0 + 1000, revokedAt: null,
+  v: 1,
+  id: newId('link'),
+  tenant: newId('tenant'),
+  tokenHash: newHash(),
+  containerId: newId('container'),
+  target: { objectKey: 'tenants/t/c/files/x', filename: 'a.csv', mime: 'text/csv', bytes: 3 },
+  createdAt: T0,
+  expiresAt: T0 + 1000,
+  revokedAt: null,
 })
 
 export function smallStoresContract(table: () => Table): void {
@@ -24,7 +31,15 @@ export function smallStoresContract(table: () => Table): void {
     })
 
     it('find a key by its hash alone, revoked ones too', async () => {
-      const key: ApiKey = { v: 1, id: newId('key'), tenant: newId('tenant'), hash: newHash(), subject: null, createdAt: T0, revokedAt: null }
+      const key: ApiKey = {
+        v: 1,
+        id: newId('key'),
+        tenant: newId('tenant'),
+        hash: newHash(),
+        subject: null,
+        createdAt: T0,
+        revokedAt: null,
+      }
       await table().tenants.putKey(key)
       expect(await table().tenants.findKey(key.hash)).toEqual(key)
       await table().tenants.putKey({ ...key, subject: 'user-1', revokedAt: T0 + 1 })
@@ -33,7 +48,15 @@ export function smallStoresContract(table: () => Table): void {
     })
 
     it('list every key, and end one by its id, once', async () => {
-      const keys = [1, 2].map((at): ApiKey => ({ v: 1, id: newId('key'), tenant: newId('tenant'), hash: newHash(), subject: null, createdAt: T0 + at, revokedAt: null }))
+      const keys = [1, 2].map((at): ApiKey => ({
+        v: 1,
+        id: newId('key'),
+        tenant: newId('tenant'),
+        hash: newHash(),
+        subject: null,
+        createdAt: T0 + at,
+        revokedAt: null,
+      }))
       const [first, second] = keys as [ApiKey, ApiKey]
       for (const key of keys) await table().tenants.putKey(key)
       expect(await table().tenants.revokeKey(first.id, T0 + 5)).toEqual({ ...first, revokedAt: T0 + 5 })
@@ -49,7 +72,9 @@ export function smallStoresContract(table: () => Table): void {
 
     it('has one owner per key, and tells the others what it was', async () => {
       const tenant = newId('tenant')
-      const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => table().idempotency.claim(tenant, 'executions', 'key-1', record(`exec_${index}`), T0)))
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => table().idempotency.claim(tenant, 'executions', 'key-1', record(`exec_${index}`), T0)),
+      )
       const [owner] = answers.filter((answer) => answer.isNew)
       expect(answers.filter((answer) => answer.isNew)).toHaveLength(1)
       expect(answers.every((answer) => answer.record.resultId === owner?.record.resultId)).toBe(true)
@@ -57,16 +82,30 @@ export function smallStoresContract(table: () => Table): void {
 
     it('keeps tenants, scopes and odd keys apart', async () => {
       const tenant = newId('tenant')
-      const keys = [['a', 'b'], ['a', 'b#'], ['a#', 'b'], ['ab', ''], ['', 'ab'], ['a', '☃'.repeat(2000)]] as const
-      for (const [scope, key] of keys) expect(await table().idempotency.claim(tenant, scope, key, record('exec_1'), T0)).toMatchObject({ isNew: true })
+      const keys = [
+        ['a', 'b'],
+        ['a', 'b#'],
+        ['a#', 'b'],
+        ['ab', ''],
+        ['', 'ab'],
+        ['a', '☃'.repeat(2000)],
+      ] as const
+      for (const [scope, key] of keys)
+        expect(await table().idempotency.claim(tenant, scope, key, record('exec_1'), T0)).toMatchObject({ isNew: true })
       expect(await table().idempotency.claim(newId('tenant'), 'a', 'b', record('exec_2'), T0)).toMatchObject({ isNew: true })
     })
 
     it('forgets a record the moment it expires', async () => {
       const tenant = newId('tenant')
       await table().idempotency.claim(tenant, 's', 'k', record('exec_1', T0 + 10), T0)
-      expect(await table().idempotency.claim(tenant, 's', 'k', record('exec_2'), T0 + 9)).toEqual({ record: record('exec_1', T0 + 10), isNew: false })
-      expect(await table().idempotency.claim(tenant, 's', 'k', record('exec_2', T0 + 20), T0 + 10)).toEqual({ record: record('exec_2', T0 + 20), isNew: true })
+      expect(await table().idempotency.claim(tenant, 's', 'k', record('exec_2'), T0 + 9)).toEqual({
+        record: record('exec_1', T0 + 10),
+        isNew: false,
+      })
+      expect(await table().idempotency.claim(tenant, 's', 'k', record('exec_2', T0 + 20), T0 + 10)).toEqual({
+        record: record('exec_2', T0 + 20),
+        isNew: true,
+      })
     })
   })
 
