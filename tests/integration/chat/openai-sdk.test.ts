@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chatConfigFromEnv } from '../../../services/chat/config.ts'
+import { createModelCatalogue } from '../../../services/chat/models/catalogue.ts'
+import { createTurnStep } from '../../../services/chat/turn-step.ts'
+import { systemClock } from '../../../services/core/ports/clock.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import { finishExecution } from '../../support/finish-execution.ts'
+import { startApi, type TestApi } from '../../support/start-api.ts'
+import { storeFile } from '../../support/turn-bench.ts'
+
+let api: TestApi
+let working = true
+let worker: Promise<void>
+
+/** Every due row is looked after, as the queues and their workers do; code makes a file that has the code in it. */
+async function work(): Promise<void> {
+  const models = createModelCatalogue(chatConfigFromEnv({}))
+  const step = createTurnStep({ ...api, clock: systemClock, telemetry: silentTelemetry, models, workerId: 'wrk_test' })
+  while (working) {
+    for (const { kind, tenant, id } of await api.table.due(Date.now() + 3_600_000, 50)) {
+      if (kind === 'response') await step({ v: 1, type: 'response.step', tenant, responseId: id })
+      if (kind !== 'execution') continue
+      const execution = await api.table.executions.get(tenant, id)
+      if (execution === null || execution.endedAt !== null || execution.source.kind !== 'code') continue
+      const { code } = execution.source
+      const file = await storeFile(api, execution, 'out/made.txt', code)
+      const files = [{ id: file.id, path: file.path, bytes: file.bytes, mime: file.mime, sha256: 'x', isNew: true, modifiedFrom: null }]
+      await finishExecution(api, tenant, id, { result: { stdout: `ran ${code}`, files } })
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+beforeAll(async () => {
+  api = await startApi()
+  worker = work()
+})
+afterAll(async () => {
+  working = false
+  await worker
+  await api.stop()
+})
+
+const request = {
+  model: 'demo',
+  input: '```python\nprint(1)\n```',
+  tools: [{ type: 'code_interpreter' as const, container: { type: 'auto' as const } }],
+  include: ['code_interpreter_call.outputs' as const],
+}
+
+describe('the official client', () => {
+  it('gets the whole turn in one answer, with a link that opens the file', async () => {
+    const response = await api.openai().responses.create(request)
+    expect(response.status).toBe('completed')
+    expect(response.output).toMatchObject([
+      { type: 'code_interpreter_call', status: 'completed', code: 'print(1)\n', outputs: [{ type: 'logs', logs: expect.stringContaining('ran print(1)') }] },
+      { type: 'message', status: 'completed' },
+    ])
+    const message = response.output[1]
+    const part = message?.type === 'message' ? message.content[0] : undefined
+    if (part?.type !== 'output_text') throw new Error('no text')
+    const [citation] = part.annotations
+    if (citation?.type !== 'container_file_citation') throw new Error('no citation')
+    const url = part.text.slice(citation.start_index, citation.end_index)
+    expect(citation.filename).toBe('made.txt')
+    expect(await (await fetch(url)).text()).toBe('print(1)\n')
+    const listed = await api.openai().containers.files.list(citation.container_id)
+    expect(listed.data.map((file) => file.id)).toContain(citation.file_id)
+  })
+
+  it('follows the stream to the same end', async () => {
+    const stream = api.openai().responses.stream(request)
+    const seen: string[] = []
+    let text = ''
+    for await (const event of stream) {
+      seen.push(event.type)
+      if (event.type === 'response.output_text.delta') text += event.delta
+    }
+    const final = await stream.finalResponse()
+    expect(final.output_text).toBe(text)
+    expect(seen[0]).toBe('response.created')
+    expect(seen.at(-1)).toBe('response.completed')
+    expect(seen).toContain('response.code_interpreter_call_code.done')
+  })
+
+  it('reads a background response later, and resumes its stream', async () => {
+    const client = api.openai()
+    const { id, status } = await client.responses.create({ ...request, background: true })
+    expect(status).toBe('queued')
+    await expect.poll(async () => (await client.responses.retrieve(id)).status, { timeout: 10_000 }).toBe('completed')
+    const numbers: number[] = []
+    for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: 3 })) numbers.push(event.sequence_number)
+    expect(numbers[0]).toBe(4)
+    expect(numbers).toEqual(numbers.map((_, i) => i + 4))
+  })
+
+  it('goes on from the turn before, in the same container', async () => {
+    const client = api.openai()
+    const first = await client.responses.create(request)
+    const second = await client.responses.create({ ...request, previous_response_id: first.id })
+    const containerOf = (response: typeof first) => response.output.flatMap((item) => (item.type === 'code_interpreter_call' ? [item.container_id] : []))
+    expect(containerOf(second)).toEqual(containerOf(first))
+  })
+})
