@@ -1,4 +1,5 @@
 import type { ApiEnv } from '../services/api/config.ts'
+import type { ChatEnv } from '../services/chat/config.ts'
 import type { QueueName } from '../services/core/messages.ts'
 import type { PlaceEnv, RunEnv } from '../services/orchestrator/config.ts'
 import type { Config } from './config.ts'
@@ -56,7 +57,7 @@ export const apiEnvironment = (config: Config, storage: StorageEnvironment, orig
   }) satisfies Set<ApiEnv> & EdgeEnv
 
 export const chatEnvironment = (config: Config, storage: StorageEnvironment, data: DataStack) =>
-  ({ ...storage, MODELS_SECRET_ARN: data.modelsSecret.secretArn, CELLBLOCK_MODELS: modelList(config) }) satisfies Record<string, string>
+  ({ ...storage, MODELS_SECRET_ARN: data.modelsSecret.secretArn, CELLBLOCK_MODELS: modelList(config) }) satisfies Set<ChatEnv> & { STAGE: string }
 
 export const runEnvironment = (storage: StorageEnvironment, image: string) =>
   ({
