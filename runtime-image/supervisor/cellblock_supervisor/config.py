@@ -29,7 +29,10 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes in bytes. `None` leaves a limit to the container around the sandbox."""
+    """Sizes in bytes. `None` leaves a limit to the container around the sandbox.
+
+    `memory_bytes` and `processes` hold only where that container sets no limit of its own: those may be raised later.
+    """
 
     memory_bytes: int | None = None
     processes: int = 256

@@ -76,6 +76,11 @@ describe('limits', () => {
     await goesOn()
   })
 
+  it('of memory come from the configuration where the container sets none', async () => {
+    await using unlimited = await startReadySandbox({ options: ['--pids-limit=256'], profile: 'emulated', limits: { memory_bytes: 400_000_000, preload: [] } })
+    expect((await unlimited.supervisor.run('l = []\nwhile True: l.append(bytearray(10**7))')).done.outcome).toBe('oom')
+  })
+
   it('of disk end in disk_full with the variables kept', async () => {
     const run = await supervisor().run('kept = 2\nf = open("/mnt/data/big", "wb")\nwhile True: f.write(b"x" * 10**6)')
     expect(run.done).toMatchObject({ outcome: 'disk_full', state_lost: null })

@@ -5,6 +5,7 @@ import contextlib
 import time
 from dataclasses import dataclass
 
+from ..config import Limits
 from ..files.tracker import Changes, FileTracker
 from . import worker_processes
 from .cgroup import Cgroup
@@ -29,13 +30,13 @@ class Request:
 
 
 class Execution(Listener):
-    def __init__(self, request: Request, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, output_limit: int | None) -> None:
+    def __init__(self, request: Request, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, limits: Limits) -> None:
         self.log = EventLog()
         self._request = request
         self._kernel = kernel
         self._files = files
         self._cgroup = cgroup
-        self._output_limit = output_limit
+        self._limits = limits
         self._outputs = Outputs(self.log, request.head_bytes, request.tail_bytes)
         # Why it was stopped from outside: timed_out, cancelled, output_limit. The first reason stays.
         self._cause: str | None = None
@@ -68,7 +69,7 @@ class Execution(Listener):
         try:
             if await self._kernel_ready():
                 cpu, started = self._cgroup.cpu_ms(), time.monotonic()
-                watch = MemoryWatch(self._cgroup, lambda: self._kernel.kill(for_memory=True))
+                watch = MemoryWatch(self._cgroup, self._limits.memory_bytes, lambda: self._kernel.kill(for_memory=True))
                 self.log.append("started", {"kernel_generation": self._kernel.generation})
                 await self._run_cells()
         finally:
@@ -134,7 +135,8 @@ class Execution(Listener):
 
     def on_text(self, name: str, data: memoryview) -> None:
         self._outputs.text(name, data)
-        if self._output_limit is not None and self._outputs.total_bytes > self._output_limit:
+        limit = self._limits.max_output_bytes
+        if limit is not None and self._outputs.total_bytes > limit:
             self.stop("output_limit", TIMEOUT_GRACE_MS)
 
     def on_dropped(self, size: int) -> None:

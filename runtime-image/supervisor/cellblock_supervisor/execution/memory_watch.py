@@ -13,11 +13,12 @@ RESERVE_BYTES = 24 * 1024 * 1024
 class MemoryWatch:
     """`peak` is the most that was in use above the start of the execution, in bytes, as far as looking showed it."""
 
-    def __init__(self, cgroup: Cgroup, on_full: Callable[[], None]) -> None:
+    def __init__(self, cgroup: Cgroup, otherwise: int | None, on_full: Callable[[], None]) -> None:
+        """`otherwise` is the limit in bytes where the container around the sandbox sets none."""
         self._cgroup = cgroup
         self._on_full = on_full
         # The limit is read anew each time: a sandbox from the pool grows when it is claimed.
-        self._limit = cgroup.memory_limit()
+        self._limit = cgroup.memory_limit() or otherwise
         set_aside = cgroup.tmpfs_bytes()
         self._private_limit = self._limit - set_aside if self._limit is not None and self._limit > set_aside else None
         self._start = cgroup.memory_in_use() or 0

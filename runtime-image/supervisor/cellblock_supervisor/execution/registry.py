@@ -56,7 +56,7 @@ class Registry:
         if self.busy:
             raise Busy
         self._free_old_events()
-        execution = Execution(request, self._kernel, self._files, self._cgroup, self._limits.max_output_bytes)
+        execution = Execution(request, self._kernel, self._files, self._cgroup, self._limits)
         self._known[execution_id] = execution
         self._running = execution
         # The task is held here: a client that goes away must not end it.
