@@ -20,7 +20,10 @@ const script: Script = ({ body }) => {
 }
 
 /** Plays a whole turn in which one worker dies at one call, and another one takes over when the lease has run out. */
-async function playWithDeath(diesAt: number, when: 'before' | 'after'): Promise<{ readonly died: boolean; readonly call: string }> {
+async function playWithDeath(
+  diesAt: number,
+  when: 'before' | 'after',
+): Promise<{ readonly died: boolean; readonly calls: readonly string[] }> {
   bench.upstream.play(script)
   const { id } = await bench.accept(INTERPRETER)
   const worker = dyingWorker(bench.deps, diesAt, when)
@@ -60,16 +63,20 @@ async function playWithDeath(diesAt: number, when: 'before' | 'after'): Promise<
     context,
   ).toEqual(['first()', 'second()', 'third()'])
   expect(await bench.storage.table.containers.get(bench.tenant, row.containerId ?? ''), context).toMatchObject({ queue: [] })
-  return { died: worker.isDead, call: worker.calls[diesAt] ?? '' }
+  return { died: worker.isDead, calls: worker.calls }
 }
+
+/** Dying after a read is the same as dying before the next call. */
+const READS = /\.(get|all|read|find|last|due|head)$/
 
 describe.each(['before', 'after'] as const)('a worker that dies %s a call', (when) => {
   it('is followed by one that brings the turn to its one end', async () => {
-    const calls: string[] = []
-    for (let diesAt = 0; ; diesAt += 1) {
-      const { died, call } = await playWithDeath(diesAt, when)
-      if (!died) break
-      calls.push(call)
+    const { calls: all } = await playWithDeath(Number.POSITIVE_INFINITY, when)
+    const killedAt: string[] = []
+    for (const [diesAt, name] of all.entries()) {
+      if (when === 'after' && READS.test(name)) continue
+      const { died, calls } = await playWithDeath(diesAt, when)
+      if (died) killedAt.push(calls[diesAt] ?? '')
     }
     for (const expected of [
       'responses.take',
@@ -81,7 +88,7 @@ describe.each(['before', 'after'] as const)('a worker that dies %s a call', (whe
       'links.put',
       'queue.send',
     ]) {
-      expect(calls).toContain(expected)
+      expect(killedAt).toContain(expected)
     }
   }, 300_000)
 })
