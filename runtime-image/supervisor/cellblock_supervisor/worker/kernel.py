@@ -14,6 +14,7 @@ import signal
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 
 from ipykernel.ipkernel import IPythonKernel
 from IPython.core.compilerop import CachingCompiler
@@ -48,10 +49,14 @@ class ChannelKernel(IPythonKernel):
         # The stock compiler hashes every cell in pure Python to name it for a debugger that is not here.
         shell.compile = CachingCompiler()
 
-    async def execute(self, request: dict[str, object]) -> dict[str, object]:
-        """Runs one cell. Interrupts are let in only while it runs, so a late one can never end the kernel."""
+    async def execute(self, request: dict[str, object], on_start: Callable[[], None]) -> dict[str, object]:
+        """Runs one cell. Interrupts are let in only while it runs, so a late one can never end the kernel.
+
+        `on_start` is called when they are: the supervisor holds an earlier interrupt back until it hears of it.
+        """
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            on_start()
             reply = await self.do_execute(
                 request["code"], silent=False, store_history=request["store_history"], allow_stdin=False
             )
@@ -103,8 +108,8 @@ class Server:
         if request["op"] == "execute":
             self._flusher.busy.set()
             _reset_peak_memory()
-            self._channel.send_message({"op": "input", "id": request["id"], "count": shell.execution_count})
-            return await self._kernel.execute(request)
+            started = {"op": "input", "id": request["id"], "count": shell.execution_count}
+            return await self._kernel.execute(request, lambda: self._channel.send_message(started))
         if request["op"] == "snapshot":
             return snapshot.dump(shell, self._channel, int(str(request["max_bytes"])))
         if request["op"] == "restore":
