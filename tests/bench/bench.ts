@@ -5,8 +5,8 @@ import type { Figure } from './statistics.ts'
 /** What every bench may use. The sides are started once and stay warm, so that benches alternate between them. */
 export interface BenchContext {
   readonly isQuick: boolean
-  /** Sandbox image, and the same with nbconvert. */
-  readonly images: { readonly sandbox: string; nbconvert(): Promise<string> }
+  /** Tag of the sandbox image. */
+  readonly image: string
   /** The service with a warm pool of `POOL_SIZE`. */
   readonly server: BenchServer
   /** A container of it that has run code already. */

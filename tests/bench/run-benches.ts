@@ -5,7 +5,6 @@ import { describeMachine, describeVersions, loads } from './machine.ts'
 import type { BenchReport } from './report.ts'
 import { startBareKernels } from './sides/bare-kernel.ts'
 import { removeBenchContainers } from './sides/docker.ts'
-import { ensureNbconvertImage } from './sides/nbconvert-image.ts'
 import { startScriptedModel } from './sides/scripted-model.ts'
 import { startServer } from './sides/server.ts'
 import type { Figure } from './statistics.ts'
@@ -55,13 +54,12 @@ async function openContext(options: {
   await server.api.run(liveContainer, PRINT)
   await server.pool.waitFor(POOL_SIZE)
   say('✓ the service and a bare kernel are up')
-  let nbconvert: Promise<string> | undefined
   return {
     isQuick,
     say,
     server,
     kernel,
     liveContainer,
-    images: { sandbox: image, nbconvert: () => (nbconvert ??= ensureNbconvertImage(image, say)) },
+    image,
   }
 }

@@ -8,13 +8,13 @@ import { round, summarize } from '../statistics.ts'
 export const cold: Bench = {
   name: 'cold',
   title: 'first execution, empty pool, beside create + start + plain ipykernel ready',
-  async run({ isQuick, images }) {
-    const server = await startServer({ image: images.sandbox, poolSize: 0 })
+  async run({ isQuick, image }) {
+    const server = await startServer({ image, poolSize: 0 })
     try {
       const first: number[] = []
       const floor: number[] = []
       for (let run = 0; run < (isQuick ? 3 : 15); run++) {
-        floor.push(await timePlainStart(images.sandbox))
+        floor.push(await timePlainStart(image))
         const container = await server.api.createContainer()
         first.push(await timed(() => server.api.run(container, PRINT)))
         await server.api.deleteContainer(container)

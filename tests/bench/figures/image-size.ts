@@ -7,8 +7,8 @@ import { round, summarize } from '../statistics.ts'
 export const imageSize: Bench = {
   name: 'image',
   title: 'size of the sandbox image, zstd-compressed',
-  async run({ images }) {
-    const saved = await docker.getImage(images.sandbox).get()
+  async run({ image }) {
+    const saved = await docker.getImage(image).get()
     let bytes = 0
     for await (const chunk of saved.pipe(createZstdCompress())) bytes += (chunk as Uint8Array).byteLength
     const figure = summarize('MB', [bytes / 1e6])

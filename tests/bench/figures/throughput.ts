@@ -9,9 +9,9 @@ const CONTAINERS = 8
 export const throughput: Bench = {
   name: 'throughput',
   title: `throughput of ${CONTAINERS} live containers, beside ${CONTAINERS} bare ipykernels`,
-  async run({ isQuick, server, images }) {
+  async run({ isQuick, server, image }) {
     const seconds = isQuick ? 2 : 5
-    const kernels = await startBareKernels(images.sandbox, CONTAINERS)
+    const kernels = await startBareKernels(image, CONTAINERS)
     const containers: string[] = []
     try {
       for (let index = 0; index < CONTAINERS; index++) {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { explainFailure, runCommand } from '../../../scripts/setup/command.ts'
 import { BENCH_LABEL } from './docker.ts'
+import { NBCONVERT } from './nbconvert.ts'
 
 const notebookOf = (code: string): unknown => ({
   nbformat: 4,
@@ -11,14 +12,29 @@ const notebookOf = (code: string): unknown => ({
   cells: [{ cell_type: 'code', id: 'cell', metadata: {}, execution_count: null, outputs: [], source: code }],
 })
 
+/** A shared font cache is part of the image; without it each plot would build one first. */
+const ENVIRONMENT = {
+  PATH: `${NBCONVERT}/bin:/usr/local/bin:/usr/bin:/bin`,
+  PYTHONPATH: NBCONVERT,
+  MPLCONFIGDIR: '/opt/cellblock/mplcache',
+}
+
+/** The sandbox image, and the folder with nbconvert that is mounted into it. */
+export interface ReplacedWay {
+  readonly image: string
+  readonly nbconvert: string
+}
+
 /** The way that the service replaces: write a notebook, `docker run --rm` + `jupyter nbconvert --execute`, read it back. */
-export async function runReplacedWay(image: string, code: string): Promise<void> {
+export async function runReplacedWay({ image, nbconvert }: ReplacedWay, code: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-bench-notebook-'))
   try {
     await writeFile(join(folder, 'in.ipynb'), JSON.stringify(notebookOf(code)))
-    const docker = ['run', '--rm', '--label', BENCH_LABEL, '--volume', `${folder}:/work`, image]
-    const nbconvert = ['nbconvert', '--to', 'notebook', '--execute', '--output', 'out.ipynb', '/work/in.ipynb']
-    const result = await runCommand('docker', [...docker, ...nbconvert])
+    const environment = Object.entries(ENVIRONMENT).flatMap(([name, value]) => ['--env', `${name}=${value}`])
+    const volumes = ['--volume', `${folder}:/work`, '--volume', `${nbconvert}:${NBCONVERT}:ro`]
+    const docker = ['run', '--rm', '--label', BENCH_LABEL, ...environment, ...volumes, '--entrypoint', 'jupyter', image]
+    const execute = ['nbconvert', '--to', 'notebook', '--execute', '--output', 'out.ipynb', '/work/in.ipynb']
+    const result = await runCommand('docker', [...docker, ...execute])
     if (result.code !== 0) throw explainFailure('The replaced way failed: the reason is above.', result)
     const done = JSON.parse(await readFile(join(folder, 'out.ipynb'), 'utf8')) as {
       readonly cells: readonly { readonly outputs: readonly unknown[] }[]
