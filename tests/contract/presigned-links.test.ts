@@ -124,6 +124,13 @@ describe('a signed link', () => {
     expect([response.status, await codeOf(response)]).toEqual([403, 'SignatureDoesNotMatch'])
   })
 
+  it('works behind a proxy that says for which host it stands, and for that host only', async () => {
+    const url = new URL(await link({ publicUrl: 'https://elsewhere.example' }))
+    const through = (host: string) => fetch(`${port.endpoint}${url.pathname}${url.search}`, { headers: { 'x-forwarded-host': host } })
+    expect((await through('elsewhere.example')).status).toBe(200)
+    expect((await through('other.example')).status).toBe(403)
+  })
+
   it('with an unsigned header that S3 would obey is refused', async () => {
     const response = await fetch(await link(), { headers: { 'x-amz-copy-source': `/cellblock/${OTHER}` } })
     expect([response.status, await codeOf(response)]).toEqual([403, 'AccessDenied'])

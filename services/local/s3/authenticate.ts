@@ -52,16 +52,24 @@ export function authenticate(
     throw new S3Error('SignatureDoesNotMatch', 'The credential scope has another date, region or service.')
   refuseUnsignedHeaders(request, claim.signedHeaders)
 
-  const signature = signatureOf(
-    { ...request, ...claim, region, headerValue: (name) => request.headers.get(name) ?? '' },
-    credentials.secretAccessKey,
-  )
-  if (!isSame(signature, claim.signature)) throw new S3Error('SignatureDoesNotMatch', 'The signature does not match the request.')
+  if (!hostsOf(request).some((host) => isSame(signatureFor(request, claim, region, host, credentials), claim.signature))) {
+    throw new S3Error('SignatureDoesNotMatch', 'The signature does not match the request.')
+  }
 
   if (isPresigned) refuseExpired(request, signedAt, now)
   else if (Math.abs(now - signedAt) > MAX_SKEW_MS)
     throw new S3Error('RequestTimeTooSkewed', 'The time of the request and the time here differ too much.')
   return claim.payloadHash
+}
+
+/** The host that the sender meant: a proxy in front may have put its own in place of it. Naming another one helps nobody, the signature has to fit it. */
+function hostsOf({ headers }: S3Request): readonly string[] {
+  return [headers.get('host'), headers.get('x-forwarded-host')].filter((host) => host !== undefined)
+}
+
+function signatureFor(request: S3Request, claim: Claim, region: string, host: string, credentials: S3Credentials): string {
+  const headerValue = (name: string): string => (name === 'host' ? host : (request.headers.get(name) ?? ''))
+  return signatureOf({ ...request, ...claim, region, headerValue }, credentials.secretAccessKey)
 }
 
 function readQuery({ query }: S3Request): Claim {
