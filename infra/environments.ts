@@ -1,4 +1,5 @@
 import type { ApiEnv } from '../services/api/config.ts'
+import type { OriginEnv } from '../services/api/origin/config.ts'
 import type { ChatEnv } from '../services/chat/config.ts'
 import type { QueueName } from '../services/core/messages.ts'
 import type { PlaceEnv, RunEnv } from '../services/orchestrator/config.ts'
@@ -10,9 +11,8 @@ import type { NetworkStack } from './stacks/network-stack.ts'
 /** Lambda sets the Region itself and refuses to have it set. */
 type Set<Env> = Omit<Env, 'AWS_REGION'>
 
-/** What stands before the API: the secret that the distribution sends along, how many streams may be open, whose pages may call. */
+/** How many streams may be open, and whose pages may call. */
 export interface EdgeEnv {
-  readonly ORIGIN_SECRET_ARN: string
   readonly MAX_OPEN_STREAMS: string
   /** Comma-separated; may be empty. */
   readonly CORS_ORIGINS: string
@@ -54,10 +54,12 @@ export const apiEnvironment = (config: Config, storage: StorageEnvironment, orig
     MAX_OPEN_STREAMS: String(config.api.maxOpenStreams),
     CORS_ORIGINS: config.api.corsOrigins.join(','),
     MODEL_NAMES: config.models.list.length === 0 ? 'demo' : config.models.list.map(({ name }) => name).join(','),
-  }) satisfies Set<ApiEnv> & EdgeEnv
+  }) satisfies Set<ApiEnv> & OriginEnv & EdgeEnv
 
 export const chatEnvironment = (config: Config, storage: StorageEnvironment, data: DataStack) =>
-  ({ ...storage, MODELS_SECRET_ARN: data.modelsSecret.secretArn, CELLBLOCK_MODELS: modelList(config) }) satisfies Set<ChatEnv> & { STAGE: string }
+  ({ ...storage, MODELS_SECRET_ARN: data.modelsSecret.secretArn, CELLBLOCK_MODELS: modelList(config) }) satisfies Set<ChatEnv> & {
+    STAGE: string
+  }
 
 export const runEnvironment = (storage: StorageEnvironment, image: string) =>
   ({

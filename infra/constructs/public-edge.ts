@@ -18,10 +18,8 @@ import type { FunctionUrl } from 'aws-cdk-lib/aws-lambda'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
+import { ORIGIN_SECRET_HEADER } from '../../services/api/origin/require-origin.ts'
 import type { Config } from '../config.ts'
-
-/** Tells the API that a request came through the distribution: its own URL is public and answers nobody without it. */
-const ORIGIN_SECRET_HEADER = 'x-cellblock-origin'
 
 /** Served from the bucket, under the same keys. */
 const SITE_PATHS = ['/docs/*', '/assets/*']

@@ -1,3 +1,4 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { streamHandle } from 'hono/aws-lambda'
 import { systemClock } from '../core/ports/clock.ts'
 import { createStorageClients } from '../storage/clients.ts'
@@ -10,6 +11,8 @@ import { lambdaConfigFromEnv } from './config.ts'
 import { checkParts } from './readiness.ts'
 import { logTelemetry } from './log-telemetry.ts'
 import { namedModels } from './named-models.ts'
+import { originConfigFromEnv } from './origin/config.ts'
+import { requireOrigin } from './origin/require-origin.ts'
 
 const config = lambdaConfigFromEnv()
 const clients = createStorageClients({ region: config.region })
@@ -28,6 +31,16 @@ const app = createApp({
   readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),
   config: config.api,
 })
+
+const { ORIGIN_SECRET_ARN } = originConfigFromEnv()
+if (ORIGIN_SECRET_ARN !== undefined) {
+  const secrets = new SecretsManagerClient({ region: config.region })
+  app.fetch = requireOrigin(app.fetch, async () => {
+    const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: ORIGIN_SECRET_ARN }))
+    if (SecretString === undefined || SecretString === '') throw new Error('The origin secret is empty. Deploy the service stack again.')
+    return SecretString
+  })
+}
 
 /** Behind a function URL with response streaming, so that events leave as they come. */
 export const handler = streamHandle(app)

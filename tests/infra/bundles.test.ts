@@ -32,6 +32,8 @@ const ENVIRONMENT = {
   TASK_DEFINITIONS: '{"1g":"arn:aws:ecs:eu-west-1:123456789012:task-definition/test:1"}',
   POOL_SIZES: '{"1g":0}',
   CELLBLOCK_MODELS: '[]',
+  MODELS_SECRET_ARN: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:models',
+  ORIGIN_SECRET_ARN: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:origin',
 }
 
 let folder: string

@@ -9,6 +9,11 @@ const behaviours = (t: Templates): unknown[] => [
   at(distribution(t), `${CONFIG}.DefaultCacheBehavior`),
   ...list(at(distribution(t), `${CONFIG}.CacheBehaviors`)),
 ]
+const apiVariables = (t: Templates): unknown =>
+  at(
+    first(all(t, 'AWS::Lambda::Function').filter((f) => f.Properties.FunctionName === 'cellblock-prod-api')),
+    'Properties.Environment.Variables',
+  )
 const sitePolicy = (t: Templates): Resource => named(t, 'service', 'SitePolicy', 'AWS::S3::BucketPolicy')
 /** CloudFront's own policies, by their published ids. */
 const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad'
@@ -27,6 +32,11 @@ export const edgeProperties: readonly Property[] = [
       says(at(apiOrigin(t), 'OriginCustomHeaders.0.HeaderValue'), '{{resolve:secretsmanager:') &&
       says(at(apiOrigin(t), 'OriginCustomHeaders.0.HeaderValue'), 'OriginSecret'),
     break: (t) => set(apiOrigin(t), 'OriginCustomHeaders.0.HeaderValue', 'written-down'),
+  },
+  {
+    title: 'the API is told which secret to ask for',
+    holds: (t) => says(apiVariables(t), 'OriginSecret'),
+    break: (t) => set(apiVariables(t), 'ORIGIN_SECRET_ARN', undefined),
   },
   {
     title: 'the origin secret is long and made by AWS',

@@ -1,0 +1,35 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { newId } from '../../core/ids.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { errorResponse, internalErrorResponse } from '../http/error-response.ts'
+
+/** The header in which the distribution shows its secret; `infra` sets it. */
+export const ORIGIN_SECRET_HEADER = 'x-cellblock-origin'
+
+type Fetch<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>
+
+/**
+ * Lets through what comes by the distribution. The function's own URL is public, and whoever calls it could forge the forwarded host and go
+ * around the distribution's firewall: it answers like a place where nothing is. The secret is read once; a read that fails is tried again.
+ */
+export function requireOrigin<Rest extends unknown[]>(fetch: Fetch<Rest>, readSecret: () => Promise<string>): Fetch<Rest> {
+  let wanted: Promise<Buffer> | null = null
+  return async (request, ...rest) => {
+    wanted ??= readSecret().then(digest)
+    let secret: Buffer
+    try {
+      secret = await wanted
+    } catch {
+      wanted = null
+      return internalErrorResponse(newId('request'))
+    }
+    if (timingSafeEqual(digest(request.headers.get(ORIGIN_SECRET_HEADER) ?? ''), secret)) return fetch(request, ...rest)
+    return errorResponse(
+      new ServiceError('not_found', 'Nothing is served under this address. Use the URL of the service.'),
+      newId('request'),
+    )
+  }
+}
+
+/** Digests have one length, so the comparison takes the same time for every guess. */
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
