@@ -75,8 +75,12 @@ async function step(
         .catch(() => undefined)
       return { kind: 'early' }
     }
-    const [whole, events] = await Promise.all([loadResponse(deps.objects, row), unaccounted(deps, row)])
-    const current = new Turn(deps, whole, events, () => held.lose())
+    const [whole, events, before] = await Promise.all([
+      loadResponse(deps.objects, row),
+      unaccounted(deps, row),
+      row.pending === null ? null : deps.table.executions.get(tenant, row.pending.executionId),
+    ])
+    const current = new Turn(deps, whole, events, before, () => held.lose())
     turn = current
     if (refusal !== null && current.pending !== null) refuseCall(current, current.pending.itemIndex, refusal)
     const advanced = await advanceTurn(deps, current, held, () => {

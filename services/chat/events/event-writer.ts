@@ -26,6 +26,8 @@ export class LogTaken extends Error {
   }
 }
 
+/** What a fast model says in one breath becomes one write. */
+const NOW_MS = 5
 const SOON_MS = 30
 const PACE_MS = 250
 
@@ -104,7 +106,7 @@ export class EventWriter {
 
   #schedule(urgency: Urgency): void {
     const now = this.#now()
-    const at = urgency === 'now' ? now : urgency === 'soon' ? now + SOON_MS : Math.max(now + SOON_MS, this.#lastWriteAt + PACE_MS)
+    const at = urgency === 'now' ? now + NOW_MS : urgency === 'soon' ? now + SOON_MS : Math.max(now + SOON_MS, this.#lastWriteAt + PACE_MS)
     if (this.#timer !== null && this.#timerAt <= at) return
     this.#stopTimer()
     this.#timerAt = at

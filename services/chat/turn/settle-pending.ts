@@ -16,7 +16,7 @@ export type Settled = 'settled' | 'running' | 'missing'
 export async function settlePending(deps: TurnDeps, turn: Turn): Promise<Settled> {
   const { pending } = turn
   if (pending === null) return 'settled'
-  const execution = await deps.table.executions.get(turn.row.tenant, pending.executionId)
+  const execution = turn.execution ?? (await deps.table.executions.get(turn.row.tenant, pending.executionId))
   if (execution === null) return 'missing'
   if (!hasEnded(execution.status)) return 'running'
   await takeIn(deps, turn, pending.itemIndex, execution)
@@ -28,7 +28,7 @@ async function takeIn(deps: TurnDeps, turn: Turn, index: number, execution: Exec
   const settled: CodeItem = { ...item, status: callStatusOf(execution), outcome: await settleCall(deps, execution) }
   turn.pending = null
   turn.failingTries = isFailingTry(execution) ? turn.failingTries + 1 : 0
-  if (settled.status === 'completed') turn.emit(callCompleted(index, settled), 'now')
+  if (settled.status === 'completed') turn.emit(callCompleted(index, settled), 'soon')
   turn.finishItem(index, settled)
 }
 

@@ -1,5 +1,6 @@
 import type { ResponseEvent } from '../../core/events.ts'
 import { topicOf } from '../../core/events.ts'
+import type { Execution } from '../../core/execution.ts'
 import type { Patch } from '../../core/ports/table.ts'
 import { renderResponse } from '../../core/render-response.ts'
 import { storeItems } from '../../core/response-blobs.ts'
@@ -16,6 +17,8 @@ const ONCE = /^response\.(?:created|queued|in_progress|code_interpreter_call\.(?
 export class Turn {
   readonly row: Response
   readonly writer: EventWriter
+  /** The execution that the row waited for, as it was when this step began. */
+  readonly execution: Execution | null
   items: ResponseItem[]
   pending: PendingCall | null
   usage: ResponseUsage
@@ -28,8 +31,15 @@ export class Turn {
   readonly #told: ReadonlySet<string>
 
   /** `row` whole and taken; `unaccounted`: events of the log from `row.nextSeq` on. `broken` hears of a log that cannot be written. */
-  constructor(deps: TurnDeps, row: Response, unaccounted: readonly ResponseEvent[], broken: (cause: unknown) => void) {
+  constructor(
+    deps: TurnDeps,
+    row: Response,
+    unaccounted: readonly ResponseEvent[],
+    execution: Execution | null,
+    broken: (cause: unknown) => void,
+  ) {
     this.row = row
+    this.execution = execution
     this.#deps = deps
     this.items = [...row.items]
     this.pending = row.pending
@@ -64,7 +74,7 @@ export class Turn {
   /** Replaces an item that has come to its end and says so. */
   finishItem(index: number, item: ResponseItem): void {
     this.items[index] = item
-    this.emit(itemDone(index, item, { include: this.row.request.include }), 'now')
+    this.emit(itemDone(index, item, { include: this.row.request.include }), 'soon')
   }
 
   /** The response as readers see it now, or with these changes. */

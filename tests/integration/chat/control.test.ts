@@ -94,7 +94,7 @@ describe('a turn whose code runs', () => {
       status: 'completed',
       items: [{ status: 'failed', outcome: { reason: 'container_not_found', executionId: null } }, { text: 'It is gone.' }],
     })
-    expect(String(bench.upstream.requests[1]?.body.messages.at(-1)?.content)).toContain('No container cntr_')
+    expect(String(bench.upstream.requests[1]?.body.messages.at(-1)?.content)).toContain('No container')
     checkResponseStream(await bench.events(id), row)
   })
 })

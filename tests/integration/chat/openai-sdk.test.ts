@@ -53,7 +53,12 @@ describe('the official client', () => {
     const response = await api.openai().responses.create(request)
     expect(response.status).toBe('completed')
     expect(response.output).toMatchObject([
-      { type: 'code_interpreter_call', status: 'completed', code: 'print(1)\n', outputs: [{ type: 'logs', logs: expect.stringContaining('ran print(1)') }] },
+      {
+        type: 'code_interpreter_call',
+        status: 'completed',
+        code: 'print(1)\n',
+        outputs: [{ type: 'logs', logs: expect.stringContaining('ran print(1)') }],
+      },
       { type: 'message', status: 'completed' },
     ])
     const message = response.output[1]
@@ -98,7 +103,8 @@ describe('the official client', () => {
     const client = api.openai()
     const first = await client.responses.create(request)
     const second = await client.responses.create({ ...request, previous_response_id: first.id })
-    const containerOf = (response: typeof first) => response.output.flatMap((item) => (item.type === 'code_interpreter_call' ? [item.container_id] : []))
+    const containerOf = (response: typeof first) =>
+      response.output.flatMap((item) => (item.type === 'code_interpreter_call' ? [item.container_id] : []))
     expect(containerOf(second)).toEqual(containerOf(first))
   })
 })

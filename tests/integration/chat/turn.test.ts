@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashToken } from '../../../services/core/links.ts'
+import { finishExecution } from '../../support/finish-execution.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
 
@@ -153,5 +155,67 @@ describe('a turn with code', () => {
       .map((event) => event.data['delta'])
       .join('')
     expect(streamed).toBe(message.text)
+  })
+
+  it('links pictures, inline ones and those in the object store', async () => {
+    const png = Buffer.from('a picture')
+    const { objects } = bench.storage
+    await objects.put('tenants/t/c/outputs/big', Buffer.from('a big one'), { contentType: 'image/jpeg' })
+    bench.upstream.play((_, turn) => (turn === 0 ? runPython('plot()') : say('Two plots.')))
+    const { id } = await bench.accept(INTERPRETER)
+    const row = await bench.finish(id, () => ({
+      result: {
+        cells: [
+          {
+            index: 0,
+            status: 'ok',
+            executionCount: 1,
+            outputs: [
+              { output_type: 'display_data', data: { 'image/png': png.toString('base64'), 'text/plain': '<Figure>' }, metadata: {} },
+              {
+                output_type: 'display_data',
+                data: { 'cellblock/ref': { objectKey: 'tenants/t/c/outputs/big', bytes: 9, mime: 'image/jpeg' } },
+                metadata: {},
+              },
+              { output_type: 'execute_result', execution_count: 1, data: { 'text/html': '<b>x</b>', 'text/plain': 'x' }, metadata: {} },
+            ],
+          },
+        ],
+      },
+    }))
+    const [ci] = row.items
+    const outcome = ci?.type === 'code_interpreter_call' ? ci.outcome : null
+    expect(outcome).toMatchObject({
+      logs: 'x',
+      images: [{ mime: 'image/png' }, { mime: 'image/jpeg' }],
+      outputs: [{ 'text/plain': '<Figure>' }, { 'text/html': '<b>x</b>' }],
+    })
+    const bodies = await Promise.all(
+      (outcome?.images ?? []).map(async ({ url }) => {
+        const link = await bench.storage.table.links.findByToken(hashToken(url.slice(url.lastIndexOf('/') + 1)))
+        const object = await objects.get(link?.target.objectKey ?? '')
+        let text = ''
+        for await (const chunk of object?.body ?? []) text += Buffer.from(chunk).toString()
+        return text
+      }),
+    )
+    expect(bodies).toEqual(['a picture', 'a big one'])
+  })
+
+  it('keeps a turn that is too big for a row', async () => {
+    const code = `x = "${'y'.repeat(150_000)}"`
+    bench.upstream.play((_, turn) => (turn === 0 ? runPython(code) : say('Big.')))
+    const { id } = await bench.accept({ ...INTERPRETER, instructions: 'i'.repeat(200_000) })
+    await bench.step(id)
+    const { pending } = await bench.row(id)
+    const execution = await bench.storage.table.executions.get(bench.tenant, pending?.executionId ?? '')
+    expect(execution?.source).toMatchObject({ kind: 'blob', code: { bytes: code.length } })
+    await finishExecution({ table: bench.storage.table, signals: bench.deps.signals }, bench.tenant, pending?.executionId ?? '')
+    const row = await bench.finish(id)
+    expect(row.itemsRef).not.toBeNull()
+    expect(row).toMatchObject({ status: 'completed', items: [{ code }, { text: 'Big.' }] })
+    // The terminal event is made from the row by its readers.
+    const events = await bench.events(id)
+    expect(events.at(-1)?.type).toBe('response.output_item.done')
   })
 })
