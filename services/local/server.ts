@@ -1,6 +1,7 @@
 import Docker from 'dockerode'
 import { createApp } from '../api/app.ts'
 import { ApiConfig } from '../api/config.ts'
+import { checkParts } from '../api/readiness.ts'
 import { createModelCatalogue } from '../chat/models/catalogue.ts'
 import { chatConfigFromEnv } from '../chat/config.ts'
 import { createTurnStep } from '../chat/turn-step.ts'
@@ -23,7 +24,6 @@ import { ensureDevTenant } from './dev-tenant.ts'
 import { createLocalResources } from './emulators/create-local-resources.ts'
 import { startEmulators } from './emulators/start-emulators.ts'
 import { listen } from './http-server.ts'
-import { createReadiness } from './readiness.ts'
 import { reapStrays, SERVER_LABEL } from './reap-strays.ts'
 import { announceServer } from './server-file.ts'
 import { createLocalTelemetry } from './telemetry.ts'
@@ -103,7 +103,7 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   const app = createApp({
     ...common,
     models,
-    readiness: createReadiness({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check(), driver: () => driver.check() }),
+    readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check(), driver: () => driver.check() }),
     config: ApiConfig.parse({ publicUrl: config.publicUrl }),
   })
   const server = await listen({ app, s3: emulators.s3.handler, host: config.host, port: config.port })

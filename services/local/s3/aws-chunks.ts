@@ -59,7 +59,7 @@ export async function* decodeAwsChunks(
       } else throw malformed()
     }
   }
-  if (state !== 'done' && !(state === 'trailers' && buffered.length === 0)) throw malformed()
+  if (state !== 'done') throw malformed()
 }
 
 const malformed = (): S3Error => new S3Error('IncompleteBody', 'The chunks of the body are cut off or malformed.')

@@ -1,0 +1,120 @@
+import Docker from 'dockerode'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { acceptExecution } from '../../../services/core/accept-execution.ts'
+import { createContainer } from '../../../services/core/create-container.ts'
+import type { Container } from '../../../services/core/container.ts'
+import type { ExecutionEvent } from '../../../services/core/events.ts'
+import { hasEnded, type Execution } from '../../../services/core/execution.ts'
+import { newId } from '../../../services/core/ids.ts'
+import { LEASE_MS } from '../../../services/core/lease.ts'
+import { newSandbox } from '../../../services/core/new-sandbox.ts'
+import { systemClock } from '../../../services/core/ports/clock.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import type { ReconcilerDeps, RunDeps } from '../../../services/orchestrator/deps.ts'
+import { createDockerDriver } from '../../../services/orchestrator/drivers/docker/docker-driver.ts'
+import { createLink } from '../../../services/orchestrator/link/create-link.ts'
+import { startSandbox } from '../../../services/orchestrator/place/start-sandbox.ts'
+import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
+import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { dyingWorker } from '../../support/dying-worker.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+
+const TENANT = newId('tenant')
+const LINES = Array.from({ length: 3 }, (_, i) => `line ${i}\n`).join('')
+
+let storage: Storage
+let deps: RunDeps
+let placing: ReconcilerDeps
+let container: Container
+/** A successor comes when the dead worker's lease has run out. */
+let ahead = 0
+
+beforeAll(async () => {
+  storage = await startStorage()
+  const supervisor = createSupervisorClient({ link: createLink() })
+  const driver = createDockerDriver({ docker: new Docker(), image: inject('sandboxImage'), stage: `crash-test-${process.pid}`, supervisor })
+  const common = {
+    table: storage.table, queue: storage.queue, objects: storage.objects, signals: createLocalSignals(), telemetry: silentTelemetry,
+    clock: { now: () => systemClock.now() + ahead }, workerId: 'crash-test',
+  }
+  deps = { ...common, supervisor, image: driver.image, stepBudgetMs: 50_000, costPerSecond: () => 0 }
+  placing = { ...common, driver, poolSizes: {}, maxStarts: 1 }
+  container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'crash', memoryTier: '1g' }, Date.now())
+  await startSandbox(placing, await poolRow())
+})
+afterAll(async () => {
+  for await (const id of placing.driver.list()) await placing.driver.stop(id)
+  await storage.stop()
+})
+
+async function poolRow() {
+  const sandbox = newSandbox({ memoryTier: '1g', image: deps.image, claimedBy: null }, Date.now())
+  await storage.table.sandboxes.create(sandbox)
+  return sandbox
+}
+
+async function accept(code: string): Promise<string> {
+  const id = newId('execution')
+  await acceptExecution(
+    deps,
+    {
+      tenant: TENANT, subject: null, id, containerId: container.id, responseId: null, source: { kind: 'code', code }, timeoutSeconds: 120, onError: 'stop',
+      storeHistory: true, metadata: {}, publicUrl: 'http://127.0.0.1',
+    },
+    deps.clock.now(),
+  )
+  return id
+}
+const step = (ports: Pick<RunDeps, 'table' | 'queue' | 'objects'>, id: string): Promise<void> =>
+  createRunStep({ ...deps, ...ports })({ v: 1, type: 'execution.step', tenant: TENANT, executionId: id, containerId: container.id })
+
+async function ended(id: string): Promise<Execution> {
+  const row = await storage.table.executions.get(TENANT, id)
+  if (row === null || !hasEnded(row.status)) throw new Error(`${id} has not ended: ${row?.status}`)
+  return row
+}
+
+/** Accepts an execution, lets a worker die at its nth call to storage, lets another one take over, and returns how many calls the first made. */
+async function dieAt(number: number, when: 'before' | 'after'): Promise<{ readonly isDead: boolean; readonly at: string | undefined }> {
+  const mark = `${when}${number}`
+  const id = await accept(`runs = globals().get("runs", []) + ["${mark}"]\nfor i in range(3): print("line", i)\nopen("${mark}.txt", "w").write("${mark}")`)
+  const worker = dyingWorker(storage, number, when)
+  await step(worker.deps, id).catch(() => undefined)
+  const at = worker.calls[number]
+  ahead += LEASE_MS + 1_000
+  // At most two more nudges: one goes on, one finds it ended.
+  await step(storage, id)
+  await step(storage, id)
+
+  const row = await ended(id)
+  expect([at, row.status, row.reason]).toEqual([at, 'succeeded', null])
+  expect([at, row.result?.stdout]).toEqual([at, LINES])
+  expect([at, row.result?.files.map((file) => file.path)]).toEqual([at, [`${mark}.txt`]])
+  expect((await storage.table.containers.get(TENANT, container.id))?.queue, at).toEqual([])
+  const events = [...(await storage.table.events.read<ExecutionEvent>({ kind: 'execution', tenant: TENANT, id }, 0, 1_000)), ...row.tailEvents]
+  expect([at, events.map((event) => event.seq)]).toEqual([at, events.map((_, index) => index + 1)])
+  expect(events.map((event) => (event.type === 'stdout' ? event.text : '')).join(''), at).toBe(LINES)
+  expect(events.filter((event) => event.type === 'done')).toHaveLength(1)
+  return { isDead: worker.isDead, at }
+}
+
+describe('a run worker that dies', () => {
+  it('at any call to table, queue or store is followed by one that ends the job once, with the code run once', async () => {
+    const deaths: string[] = []
+    for (const when of ['before', 'after'] as const) {
+      for (let number = 0; ; number++) {
+        const { isDead, at } = await dieAt(number, when)
+        if (!isDead) break
+        deaths.push(`${when} ${at}`)
+      }
+    }
+    expect(deaths.length).toBeGreaterThan(16)
+    const check = await accept('import collections, json; print(json.dumps(max(collections.Counter(runs).values())), len(runs))')
+    await step(storage, check)
+    // Every run left its mark in the kernel's memory: one each, also where the worker died in the middle.
+    expect((await ended(check)).result?.stdout).toBe(`1 ${deaths.length + 2}\n`)
+    const files = (await storage.table.files.all(TENANT, container.id)).filter((file) => file.isCurrent)
+    expect(files).toHaveLength(deaths.length + 2)
+  }, 180_000)
+})

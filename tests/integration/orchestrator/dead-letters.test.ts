@@ -1,0 +1,69 @@
+import { SendMessageCommand } from '@aws-sdk/client-sqs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { acceptExecution } from '../../../services/core/accept-execution.ts'
+import { createContainer } from '../../../services/core/create-container.ts'
+import { newId } from '../../../services/core/ids.ts'
+import { systemClock } from '../../../services/core/ports/clock.ts'
+import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
+import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
+import { startWorkers } from '../../../services/local/workers.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { noSandboxes } from '../../support/no-sandboxes.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+
+const TENANT = newId('tenant')
+const heard: WideEvent[] = []
+let storage: Storage
+let stop: () => Promise<void>
+const tries = new Map<string, number>()
+
+beforeAll(async () => {
+  storage = await startStorage()
+  const deps: ReconcilerDeps = {
+    table: storage.table, queue: storage.queue, objects: storage.objects, signals: createLocalSignals(), clock: systemClock,
+    telemetry: { emit: (event) => void heard.push(event) }, driver: noSandboxes, poolSizes: {}, maxStarts: 1, workerId: 'dead-letter-test',
+  }
+  const workers = startWorkers({
+    sqs: storage.clients.sqs, resources: storage.resources, telemetry: deps.telemetry, reconciler: deps,
+    steps: {
+      turns: async () => undefined,
+      placements: async () => undefined,
+      // A worker that crashes on every try.
+      executions: async ({ executionId }) => {
+        tries.set(executionId, (tries.get(executionId) ?? 0) + 1)
+        throw new Error('It always fails')
+      },
+    },
+  })
+  stop = () => workers.stop()
+})
+afterAll(async () => {
+  await stop()
+  await storage.stop()
+})
+
+describe('a job whose every step fails', () => {
+  it('ends failed with the reason dead_letter after five tries, and makes room for the next in its container', async () => {
+    const container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'x', memoryTier: '1g' }, Date.now())
+    const id = newId('execution')
+    await acceptExecution(
+      { table: storage.table, queue: storage.queue },
+      {
+        tenant: TENANT, subject: null, id, containerId: container.id, responseId: null, source: { kind: 'code', code: '1' }, timeoutSeconds: 10, onError: 'stop',
+        storeHistory: true, metadata: {}, publicUrl: 'http://127.0.0.1',
+      },
+      Date.now(),
+    )
+    await expect.poll(async () => (await storage.table.executions.get(TENANT, id))?.status, { timeout: 90_000, interval: 250 }).toBe('failed')
+    const row = await storage.table.executions.get(TENANT, id)
+    expect(row).toMatchObject({ reason: 'dead_letter', lease: null, dueAt: null })
+    expect(row?.result?.lost).toHaveLength(1)
+    expect(tries.get(id)).toBeGreaterThanOrEqual(5)
+    await expect.poll(async () => (await storage.table.containers.get(TENANT, container.id))?.queue).toEqual([])
+  }, 120_000)
+
+  it('is told apart from a message that names no job, which is reported and dropped', async () => {
+    await storage.clients.sqs.send(new SendMessageCommand({ QueueUrl: storage.resources.deadLetterUrls.turns, MessageBody: 'not json' }))
+    await expect.poll(() => heard.some((event) => event.event === 'dead_letter' && event.outcome === 'unknown_message' && event['queue'] === 'turns')).toBe(true)
+  })
+})
