@@ -20,7 +20,7 @@ export type Templates = Record<StackName, { Resources: Record<string, Resource>;
 
 /** The app as `cdk synth` builds it, with these settings changed, and without bundles: they are checked elsewhere. */
 export function buildApp(changes: Record<string, unknown> = {}, outdir?: string): { readonly app: App; readonly stacks: Stacks } {
-  const app = new App({ ...(outdir === undefined ? {} : { outdir }), context: { ...context, 'aws:cdk:bundling-stacks': [] } })
+  const app = new App({ ...(outdir === undefined ? {} : { outdir }), context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-stack-trace': true } })
   return { app, stacks: buildStacks(app, readConfig({ ...(context.cellblock as object), stage: 'prod', ...changes }), '0123456789ab') }
 }
 
