@@ -3,12 +3,21 @@ import { describe, expect, it } from 'vitest'
 import { toEvent } from '../../services/orchestrator/supervisor-client/events.ts'
 import { parsePrivateKey, signatureHeader, stringToSign } from '../../services/orchestrator/supervisor-client/signature.ts'
 
-const load = (name: string): unknown => JSON.parse(readFileSync(new URL(`../../runtime-image/vectors/${name}.json`, import.meta.url), 'utf8'))
+const load = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../../runtime-image/vectors/${name}.json`, import.meta.url), 'utf8'))
 
 interface Signatures {
   readonly sandbox_id: string
   readonly private_key_pkcs8: string
-  readonly accepted: readonly { readonly name: string; readonly method: string; readonly target: string; readonly timestamp: number; readonly nonce: string; readonly string_to_sign: string; readonly header: string }[]
+  readonly accepted: readonly {
+    readonly name: string
+    readonly method: string
+    readonly target: string
+    readonly timestamp: number
+    readonly nonce: string
+    readonly string_to_sign: string
+    readonly header: string
+  }[]
 }
 interface Events {
   readonly streams: readonly { readonly name: string; readonly events: readonly { readonly seq: number; readonly type: string }[] }[]
@@ -20,7 +29,13 @@ const events = load('events') as Events
 
 describe('the client signs as the supervisor expects', () => {
   it.each(signatures.accepted)('$name', (vector) => {
-    const request = { sandboxId: signatures.sandbox_id, method: vector.method, target: vector.target, timestamp: vector.timestamp, nonce: vector.nonce }
+    const request = {
+      sandboxId: signatures.sandbox_id,
+      method: vector.method,
+      target: vector.target,
+      timestamp: vector.timestamp,
+      nonce: vector.nonce,
+    }
     expect(stringToSign(request)).toBe(vector.string_to_sign)
     expect(signatureHeader(parsePrivateKey(signatures.private_key_pkcs8), request)).toBe(vector.header)
   })

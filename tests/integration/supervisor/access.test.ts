@@ -8,14 +8,17 @@ interface SignatureVectors {
   readonly public_key: string
   readonly accepted: readonly { readonly name: string; readonly header: string; readonly method: string; readonly target: string }[]
 }
-const vectors = JSON.parse(readFileSync(new URL('../../../runtime-image/vectors/signatures.json', import.meta.url), 'utf8')) as SignatureVectors
+const vectors = JSON.parse(
+  readFileSync(new URL('../../../runtime-image/vectors/signatures.json', import.meta.url), 'utf8'),
+) as SignatureVectors
 
 let sandbox: TestSandbox
 const supervisor = () => sandbox.supervisor
 beforeAll(async () => void (sandbox = await startReadySandbox({ limits: { preload: [] } })))
 afterAll(() => sandbox[Symbol.asyncDispose]())
 
-const status = async (signature: string | null, method: 'GET' | 'PUT' = 'GET', target = '/files') => (await supervisor().call(method, target, undefined, signature)).status
+const status = async (signature: string | null, method: 'GET' | 'PUT' = 'GET', target = '/files') =>
+  (await supervisor().call(method, target, undefined, signature)).status
 
 describe('health', () => {
   it('says who this is without a signature, and another nonce in every sandbox', async () => {
@@ -55,15 +58,30 @@ describe('a request', () => {
     expect((await supervisor().call('GET', '/files/a')).status).toBe(404)
   })
 
-  it.each([['GET', '/nothing'], ['POST', '/files'], ['DELETE', '/files'], ['PUT', '/executions'], ['GET', '/executions/a/b'], ['GET', '/']])('to %s %s is answered with 404', async (method, target) => {
+  it.each([
+    ['GET', '/nothing'],
+    ['POST', '/files'],
+    ['DELETE', '/files'],
+    ['PUT', '/executions'],
+    ['GET', '/executions/a/b'],
+    ['GET', '/'],
+  ])('to %s %s is answered with 404', async (method, target) => {
     expect((await supervisor().call(method, target)).status).toBe(404)
   })
 
   it('that is no HTTP ends its connection and nothing else', async () => {
     const path = await socketPath()
-    for (const text of ['\0\0\0\r\n\r\n', 'GET /health HTTP/1.1\r\nContent-Length: -1\r\n\r\n', `GET /${'x'.repeat(100_000)}`, 'GET /health HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n']) {
+    for (const text of [
+      '\0\0\0\r\n\r\n',
+      'GET /health HTTP/1.1\r\nContent-Length: -1\r\n\r\n',
+      `GET /${'x'.repeat(100_000)}`,
+      'GET /health HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n',
+    ]) {
       const answered = Promise.withResolvers<void>()
-      const socket = createConnection(path, () => socket.write(text)).on('close', answered.resolve).on('error', answered.resolve).resume()
+      const socket = createConnection(path, () => socket.write(text))
+        .on('close', answered.resolve)
+        .on('error', answered.resolve)
+        .resume()
       await answered.promise
     }
     expect((await supervisor().health()).state).toBe('ready')
@@ -73,7 +91,9 @@ describe('a request', () => {
 describe('a sandbox', () => {
   it('ends within 2 s of SIGTERM with code 0, in the middle of a cell too', async () => {
     await using short = await startReadySandbox({ limits: { preload: [] } })
-    const running = short.supervisor.run('import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass').catch(() => undefined)
+    const running = short.supervisor
+      .run('import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass')
+      .catch(() => undefined)
     await expect.poll(async () => (await short.supervisor.health()).kernel).toBe('busy')
     const asked = Date.now()
     await short.docker('kill', '--signal=TERM', short.name)
@@ -83,8 +103,12 @@ describe('a sandbox', () => {
   })
 
   it.each([
-    ['a missing id', { CELLBLOCK_SANDBOX_ID: '' }], ['a key that is none', { CELLBLOCK_PUBLIC_KEY: 'AAAA' }], ['an unknown profile', { CELLBLOCK_PROFILE: 'none' }],
-    ['limits that are no JSON', { CELLBLOCK_LIMITS: '{' }], ['an unknown limit', { CELLBLOCK_LIMITS: '{"speed":1}' }], ['nowhere to listen', { CELLBLOCK_LISTEN: 'unix:/nowhere/s' }],
+    ['a missing id', { CELLBLOCK_SANDBOX_ID: '' }],
+    ['a key that is none', { CELLBLOCK_PUBLIC_KEY: 'AAAA' }],
+    ['an unknown profile', { CELLBLOCK_PROFILE: 'none' }],
+    ['limits that are no JSON', { CELLBLOCK_LIMITS: '{' }],
+    ['an unknown limit', { CELLBLOCK_LIMITS: '{"speed":1}' }],
+    ['nowhere to listen', { CELLBLOCK_LISTEN: 'unix:/nowhere/s' }],
   ])('with %s ends with code 88 and says why', async (_name, environment) => {
     const { startSandbox } = await import('./start-sandbox.ts')
     await using broken = await startSandbox({ environment })
@@ -94,6 +118,9 @@ describe('a sandbox', () => {
 })
 
 async function socketPath(): Promise<string> {
-  const mounts = JSON.parse(await sandbox.docker('inspect', '--format', '{{json .Mounts}}', sandbox.name)) as readonly { readonly Source: string; readonly Destination: string }[]
+  const mounts = JSON.parse(await sandbox.docker('inspect', '--format', '{{json .Mounts}}', sandbox.name)) as readonly {
+    readonly Source: string
+    readonly Destination: string
+  }[]
   return `${mounts.find((mount) => mount.Destination === '/run/cellblock/control')?.Source}/supervisor.sock`
 }

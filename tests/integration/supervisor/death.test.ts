@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
-import { Run } from './supervisor-caller.ts'
+import { Run, collect } from './supervisor-caller.ts'
 
 let sandbox: TestSandbox
 const supervisor = () => sandbox.supervisor
@@ -16,7 +16,11 @@ describe('a kernel that dies', () => {
     ['a segmentation fault', 'import ctypes\nctypes.string_at(0)', { code: null, signal: 11 }],
     ['abort', 'import os\nos.abort()', { code: null, signal: 6 }],
     ['kill -9 of itself', 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)', { code: null, signal: 9 }],
-    ['kill -9 of everybody it can reach', 'import os, signal\nos.kill(-1, signal.SIGKILL)\nos.kill(os.getpid(), signal.SIGKILL)', { code: null, signal: 9 }],
+    [
+      'kill -9 of everybody it can reach',
+      'import os, signal\nos.kill(-1, signal.SIGKILL)\nos.kill(os.getpid(), signal.SIGKILL)',
+      { code: null, signal: 9 },
+    ],
     ['a fatal error of the interpreter', 'import ctypes\nctypes.pythonapi.Py_FatalError(b"enough")', { code: null, signal: 6 }],
     ['closing every descriptor', 'import os, time\nos.closerange(3, 1024)\nos._exit(5)', { code: 5, signal: null }],
   ])('of %s ends typed, and the next execution works', async (_name, code, exit) => {
@@ -68,7 +72,10 @@ describe('limits', () => {
   it.each([
     ['the heap', 'l = []\nwhile True: l.append(bytearray(10**7))'],
     ['an anonymous mapping', 'import mmap\nm = mmap.mmap(-1, 4 * 10**9)\nwhile True: m.write(b"x" * 10**6)'],
-    ['many processes', 'import os\nfor _ in range(20):\n    if os.fork() == 0:\n        l = [bytearray(10**6) for _ in range(60)]\n        import time; time.sleep(30)\nl = []\nwhile True: l.append(bytearray(10**6))'],
+    [
+      'many processes',
+      'import os\nfor _ in range(20):\n    if os.fork() == 0:\n        l = [bytearray(10**6) for _ in range(60)]\n        import time; time.sleep(30)\nl = []\nwhile True: l.append(bytearray(10**6))',
+    ],
   ])('of memory, filled through %s, end in oom within 5 s', async (_name, code) => {
     const run = await supervisor().run(code, { timeout_ms: 20_000 })
     expect(run.done).toMatchObject({ outcome: 'oom', state_lost: { reason: 'oom' } })
@@ -77,7 +84,11 @@ describe('limits', () => {
   })
 
   it('of memory come from the configuration where the container sets none', async () => {
-    await using unlimited = await startReadySandbox({ options: ['--pids-limit=256'], profile: 'emulated', limits: { memory_bytes: 400_000_000, preload: [] } })
+    await using unlimited = await startReadySandbox({
+      options: ['--pids-limit=256'],
+      profile: 'emulated',
+      limits: { memory_bytes: 400_000_000, preload: [] },
+    })
     expect((await unlimited.supervisor.run('l = []\nwhile True: l.append(bytearray(10**7))')).done.outcome).toBe('oom')
   })
 
@@ -103,7 +114,10 @@ describe('limits', () => {
   })
 
   it('of processes: a thread bomb raises in the cell', async () => {
-    const run = await supervisor().run('import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,), daemon=True).start()', { timeout_ms: 10_000 })
+    const run = await supervisor().run(
+      'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,), daemon=True).start()',
+      { timeout_ms: 10_000 },
+    )
     expect(run.error?.name).toBe('RuntimeError')
     await supervisor().run('import os\nos._exit(0)')
     await goesOn()
@@ -137,22 +151,28 @@ describe('a cancelled execution', () => {
   })
 
   it('is killed when it does not', async () => {
-    const run = await cancelOnceRunning('import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint("deaf")\nwhile True: pass', 200, 'stream')
+    const run = await cancelOnceRunning(
+      'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint("deaf")\nwhile True: pass',
+      200,
+      'stream',
+    )
     expect(run.done).toMatchObject({ outcome: 'cancelled', state_lost: { reason: 'cancelled' } })
     await goesOn()
   })
 
   it('stays what it was when it has ended', async () => {
     const id = `exec_${randomBytes(8).toString('hex')}`
-    const events = await Array.fromAsync(supervisor().start(id, '1'))
+    const events = await collect(supervisor().start(id, '1'))
     expect((await supervisor().call('POST', `/executions/${id}/interrupt`, '{}')).status).toBe(202)
-    expect(await Array.fromAsync(supervisor().events('GET', `/executions/${id}/events`))).toEqual(events)
+    expect(await collect(supervisor().events('GET', `/executions/${id}/events`))).toEqual(events)
   })
 })
 
 describe('children that outlive a cell', () => {
   it('go on, and their output never breaks the framing', async () => {
-    const run = await supervisor().run('import subprocess\nchild = subprocess.Popen("while true; do echo noise; sleep 0.01; done", shell=True)')
+    const run = await supervisor().run(
+      'import subprocess\nchild = subprocess.Popen("while true; do echo noise; sleep 0.01; done", shell=True)',
+    )
     expect(run.done.outcome).toBe('ok')
     const next = await supervisor().run('import time\nprint("mine")\ntime.sleep(0.1)\nprint(child.poll())')
     expect(next.stdout.replaceAll('noise\n', '')).toBe('mine\nNone\n')

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
-import { Run } from './supervisor-caller.ts'
+import { Run, collect } from './supervisor-caller.ts'
 
 let sandbox: TestSandbox
 const supervisor = () => sandbox.supervisor
@@ -28,26 +28,30 @@ describe('an execution', () => {
   it('is run once when its id is started twice, and both readers get all events', async () => {
     const id = newId()
     const code = 'try: count += 1\nexcept NameError: count = 1\nprint(count)'
-    const [first, second] = await Promise.all([Array.fromAsync(supervisor().start(id, code)), Array.fromAsync(supervisor().start(id, code))])
+    const [first, second] = await Promise.all([collect(supervisor().start(id, code)), collect(supervisor().start(id, code))])
     expect(second).toEqual(first)
     expect(new Run(first).stdout).toBe('1\n')
   })
 
   it('streams events after a number, drops acknowledged ones and keeps done', async () => {
     const id = newId()
-    const all = await Array.fromAsync(supervisor().start(id, 'print(1)'))
-    const later = await Array.fromAsync(supervisor().events('GET', `/executions/${id}/events?after=2`))
+    const all = await collect(supervisor().start(id, 'print(1)'))
+    const later = await collect(supervisor().events('GET', `/executions/${id}/events?after=2`))
     expect(later).toEqual(all.slice(3))
     expect((await supervisor().call('POST', `/executions/${id}/ack`, '{"through":4}')).status).toBe(204)
-    expect(await Array.fromAsync(supervisor().events('GET', `/executions/${id}/events`))).toEqual(all.slice(4))
+    expect(await collect(supervisor().events('GET', `/executions/${id}/events`))).toEqual(all.slice(4))
   })
 
   it('goes on when its client goes away', async () => {
     const id = newId()
-    const left = await supervisor().open('PUT', `/executions/${id}`, JSON.stringify({ v: 1, cells: [{ code: 'import time\ntime.sleep(0.3)\nprint("still here")' }] }))
+    const left = await supervisor().open(
+      'PUT',
+      `/executions/${id}`,
+      JSON.stringify({ v: 1, cells: [{ code: 'import time\ntime.sleep(0.3)\nprint("still here")' }] }),
+    )
     left.body.destroy()
     left.body.on('error', () => undefined)
-    const events = await Array.fromAsync(supervisor().events('GET', `/executions/${id}/events`))
+    const events = await collect(supervisor().events('GET', `/executions/${id}/events`))
     expect(new Run(events).stdout).toBe('still here\n')
   })
 
@@ -60,12 +64,12 @@ describe('an execution', () => {
       break
     }
     await supervisor().call('POST', `/executions/${id}/interrupt`, '{}')
-    await Array.fromAsync(supervisor().events('GET', `/executions/${id}/events`))
+    await collect(supervisor().events('GET', `/executions/${id}/events`))
   })
 
   it('refuses a second id while one runs, with 409, and 404 for an id that was never started', async () => {
     const id = newId()
-    const running = Array.fromAsync(supervisor().start(id, 'import time\ntime.sleep(1)'))
+    const running = collect(supervisor().start(id, 'import time\ntime.sleep(1)'))
     await expect.poll(async () => (await supervisor().health()).kernel).toBe('busy')
     const second = await supervisor().call('PUT', `/executions/${newId()}`, JSON.stringify({ v: 1, cells: [{ code: '1' }] }))
     expect([second.status, JSON.parse(second.body.toString()).error.code]).toEqual([409, 'conflict'])
@@ -75,8 +79,11 @@ describe('an execution', () => {
   })
 
   it.each([
-    ['no cells', { v: 1, cells: [] }], ['another version', { v: 2, cells: [{ code: '1' }] }], ['code that is no string', { v: 1, cells: [{ code: 1 }] }],
-    ['a wrong on_error', { v: 1, cells: [{ code: '1' }], on_error: 'maybe' }], ['a negative timeout', { v: 1, cells: [{ code: '1' }], timeout_ms: -1 }],
+    ['no cells', { v: 1, cells: [] }],
+    ['another version', { v: 2, cells: [{ code: '1' }] }],
+    ['code that is no string', { v: 1, cells: [{ code: 1 }] }],
+    ['a wrong on_error', { v: 1, cells: [{ code: '1' }], on_error: 'maybe' }],
+    ['a negative timeout', { v: 1, cells: [{ code: '1' }], timeout_ms: -1 }],
   ])('refuses %s with 400', async (_name, body) => {
     expect((await supervisor().call('PUT', `/executions/${newId()}`, JSON.stringify(body))).status).toBe(400)
   })
@@ -84,7 +91,9 @@ describe('an execution', () => {
   it('refuses what is not JSON with 400, and a body over the limit with 413', async () => {
     expect((await supervisor().call('PUT', `/executions/${newId()}`, '{"v":1')).status).toBe(400)
     expect((await supervisor().call('PUT', `/executions/${newId()}`, `${'['.repeat(100_000)}`)).status).toBe(400)
-    const huge = await supervisor().call('PUT', `/executions/${newId()}`, JSON.stringify({ v: 1, cells: [{ code: 'x'.repeat(17 * 1024 * 1024) }] })).catch(() => ({ status: 413 }))
+    const huge = await supervisor()
+      .call('PUT', `/executions/${newId()}`, JSON.stringify({ v: 1, cells: [{ code: 'x'.repeat(17 * 1024 * 1024) }] }))
+      .catch(() => ({ status: 413 }))
     expect(huge.status).toBe(413)
   })
 })
@@ -111,8 +120,16 @@ describe('what a cell can do', () => {
     ['subprocesses', 'import subprocess\nprint("a")\nsubprocess.run(["echo", "b"])\nprint("c")', 'a\nb\nc\n'],
     ['%%bash', '%%bash\necho $((1+1))', '2\n'],
     ['top-level await', 'import asyncio\nawait asyncio.sleep(0.01)\nprint("slept")', 'slept\n'],
-    ['printing from a forked child', 'import os\npid = os.fork()\nif pid == 0:\n    print("child"); os._exit(0)\n_ = os.waitpid(pid, 0)\nprint("parent")', 'child\nparent\n'],
-    ['multiprocessing', 'from multiprocessing import get_context\nwith get_context("fork").Pool(2) as pool: print(pool.map(abs, [-1, -2]))', '[1, 2]\n'],
+    [
+      'printing from a forked child',
+      'import os\npid = os.fork()\nif pid == 0:\n    print("child"); os._exit(0)\n_ = os.waitpid(pid, 0)\nprint("parent")',
+      'child\nparent\n',
+    ],
+    [
+      'multiprocessing',
+      'from multiprocessing import get_context\nwith get_context("fork").Pool(2) as pool: print(pool.map(abs, [-1, -2]))',
+      '[1, 2]\n',
+    ],
     ['bytes on stdout', 'import sys\n_ = sys.stdout.buffer.write(b"caf\\xc3\\xa9 \\xff\\n")', 'café \ufffd\n'],
     ['lone surrogates', 'print("a\\ud800b")', 'a\ufffdb\n'],
     ['the working folder', 'import os\nprint(os.getcwd(), os.environ["HOME"])', '/mnt/data /home/worker\n'],
@@ -127,18 +144,30 @@ describe('what a cell can do', () => {
     expect((await supervisor().run('%timeit -n 1 -r 1 1+1')).stdout).toContain('per loop')
     const plot = await supervisor().run('import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()')
     const [display] = plot.of('display')
-    expect(Buffer.from((display?.['data'] as Record<string, string>)['image/png'] ?? '', 'base64').subarray(1, 4).toString()).toBe('PNG')
+    expect(
+      Buffer.from(String((display?.['data'] as Record<string, string> | undefined)?.['image/png']), 'base64')
+        .subarray(1, 4)
+        .toString(),
+    ).toBe('PNG')
     expect(plot.text('stderr')).toBe('')
   })
 
   it('keeps text and displays in the order in which they were made', async () => {
     const run = await supervisor().run('from IPython.display import display\nfor i in range(50):\n    print(i)\n    display(i)')
-    const order = run.events.flatMap((event) => (event.type === 'stream' ? String(event['text']).trim() : event.type === 'display' ? `d${(event['data'] as Record<string, string>)['text/plain']}` : []))
+    const order = run.events.flatMap((event) =>
+      event.type === 'stream'
+        ? String(event['text']).trim()
+        : event.type === 'display'
+          ? `d${(event['data'] as Record<string, string>)['text/plain']}`
+          : [],
+    )
     expect(order).toEqual(Array.from({ length: 50 }, (_, i) => [`${i}`, `d${i}`]).flat())
   })
 
   it('updates and clears displays', async () => {
-    const run = await supervisor().run('from IPython.display import display, clear_output\nh = display("x", display_id="one")\nh.update("y")\nclear_output(wait=True)')
+    const run = await supervisor().run(
+      'from IPython.display import display, clear_output\nh = display("x", display_id="one")\nh.update("y")\nclear_output(wait=True)',
+    )
     expect(run.of('display')[0]).toMatchObject({ transient: { display_id: 'one' } })
     expect(run.of('update_display')[0]).toMatchObject({ display_id: 'one', data: { 'text/plain': "'y'" } })
     expect(run.of('clear_output')[0]).toMatchObject({ wait: true })

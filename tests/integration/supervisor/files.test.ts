@@ -8,7 +8,12 @@ const sha256 = (data: string | Buffer) => createHash('sha256').update(data).dige
 const put = (path: string, body: string | Buffer) => supervisor().call('PUT', `/files/${path}`, body)
 beforeAll(async () => void (sandbox = await startReadySandbox()))
 afterAll(() => sandbox[Symbol.asyncDispose]())
-beforeEach(async () => void (await supervisor().run('import os\nos.system("chmod -R u+rwx /mnt/data; rm -rf /mnt/data/* /mnt/data/.[a-z]*")\nos.chdir("/mnt/data")')))
+beforeEach(
+  async () =>
+    void (await supervisor().run(
+      'import os\nos.system("chmod -R u+rwx /mnt/data; rm -rf /mnt/data/* /mnt/data/.[a-z]*")\nos.chdir("/mnt/data")',
+    )),
+)
 
 describe('files', () => {
   it('go in and out byte for byte, 20 MB too', async () => {
@@ -20,8 +25,14 @@ describe('files', () => {
   })
 
   it('stream in without a known length', async () => {
-    const pieces = async function* () { yield Buffer.from('one,'); yield Buffer.from('two') }
-    expect(JSON.parse((await supervisor().call('PUT', '/files/c.csv', pieces())).body.toString())).toMatchObject({ bytes: 7, sha256: sha256('one,two') })
+    const pieces = async function* () {
+      yield Buffer.from('one,')
+      yield Buffer.from('two')
+    }
+    expect(JSON.parse((await supervisor().call('PUT', '/files/c.csv', pieces())).body.toString())).toMatchObject({
+      bytes: 7,
+      sha256: sha256('one,two'),
+    })
   })
 
   it('are listed with size, time and hash', async () => {
@@ -38,7 +49,9 @@ describe('files', () => {
 
   it('replace one another atomically while user code reads', async () => {
     await put('a.txt', 'a'.repeat(1_000_000))
-    const reading = supervisor().run('bad = 0\nfor _ in range(150):\n    s = open("a.txt").read()\n    bad += len(s) != 1_000_000 or len(set(s)) != 1\nprint(bad)')
+    const reading = supervisor().run(
+      'bad = 0\nfor _ in range(150):\n    s = open("a.txt").read()\n    bad += len(s) != 1_000_000 or len(set(s)) != 1\nprint(bad)',
+    )
     for (const letter of 'bcdefgh') await put('a.txt', letter.repeat(1_000_000))
     expect((await reading).stdout).toBe('0\n')
   })
@@ -56,17 +69,25 @@ describe('files', () => {
     expect((await supervisor().call('GET', `/files/${name}`)).body.toString()).toBe('x')
   })
 
-  it.each(['../x', '%2e%2e/x', 'a/../../x', 'a//b', './a', 'a%2Fb', 'a%00b', '', '%FF', `${'d/'.repeat(40)}x`, 'x'.repeat(300)])('may not be called "%s"', async (name) => {
-    expect((await put(name, 'x')).status).toBeGreaterThanOrEqual(400)
-    expect((await supervisor().call('GET', `/files/${name}`)).status === 200 && name !== '').toBe(false)
-  })
+  it.each(['../x', '%2e%2e/x', 'a/../../x', 'a//b', './a', 'a%2Fb', 'a%00b', '', '%FF', `${'d/'.repeat(40)}x`, 'x'.repeat(300)])(
+    'may not be called "%s"',
+    async (name) => {
+      expect((await put(name, 'x')).status).toBeGreaterThanOrEqual(400)
+      expect((await supervisor().call('GET', `/files/${name}`)).status === 200 && name !== '').toBe(false)
+    },
+  )
 })
 
 describe('the envelope of an execution', () => {
   it('names what was created, modified and deleted, and nothing that was only touched or put', async () => {
     await put('put.txt', 'put')
-    const first = await supervisor().run('import os\nos.makedirs("plots")\nopen("plots/a.png", "wb").write(b"png")\nopen("b.txt", "w").write("b")')
-    expect(first.done.files.map((file) => [file.path, file.change]).toSorted()).toEqual([['b.txt', 'created'], ['plots/a.png', 'created']])
+    const first = await supervisor().run(
+      'import os\nos.makedirs("plots")\nopen("plots/a.png", "wb").write(b"png")\nopen("b.txt", "w").write("b")',
+    )
+    expect(first.done.files.map((file) => [file.path, file.change]).toSorted()).toEqual([
+      ['b.txt', 'created'],
+      ['plots/a.png', 'created'],
+    ])
     const second = await supervisor().run('os.utime("b.txt")\nos.remove("plots/a.png")')
     expect([second.done.files, second.done.deleted]).toEqual([[], ['plots/a.png']])
   })
@@ -79,7 +100,7 @@ describe('the envelope of an execution', () => {
 
 describe('hostile files', () => {
   it.each([
-    ['a link to the supervisor\'s environment', 'os.symlink("/proc/1/environ", "evil")', 'symlink'],
+    ["a link to the supervisor's environment", 'os.symlink("/proc/1/environ", "evil")', 'symlink'],
     ['a link to a file', 'os.symlink("/etc/passwd", "evil")', 'symlink'],
     ['a link to a folder', 'os.symlink("/etc", "evil")', 'symlink'],
     ['a magic link', 'os.symlink("/proc/self/fd/0", "evil")', 'symlink'],
@@ -117,7 +138,9 @@ describe('hostile files', () => {
   })
 
   it('folders without permission are told', async () => {
-    expect((await supervisor().run('os.makedirs("shut/in")\nos.chmod("shut", 0)')).done.skipped).toEqual([{ path: 'shut', reason: 'unreadable' }])
+    expect((await supervisor().run('os.makedirs("shut/in")\nos.chmod("shut", 0)')).done.skipped).toEqual([
+      { path: 'shut', reason: 'unreadable' },
+    ])
   })
 
   it('twenty thousand files are cut at a bound, and that is told', async () => {
@@ -128,13 +151,17 @@ describe('hostile files', () => {
   })
 
   it('a deep tree neither crashes nor hangs', async () => {
-    const run = await supervisor().run('path = "/mnt/data"\nfor i in range(100):\n    path += "/d"\n    os.mkdir(path)\nopen(path + "/f", "w").close()')
+    const run = await supervisor().run(
+      'path = "/mnt/data"\nfor i in range(100):\n    path += "/d"\n    os.mkdir(path)\nopen(path + "/f", "w").close()',
+    )
     expect(run.done.outcome).toBe('ok')
     expect(run.done.skipped).toContainEqual(expect.objectContaining({ reason: 'name' }))
   })
 
   it('a file that becomes a link again and again gives no foreign byte', async () => {
-    await supervisor().run('open("real", "w").write("mine")\nos.symlink("/etc/passwd", "link")\nimport threading\nstop = False\ndef swap():\n    while not stop:\n        try:\n            os.rename("real", "x"); os.rename("link", "real"); os.rename("real", "link"); os.rename("x", "real")\n        except OSError: pass\nt = threading.Thread(target=swap); t.start()')
+    await supervisor().run(
+      'open("real", "w").write("mine")\nos.symlink("/etc/passwd", "link")\nimport threading\nstop = False\ndef swap():\n    while not stop:\n        try:\n            os.rename("real", "x"); os.rename("link", "real"); os.rename("real", "link"); os.rename("x", "real")\n        except OSError: pass\nt = threading.Thread(target=swap); t.start()',
+    )
     const seen = new Set<string>()
     for (let i = 0; i < 300; i++) {
       const answer = await supervisor().call('GET', '/files/real')
@@ -145,7 +172,9 @@ describe('hostile files', () => {
   })
 
   it('the helper cannot be stopped by the worker', async () => {
-    await supervisor().run('import signal\nfor pid in filter(str.isdigit, os.listdir("/proc")):\n    for number in (signal.SIGSTOP, signal.SIGKILL):\n        try: int(pid) == os.getpid() or os.kill(int(pid), number)\n        except OSError: pass')
+    await supervisor().run(
+      'import signal\nfor pid in filter(str.isdigit, os.listdir("/proc")):\n    for number in (signal.SIGSTOP, signal.SIGKILL):\n        try: int(pid) == os.getpid() or os.kill(int(pid), number)\n        except OSError: pass',
+    )
     expect((await put('still.txt', 'works')).status).toBe(200)
   })
 })

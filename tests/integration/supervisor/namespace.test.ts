@@ -26,7 +26,10 @@ lock = threading.Lock()
 _private = "kept"
 `
 
-interface Restored { readonly restored: number; readonly lost: readonly { readonly what: string; readonly reason: string }[] }
+interface Restored {
+  readonly restored: number
+  readonly lost: readonly { readonly what: string; readonly reason: string }[]
+}
 
 describe('a namespace', () => {
   let snapshot: Buffer
@@ -34,7 +37,11 @@ describe('a namespace', () => {
     expect((await from.supervisor.run(SETUP)).done.outcome).toBe('ok')
     const answer = await from.supervisor.call('POST', '/snapshot')
     expect(answer.status).toBe(200)
-    expect((JSON.parse(answer.trailers['cellblock-lost'] ?? 'null') as Restored['lost']).map((entry) => entry.what).toSorted()).toEqual(['database', 'generator', 'lock'])
+    expect((JSON.parse(answer.trailers['cellblock-lost'] ?? 'null') as Restored['lost']).map((entry) => entry.what).toSorted()).toEqual([
+      'database',
+      'generator',
+      'lock',
+    ])
     snapshot = answer.body
   })
 
@@ -42,7 +49,9 @@ describe('a namespace', () => {
     const restored = JSON.parse((await to.supervisor.call('POST', '/restore', snapshot)).body.toString()) as Restored
     expect(restored.lost.map((entry) => entry.what).toSorted()).toEqual(['database', 'generator', 'lock'])
     expect(restored.lost.every((entry) => entry.reason.length > 0)).toBe(true)
-    const run = await to.supervisor.run('print(items, len(frame), scale(2), box.scaled(), m.pi > 3, Counter("aa"), _private, isinstance(box, Box))')
+    const run = await to.supervisor.run(
+      'print(items, len(frame), scale(2), box.scaled(), m.pi > 3, Counter("aa"), _private, isinstance(box, Box))',
+    )
     expect(run.stdout).toBe("[1, 2] 100000 10 10 True Counter({'a': 2}) kept True\n")
   })
 

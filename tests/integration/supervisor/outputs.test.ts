@@ -35,7 +35,9 @@ describe('a flood of output', () => {
   })
 
   it('in tiny pieces makes few events', async () => {
-    const run = await supervisor().run('import sys\nfor i in range(100_000):\n    sys.stdout.write("x"); sys.stdout.flush()', { timeout_ms: 60_000 })
+    const run = await supervisor().run('import sys\nfor i in range(100_000):\n    sys.stdout.write("x"); sys.stdout.flush()', {
+      timeout_ms: 60_000,
+    })
     expect(run.stdout.length).toBe(100_000)
     expect(run.events.length).toBeLessThan(2_000)
   })
@@ -47,7 +49,10 @@ describe('a flood of output', () => {
   })
 
   it('of displays stops at a cap that is told', async () => {
-    const run = await supervisor().run('from IPython.display import display\nfor i in range(40): display({"text/html": "x" * 1_000_000}, raw=True)', { timeout_ms: 60_000 })
+    const run = await supervisor().run(
+      'from IPython.display import display\nfor i in range(40): display({"text/html": "x" * 1_000_000}, raw=True)',
+      { timeout_ms: 60_000 },
+    )
     expect(run.of('display').length).toBeLessThan(40)
     expect(run.done.truncated).toMatchObject([{ what: 'display', reason: 'max_display_bytes', total_bytes: 40_000_000 + 40 * 2 }])
     const many = await supervisor().run('for i in range(6000): display({"text/html": "x"}, raw=True)', { timeout_ms: 60_000 })
@@ -73,7 +78,9 @@ describe('hostile output', () => {
   })
 
   it('is always valid JSON', async () => {
-    const run = await supervisor().run('from IPython.display import display\ndisplay({"application/json": {"nan": float("nan"), "big": 10**30, "s": "a\\ud800", "k\\udc00": float("inf")}}, raw=True)')
+    const run = await supervisor().run(
+      'from IPython.display import display\ndisplay({"application/json": {"nan": float("nan"), "big": 10**30, "s": "a\\ud800", "k\\udc00": float("inf")}}, raw=True)',
+    )
     const [display] = run.of('display')
     expect(JSON.stringify(display?.['data'])).not.toMatch(/NaN|Infinity/)
   })

@@ -11,10 +11,23 @@ const run = promisify(execFile)
 
 /** The options every sandbox runs with; a test takes one away or adds one to see the supervisor refuse. */
 export const SECURE_OPTIONS: readonly string[] = [
-  '--network=none', '--read-only', '--cap-drop=ALL', '--cap-add=SETUID', '--cap-add=SETGID', '--cap-add=KILL',
-  '--security-opt=no-new-privileges', '--pids-limit=256', '--memory=900m', '--memory-swap=900m', '--cpus=1', '--log-driver=json-file', '--shm-size=32m',
-  '--tmpfs=/mnt/data:rw,nosuid,nodev,exec,size=128m,uid=10001,gid=10001,mode=0770', '--tmpfs=/tmp:rw,nosuid,nodev,exec,size=64m,mode=1777',
-  '--tmpfs=/home/worker:rw,nosuid,nodev,exec,size=16m,uid=10001,gid=10001,mode=0700', '--tmpfs=/run/worker:size=4m,uid=10001,gid=10001,mode=0770',
+  '--network=none',
+  '--read-only',
+  '--cap-drop=ALL',
+  '--cap-add=SETUID',
+  '--cap-add=SETGID',
+  '--cap-add=KILL',
+  '--security-opt=no-new-privileges',
+  '--pids-limit=256',
+  '--memory=900m',
+  '--memory-swap=900m',
+  '--cpus=1',
+  '--log-driver=json-file',
+  '--shm-size=32m',
+  '--tmpfs=/mnt/data:rw,nosuid,nodev,exec,size=128m,uid=10001,gid=10001,mode=0770',
+  '--tmpfs=/tmp:rw,nosuid,nodev,exec,size=64m,mode=1777',
+  '--tmpfs=/home/worker:rw,nosuid,nodev,exec,size=16m,uid=10001,gid=10001,mode=0700',
+  '--tmpfs=/run/worker:size=4m,uid=10001,gid=10001,mode=0770',
   '--tmpfs=/run/cellblock:size=4m,mode=0700',
 ]
 
@@ -38,10 +51,16 @@ export interface TestSandbox extends AsyncDisposable {
   docker(...parameters: readonly string[]): Promise<string>
 }
 
-const docker = async (...parameters: readonly string[]): Promise<string> => (await run('docker', [...parameters], { maxBuffer: 64 * 1024 * 1024 })).stdout
+const docker = async (...parameters: readonly string[]): Promise<string> =>
+  (await run('docker', [...parameters], { maxBuffer: 64 * 1024 * 1024 })).stdout
 
 /** Starts a sandbox as the Docker driver does; does not wait until it is ready. */
-export async function startSandbox({ options = SECURE_OPTIONS, environment = {}, limits = {}, profile = 'docker' }: SandboxOptions = {}): Promise<TestSandbox> {
+export async function startSandbox({
+  options = SECURE_OPTIONS,
+  environment = {},
+  limits = {},
+  profile = 'docker',
+}: SandboxOptions = {}): Promise<TestSandbox> {
   const id = `sbx_${randomBytes(8).toString('hex')}`
   const name = `cellblock-supervisor-test-${id.slice(4)}`
   const folder = await mkdtemp(join(tmpdir(), 'cbs-'))
@@ -59,8 +78,17 @@ export async function startSandbox({ options = SECURE_OPTIONS, environment = {},
     ...environment,
   }
   await docker(
-    'run', '--detach', '--name', name, '--label', 'cellblock.test=supervisor', ...options, '--volume', `${control}:/run/cellblock/control`,
-    ...Object.entries(variables).flatMap(([key, value]) => ['--env', `${key}=${value}`]), inject('sandboxImage'),
+    'run',
+    '--detach',
+    '--name',
+    name,
+    '--label',
+    'cellblock.test=supervisor',
+    ...options,
+    '--volume',
+    `${control}:/run/cellblock/control`,
+    ...Object.entries(variables).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
+    inject('sandboxImage'),
   )
   const supervisor = new SupervisorCaller(join(control, 'supervisor.sock'), id, privateKey)
   return {
@@ -74,7 +102,9 @@ export async function startSandbox({ options = SECURE_OPTIONS, environment = {},
       return { code, errors: (await run('docker', ['logs', name])).stderr }
     },
     async supervisorMemoryBytes() {
-      const lines = (await docker('top', name, '-eo', 'pid,rss,args')).split('\n').filter((line) => line.endsWith('-m cellblock_supervisor'))
+      const lines = (await docker('top', name, '-eo', 'pid,rss,args'))
+        .split('\n')
+        .filter((line) => line.endsWith('-m cellblock_supervisor'))
       return 1024 * Math.max(...lines.map((line) => Number(line.trim().split(/\s+/)[1])))
     },
     async [Symbol.asyncDispose]() {

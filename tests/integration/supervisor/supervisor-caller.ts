@@ -1,6 +1,7 @@
 import { randomBytes, sign, type KeyObject } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Agent, type Dispatcher } from 'undici'
+import { Agent, request, type Dispatcher } from 'undici'
 
 export interface Health {
   readonly v: number
@@ -26,7 +27,12 @@ export interface Envelope extends WireEvent {
   readonly cpu_ms: number
   readonly peak_memory_bytes: number
   readonly output_bytes: number
-  readonly truncated: readonly { readonly what: string; readonly total_bytes: number; readonly kept_bytes: number; readonly reason: string }[]
+  readonly truncated: readonly {
+    readonly what: string
+    readonly total_bytes: number
+    readonly kept_bytes: number
+    readonly reason: string
+  }[]
   readonly files: readonly { readonly path: string; readonly bytes: number; readonly sha256: string; readonly change: string }[]
   readonly deleted: readonly string[]
   readonly skipped: readonly { readonly path: string; readonly reason: string }[]
@@ -43,6 +49,13 @@ export interface Answer {
 }
 
 export type Body = string | Buffer | AsyncIterable<Uint8Array> | undefined
+
+/** Everything an iterable gives. */
+export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const one of source) all.push(one)
+  return all
+}
 
 const START_PATIENCE_MS = 20_000
 
@@ -63,9 +76,16 @@ export class SupervisorCaller {
     return `v1 ${timestamp} ${nonce} ${sign(null, Buffer.from(text), this.key).toString('base64url')}`
   }
 
-  async open(method: string, target: string, body?: Body, signature: string | null = this.signature(method, target)): Promise<Dispatcher.ResponseData> {
-    return this.agent.request({
-      origin: 'http://sandbox', path: target, method, body: body ?? null,
+  async open(
+    method: string,
+    target: string,
+    body?: Body,
+    signature: string | null = this.signature(method, target),
+  ): Promise<Dispatcher.ResponseData> {
+    return request(`http://sandbox${target}`, {
+      dispatcher: this.agent,
+      method: method as Dispatcher.HttpMethod,
+      body: typeof body === 'string' || Buffer.isBuffer(body) || !body ? (body ?? null) : Readable.from(body),
       headers: { 'content-type': 'application/octet-stream', ...(signature === null ? {} : { 'cellblock-signature': signature }) },
     })
   }
@@ -119,7 +139,7 @@ export class SupervisorCaller {
 
   /** Runs to the end. */
   async run(code: string | readonly string[], options: Readonly<Record<string, unknown>> = {}): Promise<Run> {
-    return new Run(await Array.fromAsync(this.start(`exec_${randomBytes(8).toString('hex')}`, code, options)))
+    return new Run(await collect(this.start(`exec_${randomBytes(8).toString('hex')}`, code, options)))
   }
 
   close(): Promise<void> {
@@ -142,7 +162,10 @@ export class Run {
   }
 
   text(name: 'stdout' | 'stderr'): string {
-    return this.of('stream').filter((event) => event['name'] === name).map((event) => String(event['text'])).join('')
+    return this.of('stream')
+      .filter((event) => event['name'] === name)
+      .map((event) => String(event['text']))
+      .join('')
   }
 
   get stdout(): string {

@@ -21,11 +21,11 @@ describe('the self-test at start', () => {
     ['no seccomp of the engine', [...SECURE_OPTIONS, '--security-opt=seccomp=unconfined'], 'engine_seccomp_is_on'],
     ['no process limit', without('--pids-limit'), 'processes_are_limited'],
     ['no memory limit', without('--memory'), 'memory_is_limited'],
-    ['the host\'s processes', [...SECURE_OPTIONS, '--pid=host'], 'supervisor_is_process_1'],
+    ["the host's processes", [...SECURE_OPTIONS, '--pid=host'], 'supervisor_is_process_1'],
     ['an init before it', [...SECURE_OPTIONS, '--init'], 'supervisor_is_process_1'],
     ['an unsized data folder', without('--tmpfs=/mnt/data'), 'writable_places_are_sized'],
     ['an unsized /tmp', without('--tmpfs=/tmp'), 'writable_places_are_sized'],
-    ['the engine\'s socket', [...SECURE_OPTIONS, '--volume=/var/run/docker.sock:/var/run/docker.sock'], 'engine_socket_is_absent'],
+    ["the engine's socket", [...SECURE_OPTIONS, '--volume=/var/run/docker.sock:/var/run/docker.sock'], 'engine_socket_is_absent'],
   ])('refuses %s with code 86 and one line', async (_name, options, wall) => {
     await using sandbox = await startSandbox({ options, limits: LIGHT })
     const { code, errors } = await sandbox.ended()
@@ -62,8 +62,13 @@ describe('the self-test at start', () => {
   })
 
   it('passes credentials of the supervisor on to nobody', async () => {
-    await using sandbox = await startReadySandbox({ limits: LIGHT, environment: { AWS_SECRET_ACCESS_KEY: 'canary', ECS_CONTAINER_METADATA_URI_V4: 'http://canary' } })
-    const run = await sandbox.supervisor.run('import os, glob\nprint(dict(os.environ))\nfor name in glob.glob("/proc/[0-9]*/environ"):\n    try: print(open(name, "rb").read())\n    except OSError as e: print(e.errno)')
+    await using sandbox = await startReadySandbox({
+      limits: LIGHT,
+      environment: { AWS_SECRET_ACCESS_KEY: 'canary', ECS_CONTAINER_METADATA_URI_V4: 'http://canary' },
+    })
+    const run = await sandbox.supervisor.run(
+      'import os, glob\nprint(dict(os.environ))\nfor name in glob.glob("/proc/[0-9]*/environ"):\n    try: print(open(name, "rb").read())\n    except OSError as e: print(e.errno)',
+    )
     expect(run.stdout).not.toMatch(/canary|CELLBLOCK_/)
   })
 })
@@ -112,14 +117,26 @@ print(tried >= 45, wrong)`
   })
 
   it.each([
-    ['user namespaces', 'import ctypes, os; libc = ctypes.CDLL(None, use_errno=True); print(libc.unshare(0x10000000), ctypes.get_errno())', '-1 1\n'],
-    ['another process\'s memory', 'import os\ntry: open(f"/proc/{os.getppid()}/mem", "rb")\nexcept OSError as e: print(e.errno)', '13\n'],
-    ['the supervisor\'s environment', 'try: open("/proc/1/environ", "rb")\nexcept OSError as e: print(e.errno)', '13\n'],
-    ['the supervisor\'s life', 'import os\ntry: os.kill(1, 9)\nexcept OSError as e: print(e.errno)', '1\n'],
+    [
+      'user namespaces',
+      'import ctypes, os; libc = ctypes.CDLL(None, use_errno=True); print(libc.unshare(0x10000000), ctypes.get_errno())',
+      '-1 1\n',
+    ],
+    ["another process's memory", 'import os\ntry: open(f"/proc/{os.getppid()}/mem", "rb")\nexcept OSError as e: print(e.errno)', '13\n'],
+    ["the supervisor's environment", 'try: open("/proc/1/environ", "rb")\nexcept OSError as e: print(e.errno)', '13\n'],
+    ["the supervisor's life", 'import os\ntry: os.kill(1, 9)\nexcept OSError as e: print(e.errno)', '1\n'],
     ['root', 'import os\ntry: os.setuid(0)\nexcept OSError as e: print(e.errno)', '1\n'],
-    ['the system\'s files', 'try: open("/usr/bin/x", "w")\nexcept OSError as e: print(e.errno in (13, 30))', 'True\n'],
-    ['core dumps and capabilities', 'import resource\nprint(resource.getrlimit(resource.RLIMIT_CORE), [l.split()[1] for l in open("/proc/self/status") if l.startswith(("CapEff", "CapPrm", "NoNewPrivs", "Seccomp:"))])', "(0, 0) ['0000000000000000', '0000000000000000', '1', '2']\n"],
-    ['setuid programs', 'import subprocess\nprint(subprocess.run("find / -xdev -perm /6000 -type f", shell=True, capture_output=True, text=True).stdout, end="none")', 'none'],
+    ["the system's files", 'try: open("/usr/bin/x", "w")\nexcept OSError as e: print(e.errno in (13, 30))', 'True\n'],
+    [
+      'core dumps and capabilities',
+      'import resource\nprint(resource.getrlimit(resource.RLIMIT_CORE), [l.split()[1] for l in open("/proc/self/status") if l.startswith(("CapEff", "CapPrm", "NoNewPrivs", "Seccomp:"))])',
+      "(0, 0) ['0000000000000000', '0000000000000000', '1', '2']\n",
+    ],
+    [
+      'setuid programs',
+      'import subprocess\nprint(subprocess.run("find / -xdev -perm /6000 -type f", shell=True, capture_output=True, text=True).stdout, end="none")',
+      'none',
+    ],
     ['abstract sockets', 'print([l for l in open("/proc/net/unix") if " @" in l])', '[]\n'],
     ['names', 'import socket\ntry: socket.getaddrinfo("example.com", 80)\nexcept socket.gaierror: print("no names")', 'no names\n'],
   ])('the worker does not get at %s', async (_name, code, expected) => {
