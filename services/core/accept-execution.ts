@@ -58,8 +58,12 @@ export async function acceptExecution(
   ])
   if (typeof container === 'string') {
     await table.executions.remove(wanted.tenant, wanted.id)
-    if (container === 'missing') throw new ServiceError('container_not_found', `No container "${wanted.containerId}" exists. Create one with POST /v1/containers.`)
-    throw new ServiceError('too_many_queued', `${LIMITS.maxQueuedPerContainer} executions wait in this container already. Wait until one has ended.`)
+    if (container === 'missing')
+      throw new ServiceError('container_not_found', `No container "${wanted.containerId}" exists. Create one with POST /v1/containers.`)
+    throw new ServiceError(
+      'too_many_queued',
+      `${LIMITS.maxQueuedPerContainer} executions wait in this container already. Wait until one has ended.`,
+    )
   }
   if (container.queue[0] === wanted.id) await nudgeExecution(queue, wanted.tenant, wanted.containerId, wanted.id)
   return { execution, container }
@@ -67,5 +71,7 @@ export async function acceptExecution(
 
 /** A lost nudge is no lost job: the reconciler sends another one. */
 export async function nudgeExecution(queue: Queue, tenant: string, containerId: string, executionId: string): Promise<void> {
-  await queue.send('executions', { v: 1, type: 'execution.step', tenant, containerId, executionId }, { group: tenant }).catch(() => undefined)
+  await queue
+    .send('executions', { v: 1, type: 'execution.step', tenant, containerId, executionId }, { group: tenant })
+    .catch(() => undefined)
 }

@@ -7,7 +7,15 @@ export const EXECUTION_STATUSES = ['queued', 'starting', 'running', 'succeeded',
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number]
 
 export const EXECUTION_REASONS = [
-  'error', 'oom', 'kernel_died', 'output_limit', 'disk_full', 'sandbox_lost', 'dead_letter', 'deadline', 'caller',
+  'error',
+  'oom',
+  'kernel_died',
+  'output_limit',
+  'disk_full',
+  'sandbox_lost',
+  'dead_letter',
+  'deadline',
+  'caller',
 ] as const
 export type ExecutionReason = (typeof EXECUTION_REASONS)[number]
 

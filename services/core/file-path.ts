@@ -13,7 +13,9 @@ const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u
  */
 export function normalizeFilePath(raw: string): string {
   const refuse = (why: string): never => {
-    throw new ServiceError('invalid_file_name', `The file name ${why}. Use letters, digits, spaces and "-_.", with "/" between folders.`, { param: 'file' })
+    throw new ServiceError('invalid_file_name', `The file name ${why}. Use letters, digits, spaces and "-_.", with "/" between folders.`, {
+      param: 'file',
+    })
   }
   if (!raw.isWellFormed()) refuse('is not valid Unicode')
   const path = raw.normalize('NFC').replace(/^\/mnt\/data\//, '')

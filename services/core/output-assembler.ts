@@ -72,7 +72,9 @@ export class OutputAssembler {
         index: this.cellIndex(cell.index),
         status: cell.status,
         executionCount: cell.executionCount,
-        outputs: cell.outputs.map((output) => (output.output_type === 'execute_result' ? { ...output, execution_count: cell.executionCount } : output)),
+        outputs: cell.outputs.map((output) =>
+          output.output_type === 'execute_result' ? { ...output, execution_count: cell.executionCount } : output,
+        ),
       }))
   }
 
@@ -112,7 +114,8 @@ export class OutputAssembler {
     for (const cell of this.#cells.values()) {
       for (const position of cell.displays.get(displayId) ?? []) {
         const output = cell.outputs[position]
-        if (output?.output_type === 'display_data' || output?.output_type === 'execute_result') cell.outputs[position] = { ...output, data, metadata }
+        if (output?.output_type === 'display_data' || output?.output_type === 'execute_result')
+          cell.outputs[position] = { ...output, data, metadata }
       }
     }
   }

@@ -8,17 +8,8 @@ import type { ResponseEvent } from './events.ts'
 export const RESPONSE_STATUSES = ['queued', 'in_progress', 'completed', 'failed', 'incomplete', 'cancelled'] as const
 export type ResponseStatus = (typeof RESPONSE_STATUSES)[number]
 
-const SUCCESSORS: Record<ResponseStatus, readonly ResponseStatus[]> = {
-  queued: ['in_progress', 'failed', 'incomplete', 'cancelled'],
-  in_progress: ['completed', 'failed', 'incomplete', 'cancelled'],
-  completed: [],
-  failed: [],
-  incomplete: [],
-  cancelled: [],
-}
-export const canResponseMove = (from: ResponseStatus, to: ResponseStatus): boolean => SUCCESSORS[from].includes(to)
-export const hasResponseEnded = (status: ResponseStatus): boolean => SUCCESSORS[status].length === 0
-export const TERMINAL_RESPONSE_STATUSES: readonly ResponseStatus[] = RESPONSE_STATUSES.filter(hasResponseEnded)
+const TERMINAL: readonly ResponseStatus[] = ['completed', 'failed', 'incomplete', 'cancelled']
+export const hasResponseEnded = (status: ResponseStatus): boolean => TERMINAL.includes(status)
 
 /** What the caller asked for, checked by the API and kept whole. Field names are the wire's. */
 export interface ResponseRequest {

@@ -43,7 +43,9 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
   const flags = readFlags(argv)
   const values = parsed.data
   if (values.SANDBOX_DRIVER !== 'docker') {
-    throw new ConfigError('SANDBOX_DRIVER=fargate needs an AWS account: the local server starts Docker sandboxes only. Unset it, or deploy with cdk.')
+    throw new ConfigError(
+      'SANDBOX_DRIVER=fargate needs an AWS account: the local server starts Docker sandboxes only. Unset it, or deploy with cdk.',
+    )
   }
   return {
     port: values.PORT,

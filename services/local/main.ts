@@ -16,13 +16,15 @@ async function main(): Promise<void> {
     if (stoppingSince !== null) return
     stoppingSince = Date.now()
     say(`\nStopping (${signal}): sandboxes and emulators end now …`)
-    starting.then((server) => server.stop()).then(
-      () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`✗ ${explainStart(error)}\n`)
-        process.exit(1)
-      },
-    )
+    starting
+      .then((server) => server.stop())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          process.stderr.write(`✗ ${explainStart(error)}\n`)
+          process.exit(1)
+        },
+      )
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
 

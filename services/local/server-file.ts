@@ -4,7 +4,11 @@ import { dirname, join } from 'node:path'
 const FOLDER = join(dirname(dirname(import.meta.dirname)), '.cellblock', 'servers')
 
 /** Tells the command line tool how to reach this server's table: `.cellblock/servers/<port>.json`, while the server runs. */
-export async function announceServer(facts: { readonly url: string; readonly dynamodbEndpoint: string; readonly tableName: string }): Promise<{ remove(): Promise<void> }> {
+export async function announceServer(facts: {
+  readonly url: string
+  readonly dynamodbEndpoint: string
+  readonly tableName: string
+}): Promise<{ remove(): Promise<void> }> {
   const file = join(FOLDER, `${new URL(facts.url).port}.json`)
   await mkdir(FOLDER, { recursive: true })
   await writeFile(file, JSON.stringify({ pid: process.pid, ...facts }, null, 2), { mode: 0o600 })

@@ -54,7 +54,10 @@ export async function startLocalServer(config: LocalConfig): Promise<LocalServer
 
 async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | void)[]): Promise<Omit<LocalServer, 'stop'>> {
   const telemetry = createLocalTelemetry(config.log)
-  const emulators = await startEmulators({ dataDir: config.dataDir, log: (error) => telemetry.emit({ event: 'emulator', outcome: 'error', detail: String(error) }) })
+  const emulators = await startEmulators({
+    dataDir: config.dataDir,
+    log: (error) => telemetry.emit({ event: 'emulator', outcome: 'error', detail: String(error) }),
+  })
   cleanups.push(() => emulators.stop())
   const clients = createStorageClients({
     region: emulators.region,
@@ -75,7 +78,12 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   const docker = new Docker()
   const stage = stageOf(config.dataDir ?? newId('worker'))
   const driver = createDockerDriver({
-    docker, stage, supervisor, image: config.sandboxImage, runtime: config.dockerRuntime ?? undefined, labels: { [SERVER_LABEL]: String(process.pid) },
+    docker,
+    stage,
+    supervisor,
+    image: config.sandboxImage,
+    runtime: config.dockerRuntime ?? undefined,
+    labels: { [SERVER_LABEL]: String(process.pid) },
   })
   await driver.check()
   await reapStrays(docker, stage, systemClock.now())
@@ -92,7 +100,14 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
     reconciler: placing,
     steps: {
       turns: createTurnStep({ ...common, models, workerId }),
-      executions: createRunStep({ ...common, supervisor, workerId, image: driver.image, stepBudgetMs: config.stepBudgetMs, costPerSecond: () => 0 }),
+      executions: createRunStep({
+        ...common,
+        supervisor,
+        workerId,
+        image: driver.image,
+        stepBudgetMs: config.stepBudgetMs,
+        costPerSecond: () => 0,
+      }),
       placements: createPlaceStep(placing, pool),
     },
   })
@@ -103,7 +118,8 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   const app = createApp({
     ...common,
     models,
-    readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check(), driver: () => driver.check() }),
+    readiness: () =>
+      checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check(), driver: () => driver.check() }),
     config: ApiConfig.parse({ publicUrl: config.publicUrl }),
   })
   const server = await listen({ app, s3: emulators.s3.handler, host: config.host, port: config.port })

@@ -27,14 +27,32 @@ export function startWorkers(options: {
     telemetry.emit({ event: 'message', outcome: 'error', queue, receives: delivery?.receives ?? null, detail: describe(error) })
 
   const consume = <Q extends QueueName>(queue: Q): Promise<void> =>
-    consumeQueue({ client: sqs, queue, queueUrl: resources.queueUrls[queue], handler: steps[queue], concurrency: CONCURRENCY[queue], signal: stopping.signal, onError: onError(queue) })
+    consumeQueue({
+      client: sqs,
+      queue,
+      queueUrl: resources.queueUrls[queue],
+      handler: steps[queue],
+      concurrency: CONCURRENCY[queue],
+      signal: stopping.signal,
+      onError: onError(queue),
+    })
   const bury = createDeadLetterStep(reconciler)
   const buryFrom = (queue: QueueName): Promise<void> =>
-    consumeDeadLetters({ client: sqs, queueUrl: resources.deadLetterUrls[queue], handler: (body) => bury(queue, body), signal: stopping.signal, onError: onError(queue) })
+    consumeDeadLetters({
+      client: sqs,
+      queueUrl: resources.deadLetterUrls[queue],
+      handler: (body) => bury(queue, body),
+      signal: stopping.signal,
+      onError: onError(queue),
+    })
 
   const loops = [
-    consume('turns'), consume('executions'), consume('placements'),
-    buryFrom('turns'), buryFrom('executions'), buryFrom('placements'),
+    consume('turns'),
+    consume('executions'),
+    consume('placements'),
+    buryFrom('turns'),
+    buryFrom('executions'),
+    buryFrom('placements'),
     reconcileUntil(stopping.signal, reconciler, telemetry),
   ]
   return {

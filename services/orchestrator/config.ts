@@ -44,5 +44,7 @@ export const PlaceEnv = z.object({
 export type PlaceEnv = z.input<typeof PlaceEnv>
 
 /** Throws a ZodError that names the variable at fault. */
-export const runConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof RunEnv> => RunEnv.parse(env)
-export const placeConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof PlaceEnv> => PlaceEnv.parse(env)
+export const runConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof RunEnv> =>
+  RunEnv.parse(env)
+export const placeConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof PlaceEnv> =>
+  PlaceEnv.parse(env)

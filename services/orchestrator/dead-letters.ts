@@ -22,11 +22,20 @@ export function createDeadLetterStep(deps: ReconcilerDeps): (queue: QueueName, b
     } else if (turn.success) {
       await endResponse(deps, turn.data, lease)
     }
-    deps.telemetry.emit({ event: 'dead_letter', outcome: execution.success || turn.success ? 'job_failed' : 'unknown_message', queue, bytes: body.length })
+    deps.telemetry.emit({
+      event: 'dead_letter',
+      outcome: execution.success || turn.success ? 'job_failed' : 'unknown_message',
+      queue,
+      bytes: body.length,
+    })
   }
 }
 
-async function endResponse(deps: ReconcilerDeps, message: TurnMessage, lease: { owner: string; now: number; expiresAt: number }): Promise<void> {
+async function endResponse(
+  deps: ReconcilerDeps,
+  message: TurnMessage,
+  lease: { owner: string; now: number; expiresAt: number },
+): Promise<void> {
   const { tenant, responseId } = message
   const taken = await deps.table.responses.take(tenant, responseId, lease)
   if (taken.kind === 'busy') throw new Error('Somebody works on it; look again later')

@@ -16,7 +16,16 @@ describe('an execution', () => {
   it('answers with its outputs, and keeps stdout and stderr apart', async () => {
     const container = await server.native.createContainer()
     const execution = await server.native.run(container, 'import sys\nprint("out")\nprint("err", file=sys.stderr)\n6 * 7')
-    expect(execution).toMatchObject({ object: 'execution', status: 'succeeded', reason: null, stdout: 'out\n', stderr: 'err\n', error: null, files: [], lost: [] })
+    expect(execution).toMatchObject({
+      object: 'execution',
+      status: 'succeeded',
+      reason: null,
+      stdout: 'out\n',
+      stderr: 'err\n',
+      error: null,
+      files: [],
+      lost: [],
+    })
     expect(plainOutput(execution.outputs)).toBe('42')
     expect(execution.usage['peak_memory_bytes']).toBeGreaterThan(10_000_000)
     expect(execution.usage['run_ms']).toBeGreaterThan(0)
@@ -31,7 +40,10 @@ describe('an execution', () => {
 
   it('runs shell lines and magics', async () => {
     const container = await server.native.createContainer()
-    const execution = await server.native.run(container, '!echo from the shell\n%precision 2\nimport subprocess; subprocess.run(["echo", "child"]);')
+    const execution = await server.native.run(
+      container,
+      '!echo from the shell\n%precision 2\nimport subprocess; subprocess.run(["echo", "child"]);',
+    )
     expect(execution.stdout).toContain('from the shell')
     expect(execution.stdout).toContain('child')
     const bash = await server.native.run(container, '%%bash\nfor i in 1 2 3; do echo n$i; done')
@@ -53,7 +65,16 @@ describe('an execution', () => {
     )
     expect(execution.status).toBe('succeeded')
     const mimes = new Set(execution.outputs?.flatMap((output) => Object.keys(output.data ?? {})))
-    for (const mime of ['text/html', 'image/svg+xml', 'text/latex', 'application/json', 'text/markdown', 'image/png', 'application/vnd.vegalite.v5+json', 'application/vnd.plotly.v1+json']) {
+    for (const mime of [
+      'text/html',
+      'image/svg+xml',
+      'text/latex',
+      'application/json',
+      'text/markdown',
+      'image/png',
+      'application/vnd.vegalite.v5+json',
+      'application/vnd.plotly.v1+json',
+    ]) {
       expect(mimes, mime).toContain(mime)
     }
   })
@@ -70,15 +91,36 @@ describe('an execution', () => {
 
   it('runs the cells of a notebook and stops at the first error unless told otherwise', async () => {
     const container = await server.native.createContainer()
-    const cell = (source: string | string[], cell_type = 'code') => ({ cell_type, metadata: {}, source, ...(cell_type === 'code' ? { outputs: [], execution_count: null } : {}) })
-    const notebook = { nbformat: 4, nbformat_minor: 5, metadata: {}, cells: [cell('# Title', 'markdown'), cell(['a = 1\n', 'a + 1']), cell('1/0'), cell('print("after")')] }
+    const cell = (source: string | string[], cell_type = 'code') => ({
+      cell_type,
+      metadata: {},
+      source,
+      ...(cell_type === 'code' ? { outputs: [], execution_count: null } : {}),
+    })
+    const notebook = {
+      nbformat: 4,
+      nbformat_minor: 5,
+      metadata: {},
+      cells: [cell('# Title', 'markdown'), cell(['a = 1\n', 'a + 1']), cell('1/0'), cell('print("after")')],
+    }
     const stopped = await server.native.run(container, { notebook })
     expect(stopped).toMatchObject({ status: 'failed', reason: 'error' })
-    expect(stopped.cells?.map((c) => [c.index, c.status])).toEqual([[1, 'ok'], [2, 'error'], [3, 'aborted']])
+    expect(stopped.cells?.map((c) => [c.index, c.status])).toEqual([
+      [1, 'ok'],
+      [2, 'error'],
+      [3, 'aborted'],
+    ])
     const whole = await server.native.run(container, { notebook, on_error: 'continue' })
-    expect(whole.cells?.map((c) => [c.index, c.status])).toEqual([[1, 'ok'], [2, 'error'], [3, 'ok']])
+    expect(whole.cells?.map((c) => [c.index, c.status])).toEqual([
+      [1, 'ok'],
+      [2, 'error'],
+      [3, 'ok'],
+    ])
     expect(whole.stdout).toBe('after\n')
-    const executed = await server.native.json<{ nbformat: number; cells: { cell_type: string; id: string; outputs?: unknown[] }[] }>('GET', `/v1/executions/${whole.id}/notebook.ipynb`)
+    const executed = await server.native.json<{ nbformat: number; cells: { cell_type: string; id: string; outputs?: unknown[] }[] }>(
+      'GET',
+      `/v1/executions/${whole.id}/notebook.ipynb`,
+    )
     expect(executed.nbformat).toBe(4)
     expect(executed.cells.map((c) => c.cell_type)).toEqual(['markdown', 'code', 'code', 'code'])
     expect(new Set(executed.cells.map((c) => c.id)).size).toBe(4)
@@ -87,7 +129,10 @@ describe('an execution', () => {
 
   it('is stopped at its time limit, and says what was lost', async () => {
     const container = await server.native.createContainer()
-    const interrupted = await server.native.run(container, { code: 'kept = 5\nimport time\nwhile True: time.sleep(0.05)', timeout_seconds: 1 })
+    const interrupted = await server.native.run(container, {
+      code: 'kept = 5\nimport time\nwhile True: time.sleep(0.05)',
+      timeout_seconds: 1,
+    })
     expect(interrupted).toMatchObject({ status: 'timed_out', reason: 'deadline' })
     expect((await server.native.run(container, 'print(kept)')).stdout).toBe('5\n')
     const stubborn = await server.native.run(container, {
@@ -103,7 +148,9 @@ describe('an execution', () => {
     const container = await server.native.createContainer()
     const running = await server.native.run(container, 'import time\nprint("on", flush=True)\ntime.sleep(600)', 0)
     const waiting = await server.native.run(container, 'print("never")', 0)
-    await expect.poll(async () => (await server.native.json<{ status: string }>('GET', `/v1/executions/${running.id}`)).status).toBe('running')
+    await expect
+      .poll(async () => (await server.native.json<{ status: string }>('GET', `/v1/executions/${running.id}`)).status)
+      .toBe('running')
     await server.native.json('POST', `/v1/executions/${waiting.id}/cancel`)
     await server.native.json('POST', `/v1/executions/${running.id}/cancel`)
     expect(await server.native.ended(running.id)).toMatchObject({ status: 'cancelled', reason: 'caller' })
@@ -177,7 +224,11 @@ describe('files', () => {
     const container = await server.native.createContainer()
     const form = new FormData()
     form.set('file', new File(['a,b\n1,2\n'], 'in.csv'))
-    const uploaded = (await (await server.native.call('POST', `/v1/containers/${container}/files`, form)).json()) as { id: string; path: string; bytes: number }
+    const uploaded = (await (await server.native.call('POST', `/v1/containers/${container}/files`, form)).json()) as {
+      id: string
+      path: string
+      bytes: number
+    }
     expect(uploaded).toMatchObject({ path: '/mnt/data/in.csv', bytes: 8 })
     const made = await server.native.run(
       container,

@@ -45,7 +45,9 @@ describe('the local server', () => {
       expect((await server.native.call('DELETE', `/v1/containers/${container}`)).status).toBe(200)
       expect((await server.native.call('GET', `/v1/containers/${container}`)).status).toBe(404)
       await expect.poll(() => sandboxCount(server), { timeout: 30_000 }).toBe(0)
-      await expect.poll(async () => (await server.native.call('GET', `/v1/executions/${execution.id}`)).status, { timeout: 30_000 }).toBe(404)
+      await expect
+        .poll(async () => (await server.native.call('GET', `/v1/executions/${execution.id}`)).status, { timeout: 30_000 })
+        .toBe(404)
       await expect.poll(async () => (await fetch(execution.files[0]?.url ?? '')).status, { timeout: 30_000 }).toBe(404)
     } finally {
       await server.stop()

@@ -6,7 +6,8 @@ import { startServer, type LocalServerProcess } from '../support/local-server.ts
 
 let dataDir: string
 let server: LocalServerProcess | null = null
-const start = async (env: Readonly<Record<string, string>> = {}): Promise<LocalServerProcess> => (server = await startServer({ dataDir, env }))
+const start = async (env: Readonly<Record<string, string>> = {}): Promise<LocalServerProcess> =>
+  (server = await startServer({ dataDir, env }))
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'cellblock-restart-'))
@@ -22,7 +23,8 @@ describe('a server that is killed', () => {
     const first = await start()
     const container = await first.native.createContainer()
     await first.native.run(container, 'runs = 0')
-    const code = 'import time\nruns += 1\nfor i in range(60):\n  print(i, flush=True)\n  time.sleep(0.1)\nopen("after.txt", "w").write(str(runs))'
+    const code =
+      'import time\nruns += 1\nfor i in range(60):\n  print(i, flush=True)\n  time.sleep(0.1)\nopen("after.txt", "w").write(str(runs))'
     const { id } = await first.native.run(container, code, 0)
     for await (const event of first.native.events(id)) if (event.event === 'stdout') break
     await first.kill()
@@ -34,7 +36,12 @@ describe('a server that is killed', () => {
     const events = []
     for await (const event of second.native.events(id)) events.push(event)
     expect(events.map((event) => event.id)).toEqual(events.map((_, index) => index))
-    expect(events.filter((event) => event.event === 'stdout').map((event) => event.data['text']).join('')).toBe(execution.stdout)
+    expect(
+      events
+        .filter((event) => event.event === 'stdout')
+        .map((event) => event.data['text'])
+        .join(''),
+    ).toBe(execution.stdout)
     expect((await second.native.run(container, 'print(runs)')).stdout).toBe('1\n')
   }, 120_000)
 

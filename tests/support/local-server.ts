@@ -26,21 +26,30 @@ export interface LocalServerProcess {
 }
 
 /** Starts the development server as its own process on a free port, with a data folder that outlives it when `dataDir` is given. */
-export async function startServer(options: { readonly dataDir?: string; readonly env?: Readonly<Record<string, string>> } = {}): Promise<LocalServerProcess> {
+export async function startServer(
+  options: { readonly dataDir?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<LocalServerProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'cellblock-test-')))
   const apiKey = 'ck_test_0123456789abcdef0123456789'
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, 'services/local/main.ts'), '--data', dataDir], {
-    cwd: ROOT,
-    env: { ...process.env, PORT: '0', CELLBLOCK_API_KEY: apiKey, CELLBLOCK_POOL: '1', ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', join(ROOT, 'services/local/main.ts'), '--data', dataDir],
+    {
+      cwd: ROOT,
+      env: { ...process.env, PORT: '0', CELLBLOCK_API_KEY: apiKey, CELLBLOCK_POOL: '1', ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const said: string[] = []
   child.stderr?.on('data', (chunk: Buffer) => void said.push(chunk.toString()))
   const url = await readyUrl(child, said)
   let isAsked = false
   const exited = once(child, 'exit')
   // A server that ends by itself makes every later call fail: its last words say why.
-  child.once('exit', (code, signal) => isAsked || process.stderr.write(`The server ended by itself (${code ?? signal}):\n${said.join('').slice(-4_000)}\n`))
+  child.once(
+    'exit',
+    (code, signal) => isAsked || process.stderr.write(`The server ended by itself (${code ?? signal}):\n${said.join('').slice(-4_000)}\n`),
+  )
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     isAsked = true
     if (child.exitCode === null && child.signalCode === null) child.kill(signal)

@@ -9,7 +9,12 @@ export interface WireExecution {
   readonly started_at: string | null
   readonly ended_at: string | null
   readonly outputs?: readonly WireOutput[]
-  readonly cells?: readonly { readonly index: number; readonly execution_count: number | null; readonly status: string; readonly outputs: readonly WireOutput[] }[]
+  readonly cells?: readonly {
+    readonly index: number
+    readonly execution_count: number | null
+    readonly status: string
+    readonly outputs: readonly WireOutput[]
+  }[]
   readonly stdout: string
   readonly stderr: string
   readonly error: null | { readonly name: string; readonly value: string; readonly traceback: readonly string[] }
@@ -73,7 +78,11 @@ export function callNative(url: string, apiKey: string): NativeClient {
     json,
     createContainer: async (name = 'test') => (await json<{ id: string }>('POST', '/v1/containers', { name })).id,
     run: async (containerId, body, wait = 60) => {
-      const execution = await json<WireExecution>('POST', `/v1/containers/${containerId}/executions?wait=${wait}`, typeof body === 'string' ? { code: body } : body)
+      const execution = await json<WireExecution>(
+        'POST',
+        `/v1/containers/${containerId}/executions?wait=${wait}`,
+        typeof body === 'string' ? { code: body } : body,
+      )
       return wait === 0 || execution.ended_at !== null ? execution : ended(execution.id)
     },
     ended,
@@ -98,7 +107,14 @@ const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> | FormDa
   body === undefined || typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData
 
 function parseFrame(frame: string): { id: number; event: string; data: Record<string, unknown> } | null {
-  const fields = new Map(frame.split('\n').filter((line) => !line.startsWith(':')).map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]))
+  const fields = new Map(
+    frame
+      .split('\n')
+      .filter((line) => !line.startsWith(':'))
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]),
+  )
   const data = fields.get('data')
-  return data === undefined ? null : { id: Number(fields.get('id')), event: fields.get('event') ?? '', data: JSON.parse(data) as Record<string, unknown> }
+  return data === undefined
+    ? null
+    : { id: Number(fields.get('id')), event: fields.get('event') ?? '', data: JSON.parse(data) as Record<string, unknown> }
 }

@@ -32,8 +32,20 @@ export type ModelDelta =
   /** The model declines; a message has either text or this. */
   | { readonly type: 'refusal'; readonly text: string }
   /** A piece of a tool call; `index` tells several calls of one answer apart. */
-  | { readonly type: 'tool_call'; readonly index: number; readonly id: string | null; readonly name: string | null; readonly arguments: string }
-  | { readonly type: 'usage'; readonly inputTokens: number; readonly cachedTokens: number; readonly outputTokens: number; readonly reasoningTokens: number }
+  | {
+      readonly type: 'tool_call'
+      readonly index: number
+      readonly id: string | null
+      readonly name: string | null
+      readonly arguments: string
+    }
+  | {
+      readonly type: 'usage'
+      readonly inputTokens: number
+      readonly cachedTokens: number
+      readonly outputTokens: number
+      readonly reasoningTokens: number
+    }
   | { readonly type: 'finish'; readonly reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' }
 
 /** `retryable` tells whether the same request may succeed later. */

@@ -15,7 +15,12 @@ export type SandboxSight =
   /** The supervisor has passed its self-test and waits. */
   | { readonly phase: 'ready'; readonly address: SandboxAddress }
   /** `detail` is the platform's own sentence about it, for the operator. */
-  | { readonly phase: 'gone'; readonly reason: 'stopped' | 'refused' | 'oom' | 'lost'; readonly exitCode: number | null; readonly detail?: string }
+  | {
+      readonly phase: 'gone'
+      readonly reason: 'stopped' | 'refused' | 'oom' | 'lost'
+      readonly exitCode: number | null
+      readonly detail?: string
+    }
 
 /** Starts, watches and stops sandboxes. A driver reports what it sees; the orchestrator decides what that means. */
 export interface SandboxDriver {

@@ -5,7 +5,13 @@ import type { ByteStream } from './object-store.ts'
 export interface Supervisor {
   health(address: SandboxAddress, waitMs: number, signal: AbortSignal): Promise<SandboxHealth>
   /** Starts the execution or attaches to it. The iterable ends after `done`; it throws LinkError when the stream breaks. */
-  execute(session: SandboxSession, executionId: string, request: ExecuteRequest, after: number, signal: AbortSignal): Promise<AsyncIterable<SupervisorEvent>>
+  execute(
+    session: SandboxSession,
+    executionId: string,
+    request: ExecuteRequest,
+    after: number,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<SupervisorEvent>>
   /** Null when this sandbox never started it. */
   follow(session: SandboxSession, executionId: string, after: number, signal: AbortSignal): Promise<AsyncIterable<SupervisorEvent> | null>
   interrupt(session: SandboxSession, executionId: string, killAfterMs: number): Promise<void>
@@ -14,7 +20,11 @@ export interface Supervisor {
   putFile(session: SandboxSession, path: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<{ readonly sha256: string }>
   deleteFile(session: SandboxSession, path: string): Promise<void>
   snapshot(session: SandboxSession, signal: AbortSignal): Promise<ByteStream>
-  restore(session: SandboxSession, snapshot: ByteStream, signal: AbortSignal): Promise<{ readonly restored: number; readonly lost: readonly { readonly what: string; readonly reason: string }[] }>
+  restore(
+    session: SandboxSession,
+    snapshot: ByteStream,
+    signal: AbortSignal,
+  ): Promise<{ readonly restored: number; readonly lost: readonly { readonly what: string; readonly reason: string }[] }>
 }
 
 export interface SandboxHealth {
@@ -62,7 +72,12 @@ export type SupervisorFact =
     }
   | { readonly type: 'clear_output'; readonly index: number; readonly wait: boolean }
   | { readonly type: 'error'; readonly index: number; readonly name: string; readonly value: string; readonly traceback: readonly string[] }
-  | { readonly type: 'cell_done'; readonly index: number; readonly status: 'ok' | 'error' | 'aborted'; readonly executionCount: number | null }
+  | {
+      readonly type: 'cell_done'
+      readonly index: number
+      readonly status: 'ok' | 'error' | 'aborted'
+      readonly executionCount: number | null
+    }
   | ({ readonly type: 'done' } & SupervisorEnvelope)
 
 export interface SupervisorEnvelope {
@@ -79,7 +94,14 @@ export interface SupervisorEnvelope {
 }
 
 export type SupervisorErrorCode =
-  | 'unauthorized' | 'not_found' | 'bad_request' | 'conflict' | 'too_large' | 'disk_full' | 'unavailable' | 'internal'
+  | 'unauthorized'
+  | 'not_found'
+  | 'bad_request'
+  | 'conflict'
+  | 'too_large'
+  | 'disk_full'
+  | 'unavailable'
+  | 'internal'
   /** The answer is not what the protocol says: too big, too deep, malformed, out of order. Asking again will not help. */
   | 'protocol'
   /** Somebody else lives at this address, or the sandbox was started anew: what this session knew is gone. Nothing was sent. */

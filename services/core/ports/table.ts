@@ -46,7 +46,13 @@ export interface LeasedStore<Row extends LeasedRow> {
    * Writes under the fencing number; null when it is not the row's any more or the row has ended. `release` gives the lease back.
    * `extendTo` moves the lease's end and `dueAt` there. A patch to a terminal status gives the lease back and clears `dueAt` by itself.
    */
-  commit(tenant: string, id: string, fence: number, patch: Patch<Row>, options?: { release?: boolean; extendTo?: number; dueAt?: number }): Promise<Row | null>
+  commit(
+    tenant: string,
+    id: string,
+    fence: number,
+    patch: Patch<Row>,
+    options?: { release?: boolean; extendTo?: number; dueAt?: number },
+  ): Promise<Row | null>
   /** Marks the wish to cancel on a row that has not ended; returns the row as it is afterwards, null when there is none. */
   requestCancel(tenant: string, id: string, now: number): Promise<Row | null>
   /** Moves `dueAt` of a row that has not ended, so that the reconciler looks again later. Not fenced. */
@@ -78,7 +84,9 @@ export interface ContainerStore {
    * generation and sets `syncedFilesVersion` to 0 for the first one, to -1 for any later one: those need every file of the container.
    */
   setSandbox(
-    tenant: string, id: string, generation: number,
+    tenant: string,
+    id: string,
+    generation: number,
     change: { readonly sandboxId: string | null; readonly stateLost: string | null; readonly dueAt: number | null },
   ): Promise<Container | null>
   /** Adds one to `filesVersion` and sets `lastActiveAt`; null when missing or deleted. */
@@ -101,7 +109,9 @@ export interface FileStore {
   /** All rows of a container, superseded and deleted ones included, oldest first. Consistent. */
   all(tenant: string, containerId: string): Promise<readonly ContainerFile[]>
   patch(
-    tenant: string, containerId: string, id: string,
+    tenant: string,
+    containerId: string,
+    id: string,
     change: Partial<Pick<ContainerFile, 'isCurrent' | 'state' | 'sandboxGeneration' | 'bytes' | 'sha256' | 'createdAt'>>,
   ): Promise<ContainerFile | null>
   remove(tenant: string, containerId: string, id: string): Promise<void>
@@ -116,7 +126,8 @@ export interface SandboxStore {
   reserve(id: string, by: { tenant: string; containerId: string }, now: number): Promise<Sandbox | null>
   /** Applies the change if the state is one of `from` and, with `unclaimed`, if nobody claimed or reserved it. */
   move(
-    id: string, from: readonly SandboxPhase[],
+    id: string,
+    from: readonly SandboxPhase[],
     change: Partial<Pick<Sandbox, 'state' | 'address' | 'readyAt' | 'claimedBy' | 'claimedAt' | 'dueAt'>>,
     options?: { readonly unclaimed?: boolean },
   ): Promise<Sandbox | null>
@@ -157,7 +168,13 @@ export interface IdempotencyRecord {
 }
 export interface IdempotencyStore {
   /** Stores the record unless an unexpired one exists; returns the one that counts and whether it is the caller's. */
-  claim(tenant: string, scope: string, key: string, record: IdempotencyRecord, now: number): Promise<{ readonly record: IdempotencyRecord; readonly isNew: boolean }>
+  claim(
+    tenant: string,
+    scope: string,
+    key: string,
+    record: IdempotencyRecord,
+    now: number,
+  ): Promise<{ readonly record: IdempotencyRecord; readonly isNew: boolean }>
 }
 
 export interface LinkStore {
@@ -166,7 +183,12 @@ export interface LinkStore {
   revoke(tenant: string, id: string, now: number): Promise<Link | null>
 }
 
-export type DueRow = { readonly kind: 'container' | 'execution' | 'response' | 'sandbox'; readonly tenant: string; readonly id: string; readonly dueAt: number }
+export type DueRow = {
+  readonly kind: 'container' | 'execution' | 'response' | 'sandbox'
+  readonly tenant: string
+  readonly id: string
+  readonly dueAt: number
+}
 
 /** All durable state. Implementations: DynamoDB (one table). */
 export interface Table {

@@ -8,5 +8,11 @@ import { createPool } from './pool.ts'
 const deps = placeDeps(placeConfigFromEnv())
 
 export const handler = createBatchHandler('placements', createPlaceStep(deps, createPool(deps)), (error, messageId) =>
-  jsonLog.emit({ event: 'message', outcome: 'error', queue: 'placements', message: messageId, detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error) }),
+  jsonLog.emit({
+    event: 'message',
+    outcome: 'error',
+    queue: 'placements',
+    message: messageId,
+    detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+  }),
 )

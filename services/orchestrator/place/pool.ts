@@ -22,7 +22,10 @@ export function createPool(deps: PlaceDeps): Pool {
   async function fill(): Promise<void> {
     const present = await deps.table.sandboxes.all()
     const missing = MEMORY_TIERS.flatMap((tier) => {
-      const waiting = present.filter((s) => s.memoryTier === tier && s.claimedBy === null && s.image === deps.driver.image && (s.state === 'starting' || s.state === 'ready'))
+      const waiting = present.filter(
+        (s) =>
+          s.memoryTier === tier && s.claimedBy === null && s.image === deps.driver.image && (s.state === 'starting' || s.state === 'ready'),
+      )
       return Array.from({ length: Math.max(0, (deps.poolSizes[tier] ?? 0) - waiting.length) }, () => tier)
     })
     await Promise.all(missing.map((tier) => slots(() => (isClosed ? undefined : startOne(deps, tier)))))

@@ -15,7 +15,15 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
   const began = clock.now()
   const signal = AbortSignal.timeout(SANDBOX_START_MS)
   const report = (outcome: string, detail: string | null = null): void =>
-    telemetry.emit({ event: 'sandbox_start', outcome, detail, sandbox: sandbox.id, tier: sandbox.memoryTier, is_pool: sandbox.claimedBy === null, start_ms: clock.now() - began })
+    telemetry.emit({
+      event: 'sandbox_start',
+      outcome,
+      detail,
+      sandbox: sandbox.id,
+      tier: sandbox.memoryTier,
+      is_pool: sandbox.claimedBy === null,
+      start_ms: clock.now() - began,
+    })
   try {
     const { id: sandboxId, memoryTier, publicKey } = sandbox
     await driver.start({ sandboxId, memoryTier, publicKey, isAwaited: sandbox.claimedBy !== null }, signal)

@@ -31,7 +31,14 @@ export async function reconcile(deps: ReconcilerDeps): Promise<Reconciled> {
       await REPAIRS[row.kind](deps, row)
     } catch (cause) {
       failed += 1
-      deps.telemetry.emit({ event: 'repair', outcome: 'error', kind: row.kind, tenant: row.tenant, id: row.id, detail: cause instanceof Error ? cause.message : String(cause) })
+      deps.telemetry.emit({
+        event: 'repair',
+        outcome: 'error',
+        kind: row.kind,
+        tenant: row.tenant,
+        id: row.id,
+        detail: cause instanceof Error ? cause.message : String(cause),
+      })
     }
   }
   const orphans = await stopOrphans(deps)

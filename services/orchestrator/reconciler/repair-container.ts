@@ -21,13 +21,16 @@ export async function repairContainer(deps: ReconcilerDeps, due: DueRow): Promis
     await deps.table.containers.markDeleted(container.tenant, container.id, now)
     return
   }
-  if (container.sandboxId === null) return deps.table.containers.postpone(container.tenant, container.id, container.lastActiveAt + RETENTION_MS)
+  if (container.sandboxId === null)
+    return deps.table.containers.postpone(container.tenant, container.id, container.lastActiveAt + RETENTION_MS)
   if (!isIdle(container, now)) {
     return deps.table.containers.postpone(container.tenant, container.id, container.lastActiveAt + container.expiresAfterMinutes * 60_000)
   }
   const stateLost = `The sandbox was stopped after ${container.expiresAfterMinutes} idle minutes. Files were kept.`
   const freed = await deps.table.containers.setSandbox(container.tenant, container.id, container.generation, {
-    sandboxId: null, stateLost, dueAt: container.lastActiveAt + RETENTION_MS,
+    sandboxId: null,
+    stateLost,
+    dueAt: container.lastActiveAt + RETENTION_MS,
   })
   if (freed !== null) await stopSandbox(deps, container.sandboxId)
 }

@@ -44,7 +44,13 @@ async function repairStart(deps: ReconcilerDeps, sandbox: Sandbox, now: number):
   if (sandbox.claimedBy === null) {
     const sight = await deps.driver.inspect(sandbox.id)
     if (sight.phase === 'gone') return stopSandbox(deps, sandbox.id)
-    if (sight.phase === 'ready') await deps.table.sandboxes.move(sandbox.id, ['starting'], { state: 'ready', address: sight.address, readyAt: now, dueAt: now + SANDBOX_CHECK_MS })
+    if (sight.phase === 'ready')
+      await deps.table.sandboxes.move(sandbox.id, ['starting'], {
+        state: 'ready',
+        address: sight.address,
+        readyAt: now,
+        dueAt: now + SANDBOX_CHECK_MS,
+      })
     else await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
     return
   }
@@ -53,7 +59,11 @@ async function repairStart(deps: ReconcilerDeps, sandbox: Sandbox, now: number):
   const container = await deps.table.containers.get(tenant, containerId)
   const executionId = container?.queue[0]
   if (container === null || container.sandboxId !== sandbox.id || executionId === undefined) return stopSandbox(deps, sandbox.id)
-  await deps.queue.send('placements', { v: 1, type: 'sandbox.place', tenant, sandboxId: sandbox.id, containerId, executionId }, { group: tenant })
+  await deps.queue.send(
+    'placements',
+    { v: 1, type: 'sandbox.place', tenant, sandboxId: sandbox.id, containerId, executionId },
+    { group: tenant },
+  )
 }
 
 /** The container learns that its sandbox is gone, and a running execution of it is nudged so that it ends. */
@@ -63,7 +73,9 @@ async function loseClaim(deps: ReconcilerDeps, sandbox: Sandbox): Promise<void> 
   const container = await deps.table.containers.get(tenant, containerId)
   if (container?.sandboxId !== sandbox.id) return
   await deps.table.containers.setSandbox(tenant, containerId, container.generation, {
-    sandboxId: null, stateLost: 'The sandbox that held them was lost.', dueAt: container.dueAt,
+    sandboxId: null,
+    stateLost: 'The sandbox that held them was lost.',
+    dueAt: container.dueAt,
   })
   const head = container.queue[0]
   if (head !== undefined) await nudgeExecution(deps.queue, tenant, containerId, head)

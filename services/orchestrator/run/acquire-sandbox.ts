@@ -71,7 +71,12 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
     for (const candidate of await table.sandboxes.ready(container.memoryTier, CLAIM_CANDIDATES)) {
       if (candidate.protocol !== SUPERVISOR_PROTOCOL || candidate.image !== deps.image) continue
       const now = clock.now()
-      const claimed = await table.sandboxes.claim(candidate.id, { tenant: container.tenant, containerId: container.id }, now, now + SANDBOX_CHECK_MS)
+      const claimed = await table.sandboxes.claim(
+        candidate.id,
+        { tenant: container.tenant, containerId: container.id },
+        now,
+        now + SANDBOX_CHECK_MS,
+      )
       const session = claimed === null ? null : remember(claimed)
       if (session === null) continue
       const owner = await give(container, candidate.id, container.stateLost)
@@ -88,7 +93,11 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
   async function reserveStarting(container: Container): Promise<Acquired | null> {
     const { tenant, id, memoryTier, stateLost } = container
     for (const candidate of await table.sandboxes.all()) {
-      const fits = candidate.state === 'starting' && candidate.claimedBy === null && candidate.memoryTier === memoryTier && candidate.image === deps.image
+      const fits =
+        candidate.state === 'starting' &&
+        candidate.claimedBy === null &&
+        candidate.memoryTier === memoryTier &&
+        candidate.image === deps.image
       if (!fits || (await table.sandboxes.reserve(candidate.id, { tenant, containerId: id }, clock.now())) === null) continue
       void queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined)
       if ((await give(container, candidate.id, stateLost)) !== null) return { kind: 'starting' }
@@ -108,14 +117,20 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
       await nudgeExecution(queue, tenant, id, executionId)
       return { kind: 'moved' }
     }
-    await queue.send('placements', { v: 1, type: 'sandbox.place', tenant, sandboxId: sandbox.id, containerId: id, executionId }, { group: tenant })
+    await queue.send(
+      'placements',
+      { v: 1, type: 'sandbox.place', tenant, sandboxId: sandbox.id, containerId: id, executionId },
+      { group: tenant },
+    )
     return { kind: 'starting' }
   }
 
   async function abandonById(container: Container): Promise<Container | null> {
     if (container.sandboxId === null) return container
     sessions.delete(container.sandboxId)
-    await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: container.sandboxId }, { group: '_pool' }).catch(() => undefined)
+    await queue
+      .send('placements', { v: 1, type: 'sandbox.stop', sandboxId: container.sandboxId }, { group: '_pool' })
+      .catch(() => undefined)
     return give(container, null, 'The sandbox that held them was lost.')
   }
 

@@ -34,7 +34,8 @@ export async function collectFiles(
   if (envelope.files.length === 0 && envelope.deleted.length === 0) return { files: [], lost: [] }
   const { tenant, containerId } = execution
   const current = new Map<string, ContainerFile>()
-  for (const file of await deps.table.files.all(tenant, containerId)) if (file.isCurrent && file.state === 'stored') current.set(file.path, file)
+  for (const file of await deps.table.files.all(tenant, containerId))
+    if (file.isCurrent && file.state === 'stored') current.set(file.path, file)
 
   await Promise.all(
     envelope.deleted.map((path) => {
@@ -63,8 +64,13 @@ export async function collectFiles(
 }
 
 async function collectOne(
-  deps: RunDeps, session: SandboxSession, execution: Execution, generation: number,
-  found: SandboxFile, current: ReadonlyMap<string, ContainerFile>, signal: AbortSignal,
+  deps: RunDeps,
+  session: SandboxSession,
+  execution: Execution,
+  generation: number,
+  found: SandboxFile,
+  current: ReadonlyMap<string, ContainerFile>,
+  signal: AbortSignal,
 ): Promise<ExecutionFile | Lost> {
   const { tenant, containerId } = execution
   const what = `file ${JSON.stringify(found.path)}`
@@ -79,7 +85,15 @@ async function collectOne(
 
   const before = current.get(path) ?? null
   if (before !== null && before.sha256 === found.sha256 && before.bytes === found.bytes) {
-    return { id: before.id, path, bytes: before.bytes, sha256: found.sha256, mime: before.mime, isNew: before.executionId === execution.id, modifiedFrom: null }
+    return {
+      id: before.id,
+      path,
+      bytes: before.bytes,
+      sha256: found.sha256,
+      mime: before.mime,
+      isNew: before.executionId === execution.id,
+      modifiedFrom: null,
+    }
   }
 
   const download = await deps.supervisor.getFile(session, path, signal)
@@ -89,8 +103,21 @@ async function collectOne(
   const counted = counting(download.body)
   const { bytes } = await deps.objects.put(objectKey, counted.stream, { contentType: mime })
   const file: ContainerFile = {
-    v: 1, tenant, id: newId('containerFile'), containerId, path, bytes, sha256: counted.sha256(), mime,
-    source: 'assistant', createdAt: deps.clock.now(), objectKey, executionId: execution.id, isCurrent: true, state: 'stored', sandboxGeneration: generation,
+    v: 1,
+    tenant,
+    id: newId('containerFile'),
+    containerId,
+    path,
+    bytes,
+    sha256: counted.sha256(),
+    mime,
+    source: 'assistant',
+    createdAt: deps.clock.now(),
+    objectKey,
+    executionId: execution.id,
+    isCurrent: true,
+    state: 'stored',
+    sandboxGeneration: generation,
   }
   await deps.table.files.put(file)
   if (before !== null) await deps.table.files.patch(tenant, containerId, before.id, { isCurrent: false })

@@ -30,10 +30,16 @@ export const endLost = (deps: EndDeps, taken: Execution, reason: 'sandbox_lost' 
 
 /** No sandbox could be started in time. */
 export const endUnstarted = (deps: EndDeps, taken: Execution): Promise<void> =>
-  endBare(deps, taken, 'failed', 'sandbox_lost', { what: 'outputs', reason: 'No sandbox could be started, so the code did not run. Try again; the operator finds the cause in the logs.' })
+  endBare(deps, taken, 'failed', 'sandbox_lost', {
+    what: 'outputs',
+    reason: 'No sandbox could be started, so the code did not run. Try again; the operator finds the cause in the logs.',
+  })
 
 export const endDeadLetter = (deps: EndDeps, taken: Execution): Promise<void> =>
-  endBare(deps, taken, 'failed', 'dead_letter', { what: 'outputs', reason: 'Every try to work on it failed; the operator finds the cause in the logs.' })
+  endBare(deps, taken, 'failed', 'dead_letter', {
+    what: 'outputs',
+    reason: 'Every try to work on it failed; the operator finds the cause in the logs.',
+  })
 
 /** Nobody got to it in time. */
 export const endOverdue = (deps: EndDeps, taken: Execution): Promise<void> =>

@@ -47,14 +47,18 @@ function factOf(event: SupervisorEvent, assembler: OutputAssembler): ExecutionFa
       }
     case 'update_display':
       return {
-        type: 'output', cell: assembler.cellIndex(event.index), displayId: event.displayId, replaces: true,
+        type: 'output',
+        cell: assembler.cellIndex(event.index),
+        displayId: event.displayId,
+        replaces: true,
         output: { output_type: 'display_data', data: event.data, metadata: event.metadata },
       }
     case 'clear_output':
       return { type: 'clear', cell: assembler.cellIndex(event.index), wait: event.wait }
     case 'error':
       return {
-        type: 'output', cell: assembler.cellIndex(event.index),
+        type: 'output',
+        cell: assembler.cellIndex(event.index),
         output: { output_type: 'error', ename: event.name, evalue: event.value, traceback: event.traceback },
       }
     case 'started':

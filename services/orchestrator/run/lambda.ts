@@ -38,5 +38,11 @@ const step = createRunStep({
 })
 
 export const handler = createBatchHandler('executions', step, (error, messageId) =>
-  jsonLog.emit({ event: 'message', outcome: 'error', queue: 'executions', message: messageId, detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error) }),
+  jsonLog.emit({
+    event: 'message',
+    outcome: 'error',
+    queue: 'executions',
+    message: messageId,
+    detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+  }),
 )

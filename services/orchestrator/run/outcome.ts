@@ -12,7 +12,8 @@ const ENDS: Record<SupervisorOutcome, { readonly status: ExecutionStatus; readon
   output_limit: { status: 'failed', reason: 'output_limit' },
   disk_full: { status: 'failed', reason: 'disk_full' },
 }
-export const endOf = (outcome: SupervisorOutcome): { readonly status: ExecutionStatus; readonly reason: ExecutionReason | null } => ENDS[outcome]
+export const endOf = (outcome: SupervisorOutcome): { readonly status: ExecutionStatus; readonly reason: ExecutionReason | null } =>
+  ENDS[outcome]
 
 const STATE_LOST: Readonly<Record<string, string>> = {
   oom: 'The kernel ran out of memory and was started afresh.',

@@ -67,7 +67,12 @@ export async function runInSandbox(
     log = opened.log
     const source = await cellsOf(deps.objects, row.source)
     const assembler = new OutputAssembler(source.indexes)
-    const request: ExecuteRequest = { cells: source.cells, onError: row.onError, storeHistory: row.storeHistory, timeoutMs: row.timeoutSeconds * 1000 }
+    const request: ExecuteRequest = {
+      cells: source.cells,
+      onError: row.onError,
+      storeHistory: row.storeHistory,
+      timeoutMs: row.timeoutSeconds * 1000,
+    }
     const cancel = watchCancel(deps, row, () => deps.supervisor.interrupt(session, row.id, 2000))
     let envelope: SupervisorEnvelope | null
     try {
@@ -95,7 +100,13 @@ export function startPatch(deps: RunDeps, container: Container, session: Sandbox
   return { status: 'running', startedAt: deps.clock.now(), sandboxId: session.sandboxId, lostBefore: [...syncLost, ...variables] }
 }
 
-async function prepare(deps: RunDeps, taken: Execution, container: Container, session: SandboxSession, signal: AbortSignal): Promise<Execution> {
+async function prepare(
+  deps: RunDeps,
+  taken: Execution,
+  container: Container,
+  session: SandboxSession,
+  signal: AbortSignal,
+): Promise<Execution> {
   let syncLost: readonly Lost[]
   try {
     syncLost = needsSync(container) ? await syncFiles(deps, session, container, signal) : []
@@ -111,7 +122,10 @@ async function prepare(deps: RunDeps, taken: Execution, container: Container, se
 }
 
 async function openLog(
-  deps: RunDeps, row: Execution, isResumed: boolean, lose: () => void,
+  deps: RunDeps,
+  row: Execution,
+  isResumed: boolean,
+  lose: () => void,
 ): Promise<{ readonly log: EventLogWriter; readonly storedThrough: number }> {
   const owner: EventOwner = { kind: 'execution', tenant: row.tenant, id: row.id }
   const last: EventBatch | null = isResumed ? await deps.table.events.last(owner) : null
@@ -140,7 +154,12 @@ interface Progress {
 
 /** Null when the step's budget ran out first. A broken stream is picked up again: the supervisor keeps its events. */
 async function follow(
-  deps: RunDeps, row: Execution, session: SandboxSession, request: ExecuteRequest, progress: Progress, signal: AbortSignal,
+  deps: RunDeps,
+  row: Execution,
+  session: SandboxSession,
+  request: ExecuteRequest,
+  progress: Progress,
+  signal: AbortSignal,
 ): Promise<SupervisorEnvelope | null> {
   const silence = deadlineSignal(deps, row)
   let seen = -1
@@ -164,7 +183,8 @@ async function follow(
       if (cause instanceof SupervisorError) throw meaningOf(cause, wasHandedOver)
       if (!(cause instanceof LinkError)) throw cause
       if (cause.kind === 'broken') wasHandedOver = true
-      if (cause.kind === 'refused') throw wasHandedOver ? new SandboxLost('sandbox_lost', { cause }) : new SandboxUnreachable('It refused the connection', { cause })
+      if (cause.kind === 'refused')
+        throw wasHandedOver ? new SandboxLost('sandbox_lost', { cause }) : new SandboxUnreachable('It refused the connection', { cause })
       if (attempt >= RECONNECTS) throw new SandboxLost('sandbox_lost', { cause })
     }
   }
@@ -176,7 +196,9 @@ function meaningOf(refusal: SupervisorError, wasHandedOver: boolean): Error {
     case 'wrong_sandbox':
     case 'conflict':
     case 'not_found':
-      return wasHandedOver ? new SandboxLost('sandbox_lost', { cause: refusal }) : new SandboxUnreachable('It does not take this execution', { cause: refusal })
+      return wasHandedOver
+        ? new SandboxLost('sandbox_lost', { cause: refusal })
+        : new SandboxUnreachable('It does not take this execution', { cause: refusal })
     case 'protocol':
     case 'bad_request':
     case 'too_large':
@@ -201,8 +223,14 @@ async function passOn(deps: RunDeps, row: Execution, log: EventLogWriter): Promi
 }
 
 async function commitEnd(
-  deps: RunDeps, row: Execution, container: Container, session: SandboxSession,
-  assembler: OutputAssembler, log: EventLogWriter, envelope: SupervisorEnvelope, signal: AbortSignal,
+  deps: RunDeps,
+  row: Execution,
+  container: Container,
+  session: SandboxSession,
+  assembler: OutputAssembler,
+  log: EventLogWriter,
+  envelope: SupervisorEnvelope,
+  signal: AbortSignal,
 ): Promise<void> {
   const collected = await collectFiles(deps, session, row, container.generation, envelope, signal)
   const end = endOf(envelope.outcome)
@@ -213,15 +241,24 @@ async function commitEnd(
   if (log.pendingChars > MAX_INLINE_JSON / 2) await log.drain()
   const tailEvents = await log.takeTail()
   signal.throwIfAborted()
-  const ended = await endExecution(deps, row, { ...end, result: resultOf(deps, row, container, assembler, envelope, collected.files, lost), tailEvents })
+  const ended = await endExecution(deps, row, {
+    ...end,
+    result: resultOf(deps, row, container, assembler, envelope, collected.files, lost),
+    tailEvents,
+  })
   if (ended === null) throw new LeaseLost(row.id)
   if (row.lostBefore.length > 0) await deps.table.containers.stateLossTold(row.tenant, row.containerId, container.generation)
   emitOutcome(deps, ended)
 }
 
 function resultOf(
-  deps: RunDeps, row: Execution, container: Container, assembler: OutputAssembler, envelope: SupervisorEnvelope,
-  files: ExecutionResult['files'], lost: readonly Lost[],
+  deps: RunDeps,
+  row: Execution,
+  container: Container,
+  assembler: OutputAssembler,
+  envelope: SupervisorEnvelope,
+  files: ExecutionResult['files'],
+  lost: readonly Lost[],
 ): ExecutionResult {
   const startedAt = row.startedAt ?? row.createdAt
   const sandboxSeconds = envelope.runMs / 1000

@@ -49,7 +49,8 @@ class RunStep {
 
   async advance(container: Container | null): Promise<void> {
     const row = this.#row
-    if (container === null || container.deletedAt !== null) return this.#endAs((taken) => endCancelled(this.#deps, taken, 'The container was deleted.'))
+    if (container === null || container.deletedAt !== null)
+      return this.#endAs((taken) => endCancelled(this.#deps, taken, 'The container was deleted.'))
     if (container.queue[0] !== row.id) return this.#rejoin(container)
     if (row.sandboxId !== null) return this.#resume(container)
     if (row.cancelRequestedAt !== null) return this.#endAs((taken) => endCancelled(this.#deps, taken, 'It was cancelled before it began.'))
@@ -62,7 +63,8 @@ class RunStep {
     if (container.queue.includes(this.#row.id)) return
     const now = clock.now()
     const after = await table.containers.enqueue(container.tenant, container.id, this.#row.id, now, now + NUDGE_AFTER_MS)
-    if (typeof after !== 'string' && after.queue[0] === this.#row.id) await nudgeExecution(queue, container.tenant, container.id, this.#row.id)
+    if (typeof after !== 'string' && after.queue[0] === this.#row.id)
+      await nudgeExecution(queue, container.tenant, container.id, this.#row.id)
   }
 
   async #begin(container: Container): Promise<void> {
@@ -95,7 +97,11 @@ class RunStep {
         if (cause instanceof SandboxLost) return this.#lose(taken, present, cause)
         if (!(cause instanceof SandboxUnreachable)) throw cause
         // The sandbox took no byte, so nothing ran there and another one may have the code.
-        const unhanded = await this.#deps.table.executions.commit(taken.tenant, taken.id, taken.fence, { status: 'starting', sandboxId: null, startedAt: null })
+        const unhanded = await this.#deps.table.executions.commit(taken.tenant, taken.id, taken.fence, {
+          status: 'starting',
+          sandboxId: null,
+          startedAt: null,
+        })
         if (unhanded === null) throw new LeaseLost(taken.id)
         const next = await this.#finder.abandon(present, session)
         if (next === null) return this.#release(taken)
@@ -124,7 +130,8 @@ class RunStep {
 
   /** The code may have run, in part or whole; it is not run again. */
   async #lose(taken: Execution, container: Container, cause: SandboxLost): Promise<void> {
-    if (container.sandboxId !== null && container.sandboxId === (taken.sandboxId ?? container.sandboxId)) await this.#finder.abandonById(container)
+    if (container.sandboxId !== null && container.sandboxId === (taken.sandboxId ?? container.sandboxId))
+      await this.#finder.abandonById(container)
     await endLost(this.#deps, taken, cause.reason)
   }
 

@@ -10,7 +10,11 @@ const JSON_TYPE = /(\+json|^application\/json)$/
  * Puts the parts of a MIME bundle that are too big for a row into objects. What is left says where they went under `cellblock/ref`:
  * one reference, or a list of them. Text up to 64 KB and images up to 256 KB of base64 stay inline.
  */
-export async function spillBundle(objects: ObjectStore, owner: { tenant: string; containerId: string }, bundle: MimeBundle): Promise<MimeBundle> {
+export async function spillBundle(
+  objects: ObjectStore,
+  owner: { tenant: string; containerId: string },
+  bundle: MimeBundle,
+): Promise<MimeBundle> {
   const kept: Record<string, unknown> = {}
   const refs: OutputRef[] = []
   for (const [mime, value] of Object.entries(bundle)) {

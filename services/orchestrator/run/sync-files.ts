@@ -15,7 +15,12 @@ export const needsSync = (container: Container): boolean => container.filesVersi
  * Makes `/mnt/data` hold what the container's file rows say: all of it in a fresh sandbox, only the changes in a used one. The version is
  * read before the rows, so a file that is put meanwhile is pushed now or by the next execution, never forgotten.
  */
-export async function syncFiles(deps: RunDeps, session: SandboxSession, container: Container, signal: AbortSignal): Promise<readonly Lost[]> {
+export async function syncFiles(
+  deps: RunDeps,
+  session: SandboxSession,
+  container: Container,
+  signal: AbortSignal,
+): Promise<readonly Lost[]> {
   const { tenant, id, generation, filesVersion } = container
   const lost: Lost[] = []
   const slots = pLimit(AT_ONCE)

@@ -16,7 +16,10 @@ export function watchCancel(deps: Pick<RunDeps, 'signals' | 'table'>, row: Execu
       if (isClosed || (present !== null && present.cancelRequestedAt === null)) continue
       if (present === null) continue
       // An interrupt that does not get through is tried again at the next look.
-      const isDone = await interrupt().then(() => true, () => false)
+      const isDone = await interrupt().then(
+        () => true,
+        () => false,
+      )
       if (isDone) return
     }
   }

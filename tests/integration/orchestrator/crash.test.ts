@@ -35,8 +35,13 @@ beforeAll(async () => {
   const supervisor = createSupervisorClient({ link: createLink() })
   const driver = createDockerDriver({ docker: new Docker(), image: inject('sandboxImage'), stage: `crash-test-${process.pid}`, supervisor })
   const common = {
-    table: storage.table, queue: storage.queue, objects: storage.objects, signals: createLocalSignals(), telemetry: silentTelemetry,
-    clock: { now: () => systemClock.now() + ahead }, workerId: 'crash-test',
+    table: storage.table,
+    queue: storage.queue,
+    objects: storage.objects,
+    signals: createLocalSignals(),
+    telemetry: silentTelemetry,
+    clock: { now: () => systemClock.now() + ahead },
+    workerId: 'crash-test',
   }
   deps = { ...common, supervisor, image: driver.image, stepBudgetMs: 50_000, costPerSecond: () => 0 }
   placing = { ...common, driver, poolSizes: {}, maxStarts: 1 }
@@ -59,8 +64,17 @@ async function accept(code: string): Promise<string> {
   await acceptExecution(
     deps,
     {
-      tenant: TENANT, subject: null, id, containerId: container.id, responseId: null, source: { kind: 'code', code }, timeoutSeconds: 120, onError: 'stop',
-      storeHistory: true, metadata: {}, publicUrl: 'http://127.0.0.1',
+      tenant: TENANT,
+      subject: null,
+      id,
+      containerId: container.id,
+      responseId: null,
+      source: { kind: 'code', code },
+      timeoutSeconds: 120,
+      onError: 'stop',
+      storeHistory: true,
+      metadata: {},
+      publicUrl: 'http://127.0.0.1',
     },
     deps.clock.now(),
   )
@@ -78,7 +92,9 @@ async function ended(id: string): Promise<Execution> {
 /** Accepts an execution, lets a worker die at its nth call to storage, lets another one take over, and returns how many calls the first made. */
 async function dieAt(number: number, when: 'before' | 'after'): Promise<{ readonly isDead: boolean; readonly at: string | undefined }> {
   const mark = `${when}${number}`
-  const id = await accept(`runs = globals().get("runs", []) + ["${mark}"]\nfor i in range(3): print("line", i)\nopen("${mark}.txt", "w").write("${mark}")`)
+  const id = await accept(
+    `runs = globals().get("runs", []) + ["${mark}"]\nfor i in range(3): print("line", i)\nopen("${mark}.txt", "w").write("${mark}")`,
+  )
   const worker = dyingWorker(storage, number, when)
   await step(worker.deps, id).catch(() => undefined)
   const at = worker.calls[number]
@@ -92,7 +108,10 @@ async function dieAt(number: number, when: 'before' | 'after'): Promise<{ readon
   expect([at, row.result?.stdout]).toEqual([at, LINES])
   expect([at, row.result?.files.map((file) => file.path)]).toEqual([at, [`${mark}.txt`]])
   expect((await storage.table.containers.get(TENANT, container.id))?.queue, at).toEqual([])
-  const events = [...(await storage.table.events.read<ExecutionEvent>({ kind: 'execution', tenant: TENANT, id }, 0, 1_000)), ...row.tailEvents]
+  const events = [
+    ...(await storage.table.events.read<ExecutionEvent>({ kind: 'execution', tenant: TENANT, id }, 0, 1_000)),
+    ...row.tailEvents,
+  ]
   expect([at, events.map((event) => event.seq)]).toEqual([at, events.map((_, index) => index + 1)])
   expect(events.map((event) => (event.type === 'stdout' ? event.text : '')).join(''), at).toBe(LINES)
   expect(events.filter((event) => event.type === 'done')).toHaveLength(1)

@@ -20,11 +20,22 @@ const tries = new Map<string, number>()
 beforeAll(async () => {
   storage = await startStorage()
   const deps: ReconcilerDeps = {
-    table: storage.table, queue: storage.queue, objects: storage.objects, signals: createLocalSignals(), clock: systemClock,
-    telemetry: { emit: (event) => void heard.push(event) }, driver: noSandboxes, poolSizes: {}, maxStarts: 1, workerId: 'dead-letter-test',
+    table: storage.table,
+    queue: storage.queue,
+    objects: storage.objects,
+    signals: createLocalSignals(),
+    clock: systemClock,
+    telemetry: { emit: (event) => void heard.push(event) },
+    driver: noSandboxes,
+    poolSizes: {},
+    maxStarts: 1,
+    workerId: 'dead-letter-test',
   }
   const workers = startWorkers({
-    sqs: storage.clients.sqs, resources: storage.resources, telemetry: deps.telemetry, reconciler: deps,
+    sqs: storage.clients.sqs,
+    resources: storage.resources,
+    telemetry: deps.telemetry,
+    reconciler: deps,
     steps: {
       turns: async () => undefined,
       placements: async () => undefined,
@@ -49,12 +60,23 @@ describe('a job whose every step fails', () => {
     await acceptExecution(
       { table: storage.table, queue: storage.queue },
       {
-        tenant: TENANT, subject: null, id, containerId: container.id, responseId: null, source: { kind: 'code', code: '1' }, timeoutSeconds: 10, onError: 'stop',
-        storeHistory: true, metadata: {}, publicUrl: 'http://127.0.0.1',
+        tenant: TENANT,
+        subject: null,
+        id,
+        containerId: container.id,
+        responseId: null,
+        source: { kind: 'code', code: '1' },
+        timeoutSeconds: 10,
+        onError: 'stop',
+        storeHistory: true,
+        metadata: {},
+        publicUrl: 'http://127.0.0.1',
       },
       Date.now(),
     )
-    await expect.poll(async () => (await storage.table.executions.get(TENANT, id))?.status, { timeout: 90_000, interval: 250 }).toBe('failed')
+    await expect
+      .poll(async () => (await storage.table.executions.get(TENANT, id))?.status, { timeout: 90_000, interval: 250 })
+      .toBe('failed')
     const row = await storage.table.executions.get(TENANT, id)
     expect(row).toMatchObject({ reason: 'dead_letter', lease: null, dueAt: null })
     expect(row?.result?.lost).toHaveLength(1)
@@ -64,6 +86,8 @@ describe('a job whose every step fails', () => {
 
   it('is told apart from a message that names no job, which is reported and dropped', async () => {
     await storage.clients.sqs.send(new SendMessageCommand({ QueueUrl: storage.resources.deadLetterUrls.turns, MessageBody: 'not json' }))
-    await expect.poll(() => heard.some((event) => event.event === 'dead_letter' && event.outcome === 'unknown_message' && event['queue'] === 'turns')).toBe(true)
+    await expect
+      .poll(() => heard.some((event) => event.event === 'dead_letter' && event.outcome === 'unknown_message' && event['queue'] === 'turns'))
+      .toBe(true)
   })
 })

@@ -21,10 +21,23 @@ let ahead = 0
 
 beforeAll(async () => {
   storage = await startStorage()
-  const driver = createDockerDriver({ docker: new Docker(), image: inject('sandboxImage'), stage: `place-test-${process.pid}`, supervisor: createSupervisorClient({ link: createLink() }) })
+  const driver = createDockerDriver({
+    docker: new Docker(),
+    image: inject('sandboxImage'),
+    stage: `place-test-${process.pid}`,
+    supervisor: createSupervisorClient({ link: createLink() }),
+  })
   deps = {
-    table: storage.table, queue: storage.queue, objects: storage.objects, signals: createLocalSignals(), telemetry: silentTelemetry,
-    clock: { now: () => systemClock.now() + ahead }, driver, poolSizes: {}, maxStarts: 2, workerId: 'place-test',
+    table: storage.table,
+    queue: storage.queue,
+    objects: storage.objects,
+    signals: createLocalSignals(),
+    telemetry: silentTelemetry,
+    clock: { now: () => systemClock.now() + ahead },
+    driver,
+    poolSizes: {},
+    maxStarts: 2,
+    workerId: 'place-test',
   }
 })
 afterAll(async () => {
@@ -81,7 +94,10 @@ describe('the reconciler', () => {
     const unheld = await row({ tenant: 'tnt_x', containerId: 'cntr_gone' })
     await startSandbox(deps, unheld)
     const orphan = newSandbox({ memoryTier: '1g', image: deps.driver.image, claimedBy: null }, deps.clock.now())
-    await deps.driver.start({ sandboxId: orphan.id, memoryTier: '1g', publicKey: orphan.publicKey, isAwaited: true }, AbortSignal.timeout(50_000))
+    await deps.driver.start(
+      { sandboxId: orphan.id, memoryTier: '1g', publicKey: orphan.publicKey, isAwaited: true },
+      AbortSignal.timeout(50_000),
+    )
     ahead = 10 * 60_000
     try {
       const outcome = await reconcile(deps)

@@ -13,8 +13,25 @@ describe('normalizeFilePath', () => {
   ])('takes %j', (raw, path) => expect(normalizeFilePath(raw)).toBe(path))
 
   it.each([
-    '', '/', '../../x', 'a/../b', './a', 'a//b', '/etc/passwd', 'a\\b', 'a\u0000b', 'a\nb', 'evil\u202egnp.exe', 'x'.repeat(256), `${'d/'.repeat(520)}x`,
-    'CON', 'nul.txt', 'a.', 'a ', '\ud800', '\ufeffx',
+    '',
+    '/',
+    '../../x',
+    'a/../b',
+    './a',
+    'a//b',
+    '/etc/passwd',
+    'a\\b',
+    'a\u0000b',
+    'a\nb',
+    'evil\u202egnp.exe',
+    'x'.repeat(256),
+    `${'d/'.repeat(520)}x`,
+    'CON',
+    'nul.txt',
+    'a.',
+    'a ',
+    '\ud800',
+    '\ufeffx',
   ])('refuses %j with a sentence', (raw) => {
     expect(() => normalizeFilePath(raw)).toThrow(ServiceError)
     expect(() => normalizeFilePath(raw)).toThrow(/^The file name .+\. Use /)
@@ -29,7 +46,11 @@ describe('normalizeFilePath', () => {
         } catch (error) {
           return error instanceof ServiceError
         }
-        return normalizeFilePath(path) === path && !path.startsWith('/') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+        return (
+          normalizeFilePath(path) === path &&
+          !path.startsWith('/') &&
+          path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+        )
       }),
       { numRuns: 2_000 },
     )

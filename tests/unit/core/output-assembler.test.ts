@@ -9,7 +9,13 @@ function assemble(facts: readonly SupervisorFact[], indexes: readonly number[] =
 }
 const print = (text: string, name: 'stdout' | 'stderr' = 'stdout', index = 0): SupervisorFact => ({ type: 'stream', index, name, text })
 const display = (data: Record<string, unknown>, displayId: string | null = null): SupervisorFact => ({
-  type: 'display', index: 0, outputType: 'display_data', data, metadata: {}, executionCount: null, displayId,
+  type: 'display',
+  index: 0,
+  outputType: 'display_data',
+  data,
+  metadata: {},
+  executionCount: null,
+  displayId,
 })
 
 describe('OutputAssembler', () => {
@@ -44,13 +50,26 @@ describe('OutputAssembler', () => {
     const assembler = assemble(
       [
         { type: 'cell_started', index: 1, executionCount: 7 },
-        { type: 'display', index: 1, outputType: 'execute_result', data: { 'text/plain': '2' }, metadata: {}, executionCount: 7, displayId: null },
+        {
+          type: 'display',
+          index: 1,
+          outputType: 'execute_result',
+          data: { 'text/plain': '2' },
+          metadata: {},
+          executionCount: 7,
+          displayId: null,
+        },
         { type: 'cell_done', index: 1, status: 'ok', executionCount: 7 },
       ],
       [2, 5],
     )
     expect(assembler.cells()).toEqual([
-      { index: 5, status: 'ok', executionCount: 7, outputs: [{ output_type: 'execute_result', execution_count: 7, data: { 'text/plain': '2' }, metadata: {} }] },
+      {
+        index: 5,
+        status: 'ok',
+        executionCount: 7,
+        outputs: [{ output_type: 'execute_result', execution_count: 7, data: { 'text/plain': '2' }, metadata: {} }],
+      },
     ])
   })
 

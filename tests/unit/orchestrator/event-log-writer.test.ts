@@ -46,7 +46,10 @@ describe('EventLogWriter', () => {
     log.push({ type: 'stdout', cell: 0, text: 'c' }, 6)
     await log.drain()
     expect(batches.flatMap((batch) => batch.events.map((event) => event.seq))).toEqual([1, 2, 3, 4])
-    expect(batches.map((batch) => [batch.firstSeq, batch.sourceSeq, batch.fence])).toEqual([[1, 4, 3], [3, 6, 3]])
+    expect(batches.map((batch) => [batch.firstSeq, batch.sourceSeq, batch.fence])).toEqual([
+      [1, 4, 3],
+      [3, 6, 3],
+    ])
   })
 
   it('hands the rest to the row instead of writing it', async () => {
