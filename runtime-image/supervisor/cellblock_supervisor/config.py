@@ -13,7 +13,7 @@ RUN_DIR = "/run/cellblock"
 INSTALL_DIR = "/opt/cellblock"
 WORKER_UID = 10001
 WORKER_GID = 10001
-# The files helper acts as the worker towards files, but keeps this UID where signals are concerned: the worker cannot stop it.
+# The files helper acts as the worker towards files only: in everything else this is its UID, and the worker cannot touch it.
 HELPER_UID = 10002
 
 EXIT_REFUSED = 86

@@ -1,7 +1,7 @@
 """The files helper: a forked process that has the worker's rights towards files and the supervisor's ear.
 
-Its real and saved UID are its own, so the worker can neither stop, kill nor trace it; its effective UID is the worker's, so a
-mistake here opens nothing that user code could not open itself. Files travel to the supervisor as descriptors.
+Only its file-system UID is the worker's: a mistake here opens nothing that user code could not open itself. Every other UID
+of it is its own, so the worker can neither stop, slow, trace nor kill it. Files travel to the supervisor as descriptors.
 """
 
 import ctypes
@@ -12,6 +12,7 @@ import secrets
 import shutil
 import signal
 import socket
+import struct
 
 from .. import packets
 from ..config import DATA_DIR, HELPER_UID, HOME_DIR, INSTALL_DIR, WORKER_GID, WORKER_UID
@@ -20,7 +21,8 @@ from ..worker.become import hide_memory
 from ..worker.environment import WORKER_MPL_DIR
 from . import paths, walk
 
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_KEEPCAPS = 1, 8
+_CAP_SETUID, _CAPABILITY_VERSION_3 = 7, 0x20080522
 MAX_UPLOADS = 64
 
 
@@ -127,12 +129,27 @@ def _names(request: dict[str, str]) -> list[str]:
 def _become_helper() -> None:
     os.setgroups([])
     os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)
-    os.setresuid(HELPER_UID, WORKER_UID, HELPER_UID)
-    os.umask(0o022)
     libc = ctypes.CDLL(None, use_errno=True)
+    # Changing UIDs takes the file-system UID along, so the right to change it alone is kept for one more call.
+    libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0)
+    os.setresuid(HELPER_UID, HELPER_UID, HELPER_UID)
+    _set_capabilities(libc, 1 << _CAP_SETUID)
+    libc.setfsuid(WORKER_UID)
+    _set_capabilities(libc, 0)
+    if libc.setfsuid(-1) != WORKER_UID:
+        raise OSError("the files helper did not get the worker's rights")
+    os.umask(0o022)
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     hide_memory()
     seccomp.install()
+
+
+def _set_capabilities(libc: ctypes.CDLL, mask: int) -> None:
+    """Effective and permitted capabilities become `mask`. Raises OSError."""
+    header = struct.pack("Ii", _CAPABILITY_VERSION_3, 0)
+    data = struct.pack("6I", mask, mask, 0, 0, 0, 0)
+    if libc.capset(header, data) != 0:
+        raise OSError(ctypes.get_errno(), "capabilities could not be set")
 
 
 def _copy_font_cache() -> None:
