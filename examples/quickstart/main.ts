@@ -2,7 +2,7 @@
 import OpenAI from 'openai'
 import { createReadStream } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { DEMO_CODE } from './demo-code.ts'
 
 const HERE = import.meta.dirname
@@ -48,5 +48,5 @@ await keep('notebook.ipynb', notebook)
 async function keep(name: string, answer: { arrayBuffer(): Promise<ArrayBuffer> }): Promise<void> {
   const bytes = new Uint8Array(await answer.arrayBuffer())
   await writeFile(join(out, name), bytes)
-  console.log(`saved      ${join(out, name)} (${bytes.byteLength} bytes)`)
+  console.log(`saved      ${relative(process.cwd(), join(out, name))} (${bytes.byteLength} bytes)`)
 }
