@@ -42,7 +42,7 @@ export interface LocalServer {
 export async function startLocalServer(config: LocalConfig): Promise<LocalServer> {
   const cleanups: (() => Promise<unknown> | void)[] = []
   const stop = async (): Promise<void> => {
-    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
   }
   try {
     return { ...(await start(config, cleanups)), stop }

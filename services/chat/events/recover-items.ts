@@ -13,7 +13,8 @@ export interface Recovered {
 
 export const TERMINAL_EVENTS: readonly string[] = ['response.completed', 'response.failed', 'response.incomplete', 'response.cancelled']
 
-export const toldKey = (type: string, data: Readonly<Record<string, unknown>>): string => `${type}:${String(data['output_index'] ?? '')}`
+export const toldKey = (type: string, data: Readonly<Record<string, unknown>>): string =>
+  `${type}:${typeof data['output_index'] === 'number' ? data['output_index'] : ''}`
 
 /** Reads the events that follow what the row accounts for. `known` is the number of items in the row. */
 export function recoverItems(events: readonly ResponseEvent[], known: number): Recovered {
@@ -73,7 +74,7 @@ function itemFromWire(raw: unknown): ResponseItem | null {
         type: 'message',
         id,
         status: status as 'completed',
-        text: String(part?.['text'] ?? part?.['refusal'] ?? ''),
+        text: firstText(part?.['text'], part?.['refusal']),
         citations: ((part?.['annotations'] ?? []) as readonly Wire[]).map(citationFromWire),
         phase: (wire['phase'] ?? null) as 'commentary' | 'final_answer' | null,
         isRefusal: part?.['type'] === 'refusal',
@@ -111,3 +112,5 @@ const citationFromWire = (wire: Wire): Citation => ({
   startIndex: Number(wire['start_index']),
   endIndex: Number(wire['end_index']),
 })
+
+const firstText = (...values: readonly unknown[]): string => values.find((value) => typeof value === 'string') ?? ''

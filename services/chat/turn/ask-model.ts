@@ -138,8 +138,9 @@ function budgetOf(model: OfferedModel, maxOutputTokens: number | null, offered: 
 }
 
 /** The caller insists on code, so code in the text counts as a call. */
-const isForcedCode = ({ choice, kindOf }: OfferedTools): boolean =>
-  (choice === 'required' || (typeof choice === 'object' && choice.name === PYTHON)) && kindOf(PYTHON) === 'code'
+const isForcedCode = (offered: OfferedTools): boolean =>
+  (offered.choice === 'required' || (typeof offered.choice === 'object' && offered.choice.name === PYTHON)) &&
+  offered.kindOf(PYTHON) === 'code'
 
 /** The remark rides on the last result: not every endpoint takes a system message in the middle. */
 function explainEntries(entries: Entry[], tries: number): Entry[] {

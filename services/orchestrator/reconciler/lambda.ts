@@ -1,11 +1,8 @@
 import { jsonLog } from '../../storage/json-log.ts'
 import type { SqsBatchAnswer } from '../../storage/sqs/lambda-batch.ts'
-import { placeConfigFromEnv } from '../config.ts'
-import { placeDeps } from '../place/place-deps.ts'
+import { deps } from '../place/lambda.ts'
 import { reconcile, type Reconciled } from './reconcile.ts'
 import { buryDeadLetters, wakeSandbox, type DeadLetter } from './wake.ts'
-
-const deps = placeDeps(placeConfigFromEnv())
 
 /** What wakes the reconciler: dead letters, a sandbox that ends, or the schedule. */
 interface Woken {

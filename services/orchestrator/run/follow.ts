@@ -1,6 +1,6 @@
 import type { ExecutionFact } from '../../core/events.ts'
 import type { Execution } from '../../core/execution.ts'
-import { displayOutput, OutputAssembler } from '../../core/output-assembler.ts'
+import { displayOutput, type OutputAssembler } from '../../core/output-assembler.ts'
 import type { SupervisorEnvelope, SupervisorEvent } from '../../core/ports/supervisor.ts'
 import type { RunDeps } from '../deps.ts'
 import type { EventLogWriter } from './event-log-writer.ts'

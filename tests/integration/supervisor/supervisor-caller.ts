@@ -84,7 +84,7 @@ export class SupervisorCaller {
   ): Promise<Dispatcher.ResponseData> {
     return request(`http://sandbox${target}`, {
       dispatcher: this.agent,
-      method: method as Dispatcher.HttpMethod,
+      method,
       body: typeof body === 'string' || Buffer.isBuffer(body) || !body ? (body ?? null) : Readable.from(body),
       headers: { 'content-type': 'application/octet-stream', ...(signature === null ? {} : { 'cellblock-signature': signature }) },
     })
