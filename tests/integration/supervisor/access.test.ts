@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
+import { SECURE_OPTIONS, startReadySandbox, startSandbox, type TestSandbox } from './start-sandbox.ts'
 
 interface SignatureVectors {
   readonly sandbox_id: string
@@ -102,6 +102,20 @@ describe('a sandbox', () => {
     await running
   })
 
+  it('listens on TCP where it is told to, with the walls of its profile', async () => {
+    const options = [...SECURE_OPTIONS.filter((option) => !/network|no-new-privileges|pids-limit/.test(option)), '--network=bridge']
+    await using remote = await startSandbox({
+      options,
+      profile: 'fargate',
+      limits: { preload: [] },
+      environment: { CELLBLOCK_LISTEN: 'tcp:0.0.0.0:8700' },
+    })
+    const ask = 'import urllib.request; print(urllib.request.urlopen("http://127.0.0.1:8700/health?wait=20000").read().decode())'
+    await expect
+      .poll(() => remote.docker('exec', remote.name, 'python3', '-c', ask).catch(() => ''), { timeout: 20_000 })
+      .toContain(`"sandbox_id":"${remote.id}","state":"ready"`)
+  })
+
   it.each([
     ['a missing id', { CELLBLOCK_SANDBOX_ID: '' }],
     ['a key that is none', { CELLBLOCK_PUBLIC_KEY: 'AAAA' }],
@@ -110,7 +124,6 @@ describe('a sandbox', () => {
     ['an unknown limit', { CELLBLOCK_LIMITS: '{"speed":1}' }],
     ['nowhere to listen', { CELLBLOCK_LISTEN: 'unix:/nowhere/s' }],
   ])('with %s ends with code 88 and says why', async (_name, environment) => {
-    const { startSandbox } = await import('./start-sandbox.ts')
     await using broken = await startSandbox({ environment })
     const { code, errors } = await broken.ended()
     expect([code, errors]).toEqual([88, expect.stringMatching(/^cellblock: .+\n$/)])
