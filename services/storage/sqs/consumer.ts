@@ -44,14 +44,21 @@ const doubling = (receives: number): number => Math.min(60, 2 ** (receives - 1))
 export async function consumeQueue<Q extends QueueName>(options: ConsumerOptions<Q>): Promise<void> {
   const { client, queueUrl, concurrency, signal, onError, visibilitySeconds = 30 } = options
   const running = new Set<Promise<void>>()
-  const aborted = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  let wake = (): void => undefined
+  signal.addEventListener('abort', () => wake(), { once: true })
+  /** Until a handler ends, the loop is stopped, or the time is over. */
+  const pause = async (maxMs: number | null): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve) => {
+      wake = resolve
+      if (maxMs !== null) timer = setTimeout(resolve, maxMs)
+    })
+    clearTimeout(timer)
+  }
 
   while (!signal.aborted) {
     if (running.size >= concurrency) {
-      await Promise.race([...running, aborted])
+      await pause(null)
       continue
     }
     try {
@@ -66,13 +73,16 @@ export async function consumeQueue<Q extends QueueName>(options: ConsumerOptions
         { abortSignal: signal },
       )
       for (const message of Messages) {
-        const work = handleMessage(options, message, visibilitySeconds).finally(() => running.delete(work))
+        const work = handleMessage(options, message, visibilitySeconds).finally(() => {
+          running.delete(work)
+          wake()
+        })
         running.add(work)
       }
     } catch (error) {
       if (signal.aborted) break
       onError(error, null)
-      await Promise.race([new Promise((resolve) => setTimeout(resolve, POLL_FAILED_MS)), aborted])
+      await pause(POLL_FAILED_MS)
     }
   }
   await Promise.all(running)
