@@ -1,6 +1,7 @@
 import { Tags, type App } from 'aws-cdk-lib'
 import type { Config } from './config.ts'
 import { DataStack } from './stacks/data-stack.ts'
+import { GuardStack } from './stacks/guard-stack.ts'
 import { ImageStack } from './stacks/image-stack.ts'
 import { NetworkStack } from './stacks/network-stack.ts'
 import { OperationsStack } from './stacks/operations-stack.ts'
@@ -10,6 +11,7 @@ export interface Stacks {
   readonly data: DataStack
   readonly image: ImageStack
   readonly network: NetworkStack
+  readonly guard: GuardStack
   readonly service: ServiceStack
   readonly operations: OperationsStack
 }
@@ -29,6 +31,7 @@ export function buildStacks(app: App, config: Config, imageTag: string): Stacks 
     repository: image.repository,
     description: 'Cellblock: the network that sandboxes cannot leave',
   })
+  const guard = new GuardStack(app, stack('Guard'), { data, network, description: 'Cellblock: what watches that network' })
   const sandboxImage = config.sandboxes.imageUri ?? image.repository.repositoryUriForTag(config.sandboxes.imageTag ?? imageTag)
   const service = new ServiceStack(app, stack('Service'), {
     config,
@@ -37,13 +40,15 @@ export function buildStacks(app: App, config: Config, imageTag: string): Stacks 
     network,
     description: 'Cellblock: API, workers and sandboxes',
   })
+  // No sandbox before its walls are up.
+  service.addStackDependency(guard)
   const operations = new OperationsStack(app, stack('Operations'), {
     config,
     data,
-    network,
+    guard,
     service,
     description: 'Cellblock: dashboard, alarms and budget',
   })
   Tags.of(app).add('cellblock:stage', config.stage)
-  return { data, image, network, service, operations }
+  return { data, image, network, guard, service, operations }
 }

@@ -1,4 +1,4 @@
-import { CfnSecurityGroup, CfnSecurityGroupEgress, SecurityGroup, type ISecurityGroup, type IVpc } from 'aws-cdk-lib/aws-ec2'
+import { CfnSecurityGroup, CfnSecurityGroupIngress, SecurityGroup, type ISecurityGroup, type IVpc } from 'aws-cdk-lib/aws-ec2'
 import { Construct } from 'constructs'
 import type { PrefixLists } from './prefix-lists.ts'
 
@@ -11,8 +11,8 @@ export interface WallsProps {
 }
 
 /**
- * Who may open a connection to whom. Every rule names both ends. Each group has an outbound rule of its own inside it, because EC2 lets a
- * group without one talk to everybody.
+ * Who may open a connection to whom. Every rule names both ends. What a group may reach is inside the group: EC2 lets one without
+ * outbound rules talk to everybody.
  */
 export class Walls extends Construct {
   readonly sandbox: ISecurityGroup
@@ -28,48 +28,40 @@ export class Walls extends Construct {
     /** Replies need no rule; this one matches no packet. */
     const nowhere = { ipProtocol: 'icmp', fromPort: 252, toPort: 86, cidrIp: '255.255.255.255/32', description: 'opens no connection' }
 
-    const run = new CfnSecurityGroup(this, 'Run', {
-      vpcId,
-      groupDescription: 'The run worker: reached by nobody',
-      securityGroupIngress: [],
-      securityGroupEgress: [
-        { ...https('objects'), destinationPrefixListId: prefixLists.s3 },
-        { ...https('table'), destinationPrefixListId: prefixLists.dynamodb },
-      ],
-    })
-    const sandbox = new CfnSecurityGroup(this, 'Sandbox', {
-      vpcId,
-      groupDescription: 'Sandboxes: reached by the run worker, reach the image and nothing else',
-      securityGroupIngress: [{ ...control('the run worker'), sourceSecurityGroupId: run.attrGroupId }],
-      securityGroupEgress: [{ ...https('image layers, pulled by Fargate'), destinationPrefixListId: prefixLists.s3 }],
-    })
     const imageEndpoints = new CfnSecurityGroup(this, 'ImageEndpoints', {
       vpcId,
       groupDescription: 'ECR endpoints: reached by sandboxes',
-      securityGroupIngress: [{ ...https('image pulls'), sourceSecurityGroupId: sandbox.attrGroupId }],
       securityGroupEgress: [nowhere],
     })
     const queueEndpoint = new CfnSecurityGroup(this, 'QueueEndpoint', {
       vpcId,
       groupDescription: 'SQS endpoint: reached by the run worker',
-      securityGroupIngress: [{ ...https('the run worker'), sourceSecurityGroupId: run.attrGroupId }],
       securityGroupEgress: [nowhere],
     })
-    new CfnSecurityGroupEgress(this, 'RunToSandbox', {
-      ...control('supervisors'),
-      groupId: run.attrGroupId,
-      destinationSecurityGroupId: sandbox.attrGroupId,
+    const sandbox = new CfnSecurityGroup(this, 'Sandbox', {
+      vpcId,
+      groupDescription: 'Sandboxes: reached by the run worker, reach the image and nothing else',
+      securityGroupEgress: [
+        { ...https('image manifest, pulled by Fargate'), destinationSecurityGroupId: imageEndpoints.attrGroupId },
+        { ...https('image layers, pulled by Fargate'), destinationPrefixListId: prefixLists.s3 },
+      ],
     })
-    new CfnSecurityGroupEgress(this, 'RunToQueues', {
-      ...https('queues'),
-      groupId: run.attrGroupId,
-      destinationSecurityGroupId: queueEndpoint.attrGroupId,
+    const run = new CfnSecurityGroup(this, 'Run', {
+      vpcId,
+      groupDescription: 'The run worker: reached by nobody',
+      securityGroupEgress: [
+        { ...control('supervisors'), destinationSecurityGroupId: sandbox.attrGroupId },
+        { ...https('queues'), destinationSecurityGroupId: queueEndpoint.attrGroupId },
+        { ...https('objects'), destinationPrefixListId: prefixLists.s3 },
+        { ...https('table'), destinationPrefixListId: prefixLists.dynamodb },
+      ],
     })
-    new CfnSecurityGroupEgress(this, 'SandboxToImage', {
-      ...https('image manifest, pulled by Fargate'),
-      groupId: sandbox.attrGroupId,
-      destinationSecurityGroupId: imageEndpoints.attrGroupId,
-    })
+    // Beside the groups, because two groups cannot name each other.
+    const lets = (name: string, into: CfnSecurityGroup, from: CfnSecurityGroup, rule: ReturnType<typeof https>) =>
+      new CfnSecurityGroupIngress(this, name, { ...rule, groupId: into.attrGroupId, sourceSecurityGroupId: from.attrGroupId })
+    lets('RunToSandbox', sandbox, run, control('the run worker'))
+    lets('SandboxToImage', imageEndpoints, sandbox, https('image pulls'))
+    lets('RunToQueues', queueEndpoint, run, https('the run worker'))
 
     const fixed = (name: string, group: CfnSecurityGroup) =>
       SecurityGroup.fromSecurityGroupId(this, name, group.attrGroupId, { mutable: false })

@@ -4,7 +4,6 @@ import type { Repository } from 'aws-cdk-lib/aws-ecr'
 import type { Role } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
 import type { Config } from '../config.ts'
-import { DnsFirewall } from '../constructs/dns-firewall.ts'
 import { ImageEndpoints, layerBucketName } from '../constructs/image-endpoints.ts'
 import { IsolatedVpc } from '../constructs/isolated-vpc.ts'
 import { prefixLists } from '../constructs/prefix-lists.ts'
@@ -31,12 +30,13 @@ export class NetworkStack extends Stack {
   readonly runGroup: ISecurityGroup
   readonly pullRole: Role
   readonly runRole: Role
-  readonly dnsRuleGroupId: string
+  /** All names that anything in this network has a reason to ask for. */
+  readonly neededNames: readonly string[]
 
   constructor(scope: Construct, id: string, { config, data, repository, ...props }: NetworkStackProps) {
     super(scope, id, props)
     const { cidr, endpointZones, s3PrefixListId, dynamodbPrefixListId } = config.network
-    const { vpc, sandboxSubnets, runSubnets } = new IsolatedVpc(this, 'Vpc', { cidr, flowLogs: data.accessLogs })
+    const { vpc, sandboxSubnets, runSubnets } = new IsolatedVpc(this, 'Vpc', cidr)
     const walls = new Walls(this, 'Walls', { vpc, prefixLists: prefixLists(this, { s3: s3PrefixListId, dynamodb: dynamodbPrefixListId }) })
     this.pullRole = createPullRole(this, repository)
     const access = runAccess(data)
@@ -62,7 +62,7 @@ export class NetworkStack extends Stack {
       role: this.runRole,
       access,
     })
-    this.dnsRuleGroupId = new DnsFirewall(this, 'DnsFirewall', { vpc, allowedNames: this.neededNames(data) }).ruleGroupId
+    this.neededNames = this.namesFor(data)
     this.vpc = vpc
     this.sandboxSubnets = sandboxSubnets
     this.runSubnets = runSubnets
@@ -71,7 +71,7 @@ export class NetworkStack extends Stack {
   }
 
   /** For pulling the image, and for the run worker's table, bucket and queues. */
-  private neededNames(data: DataStack): string[] {
+  private namesFor(data: DataStack): string[] {
     const { account, region } = this
     return [
       `api.ecr.${region}.amazonaws.com`,

@@ -8,19 +8,19 @@ import { createDnsTripwire } from '../constructs/dns-tripwire.ts'
 import { createLogMetrics } from '../constructs/log-metrics.ts'
 import { createMonthlyBudget } from '../constructs/monthly-budget.ts'
 import type { DataStack } from './data-stack.ts'
-import type { NetworkStack } from './network-stack.ts'
+import type { GuardStack } from './guard-stack.ts'
 import type { ServiceStack } from './service-stack.ts'
 
 export interface OperationsStackProps extends StackProps {
   readonly config: Config
   readonly data: DataStack
-  readonly network: NetworkStack
+  readonly guard: GuardStack
   readonly service: ServiceStack
 }
 
 /** What an operator sees and is told. */
 export class OperationsStack extends Stack {
-  constructor(scope: Construct, id: string, { config, data, network, service, ...props }: OperationsStackProps) {
+  constructor(scope: Construct, id: string, { config, data, guard, service, ...props }: OperationsStackProps) {
     super(scope, id, props)
     const { stage, operations, sandboxes } = config
     const { queues } = data
@@ -30,7 +30,7 @@ export class OperationsStack extends Stack {
     const hasPool = Object.values(sandboxes.tiers).some(({ warm }) => warm > 0)
     new Alarms(this, 'When', { topic, queues, functions, logMetrics, hasPool })
     createDashboard(this, { stage, queues, functions, logMetrics })
-    createDnsTripwire(this, network.dnsRuleGroupId, topic)
+    createDnsTripwire(this, guard.dnsRuleGroupId, topic)
     createMonthlyBudget(this, { stage, limitUsd: operations.monthlyBudgetUsd, topic })
   }
 }

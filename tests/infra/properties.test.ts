@@ -5,7 +5,8 @@ import { functionProperties } from './properties/functions.ts'
 import { networkProperties } from './properties/network.ts'
 import { operationsProperties } from './properties/operations.ts'
 import { sandboxProperties } from './properties/sandbox.ts'
-import { synthesise } from './synthesise.ts'
+import { all, at, list, only, says } from './property.ts'
+import { buildApp, synthesise } from './synthesise.ts'
 
 const templates = synthesise({
   sandboxes: { tiers: { '1g': { warm: 2 }, '4g': { warm: 1 }, '16g': { warm: 0 }, '64g': { warm: 0 } }, architecture: 'X86_64' },
@@ -32,4 +33,53 @@ it('checks at least forty properties, each under a title of its own', () => {
   const titles = Object.values(SUBJECTS).flatMap((properties) => properties.map(({ title }) => title))
   expect(titles.length).toBeGreaterThanOrEqual(40)
   expect(new Set(titles).size).toBe(titles.length)
+})
+
+describe('stacks', () => {
+  it('starts no sandbox before the guard stands', () => {
+    const { stacks } = buildApp()
+    expect(stacks.service.dependencies).toContain(stacks.guard)
+  })
+
+  it('passes nothing from stack to stack that a new image changes, or the second deployment would be refused', () => {
+    const exports = (imageTag: string) => {
+      const found = synthesise({ sandboxes: { tiers: { '1g': { warm: 0 } }, architecture: 'X86_64', imageTag } })
+      return Object.values(found).map(({ Outputs }) => Outputs ?? {})
+    }
+    expect(exports('one')).toEqual(exports('another'))
+  })
+
+  it('follows the settings', () => {
+    const settings = {
+      stage: 'dev',
+      sandboxes: { tiers: { '4g': { warm: 1 } }, architecture: 'ARM64', spotPercent: 70, imageUri: 'cellblock-sandbox:dev' },
+      api: {
+        customDomain: { name: 'code.example.com', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/one' },
+        corsOrigins: ['https://app.example.com'],
+      },
+      models: { list: [{ name: 'small', baseUrl: 'https://models.example.com/v1', keyName: 'SMALL_KEY' }] },
+      network: { endpointZones: 2, s3PrefixListId: 'pl-11111111', dynamodbPrefixListId: 'pl-22222222' },
+      operations: { monthlyBudgetUsd: 7, alarmEmail: 'ops@example.com' },
+    }
+    const found = synthesise(settings)
+    const definition = only(found, 'AWS::ECS::TaskDefinition')
+    const distribution = only(found, 'AWS::CloudFront::Distribution')
+    expect(at(definition, 'Properties.RuntimePlatform.CpuArchitecture')).toBe('ARM64')
+    expect(at(definition, 'Properties.ContainerDefinitions.0.Image')).toBe('cellblock-sandbox:dev')
+    expect(at(only(found, 'AWS::ECS::Cluster'), 'Properties.DefaultCapacityProviderStrategy')).toEqual([
+      { CapacityProvider: 'FARGATE', Weight: 30 },
+      { CapacityProvider: 'FARGATE_SPOT', Weight: 70 },
+    ])
+    expect(at(distribution, 'Properties.DistributionConfig.Aliases')).toEqual(['code.example.com'])
+    expect(at(distribution, 'Properties.DistributionConfig.ViewerCertificate.MinimumProtocolVersion')).toBe('TLSv1.2_2021')
+    const interfaces = all(found, 'AWS::EC2::VPCEndpoint').filter(({ Properties }) => Properties.VpcEndpointType === 'Interface')
+    expect(interfaces.map(({ Properties }) => list(Properties.SubnetIds).length)).toEqual([2, 2, 2])
+    expect(says(all(found, 'AWS::EC2::SecurityGroup'), 'pl-11111111')).toBe(true)
+    expect(only(found, 'AWS::SNS::Subscription').Properties).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.com' })
+    expect(says(all(found, 'AWS::S3::Bucket'), 'https://app.example.com')).toBe(true)
+    const chat = all(found, 'AWS::Lambda::Function').find(({ Properties }) => Properties.FunctionName === 'cellblock-dev-chat')
+    expect(JSON.parse(String(at(chat, 'Properties.Environment.Variables.CELLBLOCK_MODELS')))).toEqual([
+      { name: 'small', base_url: 'https://models.example.com/v1', api_key_env: 'SMALL_KEY' },
+    ])
+  })
 })

@@ -8,7 +8,7 @@ import { readConfig } from '../../infra/config.ts'
 const CDK_JSON = join(import.meta.dirname, '..', '..', 'cdk.json')
 export const context = (JSON.parse(readFileSync(CDK_JSON, 'utf8')) as { context: Record<string, unknown> }).context
 
-export const STACKS = ['data', 'image', 'network', 'service', 'operations'] as const
+export const STACKS = ['data', 'image', 'network', 'guard', 'service', 'operations'] as const
 export type StackName = (typeof STACKS)[number]
 export interface Resource {
   Type: string
@@ -20,7 +20,10 @@ export type Templates = Record<StackName, { Resources: Record<string, Resource>;
 
 /** The app as `cdk synth` builds it, with these settings changed, and without bundles: they are checked elsewhere. */
 export function buildApp(changes: Record<string, unknown> = {}, outdir?: string): { readonly app: App; readonly stacks: Stacks } {
-  const app = new App({ ...(outdir === undefined ? {} : { outdir }), context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-stack-trace': true } })
+  const app = new App({
+    ...(outdir === undefined ? {} : { outdir }),
+    context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-stack-trace': true },
+  })
   return { app, stacks: buildStacks(app, readConfig({ ...(context.cellblock as object), stage: 'prod', ...changes }), '0123456789ab') }
 }
 

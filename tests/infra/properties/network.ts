@@ -30,7 +30,7 @@ const isOnlyFor = (role: string) => (s: Statement) => says(s.Condition?.ArnEqual
 const group = (name: string) => (t: Templates) => named(t, 'network', `Walls${name}`, 'AWS::EC2::SecurityGroup')
 const vpc = (t: Templates): Resource => only(t, 'AWS::EC2::VPC')
 const ruleGroup = (t: Templates): Resource => only(t, 'AWS::Route53Resolver::FirewallRuleGroup')
-const names = (name: string) => (t: Templates) => named(t, 'network', `DnsFirewall${name}`, 'AWS::Route53Resolver::FirewallDomainList')
+const names = (name: string) => (t: Templates) => named(t, 'guard', `DnsFirewall${name}`, 'AWS::Route53Resolver::FirewallDomainList')
 
 const none = (title: string, ...types: string[]): Property => ({
   title,

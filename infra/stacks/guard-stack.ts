@@ -1,0 +1,30 @@
+import { Stack, type StackProps } from 'aws-cdk-lib'
+import { FlowLog, FlowLogDestination, FlowLogResourceType, FlowLogTrafficType } from 'aws-cdk-lib/aws-ec2'
+import type { Construct } from 'constructs'
+import { DnsFirewall } from '../constructs/dns-firewall.ts'
+import type { DataStack } from './data-stack.ts'
+import type { NetworkStack } from './network-stack.ts'
+
+export interface GuardStackProps extends StackProps {
+  readonly data: DataStack
+  readonly network: NetworkStack
+}
+
+/**
+ * What watches the network of the sandboxes: which names are answered, and which packets were refused. A stack of its own, because
+ * emulated accounts have neither; the service is deployed after it.
+ */
+export class GuardStack extends Stack {
+  readonly dnsRuleGroupId: string
+
+  constructor(scope: Construct, id: string, { data, network, ...props }: GuardStackProps) {
+    super(scope, id, props)
+    const { vpc, neededNames } = network
+    this.dnsRuleGroupId = new DnsFirewall(this, 'DnsFirewall', { vpc, allowedNames: neededNames }).ruleGroupId
+    new FlowLog(this, 'Refused', {
+      resourceType: FlowLogResourceType.fromVpc(vpc),
+      trafficType: FlowLogTrafficType.REJECT,
+      destination: FlowLogDestination.toS3(data.accessLogs, 'flow-logs/'),
+    })
+  }
+}
