@@ -13,6 +13,8 @@ const LocalEnv = z.object({
   CELLBLOCK_LOG: z.enum(['silent', 'events']).default('silent'),
   SANDBOX_DRIVER: z.enum(['docker', 'fargate']).default('docker'),
   SANDBOX_DOCKER_RUNTIME: z.string().optional(),
+  /** Docker Desktop shares no Unix sockets with its host, so there the supervisor is reached through a relay. */
+  SANDBOX_TRANSPORT: z.enum(['unix', 'exec']).default(process.platform === 'linux' ? 'unix' : 'exec'),
 })
 
 export interface LocalConfig {
@@ -27,6 +29,7 @@ export interface LocalConfig {
   readonly publicUrl: string | null
   readonly log: 'silent' | 'events'
   readonly dockerRuntime: string | null
+  readonly transport: 'unix' | 'exec'
   /** A run step hands over after this long, milliseconds. */
   readonly stepBudgetMs: number
 }
@@ -57,6 +60,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     publicUrl: values.CELLBLOCK_PUBLIC_URL ?? null,
     log: values.CELLBLOCK_LOG,
     dockerRuntime: values.SANDBOX_DOCKER_RUNTIME ?? null,
+    transport: values.SANDBOX_TRANSPORT,
     stepBudgetMs: 50_000,
   }
 }

@@ -9,6 +9,7 @@ import { newId } from '../core/ids.ts'
 import { systemClock } from '../core/ports/clock.ts'
 import type { ReconcilerDeps } from '../orchestrator/deps.ts'
 import { createDockerDriver } from '../orchestrator/drivers/docker/docker-driver.ts'
+import { createExecRelay } from '../orchestrator/drivers/docker/exec-relay.ts'
 import { createLink } from '../orchestrator/link/create-link.ts'
 import { createPlaceStep } from '../orchestrator/place/place-step.ts'
 import { createPool } from '../orchestrator/place/pool.ts'
@@ -72,10 +73,10 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   const signals = createLocalSignals()
   const common = { table, queue, objects, signals, clock: systemClock, telemetry }
 
-  const link = createLink()
+  const docker = new Docker()
+  const link = createLink({ openRelay: createExecRelay(docker) })
   const supervisor = createSupervisorClient({ link })
   cleanups.push(() => link.close())
-  const docker = new Docker()
   const stage = stageOf(config.dataDir ?? newId('worker'))
   const driver = createDockerDriver({
     docker,
@@ -83,6 +84,7 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
     supervisor,
     image: config.sandboxImage,
     runtime: config.dockerRuntime ?? undefined,
+    transport: config.transport,
     labels: { [SERVER_LABEL]: String(process.pid) },
   })
   await driver.check()
