@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../../services/core/ids.ts'
+import { systemClock } from '../../../services/core/ports/clock.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import type { SandboxPhase } from '../../../services/core/sandbox.ts'
+import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
+import { buryDeadLetters, wakeSandbox } from '../../../services/orchestrator/reconciler/wake.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { noSandboxes } from '../../support/no-sandboxes.ts'
+import { executionRow, responseRow, sandboxRow } from '../../support/rows.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+
+let storage: Storage
+let deps: ReconcilerDeps
+beforeAll(async () => {
+  storage = await startStorage()
+  const { table, queue, objects } = storage
+  deps = {
+    table,
+    queue,
+    objects,
+    signals: createLocalSignals(),
+    telemetry: silentTelemetry,
+    clock: systemClock,
+    driver: noSandboxes,
+    poolSizes: {},
+    maxStarts: 1,
+    workerId: 'wake-test',
+  }
+})
+afterAll(() => storage.stop())
+
+const TENANT = 'tnt_wake'
+const letter = (queue: string, body: unknown, messageId = newId('request')) => ({
+  messageId,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  eventSourceARN: `arn:aws:sqs:eu-west-1:123456789012:cellblock-test-${queue}-dead`,
+})
+
+describe('dead letters', () => {
+  it('end the execution that they name, with the reason', async () => {
+    const row = executionRow({ id: newId('execution'), tenant: TENANT })
+    await deps.table.executions.create(row)
+    const body = { v: 1, type: 'execution.step', tenant: TENANT, executionId: row.id, containerId: row.containerId }
+    expect(await buryDeadLetters(deps, [letter('executions', body)])).toEqual({ batchItemFailures: [] })
+    expect(await deps.table.executions.get(TENANT, row.id)).toMatchObject({ status: 'failed', reason: 'dead_letter' })
+  })
+
+  it('end the response that they name', async () => {
+    const row = responseRow({ id: newId('response'), tenant: TENANT })
+    await deps.table.responses.create(row)
+    await buryDeadLetters(deps, [letter('turns', { v: 1, type: 'response.step', tenant: TENANT, responseId: row.id })])
+    expect(await deps.table.responses.get(TENANT, row.id)).toMatchObject({ status: 'failed', error: { code: 'dead_letter' } })
+  })
+
+  it('of which one cannot be ended yet come back alone', async () => {
+    const held = executionRow({ id: newId('execution'), tenant: TENANT })
+    await deps.table.executions.create(held)
+    const now = systemClock.now()
+    await deps.table.executions.take(TENANT, held.id, { owner: 'somebody', now, expiresAt: now + 60_000 })
+    const body = { v: 1, type: 'execution.step', tenant: TENANT, executionId: held.id, containerId: held.containerId }
+    const answer = await buryDeadLetters(deps, [letter('placements', 'not JSON', 'one'), letter('executions', body, 'two')])
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'two' }] })
+  })
+
+  it('of a queue that is not ours stay where they are', async () => {
+    const strange = { ...letter('turns', '{}', 'strange'), eventSourceARN: 'arn:aws:sqs:eu-west-1:123456789012:other' }
+    expect(await buryDeadLetters(deps, [strange])).toEqual({ batchItemFailures: [{ itemIdentifier: 'strange' }] })
+  })
+})
+
+describe('the end of a sandbox', () => {
+  const inState = async (state: SandboxPhase): Promise<string> => {
+    const row = sandboxRow({ id: newId('sandbox'), state, image: noSandboxes.image, createdAt: systemClock.now() })
+    await deps.table.sandboxes.create(row)
+    return row.id
+  }
+
+  it.each(['ready', 'claimed'] as const)('takes its row away when it was %s', async (state) => {
+    const id = await inState(state)
+    await wakeSandbox(deps, id)
+    expect(await deps.table.sandboxes.get(id)).toBeNull()
+  })
+
+  it.each(['starting', 'gone'] as const)('leaves the row of a start alone: %s', async (state) => {
+    const id = await inState(state)
+    await wakeSandbox(deps, id)
+    expect((await deps.table.sandboxes.get(id))?.state).toBe(state)
+  })
+
+  it('that nobody knows is nothing', async () => {
+    await expect(wakeSandbox(deps, newId('sandbox'))).resolves.toBeUndefined()
+  })
+})
