@@ -7,7 +7,7 @@ import type { ApiEnv } from '../../../services/api/config.ts'
 import type { Bench } from '../bench.ts'
 import { round, summarize } from '../statistics.ts'
 
-const COLD_IMPORT = join(import.meta.dirname, '../sides/cold-import.ts')
+const COLD_IMPORT = join(import.meta.dirname, '../cold-import.ts')
 
 const QUEUE_URL = 'https://sqs.eu-central-1.amazonaws.com/123456789012/bench'
 
