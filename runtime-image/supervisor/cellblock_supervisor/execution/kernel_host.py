@@ -140,6 +140,11 @@ class KernelHost:
     def on_dropped(self, size: int) -> None:
         self._listener.on_dropped(size)
 
+    def on_closed(self) -> None:
+        """A kernel that cannot be heard any more is as good as dead, even if user code in it goes on."""
+        if self.pid:
+            self.kill()
+
     def on_message(self, message: dict[str, object]) -> None:
         op = message.get("op")
         if op == "ready" and self._booting is not None and not self._booting.done():

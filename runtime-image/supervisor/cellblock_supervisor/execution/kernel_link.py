@@ -28,6 +28,7 @@ class LinkEvents(Protocol):
     def on_message(self, message: dict[str, object]) -> None: ...
     def on_bulk(self, data: bytes) -> None: ...
     def on_dropped(self, size: int) -> None: ...
+    def on_closed(self) -> None: ...
 
 
 class KernelLink:
@@ -136,6 +137,7 @@ class KernelLink:
             size = 0
         if size == 0:
             self._loop.remove_reader(self._socket)
+            self._events.on_closed()
             return False
         kind = self._buffer[0]
         # What children wrote before this packet was sent comes before it.

@@ -2,15 +2,17 @@
 
 import asyncio
 from collections import OrderedDict
+from dataclasses import dataclass
 
 from ..config import Limits
 from ..files.tracker import FileTracker
 from .cgroup import Cgroup
+from .event_log import EventLog
 from .execution import Execution, Request
 from .kernel_host import KernelHost
 
 # Finished executions whose last event is kept; of older ones only the id is, so that they never run again.
-MAX_KEPT_EXECUTIONS = 2_000
+MAX_KEPT_EXECUTIONS = 500
 # Events of finished executions that nobody acknowledged yet; past this the oldest keep their last event only.
 MAX_KEPT_BYTES = 24 * 1024 * 1024
 
@@ -23,13 +25,23 @@ class Forgotten(Exception):
     """The execution ran long ago and its events are gone."""
 
 
+@dataclass(frozen=True)
+class Ended:
+    """What stays of an execution: its events. Stopping it again changes nothing."""
+
+    log: EventLog
+    done: bool = True
+
+    def stop(self, cause: str, kill_after_ms: int) -> None: ...
+
+
 class Registry:
     def __init__(self, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, limits: Limits) -> None:
         self._kernel = kernel
         self._files = files
         self._cgroup = cgroup
         self._limits = limits
-        self._known: OrderedDict[str, Execution] = OrderedDict()
+        self._known: OrderedDict[str, Execution | Ended] = OrderedDict()
         self._forgotten: set[str] = set()
         self._running: Execution | None = None
         self._task: asyncio.Task[None] | None = None
@@ -46,7 +58,7 @@ class Registry:
             raise Busy
         self.namespace_busy = True
 
-    def find(self, execution_id: str) -> Execution | None:
+    def find(self, execution_id: str) -> Execution | Ended | None:
         return self._known.get(execution_id)
 
     def start(self, execution_id: str, request: Request) -> Execution:
@@ -60,8 +72,15 @@ class Registry:
         self._known[execution_id] = execution
         self._running = execution
         # The task is held here: a client that goes away must not end it.
-        self._task = asyncio.get_running_loop().create_task(execution.run())
+        self._task = asyncio.get_running_loop().create_task(self._run(execution_id, execution))
         return execution
+
+    async def _run(self, execution_id: str, execution: Execution) -> None:
+        try:
+            await execution.run()
+        finally:
+            self._known[execution_id] = Ended(execution.log)
+            self._running = None
 
     def _free_old_events(self) -> None:
         while len(self._known) >= MAX_KEPT_EXECUTIONS:

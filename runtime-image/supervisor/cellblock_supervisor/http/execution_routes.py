@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from ..execution.event_log import EventLog
 from ..execution.execution import Execution
 from ..execution.execution import Request as ExecutionRequest
-from ..execution.registry import Busy, Forgotten
+from ..execution.registry import Busy, Ended, Forgotten
 from ..sandbox import Sandbox
 from .messages import HttpError, Reply, Request, json_reply
 
@@ -56,7 +56,7 @@ async def interrupt(sandbox: Sandbox, request: Request) -> Reply:
     return json_reply({}, 202)
 
 
-def _find(sandbox: Sandbox, request: Request) -> Execution:
+def _find(sandbox: Sandbox, request: Request) -> Execution | Ended:
     execution = sandbox.registry.find(_id(request))
     if execution is None:
         raise HttpError("not_found", "no execution with this id was started in this sandbox")
@@ -70,7 +70,7 @@ def _id(request: Request) -> str:
     return execution_id
 
 
-def _stream(execution: Execution, request: Request) -> Reply:
+def _stream(execution: Execution | Ended, request: Request) -> Reply:
     after = request.query.get("after", "-1")
     if re.fullmatch(r"-1|[0-9]{1,15}", after) is None:
         raise HttpError("bad_request", "after must be an event number, or -1 for all")
