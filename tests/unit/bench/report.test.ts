@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { BARS } from '../../bench/bars.ts'
+import { reportText } from '../../bench/report.ts'
+import { summarize } from '../../bench/statistics.ts'
+
+const machine = {
+  startedAt: '2026-01-01T00:00:00.000Z',
+  cpu: 'A processor',
+  cores: 2,
+  memoryGiB: 24,
+  freeMemoryGiB: 20,
+  system: 'Linux 6',
+  loadBefore: [0.1, 0.2, 0.3],
+  loadAfter: [1, 1, 1],
+}
+
+test('the report says which bars are met, which are missed and what has none', () => {
+  const ratios = { live_vs_kernel: 2.5, live_vs_baseline: 120, something_new: 1 }
+  const text = reportText({
+    machine,
+    versions: { node: '24.0.0' },
+    runs: { live_ms: 3 },
+    figures: { live_ms: summarize('ms', [1, 2, 3]) },
+    ratios,
+  })
+  expect(text).toContain('| live_ms | ms | 1 | 2 | 3 | 3 | 3 |')
+  expect(text).toContain('| live_vs_kernel | 2.5 | ≤ 3 | met |')
+  expect(text).toContain('| live_vs_baseline | 120 | ≥ 200 | missed |')
+  expect(text).toContain('| something_new | 1 |  |  |')
+})
+
+test('every bar is a limit from one side', () => {
+  for (const bar of Object.values(BARS)) expect(Object.keys(bar)).toHaveLength(1)
+})

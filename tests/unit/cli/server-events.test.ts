@@ -1,0 +1,30 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readServerEvents, type ServerEvent } from '../../../services/cli/server-events.ts'
+
+const TEXT =
+  ': keep-alive\n\nid: 0\nevent: status\ndata: {"status":"queued"}\n\nid: 1\nevent: stdout\ndata: {"text":"a: b — ü\\n"}\n\n: keep-alive\n\nid: 2\nevent: done\ndata: {}\n\n'
+
+async function read(chunks: readonly Uint8Array[]): Promise<ServerEvent[]> {
+  const found: ServerEvent[] = []
+  for await (const event of readServerEvents(ReadableStream.from(chunks))) found.push(event)
+  return found
+}
+
+test('events come out whole, wherever the bytes are cut', async () => {
+  const bytes = new TextEncoder().encode(TEXT)
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(fc.integer({ min: 1, max: bytes.length - 1 })), async (cuts) => {
+      const ends = [...cuts.toSorted((a, b) => a - b), bytes.length]
+      expect(await read(ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end)))).toEqual([
+        { id: 0, event: 'status', data: { status: 'queued' } },
+        { id: 1, event: 'stdout', data: { text: 'a: b — ü\n' } },
+        { id: 2, event: 'done', data: {} },
+      ])
+    }),
+  )
+})
+
+test('an event that was cut off is not told', async () => {
+  expect(await read([new TextEncoder().encode('id: 0\nevent: status\ndata: {"sta')])).toEqual([])
+})

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+import { takeOption } from '../../../services/cli/take-option.ts'
+
+test.each([
+  [['tenants', 'list'], null, ['tenants', 'list']],
+  [['--table', 'prod', 'tenants', 'list'], 'prod', ['tenants', 'list']],
+  [['tenants', 'list', '--table=prod', '--json'], 'prod', ['tenants', 'list', '--json']],
+  [['tenants', 'list', '--table'], '', ['tenants', 'list']],
+])('of %j takes the table and leaves the rest', (args, value, rest) => {
+  expect(takeOption(args, 'table')).toEqual({ value, rest })
+})
