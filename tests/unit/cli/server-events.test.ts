@@ -7,7 +7,13 @@ const TEXT =
 
 async function read(chunks: readonly Uint8Array[]): Promise<ServerEvent[]> {
   const found: ServerEvent[] = []
-  for await (const event of readServerEvents(ReadableStream.from(chunks))) found.push(event)
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk)
+      controller.close()
+    },
+  })
+  for await (const event of readServerEvents(body)) found.push(event)
   return found
 }
 
