@@ -13,7 +13,22 @@ class Paths(unittest.TestCase):
             self.assertEqual(paths.segments(path), path.split("/"))
 
     def test_everything_else_is_not(self) -> None:
-        for path in ("", "/", "/a", "a/", "a//b", ".", "..", "a/../b", "./a", "a\0b", "\udcff", "x" * 256, "a/" * 40 + "b", "é" * 128):
+        for path in (
+            "",
+            "/",
+            "/a",
+            "a/",
+            "a//b",
+            ".",
+            "..",
+            "a/../b",
+            "./a",
+            "a\0b",
+            "\udcff",
+            "x" * 256,
+            "a/" * 40 + "b",
+            "é" * 128,
+        ):
             self.assertIsNone(paths.segments(path), path)
 
 

@@ -94,7 +94,9 @@ class Events(unittest.IsolatedAsyncioTestCase):
 
 class HostileJson(unittest.TestCase):
     def test_nothing_that_some_parser_refuses_is_left(self) -> None:
-        dirty = json.loads('{"n": NaN, "i": [Infinity, -Infinity], "big": 123456789012345678901234567890, "s": "\\ud800x", "\\udc00": "\\ud83d\\ude00"}')
+        dirty = json.loads(
+            '{"n": NaN, "i": [Infinity, -Infinity], "big": 123456789012345678901234567890, "s": "\\ud800x", "\\udc00": "\\ud83d\\ude00"}'
+        )
         text = json.dumps(json_guard.clean(dirty), allow_nan=False, ensure_ascii=False)
         text.encode()
         self.assertEqual(json.loads(text)["s"], "\ufffdx")

@@ -26,7 +26,9 @@ async def run(config: Config) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, sandbox.stop)
     try:
-        server = await listen(config.listen, Verifier(config.sandbox_id, config.public_key), lambda request: dispatch(sandbox, request))
+        server = await listen(
+            config.listen, Verifier(config.sandbox_id, config.public_key), lambda request: dispatch(sandbox, request)
+        )
     except OSError as error:
         print(f"cellblock: cannot listen on {config.listen}: {error}", file=sys.stderr)
         return EXIT_BAD_CONFIG

@@ -82,7 +82,18 @@ def root_file_system_is_read_only(_config: Config) -> bool:
 
 def only_loopback_exists(_config: Config) -> bool:
     """Any other interface would be a network: the sandbox is started with none."""
-    return set(os.listdir("/sys/class/net")) <= {"lo", "tunl0", "sit0", "ip6tnl0", "gre0", "gretap0", "erspan0", "ip_vti0", "ip6_vti0", "ip6gre0"}
+    return set(os.listdir("/sys/class/net")) <= {
+        "lo",
+        "tunl0",
+        "sit0",
+        "ip6tnl0",
+        "gre0",
+        "gretap0",
+        "erspan0",
+        "ip_vti0",
+        "ip6_vti0",
+        "ip6gre0",
+    }
 
 
 def writable_places_are_sized(_config: Config) -> bool:

@@ -28,8 +28,13 @@ class Supervisor(http.client.HTTPConnection):
         super().__init__("sandbox")
         self._key = SigningKey.generate()
         public = base64.urlsafe_b64encode(bytes(self._key.verify_key)).rstrip(b"=").decode()
-        environment = {**os.environ, "CELLBLOCK_SANDBOX_ID": SANDBOX, "CELLBLOCK_PUBLIC_KEY": public,
-                       "CELLBLOCK_LISTEN": f"unix:{SOCKET}", "CELLBLOCK_PROFILE": "emulated"}
+        environment = {
+            **os.environ,
+            "CELLBLOCK_SANDBOX_ID": SANDBOX,
+            "CELLBLOCK_PUBLIC_KEY": public,
+            "CELLBLOCK_LISTEN": f"unix:{SOCKET}",
+            "CELLBLOCK_PROFILE": "emulated",
+        }
         self._process = subprocess.Popen([sys.executable, "-m", "cellblock_supervisor"], env=environment)
         while True:
             try:
@@ -48,7 +53,12 @@ class Supervisor(http.client.HTTPConnection):
         target, nonce, now = f"/executions/{secrets.token_hex(8)}", secrets.token_urlsafe(12), time.time_ns() // 1_000_000
         text = "\n".join(("cellblock-v1", SANDBOX, "PUT", target, str(now), nonce)).encode()
         signature = base64.urlsafe_b64encode(self._key.sign(text).signature).rstrip(b"=").decode()
-        self.request("PUT", target, json.dumps({"v": 1, "cells": [{"code": code}]}), {"Cellblock-Signature": f"v1 {now} {nonce} {signature}"})
+        self.request(
+            "PUT",
+            target,
+            json.dumps({"v": 1, "cells": [{"code": code}]}),
+            {"Cellblock-Signature": f"v1 {now} {nonce} {signature}"},
+        )
         assert b'"outcome":"ok"' in self.getresponse().read()
 
     def end(self) -> None:
@@ -69,7 +79,11 @@ class BareKernel:
         message = self._client.execute(code)
         while True:
             event = self._client.get_iopub_msg(timeout=60)
-            if event["msg_type"] == "status" and event["content"]["execution_state"] == "idle" and event["parent_header"].get("msg_id") == message:
+            if (
+                event["msg_type"] == "status"
+                and event["content"]["execution_state"] == "idle"
+                and event["parent_header"].get("msg_id") == message
+            ):
                 break
         self._client.get_shell_msg(timeout=60)
 
@@ -92,7 +106,10 @@ def main() -> None:
             taken = timed(target.run, "print(1)")
             if number >= 20:
                 times[name].append(taken)
-    figures = {name: {"p50": round(statistics.median(all_), 3), "p99": round(statistics.quantiles(all_, n=100)[98], 3)} for name, all_ in times.items()}
+    figures = {
+        name: {"p50": round(statistics.median(all_), 3), "p99": round(statistics.quantiles(all_, n=100)[98], 3)}
+        for name, all_ in times.items()
+    }
     print(json.dumps({"runs": runs, **figures, "ratio": round(figures["supervisor"]["p50"] / figures["bare_kernel"]["p50"], 3)}))
     ours.end()
     bare.end()

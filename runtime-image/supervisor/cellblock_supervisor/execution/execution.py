@@ -122,9 +122,7 @@ class Execution(Listener):
                     # Its own message was lost or dropped: the cell still says why it failed.
                     self._outputs.error(*self._error, [])
                 aborting = self._request.on_error == "stop"
-            self.log.append(
-                "cell_done", {"index": index, "status": "error" if failed else "ok", "execution_count": self._count}
-            )
+            self.log.append("cell_done", {"index": index, "status": "error" if failed else "ok", "execution_count": self._count})
 
     def _after_cell(self) -> None:
         if self._kernel.pid:

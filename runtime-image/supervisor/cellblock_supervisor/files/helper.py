@@ -35,8 +35,14 @@ class Helper:
         self._number = 0
 
     def serve(self) -> None:
-        actions = {"scan": self._scan, "open": self._open, "create": self._create, "commit": self._commit,
-                   "abort": self._abort, "remove": self._remove}
+        actions = {
+            "scan": self._scan,
+            "open": self._open,
+            "create": self._create,
+            "commit": self._commit,
+            "abort": self._abort,
+            "remove": self._remove,
+        }
         while True:
             data = self._control.recv(64 * 1024)
             if not data:

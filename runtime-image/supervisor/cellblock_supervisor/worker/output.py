@@ -44,7 +44,9 @@ def _result(content: dict[str, object]) -> dict[str, object]:
 
 def _error(content: dict[str, object]) -> dict[str, object]:
     lines = [str(line) for line in content["traceback"]]
-    cut = [line if len(line) <= MAX_LINE_CHARACTERS else f"{line[:MAX_LINE_CHARACTERS]}..." for line in lines[:MAX_TRACEBACK_LINES]]
+    cut = [
+        line if len(line) <= MAX_LINE_CHARACTERS else f"{line[:MAX_LINE_CHARACTERS]}..." for line in lines[:MAX_TRACEBACK_LINES]
+    ]
     return {"op": "error", "name": content["ename"], "value": content["evalue"][: 2 * MAX_LINE_CHARACTERS], "traceback": cut}
 
 
@@ -68,4 +70,3 @@ def _capped(data: object) -> object:
         kept[largest] = {"cellblock/dropped": sizes[largest]}
         sizes[largest] = 0
     return kept
-

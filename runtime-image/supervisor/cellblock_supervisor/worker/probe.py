@@ -14,8 +14,21 @@ from . import syscall_table as table
 
 _FAMILIES = 48
 _TYPES = (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, 4, socket.SOCK_SEQPACKET)
-_FOREIGN_PLACES = ("/", "/usr/bin", "/usr/lib", "/usr/local/bin", "/etc", "/root", "/opt", INSTALL_DIR, "/run", RUN_DIR,
-                   "/var/lib", "/proc/sys/kernel", "/sys")
+_FOREIGN_PLACES = (
+    "/",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/local/bin",
+    "/etc",
+    "/root",
+    "/opt",
+    INSTALL_DIR,
+    "/run",
+    RUN_DIR,
+    "/var/lib",
+    "/proc/sys/kernel",
+    "/sys",
+)
 _MARKS_OF_SECRETS = ("AWS_", "ECS_", "SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "API_KEY", "PRIVATE_KEY", "CELLBLOCK_")
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -176,7 +189,9 @@ def root_cannot_be_regained() -> bool:
 
 
 def engine_socket_is_absent() -> bool:
-    return not any(os.path.exists(path) for path in ("/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock"))
+    return not any(
+        os.path.exists(path) for path in ("/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock")
+    )
 
 
 def foreign_architectures_are_refused() -> bool:
