@@ -17,8 +17,11 @@ export interface EndDeps {
   readonly clock: Clock
 }
 
-/** A result bigger than this, or a tail of events, does not ride in the row (a DynamoDB item holds 400 KB). Characters of JSON. */
-export const MAX_INLINE_JSON = 96 * 1024
+/**
+ * A result bigger than this does not ride in the row, nor does a tail of events bigger than half of it: a DynamoDB item holds 400 KB, of
+ * which code may take 200. Bytes of JSON.
+ */
+export const MAX_INLINE_JSON_BYTES = 96 * 1024
 
 export interface End {
   readonly status: ExecutionStatus
@@ -31,8 +34,8 @@ export interface End {
 /** Commits the one terminal state under the fence, tells everybody who waits, and lets the next execution of the container begin. */
 export async function endExecution(deps: EndDeps, row: Execution, end: End): Promise<Execution | null> {
   if (!canMove(row.status, end.status)) throw new Error(`An execution cannot go from ${row.status} to ${end.status}`)
-  const json = JSON.stringify(end.result)
-  const isInline = json.length <= MAX_INLINE_JSON
+  const json = Buffer.from(JSON.stringify(end.result))
+  const isInline = json.length <= MAX_INLINE_JSON_BYTES
   const resultRef = isInline ? null : await store(deps.objects, row, json)
   const ended = await deps.table.executions.commit(row.tenant, row.id, row.fence, {
     status: end.status,
@@ -69,8 +72,8 @@ async function nudgeResponse(deps: Omit<EndDeps, 'objects'>, ended: Execution): 
     .catch(() => undefined)
 }
 
-async function store(objects: ObjectStore, row: Execution, json: string): Promise<{ objectKey: string; bytes: number }> {
+async function store(objects: ObjectStore, row: Execution, json: Buffer): Promise<{ objectKey: string; bytes: number }> {
   const objectKey = newObjectKey(row.tenant, 'results', row.containerId)
-  const { bytes } = await objects.put(objectKey, Buffer.from(json), { contentType: 'application/json' })
+  const { bytes } = await objects.put(objectKey, json, { contentType: 'application/json' })
   return { objectKey, bytes }
 }

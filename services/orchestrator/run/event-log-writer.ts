@@ -3,8 +3,10 @@ import type { EventBatch, ExecutionEvent, ExecutionFact } from '../../core/event
 /** The first output is written at once, later ones together: about four writes a second for each execution. */
 const FIRST_FLUSH_MS = 20
 const FLUSH_EVERY_MS = 250
-/** A batch is written early when it holds this much text. */
-const FLUSH_AT_CHARS = 192 * 1024
+/** A batch is written early when it holds this much, bytes of JSON. */
+const FLUSH_AT_BYTES = 192 * 1024
+/** What number and time add to each event. */
+const ENVELOPE_BYTES = 48
 
 export interface EventSink {
   /** False when another worker wrote this place of the log. */
@@ -22,7 +24,7 @@ export class EventLogWriter {
   readonly #now: () => number
   #nextSeq: number
   #pending: ExecutionEvent[] = []
-  #pendingChars = 0
+  #pendingBytes = 0
   #sourceSeq: number | null
   #timer: NodeJS.Timeout | null = null
   #lastFlushAt = 0
@@ -47,8 +49,9 @@ export class EventLogWriter {
       this.#pending.push({ seq: this.#nextSeq, at: this.#now(), ...fact })
       this.#nextSeq += 1
     }
-    this.#pendingChars += isText(fact) ? fact.text.length : 512
-    if (this.#pendingChars >= FLUSH_AT_CHARS) this.#flush()
+    // Pictures and text that needs escapes count as what they will be in the row or the batch.
+    this.#pendingBytes += Buffer.byteLength(JSON.stringify(fact)) + ENVELOPE_BYTES
+    if (this.#pendingBytes >= FLUSH_AT_BYTES) this.#flush()
     else if (fact.type !== 'status') this.#schedule()
   }
 
@@ -58,7 +61,7 @@ export class EventLogWriter {
     await this.#writing
     const tail = this.#pending
     this.#pending = []
-    this.#pendingChars = 0
+    this.#pendingBytes = 0
     return tail
   }
 
@@ -68,9 +71,9 @@ export class EventLogWriter {
     await this.#writing
   }
 
-  /** Whether so much is pending that it must not ride in the row. */
-  get pendingChars(): number {
-    return this.#pendingChars
+  /** How much would ride in the row, bytes of JSON; never less than it is. */
+  get pendingBytes(): number {
+    return this.#pendingBytes
   }
 
   stop(): void {
@@ -95,7 +98,7 @@ export class EventLogWriter {
     if (first === undefined || this.#isBroken) return
     const batch: EventBatch<ExecutionEvent> = { firstSeq: first.seq, events: this.#pending, fence: this.#fence, sourceSeq: this.#sourceSeq }
     this.#pending = []
-    this.#pendingChars = 0
+    this.#pendingBytes = 0
     this.#lastFlushAt = this.#now()
     this.#writing = this.#writing.then(() => this.#write(batch))
   }

@@ -10,7 +10,7 @@ import type { SandboxSession } from '../../core/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 import { cellsOf } from './cells-of.ts'
 import { collectFiles } from './collect-files.ts'
-import { endExecution, MAX_INLINE_JSON } from './end-execution.ts'
+import { endExecution, MAX_INLINE_JSON_BYTES } from './end-execution.ts'
 import { EventLogWriter } from './event-log-writer.ts'
 import { followEvents } from './follow.ts'
 import { keepLease, LeaseLost } from './lease-keeper.ts'
@@ -238,7 +238,7 @@ async function commitEnd(
   for (const file of collected.files) log.push({ type: 'file', file })
   for (const { what, reason } of lost) log.push({ type: 'lost', what, reason })
   log.push({ type: 'done', status: end.status, reason: end.reason })
-  if (log.pendingChars > MAX_INLINE_JSON / 2) await log.drain()
+  if (log.pendingBytes > MAX_INLINE_JSON_BYTES / 2) await log.drain()
   const tailEvents = await log.takeTail()
   signal.throwIfAborted()
   const ended = await endExecution(deps, row, {

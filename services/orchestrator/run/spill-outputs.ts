@@ -8,7 +8,8 @@ const JSON_TYPE = /(\+json|^application\/json)$/
 
 /**
  * Puts the parts of a MIME bundle that are too big for a row into objects. What is left says where they went under `cellblock/ref`:
- * one reference, or a list of them. Text up to 64 KB and images up to 256 KB of base64 stay inline.
+ * one reference, or a list of them. Text up to 64 KB and images up to 256 KB of base64 stay inline. A `cellblock/ref` that comes in
+ * the bundle is the kernel's own word: it may name another tenant's object, so it never gets through.
  */
 export async function spillBundle(
   objects: ObjectStore,
@@ -18,6 +19,7 @@ export async function spillBundle(
   const kept: Record<string, unknown> = {}
   const refs: OutputRef[] = []
   for (const [mime, value] of Object.entries(bundle)) {
+    if (mime === REF_MIME) continue
     const body = bigPart(mime, value)
     if (body === null) {
       kept[mime] = value

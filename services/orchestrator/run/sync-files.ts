@@ -7,6 +7,8 @@ import type { SandboxSession } from '../../core/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 
 const AT_ONCE = 4
+/** Files that are named in what was lost; it lies in the execution's row, so the others are counted. */
+const MAX_NAMED = 40
 
 /** Whether the sandbox may miss a change that came from outside, such as an upload. */
 export const needsSync = (container: Container): boolean => container.filesVersion !== container.syncedFilesVersion
@@ -41,7 +43,9 @@ export async function syncFiles(
     ),
   )
   await deps.table.containers.filesSynced(tenant, id, generation, filesVersion)
-  return lost
+  if (lost.length <= MAX_NAMED) return lost
+  const others = lost.length - MAX_NAMED
+  return [...lost.slice(0, MAX_NAMED), { what: 'files', reason: `${others} more files could not be brought in; the first ones say why.` }]
 }
 
 async function push(deps: RunDeps, session: SandboxSession, file: ContainerFile, signal: AbortSignal): Promise<Lost | null> {

@@ -62,6 +62,15 @@ describe('EventLogWriter', () => {
     expect(batches).toEqual([])
   })
 
+  it('knows how big the rest would be in the row: pictures, escapes and long characters count whole', () => {
+    const { log } = setUp()
+    log.push({ type: 'stdout', cell: 0, text: '\u0001'.repeat(1_000) }, 0)
+    log.push({ type: 'stdout', cell: 0, text: '漢'.repeat(1_000) }, 1)
+    log.push({ type: 'output', cell: 0, output: { output_type: 'display_data', data: { 'image/png': 'A'.repeat(20_000) }, metadata: {} } }, 2)
+    expect(log.pendingBytes).toBeGreaterThan(6_000 + 3_000 + 20_000)
+    expect(log.pendingBytes).toBeLessThan(30_000)
+  })
+
   it('stops for good when another worker wrote the place', async () => {
     const { log, batches, seen } = setUp({ accepts: false })
     log.push({ type: 'stdout', cell: 0, text: 'x' }, 0)
