@@ -18,7 +18,10 @@ describe('output that means harm', () => {
     )
     expect(forged).toMatchObject({ status: 'succeeded', outputs: [{ data: { 'text/plain': 'x' } }] })
     expect(JSON.stringify(forged)).not.toContain('somebody')
-    const malformed = await server.native.run(container, 'display({"cellblock/ref": "x"}, raw=True); display({"cellblock/ref": None}, raw=True)')
+    const malformed = await server.native.run(
+      container,
+      'display({"cellblock/ref": "x"}, raw=True); display({"cellblock/ref": None}, raw=True)',
+    )
     expect(malformed).toMatchObject({ status: 'succeeded' })
     const notebook = await server.native.call('GET', `/v1/containers/${container}/notebook.ipynb`)
     expect(notebook.status).toBe(200)

@@ -66,7 +66,10 @@ describe('EventLogWriter', () => {
     const { log } = setUp()
     log.push({ type: 'stdout', cell: 0, text: '\u0001'.repeat(1_000) }, 0)
     log.push({ type: 'stdout', cell: 0, text: '漢'.repeat(1_000) }, 1)
-    log.push({ type: 'output', cell: 0, output: { output_type: 'display_data', data: { 'image/png': 'A'.repeat(20_000) }, metadata: {} } }, 2)
+    log.push(
+      { type: 'output', cell: 0, output: { output_type: 'display_data', data: { 'image/png': 'A'.repeat(20_000) }, metadata: {} } },
+      2,
+    )
     expect(log.pendingBytes).toBeGreaterThan(6_000 + 3_000 + 20_000)
     expect(log.pendingBytes).toBeLessThan(30_000)
   })
