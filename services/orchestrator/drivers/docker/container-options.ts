@@ -96,5 +96,7 @@ const supervisorEnv = (spec: SandboxSpec, limits: DockerLimits): Record<string, 
     processes: limits.processes,
     open_files: limits.openFiles,
     file_bytes: LIMITS.maxFileBytes,
+    // Nobody waits for one of the pool, so it has the data stack imported; whoever waits imports what the code needs.
+    ...(spec.isAwaited && { preload: [] }),
   }),
 })
