@@ -6,8 +6,14 @@ import type { Entry } from './entry.ts'
  * result. A call without a result gets a remark instead, a result without a call is left out.
  */
 export function assemble(entries: readonly Entry[]): ModelMessage[] {
-  const results = new Map<string, string[]>()
-  for (const entry of entries) if (entry.kind === 'result') results.set(entry.callId, [...(results.get(entry.callId) ?? []), entry.text])
+  const texts = new Map<string, string[]>()
+  for (const entry of entries) {
+    if (entry.kind !== 'result') continue
+    const known = texts.get(entry.callId)
+    if (known === undefined) texts.set(entry.callId, [entry.text])
+    else known.push(entry.text)
+  }
+  const results = new Map([...texts].map(([callId, list]) => [callId, list.values()]))
 
   const messages: ModelMessage[] = []
   let open: { text: string; calls: ModelToolCall[] } | null = null
@@ -15,7 +21,7 @@ export function assemble(entries: readonly Entry[]): ModelMessage[] {
     if (open === null) return
     messages.push({ role: 'assistant', content: open.text, toolCalls: open.calls })
     for (const call of open.calls)
-      messages.push({ role: 'tool', toolCallId: call.id, content: results.get(call.id)?.shift() ?? '(no result was given)' })
+      messages.push({ role: 'tool', toolCallId: call.id, content: results.get(call.id)?.next().value ?? '(no result was given)' })
     open = null
   }
   for (const entry of entries) {

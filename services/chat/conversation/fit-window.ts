@@ -35,9 +35,8 @@ export function fitWindow(entries: readonly Entry[], budget: number): Entry[] {
   const trimmed = trimResults(entries, budget)
   if (estimateTokens(trimmed) <= budget) return trimmed
   const kept = dropTurns(trimmed, budget)
-  return kept.map((entry) =>
-    entry.kind === 'result' && estimateTokens(kept) > budget ? { ...entry, text: trimText(entry.text, TRIMMED_LATEST_RESULT) } : entry,
-  )
+  if (estimateTokens(kept) <= budget) return kept
+  return kept.map((entry) => (entry.kind === 'result' ? { ...entry, text: trimText(entry.text, TRIMMED_LATEST_RESULT) } : entry))
 }
 
 function trimResults(entries: readonly Entry[], budget: number): Entry[] {
@@ -64,6 +63,12 @@ function dropTurns(entries: readonly Entry[], budget: number): Entry[] {
     if (entry.kind === 'user' || turns.length === 0) turns.push([])
     turns.at(-1)?.push(entry)
   }
-  while (turns.length > 1 && estimateTokens([...system, ...turns.flat()]) > budget) turns.shift()
-  return [...system, ...turns.flat()]
+  // Each turn is counted once: a caller may send hundreds of thousands of them.
+  let left = estimateTokens(system) + estimateTokens(turns.flat())
+  const firstKept = turns.findIndex((turn, index) => {
+    if (left <= budget || index === turns.length - 1) return true
+    left -= estimateTokens(turn)
+    return false
+  })
+  return [...system, ...turns.slice(firstKept).flat()]
 }

@@ -84,10 +84,13 @@ function partOf(part: Wire): ModelContentPart[] {
 /** Text inside a data URL, else a remark that names the file. */
 function fileText(part: Wire): string {
   const name = JSON.stringify(text(part['filename']) || 'file')
-  const match = /^data:(text\/[^;,]*|application\/json)[^,]*;base64,([\s\S]*)$/.exec(text(part['file_data']))
-  if (match === null)
+  const data = text(part['file_data'])
+  const comma = data.indexOf(',')
+  const head = data.slice(0, Math.max(0, comma))
+  const isText = /^data:(?:text\/|application\/json(?:;|$))/.test(head) && head.endsWith(';base64')
+  if (!isText)
     return `[the file ${name} was attached here; its content cannot be read in the conversation. If it is needed, it has to be in /mnt/data]`
-  const content = Buffer.from(match[2] ?? '', 'base64').toString('utf8')
+  const content = Buffer.from(data.slice(comma + 1), 'base64').toString('utf8')
   return `File ${name}:\n${content.slice(0, MAX_FILE_CHARS)}${content.length > MAX_FILE_CHARS ? '\n[the rest was left out]' : ''}`
 }
 

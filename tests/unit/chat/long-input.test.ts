@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { fencedPython } from '../../../services/chat/answer/fenced-code.ts'
+import { assemble } from '../../../services/chat/conversation/assemble.ts'
+import type { Entry } from '../../../services/chat/conversation/entry.ts'
+import { estimateTokens, fitWindow } from '../../../services/chat/conversation/fit-window.ts'
+import { inputEntries } from '../../../services/chat/conversation/input-entries.ts'
+
+/** As many as a request body has room for; work that grows with their square would not end within the test's time. */
+const MANY = 300_000
+
+describe('what a caller can make as long as a request body', () => {
+  it('turns are dropped from the oldest on until the rest fits', () => {
+    const turns = Array.from({ length: MANY }, (_, index): Entry => ({ kind: 'user', content: String(index) }))
+    const kept = fitWindow(turns, 5_000)
+    expect(kept.at(-1)).toEqual({ kind: 'user', content: String(MANY - 1) })
+    expect(estimateTokens(kept)).toBeLessThanOrEqual(5_000)
+    expect(estimateTokens(turns.slice(-kept.length - 1))).toBeGreaterThan(5_000)
+  })
+
+  it('results of one turn are trimmed, and each call gets its own', () => {
+    const entries = Array.from({ length: MANY }, (_, index): Entry[] => [
+      { kind: 'call', call: { id: 'same', name: 'f', arguments: '{}' } },
+      { kind: 'result', callId: 'same', text: `result ${index}` },
+    ]).flat()
+    const messages = assemble(fitWindow([{ kind: 'user', content: 'Go' }, ...entries], 5_000))
+    expect(messages.at(-1)).toEqual({ role: 'tool', toolCallId: 'same', content: `result ${MANY - 1}` })
+  })
+
+  it('fences that are never closed are no code', () => {
+    expect(fencedPython('```py\n'.repeat(MANY))).toEqual([])
+    expect(fencedPython(`${'~~~py\n'.repeat(MANY)}~~~\n`)).toHaveLength(1)
+  })
+
+  it('a data URL without its data names the file', () => {
+    const part = { type: 'input_file', filename: 'x', file_data: `data:text/${'a;'.repeat(MANY)}` }
+    expect(inputEntries([{ role: 'user', content: [part] }])).toMatchObject([{ content: expect.stringContaining('cannot be read') }])
+  })
+})
