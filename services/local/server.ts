@@ -30,6 +30,9 @@ import { announceServer } from './server-file.ts'
 import { createLocalTelemetry } from './telemetry.ts'
 import { startWorkers } from './workers.ts'
 
+/** How long a stop waits for steps that run, milliseconds. */
+const PATIENCE_MS = 2_000
+
 export interface LocalServer {
   readonly url: string
   readonly apiKey: string
@@ -94,7 +97,6 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   const placing: ReconcilerDeps = { ...common, driver, poolSizes: { '1g': config.poolSize }, maxStarts: 2, workerId }
   const pool = createPool(placing)
   const models = createModelCatalogue(chatConfigFromEnv())
-  cleanups.push(() => stopSandboxes(placing))
   const workers = startWorkers({
     sqs: clients.sqs,
     resources,
@@ -113,7 +115,10 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
       placements: createPlaceStep(placing, pool),
     },
   })
-  cleanups.push(() => workers.stop())
+  // Last first: short steps end, then the sandboxes, then the steps that followed code in them.
+  cleanups.push(() => workers.stop(PATIENCE_MS))
+  cleanups.push(() => stopSandboxes(placing))
+  cleanups.push(() => workers.stop(PATIENCE_MS))
   cleanups.push(() => pool.close())
 
   const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())

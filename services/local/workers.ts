@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { SQSClient } from '@aws-sdk/client-sqs'
 import type { QueueMessages, QueueName } from '../core/messages.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
@@ -13,6 +14,11 @@ export type Steps = { readonly [Q in QueueName]: (message: QueueMessages[Q]) => 
 const CONCURRENCY: Record<QueueName, number> = { turns: 32, executions: 128, placements: 16 }
 const RECONCILE_EVERY_MS = 5_000
 
+export interface Workers {
+  /** Takes no more messages and waits for the steps that run, at most this long: a step that is left behind is as good as crashed, which is safe. */
+  stop(patienceMs: number): Promise<void>
+}
+
 /** Feeds every queue to its step and runs the reconciler, as Lambda's mappings and schedule do. */
 export function startWorkers(options: {
   readonly sqs: SQSClient
@@ -20,7 +26,7 @@ export function startWorkers(options: {
   readonly steps: Steps
   readonly reconciler: ReconcilerDeps
   readonly telemetry: Telemetry
-}): { stop(): Promise<void> } {
+}): Workers {
   const { sqs, resources, steps, reconciler, telemetry } = options
   const stopping = new AbortController()
   const onError = (queue: QueueName) => (error: unknown, delivery: { readonly receives: number } | null) =>
@@ -55,10 +61,13 @@ export function startWorkers(options: {
     buryFrom('placements'),
     reconcileUntil(stopping.signal, reconciler, telemetry),
   ]
+  const finished = Promise.allSettled(loops).then(() => undefined)
   return {
-    stop: async () => {
+    stop: async (patienceMs) => {
       stopping.abort()
-      await Promise.allSettled(loops)
+      const patience = new AbortController()
+      await Promise.race([finished, delay(patienceMs, undefined, { signal: patience.signal }).catch(() => undefined)])
+      patience.abort()
     },
   }
 }
@@ -66,10 +75,7 @@ export function startWorkers(options: {
 async function reconcileUntil(signal: AbortSignal, deps: ReconcilerDeps, telemetry: Telemetry): Promise<void> {
   while (!signal.aborted) {
     await reconcile(deps).catch((error: unknown) => telemetry.emit({ event: 'reconcile', outcome: 'error', detail: describe(error) }))
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, RECONCILE_EVERY_MS)
-      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
-    })
+    await delay(RECONCILE_EVERY_MS, undefined, { signal }).catch(() => undefined)
   }
 }
 

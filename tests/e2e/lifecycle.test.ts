@@ -25,6 +25,21 @@ describe('the local server', () => {
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
   })
 
+  it('stops soon while code runs, and ends that too', async () => {
+    const server = await startServer({ env: { CELLBLOCK_POOL: '0' } })
+    const { id } = await server.native.run(
+      await server.native.createContainer(),
+      'import time\nprint("on", flush=True)\ntime.sleep(3600)',
+      0,
+    )
+    for await (const event of server.native.events(id)) if (event.event === 'stdout') break
+    const began = performance.now()
+    expect(await server.stop()).toBe(0)
+    // Far below the hour that the code wants, and below the 50 s for which a step follows it.
+    expect(performance.now() - began).toBeLessThan(30_000)
+    expect(await sandboxCount(server)).toBe(0)
+  })
+
   it('claims a warm sandbox for the first execution and starts another one in its place', async () => {
     const server = await startServer({ env: { CELLBLOCK_POOL: '1' } })
     try {

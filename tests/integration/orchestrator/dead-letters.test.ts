@@ -46,7 +46,7 @@ beforeAll(async () => {
       },
     },
   })
-  stop = () => workers.stop()
+  stop = () => workers.stop(30_000)
 })
 afterAll(async () => {
   await stop()
