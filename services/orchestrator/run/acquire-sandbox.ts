@@ -1,4 +1,3 @@
-import { nudgeExecution } from '../../core/accept-execution.ts'
 import type { Container } from '../../core/container.ts'
 import type { Execution } from '../../core/execution.ts'
 import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/new-sandbox.ts'
@@ -8,7 +7,7 @@ import type { RunDeps } from '../deps.ts'
 export type Acquired =
   | { readonly kind: 'live'; readonly session: SandboxSession; readonly container: Container }
   /** A sandbox is being started for this container; the place worker nudges the execution when it is ready. */
-  | { readonly kind: 'starting' }
+  | { readonly kind: 'starting'; readonly sandboxId: string }
   /** Starts have failed for too long. */
   | { readonly kind: 'failed' }
   /** The container was deleted, or another step changed it. */
@@ -57,7 +56,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
       const sandbox = await table.sandboxes.get(present.sandboxId)
       const session = sandbox === null ? null : remember(sandbox)
       if (session !== null) return { kind: 'live', session, container: present }
-      if (sandbox?.state === 'starting') return { kind: 'starting' }
+      if (sandbox?.state === 'starting') return { kind: 'starting', sandboxId: sandbox.id }
       const neverRan = sandbox !== null && sandbox.address === null
       if (neverRan && clock.now() - execution.createdAt > SANDBOX_START_MS) return { kind: 'failed' }
       const freed = await give(present, null, neverRan ? present.stateLost : 'The sandbox that held them has ended.')
@@ -100,7 +99,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
         candidate.image === deps.image
       if (!fits || (await table.sandboxes.reserve(candidate.id, { tenant, containerId: id }, clock.now())) === null) continue
       void queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined)
-      if ((await give(container, candidate.id, stateLost)) !== null) return { kind: 'starting' }
+      if ((await give(container, candidate.id, stateLost)) !== null) return { kind: 'starting', sandboxId: candidate.id }
       await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: candidate.id }, { group: '_pool' })
       return { kind: 'moved' }
     }
@@ -114,7 +113,6 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
     await table.sandboxes.create(sandbox)
     if ((await give(container, sandbox.id, container.stateLost)) === null) {
       await table.sandboxes.remove(sandbox.id)
-      await nudgeExecution(queue, tenant, id, executionId)
       return { kind: 'moved' }
     }
     await queue.send(
@@ -122,7 +120,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
       { v: 1, type: 'sandbox.place', tenant, sandboxId: sandbox.id, containerId: id, executionId },
       { group: tenant },
     )
-    return { kind: 'starting' }
+    return { kind: 'starting', sandboxId: sandbox.id }
   }
 
   async function abandonById(container: Container): Promise<Container | null> {

@@ -1,7 +1,7 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import type { Container } from '../../core/container.ts'
 import { topicOf, type EventBatch, type EventOwner } from '../../core/events.ts'
-import type { Execution, ExecutionResult, Lost } from '../../core/execution.ts'
+import type { Execution, Lost } from '../../core/execution.ts'
 import { OutputAssembler } from '../../core/output-assembler.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
 import { SupervisorError, type ExecuteRequest, type SupervisorEnvelope } from '../../core/ports/supervisor.ts'
@@ -15,8 +15,10 @@ import { EventLogWriter } from './event-log-writer.ts'
 import { followEvents } from './follow.ts'
 import { keepLease, LeaseLost } from './lease-keeper.ts'
 import { endOf, lostIn } from './outcome.ts'
+import { resultOf } from './result-of.ts'
 import { needsSync, syncFiles } from './sync-files.ts'
 import { watchCancel } from './watch-cancel.ts'
+import { watchSandbox } from './watch-sandbox.ts'
 
 const RECONNECTS = 3
 /** The supervisor ends an execution at its time limit by itself; one that is silent this much longer is given up. */
@@ -59,10 +61,18 @@ export async function runInSandbox(
     () => deps.clock.now(),
     lose,
   )
+  const silent = new AbortController()
+  const watch = watchSandbox(
+    (signal) => deps.supervisor.health(session.address, 0, signal),
+    () => silent.abort(new SandboxLost('sandbox_lost')),
+  )
+  const stop = AbortSignal.any([abort.signal, silent.signal])
   const budget = setTimeout(() => handOver.abort(), deps.stepBudgetMs)
+  let mayHaveRun = options.mode !== 'fresh'
   let log: EventLogWriter | null = null
   try {
-    const row = options.mode === 'fresh' ? await prepare(deps, taken, container, session, abort.signal) : taken
+    const row = options.mode === 'fresh' ? await prepare(deps, taken, container, session, stop) : taken
+    mayHaveRun = true
     const opened = await openLog(deps, row, options.mode === 'resumed', lose)
     log = opened.log
     const source = await cellsOf(deps.objects, row.source)
@@ -76,19 +86,21 @@ export async function runInSandbox(
     const cancel = watchCancel(deps, row, () => deps.supervisor.interrupt(session, row.id, 2000))
     let envelope: SupervisorEnvelope | null
     try {
-      const signal = AbortSignal.any([abort.signal, handOver.signal])
+      const signal = AbortSignal.any([stop, handOver.signal])
       envelope = await follow(deps, row, session, request, { ...opened, assembler, wasHandedOver: options.mode === 'resumed' }, signal)
     } finally {
       cancel.close()
     }
-    abort.signal.throwIfAborted()
+    stop.throwIfAborted()
     if (envelope === null) return await passOn(deps, row, log)
-    await commitEnd(deps, row, container, session, assembler, log, envelope, abort.signal)
+    await commitEnd(deps, row, container, session, assembler, log, envelope, stop)
   } catch (cause) {
     abort.signal.throwIfAborted()
+    if (silent.signal.aborted) throw mayHaveRun ? silent.signal.reason : new SandboxUnreachable('It stopped answering', { cause })
     throw cause
   } finally {
     clearTimeout(budget)
+    watch.stop()
     log?.stop()
     lease.stop()
   }
@@ -249,37 +261,6 @@ async function commitEnd(
   if (ended === null) throw new LeaseLost(row.id)
   if (row.lostBefore.length > 0) await deps.table.containers.stateLossTold(row.tenant, row.containerId, container.generation)
   emitOutcome(deps, ended)
-}
-
-function resultOf(
-  deps: RunDeps,
-  row: Execution,
-  container: Container,
-  assembler: OutputAssembler,
-  envelope: SupervisorEnvelope,
-  files: ExecutionResult['files'],
-  lost: readonly Lost[],
-): ExecutionResult {
-  const startedAt = row.startedAt ?? row.createdAt
-  const sandboxSeconds = envelope.runMs / 1000
-  return {
-    cells: assembler.cells(),
-    stdout: assembler.stdout,
-    stderr: assembler.stderr,
-    error: assembler.error,
-    files,
-    lost,
-    usage: {
-      queueMs: Math.max(0, startedAt - row.createdAt),
-      startMs: Math.max(0, deps.clock.now() - startedAt - envelope.runMs),
-      runMs: envelope.runMs,
-      cpuMs: envelope.cpuMs,
-      peakMemoryBytes: envelope.peakMemoryBytes,
-      outputBytes: envelope.outputBytes,
-      sandboxSeconds,
-      costUsd: sandboxSeconds * deps.costPerSecond(container.memoryTier),
-    },
-  }
 }
 
 function emitOutcome(deps: RunDeps, row: Execution): void {

@@ -7,6 +7,7 @@ import type { Patch } from '../../core/ports/table.ts'
 import type { SandboxSession } from '../../core/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 import { createSandboxFinder, type SandboxFinder } from './acquire-sandbox.ts'
+import { dropDeadHead } from './drop-head.ts'
 import { tellEnd } from './end-execution.ts'
 import { endCancelled, endLost, endUnstarted } from './end-without-result.ts'
 import { LeaseLost } from './lease-keeper.ts'
@@ -30,8 +31,10 @@ export function createRunStep(deps: RunDeps): (message: ExecutionMessage) => Pro
     try {
       await step.advance(container)
     } catch (cause) {
-      // Somebody else holds the row now and goes on.
       if (!(cause instanceof LeaseLost)) throw cause
+      // Somebody else holds the row now and goes on, or the answer to the commit of the end got lost.
+      const present = await deps.table.executions.get(tenant, id)
+      if (present !== null && hasEnded(present.status)) await tellEnd(deps, present)
     }
   }
 }
@@ -57,11 +60,18 @@ class RunStep {
     return this.#begin(container)
   }
 
-  /** Not at the head: its turn comes when its predecessor ends. Missing from the queue: a crash came between two writes of its acceptance. */
+  /**
+   * Not at the head: its turn comes when its predecessor ends, or is found dead: who waits that long stands behind no acceptance under way.
+   * Missing from the queue: a crash came between two writes of its acceptance.
+   */
   async #rejoin(container: Container): Promise<void> {
     const { table, queue, clock } = this.#deps
-    if (container.queue.includes(this.#row.id)) return
     const now = clock.now()
+    const [head] = container.queue
+    if (head !== undefined && container.queue.includes(this.#row.id)) {
+      if (now - this.#row.createdAt >= NUDGE_AFTER_MS) await dropDeadHead(this.#deps, container, head)
+      return
+    }
     const after = await table.containers.enqueue(container.tenant, container.id, this.#row.id, now, now + NUDGE_AFTER_MS)
     if (typeof after !== 'string' && after.queue[0] === this.#row.id)
       await nudgeExecution(queue, container.tenant, container.id, this.#row.id)
@@ -87,7 +97,7 @@ class RunStep {
       if (session === null) {
         const acquired = await this.#finder.acquire(present, taken)
         if (acquired.kind === 'failed') return void (await endUnstarted(this.#deps, taken))
-        if (acquired.kind !== 'live') return this.#release(taken)
+        if (acquired.kind !== 'live') return this.#waitForSandbox(taken, acquired)
         session = acquired.session
         present = acquired.container
       }
@@ -145,6 +155,17 @@ class RunStep {
     const lease = { owner: this.#deps.workerId, now, expiresAt: now + LEASE_MS }
     const taken = await this.#deps.table.executions.take(this.#row.tenant, this.#row.id, lease, patch)
     return taken.kind === 'taken' ? taken.row : null
+  }
+
+  /** The message that tells of the sandbox may have found the row held, so what it would have told is looked up after letting go. */
+  async #waitForSandbox(
+    taken: Execution,
+    acquired: { readonly kind: 'starting'; readonly sandboxId: string } | { readonly kind: 'moved' },
+  ): Promise<void> {
+    await this.#release(taken)
+    const { table, queue } = this.#deps
+    const sandbox = acquired.kind === 'starting' ? await table.sandboxes.get(acquired.sandboxId) : null
+    if (sandbox?.state !== 'starting') await nudgeExecution(queue, taken.tenant, taken.containerId, taken.id)
   }
 
   async #release(taken: Execution): Promise<void> {

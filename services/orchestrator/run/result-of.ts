@@ -1,0 +1,37 @@
+import type { Container } from '../../core/container.ts'
+import type { Execution, ExecutionResult, Lost } from '../../core/execution.ts'
+import type { OutputAssembler } from '../../core/output-assembler.ts'
+import type { SupervisorEnvelope } from '../../core/ports/supervisor.ts'
+import type { RunDeps } from '../deps.ts'
+
+/** What an execution hands back: the kernel's outputs, and the supervisor's word for all that is measured. */
+export function resultOf(
+  deps: RunDeps,
+  row: Execution,
+  container: Container,
+  assembler: OutputAssembler,
+  envelope: SupervisorEnvelope,
+  files: ExecutionResult['files'],
+  lost: readonly Lost[],
+): ExecutionResult {
+  const startedAt = row.startedAt ?? row.createdAt
+  const sandboxSeconds = envelope.runMs / 1000
+  return {
+    cells: assembler.cells(),
+    stdout: assembler.stdout,
+    stderr: assembler.stderr,
+    error: assembler.error,
+    files,
+    lost,
+    usage: {
+      queueMs: Math.max(0, startedAt - row.createdAt),
+      startMs: Math.max(0, deps.clock.now() - startedAt - envelope.runMs),
+      runMs: envelope.runMs,
+      cpuMs: envelope.cpuMs,
+      peakMemoryBytes: envelope.peakMemoryBytes,
+      outputBytes: envelope.outputBytes,
+      sandboxSeconds,
+      costUsd: sandboxSeconds * deps.costPerSecond(container.memoryTier),
+    },
+  }
+}

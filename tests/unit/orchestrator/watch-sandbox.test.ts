@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { LOOK_EVERY_MS, MISSES, watchSandbox } from '../../../services/orchestrator/run/watch-sandbox.ts'
+
+describe('watchSandbox', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it('says once that a sandbox stopped answering', async () => {
+    let silent = 0
+    watchSandbox(
+      () => Promise.reject(new Error('no answer')),
+      () => void silent++,
+    )
+    await vi.advanceTimersByTimeAsync(LOOK_EVERY_MS * MISSES - 1)
+    expect(silent).toBe(0)
+    await vi.advanceTimersByTimeAsync(LOOK_EVERY_MS * 10)
+    expect(silent).toBe(1)
+  })
+
+  it('forgives a sandbox that answers again in time', async () => {
+    let looks = 0
+    let silent = 0
+    const watch = watchSandbox(
+      () => (++looks % MISSES === 0 ? Promise.resolve() : Promise.reject(new Error('no answer'))),
+      () => void silent++,
+    )
+    await vi.advanceTimersByTimeAsync(LOOK_EVERY_MS * 30)
+    expect([looks, silent]).toEqual([30, 0])
+    watch.stop()
+    await vi.advanceTimersByTimeAsync(LOOK_EVERY_MS * 10)
+    expect(looks).toBe(30)
+  })
+})
