@@ -24,8 +24,8 @@ export interface NewExecution {
 export const NUDGE_AFTER_MS = 10_000
 
 /**
- * Accepts an execution: the row first (the promise), then its place in the container's queue, then the nudge. Repeating it with the
- * same id changes nothing. Throws ServiceError `container_not_found` or `too_many_queued`; then nothing was accepted.
+ * Accepts an execution: its row (the promise) and its place in the container's queue, then the nudge. Repeating it with the same id changes
+ * nothing. Throws ServiceError `container_not_found` or `too_many_queued`; then nothing was accepted.
  */
 export async function acceptExecution(
   ports: { readonly table: Table; readonly queue: Queue },
@@ -52,12 +52,13 @@ export async function acceptExecution(
     tailEvents: [],
     dueAt,
   }
-  const [, container] = await Promise.all([
+  const [isNew, container] = await Promise.all([
     table.executions.create(execution),
     table.containers.enqueue(wanted.tenant, wanted.containerId, wanted.id, now, dueAt),
   ])
   if (typeof container === 'string') {
-    await table.executions.remove(wanted.tenant, wanted.id)
+    // A row from an earlier call stays: it may have a result by now.
+    if (isNew) await table.executions.remove(wanted.tenant, wanted.id)
     if (container === 'missing')
       throw new ServiceError('container_not_found', `No container "${wanted.containerId}" exists. Create one with POST /v1/containers.`)
     throw new ServiceError(

@@ -1,4 +1,4 @@
-import type { MemoryTier } from './limits.ts'
+import { LIMITS, type MemoryTier } from './limits.ts'
 
 /** The user's stateful notebook session: a kernel namespace and `/mnt/data`. Times are epoch ms. */
 export interface Container {
@@ -27,6 +27,9 @@ export interface Container {
   readonly deletedAt: number | null
   readonly dueAt: number | null
 }
+
+/** Files and history of a container outlive its last use by this, milliseconds. */
+export const CONTAINER_KEPT_MS = LIMITS.retentionDays * 86_400_000
 
 /** Idle, so that its sandbox may go: nothing runs or waits and nobody used it for the agreed time. */
 export const isIdle = (container: Container, now: number): boolean =>

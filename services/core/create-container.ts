@@ -1,4 +1,4 @@
-import type { Container } from './container.ts'
+import { CONTAINER_KEPT_MS, type Container } from './container.ts'
 import { newId } from './ids.ts'
 import { LIMITS, type MemoryTier } from './limits.ts'
 import type { Table } from './ports/table.ts'
@@ -32,7 +32,8 @@ export async function createContainer(table: Table, wanted: NewContainer, now: n
     syncedFilesVersion: 0,
     stateLost: null,
     deletedAt: null,
-    dueAt: null,
+    // One that nobody ever uses goes as well.
+    dueAt: now + CONTAINER_KEPT_MS,
   }
   await table.containers.create(container)
   return container

@@ -49,6 +49,9 @@ export const LIMITS = {
   linkDays: 7,
   /** Files and variables of a container outlive its sandbox by this, days since it was last used. */
   retentionDays: 30,
+  /** An ended response is kept this long, days; one that was not to be stored only as long as its stream may be read, minutes. */
+  responseDays: 30,
+  unstoredResponseMinutes: 60,
   defaultIdleMinutes: 20,
   maxIdleMinutes: 1_440,
   maxContainerNameBytes: 256,

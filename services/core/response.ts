@@ -1,7 +1,7 @@
 import type { BlobRef, ExecutionUsage, Lost } from './execution.ts'
 import type { ExecutionFile } from './file.ts'
 import type { Lease } from './lease.ts'
-import type { MemoryTier } from './limits.ts'
+import { LIMITS, type MemoryTier } from './limits.ts'
 import type { MimeBundle } from './outputs.ts'
 import type { ResponseEvent } from './events.ts'
 
@@ -10,6 +10,10 @@ export type ResponseStatus = (typeof RESPONSE_STATUSES)[number]
 
 const TERMINAL: readonly ResponseStatus[] = ['completed', 'failed', 'incomplete', 'cancelled']
 export const hasResponseEnded = (status: ResponseStatus): boolean => TERMINAL.includes(status)
+
+/** When a response that ends now is removed, epoch ms. */
+export const responseRemoval = ({ request }: Pick<Response, 'request'>, endedAt: number): number =>
+  endedAt + (request.store ? LIMITS.responseDays * 86_400_000 : LIMITS.unstoredResponseMinutes * 60_000)
 
 /** What the caller asked for, checked by the API and kept whole. Field names are the wire's. */
 export interface ResponseRequest {

@@ -1,48 +1,61 @@
 import { topicOf } from '../core/events.ts'
 import { LEASE_MS } from '../core/lease.ts'
 import { ExecutionMessage, TurnMessage, type QueueName } from '../core/messages.ts'
+import { responseRemoval } from '../core/response.ts'
 import type { ReconcilerDeps } from './deps.ts'
 import { endDeadLetter } from './run/end-without-result.ts'
 
+/** `busy`: somebody works on it, so it is not dead yet. */
+export type Buried = 'buried' | 'busy'
+
 /**
  * What becomes of a message that failed every time: the job it names ends `failed` with the reason `dead_letter`. One that names no job
- * is reported and dropped. A job that ended meanwhile stays as it is.
+ * is reported and dropped. A job that ended meanwhile stays as it is. Throws when the job is busy.
  */
 export function createDeadLetterStep(deps: ReconcilerDeps): (queue: QueueName, body: string) => Promise<void> {
   return async (queue, body) => {
     const message = parse(body)
     const execution = ExecutionMessage.safeParse(message)
     const turn = TurnMessage.safeParse(message)
-    const now = deps.clock.now()
-    const lease = { owner: deps.workerId, now, expiresAt: now + LEASE_MS }
-    if (execution.success) {
-      const taken = await deps.table.executions.take(execution.data.tenant, execution.data.executionId, lease)
-      if (taken.kind === 'busy') throw new Error('Somebody works on it; look again later')
-      if (taken.kind === 'taken') await endDeadLetter(deps, taken.row)
-    } else if (turn.success) {
-      await endResponse(deps, turn.data, lease)
-    }
+    const buried = execution.success
+      ? await buryExecution(deps, execution.data.tenant, execution.data.executionId)
+      : turn.success
+        ? await buryResponse(deps, turn.data.tenant, turn.data.responseId)
+        : null
+    if (buried === 'busy') throw new Error('Somebody works on it; look again later')
     deps.telemetry.emit({
       event: 'dead_letter',
-      outcome: execution.success || turn.success ? 'job_failed' : 'unknown_message',
+      outcome: buried === null ? 'unknown_message' : 'job_failed',
       queue,
       bytes: body.length,
     })
   }
 }
 
-async function endResponse(
-  deps: ReconcilerDeps,
-  message: TurnMessage,
-  lease: { owner: string; now: number; expiresAt: number },
-): Promise<void> {
-  const { tenant, responseId } = message
-  const taken = await deps.table.responses.take(tenant, responseId, lease)
-  if (taken.kind === 'busy') throw new Error('Somebody works on it; look again later')
-  if (taken.kind !== 'taken') return
+/** Ends an execution that no step gets to its end, unless it has ended. */
+export async function buryExecution(deps: ReconcilerDeps, tenant: string, id: string): Promise<Buried> {
+  const taken = await deps.table.executions.take(tenant, id, leaseOf(deps))
+  if (taken.kind === 'busy') return 'busy'
+  if (taken.kind === 'taken') await endDeadLetter(deps, taken.row)
+  return 'buried'
+}
+
+/** Ends a response that no step gets to its end, unless it has ended. */
+export async function buryResponse(deps: ReconcilerDeps, tenant: string, id: string): Promise<Buried> {
+  const lease = leaseOf(deps)
+  const taken = await deps.table.responses.take(tenant, id, lease)
+  if (taken.kind === 'busy') return 'busy'
+  if (taken.kind !== 'taken') return 'buried'
   const error = { code: 'dead_letter', message: 'Every try to work on this response failed; the operator finds the cause in the logs.' }
-  await deps.table.responses.commit(tenant, responseId, taken.row.fence, { status: 'failed', error, completedAt: lease.now })
-  deps.signals.notify(topicOf('response', responseId))
+  const end = { status: 'failed', error, completedAt: lease.now } as const
+  await deps.table.responses.commit(tenant, id, taken.row.fence, end, { removeAt: responseRemoval(taken.row, lease.now) })
+  deps.signals.notify(topicOf('response', id))
+  return 'buried'
+}
+
+function leaseOf(deps: ReconcilerDeps): { readonly owner: string; readonly now: number; readonly expiresAt: number } {
+  const now = deps.clock.now()
+  return { owner: deps.workerId, now, expiresAt: now + LEASE_MS }
 }
 
 function parse(body: string): unknown {

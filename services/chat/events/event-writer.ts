@@ -63,9 +63,9 @@ export class EventWriter {
     return this.#writtenSeq
   }
 
-  /** Rough size of what waits, characters. */
-  get waitingChars(): number {
-    return this.#waiting.reduce((sum, event) => sum + JSON.stringify(event).length, 0)
+  /** Size of what waits, bytes of JSON. */
+  get waitingBytes(): number {
+    return Buffer.byteLength(JSON.stringify(this.#waiting))
   }
 
   /** Deltas of one item that wait together become one event. */

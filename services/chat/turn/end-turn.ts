@@ -1,12 +1,12 @@
 import { topicOf } from '../../core/events.ts'
-import type { ResponseStatus } from '../../core/response.ts'
+import { responseRemoval, type ResponseStatus } from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import { RowLost } from './hold-row.ts'
 import { abandonPending } from './settle-pending.ts'
 import type { Turn } from './turn.ts'
 
-/** Events up to this many characters ride in the row. */
-const MAX_TAIL = 32 * 1024
+/** Events up to this many bytes of JSON ride in the row. */
+const MAX_TAIL_BYTES = 32 * 1024
 
 /** Commits the one terminal state. The last events ride in the row; a terminal event too big for that is made from the row by its readers. */
 export async function endTurn(
@@ -17,13 +17,15 @@ export async function endTurn(
   const { row, writer } = turn
   await abandonPending(deps, turn)
   closeOpenItems(turn)
-  if (writer.waitingChars > MAX_TAIL) await writer.drain()
+  if (writer.waitingBytes > MAX_TAIL_BYTES) await writer.drain()
   const completedAt = deps.clock.now()
   const response = turn.render({ status, completedAt })
-  if (JSON.stringify(response).length <= MAX_TAIL) writer.emit({ type: `response.${status}`, data: { response } }, 'paced')
+  if (Buffer.byteLength(JSON.stringify(response)) <= MAX_TAIL_BYTES)
+    writer.emit({ type: `response.${status}`, data: { response } }, 'paced')
   const patch = await turn.snapshot().patch()
   const tailEvents = await writer.takeTail()
-  const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, { ...patch, status, completedAt, tailEvents })
+  const end = { ...patch, status, completedAt, tailEvents }
+  const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, end, { removeAt: responseRemoval(row, completedAt) })
   if (ended === null) throw new RowLost(row.id)
   deps.signals.notify(topicOf('response', row.id))
 }

@@ -44,14 +44,15 @@ export interface LeasedStore<Row extends LeasedRow> {
   take(tenant: string, id: string, lease: { owner: string; now: number; expiresAt: number }, patch?: Patch<Row>): Promise<Taken<Row>>
   /**
    * Writes under the fencing number; null when it is not the row's any more or the row has ended. `release` gives the lease back.
-   * `extendTo` moves the lease's end and `dueAt` there. A patch to a terminal status gives the lease back and clears `dueAt` by itself.
+   * `extendTo` moves the lease's end and `dueAt` there. A patch to a terminal status gives the lease back and clears `dueAt` by itself,
+   * or sets it to `removeAt`, when the reconciler shall remove the ended row (epoch ms).
    */
   commit(
     tenant: string,
     id: string,
     fence: number,
     patch: Patch<Row>,
-    options?: { release?: boolean; extendTo?: number; dueAt?: number },
+    options?: { release?: boolean; extendTo?: number; dueAt?: number; removeAt?: number },
   ): Promise<Row | null>
   /** Marks the wish to cancel on a row that has not ended; returns the row as it is afterwards, null when there is none. */
   requestCancel(tenant: string, id: string, now: number): Promise<Row | null>
@@ -82,12 +83,14 @@ export interface ContainerStore {
   /**
    * Gives the container its next sandbox (or none), if `generation` is still the row's and it is not deleted. A sandbox adds one to the
    * generation and sets `syncedFilesVersion` to 0 for the first one, to -1 for any later one: those need every file of the container.
+   * `whileUnused`: only if no execution runs or waits in it.
    */
   setSandbox(
     tenant: string,
     id: string,
     generation: number,
     change: { readonly sandboxId: string | null; readonly stateLost: string | null; readonly dueAt: number | null },
+    options?: { readonly whileUnused?: boolean },
   ): Promise<Container | null>
   /** Adds one to `filesVersion` and sets `lastActiveAt`; null when missing or deleted. */
   filesChanged(tenant: string, id: string, now: number): Promise<Container | null>

@@ -1,13 +1,11 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
-import { isIdle, type Container } from '../../core/container.ts'
+import { CONTAINER_KEPT_MS, isIdle, type Container } from '../../core/container.ts'
 import { hasEnded } from '../../core/execution.ts'
-import { LIMITS } from '../../core/limits.ts'
 import { objectPrefix } from '../../core/object-keys.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
-
-const RETENTION_MS = LIMITS.retentionDays * 86_400_000
+import { dropDeadHead } from '../run/drop-head.ts'
 
 /** Looks after a container: its queue, its idle sandbox, its end. */
 export async function repairContainer(deps: ReconcilerDeps, due: DueRow): Promise<void> {
@@ -17,21 +15,24 @@ export async function repairContainer(deps: ReconcilerDeps, due: DueRow): Promis
   const head = container.queue[0]
   if (head !== undefined) return advanceHead(deps, container, head)
   const now = deps.clock.now()
-  if (now > container.lastActiveAt + RETENTION_MS) {
+  if (now > container.lastActiveAt + CONTAINER_KEPT_MS) {
     await deps.table.containers.markDeleted(container.tenant, container.id, now)
     return
   }
   if (container.sandboxId === null)
-    return deps.table.containers.postpone(container.tenant, container.id, container.lastActiveAt + RETENTION_MS)
+    return deps.table.containers.postpone(container.tenant, container.id, container.lastActiveAt + CONTAINER_KEPT_MS)
   if (!isIdle(container, now)) {
     return deps.table.containers.postpone(container.tenant, container.id, container.lastActiveAt + container.expiresAfterMinutes * 60_000)
   }
   const stateLost = `The sandbox was stopped after ${container.expiresAfterMinutes} idle minutes. Files were kept.`
-  const freed = await deps.table.containers.setSandbox(container.tenant, container.id, container.generation, {
-    sandboxId: null,
-    stateLost,
-    dueAt: container.lastActiveAt + RETENTION_MS,
-  })
+  // Somebody may use it again by now: then its sandbox stays.
+  const freed = await deps.table.containers.setSandbox(
+    container.tenant,
+    container.id,
+    container.generation,
+    { sandboxId: null, stateLost, dueAt: container.lastActiveAt + CONTAINER_KEPT_MS },
+    { whileUnused: true },
+  )
   if (freed !== null) await stopSandbox(deps, container.sandboxId)
 }
 
@@ -47,8 +48,7 @@ async function advanceHead(deps: ReconcilerDeps, container: Container, head: str
   }
   // A row that is missing for a moment belongs to an acceptance under way.
   if (row === null && now - container.lastActiveAt < NUDGE_AFTER_MS) return deps.table.containers.postpone(tenant, id, now + NUDGE_AFTER_MS)
-  const next = (await deps.table.containers.dequeue(tenant, id, head, container.lastActiveAt, now + NUDGE_AFTER_MS))?.queue[0]
-  if (next !== undefined) await nudgeExecution(deps.queue, tenant, id, next)
+  await dropDeadHead(deps, container, head)
 }
 
 /** Takes away all that a deleted container left; each part may be repeated, and the row goes last. */
@@ -56,15 +56,23 @@ async function sweepContainer(deps: ReconcilerDeps, container: Container): Promi
   const { tenant, id } = container
   const { executions, events, files, containers } = deps.table
   if (container.sandboxId !== null) await stopSandbox(deps, container.sandboxId)
-  for (;;) {
-    const page = await executions.listByContainer(tenant, id, { after: null, limit: 100, order: 'asc' })
-    for (const execution of page.rows) {
-      await events.removeAll({ kind: 'execution', tenant, id: execution.id })
-      await executions.remove(tenant, execution.id)
-    }
-    if (!page.hasMore || page.rows.length === 0) break
+  for (const executionId of await executionsOf(deps, container)) {
+    await events.removeAll({ kind: 'execution', tenant, id: executionId })
+    await executions.remove(tenant, executionId)
   }
   for (const file of await files.all(tenant, id)) await files.remove(tenant, id, file.id)
   await deps.objects.deletePrefix(objectPrefix(tenant, id))
   await containers.remove(tenant, id)
+}
+
+/** All of them before the first is removed: a page begins after a row that has to be there. */
+async function executionsOf(deps: ReconcilerDeps, { tenant, id }: Container): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (let after: string | null = null; ; after = ids.at(-1) ?? null) {
+    const { rows, hasMore } = await deps.table.executions.listByContainer(tenant, id, { after, limit: 100, order: 'asc' })
+    ids.push(...rows.map((row) => row.id))
+    if (!hasMore) return ids
+    // The list may still name rows that an interrupted pass removed; it catches up by the next one.
+    if (rows.length === 0) throw new Error('The list of executions lags behind the rows')
+  }
 }

@@ -1,32 +1,50 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
-import { hasEnded } from '../../core/execution.ts'
+import { hasEnded, type Execution } from '../../core/execution.ts'
 import { LEASE_MS } from '../../core/lease.ts'
+import { LIMITS } from '../../core/limits.ts'
 import type { DueRow } from '../../core/ports/table.ts'
+import { removeResponse } from '../../core/remove-response.ts'
 import { hasResponseEnded } from '../../core/response.ts'
+import { buryExecution, buryResponse } from '../dead-letters.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { endOverdue } from '../run/end-without-result.ts'
 
-/** An execution that nobody began for this long ends `timed_out`, milliseconds. */
+/** An execution whose code reached no sandbox for this long ends `timed_out`, milliseconds. */
 const MAX_WAIT_MS = 3_600_000
+/**
+ * A job that nobody holds this long after its own time limit fails in every step, milliseconds. A message that fails is often answered as
+ * busy at its next try, so the dead-letter queue alone would not see it.
+ */
+const GIVE_UP_MS = 600_000
 
 /** A job whose message never came, or whose worker died: a nudge is enough, the step reads the rows. */
 export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promise<void> {
   const row = await deps.table.executions.get(due.tenant, due.id)
   if (row === null || hasEnded(row.status)) return
   const now = deps.clock.now()
-  if (row.status === 'queued' && now - row.createdAt > MAX_WAIT_MS) {
+  if (row.sandboxId === null && now - row.createdAt > MAX_WAIT_MS) {
     const taken = await deps.table.executions.take(row.tenant, row.id, { owner: deps.workerId, now, expiresAt: now + LEASE_MS })
     if (taken.kind === 'taken') await endOverdue(deps, taken.row)
     return
   }
+  if (row.sandboxId !== null && now > endsAt(row) + GIVE_UP_MS && (await buryExecution(deps, row.tenant, row.id)) === 'buried') return
   await deps.table.executions.postpone(row.tenant, row.id, Math.max(now + NUDGE_AFTER_MS, row.lease?.expiresAt ?? 0))
   await nudgeExecution(deps.queue, row.tenant, row.containerId, row.id)
 }
 
+const endsAt = (row: Execution): number => (row.startedAt ?? row.createdAt) + row.timeoutSeconds * 1000
+
+/** As an execution; one that has ended is due when its time here is over. */
 export async function repairResponse(deps: ReconcilerDeps, due: DueRow): Promise<void> {
   const row = await deps.table.responses.get(due.tenant, due.id)
-  if (row === null || hasResponseEnded(row.status)) return
+  if (row === null) return
   const now = deps.clock.now()
+  if (hasResponseEnded(row.status)) {
+    if (row.dueAt !== null && row.dueAt <= now) await removeResponse(deps, row.tenant, row.id)
+    return
+  }
+  const mayEndBy = row.createdAt + LIMITS.maxResponseSeconds * 1000 + GIVE_UP_MS
+  if (now > mayEndBy && (await buryResponse(deps, row.tenant, row.id)) === 'buried') return
   await deps.table.responses.postpone(row.tenant, row.id, Math.max(now + NUDGE_AFTER_MS, row.lease?.expiresAt ?? 0))
   await deps.queue.send('turns', { v: 1, type: 'response.step', tenant: row.tenant, responseId: row.id }, { group: row.tenant })
 }

@@ -53,7 +53,7 @@ export function createContainerStore(items: Items): ContainerStore {
       return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId)))
     },
 
-    async setSandbox(tenant, id, generation, change) {
+    async setSandbox(tenant, id, generation, change, { whileUnused = false } = {}) {
       const actions = [
         assign('sandboxId', change.sandboxId),
         assign('stateLost', change.stateLost),
@@ -61,7 +61,8 @@ export function createContainerStore(items: Items): ContainerStore {
         // A later sandbox has been told of nothing yet; the first one of a container has missed nothing but `filesVersion`.
         ...(change.sandboxId === null ? [] : [increment('generation'), set('syncedFilesVersion', generation === 0 ? 0 : -1)]),
       ]
-      return decode(await items.update(keyOf(tenant, id), actions, all(isLive, equals('generation', generation))))
+      const isPresent = all(isLive, equals('generation', generation))
+      return decode(await items.update(keyOf(tenant, id), actions, whileUnused ? all(isPresent, shorterThan('queue', 1)) : isPresent))
     },
 
     async filesChanged(tenant, id, now) {

@@ -52,11 +52,11 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
       }
     },
 
-    async commit(tenant, id, fence, patch, { release = false, extendTo, dueAt } = {}): Promise<Row | null> {
+    async commit(tenant, id, fence, patch, { release = false, extendTo, dueAt, removeAt } = {}): Promise<Row | null> {
       const isMine = all(isLive, equals('fence', fence))
       const ends = patch.status !== undefined && !kind.live.includes(patch.status)
       if (ends) {
-        const actions = [...patchActions(kind.codec, patch, ['dueAt']), remove('lease'), remove('dueAt')]
+        const actions = [...patchActions(kind.codec, patch, ['dueAt']), remove('lease'), assign('dueAt', removeAt ?? null)]
         return decode(await items.update(keyOf(tenant, id), actions, isMine))
       }
       const nextDueAt = dueAt ?? patch.dueAt ?? extendTo

@@ -106,6 +106,17 @@ export function containerStoreContract(table: () => Table): void {
       })
     })
 
+    it('keep their sandbox while an execution waits, when it was to go only from an unused one', async () => {
+      const row = await created()
+      await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: T0 })
+      await store().enqueue(row.tenant, row.id, 'exec_1', T0, T0)
+      const none = { sandboxId: null, stateLost: null, dueAt: T0 }
+      expect(await store().setSandbox(row.tenant, row.id, 1, none, { whileUnused: true })).toBeNull()
+      expect(await newest(row)).toMatchObject({ sandboxId: 'sbx_1' })
+      await store().dequeue(row.tenant, row.id, 'exec_1', T0, T0)
+      expect(await store().setSandbox(row.tenant, row.id, 1, none, { whileUnused: true })).toMatchObject({ sandboxId: null })
+    })
+
     it('count changes of files, and note what their sandbox knows for its generation only', async () => {
       const row = await created()
       await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: null })

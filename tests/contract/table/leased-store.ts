@@ -160,6 +160,14 @@ function leasedRows<Row extends LeasedRow>(
       expect(await store().get(row.tenant, row.id)).toEqual(end)
     })
 
+    it('are due once more after their end when they are to be removed', async () => {
+      const row = await created()
+      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      expect(await store().commit(row.tenant, row.id, 1, ended, { removeAt: T0 + 99 })).toMatchObject({ lease: null, dueAt: T0 + 99 })
+      await store().postpone(row.tenant, row.id, T0 + 5)
+      expect(await store().get(row.tenant, row.id)).toMatchObject({ dueAt: T0 + 99 })
+    })
+
     it('extend the lease, and the due time with it', async () => {
       const row = await created()
       await store().take(row.tenant, row.id, leaseOf('w1', T0))

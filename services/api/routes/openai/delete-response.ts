@@ -1,9 +1,13 @@
-import { objectPrefix } from '../../../core/object-keys.ts'
+import { removeResponse } from '../../../core/remove-response.ts'
 import { responseOf } from '../../access.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute } from '../../http/route.ts'
 import { cancelResponse } from '../../responses/cancel-response.ts'
+import { waitForResponse } from '../../responses/wait-for-response.ts'
 import { deletedSchema } from '../../wire/list.ts'
+
+/** A step that works on it sees the wish within a second; what it wrote after the removal would stay for ever. */
+const WAIT_SECONDS = 5
 
 export const deleteResponseRoute = defineRoute({
   method: 'delete',
@@ -17,9 +21,9 @@ export const deleteResponseRoute = defineRoute({
   async handle(call) {
     const { deps } = call
     const { tenant, id } = await responseOf(call, call.param('response_id'))
-    await cancelResponse(deps, tenant, id)
-    await deps.table.responses.remove(tenant, id)
-    await Promise.all([deps.table.events.removeAll({ kind: 'response', tenant, id }), deps.objects.deletePrefix(objectPrefix(tenant, id))])
+    const wished = await cancelResponse(deps, tenant, id)
+    if (wished !== null) await waitForResponse(deps, wished, { seconds: WAIT_SECONDS, signal: call.request.signal })
+    await removeResponse(deps, tenant, id)
     return json(200, { id, object: 'response', deleted: true })
   },
 })

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { acceptExecution, NUDGE_AFTER_MS } from '../../../services/core/accept-execution.ts'
+import { CONTAINER_KEPT_MS, type Container } from '../../../services/core/container.ts'
+import { createContainer } from '../../../services/core/create-container.ts'
+import { newId } from '../../../services/core/ids.ts'
+import { LEASE_MS } from '../../../services/core/lease.ts'
+import { LIMITS } from '../../../services/core/limits.ts'
+import { newObjectKey, objectPrefix } from '../../../services/core/object-keys.ts'
+import { responseRemoval, type Response } from '../../../services/core/response.ts'
+import type { ReconcilerDeps, RunDeps } from '../../../services/orchestrator/deps.ts'
+import { createLink } from '../../../services/orchestrator/link/create-link.ts'
+import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
+import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
+import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import { noSandboxes } from '../../support/no-sandboxes.ts'
+import { executionRow, fileRow, responseRow, sandboxRow } from '../../support/rows.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+
+const HOUR_MS = 3_600_000
+let storage: Storage
+let deps: ReconcilerDeps
+let now = Date.now()
+
+beforeAll(async () => {
+  storage = await startStorage()
+  deps = {
+    table: storage.table,
+    queue: storage.queue,
+    objects: storage.objects,
+    signals: createLocalSignals(),
+    clock: { now: () => now },
+    telemetry: silentTelemetry,
+    driver: noSandboxes,
+    poolSizes: {},
+    maxStarts: 1,
+    workerId: 'reconcile-test',
+  }
+})
+afterAll(() => storage.stop())
+
+const newContainer = (): Promise<Container> =>
+  createContainer(storage.table, { tenant: newId('tenant'), subject: null, name: 'x', memoryTier: '1g' }, now)
+
+async function accept({ tenant, id: containerId }: Container): Promise<string> {
+  const { id } = executionRow()
+  const { subject, responseId, source, timeoutSeconds, onError, storeHistory, metadata, publicUrl } = executionRow()
+  const wanted = { tenant, containerId, id, subject, responseId, source, timeoutSeconds, onError, storeHistory, metadata, publicUrl }
+  await acceptExecution(deps, wanted, now)
+  return id
+}
+
+/** One nudge that reaches a run worker without a single sandbox. */
+const nudge = ({ tenant, id: containerId }: Container, executionId: string): Promise<void> => {
+  const run: RunDeps = {
+    ...deps,
+    supervisor: createSupervisorClient({ link: createLink() }),
+    image: 'none',
+    stepBudgetMs: 50_000,
+    costPerSecond: () => 0,
+  }
+  return createRunStep(run)({ v: 1, type: 'execution.step', tenant, containerId, executionId })
+}
+
+async function passAt(at: number): Promise<void> {
+  now = at
+  expect(await reconcile(deps)).toMatchObject({ failed: 0 })
+}
+
+describe('a job that every step fails at', () => {
+  it('is ended once its own time is long over, and its container goes on', async () => {
+    const container = await newContainer()
+    const id = await accept(container)
+    const next = await accept(container)
+    const taken = await storage.table.executions.take(container.tenant, id, { owner: 'w', now, expiresAt: now + LEASE_MS })
+    if (taken.kind !== 'taken') throw new Error(taken.kind)
+    await storage.table.executions.commit(container.tenant, id, taken.row.fence, { status: 'running', startedAt: now, sandboxId: 'sbx_1' })
+    await passAt(now + LEASE_MS + 1)
+    expect(await storage.table.executions.get(container.tenant, id)).toMatchObject({ status: 'running' })
+    await passAt(now + HOUR_MS / 2)
+    expect(await storage.table.executions.get(container.tenant, id)).toMatchObject({ status: 'failed', reason: 'dead_letter' })
+    expect(await storage.table.containers.get(container.tenant, container.id)).toMatchObject({ queue: [next] })
+  })
+
+  it('is ended when no sandbox ever came', async () => {
+    const container = await newContainer()
+    const id = await accept(container)
+    await nudge(container, id)
+    expect(await storage.table.executions.get(container.tenant, id)).toMatchObject({ status: 'starting', lease: null })
+    await passAt(now + HOUR_MS + 1)
+    expect(await storage.table.executions.get(container.tenant, id)).toMatchObject({ status: 'timed_out', reason: 'deadline' })
+  })
+
+  it('is ended as a response too', async () => {
+    const row = responseRow({ createdAt: now, dueAt: now })
+    await storage.table.responses.create(row)
+    await passAt(now + 1)
+    expect(await storage.table.responses.get(row.tenant, row.id)).toMatchObject({ status: 'queued' })
+    await passAt(now + HOUR_MS)
+    expect(await storage.table.responses.get(row.tenant, row.id)).toMatchObject({ status: 'failed', error: { code: 'dead_letter' } })
+  })
+})
+
+describe('a head that nobody takes off', () => {
+  it('is taken off by who waits behind it, however busy the container is', async () => {
+    const container = await newContainer()
+    // A crash came before the row of the first was written.
+    await storage.table.containers.enqueue(container.tenant, container.id, 'exec_nobody', now, now + NUDGE_AFTER_MS)
+    const id = await accept(container)
+    await nudge(container, id)
+    expect(await storage.table.containers.get(container.tenant, container.id)).toMatchObject({ queue: ['exec_nobody', id] })
+    now += NUDGE_AFTER_MS
+    const another = await accept(container)
+    await nudge(container, id)
+    expect(await storage.table.containers.get(container.tenant, container.id)).toMatchObject({ queue: [id, another] })
+  })
+})
+
+describe('an acceptance that is repeated', () => {
+  it('never removes the result of the first, also when the container is gone by then', async () => {
+    const container = await newContainer()
+    const id = await accept(container)
+    const { tenant } = container
+    const taken = await storage.table.executions.take(tenant, id, { owner: 'w', now, expiresAt: now + LEASE_MS })
+    if (taken.kind !== 'taken') throw new Error(taken.kind)
+    await storage.table.executions.commit(tenant, id, taken.row.fence, { status: 'succeeded', endedAt: now })
+    await storage.table.containers.markDeleted(tenant, container.id, now)
+    await expect(acceptExecution(deps, executionRow({ tenant, id, containerId: container.id }), now)).rejects.toMatchObject({
+      code: 'container_not_found',
+    })
+    expect(await storage.table.executions.get(tenant, id)).toMatchObject({ status: 'succeeded' })
+  })
+})
+
+describe('what nobody uses any more', () => {
+  it('goes: a container that never ran code, with its files', async () => {
+    const container = await newContainer()
+    const objectKey = newObjectKey(container.tenant, 'files', container.id)
+    await storage.objects.put(objectKey, Buffer.from('x'), { contentType: 'text/plain' })
+    await storage.table.files.put(fileRow({ tenant: container.tenant, containerId: container.id, objectKey }))
+    const created = now
+    await passAt(created + CONTAINER_KEPT_MS - 1)
+    expect(await storage.table.containers.get(container.tenant, container.id)).toMatchObject({ deletedAt: null })
+    await passAt(created + CONTAINER_KEPT_MS + 1)
+    await passAt(now + 1)
+    expect(await storage.table.containers.get(container.tenant, container.id)).toBeNull()
+    expect(await storage.table.files.all(container.tenant, container.id)).toEqual([])
+    expect(await storage.objects.head(objectKey)).toBeNull()
+  })
+
+  it('goes: every execution of a deleted container with its events, more of them than a page has', async () => {
+    const container = await newContainer()
+    const { tenant, id: containerId } = container
+    const rows = Array.from({ length: 230 }, (_, index) => executionRow({ tenant, containerId, createdAt: now + index, dueAt: null }))
+    await Promise.all(rows.map((row) => storage.table.executions.create(row)))
+    const owner = { kind: 'execution', tenant, id: rows[150]?.id ?? '' } as const
+    const event = { seq: 0, at: now, type: 'stdout', cell: 0, text: 'secret' } as const
+    await storage.table.events.append(owner, { firstSeq: 0, events: [event], fence: 1, sourceSeq: null })
+    await storage.table.containers.markDeleted(tenant, containerId, now)
+    await passAt(now + 1)
+    const left = await Promise.all(rows.map((row) => storage.table.executions.get(tenant, row.id)))
+    expect(left.filter((row) => row !== null)).toEqual([])
+    expect(await storage.table.events.last(owner)).toBeNull()
+    expect(await storage.table.containers.get(tenant, containerId)).toBeNull()
+  })
+
+  it.each([
+    ['30 days after its end', true, LIMITS.responseDays * 24 * HOUR_MS],
+    ['an hour after its end when it was not to be stored', false, LIMITS.unstoredResponseMinutes * 60_000],
+  ])('goes: a response %s', async (_, store, keptMs) => {
+    const row: Response = { ...responseRow({ createdAt: now }), request: { ...responseRow().request, store } }
+    const { tenant, id } = row
+    await storage.table.responses.create(row)
+    const taken = await storage.table.responses.take(tenant, id, { owner: 'w', now, expiresAt: now + LEASE_MS })
+    if (taken.kind !== 'taken') throw new Error(taken.kind)
+    await storage.objects.put(`${objectPrefix(tenant, id)}results/x`, Buffer.from('{}'), { contentType: 'application/json' })
+    const end = { status: 'completed', completedAt: now } as const
+    await storage.table.responses.commit(tenant, id, taken.row.fence, end, { removeAt: responseRemoval(row, now) })
+    const ended = now
+    await passAt(ended + keptMs - 1)
+    expect(await storage.table.responses.get(tenant, id)).toMatchObject({ status: 'completed' })
+    await passAt(ended + keptMs + 1)
+    expect(await storage.table.responses.get(tenant, id)).toBeNull()
+    expect(await storage.objects.head(`${objectPrefix(tenant, id)}results/x`)).toBeNull()
+  })
+})
+
+describe('an idle container', () => {
+  it('gives its sandbox up', async () => {
+    const container = await newContainer()
+    const sandbox = sandboxRow({ state: 'claimed', claimedBy: { tenant: container.tenant, containerId: container.id }, dueAt: null })
+    await storage.table.sandboxes.create(sandbox)
+    const idleAt = now + container.expiresAfterMinutes * 60_000
+    await storage.table.containers.setSandbox(container.tenant, container.id, 0, { sandboxId: sandbox.id, stateLost: null, dueAt: idleAt })
+    await passAt(idleAt + 1)
+    expect(await storage.table.containers.get(container.tenant, container.id)).toMatchObject({ sandboxId: null })
+    expect(await storage.table.sandboxes.get(sandbox.id)).toBeNull()
+  })
+})
