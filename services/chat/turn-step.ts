@@ -1,4 +1,3 @@
-import { nudgeResponse } from '../core/accept-response.ts'
 import { NUDGE_AFTER_MS } from '../core/accept-execution.ts'
 import type { ResponseEvent } from '../core/events.ts'
 import { hasEnded } from '../core/execution.ts'
@@ -82,7 +81,8 @@ async function step(
     ])
     const current = new Turn(deps, whole, events, before, () => held.lose())
     turn = current
-    if (refusal !== null && current.pending !== null) refuseCall(current, current.pending.itemIndex, refusal)
+    // Another step may have handed it over after all; then its result counts.
+    if (refusal !== null && current.pending !== null && before === null) refuseCall(current, current.pending.itemIndex, refusal)
     const advanced = await advanceTurn(deps, current, held, () => {
       progress = current.snapshot()
     })
@@ -96,7 +96,7 @@ async function step(
     const isMine = (await release(NUDGE_AFTER_MS).catch(() => null)) !== null
     if (cause instanceof LogTaken) return { kind: isMine ? 'again' : 'lost' }
     if (cause instanceof RowLost || held.reason === 'lost') return { kind: isMine ? 'again' : 'lost' }
-    if (isMine) await nudgeResponse(deps.queue, tenant, responseId)
+    // The queue brings this message again, later each time: one that is sent now would fail again at once.
     throw cause
   } finally {
     held.stop()

@@ -10,7 +10,10 @@ const MAX_INLINE_ITEMS = 128 * 1024
 const encoder = new TextEncoder()
 type Owner = { readonly tenant: string; readonly id: string }
 
-/** The row's `request` and `requestRef`. A big request goes whole to an object; what the row keeps of it has an empty input. */
+/**
+ * The row's `request` and `requestRef`. A big request goes whole to an object; what the row keeps of it has an empty input, and when that is
+ * not enough only what steps and routes read without the rest.
+ */
 export async function storeRequest(
   objects: ObjectStore,
   owner: Owner,
@@ -21,7 +24,7 @@ export async function storeRequest(
   const kept = { ...request, input: [] }
   const isStillBig = encoder.encode(JSON.stringify(kept)).length > MAX_INLINE_REQUEST
   return {
-    request: isStillBig ? { ...kept, instructions: null, tools: [] } : kept,
+    request: isStillBig ? { ...kept, instructions: null, tools: [], toolChoice: 'auto', metadata: {} } : kept,
     requestRef: await putJson(objects, owner, 'requests', json),
   }
 }
