@@ -3,22 +3,34 @@ export type CodeArgument =
   | { readonly kind: 'code'; readonly code: string }
   | { readonly kind: 'unusable'; readonly raw: string; readonly why: string }
 
-/** Takes the code out of `{"code": "…"}` while the model still writes it. */
+/** Where the code has not begun after this many characters, it is read at the end only. */
+const MAX_START_CHARS = 256
+
+/** Takes the code out of `{"code": "…"}` while the model still writes it. Each piece costs its own length, however long the whole is. */
 export class CodeArgumentReader {
+  /** Only added to until the end: reading it in between would copy it each time. */
   #raw = ''
-  /** Position in `#raw` up to which the string was decoded; null before it has begun, or when it cannot be decoded on the way. */
-  #at: number | null = null
+  /** What was not decoded yet: the start before the string begins, then half an escape or nothing, then what follows the string. */
+  #rest = ''
+  #state: 'start' | 'string' | 'closed' | 'unreadable' = 'start'
   #given = ''
-  #isClosed = false
 
   /** The code that this piece adds; empty as long as it cannot be told. */
   push(piece: string): string {
     this.#raw += piece
-    if (this.#at === null) this.#at = codeStart(this.#raw)
-    if (this.#at === null || this.#isClosed) return ''
-    const { text, end, isClosed } = decodeString(this.#raw, this.#at)
-    this.#at = end
-    this.#isClosed = isClosed
+    if (this.#state === 'unreadable') return ''
+    this.#rest += piece
+    if (this.#state === 'closed') return ''
+    if (this.#state === 'start') {
+      const start = codeStart(this.#rest)
+      if (start === null && this.#rest.length > MAX_START_CHARS) this.#state = 'unreadable'
+      if (start === null) return ''
+      this.#rest = this.#rest.slice(start)
+      this.#state = 'string'
+    }
+    const { text, end, isClosed } = decodeString(this.#rest)
+    this.#rest = this.#rest.slice(end)
+    if (isClosed) this.#state = 'closed'
     this.#given += text
     return text
   }
@@ -38,7 +50,7 @@ export class CodeArgumentReader {
       const code = (parsed as { code?: unknown }).code
       return typeof code === 'string' ? { kind: 'code', code } : { kind: 'unusable', raw, why: 'there is no string "code" in them' }
     }
-    if (parsed === undefined && this.#isClosed && this.#raw.slice(this.#at ?? 0).trim() === '}') return { kind: 'code', code: this.#given }
+    if (parsed === undefined && this.#state === 'closed' && this.#rest.trim() === '}') return { kind: 'code', code: this.#given }
     if (parsed === undefined && !/^[{["]/.test(raw)) return { kind: 'code', code: raw }
     return { kind: 'unusable', raw, why: 'they are not valid JSON' }
   }
@@ -60,10 +72,10 @@ function codeStart(raw: string): number | null {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', '"': '"', '\\': '\\', '/': '/' }
 
-/** Decodes a JSON string from `from` as far as its bytes are there. An escape or a surrogate pair that is cut waits for its rest. */
-function decodeString(raw: string, from: number): { text: string; end: number; isClosed: boolean } {
+/** Decodes the inside of a JSON string as far as it is there; `end` is where it stopped. An escape or a surrogate pair that is cut waits for its rest. */
+function decodeString(raw: string): { text: string; end: number; isClosed: boolean } {
   let text = ''
-  let at = from
+  let at = 0
   while (at < raw.length) {
     const char = raw[at] as string
     if (char === '"') return { text, end: at + 1, isClosed: true }

@@ -14,7 +14,7 @@ export class OpenCall {
   #id: string | null = null
   #name: string | null = null
   #raw = ''
-  #taken = 0
+  #fresh = ''
   #pieces = 0
   #item: CodeItem | FunctionItem | null = null
   readonly #code = new CodeArgumentReader()
@@ -23,6 +23,7 @@ export class OpenCall {
     if (delta.id !== null && delta.id !== '') this.#id ??= delta.id
     if (delta.name !== null && delta.name !== '') this.#name ??= delta.name
     this.#raw += delta.arguments
+    this.#fresh += delta.arguments
   }
 
   get name(): string | null {
@@ -56,8 +57,8 @@ export class OpenCall {
   /** What a reader may see of the new arguments: code as it will run, or the JSON of a function's arguments. */
   take(): string {
     if (this.#item === null) return ''
-    const fresh = this.#raw.slice(this.#taken)
-    this.#taken = this.#raw.length
+    const fresh = this.#fresh
+    this.#fresh = ''
     const piece = this.#item.type === 'code_interpreter_call' ? this.#code.push(fresh) : fresh
     if (piece !== '') this.#pieces += 1
     return piece

@@ -21,6 +21,15 @@ describe('CodeArgumentReader', () => {
     )
   })
 
+  it('takes time in proportion to the length, so that one long call holds nobody up', () => {
+    const code = 'x'.repeat(1_000_000)
+    const pieces = JSON.stringify({ code }).match(/.{1,20}/g) ?? []
+    const began = performance.now()
+    const { given, argument } = read(pieces)
+    expect(performance.now() - began).toBeLessThan(3_000)
+    expect([given === code, argument.kind]).toEqual([true, 'code'])
+  })
+
   it.each([
     ['another key first', '{"language":"python","code":"print(1)"}', 'print(1)'],
     ['a JSON string', '"print(1)"', 'print(1)'],
