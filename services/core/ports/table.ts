@@ -142,7 +142,7 @@ export interface SandboxStore {
 }
 
 export interface EventStore {
-  /** False when a batch with this first number exists already: another worker wrote it. */
+  /** False when another batch with this first number exists already: another worker wrote it. */
   append(owner: EventOwner, batch: EventBatch): Promise<boolean>
   /** Events with numbers above `after`, in order, whole batches as far as `limit` events go. Consistent. */
   read<E extends AnyEvent>(owner: EventOwner, after: number, limit: number): Promise<readonly E[]>

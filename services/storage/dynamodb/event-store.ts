@@ -48,17 +48,12 @@ export function createEventStore(items: Items, objects: ObjectStore): EventStore
       const isInline = Buffer.byteLength(text) <= MAX_INLINE_BYTES
       const objectKey = isInline ? null : newObjectKey(owner.tenant, 'events', owner.id)
       if (objectKey !== null) await objects.put(objectKey, Buffer.from(text), { contentType: 'application/json' })
-      const isMine = await items.put(
-        {
-          pk: partitionOf(owner),
-          sk: eventSortKey(batch.firstSeq),
-          firstSeq: batch.firstSeq,
-          fence: batch.fence,
-          ...(batch.sourceSeq === null ? {} : { sourceSeq: batch.sourceSeq }),
-          ...(objectKey === null ? { events: text } : { objectKey }),
-        },
-        absent('pk'),
-      )
+      const key = { pk: partitionOf(owner), sk: eventSortKey(batch.firstSeq) }
+      const body = { fence: batch.fence, ...(objectKey === null ? { events: text } : { objectKey }) }
+      const source = batch.sourceSeq === null ? {} : { sourceSeq: batch.sourceSeq }
+      const isFirst = await items.put({ ...key, firstSeq: batch.firstSeq, ...source, ...body }, absent('pk'))
+      // The client sends a write again when its answer got lost: what is refused then may be this very batch.
+      const isMine = isFirst || holds(await items.get(key), body)
       if (isMine) ends.add(partitionOf(owner), lastSeqOf(batch))
       else if (objectKey !== null) await objects.delete(objectKey)
       return isMine
@@ -97,6 +92,9 @@ export function createEventStore(items: Items, objects: ObjectStore): EventStore
     },
   }
 }
+
+const holds = (item: Item | null, body: Item): boolean =>
+  item !== null && Object.entries(body).every(([name, value]) => item[name] === value)
 
 async function readText(objects: ObjectStore, key: string): Promise<string> {
   const found = await objects.get(key)

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { EventBatch, EventOwner } from '../../services/core/events.ts'
+import { newId } from '../../services/core/ids.ts'
+import type { Table } from '../../services/core/ports/table.ts'
+import { createStorageClients, type StorageClients } from '../../services/storage/clients.ts'
+import { createDynamoTable } from '../../services/storage/dynamodb/dynamo-table.ts'
+import { T0 } from '../support/rows.ts'
+import { startStorage, type Storage } from '../support/start-storage.ts'
+
+let storage: Storage
+let clients: StorageClients
+let table: Table
+/** Answers of writes that get lost on their way back. */
+let toLose = 0
+
+beforeAll(async () => {
+  storage = await startStorage()
+  const { region, credentials, endpoints } = storage.emulators
+  clients = createStorageClients({ region, credentials, endpoints })
+  clients.dynamodb.middlewareStack.add(
+    (next, context) => async (args) => {
+      const answer = await next(args)
+      if (context['commandName'] !== 'PutItemCommand' || toLose === 0) return answer
+      toLose -= 1
+      throw Object.assign(new Error('The connection was reset'), { name: 'TimeoutError', $retryable: {} })
+    },
+    { step: 'deserialize', priority: 'high' },
+  )
+  table = createDynamoTable({ client: clients.dynamodb, tableName: storage.resources.tableName, objects: storage.objects })
+})
+afterAll(async () => {
+  clients.close()
+  await storage.stop()
+})
+
+describe.each([
+  ['inline', 'x'],
+  ['in an object', 'ü'.repeat(100_000)],
+])('a batch of events %s whose answer got lost', (_, text) => {
+  it('is the writer’s own when the client sends it again, and can be read', async () => {
+    const owner: EventOwner = { kind: 'execution', tenant: newId('tenant'), id: newId('execution') }
+    const batch: EventBatch = { firstSeq: 1, events: [{ seq: 1, at: T0, type: 'stdout', cell: 0, text }], fence: 3, sourceSeq: 7 }
+    toLose = 1
+    expect(await table.events.append(owner, batch)).toBe(true)
+    expect(toLose).toBe(0)
+    expect(await storage.table.events.read(owner, 0, 10)).toEqual(batch.events)
+    expect(await table.events.append(owner, { ...batch, fence: 4 })).toBe(false)
+    expect(await storage.table.events.read(owner, 0, 10)).toEqual(batch.events)
+  })
+})
