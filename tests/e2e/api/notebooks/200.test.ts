@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CellResult } from '../../../../services/core/execution.ts'
-import { finishExecution } from '../../../support/finish-execution.ts'
+import { emptyResult, finishExecution } from '../../../support/finish-execution.ts'
+import { executionRow, T0 } from '../../../support/rows.ts'
 import { startApi, type TestApi } from '../../../support/start-api.ts'
 
 interface Notebook {
@@ -98,4 +99,43 @@ it('puts everything that ran in a container into one notebook, oldest first, eve
   const ids = notebook.cells.map((cell) => cell.id)
   expect(new Set(ids).size).toBe(ids.length)
   for (const id of ids) expect(id).toMatch(/^[\w-]{1,64}$/)
+})
+
+describe('executions with big results', () => {
+  const MiB = 1024 * 1024
+  const printed = (list: { readonly data: readonly { readonly stdout: string }[] }) => list.data.map(({ stdout }) => stdout)
+  let path: string
+  beforeAll(async () => {
+    const { id } = await api.openai().containers.create({ name: 'big' })
+    path = `/v1/containers/${id}`
+    const tenant = api.owner.tenant
+    for (let index = 0; index < 5; index++) {
+      const objectKey = `tenants/${tenant}/${id}/results/${index}`
+      const result = { ...emptyResult, stdout: `result ${index}` }
+      await api.objects.put(objectKey, Buffer.from(JSON.stringify(result)), { contentType: 'application/json' })
+      const source = { kind: 'code', code: `print(${index})` } as const
+      // The row says how big the object is; nobody may load it to find out.
+      const resultRef = { objectKey, bytes: 20 * MiB }
+      await api.table.executions.create(
+        executionRow({ tenant, containerId: id, status: 'succeeded', source, resultRef, createdAt: T0 + index, dueAt: null }),
+      )
+    }
+  })
+
+  it('make a notebook shorter, which says so', async () => {
+    const { cells } = await notebookOf(path)
+    expect(cells.map((cell) => cell.source)).toEqual([expect.stringContaining('left out'), 'print(2)', 'print(3)', 'print(4)'])
+  })
+
+  it('make a page of the list shorter, and none is left out', async () => {
+    const pages: string[][] = []
+    for (let after = ''; ;) {
+      const answer = await api.fetch(`${path}/executions?limit=100${after}`)
+      const list = (await answer.json()) as { data: { stdout: string }[]; has_more: boolean; last_id: string }
+      pages.push(printed(list))
+      if (!list.has_more) break
+      after = `&after=${list.last_id}`
+    }
+    expect(pages).toEqual([['result 4'], ['result 3'], ['result 2'], ['result 1'], ['result 0']])
+  })
 })

@@ -1,0 +1,13 @@
+import type { Execution } from '../../core/execution.ts'
+
+/** What an answer that shows this execution whole holds in memory, bytes: the row and what of it lies in objects. */
+export function storedBytes(row: Execution): number {
+  const { source, result, resultRef } = row
+  const sourceBytes =
+    source.kind === 'code'
+      ? Buffer.byteLength(source.code)
+      : source.kind === 'blob'
+        ? source.code.bytes
+        : source.notebook.bytes + source.cells.reduce((sum, cell) => sum + cell.code.length, 0)
+  return sourceBytes + (resultRef?.bytes ?? (result === null ? 0 : Buffer.byteLength(JSON.stringify(result))))
+}
