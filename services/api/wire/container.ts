@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { containerStatus, type Container as ContainerRow } from '../../core/container.ts'
 import { LIMITS, MEMORY_TIERS } from '../../core/limits.ts'
+import { atMost } from './at-most.ts'
 
 const bytesOf = (text: string): number => Buffer.byteLength(text)
 
@@ -16,6 +17,7 @@ export const CreateContainer = z
     name: z
       .string()
       .min(1, 'give a name')
+      .refine((name) => name.isWellFormed(), 'give whole Unicode characters, not half of a surrogate pair')
       .refine((name) => bytesOf(name) <= LIMITS.maxContainerNameBytes, `give a name of at most ${LIMITS.maxContainerNameBytes} bytes`),
     expires_after: z
       .object({
@@ -26,9 +28,7 @@ export const CreateContainer = z
       .openapi({
         description: 'The sandbox is stopped after this idle time. Files and variables stay, and the next call wakes the container.',
       }),
-    file_ids: z
-      .array(z.string().max(200))
-      .max(LIMITS.maxFileIds, `give at most ${LIMITS.maxFileIds} files`)
+    file_ids: atMost(LIMITS.maxFileIds, z.array(z.string().max(200)))
       .nullish()
       .openapi({ description: 'Files to copy in: ids of files of other containers.' }),
     memory_limit: MemoryLimit.nullish(),

@@ -1,11 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../core/execution.ts'
 import { LIMITS } from '../../core/limits.ts'
+import { atMost } from './at-most.ts'
 import { queryInteger } from './list.ts'
 
-export const Metadata = z
-  .record(z.string().max(64), z.string().max(512))
-  .refine((value) => Object.keys(value).length <= 16, 'give at most 16 entries')
+export const Metadata = atMost(16, z.record(z.string().max(64), z.string().max(512)))
 
 export const WaitQuery = z.object({
   wait: queryInteger(0, LIMITS.maxWaitSeconds, `Seconds to wait for the end, at most ${LIMITS.maxWaitSeconds}.`).optional(),

@@ -3,6 +3,11 @@ import { RESPONSE_STATUSES } from '../../core/response.ts'
 import { MemoryLimit, NetworkPolicy } from './container.ts'
 import { Metadata } from './execution.ts'
 import { LIMITS } from '../../core/limits.ts'
+import { atMost } from './at-most.ts'
+
+/** Items of one request, and content parts of one item. */
+const MAX_ITEMS = 20_000
+const MAX_PARTS = 1_000
 
 const WireObject = z.record(z.string(), z.unknown())
 
@@ -13,7 +18,7 @@ const InputItem = z
   .looseObject({
     type: z.string().optional(),
     role: z.enum(['user', 'assistant', 'system', 'developer']).optional(),
-    content: z.union([z.string(), z.array(ContentPart)], 'give a string or a list of content parts').nullish(),
+    content: z.union([z.string(), atMost(MAX_PARTS, z.array(ContentPart))], 'give a string or a list of content parts').nullish(),
   })
   .refine((item) => item.type !== undefined || item.role !== undefined, 'give a type or a role')
   .refine(
@@ -23,7 +28,7 @@ const InputItem = z
 
 const AutoContainer = z.looseObject({
   type: z.literal('auto', 'give the id of a container, or {"type": "auto"}'),
-  file_ids: z.array(z.string().max(200)).max(LIMITS.maxFileIds).nullish(),
+  file_ids: atMost(LIMITS.maxFileIds, z.array(z.string().max(200))).nullish(),
   memory_limit: MemoryLimit.nullish(),
   network_policy: NetworkPolicy.nullish(),
 })
@@ -44,22 +49,18 @@ const Tool = z.looseObject({ type: z.string('give the type of the tool') })
 /** Generous: what is not named here is ignored, as clients are ahead of servers. */
 export const CreateResponse = z
   .object({
-    model: z.string('name a model; GET /v1/models lists them').min(1).openapi({ example: 'demo' }),
+    model: z.string('name a model; GET /v1/models lists them').min(1).max(256).openapi({ example: 'demo' }),
     input: z
-      .union([z.string(), z.array(InputItem)], 'give a string or a list of items')
+      .union([z.string(), atMost(MAX_ITEMS, z.array(InputItem))], 'give a string or a list of items')
       .openapi({ description: 'What the user says: a string, or items (messages, function_call_output, items of earlier answers).' }),
     instructions: z.string().nullish(),
-    tools: z
-      .array(Tool)
-      .max(128)
+    tools: atMost(128, z.array(Tool))
       .nullish()
       .openapi({ description: '`code_interpreter` and `function`; others are refused with `unsupported_value`.' }),
     tool_choice: z
       .union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.string() })], 'give "auto", "none", "required" or {"type": …}')
       .nullish(),
-    include: z
-      .array(z.string())
-      .max(32)
+    include: atMost(32, z.array(z.string().max(200)))
       .nullish()
       .openapi({ description: '`code_interpreter_call.outputs` for the outputs in each call.' }),
     stream: z.boolean().nullish(),

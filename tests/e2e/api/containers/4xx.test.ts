@@ -11,6 +11,7 @@ const cases: readonly (readonly [string, unknown, string, string])[] = [
   ['no name', {}, 'invalid_request', 'name'],
   ['an empty name', { name: '' }, 'invalid_request', 'name'],
   ['a name of 300 bytes', { name: 'ä'.repeat(150) }, 'invalid_request', 'name'],
+  ['half of a character for a name', { name: 'x\ud800' }, 'invalid_request', 'name'],
   ['an unknown tier', { name: 'x', memory_limit: '2g' }, 'invalid_request', 'memory_limit'],
   ['no minutes', { name: 'x', expires_after: { anchor: 'last_active_at', minutes: 0 } }, 'invalid_request', 'expires_after.minutes'],
   ['another anchor', { name: 'x', expires_after: { anchor: 'created_at', minutes: 5 } }, 'invalid_request', 'expires_after.anchor'],

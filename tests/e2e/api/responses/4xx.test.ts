@@ -14,6 +14,16 @@ const cases: readonly (readonly [string, object, number, string, string | null])
   ['no input', { model: 'demo' }, 400, 'invalid_request', 'input'],
   ['input that is a number', { model: 'demo', input: 1 }, 400, 'invalid_request', 'input'],
   ['an item without type and role', { model: 'demo', input: [{ content: 'x' }] }, 400, 'invalid_request', 'input[0]'],
+  ['a million wrong items', { model: 'demo', input: Array<number>(1_000_000).fill(1) }, 400, 'invalid_request', 'input'],
+  ['a million wrong tools', { model: 'demo', input: 'x', tools: Array<number>(1_000_000).fill(1) }, 400, 'invalid_request', 'tools'],
+  [
+    'half a million entries of metadata',
+    { model: 'demo', input: 'x', metadata: Object.fromEntries(Array.from({ length: 500_000 }, (_, index) => [index, 1])) },
+    400,
+    'invalid_request',
+    'metadata',
+  ],
+  ['a name of a model that is a book', { model: 'x'.repeat(1_000_000), input: 'x' }, 400, 'invalid_request', 'model'],
   ['an unknown role', { model: 'demo', input: [{ role: 'robot', content: 'x' }] }, 400, 'invalid_request', 'input[0].role'],
   ['a message without content', { model: 'demo', input: [{ role: 'user' }] }, 400, 'invalid_request', 'input[0]'],
   ['tools that are no list', { model: 'demo', input: 'x', tools: {} }, 400, 'invalid_request', 'tools'],
@@ -111,4 +121,16 @@ it('answers ids of others, and turns that were not stored, as ids that are not t
 it.for(['stream=1', 'starting_after=x', 'starting_after=1&starting_after=2'])('refuses to read with ?%s', async (query) => {
   const { id } = await api.openai().responses.create({ model: 'demo', input: 'x', background: true })
   expect((await api.fetch(`/v1/responses/${id}?${query}`)).status).toBe(400)
+})
+
+it.for([
+  ['tool_choice', { type: 'function', name: 'x'.repeat(1_000_000) }],
+  ['instructions', 'ü'.repeat(500_000)],
+  ['tools', [{ type: 'function', name: 'f', parameters: { description: 'x'.repeat(1_000_000) } }]],
+] as const)('takes %s that is bigger than a row, whole', async ([field, value]) => {
+  const answer = await api.post('/v1/responses', { model: 'demo', input: 'x', background: true, [field]: value })
+  expect(answer.status).toBe(200)
+  const { id } = (await answer.json()) as { id: string }
+  const read = (await (await api.fetch(`/v1/responses/${id}`)).json()) as Record<string, unknown>
+  expect({ [field]: read[field] }).toMatchObject({ [field]: value })
 })
