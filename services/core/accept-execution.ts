@@ -57,8 +57,9 @@ export async function acceptExecution(
     table.containers.enqueue(wanted.tenant, wanted.containerId, wanted.id, now, dueAt),
   ])
   if (typeof container === 'string') {
-    // A row from an earlier call stays: it may have a result by now.
-    if (isNew) await table.executions.remove(wanted.tenant, wanted.id)
+    // A row from an earlier call stays: it may have a result by now. One from this call may look like it when the answer to its write got lost.
+    const row = isNew ? execution : await table.executions.get(wanted.tenant, wanted.id)
+    if (row?.createdAt === now && row.fence === 0) await table.executions.remove(wanted.tenant, wanted.id)
     if (container === 'missing')
       throw new ServiceError('container_not_found', `No container "${wanted.containerId}" exists. Create one with POST /v1/containers.`)
     throw new ServiceError(
