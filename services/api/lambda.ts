@@ -3,13 +3,13 @@ import { streamHandle } from 'hono/aws-lambda'
 import { systemClock } from '../core/ports/clock.ts'
 import { createStorageClients } from '../storage/clients.ts'
 import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
+import { jsonLog } from '../storage/json-log.ts'
 import { createS3ObjectStore } from '../storage/s3/s3-object-store.ts'
 import { createPollingSignals } from '../storage/signals/polling-signals.ts'
 import { createSqsQueue } from '../storage/sqs/sqs-queue.ts'
 import { createApp } from './app.ts'
 import { lambdaConfigFromEnv } from './config.ts'
 import { checkParts } from './readiness.ts'
-import { logTelemetry } from './log-telemetry.ts'
 import { namedModels } from './named-models.ts'
 import { originConfigFromEnv } from './origin/config.ts'
 import { requireOrigin } from './origin/require-origin.ts'
@@ -26,7 +26,7 @@ const app = createApp({
   objects,
   signals: createPollingSignals(),
   clock: systemClock,
-  telemetry: logTelemetry,
+  telemetry: jsonLog,
   models: namedModels(config.models, systemClock.now()),
   readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),
   config: config.api,

@@ -5,7 +5,7 @@ import { systemClock } from '../core/ports/clock.ts'
 import type { ModelCatalogue } from '../core/ports/model-catalogue.ts'
 import { createStorageClients } from '../storage/clients.ts'
 import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
-import { jsonLog } from '../storage/json-log.ts'
+import { jsonLog, logFailedMessage } from '../storage/json-log.ts'
 import { createS3ObjectStore } from '../storage/s3/s3-object-store.ts'
 import { createPollingSignals } from '../storage/signals/polling-signals.ts'
 import { createBatchHandler } from '../storage/sqs/lambda-batch.ts'
@@ -44,12 +44,4 @@ async function readModels(): Promise<ModelCatalogue> {
   return createModelCatalogue(chatConfigFromSecret(SecretString ?? '{}', env.CELLBLOCK_MODELS))
 }
 
-export const handler = createBatchHandler('turns', runStep, (error, messageId) =>
-  jsonLog.emit({
-    event: 'message',
-    outcome: 'error',
-    queue: 'turns',
-    message: messageId,
-    detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
-  }),
-)
+export const handler = createBatchHandler('turns', runStep, logFailedMessage('turns'))

@@ -10,6 +10,13 @@ export interface OutputRef {
 
 export type MimeBundle = Readonly<Record<string, unknown>>
 
+/** What of a bundle lies elsewhere, one reference or several. */
+export function refsOf(bundle: MimeBundle): readonly OutputRef[] {
+  const found = bundle[REF_MIME]
+  if (found === undefined || found === null) return []
+  return (Array.isArray(found) ? found : [found]) as readonly OutputRef[]
+}
+
 /** nbformat 4.5 outputs. */
 export type Output =
   | { readonly output_type: 'stream'; readonly name: 'stdout' | 'stderr'; readonly text: string }

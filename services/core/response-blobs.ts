@@ -1,6 +1,7 @@
 import type { BlobRef } from './execution.ts'
 import { newObjectKey } from './object-keys.ts'
 import type { ObjectStore } from './ports/object-store.ts'
+import { readBytes } from './read-bytes.ts'
 import type { Response, ResponseItem, ResponseRequest } from './response.ts'
 
 /** JSON up to this many bytes stays in the row; a row may have 400 KB in all. */
@@ -54,10 +55,7 @@ export async function loadResponse(objects: ObjectStore, row: Response): Promise
 export async function readJson(objects: ObjectStore, ref: BlobRef): Promise<unknown> {
   const found = await objects.get(ref.objectKey)
   if (found === null) throw new Error(`The object ${ref.objectKey} of a row is gone`)
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of found.body) text += decoder.decode(chunk, { stream: true })
-  return JSON.parse(text + decoder.decode())
+  return JSON.parse((await readBytes(found.body)).toString('utf8'))
 }
 
 async function putJson(objects: ObjectStore, owner: Owner, kind: 'requests' | 'results', json: Uint8Array): Promise<BlobRef> {

@@ -1,7 +1,8 @@
 import { nudgeExecution } from '../../core/accept-execution.ts'
 import { nudgeResponse } from '../../core/accept-response.ts'
+import { emptyResult } from '../../core/empty-result.ts'
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
-import { hasEnded, type Execution, type ExecutionResult } from '../../core/execution.ts'
+import { hasEnded, type Execution } from '../../core/execution.ts'
 import { newId } from '../../core/ids.ts'
 import { LEASE_MS } from '../../core/lease.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -43,26 +44,7 @@ async function endUntouched(deps: Pick<ApiDeps, 'table' | 'clock'>, row: Executi
     status: 'cancelled',
     reason: 'caller',
     endedAt: now,
-    result: nothingRan(taken.row, now),
+    result: emptyResult(taken.row, now),
     tailEvents: [done],
   })
 }
-
-const nothingRan = (row: Execution, now: number): ExecutionResult => ({
-  cells: [],
-  stdout: '',
-  stderr: '',
-  error: null,
-  files: [],
-  lost: [...row.lostBefore],
-  usage: {
-    queueMs: now - row.createdAt,
-    startMs: 0,
-    runMs: 0,
-    cpuMs: 0,
-    peakMemoryBytes: 0,
-    outputBytes: 0,
-    sandboxSeconds: 0,
-    costUsd: 0,
-  },
-})

@@ -1,11 +1,10 @@
 import type { Execution } from '../../core/execution.ts'
+import { loadResult } from '../../core/load-result.ts'
 import type { NotebookPart } from '../../core/notebook.ts'
-import { REF_MIME, type Output } from '../../core/outputs.ts'
+import { REF_MIME, refsOf, type Output } from '../../core/outputs.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
+import { readBytes } from '../../core/read-bytes.ts'
 import { readJson } from '../../core/response-blobs.ts'
-import { resultOf } from '../render/execution.ts'
-import { readAll } from '../render/read-all.ts'
-import { refsOf } from '../render/outputs.ts'
 
 /** What a downloaded notebook may hold of outputs that lie elsewhere, bytes in all. Beyond it they are named, not held. */
 export const NOTEBOOK_INLINE_BYTES = 16 * 1024 * 1024
@@ -15,7 +14,7 @@ export interface Budget {
 
 /** An execution with its document and its outputs, those that lie elsewhere brought back while the budget lasts. */
 export async function notebookPart(objects: ObjectStore, row: Execution, budget: Budget): Promise<NotebookPart> {
-  const result = await resultOf(objects, row)
+  const result = await loadResult(objects, row)
   const results = []
   for (const cell of result?.cells ?? []) {
     const outputs: Output[] = []
@@ -33,7 +32,7 @@ export async function notebookPart(objects: ObjectStore, row: Execution, budget:
 
 const textOf = async (objects: ObjectStore, key: string): Promise<string> => {
   const object = await objects.get(key)
-  return object === null ? '' : (await readAll(object.body)).toString('utf8')
+  return object === null ? '' : (await readBytes(object.body)).toString('utf8')
 }
 
 async function inline(objects: ObjectStore, output: Output, budget: Budget): Promise<Output> {
@@ -44,7 +43,7 @@ async function inline(objects: ObjectStore, output: Output, budget: Budget): Pro
     const object = await objects.get(ref.objectKey)
     if (object === null) continue
     budget.bytes -= ref.bytes
-    data[ref.mime] = decode(await readAll(object.body), ref.mime)
+    data[ref.mime] = decode(await readBytes(object.body), ref.mime)
   }
   return { ...output, data }
 }

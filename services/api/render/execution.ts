@@ -2,9 +2,9 @@ import type { Execution, ExecutionResult } from '../../core/execution.ts'
 import { hasEnded } from '../../core/execution.ts'
 import type { ContainerFile, ExecutionFile } from '../../core/file.ts'
 import { fileName } from '../../core/file-path.ts'
+import { loadResult } from '../../core/load-result.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { FileStore } from '../../core/ports/table.ts'
-import { readJson } from '../../core/response-blobs.ts'
 import { renderOutputs } from './outputs.ts'
 import { presigner, type Presign } from './presign.ts'
 
@@ -15,10 +15,6 @@ const iso = (at: number | null): string | null => (at === null ? null : new Date
 /** More files than this are looked up with one query over the container. */
 const FEW_FILES = 8
 
-/** The result, from wherever it lies; null until the execution has ended. */
-export const resultOf = async (objects: ObjectStore, row: Execution): Promise<ExecutionResult | null> =>
-  row.result ?? (row.resultRef === null ? null : ((await readJson(objects, row.resultRef)) as ExecutionResult))
-
 /** An execution as the native wire has it. `queuePosition` is known only to who has read the container. */
 export async function renderExecution(
   ports: Ports,
@@ -27,7 +23,7 @@ export async function renderExecution(
   queuePosition: number | null = null,
 ): Promise<Readonly<Record<string, unknown>>> {
   const presign = presigner(ports.objects, publicUrl)
-  const result = await resultOf(ports.objects, row)
+  const result = await loadResult(ports.objects, row)
   const [body, files] = await Promise.all([renderBody(row, result, presign), renderFiles(ports, row, result?.files ?? [], presign)])
   return {
     id: row.id,

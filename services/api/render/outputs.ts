@@ -1,12 +1,5 @@
-import { REF_MIME, type MimeBundle, type Output, type OutputRef } from '../../core/outputs.ts'
+import { REF_MIME, refsOf, type Output } from '../../core/outputs.ts'
 import type { Presign } from './presign.ts'
-
-/** What of a bundle lies elsewhere, one reference or several. */
-export function refsOf(bundle: MimeBundle): readonly OutputRef[] {
-  const found = bundle[REF_MIME]
-  if (found === undefined || found === null) return []
-  return (Array.isArray(found) ? found : [found]) as readonly OutputRef[]
-}
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/png': 'png',

@@ -1,6 +1,6 @@
 import { createLink } from '../../core/links.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
-import { REF_MIME, type MimeBundle, type Output, type OutputRef } from '../../core/outputs.ts'
+import { refsOf, type MimeBundle, type Output } from '../../core/outputs.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
 
@@ -43,13 +43,8 @@ function imagesIn(bundle: MimeBundle): Found[] {
     const inline = bundle[mime]
     if (typeof inline === 'string' || Array.isArray(inline))
       return [{ mime, body: Buffer.from(Array.isArray(inline) ? inline.join('') : inline, 'base64') }]
-    const ref = refsIn(bundle).find((one) => one.mime === mime)
+    const ref = refsOf(bundle).find((one) => one.mime === mime)
     if (ref !== undefined) return [{ mime, objectKey: ref.objectKey, bytes: ref.bytes }]
   }
   return []
-}
-
-export function refsIn(bundle: MimeBundle): readonly OutputRef[] {
-  const raw = bundle[REF_MIME]
-  return raw === undefined ? [] : ((Array.isArray(raw) ? raw : [raw]) as OutputRef[])
 }

@@ -1,15 +1,16 @@
 import pLimit from 'p-limit'
-import type { Execution, ExecutionResult } from '../../core/execution.ts'
+import { emptyResult } from '../../core/empty-result.ts'
+import type { Execution } from '../../core/execution.ts'
 import { fileName } from '../../core/file-path.ts'
 import type { ContainerFile, ExecutionFile } from '../../core/file.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { createLink } from '../../core/links.ts'
+import { loadResult } from '../../core/load-result.ts'
 import { REF_MIME, type MimeBundle, type Output } from '../../core/outputs.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
 import type { CallOutcome } from '../../core/response.ts'
-import { readJson } from '../../core/response-blobs.ts'
 import { linkImages } from './images.ts'
 import { logsOf } from './logs.ts'
 import { modelTextOf } from './model-text.ts'
@@ -18,15 +19,12 @@ import { modelTextOf } from './model-text.ts'
 const MAX_OUTPUTS = 24 * 1024
 const LINKS_AT_ONCE = 16
 
-const NO_USAGE = { queueMs: 0, startMs: 0, runMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0, sandboxSeconds: 0, costUsd: 0 }
-const NOTHING: ExecutionResult = { cells: [], stdout: '', stderr: '', error: null, files: [], lost: [], usage: NO_USAGE }
-
 /** Turns a finished execution into what its call hands back. Every file version and every picture gets one link. */
 export async function settleCall(
   ports: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock },
   execution: Execution,
 ): Promise<CallOutcome> {
-  const result = await resultOf(ports.objects, execution)
+  const result = (await loadResult(ports.objects, execution)) ?? emptyResult(execution, execution.endedAt ?? execution.createdAt)
   const outputs = result.cells.flatMap((cell) => cell.outputs)
   const [images, files] = await Promise.all([
     linkImages(ports, execution, outputs, ports.clock.now()),
@@ -46,9 +44,6 @@ export async function settleCall(
     modelText: modelTextOf(execution, result),
   }
 }
-
-const resultOf = async (objects: ObjectStore, execution: Execution): Promise<ExecutionResult> =>
-  execution.result ?? (execution.resultRef === null ? NOTHING : ((await readJson(objects, execution.resultRef)) as ExecutionResult))
 
 async function linkFiles(
   ports: { readonly table: Table; readonly clock: Clock },

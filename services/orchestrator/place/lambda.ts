@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.ts'
 import { systemClock } from '../../core/ports/clock.ts'
 import { createStorageClients } from '../../storage/clients.ts'
 import { createDynamoTable } from '../../storage/dynamodb/dynamo-table.ts'
-import { jsonLog } from '../../storage/json-log.ts'
+import { jsonLog, logFailedMessage } from '../../storage/json-log.ts'
 import { createS3ObjectStore } from '../../storage/s3/s3-object-store.ts'
 import { createPollingSignals } from '../../storage/signals/polling-signals.ts'
 import { createSqsQueue } from '../../storage/sqs/sqs-queue.ts'
@@ -47,12 +47,4 @@ function placeDeps(config: ReturnType<typeof placeConfigFromEnv>): ReconcilerDep
 /** What the two functions that call ECS work with. */
 export const deps = placeDeps(placeConfigFromEnv())
 
-export const handler = createBatchHandler('placements', createPlaceStep(deps, createPool(deps)), (error, messageId) =>
-  jsonLog.emit({
-    event: 'message',
-    outcome: 'error',
-    queue: 'placements',
-    message: messageId,
-    detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
-  }),
-)
+export const handler = createBatchHandler('placements', createPlaceStep(deps, createPool(deps)), logFailedMessage('placements'))

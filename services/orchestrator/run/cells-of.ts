@@ -1,5 +1,6 @@
 import type { ExecutionSource } from '../../core/execution.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
+import { readBytes } from '../../core/read-bytes.ts'
 
 export interface SourceCells {
   readonly cells: readonly { readonly code: string }[]
@@ -17,9 +18,7 @@ export async function cellsOf(objects: ObjectStore, source: ExecutionSource): Pr
     case 'blob': {
       const object = await objects.get(source.code.objectKey)
       if (object === null) throw new Error(`The source object ${source.code.objectKey} is gone`)
-      const chunks: Uint8Array[] = []
-      for await (const chunk of object.body) chunks.push(chunk)
-      return { cells: [{ code: Buffer.concat(chunks).toString('utf8') }], indexes: [0] }
+      return { cells: [{ code: (await readBytes(object.body)).toString('utf8') }], indexes: [0] }
     }
   }
 }

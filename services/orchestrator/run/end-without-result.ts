@@ -1,5 +1,5 @@
+import { emptyResult } from '../../core/empty-result.ts'
 import type { Execution, ExecutionReason, ExecutionStatus, Lost } from '../../core/execution.ts'
-import { emptyResult } from './empty-result.ts'
 import { endExecution, type EndDeps } from './end-execution.ts'
 
 /** Ends an execution that has no envelope: its log is closed with what is known. */

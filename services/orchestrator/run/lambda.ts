@@ -3,7 +3,7 @@ import type { MemoryTier } from '../../core/limits.ts'
 import { systemClock } from '../../core/ports/clock.ts'
 import { createStorageClients } from '../../storage/clients.ts'
 import { createDynamoTable } from '../../storage/dynamodb/dynamo-table.ts'
-import { jsonLog } from '../../storage/json-log.ts'
+import { jsonLog, logFailedMessage } from '../../storage/json-log.ts'
 import { createS3ObjectStore } from '../../storage/s3/s3-object-store.ts'
 import { createPollingSignals } from '../../storage/signals/polling-signals.ts'
 import { createBatchHandler } from '../../storage/sqs/lambda-batch.ts'
@@ -37,12 +37,4 @@ const step = createRunStep({
   costPerSecond: (tier: MemoryTier) => fargateCostPerSecond(tier),
 })
 
-export const handler = createBatchHandler('executions', step, (error, messageId) =>
-  jsonLog.emit({
-    event: 'message',
-    outcome: 'error',
-    queue: 'executions',
-    message: messageId,
-    detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
-  }),
-)
+export const handler = createBatchHandler('executions', step, logFailedMessage('executions'))

@@ -25,7 +25,7 @@ export function resultOf(
     lost,
     usage: {
       queueMs: Math.max(0, startedAt - row.createdAt),
-      startMs: Math.max(0, deps.clock.now() - startedAt - envelope.runMs),
+      startMs: Math.max(0, Math.round(deps.clock.now() - startedAt - envelope.runMs)),
       runMs: envelope.runMs,
       cpuMs: envelope.cpuMs,
       peakMemoryBytes: envelope.peakMemoryBytes,

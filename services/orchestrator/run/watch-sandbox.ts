@@ -12,7 +12,7 @@ export function watchSandbox(look: (signal: AbortSignal) => Promise<unknown>, on
   let isStopped = false
   let timer = setTimeout(next, LOOK_EVERY_MS)
   function next(): void {
-    look(AbortSignal.timeout(LOOK_EVERY_MS))
+    void look(AbortSignal.timeout(LOOK_EVERY_MS))
       .then(
         () => void (misses = 0),
         () => void (misses += 1),

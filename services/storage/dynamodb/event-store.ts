@@ -2,6 +2,7 @@ import type { AnyEvent, EventBatch, EventOwner } from '../../core/events.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { EventStore } from '../../core/ports/table.ts'
+import { readBytes } from '../../core/read-bytes.ts'
 import { absent, all, between, equals, startsWith, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { EVENT_PREFIX, eventSortKey, rowKey } from './keys.ts'
@@ -99,7 +100,5 @@ const holds = (item: Item | null, body: Item): boolean =>
 async function readText(objects: ObjectStore, key: string): Promise<string> {
   const found = await objects.get(key)
   if (found === null) throw new Error('A batch of events has lost its object.')
-  const chunks: Uint8Array[] = []
-  for await (const chunk of found.body) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
+  return (await readBytes(found.body)).toString('utf8')
 }

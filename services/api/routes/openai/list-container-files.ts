@@ -1,11 +1,9 @@
-import type { ContainerFile as FileRow } from '../../../core/file.ts'
 import { containerOf } from '../../access.ts'
 import { json } from '../../http/json-response.ts'
+import { pageOfList } from '../../http/page-of-list.ts'
 import { defineRoute } from '../../http/route.ts'
 import { ContainerFile, renderContainerFile } from '../../wire/container-file.ts'
 import { listOf, ListQuery, listSchema, pageOf } from '../../wire/list.ts'
-
-const byAge = (a: FileRow, b: FileRow): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
 
 export const listContainerFilesRoute = defineRoute({
   method: 'get',
@@ -20,15 +18,9 @@ export const listContainerFilesRoute = defineRoute({
   async handle(call) {
     const { deps, caller } = call
     const container = await containerOf(call, call.param('container_id'))
-    const { after, limit, order } = pageOf(call.query)
-    const current = (await deps.table.files.all(caller.tenant, container.id))
-      .filter((row) => row.isCurrent && row.state === 'stored')
-      .toSorted(byAge)
-    const sorted = order === 'desc' ? current.toReversed() : current
-    const at = after === null ? -1 : sorted.findIndex((row) => row.id === after)
-    // An unknown cursor gives an empty page, as in every other list.
-    const start = after !== null && at === -1 ? sorted.length : at + 1
-    const page = sorted.slice(start, start + limit)
-    return json(200, listOf(page.map(renderContainerFile), start + limit < sorted.length))
+    const files = await deps.table.files.all(caller.tenant, container.id)
+    const current = files.filter((row) => row.isCurrent && row.state === 'stored')
+    const page = pageOfList(current, pageOf(call.query))
+    return json(200, listOf(page.rows.map(renderContainerFile), page.hasMore))
   },
 })

@@ -3,6 +3,7 @@ import { inputItems } from '../../responses/input-items.ts'
 import { loadResponse } from '../../../core/response-blobs.ts'
 import { responseOf } from '../../access.ts'
 import { json } from '../../http/json-response.ts'
+import { pageOfList } from '../../http/page-of-list.ts'
 import { defineRoute } from '../../http/route.ts'
 import { listOf, ListQuery, listSchema, pageOf } from '../../wire/list.ts'
 
@@ -19,11 +20,7 @@ export const responseInputItemsRoute = defineRoute({
   refusals: ['response_not_found'],
   async handle(call) {
     const row = await loadResponse(call.deps.objects, await responseOf(call, call.param('response_id')))
-    const { after, limit, order } = pageOf(call.query)
-    const items = inputItems(row)
-    const sorted = order === 'desc' ? items.toReversed() : items
-    const at = after === null ? -1 : sorted.findIndex((item) => item.id === after)
-    const start = after !== null && at === -1 ? sorted.length : at + 1
-    return json(200, listOf(sorted.slice(start, start + limit), start + limit < sorted.length))
+    const page = pageOfList(inputItems(row), pageOf(call.query))
+    return json(200, listOf(page.rows, page.hasMore))
   },
 })

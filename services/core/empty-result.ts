@@ -1,6 +1,6 @@
-import type { Execution, ExecutionResult, ExecutionUsage, Lost } from '../../core/execution.ts'
+import type { Execution, ExecutionResult, ExecutionUsage, Lost } from './execution.ts'
 
-export const NO_USAGE: ExecutionUsage = {
+const NO_USAGE: ExecutionUsage = {
   queueMs: 0,
   startMs: 0,
   runMs: 0,
@@ -11,7 +11,7 @@ export const NO_USAGE: ExecutionUsage = {
   costUsd: 0,
 }
 
-/** The result of an execution that never got to run, or whose outcome nobody can know. */
+/** The result of an execution that never got to run, or whose outcome nobody can know. `now`: its end, epoch ms. */
 export const emptyResult = (row: Execution, now: number, lost: readonly Lost[] = []): ExecutionResult => ({
   cells: [],
   stdout: '',
