@@ -45,7 +45,7 @@ function become(command: Command, args: readonly string[], env: NodeJS.ProcessEn
   const entry = join(root, file)
   if (!existsSync(entry)) throw new SetupError(`${file} is missing from this clone: run git status to see what happened to it.`)
   process.chdir(root)
-  const argv = [process.execPath, '--disable-warning=ExperimentalWarning', entry, ...before, ...args]
+  const argv = [process.execPath, '--disable-warning=ExperimentalWarning', ...(command.nodeFlags ?? []), entry, ...before, ...args]
   if (process.execve === undefined)
     throw new SetupError('This system has no execve: run Cellblock on Linux or macOS (on Windows, in WSL 2).')
   return process.execve(process.execPath, argv, env)

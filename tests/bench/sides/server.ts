@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
 import { createApiClient, type ApiClient } from './api-client.ts'
 import { openWarmPool, type WarmPool } from './warm-pool.ts'
 
@@ -12,7 +11,7 @@ const READY = /ready at (http:\/\/\S+)/
 /** The name under which the server knows the scripted model. */
 export const SCRIPTED_MODEL = 'scripted'
 
-/** The service under test: a process of its own, on a free port, with a data folder that goes with it. */
+/** The service under test: a process of its own, on a free port, as `npm start` runs it. */
 export interface BenchServer {
   readonly api: ApiClient
   readonly url: string
@@ -26,9 +25,8 @@ export async function startServer(options: {
   readonly poolSize: number
   readonly modelUrl?: string
 }): Promise<BenchServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'cellblock-bench-data-'))
   const apiKey = `ck_${randomBytes(32).toString('base64url')}`
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, '--data', folder], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...SERVER_NODE_FLAGS, MAIN], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
@@ -44,7 +42,6 @@ export async function startServer(options: {
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM')
     await ended
-    await rm(folder, { recursive: true, force: true })
   }
   try {
     const url = await readyUrl(child)
