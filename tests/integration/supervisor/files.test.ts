@@ -130,7 +130,8 @@ describe('hostile files', () => {
   it('a sparse giant is refused by the file system or skipped, quickly', async () => {
     const run = await supervisor().run('try:\n    with open("giant", "wb") as f: f.truncate(10**12)\nexcept OSError: pass')
     expect(run.done.files).toEqual([])
-    expect(run.done.run_ms).toBeLessThan(2_000)
+    // Reading it would take minutes.
+    expect(run.done.run_ms).toBeLessThan(20_000)
   })
 
   it('names that are no UTF-8 are skipped', async () => {
