@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createLocalSignals } from '../../services/storage/signals/local-signals.ts'
 import { createPollingSignals } from '../../services/storage/signals/polling-signals.ts'
+import { executionRow } from '../support/rows.ts'
 import { signalsContract } from './signals.ts'
 
 signalsContract('in one process', createLocalSignals)
@@ -9,7 +10,7 @@ signalsContract('polling', createPollingSignals)
 const LONG_MS = 60_000
 /** Far below the minute, whatever else the machine does. */
 const LIVELY_MS = 30_000
-const timed = async (wait: Promise<void>): Promise<number> => {
+const timed = async (wait: Promise<unknown>): Promise<number> => {
   const startedAt = performance.now()
   await wait
   return performance.now() - startedAt
@@ -27,6 +28,21 @@ describe('signals in one process', () => {
     for (const wait of waits) expect(await wait).toBeLessThan(LIVELY_MS)
     expect(hasOtherWoken).toBe(false)
     for (const subscription of [...mine, other]) subscription.close()
+  })
+
+  it('bring the ended row to those who wait and to those who ask later, once', async () => {
+    const signals = createLocalSignals()
+    const subscription = signals.subscribe('a')
+    const ended = executionRow({ status: 'succeeded' })
+    const wait = subscription.next(LONG_MS)
+    signals.notify('a', ended)
+    expect(await wait).toBe(ended)
+    signals.notify('a', ended)
+    signals.notify('a')
+    expect(await subscription.next(LONG_MS)).toBe(ended)
+    signals.notify('a')
+    expect(await subscription.next(LONG_MS)).toBeNull()
+    subscription.close()
   })
 
   it('remember a notification that came between two waits, and only one', async () => {

@@ -6,7 +6,7 @@ const LIVELY_MS = 30_000
 
 /** What every Signals has to do: wake early if it can, never too late. */
 export function signalsContract(name: string, create: () => Signals): void {
-  const elapsed = async (wait: Promise<void>): Promise<number> => {
+  const elapsed = async (wait: Promise<unknown>): Promise<number> => {
     const startedAt = performance.now()
     await wait
     return performance.now() - startedAt

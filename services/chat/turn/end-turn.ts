@@ -27,7 +27,7 @@ export async function endTurn(
   const end = { ...patch, status, completedAt, tailEvents }
   const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, end, { removeAt: responseRemoval(row, completedAt) })
   if (ended === null) throw new RowLost(row.id)
-  deps.signals.notify(topicOf('response', row.id))
+  deps.signals.notify(topicOf('response', row.id), ended)
 }
 
 function closeOpenItems(turn: Turn): void {

@@ -1,12 +1,22 @@
-/** Wakes waiters early. Correctness never depends on it: a waiter reads the row again after every wake and after every poll. */
+import type { Execution } from '../execution.ts'
+import type { Response } from '../response.ts'
+
+/** The row that a topic is about, as it ended. */
+export type EndedRow = Execution | Response
+
+/** Wakes waiters early. Correctness never depends on it: a waiter looks again after every wake and after every poll. */
 export interface Signals {
-  notify(topic: string): void
+  /** With `ended` waiters of the same process are spared a read: a row that has ended never changes again. */
+  notify(topic: string, ended?: EndedRow): void
   /** Subscribe before reading the row, so that no change falls between. */
   subscribe(topic: string): Subscription
 }
 
 export interface Subscription {
-  /** Resolves at the first `notify` since the last call, or when it is time to look again, at the latest after `maxMs`. */
-  next(maxMs: number): Promise<void>
+  /**
+   * Resolves at the first `notify` since the last call, or when it is time to look again, at the latest after `maxMs`; with the row if that
+   * notification brought it, else with null.
+   */
+  next(maxMs: number): Promise<EndedRow | null>
   close(): void
 }

@@ -53,7 +53,7 @@ export async function endExecution(deps: EndDeps, row: Execution, end: End): Pro
 
 /** What follows an end. Repeating it is harmless; the reconciler does when a crash comes between. */
 export async function tellEnd(deps: Omit<EndDeps, 'objects'>, ended: Execution): Promise<void> {
-  deps.signals.notify(topicOf('execution', ended.id))
+  deps.signals.notify(topicOf('execution', ended.id), ended)
   await Promise.all([advanceContainer(deps, ended), nudgeResponse(deps, ended)])
 }
 

@@ -1,18 +1,20 @@
-import type { Signals } from '../../core/ports/signals.ts'
+import type { EndedRow, Signals } from '../../core/ports/signals.ts'
 
 /** Wakes waiters of the same process at once. */
 export function createLocalSignals(): Signals {
-  const listeners = new Map<string, Set<() => void>>()
+  const listeners = new Map<string, Set<(ended: EndedRow | null) => void>>()
   return {
-    notify(topic) {
-      for (const wake of listeners.get(topic) ?? []) wake()
+    notify(topic, ended) {
+      for (const wake of listeners.get(topic) ?? []) wake(ended ?? null)
     },
     subscribe(topic) {
       let isPending = false
       let isClosed = false
       let resume: (() => void) | null = null
-      const wake = (): void => {
+      let told: EndedRow | null = null
+      const wake = (ended: EndedRow | null): void => {
         isPending = true
+        told = ended ?? told
         resume?.()
       }
       const ofTopic = listeners.get(topic) ?? new Set()
@@ -24,7 +26,8 @@ export function createLocalSignals(): Signals {
               clearTimeout(timer)
               resume = null
               isPending = false
-              resolve()
+              resolve(told)
+              told = null
             }
             const timer = setTimeout(done, isClosed ? 0 : maxMs)
             resume = done

@@ -18,7 +18,7 @@ export function createPollingSignals(): Signals {
             const done = (): void => {
               clearTimeout(timer)
               resume = null
-              resolve()
+              resolve(null)
             }
             const timer = setTimeout(done, isClosed ? 0 : Math.min(pauseMs, maxMs))
             pauseMs = Math.min(LONGEST_MS, pauseMs * GROWTH)
