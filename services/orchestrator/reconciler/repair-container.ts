@@ -5,7 +5,7 @@ import { objectPrefix } from '../../core/object-keys.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
-import { dropDeadHead } from '../run/drop-head.ts'
+import { dropDeadHead } from '../run/drop-dead-head.ts'
 
 /** Looks after a container: its queue, its idle sandbox, its end. */
 export async function repairContainer(deps: ReconcilerDeps, due: DueRow): Promise<void> {
