@@ -40,7 +40,9 @@ export async function collectFiles(
   await Promise.all(
     envelope.deleted.map((path) => {
       const file = current.get(path)
-      return file === undefined ? null : deps.table.files.patch(tenant, containerId, file.id, { isCurrent: false })
+      return file === undefined || isUnseen(path, envelope.skipped)
+        ? null
+        : deps.table.files.patch(tenant, containerId, file.id, { isCurrent: false })
     }),
   )
 
@@ -62,6 +64,14 @@ export async function collectFiles(
   )
   return { files: collected.filter((file) => file !== null), lost }
 }
+
+/** Whether the sandbox could not look there: what it does not see need not be gone. */
+const isUnseen = (path: string, skipped: SupervisorEnvelope['skipped']): boolean =>
+  skipped.some(
+    (place) =>
+      (place.reason === 'unreadable' || place.reason === 'too_many') &&
+      (place.path === '.' || path === place.path || path.startsWith(`${place.path}/`)),
+  )
 
 async function collectOne(
   deps: RunDeps,

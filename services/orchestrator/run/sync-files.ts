@@ -67,4 +67,5 @@ const REFUSED: Partial<Record<SupervisorErrorCode, string>> = {
   too_large: 'It is too big for the disk of the sandbox.',
   bad_request: 'The sandbox does not take its name.',
   conflict: 'A folder of this name is in its place.',
+  not_found: 'A file or a link is in the place of its folder.',
 }
