@@ -16,7 +16,7 @@ export async function reapStrays(docker: Docker, ownStage: string, now: number):
   return strays.length
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

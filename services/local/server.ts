@@ -25,6 +25,7 @@ import { ensureDevTenant } from './dev-tenant.ts'
 import { createLocalResources } from './emulators/create-local-resources.ts'
 import { startEmulators } from './emulators/start-emulators.ts'
 import { listen } from './http-server.ts'
+import { lockDataDir } from './lock-data-dir.ts'
 import { reapStrays, SERVER_LABEL } from './reap-strays.ts'
 import { announceServer } from './server-file.ts'
 import { createLocalTelemetry } from './telemetry.ts'
@@ -58,6 +59,10 @@ export async function startLocalServer(config: LocalConfig): Promise<LocalServer
 
 async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | void)[]): Promise<Omit<LocalServer, 'stop'>> {
   const telemetry = createLocalTelemetry(config.log)
+  if (config.dataDir !== null) {
+    const lock = await lockDataDir(config.dataDir)
+    cleanups.push(() => lock.release())
+  }
   const emulators = await startEmulators({
     dataDir: config.dataDir,
     log: (error) => telemetry.emit({ event: 'emulator', outcome: 'error', detail: String(error) }),

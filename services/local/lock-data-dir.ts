@@ -1,0 +1,20 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ConfigError } from './config.ts'
+import { isAlive } from './reap-strays.ts'
+
+/**
+ * Keeps a second server off a data folder: two would overwrite each other. What a killed server left is taken over. Throws ConfigError
+ * while a live server holds it.
+ */
+export async function lockDataDir(dataDir: string): Promise<{ release(): Promise<void> }> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const file = join(dataDir, 'server.pid')
+  const holder = Number(await readFile(file, 'utf8').catch(() => ''))
+  if (holder > 0 && holder !== process.pid && isAlive(holder))
+    throw new ConfigError(
+      `The data folder ${dataDir} is used by another server (process ${holder}). Stop it, or choose another folder: npm start -- --data DIR. If that process is no server, delete ${file}.`,
+    )
+  await writeFile(file, `${process.pid}\n`, { mode: 0o600 })
+  return { release: () => rm(file, { force: true }) }
+}
