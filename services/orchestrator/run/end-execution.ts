@@ -22,6 +22,8 @@ export interface EndDeps {
  * which code may take 200. Bytes of JSON.
  */
 export const MAX_INLINE_JSON_BYTES = 96 * 1024
+/** What the variable parts of a row may take together, bytes of JSON: the rest of the 400 KB is for names and small fields. */
+const MAX_ROW_JSON_BYTES = 340 * 1024
 
 export interface End {
   readonly status: ExecutionStatus
@@ -35,7 +37,8 @@ export interface End {
 export async function endExecution(deps: EndDeps, row: Execution, end: End): Promise<Execution | null> {
   if (!canMove(row.status, end.status)) throw new Error(`An execution cannot go from ${row.status} to ${end.status}`)
   const json = Buffer.from(JSON.stringify(end.result))
-  const isInline = json.length <= MAX_INLINE_JSON_BYTES
+  const besides = Buffer.byteLength(JSON.stringify([row.source, row.metadata, row.lostBefore, end.tailEvents]))
+  const isInline = json.length <= Math.min(MAX_INLINE_JSON_BYTES, MAX_ROW_JSON_BYTES - besides)
   const resultRef = isInline ? null : await store(deps.objects, row, json)
   const ended = await deps.table.executions.commit(row.tenant, row.id, row.fence, {
     status: end.status,

@@ -11,6 +11,7 @@ import type { RunDeps } from '../deps.ts'
 import { cellsOf } from './cells-of.ts'
 import { collectFiles } from './collect-files.ts'
 import { endExecution, MAX_INLINE_JSON_BYTES } from './end-execution.ts'
+import { fewLost } from './few-lost.ts'
 import { EventLogWriter } from './event-log-writer.ts'
 import { followEvents } from './follow.ts'
 import { keepLease, LeaseLost } from './lease-keeper.ts'
@@ -109,7 +110,7 @@ export async function runInSandbox(
 /** What makes an execution `running` in this sandbox, and says what earlier sandboxes took with them. */
 export function startPatch(deps: RunDeps, container: Container, session: SandboxSession, syncLost: readonly Lost[]): Patch<Execution> {
   const variables = container.stateLost === null ? [] : [{ what: 'variables', reason: container.stateLost }]
-  return { status: 'running', startedAt: deps.clock.now(), sandboxId: session.sandboxId, lostBefore: [...syncLost, ...variables] }
+  return { status: 'running', startedAt: deps.clock.now(), sandboxId: session.sandboxId, lostBefore: [...variables, ...fewLost(syncLost)] }
 }
 
 async function prepare(
