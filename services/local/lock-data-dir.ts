@@ -11,10 +11,16 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): Promise
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const file = join(dataDir, 'server.pid')
   const holder = Number(await readFile(file, 'utf8').catch(() => ''))
-  if (holder > 0 && holder !== process.pid && isAlive(holder))
+  if (holder > 0 && holder !== process.pid && isAlive(holder) && (await isServer(holder)))
     throw new ConfigError(
       `The data folder ${dataDir} is used by another server (process ${holder}). Stop it, or choose another folder: npm start -- --data DIR. If that process is no server, delete ${file}.`,
     )
   await writeFile(file, `${process.pid}\n`, { mode: 0o600 })
   return { release: () => rm(file, { force: true }) }
+}
+
+/** Numbers of processes are used again, in a container after every restart. Where the system tells no command line, the number is believed. */
+async function isServer(pid: number): Promise<boolean> {
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
+  return command === null || command.includes('local/main.ts')
 }

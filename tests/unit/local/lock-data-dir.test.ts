@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,8 +14,18 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }))
 
 it('keeps a second server off the data folder of a live one', async () => {
-  await writeFile(join(folder, 'server.pid'), String(process.ppid))
+  const other = spawn(process.execPath, ['-e', 'process.stdin.resume()', 'services/local/main.ts'])
+  await once(other, 'spawn')
+  await writeFile(join(folder, 'server.pid'), String(other.pid))
   await expect(lockDataDir(folder)).rejects.toThrow(ConfigError)
+  other.kill()
+  await once(other, 'exit')
+  await expect(lockDataDir(folder)).resolves.toBeDefined()
+})
+
+it('believes no number that another program has now', async () => {
+  await writeFile(join(folder, 'server.pid'), String(process.ppid))
+  await expect(lockDataDir(folder)).resolves.toBeDefined()
 })
 
 it('takes over what a killed server left, and leaves nothing behind', async () => {
