@@ -13,6 +13,8 @@ from .kernel_link import KernelLink
 from .zygote_client import ZygoteClient, ZygoteGone
 
 START_PATIENCE_SECONDS = 30.0
+# How long a kernel that closed its channel may take to end by itself, seconds.
+CLOSED_GRACE_S = 0.3
 _START_ATTEMPTS = 3
 
 
@@ -141,8 +143,12 @@ class KernelHost:
         self._listener.on_dropped(size)
 
     def on_closed(self) -> None:
-        """A kernel that cannot be heard any more is as good as dead, even if user code in it goes on."""
+        """A kernel that cannot be heard any more is as good as dead, even if user code in it goes on. One that is about to end may say how."""
         if self.pid:
+            asyncio.get_running_loop().call_later(CLOSED_GRACE_S, self._kill_if_present, self.pid)
+
+    def _kill_if_present(self, pid: int) -> None:
+        if self.pid == pid:
             self.kill()
 
     def on_message(self, message: dict[str, object]) -> None:
