@@ -2,12 +2,16 @@ import type { Container } from '../core/container.ts'
 import { ServiceError, type ErrorCode } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
 import type { ContainerFile } from '../core/file.ts'
+import { sourceOf, type FileSource } from '../core/file-source.ts'
 import { isId } from '../core/ids.ts'
 import type { Response as ResponseRow } from '../core/response.ts'
 import type { Caller } from '../core/tenant.ts'
+import type { Upload } from '../core/upload.ts'
+import { hasExpired, type UserFile } from '../core/user-file.ts'
 import type { ApiDeps } from './deps.ts'
 
 type Reader = { readonly deps: Pick<ApiDeps, 'table'>; readonly caller: Caller }
+type TimedReader = { readonly deps: Pick<ApiDeps, 'table' | 'clock'>; readonly caller: Caller }
 
 const missing = (code: ErrorCode, what: string, id: string, advice: string, param?: string): ServiceError =>
   new ServiceError(code, `No ${what} ${JSON.stringify(id.slice(0, 80))} exists. ${advice}`, param === undefined ? {} : { param })
@@ -66,8 +70,24 @@ export async function fileOf({ deps, caller }: Reader, containerId: string, id: 
   return row
 }
 
-/** A file that is named by its id alone, for a copy into another container. */
-export async function findFile({ deps, caller }: Reader, id: string, param: string): Promise<ContainerFile> {
+/** A file of `/v1/files`. One that has expired is not there for anybody. */
+export async function userFileOf({ deps, caller }: TimedReader, id: string, param?: string): Promise<UserFile> {
+  const row = isId('file', id) ? await deps.table.userFiles.get(caller.tenant, id) : null
+  if (row === null || hasExpired(row, deps.clock.now()) || !isVisible(row, caller))
+    throw missing('file_not_found', 'file', id, 'Upload one with POST /v1/files.', param)
+  return row
+}
+
+export async function uploadOf({ deps, caller }: Reader, id: string): Promise<Upload> {
+  const row = isId('upload', id) ? await deps.table.uploads.get(caller.tenant, id) : null
+  if (row === null || !isVisible(row, caller)) throw missing('upload_not_found', 'upload', id, 'Create one with POST /v1/uploads.')
+  return row
+}
+
+/** A file that is named by its id alone, for a copy into a container: of another container (`cfile_…`) or of `/v1/files` (`file-…`). */
+export async function findFile(reader: TimedReader, id: string, param: string): Promise<FileSource> {
+  if (isId('file', id)) return sourceOf(await userFileOf(reader, id, param))
+  const { deps, caller } = reader
   const row = isId('containerFile', id) ? await deps.table.files.find(caller.tenant, id) : null
   if (row === null || row.state !== 'stored') throw fileMissing(id, param)
   const container = await deps.table.containers.get(caller.tenant, row.containerId)

@@ -25,6 +25,14 @@ export const LIMITS = {
   /** A file sent as multipart through the API's own port, bytes. Bigger ones take an upload URL. */
   maxMultipartFileBytes: 64 * MiB,
   maxFileBytes: 512 * MiB,
+  /** One part of an upload, bytes, and the parts of one upload. */
+  maxUploadPartBytes: 64 * MiB,
+  maxUploadParts: 1_000,
+  /** An upload takes parts for this long, minutes. */
+  uploadMinutes: 60,
+  /** Life that a caller may give a file, seconds. */
+  minFileSeconds: 3_600,
+  maxFileSeconds: 2_592_000,
   maxFilesPerContainer: 10_000,
   /** Files that one execution may hand back; the rest is named in `lost`. */
   maxFilesPerExecution: 1_000,

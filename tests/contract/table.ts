@@ -7,6 +7,7 @@ import { fileStoreContract } from './table/file-store.ts'
 import { leasedStoreContract } from './table/leased-store.ts'
 import { sandboxStoreContract } from './table/sandbox-store.ts'
 import { smallStoresContract } from './table/small-stores.ts'
+import { userFilesContract } from './table/user-files.ts'
 
 /** What every Table has to do. `table` is asked for inside the tests, after it was opened. */
 export function tableContract(name: string, table: () => Table): void {
@@ -14,6 +15,7 @@ export function tableContract(name: string, table: () => Table): void {
     leasedStoreContract(table)
     containerStoreContract(table)
     fileStoreContract(table)
+    userFilesContract(table)
     sandboxStoreContract(table)
     eventStoreContract(table)
     smallStoresContract(table)

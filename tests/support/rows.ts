@@ -5,6 +5,8 @@ import { newId } from '../../services/core/ids.ts'
 import { newSandbox } from '../../services/core/new-sandbox.ts'
 import type { Response } from '../../services/core/response.ts'
 import type { Sandbox } from '../../services/core/sandbox.ts'
+import type { Upload } from '../../services/core/upload.ts'
+import type { UserFile } from '../../services/core/user-file.ts'
 
 /** A time that tests count from, epoch ms. */
 export const T0 = 1_800_000_000_000
@@ -124,6 +126,38 @@ export const fileRow = (change: Partial<ContainerFile> = {}): ContainerFile => (
   isCurrent: true,
   state: 'stored',
   sandboxGeneration: 0,
+  ...change,
+})
+
+export const userFileRow = (change: Partial<UserFile> = {}): UserFile => ({
+  v: 1,
+  tenant: newId('tenant'),
+  subject: null,
+  id: newId('file'),
+  filename: 'data.csv',
+  bytes: 12,
+  sha256: 'aa',
+  mime: 'text/csv',
+  purpose: 'user_data',
+  createdAt: T0,
+  expiresAt: null,
+  objectKey: 'tenants/t/f/files/x',
+  ...change,
+})
+
+export const uploadRow = (change: Partial<Upload> = {}): Upload => ({
+  v: 1,
+  tenant: newId('tenant'),
+  subject: null,
+  id: newId('upload'),
+  filename: 'data.csv',
+  bytes: 12,
+  mime: 'text/csv',
+  purpose: 'user_data',
+  status: 'pending',
+  createdAt: T0,
+  expiresAt: T0 + 3_600_000,
+  fileSeconds: null,
   ...change,
 })
 

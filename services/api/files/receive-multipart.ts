@@ -18,15 +18,23 @@ export interface ReceivedForm {
 /** Room for the other parts and the boundaries around the file, bytes. */
 export const FORM_OVERHEAD_BYTES = 64 * 1024
 
-const refuse = (message: string, cause?: unknown): ServiceError =>
-  new ServiceError('invalid_request', message, { param: 'file', ...(cause === undefined ? {} : { cause }) })
+const refuse = (message: string, param: string, cause?: unknown): ServiceError =>
+  new ServiceError('invalid_request', message, { param, ...(cause === undefined ? {} : { cause }) })
+
+export interface FormRules {
+  readonly maxBytes: number
+  /** The name of the part with the bytes. */
+  readonly part: string
+  /** What to do with a file that is too large. */
+  readonly advice: string
+}
 
 /**
- * Reads a form whose part `file` goes to the object store as it comes: neither held whole nor written twice. Whatever fails, nothing
+ * Reads a form whose part with the bytes goes to the object store as it comes: neither held whole nor written twice. Whatever fails, nothing
  * stays behind at `objectKey`. Throws ServiceError.
  */
-export async function receiveMultipart(request: Request, objects: ObjectStore, objectKey: string, maxBytes: number): Promise<ReceivedForm> {
-  const form = openForm(request, maxBytes)
+export async function receiveMultipart(request: Request, objects: ObjectStore, objectKey: string, rules: FormRules): Promise<ReceivedForm> {
+  const form = openForm(request, rules)
   const fields: Record<string, string> = Object.create(null) as Record<string, string>
   let storing: Promise<ReceivedFile | Error> | null = null
   let isTruncated = false
@@ -34,14 +42,14 @@ export async function receiveMultipart(request: Request, objects: ObjectStore, o
     fields[name.slice(0, 100)] = value
   })
   form.on('file', (name, stream, filename) => {
-    if (name !== 'file' || storing !== null) {
+    if (name !== rules.part || storing !== null) {
       stream.resume()
       return
     }
     stream.on('limit', () => {
       isTruncated = true
-      stream.destroy(tooLarge(maxBytes))
-      form.destroy(tooLarge(maxBytes))
+      stream.destroy(tooLarge(rules))
+      form.destroy(tooLarge(rules))
     })
     storing = store(objects, objectKey, stream, filename ?? '').catch((error: unknown) =>
       error instanceof Error ? error : new Error(String(error)),
@@ -57,23 +65,20 @@ export async function receiveMultipart(request: Request, objects: ObjectStore, o
   const stored = await (storing as Promise<ReceivedFile | Error> | null)
   if (failure === null && !(stored instanceof Error)) return { file: stored, fields }
   if (stored !== null) await objects.delete(objectKey)
-  if (isTruncated) throw tooLarge(maxBytes)
+  if (isTruncated) throw tooLarge(rules)
   if (stored instanceof Error && failure === null) throw stored
   throw refuse(
-    'The multipart form ended too early or is malformed. Send it again as multipart/form-data with a part named "file".',
+    `The multipart form ended too early or is malformed. Send it again as multipart/form-data with a part named "${rules.part}".`,
+    rules.part,
     failure,
   )
 }
 
-const tooLarge = (maxBytes: number): ServiceError =>
-  new ServiceError(
-    'request_too_large',
-    `The file is larger than ${maxBytes} bytes. Upload it with POST /v1/containers/{container_id}/files/upload_url.`,
-    { param: 'file' },
-  )
+const tooLarge = ({ maxBytes, part, advice }: FormRules): ServiceError =>
+  new ServiceError('request_too_large', `The file is larger than ${maxBytes} bytes. ${advice}`, { param: part })
 
-function openForm(request: Request, maxBytes: number): BusboyInstance {
-  if (request.body === null) throw refuse('The request has no body. Send multipart/form-data with a part named "file".')
+function openForm(request: Request, { maxBytes, part }: FormRules): BusboyInstance {
+  if (request.body === null) throw refuse(`The request has no body. Send multipart/form-data with a part named "${part}".`, part)
   try {
     return new Busboy({
       headers: { 'content-type': request.headers.get('content-type') ?? '' },
@@ -91,7 +96,7 @@ function openForm(request: Request, maxBytes: number): BusboyInstance {
       },
     })
   } catch (cause) {
-    throw refuse('The Content-Type names no boundary. Send the form as your HTTP library makes it.', cause)
+    throw refuse('The Content-Type names no boundary. Send the form as your HTTP library makes it.', part, cause)
   }
 }
 

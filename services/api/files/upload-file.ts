@@ -14,7 +14,13 @@ import { parseJson } from '../http/parse-json.ts'
 import type { Call } from '../http/route.ts'
 import { validate } from '../http/validate.ts'
 import { CopyFileBody } from '../wire/upload.ts'
-import { FORM_OVERHEAD_BYTES, receiveMultipart, type ReceivedForm } from './receive-multipart.ts'
+import { FORM_OVERHEAD_BYTES, receiveMultipart, type FormRules, type ReceivedForm } from './receive-multipart.ts'
+
+const RULES: FormRules = {
+  maxBytes: LIMITS.maxMultipartFileBytes,
+  part: 'file',
+  advice: 'Upload it with POST /v1/containers/{container_id}/files/upload_url.',
+}
 
 type UploadCall = Pick<Call, 'deps' | 'caller' | 'request'>
 
@@ -58,7 +64,7 @@ async function fromForm(call: UploadCall, containerId: string): Promise<Containe
   const { deps, caller, request } = call
   refuseAnnounced(request, LIMITS.maxMultipartFileBytes + FORM_OVERHEAD_BYTES)
   const objectKey = newObjectKey(caller.tenant, 'files', containerId)
-  const form = await receiveMultipart(request, deps.objects, objectKey, LIMITS.maxMultipartFileBytes)
+  const form = await receiveMultipart(request, deps.objects, objectKey, RULES)
   if (form.file === null) {
     const fileId = form.fields['file_id']
     if (fileId) return copy(call, containerId, fileId, form.fields['path'])

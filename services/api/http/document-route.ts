@@ -55,6 +55,8 @@ const PARAMS: Readonly<Record<string, string>> = {
   execution_id: 'Id of an execution, `exec_…`.',
   response_id: 'Id of a response, `resp_…`.',
   file_id: 'Id of a container file, `cfile_…`.',
+  user_file_id: 'Id of a file, `file-…`.',
+  upload_id: 'Id of an upload, `upload_…`.',
   link_id: 'Id of a link, `link_…`.',
   model: 'Name of a model.',
   token: 'The secret part of a link.',

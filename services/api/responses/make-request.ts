@@ -3,6 +3,7 @@ import type { InterpreterRequest, ResponseRequest } from '../../core/response.ts
 import { containerOf, findFile, responseOf } from '../access.ts'
 import type { Call } from '../http/route.ts'
 import { validate } from '../http/validate.ts'
+import { findAttached, nameAttached } from './attached-files.ts'
 import { modelMissing } from '../routes/openai/models.ts'
 import { CodeInterpreterTool, FunctionTool, type CreateResponse } from '../wire/response.ts'
 import { refuseNetwork } from '../wire/refuse-network.ts'
@@ -24,13 +25,14 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
       param: 'store',
     })
   checkTools(body)
+  const attached = await findAttached(call)
   const [interpreter] = await Promise.all([
-    findInterpreter(call),
+    findInterpreter(call, [...attached.keys()]),
     body.previous_response_id ? responseOf(call, body.previous_response_id, 'previous_response_id') : null,
   ])
   return {
     model: body.model,
-    input: body.input,
+    input: nameAttached(body.input, attached),
     instructions: body.instructions ?? null,
     tools: body.tools ?? [],
     toolChoice: body.tool_choice ?? 'auto',
@@ -74,17 +76,17 @@ function within(path: string, check: () => unknown): void {
 }
 
 /** What the code_interpreter tool means. Its container and files have to be there, now and for this caller. */
-async function findInterpreter(call: ResponseCall): Promise<InterpreterRequest | null> {
+async function findInterpreter(call: ResponseCall, attached: readonly string[]): Promise<InterpreterRequest | null> {
   const index = (call.body.tools ?? []).findIndex((tool) => tool.type === 'code_interpreter')
   if (index === -1) return null
   const { container } = validate(CodeInterpreterTool, call.body.tools?.[index], 'body')
   const param = `tools[${index}].container`
   if (typeof container === 'string') {
     const { id, memoryTier } = await containerOf(call, container, param)
-    return { containerId: id, memoryTier, fileIds: [] }
+    return { containerId: id, memoryTier, fileIds: attached }
   }
   refuseNetwork(container?.network_policy, `${param}.network_policy`)
   const fileIds = [...new Set(container?.file_ids ?? [])]
   await Promise.all(fileIds.map((id) => findFile(call, id, `${param}.file_ids`)))
-  return { containerId: null, memoryTier: container?.memory_limit ?? '1g', fileIds }
+  return { containerId: null, memoryTier: container?.memory_limit ?? '1g', fileIds: [...new Set([...fileIds, ...attached])] }
 }

@@ -14,18 +14,24 @@ import { runCodeRoute } from './native/run-code.ts'
 import { cancelResponseRoute } from './openai/cancel-response.ts'
 import { containerFileContentRoute } from './openai/container-file-content.ts'
 import { createContainerRoute } from './openai/create-container.ts'
+import { createFileRoute } from './openai/create-file.ts'
 import { createResponseRoute } from './openai/create-response.ts'
 import { deleteContainerFileRoute } from './openai/delete-container-file.ts'
 import { deleteContainerRoute } from './openai/delete-container.ts'
+import { deleteFileRoute } from './openai/delete-file.ts'
 import { deleteResponseRoute } from './openai/delete-response.ts'
+import { fileContentRoute } from './openai/file-content.ts'
 import { getContainerFileRoute } from './openai/get-container-file.ts'
 import { getContainerRoute } from './openai/get-container.ts'
+import { getFileRoute } from './openai/get-file.ts'
 import { getResponseRoute } from './openai/get-response.ts'
 import { listContainerFilesRoute } from './openai/list-container-files.ts'
 import { listContainersRoute } from './openai/list-containers.ts'
+import { listFilesRoute } from './openai/list-files.ts'
 import { getModelRoute, listModelsRoute } from './openai/models.ts'
 import { responseInputItemsRoute } from './openai/response-input-items.ts'
 import { uploadContainerFileRoute } from './openai/upload-container-file.ts'
+import { addUploadPartRoute, cancelUploadRoute, completeFileUploadRoute, createUploadRoute } from './openai/uploads.ts'
 
 /** Every route, in the order of the documentation. A fixed segment stands before a parameter in the same place. */
 export const ROUTES: readonly AnyRoute[] = [
@@ -46,6 +52,15 @@ export const ROUTES: readonly AnyRoute[] = [
   deleteContainerFileRoute,
   containerFileContentRoute,
   completeUploadRoute,
+  createFileRoute,
+  listFilesRoute,
+  getFileRoute,
+  deleteFileRoute,
+  fileContentRoute,
+  createUploadRoute,
+  addUploadPartRoute,
+  completeFileUploadRoute,
+  cancelUploadRoute,
   runCodeRoute,
   listExecutionsRoute,
   getExecutionRoute,

@@ -30,7 +30,7 @@ export const CreateContainer = z
       }),
     file_ids: atMost(LIMITS.maxFileIds, z.array(z.string().max(200)))
       .nullish()
-      .openapi({ description: 'Files to copy in: ids of files of other containers.' }),
+      .openapi({ description: 'Files to copy in: `file-…` of `/v1/files`, or `cfile_…` of other containers.' }),
     memory_limit: MemoryLimit.nullish(),
     network_policy: NetworkPolicy.nullish(),
     skills: z.array(z.unknown()).nullish().openapi({ description: 'Not supported: a list that is not empty is refused.' }),

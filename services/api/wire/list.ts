@@ -19,6 +19,8 @@ export const ListQuery = z.object({
 })
 export type ListQuery = z.infer<typeof ListQuery>
 
+/** A list of more than this is had page by page, whatever was asked for. */
+export const MAX_PAGE = 1_000
 export const DEFAULT_PAGE = 20
 
 export const pageOf = (query: ListQuery): { readonly after: string | null; readonly limit: number; readonly order: 'asc' | 'desc' } => ({

@@ -3,7 +3,7 @@ import { LIMITS } from '../../core/limits.ts'
 
 export const CopyFileBody = z
   .object({
-    file_id: z.string().max(200).openapi({ description: 'A file of another container: it is copied.' }),
+    file_id: z.string().max(200).openapi({ description: 'A file of `/v1/files` or of another container: it is copied.' }),
     path: z.string().max(4_096).nullish().openapi({ description: 'Where to put it below /mnt/data; the same path as there unless given.' }),
   })
   .openapi('CopyFile')
@@ -15,7 +15,7 @@ export const FileForm = z
       .optional()
       .openapi({ format: 'binary', description: `At most ${LIMITS.maxMultipartFileBytes} bytes; take an upload URL for more.` }),
     path: z.string().optional().openapi({ description: 'Where to put it below /mnt/data; its own name unless given.' }),
-    file_id: z.string().optional().openapi({ description: 'Instead of `file`: a file of another container.' }),
+    file_id: z.string().optional().openapi({ description: 'Instead of `file`: a file of `/v1/files` or of another container.' }),
   })
   .openapi('FileForm')
 

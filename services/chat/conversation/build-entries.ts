@@ -12,7 +12,7 @@ export interface ConversationParts {
   /** Turns before this one, the oldest first. Their instructions do not carry over. */
   readonly history: readonly Pick<Response, 'request' | 'items' | 'status'>[]
   /** Current files of the container. */
-  readonly files: readonly ContainerFile[]
+  readonly files: readonly Pick<ContainerFile, 'id' | 'path' | 'bytes' | 'source'>[]
 }
 
 /** The whole conversation for the model, before it is made to fit. */

@@ -84,6 +84,8 @@ function partOf(part: Wire): ModelContentPart[] {
 /** Text inside a data URL, else a remark that names the file. */
 function fileText(part: Wire): string {
   const name = JSON.stringify(text(part['filename']) || 'file')
+  // What is named by its id was copied into the container, where there is one.
+  if (text(part['file_id']) !== '') return `[the file ${name} was attached here; code finds it in /mnt/data]`
   const data = text(part['file_data'])
   const comma = data.indexOf(',')
   const head = data.slice(0, Math.max(0, comma))

@@ -68,7 +68,7 @@ async function linkFiles(
 export async function linkFile(
   ports: { readonly table: Table; readonly clock: Clock },
   owner: { readonly publicUrl: string },
-  file: ContainerFile,
+  file: Pick<ContainerFile, 'tenant' | 'containerId' | 'objectKey' | 'path' | 'mime' | 'bytes'>,
 ): Promise<string> {
   const target = { objectKey: file.objectKey, filename: fileName(file.path), mime: file.mime, bytes: file.bytes }
   const { url } = await createLink(

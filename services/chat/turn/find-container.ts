@@ -1,6 +1,7 @@
 import { copyFile } from '../../core/copy-file.ts'
 import { createContainer } from '../../core/create-container.ts'
 import type { ContainerFile } from '../../core/file.ts'
+import { findSource } from '../../core/file-source.ts'
 import { derivedId } from '../../core/ids.ts'
 import type { Response } from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
@@ -11,20 +12,26 @@ export interface Workplace {
   readonly containerId: string
   readonly exists: boolean
   /** Files that the model can name: those of the container, or those it will be made with. */
-  readonly files: readonly ContainerFile[]
+  readonly files: readonly WorkFile[]
 }
+export type WorkFile = Pick<ContainerFile, 'id' | 'tenant' | 'path' | 'bytes' | 'mime' | 'objectKey' | 'source'>
 
 export async function findWorkplace(deps: TurnDeps, turn: Turn, history: readonly Response[]): Promise<Workplace> {
   const { table } = deps
   const { tenant } = turn.row
   const containerId = turn.containerId ?? (await containerBefore(deps, turn, history))
   if (containerId !== null) {
+    await bringFiles(deps, turn.row, containerId)
     const files = await table.files.all(tenant, containerId)
     return { containerId, exists: true, files: files.filter((file) => file.isCurrent && file.state === 'stored') }
   }
   const wanted = turn.row.request.interpreter?.fileIds ?? []
-  const files = await Promise.all(wanted.map((id) => table.files.find(tenant, id)))
-  return { containerId: ownContainerId(turn.row), exists: false, files: files.filter((file) => file !== null) }
+  const files = await Promise.all(wanted.map((id) => findSource(table, tenant, id, deps.clock.now())))
+  return {
+    containerId: ownContainerId(turn.row),
+    exists: false,
+    files: files.filter((file) => file !== null).map((file) => ({ ...file, source: 'user' })),
+  }
 }
 
 /** The nearest earlier turn's container that was not deleted. */
@@ -49,11 +56,17 @@ export async function makeContainer(deps: TurnDeps, row: Response): Promise<void
     { tenant, subject, id: containerId, name: 'auto', memoryTier: request.interpreter?.memoryTier ?? '1g' },
     clock.now(),
   )
-  for (const fileId of request.interpreter?.fileIds ?? []) {
+  await bringFiles(deps, row, containerId)
+}
+
+/** Copies the files that the request names into the container, each once: a later step finds them there, changed by code or not. */
+async function bringFiles(deps: TurnDeps, row: Response, containerId: string): Promise<void> {
+  const { table, clock } = deps
+  for (const fileId of row.request.interpreter?.fileIds ?? []) {
     const id = derivedId('containerFile', row.createdAt, `${row.id}:${fileId}`)
-    if ((await table.files.get(tenant, containerId, id)) !== null) continue
-    const source = await table.files.find(tenant, fileId)
+    if ((await table.files.get(row.tenant, containerId, id)) !== null) continue
+    const source = await findSource(table, row.tenant, fileId, clock.now())
     // A file that was deleted since the request was accepted is not there, as it would not be a moment later.
-    if (source !== null && source.state === 'stored') await copyFile(deps, source, { containerId, id }, clock.now())
+    if (source !== null) await copyFile(deps, source, { containerId, id }, clock.now())
   }
 }

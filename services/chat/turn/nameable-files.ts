@@ -14,10 +14,10 @@ export function nameableFiles(deps: TurnDeps, turn: Turn, workplace: Workplace):
     let made: Promise<string> | null = null
     return {
       fileId: file.id,
-      containerId: file.containerId,
+      containerId: workplace.containerId,
       path: file.path,
       isFresh: urls.has(file.id),
-      url: () => (made ??= Promise.resolve(urls.get(file.id) ?? linkFile(deps, turn.row, file))),
+      url: () => (made ??= Promise.resolve(urls.get(file.id) ?? linkFile(deps, turn.row, { ...file, containerId: workplace.containerId }))),
     }
   })
 }

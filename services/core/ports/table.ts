@@ -8,6 +8,8 @@ import type { MemoryTier } from '../limits.ts'
 import type { Response } from '../response.ts'
 import type { Sandbox, SandboxPhase } from '../sandbox.ts'
 import type { ApiKey, Tenant } from '../tenant.ts'
+import type { Upload, UploadPart } from '../upload.ts'
+import type { UserFile } from '../user-file.ts'
 
 /** A page of a list, ordered by time of creation. `after` is an id; an unknown one gives an empty page. */
 export interface PageRequest {
@@ -120,6 +122,27 @@ export interface FileStore {
   remove(tenant: string, containerId: string, id: string): Promise<void>
 }
 
+/** Files outside containers. A row is given back also after `expiresAt`: its reader compares the time. */
+export interface UserFileStore {
+  /** False when the id exists already; nothing is changed then. */
+  create(file: UserFile): Promise<boolean>
+  get(tenant: string, id: string): Promise<UserFile | null>
+  list(tenant: string, page: PageRequest): Promise<Page<UserFile>>
+  remove(tenant: string, id: string): Promise<void>
+}
+
+export interface UploadStore {
+  create(upload: Upload): Promise<void>
+  get(tenant: string, id: string): Promise<Upload | null>
+  addPart(part: UploadPart): Promise<void>
+  /** All parts, oldest first. Consistent. */
+  parts(tenant: string, uploadId: string): Promise<readonly UploadPart[]>
+  /** One conditional write: `pending` becomes this status. Null when it was not pending any more. */
+  end(tenant: string, id: string, status: 'completed' | 'cancelled'): Promise<Upload | null>
+  /** Takes the rows of its parts away, then its own. */
+  remove(tenant: string, id: string): Promise<void>
+}
+
 export interface SandboxStore {
   create(sandbox: Sandbox): Promise<boolean>
   get(id: string): Promise<Sandbox | null>
@@ -187,7 +210,7 @@ export interface LinkStore {
 }
 
 export type DueRow = {
-  readonly kind: 'container' | 'execution' | 'response' | 'sandbox'
+  readonly kind: 'container' | 'execution' | 'response' | 'sandbox' | 'file' | 'upload'
   readonly tenant: string
   readonly id: string
   readonly dueAt: number
@@ -199,6 +222,8 @@ export interface Table {
   readonly executions: ExecutionStore
   readonly responses: ResponseStore
   readonly files: FileStore
+  readonly userFiles: UserFileStore
+  readonly uploads: UploadStore
   readonly sandboxes: SandboxStore
   readonly events: EventStore
   readonly tenants: TenantStore

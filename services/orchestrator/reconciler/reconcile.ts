@@ -3,6 +3,7 @@ import type { ReconcilerDeps } from '../deps.ts'
 import { repairContainer } from './repair-container.ts'
 import { repairExecution, repairResponse } from './repair-jobs.ts'
 import { repairSandbox, stopOrphans } from './repair-sandbox.ts'
+import { sweepFile, sweepUpload } from './sweep-expired.ts'
 
 const ROWS_PER_PASS = 500
 
@@ -11,6 +12,8 @@ const REPAIRS: Record<DueRow['kind'], (deps: ReconcilerDeps, row: DueRow) => Pro
   execution: repairExecution,
   response: repairResponse,
   sandbox: repairSandbox,
+  file: sweepFile,
+  upload: sweepUpload,
 }
 
 export interface Reconciled {

@@ -16,7 +16,16 @@ export async function findDue(items: Items, now: number, limit: number): Promise
 
 function dueRow(pk: string, dueAt: number): DueRow {
   const { tenant, name, id } = parseRowKey(pk)
-  if (name !== 'container' && name !== 'execution' && name !== 'response' && name !== 'sandbox')
-    throw new Error(`A row of kind "${name}" cannot be due.`)
+  if (!isDueKind(name)) throw new Error(`A row of kind "${name}" cannot be due.`)
   return { kind: name, tenant: name === 'sandbox' ? POOL_TENANT : tenant, id, dueAt }
 }
+
+const KINDS: Readonly<Record<DueRow['kind'], true>> = {
+  container: true,
+  execution: true,
+  response: true,
+  sandbox: true,
+  file: true,
+  upload: true,
+}
+const isDueKind = (name: string): name is DueRow['kind'] => Object.hasOwn(KINDS, name)

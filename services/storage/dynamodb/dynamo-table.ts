@@ -11,6 +11,8 @@ import { createExecutionStore, createResponseStore } from './leased-stores.ts'
 import { createLinkStore } from './link-store.ts'
 import { createSandboxStore } from './sandbox-store.ts'
 import { createTenantStore } from './tenant-store.ts'
+import { createUploadStore } from './upload-store.ts'
+import { createUserFileStore } from './user-file-store.ts'
 
 /** All durable state in one DynamoDB table. Batches of events too big for an item lie in `objects`. */
 export function createDynamoTable(options: {
@@ -24,6 +26,8 @@ export function createDynamoTable(options: {
     executions: createExecutionStore(items),
     responses: createResponseStore(items),
     files: createFileStore(items),
+    userFiles: createUserFileStore(items),
+    uploads: createUploadStore(items),
     sandboxes: createSandboxStore(items),
     events: createEventStore(items, options.objects),
     tenants: createTenantStore(items),

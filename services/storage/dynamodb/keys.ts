@@ -4,7 +4,7 @@ import { DUE_SHARDS } from './table-definition.ts'
 /** Sandboxes belong to no tenant until they are claimed. */
 export const POOL_TENANT = '_pool'
 
-export type RowName = 'container' | 'execution' | 'response' | 'sandbox' | 'tenant' | 'idempotency' | 'link'
+export type RowName = 'container' | 'execution' | 'response' | 'sandbox' | 'tenant' | 'idempotency' | 'link' | 'file' | 'upload'
 export interface ItemKey {
   readonly pk: string
   readonly sk: string
@@ -19,6 +19,11 @@ export const fileKey = (tenant: string, containerId: string, id: string): ItemKe
   pk: rowKey(tenant, 'container', containerId).pk,
   sk: `${FILE_PREFIX}${part(id)}`,
 })
+export const partKey = (tenant: string, uploadId: string, id: string): ItemKey => ({
+  pk: rowKey(tenant, 'upload', uploadId).pk,
+  sk: `${PART_PREFIX}${part(id)}`,
+})
+export const PART_PREFIX = 'part#'
 export const FILE_PREFIX = 'file#'
 
 export const EVENT_PREFIX = 'ev#'
@@ -29,7 +34,7 @@ export const apiKeyKey = (hash: string): ItemKey => ({ pk: `K#${part(hash)}`, sk
 export const linkKey = (tokenHash: string): ItemKey => ({ pk: `L#${part(tokenHash)}`, sk: 'row' })
 
 /** Partition of the `list` index. */
-export const listPartition = (tenant: string, what: 'containers' | 'executions' | 'file', of?: string): string =>
+export const listPartition = (tenant: string, what: 'containers' | 'executions' | 'file' | 'files', of?: string): string =>
   `T#${part(tenant)}#${what}${of === undefined ? '' : `#${part(of)}`}`
 /** Orders a list by time of creation; the id makes it unique. */
 export const listSortKey = (createdAt: number, id: string): string => `${String(createdAt).padStart(15, '0')}#${part(id)}`

@@ -25,7 +25,8 @@ export interface RowCodec<Row> {
   patch(change: Partial<Row>): readonly Action[]
 }
 
-export function rowCodec<Row extends object>(shape: RowShape<Row>): RowCodec<Row> {
+/** `indexOnly`: attributes that the store adds for an index and that are no field of the row. */
+export function rowCodec<Row extends object>(shape: RowShape<Row>, indexOnly: readonly string[] = []): RowCodec<Row> {
   const json: ReadonlySet<string> = new Set(Object.keys(shape.json))
   const nulls = Object.fromEntries(Object.keys(shape.nullable).map((field) => [field, null]))
   const stored = (field: string, value: unknown): unknown => (json.has(field) ? JSON.stringify(value) : value)
@@ -43,7 +44,7 @@ export function rowCodec<Row extends object>(shape: RowShape<Row>): RowCodec<Row
         )
       const row: Item = { ...nulls }
       for (const [field, value] of Object.entries(item)) {
-        if (!INDEX_ATTRIBUTES.has(field)) row[field] = json.has(field) ? JSON.parse(value as string) : value
+        if (!INDEX_ATTRIBUTES.has(field) && !indexOnly.includes(field)) row[field] = json.has(field) ? JSON.parse(value as string) : value
       }
       return row as Row
     },

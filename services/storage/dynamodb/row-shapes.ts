@@ -5,6 +5,8 @@ import type { Link } from '../../core/link.ts'
 import type { Response } from '../../core/response.ts'
 import type { Sandbox } from '../../core/sandbox.ts'
 import type { ApiKey, Tenant } from '../../core/tenant.ts'
+import type { Upload, UploadPart } from '../../core/upload.ts'
+import type { UserFile } from '../../core/user-file.ts'
 import { rowCodec } from './row-codec.ts'
 
 export const executionCodec = rowCodec<Execution>({
@@ -48,6 +50,10 @@ export const containerCodec = rowCodec<Container>({
 })
 
 export const fileCodec = rowCodec<ContainerFile>({ json: {}, nullable: { sha256: true, executionId: true } })
+
+export const userFileCodec = rowCodec<UserFile>({ json: {}, nullable: { subject: true, expiresAt: true } }, ['dueAt'])
+export const uploadCodec = rowCodec<Upload>({ json: {}, nullable: { subject: true, fileSeconds: true } }, ['dueAt'])
+export const uploadPartCodec = rowCodec<UploadPart>({ json: {}, nullable: {} })
 
 export const sandboxCodec = rowCodec<Sandbox>({
   json: { address: true, claimedBy: true },

@@ -107,4 +107,33 @@ describe('the official client', () => {
       response.output.flatMap((item) => (item.type === 'code_interpreter_call' ? [item.container_id] : []))
     expect(containerOf(second)).toEqual(containerOf(first))
   })
+
+  it('brings attached files into the container, one that is made or one that is named', async () => {
+    const client = api.openai()
+    const data = await client.files.create({ file: new File(['a,b'], 'attached.csv'), purpose: 'user_data' })
+    const ask = (container: string | { type: 'auto'; file_ids?: string[] }) =>
+      client.responses.create({
+        ...request,
+        tools: [{ type: 'code_interpreter', container }],
+        input: [
+          {
+            role: 'user',
+            content: [
+              { type: 'input_file', file_id: data.id },
+              { type: 'input_text', text: '```python\nprint(1)\n```' },
+            ],
+          },
+        ],
+      })
+    const named = await client.containers.create({ name: 'named' })
+    for (const container of [{ type: 'auto' as const }, { type: 'auto' as const, file_ids: [data.id] }, named.id]) {
+      const response = await ask(container)
+      const call = response.output.find((item) => item.type === 'code_interpreter_call')
+      const files = (await client.containers.files.list(call?.container_id ?? '')).data
+      expect(files.filter((file) => file.path === '/mnt/data/attached.csv')).toHaveLength(1)
+      if (typeof container === 'string') expect(call?.container_id).toBe(container)
+      const [asked] = (await client.responses.inputItems.list(response.id)).data
+      expect(asked).toMatchObject({ content: [{ type: 'input_file', file_id: data.id, filename: 'attached.csv' }, {}] })
+    }
+  })
 })

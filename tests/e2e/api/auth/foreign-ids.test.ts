@@ -14,6 +14,8 @@ const none: Record<string, string> = {
   response_id: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt',
   file_id: 'cfile_01kajv9h2s8p0ww3d4dq4cs1zt',
   link_id: 'link_01kajv9h2s8p0ww3d4dq4cs1zt',
+  user_file_id: 'file-01kajv9h2s8p0ww3d4dq4cs1zt',
+  upload_id: 'upload_01kajv9h2s8p0ww3d4dq4cs1zt',
 }
 const malformed = Object.fromEntries(Object.keys(none).map((name) => [name, '..%2F..%2Fetc']))
 
@@ -32,7 +34,17 @@ beforeAll(async () => {
   const response = await client.responses.create({ model: 'demo', input: 'x', background: true })
   const target = { objectKey: 'k', filename: 'f', mime: 'text/plain', bytes: 1 }
   const link = await createLink(api.table.links, { tenant, containerId: container.id, target, publicUrl: api.url }, Date.now())
-  mine = { container_id: container.id, file_id: file.id, execution_id: execution.id, response_id: response.id, link_id: link.id }
+  const userFile = await client.files.create({ file: new File(['x'], 'x'), purpose: 'user_data' })
+  const upload = await client.uploads.create({ filename: 'x', bytes: 1, mime_type: 'text/plain', purpose: 'user_data' })
+  mine = {
+    container_id: container.id,
+    file_id: file.id,
+    execution_id: execution.id,
+    response_id: response.id,
+    link_id: link.id,
+    user_file_id: userFile.id,
+    upload_id: upload.id,
+  }
 })
 afterAll(() => api.stop())
 
@@ -40,6 +52,7 @@ const BODIES: Record<string, unknown> = {
   runCode: { code: 'x' },
   createUploadUrl: { path: 'x', bytes: 1 },
   createContainerFile: { file_id: none['file_id'] },
+  completeFileUpload: { part_ids: ['part_1'] },
 }
 const routes = ROUTES.filter((route) => /\{(?!token|model)/.test(route.path))
 
@@ -82,5 +95,7 @@ it('left everything as it was', async () => {
   expect(await client.containers.retrieve(mine['container_id'] ?? '')).toMatchObject({ name: 'hers' })
   expect((await client.containers.files.list(mine['container_id'] ?? '')).data.map((file) => file.id)).toEqual([mine['file_id']])
   expect((await client.responses.retrieve(mine['response_id'] ?? '')).status).toBe('queued')
+  expect((await client.files.retrieve(mine['user_file_id'] ?? '')).filename).toBe('x')
+  expect((await api.table.uploads.get(ann.tenant, mine['upload_id'] ?? ''))?.status).toBe('pending')
   expect((await api.table.links.revoke(ann.tenant, mine['link_id'] ?? '', 1))?.revokedAt).toBe(1)
 })

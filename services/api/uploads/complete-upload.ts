@@ -1,0 +1,84 @@
+import { ServiceError } from '../../core/errors.ts'
+import { derivedId } from '../../core/ids.ts'
+import { mimeOf } from '../../core/mime.ts'
+import { newObjectKey, objectPrefix } from '../../core/object-keys.ts'
+import type { Upload } from '../../core/upload.ts'
+import type { UserFile } from '../../core/user-file.ts'
+import type { ApiDeps } from '../deps.ts'
+import { joinParts, partsInOrder } from './join-parts.ts'
+
+type Ports = Pick<ApiDeps, 'table' | 'objects' | 'clock'>
+
+/** The id of the file that an upload becomes: the same for every try. */
+const fileIdOf = (upload: Upload): string => derivedId('file', upload.createdAt, `${upload.id}:file`)
+
+/** The file that a completed upload became; null when it was deleted since. */
+export const fileOfUpload = (ports: Pick<ApiDeps, 'table'>, upload: Upload): Promise<UserFile | null> =>
+  ports.table.userFiles.get(upload.tenant, fileIdOf(upload))
+
+/**
+ * Makes the file of the named parts. Repeated or raced, it makes one file: its row is created once, and who comes too late takes its own
+ * bytes away again. Throws ServiceError when the parts are not what was announced; the upload can be completed again then.
+ */
+export async function completeUpload(
+  ports: Ports,
+  upload: Upload,
+  wanted: { readonly partIds: readonly string[]; readonly md5: string | null },
+): Promise<UserFile> {
+  const { table, objects, clock } = ports
+  const { tenant } = upload
+  const parts = partsInOrder(await table.uploads.parts(tenant, upload.id), wanted.partIds)
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
+  if (bytes !== upload.bytes)
+    throw new ServiceError('invalid_request', `The parts have ${bytes} bytes together, not the ${upload.bytes} that were announced.`, {
+      param: 'part_ids',
+    })
+  const id = fileIdOf(upload)
+  const objectKey = newObjectKey(tenant, 'files', id)
+  try {
+    const mime = mimeOf(upload.filename)
+    const joined = await joinParts(objects, parts, objectKey, mime)
+    if (wanted.md5 !== null && wanted.md5 !== joined.md5)
+      throw new ServiceError('invalid_request', 'The file does not have the MD5 that was given. Check the order of the parts.', {
+        param: 'md5',
+      })
+    const now = clock.now()
+    const file: UserFile = {
+      v: 1,
+      tenant,
+      subject: upload.subject,
+      id,
+      filename: upload.filename,
+      bytes: joined.bytes,
+      sha256: joined.sha256,
+      mime,
+      purpose: upload.purpose,
+      createdAt: now,
+      expiresAt: upload.fileSeconds === null ? null : now + upload.fileSeconds * 1000,
+      objectKey,
+    }
+    const isMine = await table.userFiles.create(file)
+    if (!isMine) await objects.delete(objectKey)
+    const stored = isMine ? file : ((await table.userFiles.get(tenant, id)) ?? file)
+    await settle(ports, upload, stored)
+    return stored
+  } catch (error) {
+    await objects.delete(objectKey)
+    // Whoever was faster has made the file and dropped the parts while they were read here.
+    const made = error instanceof ServiceError ? null : await table.userFiles.get(tenant, id)
+    if (made === null || made.objectKey === objectKey) throw error
+    return made
+  }
+}
+
+/** Says that the upload has ended; one that was cancelled meanwhile leaves no file. */
+async function settle({ table, objects }: Ports, upload: Upload, file: UserFile): Promise<void> {
+  const { tenant, id } = upload
+  const ended = (await table.uploads.end(tenant, id, 'completed')) ?? (await table.uploads.get(tenant, id))
+  if (ended?.status === 'cancelled') {
+    await table.userFiles.remove(tenant, file.id)
+    await objects.deletePrefix(objectPrefix(tenant, file.id))
+    throw new ServiceError('invalid_request', 'The upload was cancelled. Start a new one.', { param: 'upload_id' })
+  }
+  await objects.deletePrefix(objectPrefix(tenant, id))
+}
