@@ -1,4 +1,5 @@
 import type { Container } from '../core/container.ts'
+import type { Conversation } from '../core/conversation.ts'
 import { ServiceError, type ErrorCode } from '../core/errors.ts'
 import type { Execution } from '../core/execution.ts'
 import type { ContainerFile } from '../core/file.ts'
@@ -57,6 +58,13 @@ export async function responseOf({ deps, caller }: Reader, id: string, param?: s
       'Make one with POST /v1/responses, and do not send "store": false if you want it again.',
       param,
     )
+  return row
+}
+
+export async function conversationOf({ deps, caller }: Reader, id: string, param?: string): Promise<Conversation> {
+  const row = isId('conversation', id) ? await deps.table.conversations.get(caller.tenant, id) : null
+  if (row === null || row.deletedAt !== null || !isVisible(row, caller))
+    throw missing('conversation_not_found', 'conversation', id, 'Create one with POST /v1/conversations.', param)
   return row
 }
 

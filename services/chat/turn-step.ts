@@ -1,6 +1,7 @@
 import { NUDGE_AFTER_MS } from '../core/accept-execution.ts'
 import type { ResponseEvent } from '../core/events.ts'
 import { hasEnded } from '../core/execution.ts'
+import { mustWait } from '../core/conversation-queue.ts'
 import { newId } from '../core/ids.ts'
 import { LEASE_MS } from '../core/lease.ts'
 import type { TurnMessage } from '../core/messages.ts'
@@ -106,7 +107,9 @@ async function step(
 
 /** The turn before this one still runs: one running response per conversation. */
 async function isEarly(deps: TurnDeps, row: Response): Promise<boolean> {
-  if (row.previousResponseId === null || row.items.length > 0 || row.cancelRequestedAt !== null) return false
+  if (row.items.length > 0 || row.cancelRequestedAt !== null) return false
+  if (row.conversationId !== null) return mustWait(deps.table, { ...row, conversationId: row.conversationId })
+  if (row.previousResponseId === null) return false
   const before = await deps.table.responses.get(row.tenant, row.previousResponseId)
   return before !== null && !hasResponseEnded(before.status)
 }

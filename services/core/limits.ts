@@ -44,6 +44,10 @@ export const LIMITS = {
   defaultWaitSeconds: 30,
   /** Executions that may wait in one container. */
   maxQueuedPerContainer: 100,
+  /** Responses that may wait in one conversation. */
+  maxQueuedPerConversation: 100,
+  /** Items that one call may add to a conversation. */
+  maxItemsPerCall: 20,
   /** Kept of each of stdout and stderr from the start, and from the end once the head is full, bytes. */
   maxStreamHeadBytes: 1 * MiB,
   maxStreamTailBytes: 64 * 1024,

@@ -33,6 +33,7 @@ export function renderResponse(response: Response, options: RenderOptions): Reco
     output: response.items.map((item) => renderItem(item, options)),
     parallel_tool_calls: request.parallelToolCalls,
     previous_response_id: response.previousResponseId,
+    conversation: response.conversationId === null ? null : { id: response.conversationId },
     reasoning: { effort: null, summary: null },
     service_tier: 'default',
     store: request.store,

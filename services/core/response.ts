@@ -132,6 +132,8 @@ export interface Response {
   /** Set when the request is too big for the row; `request` then has an empty input. */
   readonly requestRef: BlobRef | null
   readonly previousResponseId: string | null
+  /** Whose items are its history, and to which it adds. Never together with `previousResponseId`. */
+  readonly conversationId: string | null
   readonly containerId: string | null
   readonly items: readonly ResponseItem[]
   /** Set when the items are too big for the row; `items` is then empty in it. */

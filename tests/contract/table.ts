@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import type { Table } from '../../services/core/ports/table.ts'
+import { conversationStoreContract } from './table/conversation-store.ts'
 import { containerStoreContract } from './table/container-store.ts'
 import { dueContract } from './table/due.ts'
 import { eventStoreContract } from './table/event-store.ts'
@@ -14,6 +15,7 @@ export function tableContract(name: string, table: () => Table): void {
   describe(`Table: ${name}`, () => {
     leasedStoreContract(table)
     containerStoreContract(table)
+    conversationStoreContract(table)
     fileStoreContract(table)
     userFilesContract(table)
     sandboxStoreContract(table)

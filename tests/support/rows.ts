@@ -1,4 +1,5 @@
 import type { Container } from '../../services/core/container.ts'
+import type { Conversation } from '../../services/core/conversation.ts'
 import type { Execution } from '../../services/core/execution.ts'
 import type { ContainerFile } from '../../services/core/file.ts'
 import { newId } from '../../services/core/ids.ts'
@@ -68,6 +69,7 @@ export const responseRow = (change: Partial<Response> = {}): Response => ({
   },
   requestRef: null,
   previousResponseId: null,
+  conversationId: null,
   containerId: null,
   items: [],
   itemsRef: null,
@@ -126,6 +128,20 @@ export const fileRow = (change: Partial<ContainerFile> = {}): ContainerFile => (
   isCurrent: true,
   state: 'stored',
   sandboxGeneration: 0,
+  ...change,
+})
+
+export const conversationRow = (change: Partial<Conversation> = {}): Conversation => ({
+  v: 1,
+  tenant: newId('tenant'),
+  subject: null,
+  id: newId('conversation'),
+  metadata: {},
+  createdAt: T0,
+  queue: [],
+  containerId: null,
+  deletedAt: null,
+  dueAt: null,
   ...change,
 })
 

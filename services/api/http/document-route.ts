@@ -56,6 +56,8 @@ const PARAMS: Readonly<Record<string, string>> = {
   response_id: 'Id of a response, `resp_…`.',
   file_id: 'Id of a container file, `cfile_…`.',
   user_file_id: 'Id of a file, `file-…`.',
+  conversation_id: 'Id of a conversation, `conv_…`.',
+  item_id: 'Id of an item of a conversation.',
   upload_id: 'Id of an upload, `upload_…`.',
   link_id: 'Id of a link, `link_…`.',
   model: 'Name of a model.',

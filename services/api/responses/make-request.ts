@@ -1,6 +1,6 @@
 import { ServiceError } from '../../core/errors.ts'
 import type { InterpreterRequest, ResponseRequest } from '../../core/response.ts'
-import { containerOf, findFile, responseOf } from '../access.ts'
+import { containerOf, conversationOf, findFile, responseOf } from '../access.ts'
 import type { Call } from '../http/route.ts'
 import { validate } from '../http/validate.ts'
 import { findAttached, nameAttached } from './attached-files.ts'
@@ -14,12 +14,11 @@ type ResponseCall = Pick<Call<unknown, CreateResponse>, 'deps' | 'caller' | 'bod
 export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> {
   const { body, deps } = call
   if (!deps.models.has(body.model)) throw modelMissing(body.model, deps.models.list())
-  if (body.conversation !== null && body.conversation !== undefined)
-    throw new ServiceError(
-      'unsupported_value',
-      'Conversations are not supported. Leave conversation out and name the answer before in previous_response_id.',
-      { param: 'conversation' },
-    )
+  const conversationId = conversationIdOf(body)
+  if (conversationId !== null && body.previous_response_id)
+    throw new ServiceError('invalid_request', 'Give either conversation or previous_response_id: each names a history of its own.', {
+      param: 'conversation',
+    })
   if (body.background === true && body.store === false)
     throw new ServiceError('invalid_request', 'A background response is read later, so it has to be stored. Leave store out.', {
       param: 'store',
@@ -28,6 +27,7 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
   const attached = await findAttached(call)
   const [interpreter] = await Promise.all([
     findInterpreter(call, [...attached.keys()]),
+    conversationId === null ? null : conversationOf(call, conversationId, 'conversation'),
     body.previous_response_id ? responseOf(call, body.previous_response_id, 'previous_response_id') : null,
   ])
   return {
@@ -50,6 +50,9 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
     user: body.user ?? null,
   }
 }
+
+export const conversationIdOf = ({ conversation }: CreateResponse): string | null =>
+  typeof conversation === 'string' ? conversation : (conversation?.id ?? null)
 
 /** A tool that is not here would be a promise to the model that nobody keeps. */
 function checkTools(body: CreateResponse): void {

@@ -13,6 +13,13 @@ import { listExecutionsRoute } from './native/list-executions.ts'
 import { runCodeRoute } from './native/run-code.ts'
 import { cancelResponseRoute } from './openai/cancel-response.ts'
 import { containerFileContentRoute } from './openai/container-file-content.ts'
+import {
+  createConversationItemsRoute,
+  deleteConversationItemRoute,
+  getConversationItemRoute,
+  listConversationItemsRoute,
+} from './openai/conversation-items.ts'
+import { createConversationRoute, deleteConversationRoute, getConversationRoute, updateConversationRoute } from './openai/conversations.ts'
 import { createContainerRoute } from './openai/create-container.ts'
 import { createFileRoute } from './openai/create-file.ts'
 import { createResponseRoute } from './openai/create-response.ts'
@@ -40,6 +47,14 @@ export const ROUTES: readonly AnyRoute[] = [
   cancelResponseRoute,
   deleteResponseRoute,
   responseInputItemsRoute,
+  createConversationRoute,
+  getConversationRoute,
+  updateConversationRoute,
+  deleteConversationRoute,
+  createConversationItemsRoute,
+  listConversationItemsRoute,
+  getConversationItemRoute,
+  deleteConversationItemRoute,
   createContainerRoute,
   listContainersRoute,
   getContainerRoute,

@@ -35,40 +35,41 @@ export async function completeUpload(
     })
   const id = fileIdOf(upload)
   const objectKey = newObjectKey(tenant, 'files', id)
-  try {
-    const mime = mimeOf(upload.filename)
-    const joined = await joinParts(objects, parts, objectKey, mime)
-    if (wanted.md5 !== null && wanted.md5 !== joined.md5)
-      throw new ServiceError('invalid_request', 'The file does not have the MD5 that was given. Check the order of the parts.', {
-        param: 'md5',
-      })
-    const now = clock.now()
-    const file: UserFile = {
-      v: 1,
-      tenant,
-      subject: upload.subject,
-      id,
-      filename: upload.filename,
-      bytes: joined.bytes,
-      sha256: joined.sha256,
-      mime,
-      purpose: upload.purpose,
-      createdAt: now,
-      expiresAt: upload.fileSeconds === null ? null : now + upload.fileSeconds * 1000,
-      objectKey,
-    }
-    const isMine = await table.userFiles.create(file)
-    if (!isMine) await objects.delete(objectKey)
-    const stored = isMine ? file : ((await table.userFiles.get(tenant, id)) ?? file)
-    await settle(ports, upload, stored)
-    return stored
-  } catch (error) {
+  const mime = mimeOf(upload.filename)
+  const joined = await joinParts(objects, parts, objectKey, mime).catch(async (error: unknown) => {
     await objects.delete(objectKey)
     // Whoever was faster has made the file and dropped the parts while they were read here.
-    const made = error instanceof ServiceError ? null : await table.userFiles.get(tenant, id)
-    if (made === null || made.objectKey === objectKey) throw error
+    const made = await table.userFiles.get(tenant, id)
+    if (made === null) throw error
     return made
+  })
+  if ('objectKey' in joined) return joined
+  if (wanted.md5 !== null && wanted.md5 !== joined.md5) {
+    await objects.delete(objectKey)
+    throw new ServiceError('invalid_request', 'The file does not have the MD5 that was given. Check the order of the parts.', {
+      param: 'md5',
+    })
   }
+  const now = clock.now()
+  const file: UserFile = {
+    v: 1,
+    tenant,
+    subject: upload.subject,
+    id,
+    filename: upload.filename,
+    bytes: joined.bytes,
+    sha256: joined.sha256,
+    mime,
+    purpose: upload.purpose,
+    createdAt: now,
+    expiresAt: upload.fileSeconds === null ? null : now + upload.fileSeconds * 1000,
+    objectKey,
+  }
+  const isMine = await table.userFiles.create(file)
+  if (!isMine) await objects.delete(objectKey)
+  const stored = isMine ? file : ((await table.userFiles.get(tenant, id)) ?? file)
+  await settle(ports, upload, stored)
+  return stored
 }
 
 /** Says that the upload has ended; one that was cancelled meanwhile leaves no file. */

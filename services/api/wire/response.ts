@@ -14,7 +14,7 @@ const WireObject = z.record(z.string(), z.unknown())
 const ContentPart = z.looseObject({ type: z.string('give the type of the content part, for example "input_text"') })
 
 /** An item as it came: whatever else is in it is kept, because clients send items back that they were given. */
-const InputItem = z
+export const InputItem = z
   .looseObject({
     type: z.string().optional(),
     role: z.enum(['user', 'assistant', 'system', 'developer']).optional(),
@@ -67,7 +67,10 @@ export const CreateResponse = z
     store: z.boolean().nullish(),
     background: z.boolean().nullish(),
     previous_response_id: z.string().max(200).nullish(),
-    conversation: z.unknown().optional().openapi({ description: 'Not supported: use `previous_response_id`.' }),
+    conversation: z
+      .union([z.string().max(200), z.looseObject({ id: z.string().max(200) })], 'give the id of a conversation')
+      .nullish()
+      .openapi({ description: 'Its items are the history; input and output are added to it. Not together with `previous_response_id`.' }),
     metadata: Metadata.nullish(),
     max_output_tokens: z.int().min(1, 'give at least 1').nullish(),
     max_tool_calls: z.int().min(1, 'give at least 1').nullish(),
@@ -92,6 +95,7 @@ export const ResponseBody = z
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     incomplete_details: z.object({ reason: z.string() }).nullable(),
     previous_response_id: z.string().nullable(),
+    conversation: z.object({ id: z.string() }).nullable(),
     usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).nullable(),
     metadata: z.record(z.string(), z.string()),
     x_cellblock: z

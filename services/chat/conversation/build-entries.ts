@@ -3,6 +3,7 @@ import { hasResponseEnded, type Response, type ResponseItem } from '../../core/r
 import type { Entry } from './entry.ts'
 import { inputEntries } from './input-entries.ts'
 import { itemEntries } from './item-entries.ts'
+import type { PastTurn } from './past-turn.ts'
 import { systemPrompt } from './system-prompt.ts'
 
 export interface ConversationParts {
@@ -10,7 +11,7 @@ export interface ConversationParts {
   /** What this turn has produced so far. */
   readonly items: readonly ResponseItem[]
   /** Turns before this one, the oldest first. Their instructions do not carry over. */
-  readonly history: readonly Pick<Response, 'request' | 'items' | 'status'>[]
+  readonly history: readonly Omit<PastTurn, 'containerId'>[]
   /** Current files of the container. */
   readonly files: readonly Pick<ContainerFile, 'id' | 'path' | 'bytes' | 'source'>[]
 }

@@ -1,24 +1,28 @@
 import type { ObjectStore } from '../../core/ports/object-store.ts'
-import type { ResponseStore } from '../../core/ports/table.ts'
+import type { ConversationStore, ResponseStore } from '../../core/ports/table.ts'
 import { loadResponse } from '../../core/response-blobs.ts'
 import type { Response } from '../../core/response.ts'
+import type { PastTurn } from './past-turn.ts'
+import { readConversation } from './read-conversation.ts'
 
 /** A chain longer than this is read from its near end only. */
 const MAX_TURNS = 200
 
 /**
- * The turns before this one, the oldest first: walked back row by row until there is no earlier one, one is missing (deleted), or
- * `isEnough` says that no more would fit.
+ * What was said before this turn, the oldest first: the items of its conversation, or the turns before it, walked back row by row until
+ * there is no earlier one, one is missing (deleted), or `isEnough` says that no more would fit.
  */
 export async function readHistory(
-  ports: { readonly responses: ResponseStore; readonly objects: ObjectStore },
-  response: Pick<Response, 'tenant' | 'previousResponseId'>,
-  isEnough: (turns: readonly Response[]) => boolean,
-): Promise<readonly Response[]> {
+  ports: { readonly responses: ResponseStore; readonly conversations: ConversationStore; readonly objects: ObjectStore },
+  response: Pick<Response, 'tenant' | 'previousResponseId' | 'conversationId'>,
+  isEnough: (turns: readonly PastTurn[]) => boolean,
+): Promise<readonly PastTurn[]> {
+  const { tenant, conversationId } = response
+  if (conversationId !== null) return readConversation(ports.conversations, { tenant, conversationId }, isEnough)
   const turns: Response[] = []
   let id = response.previousResponseId
   while (id !== null && turns.length < MAX_TURNS && !isEnough(turns)) {
-    const row = await ports.responses.get(response.tenant, id)
+    const row = await ports.responses.get(tenant, id)
     if (row === null) break
     turns.unshift(await loadResponse(ports.objects, row))
     id = row.previousResponseId

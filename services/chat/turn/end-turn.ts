@@ -1,6 +1,7 @@
 import { topicOf } from '../../core/events.ts'
 import { responseRemoval, type ResponseStatus } from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
+import { addToConversation, leaveConversation } from './add-to-conversation.ts'
 import { RowLost } from './hold-row.ts'
 import { abandonPending } from './settle-pending.ts'
 import type { Turn } from './turn.ts'
@@ -18,6 +19,8 @@ export async function endTurn(
   await abandonPending(deps, turn)
   closeOpenItems(turn)
   if (writer.waitingBytes > MAX_TAIL_BYTES) await writer.drain()
+  // A turn that never said anything leaves no question behind: its caller asks again.
+  if (turn.items.length > 0 || status === 'completed') await addToConversation(deps, turn)
   const completedAt = deps.clock.now()
   const response = turn.render({ status, completedAt })
   if (Buffer.byteLength(JSON.stringify(response)) <= MAX_TAIL_BYTES)
@@ -28,6 +31,7 @@ export async function endTurn(
   const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, end, { removeAt: responseRemoval(row, completedAt) })
   if (ended === null) throw new RowLost(row.id)
   deps.signals.notify(topicOf('response', row.id), ended)
+  await leaveConversation(deps, turn)
 }
 
 function closeOpenItems(turn: Turn): void {

@@ -4,6 +4,7 @@ import type { ContainerFile } from '../../core/file.ts'
 import { findSource } from '../../core/file-source.ts'
 import { derivedId } from '../../core/ids.ts'
 import type { Response } from '../../core/response.ts'
+import type { PastTurn } from '../conversation/past-turn.ts'
 import type { TurnDeps } from '../deps.ts'
 import type { Turn } from './turn.ts'
 
@@ -16,7 +17,7 @@ export interface Workplace {
 }
 export type WorkFile = Pick<ContainerFile, 'id' | 'tenant' | 'path' | 'bytes' | 'mime' | 'objectKey' | 'source'>
 
-export async function findWorkplace(deps: TurnDeps, turn: Turn, history: readonly Response[]): Promise<Workplace> {
+export async function findWorkplace(deps: TurnDeps, turn: Turn, history: readonly PastTurn[]): Promise<Workplace> {
   const { table } = deps
   const { tenant } = turn.row
   const containerId = turn.containerId ?? (await containerBefore(deps, turn, history))
@@ -35,7 +36,7 @@ export async function findWorkplace(deps: TurnDeps, turn: Turn, history: readonl
 }
 
 /** The nearest earlier turn's container that was not deleted. */
-async function containerBefore(deps: TurnDeps, turn: Turn, history: readonly Response[]): Promise<string | null> {
+async function containerBefore(deps: TurnDeps, turn: Turn, history: readonly PastTurn[]): Promise<string | null> {
   if (turn.row.request.interpreter === null) return null
   const id = history.findLast((earlier) => earlier.containerId !== null)?.containerId ?? null
   if (id === null) return null

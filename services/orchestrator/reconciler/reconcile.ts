@@ -3,7 +3,7 @@ import type { ReconcilerDeps } from '../deps.ts'
 import { repairContainer } from './repair-container.ts'
 import { repairExecution, repairResponse } from './repair-jobs.ts'
 import { repairSandbox, stopOrphans } from './repair-sandbox.ts'
-import { sweepFile, sweepUpload } from './sweep-expired.ts'
+import { sweepConversation, sweepFile, sweepUpload } from './sweep-expired.ts'
 
 const ROWS_PER_PASS = 500
 
@@ -14,6 +14,7 @@ const REPAIRS: Record<DueRow['kind'], (deps: ReconcilerDeps, row: DueRow) => Pro
   sandbox: repairSandbox,
   file: sweepFile,
   upload: sweepUpload,
+  conversation: sweepConversation,
 }
 
 export interface Reconciled {

@@ -13,3 +13,9 @@ export async function sweepUpload(deps: Pick<ReconcilerDeps, 'table' | 'objects'
   await deps.objects.deletePrefix(objectPrefix(tenant, id))
   await deps.table.uploads.remove(tenant, id)
 }
+
+/** A conversation is due once it was deleted and no turn can add to it any more. */
+export async function sweepConversation(deps: Pick<ReconcilerDeps, 'table'>, { tenant, id }: DueRow): Promise<void> {
+  await deps.table.conversations.removeItems(tenant, id)
+  await deps.table.conversations.remove(tenant, id)
+}

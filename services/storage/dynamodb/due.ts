@@ -27,5 +27,6 @@ const KINDS: Readonly<Record<DueRow['kind'], true>> = {
   sandbox: true,
   file: true,
   upload: true,
+  conversation: true,
 }
 const isDueKind = (name: string): name is DueRow['kind'] => Object.hasOwn(KINDS, name)

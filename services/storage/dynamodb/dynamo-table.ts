@@ -2,6 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
 import { createContainerStore } from './container-store.ts'
+import { createConversationStore } from './conversation-store.ts'
 import { findDue } from './due.ts'
 import { createEventStore } from './event-store.ts'
 import { createFileStore } from './file-store.ts'
@@ -28,6 +29,7 @@ export function createDynamoTable(options: {
     files: createFileStore(items),
     userFiles: createUserFileStore(items),
     uploads: createUploadStore(items),
+    conversations: createConversationStore(items, options.objects),
     sandboxes: createSandboxStore(items),
     events: createEventStore(items, options.objects),
     tenants: createTenantStore(items),

@@ -4,7 +4,17 @@ import { DUE_SHARDS } from './table-definition.ts'
 /** Sandboxes belong to no tenant until they are claimed. */
 export const POOL_TENANT = '_pool'
 
-export type RowName = 'container' | 'execution' | 'response' | 'sandbox' | 'tenant' | 'idempotency' | 'link' | 'file' | 'upload'
+export type RowName =
+  | 'container'
+  | 'execution'
+  | 'response'
+  | 'sandbox'
+  | 'tenant'
+  | 'idempotency'
+  | 'link'
+  | 'file'
+  | 'upload'
+  | 'conversation'
 export interface ItemKey {
   readonly pk: string
   readonly sk: string
@@ -24,6 +34,12 @@ export const partKey = (tenant: string, uploadId: string, id: string): ItemKey =
   sk: `${PART_PREFIX}${part(id)}`,
 })
 export const PART_PREFIX = 'part#'
+/** `position` is made by us and sorts as text. */
+export const itemKey = (tenant: string, conversationId: string, position: string): ItemKey => ({
+  pk: rowKey(tenant, 'conversation', conversationId).pk,
+  sk: `${ITEM_PREFIX}${position}`,
+})
+export const ITEM_PREFIX = 'item#'
 export const FILE_PREFIX = 'file#'
 
 export const EVENT_PREFIX = 'ev#'
@@ -34,8 +50,11 @@ export const apiKeyKey = (hash: string): ItemKey => ({ pk: `K#${part(hash)}`, sk
 export const linkKey = (tokenHash: string): ItemKey => ({ pk: `L#${part(tokenHash)}`, sk: 'row' })
 
 /** Partition of the `list` index. */
-export const listPartition = (tenant: string, what: 'containers' | 'executions' | 'file' | 'files', of?: string): string =>
-  `T#${part(tenant)}#${what}${of === undefined ? '' : `#${part(of)}`}`
+export const listPartition = (
+  tenant: string,
+  what: 'containers' | 'executions' | 'file' | 'files' | 'conversation-items',
+  of?: string,
+): string => `T#${part(tenant)}#${what}${of === undefined ? '' : `#${part(of)}`}`
 /** Orders a list by time of creation; the id makes it unique. */
 export const listSortKey = (createdAt: number, id: string): string => `${String(createdAt).padStart(15, '0')}#${part(id)}`
 

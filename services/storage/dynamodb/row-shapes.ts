@@ -1,4 +1,5 @@
 import type { Container } from '../../core/container.ts'
+import type { Conversation } from '../../core/conversation.ts'
 import type { Execution } from '../../core/execution.ts'
 import type { ContainerFile } from '../../core/file.ts'
 import type { Link } from '../../core/link.ts'
@@ -32,6 +33,7 @@ export const responseCodec = rowCodec<Response>({
     subject: true,
     requestRef: true,
     previousResponseId: true,
+    conversationId: true,
     containerId: true,
     itemsRef: true,
     pending: true,
@@ -54,6 +56,11 @@ export const fileCodec = rowCodec<ContainerFile>({ json: {}, nullable: { sha256:
 export const userFileCodec = rowCodec<UserFile>({ json: {}, nullable: { subject: true, expiresAt: true } }, ['dueAt'])
 export const uploadCodec = rowCodec<Upload>({ json: {}, nullable: { subject: true, fileSeconds: true } }, ['dueAt'])
 export const uploadPartCodec = rowCodec<UploadPart>({ json: {}, nullable: {} })
+
+export const conversationCodec = rowCodec<Conversation>({
+  json: { metadata: true },
+  nullable: { subject: true, containerId: true, deletedAt: true, dueAt: true },
+})
 
 export const sandboxCodec = rowCodec<Sandbox>({
   json: { address: true, claimedBy: true },

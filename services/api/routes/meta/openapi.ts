@@ -3,10 +3,11 @@ import type { ApiHono } from '../../middleware/wide-event.ts'
 
 const DESCRIPTION = `A self-hosted, multi-tenant code interpreter backend. Model-written or hand-written Python runs as notebook cells in a locked sandbox without a network; answers, outputs, files and the executed notebook come back.
 
-The Responses, Containers, Container files, Files, Uploads and Language models routes speak OpenAI's wire, so its SDKs are clients: set the base URL to \`/v1\` here. Every failure has the same envelope, \`{error: {message, type, code, param}, request_id}\`. Failing user code is a result, not an error.`
+The Responses, Conversations, Containers, Container files, Files, Uploads and Language models routes speak OpenAI's wire, so its SDKs are clients: set the base URL to \`/v1\` here. Every failure has the same envelope, \`{error: {message, type, code, param}, request_id}\`. Failing user code is a result, not an error.`
 
 const TAGS = [
   { name: 'Responses', description: 'Chat turns: a model that may run code.' },
+  { name: 'Conversations', description: 'Histories that responses read and add to.' },
   { name: 'Containers', description: 'Stateful notebook sessions with files.' },
   { name: 'Container files', description: 'What lies in `/mnt/data`.' },
   { name: 'Files', description: 'Files outside containers, by id.' },

@@ -6,7 +6,7 @@ import type { Response as ResponseRow } from '../../../core/response.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute, type Call } from '../../http/route.ts'
 import { streamCall } from '../../http/stream-call.ts'
-import { makeRequest } from '../../responses/make-request.ts'
+import { conversationIdOf, makeRequest } from '../../responses/make-request.ts'
 import { responseFrames } from '../../responses/response-frames.ts'
 import { waitForResponse } from '../../responses/wait-for-response.ts'
 import { CreateResponse, ResponseBody } from '../../wire/response.ts'
@@ -21,7 +21,15 @@ export const createResponseRoute = defineRoute({
     'Plain: the answer comes when the turn has ended. `stream`: server-sent events as it goes. `background`: the answer comes at once, with status `queued`.',
   body: CreateResponse,
   answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody } },
-  refusals: ['unsupported_value', 'model_not_found', 'container_not_found', 'file_not_found', 'response_not_found'],
+  refusals: [
+    'unsupported_value',
+    'model_not_found',
+    'container_not_found',
+    'file_not_found',
+    'response_not_found',
+    'conversation_not_found',
+    'too_many_queued',
+  ],
   async handle(call) {
     const { deps, caller, body } = call
     const request = await makeRequest(call)
@@ -31,6 +39,7 @@ export const createResponseRoute = defineRoute({
         subject: caller.subject,
         request,
         previousResponseId: body.previous_response_id ?? null,
+        conversationId: conversationIdOf(body),
         publicUrl: call.publicUrl,
       },
       deps.clock.now(),

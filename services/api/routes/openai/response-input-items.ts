@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { inputItems } from '../../responses/input-items.ts'
+import { inputItemId, wireItems } from '../../../core/input-items.ts'
 import { loadResponse } from '../../../core/response-blobs.ts'
 import { responseOf } from '../../access.ts'
 import { json } from '../../http/json-response.ts'
@@ -20,7 +20,8 @@ export const responseInputItemsRoute = defineRoute({
   refusals: ['response_not_found'],
   async handle(call) {
     const row = await loadResponse(call.deps.objects, await responseOf(call, call.param('response_id')))
-    const page = pageOfList(inputItems(row), pageOf(call.query))
+    const items = wireItems(row.request.input, (type, index, given) => given ?? inputItemId(row.id, type, index))
+    const page = pageOfList(items, pageOf(call.query))
     return json(200, listOf(page.rows, page.hasMore))
   },
 })

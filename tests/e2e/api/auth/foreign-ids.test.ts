@@ -15,6 +15,8 @@ const none: Record<string, string> = {
   file_id: 'cfile_01kajv9h2s8p0ww3d4dq4cs1zt',
   link_id: 'link_01kajv9h2s8p0ww3d4dq4cs1zt',
   user_file_id: 'file-01kajv9h2s8p0ww3d4dq4cs1zt',
+  conversation_id: 'conv_01kajv9h2s8p0ww3d4dq4cs1zt',
+  item_id: 'msg_01kajv9h2s8p0ww3d4dq4cs1zt',
   upload_id: 'upload_01kajv9h2s8p0ww3d4dq4cs1zt',
 }
 const malformed = Object.fromEntries(Object.keys(none).map((name) => [name, '..%2F..%2Fetc']))
@@ -36,7 +38,11 @@ beforeAll(async () => {
   const link = await createLink(api.table.links, { tenant, containerId: container.id, target, publicUrl: api.url }, Date.now())
   const userFile = await client.files.create({ file: new File(['x'], 'x'), purpose: 'user_data' })
   const upload = await client.uploads.create({ filename: 'x', bytes: 1, mime_type: 'text/plain', purpose: 'user_data' })
+  const conversation = await client.conversations.create({ items: [{ role: 'user', content: 'x' }], metadata: { of: 'ann' } })
+  const [item] = (await client.conversations.items.list(conversation.id)).data
   mine = {
+    conversation_id: conversation.id,
+    item_id: item?.id ?? '',
     container_id: container.id,
     file_id: file.id,
     execution_id: execution.id,
@@ -52,6 +58,8 @@ const BODIES: Record<string, unknown> = {
   runCode: { code: 'x' },
   createUploadUrl: { path: 'x', bytes: 1 },
   createContainerFile: { file_id: none['file_id'] },
+  createConversationItems: { items: [{ role: 'user', content: 'y' }] },
+  updateConversation: { metadata: {} },
   completeFileUpload: { part_ids: ['part_1'] },
 }
 const routes = ROUTES.filter((route) => /\{(?!token|model)/.test(route.path))
@@ -95,6 +103,8 @@ it('left everything as it was', async () => {
   expect(await client.containers.retrieve(mine['container_id'] ?? '')).toMatchObject({ name: 'hers' })
   expect((await client.containers.files.list(mine['container_id'] ?? '')).data.map((file) => file.id)).toEqual([mine['file_id']])
   expect((await client.responses.retrieve(mine['response_id'] ?? '')).status).toBe('queued')
+  expect((await client.conversations.retrieve(mine['conversation_id'] ?? '')).metadata).toEqual({ of: 'ann' })
+  expect((await client.conversations.items.list(mine['conversation_id'] ?? '')).data.map(({ id }) => id)).toEqual([mine['item_id']])
   expect((await client.files.retrieve(mine['user_file_id'] ?? '')).filename).toBe('x')
   expect((await api.table.uploads.get(ann.tenant, mine['upload_id'] ?? ''))?.status).toBe('pending')
   expect((await api.table.links.revoke(ann.tenant, mine['link_id'] ?? '', 1))?.revokedAt).toBe(1)

@@ -51,7 +51,15 @@ const cases: readonly (readonly [string, object, number, string, string | null])
     'previous_response_id',
   ],
   ['a background turn that is not stored', { model: 'demo', input: 'x', background: true, store: false }, 400, 'invalid_request', 'store'],
-  ['a conversation', { model: 'demo', input: 'x', conversation: 'conv_1' }, 400, 'unsupported_value', 'conversation'],
+  ['an unknown conversation', { model: 'demo', input: 'x', conversation: 'conv_1' }, 404, 'conversation_not_found', 'conversation'],
+  ['a conversation that is no id', { model: 'demo', input: 'x', conversation: 5 }, 400, 'invalid_request', 'conversation'],
+  [
+    'two histories',
+    { model: 'demo', input: 'x', conversation: { id: 'conv_1' }, previous_response_id: 'resp_1' },
+    400,
+    'invalid_request',
+    'conversation',
+  ],
 ]
 it.for(cases)('refuses %s', async ([, body, status, code, param]) => {
   const answer = await api.post('/v1/responses', body)

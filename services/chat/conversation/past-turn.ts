@@ -1,0 +1,4 @@
+import type { Response, ResponseRequest } from '../../core/response.ts'
+
+/** What a later turn needs of an earlier one. */
+export type PastTurn = Pick<Response, 'items' | 'status' | 'containerId'> & { readonly request: Pick<ResponseRequest, 'input'> }

@@ -1,0 +1,109 @@
+import type { ConversationItem } from '../../core/conversation.ts'
+import { newObjectKey, objectPrefix } from '../../core/object-keys.ts'
+import type { ObjectStore } from '../../core/ports/object-store.ts'
+import type { ConversationStore } from '../../core/ports/table.ts'
+import { readJson } from '../../core/response-blobs.ts'
+import { all, between, equals, startsWith } from './expression.ts'
+import type { Items } from './items.ts'
+import { ITEM_PREFIX, itemKey, listPartition, rowKey } from './keys.ts'
+import type { Item } from './row-codec.ts'
+
+/** Content whose JSON is longer goes to the object store, bytes. */
+const MAX_INLINE_BYTES = 64 * 1024
+/** The index may not have heard yet of an item that is among this many newest. */
+const MAX_UNHEARD = 200
+/** Sorts after every item. */
+const LAST = `${ITEM_PREFIX}~`
+const byId = (tenant: string, conversationId: string, id: string): string =>
+  listPartition(tenant, 'conversation-items', `${conversationId}.${id}`)
+
+/** Items lie in their conversation's partition in their order, so that a turn's history is one consistent query. */
+export function createConversationItems(
+  items: Items,
+  objects: ObjectStore,
+): Pick<ConversationStore, 'putItems' | 'items' | 'findItem' | 'removeItem' | 'removeItems'> {
+  const open = async (item: Item): Promise<ConversationItem> => {
+    const objectKey = item['objectKey']
+    const content = typeof objectKey === 'string' ? await readJson(objects, { objectKey, bytes: 0 }) : JSON.parse(String(item['content']))
+    return {
+      v: 1,
+      tenant: String(item['tenant']),
+      conversationId: String(item['conversationId']),
+      id: String(item['id']),
+      position: String(item['position']),
+      responseId: item['responseId'] === undefined ? null : String(item['responseId']),
+      content: content as ConversationItem['content'],
+    }
+  }
+  const inPartition = (tenant: string, conversationId: string) => equals('pk', rowKey(tenant, 'conversation', conversationId).pk)
+
+  return {
+    async putItems(wanted) {
+      for (const { content, responseId, ...row } of wanted) {
+        const text = JSON.stringify(content)
+        const isInline = Buffer.byteLength(text) <= MAX_INLINE_BYTES
+        const objectKey = isInline ? null : newObjectKey(row.tenant, 'items', row.conversationId)
+        if (objectKey !== null) await objects.put(objectKey, Buffer.from(text), { contentType: 'application/json' })
+        const key = itemKey(row.tenant, row.conversationId, row.position)
+        await items.put({
+          ...row,
+          ...key,
+          lpk: byId(row.tenant, row.conversationId, row.id),
+          lsk: key.sk,
+          ...(responseId === null ? {} : { responseId }),
+          ...(objectKey === null ? { content: text } : { objectKey }),
+        })
+      }
+    },
+
+    async items(tenant, conversationId, { after, limit, order }) {
+      const edge = `${ITEM_PREFIX}${after}`
+      const range =
+        after === null
+          ? between('sk', ITEM_PREFIX, LAST)
+          : order === 'asc'
+            ? between('sk', `${edge} `, LAST)
+            : between('sk', ITEM_PREFIX, edge)
+      const found: Item[] = []
+      let startKey: Item | undefined
+      do {
+        const page = await items.query({
+          where: all(inPartition(tenant, conversationId), range),
+          descending: order === 'desc',
+          // One more tells whether there are more, and the edge itself may be in the range.
+          limit: limit + 2 - found.length,
+          startKey,
+        })
+        found.push(...page.items.filter((item) => item['sk'] !== edge))
+        startKey = page.lastKey
+      } while (startKey !== undefined && found.length <= limit)
+      return { rows: await Promise.all(found.slice(0, limit).map(open)), hasMore: found.length > limit }
+    },
+
+    async findItem(tenant, conversationId, id) {
+      const [known] = (await items.query({ index: 'list', where: equals('lpk', byId(tenant, conversationId, id)), limit: 1 })).items
+      if (known !== undefined) {
+        const item = await items.get({ pk: String(known['pk']), sk: String(known['sk']) })
+        return item === null ? null : open(item)
+      }
+      const where = all(inPartition(tenant, conversationId), startsWith('sk', ITEM_PREFIX))
+      const newest = (await items.query({ where, descending: true, limit: MAX_UNHEARD })).items.find((item) => item['id'] === id)
+      return newest === undefined ? null : open(newest)
+    },
+
+    async removeItem(item) {
+      await items.delete(itemKey(item.tenant, item.conversationId, item.position))
+    },
+
+    async removeItems(tenant, conversationId) {
+      const where = all(inPartition(tenant, conversationId), startsWith('sk', ITEM_PREFIX))
+      let startKey: Item | undefined
+      do {
+        const page = await items.query({ where, startKey })
+        await items.writeMany(page.items.map((item) => ({ delete: { pk: String(item['pk']), sk: String(item['sk']) } })))
+        startKey = page.lastKey
+      } while (startKey !== undefined)
+      await objects.deletePrefix(objectPrefix(tenant, conversationId))
+    },
+  }
+}

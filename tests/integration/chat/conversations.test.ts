@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ConversationItem } from '../../../services/core/conversation.ts'
+import type { Conversation } from '../../../services/core/conversation.ts'
+import { conversationRow } from '../../support/rows.ts'
+import { runPython, say } from '../../support/scripted-upstream.ts'
+import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
+import { acceptResponse, newResponse } from '../../../services/core/accept-response.ts'
+import type { Response, ResponseRequest } from '../../../services/core/response.ts'
+
+let bench: TurnBench
+let conversation: Conversation
+beforeAll(async () => {
+  bench = await startTurnBench()
+})
+afterAll(() => bench.stop())
+beforeEach(async () => {
+  conversation = conversationRow({ tenant: bench.tenant })
+  await bench.storage.table.conversations.create(conversation)
+})
+
+async function accept(request: Partial<ResponseRequest>): Promise<Response> {
+  const plain = newResponse(
+    {
+      tenant: bench.tenant,
+      subject: null,
+      request: { ...PLAIN, ...request },
+      previousResponseId: null,
+      conversationId: conversation.id,
+      publicUrl: 'http://localhost:8787',
+    },
+    Date.now(),
+  )
+  await acceptResponse(bench.storage, plain)
+  return plain
+}
+const PLAIN: ResponseRequest = {
+  model: 'scripted',
+  input: 'Hello',
+  instructions: null,
+  tools: [],
+  toolChoice: 'auto',
+  interpreter: null,
+  include: [],
+  metadata: {},
+  temperature: null,
+  topP: null,
+  maxOutputTokens: null,
+  maxToolCalls: null,
+  parallelToolCalls: true,
+  store: true,
+  background: false,
+  stream: true,
+  user: null,
+}
+const items = async (): Promise<readonly ConversationItem[]> =>
+  (await bench.storage.table.conversations.items(bench.tenant, conversation.id, { after: null, limit: 100, order: 'asc' })).rows
+const kinds = async () =>
+  (await items()).map(({ content }) => (content.kind === 'wire' ? content.item['type'] : `out:${content.item.type}`))
+const queue = async () => (await bench.storage.table.conversations.get(bench.tenant, conversation.id))?.queue
+
+describe('a turn of a conversation', () => {
+  it('reads the items before it and adds its own', async () => {
+    bench.upstream.play((_, turn) => (turn === 0 ? runPython('print(42)') : say('It is 42.')))
+    await bench.finish((await accept({ ...INTERPRETER, input: 'What is it?' })).id, () => ({ result: { stdout: '42\n' } }))
+    expect(await kinds()).toEqual(['message', 'out:code_interpreter_call', 'out:message'])
+    expect(await queue()).toEqual([])
+
+    bench.upstream.play(() => say('Still 42.'))
+    await bench.finish((await accept({ input: [{ role: 'user', content: 'And now?' }] })).id)
+    expect(bench.upstream.requests[0]?.body.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user'])
+    expect(JSON.stringify(bench.upstream.requests[0]?.body.messages)).toContain('42')
+    expect(await kinds()).toHaveLength(5)
+  })
+
+  it('runs its code where the turn before did', async () => {
+    bench.upstream.play((_, turn) => (turn === 0 ? runPython('x = 1') : say('ok')))
+    const first = await bench.finish((await accept(INTERPRETER)).id)
+    bench.upstream.play((_, turn) => (turn === 0 ? runPython('x') : say('ok')))
+    const second = await bench.finish((await accept(INTERPRETER)).id)
+    expect(second.containerId).toBe(first.containerId)
+  })
+
+  it('waits until the one before has ended, even one that died without giving way', async () => {
+    bench.upstream.play(() => say('Hello.'))
+    const [first, second, third] = [await accept({ input: 'one' }), await accept({ input: 'two' }), await accept({ input: 'three' })]
+    await bench.step(second.id)
+    expect((await bench.row(second.id)).status).toBe('in_progress')
+    expect(bench.upstream.requests).toHaveLength(0)
+    await bench.storage.table.responses.remove(bench.tenant, first.id)
+    await bench.step(third.id)
+    expect((await bench.row(third.id)).status).toBe('in_progress')
+    expect((await bench.finish(second.id)).status).toBe('completed')
+    expect((await bench.finish(third.id)).status).toBe('completed')
+    expect((await items()).map(({ responseId }) => responseId)).toEqual([second.id, second.id, third.id, third.id])
+  })
+
+  it('ends at once when it is cancelled while it waits, and leaves no question behind', async () => {
+    bench.upstream.play(() => say('Hello.'))
+    const [first, second] = [await accept({ input: 'one' }), await accept({ input: 'two' })]
+    await bench.storage.table.responses.requestCancel(bench.tenant, second.id, Date.now())
+    expect((await bench.finish(second.id)).status).toBe('cancelled')
+    await bench.finish(first.id)
+    expect((await items()).map(({ responseId }) => responseId)).toEqual([first.id, first.id])
+  })
+
+  it('adds nothing to a conversation that was deleted meanwhile', async () => {
+    bench.upstream.play(() => say('Hello.'))
+    const { id } = await accept({ input: 'one' })
+    await bench.storage.table.conversations.markDeleted(bench.tenant, conversation.id, Date.now(), Date.now() + 1_000_000)
+    expect((await bench.finish(id)).status).toBe('completed')
+    expect(await items()).toEqual([])
+  })
+
+  it('adds its items once, though the step that adds them is repeated', async () => {
+    bench.upstream.play(() => say('Hello.'))
+    const { id } = await accept({ input: 'one' })
+    const { responses } = bench.storage.table
+    let died = false
+    const dying = {
+      ...bench.storage.table,
+      responses: {
+        ...responses,
+        commit: async (...args: Parameters<typeof responses.commit>) => {
+          if (args[3].status === 'completed' && !died) {
+            died = true
+            throw new Error('the worker dies')
+          }
+          return responses.commit(...args)
+        },
+      },
+    }
+    await expect(bench.step(id, { table: dying })).rejects.toThrow('the worker dies')
+    expect(await kinds()).toEqual(['message', 'out:message'])
+    await bench.finish(id)
+    expect((await bench.row(id)).status).toBe('completed')
+    expect(new Set((await items()).map((item) => item.id)).size).toBe((await items()).length)
+    expect((await kinds())[0]).toBe('message')
+  })
+
+  it('reads a conversation longer than one page, as far as the window goes', async () => {
+    await bench.storage.table.conversations.putItems(
+      Array.from({ length: 250 }, (_, index): ConversationItem => ({
+        v: 1,
+        tenant: bench.tenant,
+        conversationId: conversation.id,
+        id: `msg_${index}`,
+        position: `${String(index).padStart(15, '0')}#x#000000`,
+        responseId: null,
+        content: { kind: 'wire', item: { type: 'message', role: 'user', content: `number ${index}` } },
+      })),
+    )
+    bench.upstream.play(() => say('Hello.'))
+    await bench.finish((await accept({ input: 'last' })).id)
+    const told = JSON.stringify(bench.upstream.requests[0]?.body.messages)
+    expect(told).toContain('number 0')
+    expect(told.indexOf('number 0')).toBeLessThan(told.indexOf('number 249'))
+  })
+})
