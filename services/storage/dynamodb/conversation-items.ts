@@ -31,7 +31,7 @@ export function createConversationItems(
       conversationId: String(item['conversationId']),
       id: String(item['id']),
       position: String(item['position']),
-      responseId: item['responseId'] === undefined ? null : String(item['responseId']),
+      responseId: typeof item['responseId'] === 'string' ? item['responseId'] : null,
       content: content as ConversationItem['content'],
     }
   }

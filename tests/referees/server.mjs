@@ -1,0 +1,8 @@
+/** The server under test, by its base URL only: a client is told nothing else. */
+const { CELLBLOCK_URL: url, CELLBLOCK_API_KEY: apiKey } = process.env
+if (!url || !apiKey) throw new Error('Set CELLBLOCK_URL and CELLBLOCK_API_KEY, or run this with "npm run test:referees".')
+
+export const server = { baseURL: `${url}/v1`, apiKey, model: process.env.CELLBLOCK_MODEL ?? 'demo' }
+
+/** The demo model runs the fenced blocks of a message. */
+export const python = (code) => `Run this:\n\`\`\`python\n${code}\n\`\`\``
