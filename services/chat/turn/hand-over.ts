@@ -1,4 +1,5 @@
 import { acceptExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
+import { nudgeResponse } from '../../core/accept-response.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { ExecutionSource } from '../../core/execution.ts'
 import { derivedId } from '../../core/ids.ts'
@@ -56,7 +57,10 @@ export async function handOver(deps: TurnDeps, turn: Turn): Promise<HandedOver> 
     dueAt: deps.clock.now() + NUDGE_AFTER_MS,
   })
   if (released === null) throw new RowLost(row.id)
-  return acceptPending(deps, row, pending, codeOf(turn, pending))
+  const handed = await acceptPending(deps, row, pending, codeOf(turn, pending))
+  // Whoever cancelled meanwhile found the row held and no code to interrupt.
+  if (released.cancelRequestedAt !== null) await nudgeResponse(deps.queue, row.tenant, row.id)
+  return handed
 }
 
 /** Repeating it accepts nothing twice. */

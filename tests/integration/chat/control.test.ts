@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TurnDeps } from '../../../services/chat/deps.ts'
 import type { Tool } from '../../../services/core/ports/tool.ts'
 import type { ResponseRequest } from '../../../services/core/response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
@@ -25,6 +26,30 @@ describe('cancelling', () => {
       cancelRequestedAt: expect.any(Number),
     })
     checkResponseStream(await bench.events(id), row)
+  })
+
+  it('is not overlooked while the code is handed over', async () => {
+    bench.upstream.play(() => runPython('slow()'))
+    const { id } = await bench.accept({ ...INTERPRETER, background: true })
+    const { responses } = bench.storage.table
+    const cancelled = {
+      ...responses,
+      commit: async (...args: Parameters<typeof responses.commit>) => {
+        if (args[3].pending) await responses.requestCancel(bench.tenant, id, Date.now())
+        return responses.commit(...args)
+      },
+    }
+    const sent: string[] = []
+    const queue: TurnDeps['queue'] = {
+      ...bench.deps.queue,
+      send: async (name, message, options) => {
+        sent.push(name)
+        return bench.deps.queue.send(name, message, options)
+      },
+    }
+    await bench.step(id, { table: { ...bench.storage.table, responses: cancelled }, queue })
+    expect(sent).toEqual(['executions', 'turns'])
+    expect(await bench.finish(id)).toMatchObject({ status: 'cancelled' })
   })
 
   it('stops a model that is still talking', async () => {
