@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { LIMITS } from '../../../../services/core/limits.ts'
 import { sweepFile } from '../../../../services/orchestrator/reconciler/sweep-expired.ts'
 import { startApi, type TestApi } from '../../../support/start-api.ts'
 
@@ -31,6 +32,14 @@ it('takes a file, gives it back and deletes it', async () => {
   expect(await client.files.delete(file.id)).toEqual({ id: file.id, object: 'file', deleted: true })
   await expect(client.files.retrieve(file.id)).rejects.toMatchObject({ status: 404, code: 'file_not_found' })
   expect(await api.objects.head(row?.objectKey ?? '')).toBeNull()
+})
+
+it('takes more bytes than the form of a container does', async () => {
+  const client = api.openai()
+  const bytes = LIMITS.maxMultipartFileBytes + 1
+  const file = await client.files.create({ file: new File([Buffer.alloc(bytes)], 'big.bin'), purpose: 'user_data' })
+  expect(file.bytes).toBe(bytes)
+  await client.files.delete(file.id)
 })
 
 it('lists files by purpose, in pages, in both orders', async () => {
