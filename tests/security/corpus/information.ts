@@ -128,4 +128,35 @@ print(all(l.startswith("0000000000000000") for l in lines))`,
     '[]',
   ],
   ['time zone', py`print(time.tzname[0], os.environ["TZ"])`, 'UTC UTC'],
+  ['kernel version', py`print(os.uname().nodename, open("/proc/version").read().startswith("Linux version"))`, 'sandbox True'],
+  [
+    'kernel command line',
+    py`
+import re
+print(bool(re.search("(?i)password|token|secret|arn:aws", open("/proc/cmdline").read())) if os.path.exists("/proc/cmdline") else False)`,
+    'False',
+  ],
+  [
+    'kernel configuration',
+    py`
+import gzip
+print(all(l.startswith(("CONFIG_", "#")) or not l.strip() for l in gzip.open("/proc/config.gz", "rt")) if os.path.exists("/proc/config.gz") else True)`,
+    'True',
+  ],
+  [
+    'mounts',
+    py`
+import re
+print(re.findall(r"/home/(?!worker)\S+|/var/lib/docker/volumes|docker\.sock|/root/|secret", open("/proc/self/mountinfo").read()))`,
+    '[]',
+  ],
+  [
+    'account',
+    py`
+import re
+text = repr(dict(os.environ)) + "".join(open(f).read() for f in ("/proc/self/mountinfo", "/proc/self/cgroup", "/etc/hosts", "/etc/hostname") if os.path.exists(f))
+print(re.findall(r"arn:aws|(?<![\d/:.])\d{12}(?!\d)|amazonaws", text))`,
+    '[]',
+  ],
+  ['uptime', py`print(float(open("/proc/uptime").read().split()[0]) > 0)`, 'True'],
 ])

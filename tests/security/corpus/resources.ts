@@ -169,6 +169,35 @@ re.match(r"(a+)+$", "a" * 60 + "b")`,
   ],
   ['big power', py`x = 9 ** 9 ** 9`, TIMES_OUT, { timeoutSeconds: 2 }],
   [
+    'spin on every core',
+    py`
+children = []
+for _ in range(4):
+    pid = os.fork()
+    if pid == 0:
+        while True: pass
+    children.append(pid)
+time.sleep(1)
+for p in children: os.kill(p, 9); os.waitpid(p, 0)
+print(len(children))`,
+    '4',
+  ],
+  [
+    'data folder',
+    py`
+n = 0
+try:
+    for i in range(4):
+        fd = os.open(f"/mnt/data/full{i}", os.O_CREAT | os.O_WRONLY)
+        try: os.posix_fallocate(fd, 0, 400 << 20)
+        finally: os.close(fd)
+        n += 400
+except OSError as e: print(name(e.errno), n <= 1024)
+import glob
+for f in glob.glob("/mnt/data/full*"): os.unlink(f)`,
+    'ENOSPC True',
+  ],
+  [
     'gzip bomb',
     py`
 import gzip, io
@@ -264,6 +293,33 @@ os.getppid()`,
   ],
   ['interrupt itself', py`os.kill(os.getpid(), signal.SIGINT); time.sleep(1)`, RAISES(/^KeyboardInterrupt/)],
   ['terminate itself', py`signal.signal(signal.SIGTERM, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGTERM); time.sleep(5)`, DIES],
+  [
+    'core dump',
+    py`
+import resource
+print(resource.getrlimit(resource.RLIMIT_CORE), [l.split()[4] for l in open("/proc/self/limits") if l.startswith("Max core")][0])`,
+    '(0, 0) 0',
+  ],
+  [
+    'close stdout and stderr',
+    py`
+os.close(1); os.close(2)
+os.open("/dev/null", os.O_RDWR); os.open("/dev/null", os.O_RDWR)
+print("through the kernel")
+os._exit(0)`,
+    DIES,
+  ],
+  [
+    'dup over every descriptor',
+    py`
+null = os.open("/dev/null", os.O_RDWR)
+for f in range(3, 200):
+    if f != null:
+        try: os.fstat(f); os.dup2(null, f)
+        except OSError: pass
+time.sleep(20)`,
+    { status: 'failed' },
+  ],
   [
     'exit in a thread',
     py`
