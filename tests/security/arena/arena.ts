@@ -44,8 +44,11 @@ export async function startArena(options: {
   readonly root?: string
   readonly env?: (tripwires: Tripwires) => Readonly<Record<string, string>>
 }): Promise<Arena> {
+  await using started = new AsyncDisposableStack()
   const sibling = await startSibling(options.image)
+  started.defer(() => sibling.stop())
   const tripwires = await setTripwires(sibling.gateway)
+  started.defer(() => tripwires.stop())
   const targets: Targets = { ...tripwires.targets, ...sibling.targets }
   const server = await startServer({
     ...(options.root !== undefined && { root: options.root }),
@@ -56,13 +59,15 @@ export async function startArena(options: {
       ...options.env?.(tripwires),
     },
   })
-  const aliceKey = await createTenant(server, 'alice')
+  started.defer(async () => void (await server.stop()))
+  const aliceKey = await createTenant(server, 'alice', options.root)
   const alice = server.as(aliceKey)
-  const mallory = server.as(await createTenant(server, 'mallory'))
+  const mallory = server.as(await createTenant(server, 'mallory', options.root))
   const aliceFile = canary()
   await alice.run(await alice.createContainer(), `open("secret.txt", "w").write("${aliceFile}")`)
   const canaries = [...Object.values(tripwires.canaries), aliceFile, aliceKey]
 
+  const everything = started.move()
   const run: Arena['run'] = (container, code) => mallory.run(container, prelude(targets, newToken()) + code)
   return {
     server,
@@ -92,11 +97,7 @@ export async function startArena(options: {
     },
     hits: async () =>
       [...tripwires.hits, ...(await sibling.hits())].filter(({ tripwire, token }) => token !== null || !SHARED.includes(tripwire)),
-    stop: async () => {
-      await server.stop()
-      await sibling.stop()
-      await tripwires.stop()
-    },
+    stop: () => everything.disposeAsync(),
   }
 
   function nameOf(text: string): Tripwire | 'other-file' | 'other-key' {

@@ -48,6 +48,11 @@ export async function setTripwires(gateway: string): Promise<Tripwires> {
   const hits: Hit[] = []
   const closers: (() => void)[] = []
   const missing: string[] = []
+  const aliases: string[] = []
+  const takeAliasesOff = (): void => {
+    for (const address of aliases.splice(0)) execFileSync('ip', ['address', 'del', `${address}/32`, 'dev', 'lo'], { stdio: 'ignore' })
+  }
+  process.once('exit', takeAliasesOff)
   const hit = (tripwire: Tripwire, data: Buffer): void => {
     const token = TOKEN.exec(data.toString('latin1'))?.[0] ?? null
     hits.push({ tripwire, token })
@@ -84,7 +89,7 @@ export async function setTripwires(gateway: string): Promise<Tripwires> {
   for (const [tripwire, address] of Object.entries(ALIASES) as [keyof typeof ALIASES, string][]) {
     await attempt(address, async () => {
       execFileSync('ip', ['address', 'add', `${address}/32`, 'dev', 'lo'], { stdio: 'ignore' })
-      closers.push(() => execFileSync('ip', ['address', 'del', `${address}/32`, 'dev', 'lo'], { stdio: 'ignore' }))
+      aliases.push(address)
       await listen(tripwire, { host: address, port: 80 })
       await datagrams(tripwire, address, 53)
     })
@@ -97,6 +102,8 @@ export async function setTripwires(gateway: string): Promise<Tripwires> {
     missing,
     stop: async () => {
       for (const close of closers.toReversed()) close()
+      takeAliasesOff()
+      process.removeListener('exit', takeAliasesOff)
       await rm(folder, { recursive: true, force: true })
     },
   }

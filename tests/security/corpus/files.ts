@@ -6,7 +6,7 @@ const REFUSED = /^(EROFS|EACCES|EPERM)\n$/
 /** Reading what is not the sandbox's own. */
 export const hostFiles = family('host-files', [
   ['open', py`print(readable(T.flag))`, 'False', { aims: ['host-file'] }],
-  ['cat', py`print("No such file" in sh("cat", T.flag))`, 'True', { aims: ['host-file'] }],
+  ['cat', py`said = sh("cat", T.flag); print(said if "No such file" not in said else "nothing")`, 'nothing', { aims: ['host-file'] }],
   [
     'mmap',
     py`
@@ -82,7 +82,7 @@ import runpy
 print(err(runpy.run_path, T.flag) in ("ENOENT", "FileNotFoundError"))`,
     'True',
   ],
-  ['shell redirection', py`print("No such file" in sh(f"read -r x < {T.flag}; echo $x"))`, 'True', { aims: ['host-file'] }],
+  ['shell redirection', py`said = sh(f"read -r x < {T.flag}; echo $x"); print(said if "No such file" not in said else "nothing")`, 'nothing', { aims: ['host-file'] }],
   [
     'engine socket',
     py`

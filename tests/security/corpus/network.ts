@@ -55,7 +55,7 @@ except OSError as e: print(name(e.errno))`,
   [
     'tcp fast open',
     py`
-def go(): s = socket.socket(); s.settimeout(3); s.sendto(T.token.encode(), 0x20000000, (T.gateway, T.port)); s.send(T.token.encode())
+def go(): socket.socket().sendto(T.token.encode(), 0x20000000, (T.gateway, T.port))
 print(err(go))`,
     NO_NETWORK,
     { aims: ['tcp'] },

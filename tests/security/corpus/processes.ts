@@ -62,6 +62,8 @@ print(err(fcntl.ioctl, 0, 0x5412, b"x"))`,
 b = ctypes.create_string_buffer(b"before"); f = open("/proc/self/mem", "r+b", 0); f.seek(ctypes.addressof(b)); f.write(b"inside"); print(b.value.decode())`,
     'inside',
   ],
+  ['own priority for memory', py`print(open("/proc/self/oom_score_adj").read().strip())`, '1000'],
+  ['own niceness', py`print(os.nice(0))`, '10'],
   ['tracer of itself', py`print([l.split()[1] for l in open("/proc/self/status") if l.startswith("TracerPid")][0])`, '0'],
 ])
 

@@ -123,6 +123,7 @@ import fcntl
 print(err(fcntl.fcntl, os.pipe()[0], 1031, 1 << 26))`,
     'EPERM',
   ],
+  ['limit of locked memory', py`import resource; print(resource.getrlimit(resource.RLIMIT_MEMLOCK)[1] <= 65536)`, 'True'],
   ['locked memory', py`print(libc.mlockall(3), name(ctypes.get_errno()))`, /^-1 (ENOMEM|EPERM)\n$/],
   [
     'timers',
