@@ -21,6 +21,7 @@ export const COMMANDS = {
   start: { needs: SANDBOX, entry: ['services/local/main.ts'], nodeFlags: SERVER_NODE_FLAGS, isVerbose: true },
   test: { needs: SANDBOX, entry: ['scripts/test.ts'], isVerbose: true },
   'test:unit': { needs: ['dependencies'], entry: ['scripts/test.ts', '--project', 'unit'] },
+  'test:security': { needs: SANDBOX, entry: ['tests/security/main.ts'] },
   bench: { needs: SANDBOX, entry: ['tests/bench/main.ts'] },
   'lock:python': { needs: [], entry: ['scripts/lock-python.ts'] },
   'lock:npm': { needs: [], entry: ['scripts/lock-npm.ts'] },

@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 const profile = (): { defaultAction: string; names: (action: string) => string[] } => {
-  const text = host.SecurityOpt?.find((option) => option.startsWith('seccomp='))?.slice('seccomp='.length) ?? '{}'
+  const text = host.SecurityOpt?.find((option: string) => option.startsWith('seccomp='))?.slice('seccomp='.length) ?? '{}'
   const parsed = JSON.parse(text) as { defaultAction: string; syscalls: { names: string[]; action: string }[] }
   return {
     defaultAction: parsed.defaultAction,
@@ -59,7 +59,7 @@ const CHECKS: Readonly<Record<string, () => void>> = {
     expect([host.Memory, host.MemorySwap]).toEqual([memoryLimitBytes('1g', DEFAULT_LIMITS), memoryLimitBytes('1g', DEFAULT_LIMITS)]),
   'has a limit of processor time': () => expect(host.NanoCpus).toBe(1e9),
   'is the first to go when the host has no memory': () => expect(host.OomScoreAdj).toBe(500),
-  'writes no log to the host': () => expect(host.LogConfig.Type).toBe('none'),
+  'writes no log to the host': () => expect(host.LogConfig?.Type).toBe('none'),
   'leaves no core file': () => expect(host.Ulimits).toContainEqual({ Name: 'core', Soft: 0, Hard: 0 }),
   'has a limit of open files': () => expect(host.Ulimits).toContainEqual({ Name: 'nofile', Soft: 1024, Hard: 1024 }),
   'keeps shared memory to itself, with a size': () => expect([host.IpcMode, host.ShmSize]).toEqual(['private', DEFAULT_LIMITS.shmBytes]),

@@ -82,7 +82,12 @@ import runpy
 print(err(runpy.run_path, T.flag) in ("ENOENT", "FileNotFoundError"))`,
     'True',
   ],
-  ['shell redirection', py`said = sh(f"read -r x < {T.flag}; echo $x"); print(said if "No such file" not in said else "nothing")`, 'nothing', { aims: ['host-file'] }],
+  [
+    'shell redirection',
+    py`said = sh(f"read -r x < {T.flag}; echo $x"); print(said if "No such file" not in said else "nothing")`,
+    'nothing',
+    { aims: ['host-file'] },
+  ],
   [
     'engine socket',
     py`

@@ -53,13 +53,15 @@ export async function copyProject(image: string, edits: readonly Edit[]): Promis
   }
 }
 
-/** One more layer: bytecode is used unchecked, so it is compiled anew. */
+/** One more layer: bytecode is used unchecked, so it is compiled anew. No cache, since another lane may be removing what it holds. */
 async function buildImage(context: string, base: string, tag: string): Promise<void> {
   const dockerfile = join(context, 'Dockerfile')
   await writeFile(
     dockerfile,
     `FROM ${base}\nCOPY cellblock_supervisor /opt/cellblock/cellblock_supervisor\nRUN python3 -m compileall -q -f --invalidation-mode unchecked-hash /opt/cellblock/cellblock_supervisor\n`,
   )
-  const built = await runCommand('docker', ['build', '--quiet', '--tag', tag, '--file', dockerfile, context], { timeoutSeconds: 300 })
+  const built = await runCommand('docker', ['build', '--quiet', '--no-cache', '--force-rm', '--tag', tag, '--file', dockerfile, context], {
+    timeoutSeconds: 300,
+  })
   if (built.code !== 0) throw new Error(`The image of the copy could not be built:\n${built.output}`)
 }
