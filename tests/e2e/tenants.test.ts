@@ -1,28 +1,16 @@
-import { execFile } from 'node:child_process'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTenant } from '../support/create-tenant.ts'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 import type { NativeClient } from '../support/native-client.ts'
-
-const ROOT = dirname(dirname(import.meta.dirname))
-const run = promisify(execFile)
 
 let server: LocalServerProcess
 let alice: NativeClient
 let bob: NativeClient
 
-async function createTenant(name: string): Promise<NativeClient> {
-  const { port } = new URL(server.url)
-  const args = ['--disable-warning=ExperimentalWarning', join(ROOT, 'services/cli/main.ts'), 'tenants', 'create', name, '--json']
-  const { stdout } = await run(process.execPath, args, { cwd: ROOT, env: { ...process.env, PORT: port } })
-  return server.as(/ck_[\w-]+/.exec(stdout)?.[0] ?? 'no key was printed')
-}
-
 beforeAll(async () => {
   server = await startServer()
-  alice = await createTenant('alice')
-  bob = await createTenant('bob')
+  alice = server.as(await createTenant(server, 'alice'))
+  bob = server.as(await createTenant(server, 'bob'))
 })
 afterAll(() => server.stop())
 

@@ -25,17 +25,18 @@ export interface LocalServerProcess {
   kill(): Promise<void>
 }
 
-/** Starts the development server as its own process on a free port, with a data folder that outlives it when `dataDir` is given. */
+/** Starts the development server as its own process on a free port, with a data folder that outlives it when `dataDir` is given, of another copy of the code when `root` is. */
 export async function startServer(
-  options: { readonly dataDir?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  options: { readonly dataDir?: string; readonly env?: Readonly<Record<string, string>>; readonly root?: string } = {},
 ): Promise<LocalServerProcess> {
+  const root = options.root ?? ROOT
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'cellblock-test-')))
   const apiKey = 'ck_test_0123456789abcdef0123456789'
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', join(ROOT, 'services/local/main.ts'), '--data', dataDir],
+    ['--disable-warning=ExperimentalWarning', join(root, 'services/local/main.ts'), '--data', dataDir],
     {
-      cwd: ROOT,
+      cwd: root,
       env: { ...process.env, PORT: '0', CELLBLOCK_API_KEY: apiKey, CELLBLOCK_POOL: '1', ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     },

@@ -1,0 +1,25 @@
+import type { Program } from '../corpus/program.ts'
+import type { Arena, Verdict } from './arena.ts'
+
+/** Containers that programs share: few, since each costs memory and a start. */
+const LANES = 2
+
+/** Every program in its own execution, one after another in each of few containers. Answers in the order of the programs. */
+export async function runPrograms(
+  arena: Arena,
+  programs: readonly Program[],
+  onVerdict: (verdict: Verdict) => void = () => undefined,
+): Promise<readonly Verdict[]> {
+  const verdicts = new Map<Program, Verdict>()
+  const waiting = programs.values()
+  const lane = async (): Promise<void> => {
+    const container = await arena.mallory.createContainer()
+    for (const program of waiting) {
+      const verdict = await arena.try(container, program)
+      verdicts.set(program, verdict)
+      onVerdict(verdict)
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  return programs.flatMap((program) => verdicts.get(program) ?? [])
+}

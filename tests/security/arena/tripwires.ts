@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import { execFileSync } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Tripwire } from '../corpus/program.ts'
+
+/** Where programs aim. None of it is secret. */
+export interface Targets {
+  readonly gateway: string
+  readonly port: number
+  readonly flag: string
+  readonly engine: string
+  readonly metadata: string
+  readonly credentials: string
+  readonly resolver: string
+  readonly sibling: string
+  readonly siblingPort: number
+}
+
+export interface Hit {
+  readonly tripwire: Tripwire
+  /** Which program, by its token; null when somebody else knocked. */
+  readonly token: string | null
+}
+
+export interface Tripwires {
+  readonly targets: Omit<Targets, 'sibling' | 'siblingPort'>
+  readonly folder: string
+  /** Strings that lie on the host and that no sandbox may ever say. */
+  readonly canaries: { readonly file: string; readonly secret: string }
+  readonly hits: readonly Hit[]
+  /** Addresses that could not be had on this host, so that nothing listens there. */
+  readonly missing: readonly string[]
+  stop(): Promise<void>
+}
+
+const ALIASES = { metadata: '169.254.169.254', credentials: '169.254.170.2', resolver: '169.254.169.253' } as const
+export const TOKEN = /cbx-[0-9a-f]{16}/
+export const newToken = (): string => `cbx-${randomBytes(8).toString('hex')}`
+
+/** Listens wherever a program that broke out would knock: `gateway` is the host on the engine's bridge. Addresses of a cloud's metadata services are put on loopback while it runs. */
+export async function setTripwires(gateway: string): Promise<Tripwires> {
+  const folder = await mkdtemp(join(tmpdir(), 'cbx-'))
+  const hits: Hit[] = []
+  const closers: (() => void)[] = []
+  const missing: string[] = []
+  const aliases: string[] = []
+  const takeAliasesOff = (): void => {
+    for (const address of aliases.splice(0)) execFileSync('ip', ['address', 'del', `${address}/32`, 'dev', 'lo'], { stdio: 'ignore' })
+  }
+  process.once('exit', takeAliasesOff)
+  const hit = (tripwire: Tripwire, data: Buffer): void => {
+    const token = TOKEN.exec(data.toString('latin1'))?.[0] ?? null
+    hits.push({ tripwire, token })
+  }
+  const stream = (tripwire: Tripwire): Server =>
+    createServer((socket) => {
+      socket.on('error', () => undefined).once('data', (data: Buffer) => (hit(tripwire, data), socket.end('HTTP/1.0 200 OK\r\n\r\n{}')))
+    })
+  const listen = async (tripwire: Tripwire, where: { host: string; port: number } | { path: string }): Promise<number> => {
+    const server = stream(tripwire).listen(where)
+    await once(server, 'listening')
+    closers.push(() => void server.close())
+    const address = server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  }
+  const datagrams = async (tripwire: Tripwire, host: string, port: number): Promise<void> => {
+    const socket = createSocket('udp4').on('message', (data) => hit(tripwire, data))
+    socket.bind(port, host)
+    await once(socket, 'listening')
+    closers.push(() => void socket.close())
+  }
+  const canaries = { file: `CANARY-${randomBytes(12).toString('hex')}`, secret: `CANARY-${randomBytes(12).toString('hex')}` }
+  const flag = join(folder, 'flag.txt')
+  await writeFile(flag, canaries.file)
+  const engine = join(folder, 'docker.sock')
+  await listen('engine', { path: engine })
+  const port = await listen('tcp', { host: gateway, port: 0 })
+  await datagrams('udp', gateway, port)
+  const attempt = async (what: string, trying: () => Promise<unknown>): Promise<void> => {
+    await trying().catch(() => void missing.push(what))
+  }
+  await attempt(`${gateway}:53`, () => datagrams('dns', gateway, 53))
+  await attempt(`${gateway}:53/tcp`, () => listen('dns', { host: gateway, port: 53 }))
+  for (const [tripwire, address] of Object.entries(ALIASES) as [keyof typeof ALIASES, string][]) {
+    await attempt(address, async () => {
+      execFileSync('ip', ['address', 'add', `${address}/32`, 'dev', 'lo'], { stdio: 'ignore' })
+      aliases.push(address)
+      await listen(tripwire, { host: address, port: 80 })
+      await datagrams(tripwire, address, 53)
+    })
+  }
+  return {
+    targets: { gateway, port, flag, engine, ...ALIASES },
+    folder,
+    canaries,
+    hits,
+    missing,
+    stop: async () => {
+      for (const close of closers.toReversed()) close()
+      takeAliasesOff()
+      process.removeListener('exit', takeAliasesOff)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

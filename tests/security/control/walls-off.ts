@@ -1,0 +1,51 @@
+import type { Edit } from '../mutants/copy-project.ts'
+
+const OPTIONS = 'services/orchestrator/drivers/docker/container-options.ts'
+const SUPERVISOR = 'runtime-image/supervisor/cellblock_supervisor'
+
+/** The supervisor takes work whatever surrounds it. */
+export const SELF_TEST_OFF: Edit = {
+  file: `${SUPERVISOR}/walls.py`,
+  find: '    fallen = await _probe(kernel)',
+  replace: '    return []\n    fallen = await _probe(kernel)',
+}
+
+/**
+ * Every wall at once: the bridge for a network, its gateway for names, the host's flag and a socket in the engine's place mounted, root with the
+ * engine's usual capabilities, no filter, the host's environment. No program of the project can be talked into this; it takes another source.
+ */
+export const WALLS_OFF: readonly Edit[] = [
+  SELF_TEST_OFF,
+  {
+    file: OPTIONS,
+    find: "NetworkMode: 'none',",
+    replace: "NetworkMode: 'bridge', Dns: [String(process.env['CELLBLOCK_CONTROL_GATEWAY'])],",
+  },
+  { file: OPTIONS, find: "CapDrop: ['ALL'],", replace: 'CapDrop: [],' },
+  { file: OPTIONS, find: "'no-new-privileges', `seccomp=${plan.seccompProfile}`", replace: "'seccomp=unconfined'" },
+  { file: OPTIONS, find: 'ReadonlyRootfs: true', replace: 'ReadonlyRootfs: false' },
+  {
+    file: OPTIONS,
+    find: '    ...(plan.readOnlyBinds && {',
+    replace:
+      "    Binds: [`${process.env['CELLBLOCK_CONTROL_FOLDER']}:${process.env['CELLBLOCK_CONTROL_FOLDER']}`, `${process.env['CELLBLOCK_CONTROL_FOLDER']}/docker.sock:/var/run/docker.sock`],\n    ...(plan.readOnlyBinds && {",
+  },
+  {
+    file: OPTIONS,
+    find: '  CELLBLOCK_SANDBOX_ID: spec.sandboxId,',
+    replace: "  CELLBLOCK_CANARY_SECRET: String(process.env['CELLBLOCK_CANARY_SECRET']),\n  CELLBLOCK_SANDBOX_ID: spec.sandboxId,",
+  },
+  { file: `${SUPERVISOR}/worker/seccomp.py`, find: '    lines = program(platform.machine())', replace: '    return' },
+  { file: `${SUPERVISOR}/worker/become.py`, find: '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n', replace: '' },
+  { file: `${SUPERVISOR}/worker/become.py`, find: '    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)\n', replace: '' },
+  {
+    file: `${SUPERVISOR}/worker/become.py`,
+    find: '    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)',
+    replace: '    return',
+  },
+  {
+    file: `${SUPERVISOR}/worker/environment.py`,
+    find: '    return {\n',
+    replace: '    return {\n        **__import__("os").environ,\n',
+  },
+]

@@ -1,0 +1,70 @@
+/** What a program that breaks out would touch. A program that names some must trip them once the walls are off. */
+export const TRIPWIRES = [
+  'tcp',
+  'udp',
+  'dns',
+  'metadata',
+  'credentials',
+  'resolver',
+  'sibling',
+  'engine',
+  'host-file',
+  'host-secret',
+] as const
+export type Tripwire = (typeof TRIPWIRES)[number]
+
+/** How an execution must end: its typed status and reason, and what it may have said. */
+export interface Expected {
+  readonly status: 'succeeded' | 'failed' | 'timed_out'
+  readonly reason?: 'error' | 'oom' | 'kernel_died' | 'disk_full' | 'deadline' | 'output_limit'
+  /** The whole of stdout, or a pattern for it. */
+  readonly stdout?: string | RegExp
+  /** `Name: value` of the exception. */
+  readonly error?: RegExp
+}
+
+export interface Program {
+  /** `family/what-it-does`, unique. */
+  readonly id: string
+  /** The system call, API or protocol it tries. Programs of one mechanism are three at most. */
+  readonly mechanism: string
+  readonly code: string
+  readonly expects: Expected
+  readonly aims?: readonly Tripwire[]
+  readonly timeoutSeconds?: number
+  /** Part of the subset that `npm test` runs. */
+  readonly isQuick?: boolean
+}
+
+export interface Family {
+  readonly name: string
+  readonly programs: readonly Program[]
+}
+
+interface More {
+  readonly mechanism?: string
+  readonly aims?: readonly Tripwire[]
+  readonly timeoutSeconds?: number
+}
+type Entry = readonly [name: string, code: string, expects: string | RegExp | Expected, more?: More]
+
+/** A text or pattern as `expects` is the stdout of a program that ends well. Every third program is part of the subset. */
+export function family(name: string, entries: readonly Entry[]): Family {
+  const programs = entries.map(([what, code, expects, more = {}], index): Program => {
+    const mechanism = more.mechanism ?? what
+    const expected: Expected =
+      typeof expects === 'string'
+        ? { status: 'succeeded', stdout: `${expects}\n` }
+        : expects instanceof RegExp
+          ? { status: 'succeeded', stdout: expects }
+          : expects
+    const isQuick = index % 3 === 0 && more.timeoutSeconds === undefined
+    return { id: `${name}/${what.replaceAll(/[^\w.]+/g, '-')}`, mechanism, code, expects: expected, isQuick, ...more }
+  })
+  return { name, programs }
+}
+
+export const RAISES = (error: RegExp): Expected => ({ status: 'failed', reason: 'error', error })
+export const DIES: Expected = { status: 'failed', reason: 'kernel_died' }
+export const TIMES_OUT: Expected = { status: 'timed_out' }
+export const OUT_OF_MEMORY: Expected = { status: 'failed', reason: 'oom' }

@@ -1,0 +1,160 @@
+import type { Edit } from './copy-project.ts'
+
+/** A protection that is gone, and what must notice: programs of the corpus, or a test file that then fails. */
+export interface Mutant {
+  readonly protection: string
+  readonly edit: Edit
+  readonly killer: { readonly programs: readonly string[] } | { readonly test: string }
+}
+
+const OPTIONS = 'services/orchestrator/drivers/docker/container-options.ts'
+const SUPERVISOR = 'runtime-image/supervisor/cellblock_supervisor'
+
+const option = (protection: string, find: string, replace = ''): Mutant => ({
+  protection: `engine: ${protection}`,
+  edit: { file: OPTIONS, find, replace },
+  killer: { test: 'tests/security/runtime-checks.test.ts' },
+})
+const worker = (protection: string, file: string, find: string, replace: string, ...programs: readonly string[]): Mutant => ({
+  protection: `worker: ${protection}`,
+  edit: { file: `${SUPERVISOR}/${file}`, find, replace },
+  killer: { programs },
+})
+const unit = (protection: string, file: string, find: string, replace: string): Mutant => ({
+  protection: `supervisor: ${protection}`,
+  edit: { file: `${SUPERVISOR}/${file}`, find, replace },
+  killer: { test: 'tests/integration/supervisor/python-units.test.ts' },
+})
+const service = (protection: string, file: string, find: string, replace: string, test: string): Mutant => ({
+  protection: `service: ${protection}`,
+  edit: { file: `services/${file}`, find, replace },
+  killer: { test: `tests/${test}` },
+})
+
+export const MUTANTS: readonly Mutant[] = [
+  option('no network', "NetworkMode: 'none',"),
+  option('read-only root', 'ReadonlyRootfs: true', 'ReadonlyRootfs: false'),
+  option('capabilities dropped', "CapDrop: ['ALL'],"),
+  option('three capabilities only', "CapAdd: ['SETUID', 'SETGID', 'KILL']", "CapAdd: ['SETUID', 'SETGID', 'KILL', 'SYS_PTRACE']"),
+  option('no new privileges', "'no-new-privileges', "),
+  option('seccomp profile', ', `seccomp=${plan.seccompProfile}`'),
+  option('process limit', 'PidsLimit: limits.processes,'),
+  option('memory limit', 'Memory: memory,\n'),
+  option('no swap', 'MemorySwap: memory,\n'),
+  option('processor limit', 'NanoCpus: Math.round(limits.cpus * 1e9),'),
+  option('first to go without memory', 'OomScoreAdj: 500,'),
+  option('no log', "LogConfig: { Type: 'none', Config: {} },"),
+  option('no core files', ', Soft: 0, Hard: 0 }', ', Soft: 1, Hard: 1 }'),
+  option('limit of open files', "{ Name: 'nofile', Soft: limits.openFiles, Hard: limits.openFiles },"),
+  option('private shared memory', "IpcMode: 'private',", "IpcMode: 'shareable',"),
+  option('size of shared memory', 'ShmSize: limits.shmBytes,'),
+  option('hidden control group', "CgroupnsMode: 'private',", "CgroupnsMode: 'host' as 'private',"),
+  option('size of the data folder', 'size=${limits.dataBytes},'),
+  option('size of /tmp', 'size=${limits.tmpBytes},'),
+  option('inodes of the home folder', ',nr_inodes=50000'),
+
+  worker(
+    'seccomp filter',
+    'worker/seccomp.py',
+    '    lines = program(platform.machine())',
+    '    return',
+    'network/tcp-connect',
+    'system-calls/clone3',
+  ),
+  worker(
+    'unprivileged user',
+    'worker/become.py',
+    '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n',
+    '',
+    'privilege/setfsuid',
+    'privilege/setuid-copy-of-a-shell',
+  ),
+  worker(
+    'unprivileged group',
+    'worker/become.py',
+    '    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)\n',
+    '',
+    'privilege/groups-by-name',
+  ),
+  worker('empty groups', 'worker/become.py', '    os.setgroups([])\n', '', 'privilege/groups-by-name'),
+  worker('first to go', 'worker/become.py', 'file.write("1000")', 'file.write("0")', 'processes/own-priority-for-memory'),
+  worker('nice', 'worker/become.py', '    os.nice(10)\n', '', 'processes/own-niceness'),
+  worker(
+    'limit of locked memory',
+    'worker/become.py',
+    '    _limit(resource.RLIMIT_MEMLOCK, 64 * 1024)\n',
+    '    _limit(resource.RLIMIT_MEMLOCK, 64 << 30)\n',
+    'resources/limit-of-locked-memory',
+  ),
+  worker(
+    'clean environment',
+    'worker/environment.py',
+    '    return {\n',
+    '    return {\n        **__import__("os").environ,\n',
+    'information/public-key-only',
+    'information/environment',
+  ),
+
+  unit('socket families', 'worker/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AF_UNIX)', '(_JUMP_AT_LEAST, 1, 0, _AF_UNIX)'),
+  unit('namespaces by clone', 'worker/seccomp.py', '(_JUMP_ANY_BIT, 0, 1, _CLONE_NEW)', '(_JUMP_ANY_BIT, 0, 1, 0)'),
+  unit('other architectures', 'worker/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AUDIT_ARCH[machine])', '(_JUMP_AT_LEAST, 1, 0, 0)'),
+  unit('x32 numbers', 'worker/seccomp.py', '(_JUMP_AT_LEAST, 0, 1, _X32_BIT)', '(_JUMP_AT_LEAST, 0, 1, 0xFFFF_FFFF)'),
+  unit('no links followed', 'files/walk.py', 'return "symlink"', 'return None'),
+  unit('no hard links', 'files/walk.py', 'return "hardlink" if status.st_nlink != 1 else None', 'return None'),
+  unit('one use of a signature', 'signing.py', '            return False\n', '            return True\n'),
+
+  service('control characters in names', 'core/file-path.ts', 'if (FORBIDDEN.test(path))', 'if (false)', 'unit/core/file-path.test.ts'),
+  // "." and ".." are refused by two rules; this is the one that the other cannot stand in for.
+  service('dots at the end of names', 'core/file-path.ts', 'if (/[. ]$/.test(segment))', 'if (false)', 'unit/core/file-path.test.ts'),
+  service(
+    'length of names',
+    'core/file-path.ts',
+    'encoder.encode(path).length > LIMITS.maxPathBytes',
+    'false',
+    'unit/core/file-path.test.ts',
+  ),
+  service('revoked keys', 'api/http/authenticate.ts', ' || found.revokedAt !== null', '', 'unit/api/authenticate.test.ts'),
+  service(
+    'subject check',
+    'api/access.ts',
+    'caller.subject === null || row.subject === caller.subject',
+    'true',
+    'e2e/api/auth/foreign-ids.test.ts',
+  ),
+  service(
+    'tenant in keys',
+    'storage/dynamodb/keys.ts',
+    'pk: `T#${part(tenant)}#${name}#${part(id)}`',
+    'pk: `T#${part(tenant).slice(0, 1)}#${name}#${part(id)}`',
+    'e2e/api/auth/foreign-ids.test.ts',
+  ),
+  service(
+    'fencing',
+    'storage/dynamodb/leased-store.ts',
+    "all(isLive, equals('fence', fence))",
+    'isLive',
+    'contract/dynamodb-table.test.ts',
+  ),
+  service('lease', 'storage/dynamodb/leased-store.ts', 'all(isLive, isFree))', 'isLive)', 'contract/dynamodb-table.test.ts'),
+  service(
+    'depth of JSON',
+    'orchestrator/supervisor-client/hostile-json.ts',
+    'if (++depth > limit) return true',
+    '++depth',
+    'unit/orchestrator/hostile-json.test.ts',
+  ),
+  service(
+    'prototype keys',
+    'orchestrator/supervisor-client/hostile-json.ts',
+    "key === '__proto__' ? undefined : value",
+    'value',
+    'unit/orchestrator/hostile-json.test.ts',
+  ),
+  service(
+    'identity of a sandbox',
+    'orchestrator/supervisor-client/identity.ts',
+    'health.sandboxId !== session.sandboxId',
+    'false',
+    'unit/orchestrator/supervisor-client.test.ts',
+  ),
+]

@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { LocalServerProcess } from './local-server.ts'
+
+const ROOT = dirname(dirname(import.meta.dirname))
+const run = promisify(execFile)
+
+/** A new tenant of a running server, made as an operator makes one, with the command line of the server's own copy of the code; answers its API key. */
+export async function createTenant(server: LocalServerProcess, name: string, root = ROOT): Promise<string> {
+  const { port } = new URL(server.url)
+  const args = ['--disable-warning=ExperimentalWarning', join(root, 'services/cli/main.ts'), 'tenants', 'create', name, '--json']
+  const { stdout } = await run(process.execPath, args, { cwd: root, env: { ...process.env, PORT: port } })
+  const key = /ck_[\w-]+/.exec(stdout)?.[0]
+  if (key === undefined) throw new Error(`No key was printed: ${stdout}`)
+  return key
+}
