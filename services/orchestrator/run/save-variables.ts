@@ -8,7 +8,7 @@ import type { RunDeps } from '../deps.ts'
 export type Saved = { readonly kind: 'saved'; readonly bytes: number } | { readonly kind: 'lost'; readonly why: string }
 
 /** A namespace that takes longer than this to save is not saved, milliseconds: executions wait meanwhile. */
-const SAVE_MS = 120_000
+const SAVE_MS = 90_000
 /** The supervisor counts what variables take; names and frames come on top, bytes. */
 const MAX_BYTES = LIMITS.maxSnapshotBytes + 64 * 1024 * 1024
 
