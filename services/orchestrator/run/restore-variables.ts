@@ -13,8 +13,6 @@ export class SandboxBusy extends Error {}
 
 /** Sandboxes that may end over one snapshot before it is given up. */
 const MAX_TRIES = 4
-/** Variables that are named one by one; the execution's row carries them, so the others are counted. */
-const MAX_NAMED = 100
 const MAX_NAME_CHARACTERS = 200
 const MAX_REASON_CHARACTERS = 300
 /** What the supervisor calls all variables at once; no variable can have this name. */
@@ -68,11 +66,8 @@ const all = (reason: string): readonly Lost[] => [{ what: 'variables', reason }]
 const cut = (text: string): string => text.slice(0, MAX_REASON_CHARACTERS).toWellFormed()
 
 /** Names and reasons come from the kernel: text of bounded length, nothing more. */
-function named(lost: readonly { readonly what: string; readonly reason: string }[]): readonly Lost[] {
-  const told = lost.slice(0, MAX_NAMED).map(({ what, reason }) => ({ what: nameOf(what), reason: REASONS[reason] ?? cut(reason) }))
-  const others = lost.length - told.length
-  return others === 0 ? told : [...told, { what: 'variables', reason: `${others} more could not be kept; the first ones say why.` }]
-}
+const named = (lost: readonly { readonly what: string; readonly reason: string }[]): readonly Lost[] =>
+  lost.map(({ what, reason }) => ({ what: nameOf(what), reason: REASONS.get(reason) ?? cut(reason) }))
 
 function nameOf(what: string): string {
   if (what === EVERYTHING) return 'variables'
@@ -80,7 +75,7 @@ function nameOf(what: string): string {
   return `variable ${IDENTIFIER.test(name) ? name : JSON.stringify(name)}`
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  too_large: `It is among the biggest ones, and ${LIMITS.maxSnapshotBytes} bytes are kept at most.`,
-  kernel_died: 'The kernel died when no code ran and was started afresh.',
-}
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['too_large', `It is among the biggest ones, and ${LIMITS.maxSnapshotBytes} bytes are kept at most.`],
+  ['kernel_died', 'The kernel died when no code ran and was started afresh.'],
+])

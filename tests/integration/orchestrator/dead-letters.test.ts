@@ -100,9 +100,9 @@ describe('a job whose every step fails', () => {
       }),
     )
     await expect
-      .poll(() => storage.table.containers.get(TENANT, container.id), { timeout: 10_000 })
+      .poll(() => storage.table.containers.get(TENANT, container.id), { timeout: 30_000 })
       .toMatchObject({ sandboxId: null, stateLost: 'They could not be saved when the container fell asleep.' })
-    await expect.poll(() => storage.table.sandboxes.get(sandbox.id)).toBeNull()
+    await expect.poll(() => storage.table.sandboxes.get(sandbox.id), { timeout: 30_000 }).toBeNull()
   })
 
   it('is told apart from a message that names no job, which is reported and dropped', async () => {

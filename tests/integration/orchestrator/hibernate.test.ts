@@ -76,7 +76,8 @@ describe('a container that falls asleep', () => {
     const sandbox = await bench.storage.table.sandboxes.get(sandboxId ?? '')
     if (sandbox === null || sandbox.address === null) throw new Error('It has no sandbox')
     const session = { sandboxId: sandbox.id, address: sandbox.address, privateKey: sandbox.privateKey }
-    await expect.poll(async () => (await bench.deps.supervisor.listFiles(session)).files.map((file) => file.path)).toEqual(['dead'])
+    const paths = async () => (await bench.deps.supervisor.listFiles(session)).files.map((file) => file.path)
+    await expect.poll(paths, { timeout: 30_000 }).toEqual(['dead'])
     await bench.hibernate(id)
     await bench.stopUnheld()
     await bench.warm()

@@ -107,9 +107,9 @@ describe('a snapshot whose reader goes away', () => {
     await from.supervisor.run('import numpy\nlarge = numpy.ones(6_000_000)\nstays = 1')
     const { kernel_generation: generation } = await from.supervisor.health()
     const answer = await from.supervisor.open('POST', '/snapshot')
-    for await (const _piece of answer.body) break
+    await answer.body[Symbol.asyncIterator]().next()
     answer.body.destroy()
-    await expect.poll(async () => (await from.supervisor.call('POST', '/snapshot')).status).toBe(200)
+    await expect.poll(async () => (await from.supervisor.call('POST', '/snapshot')).status, { timeout: 30_000 }).toBe(200)
     expect((await from.supervisor.run('print(stays, len(large))')).stdout).toBe('1 6000000\n')
     expect((await from.supervisor.health()).kernel_generation).toBe(generation)
   })
