@@ -1,5 +1,23 @@
 import { LIMITS, type MemoryTier } from './limits.ts'
 
+/** Variables saved when the sandbox was let go. Its bytes are hostile: only a sandbox of the same container may read them. */
+export interface Snapshot {
+  readonly objectKey: string
+  readonly bytes: number
+  readonly takenAt: number
+  /** How often a sandbox began to restore it. */
+  readonly tries: number
+  /** A kernel has had it: from then on that kernel may be newer, so it is never restored again. */
+  readonly isRestored: boolean
+}
+
+/** The right to save the variables and to let the sandbox go. Given only while no execution waits; while it lasts none begins. */
+export interface Hibernation {
+  /** Where the variables go; names the claim too. */
+  readonly objectKey: string
+  readonly expiresAt: number
+}
+
 /** The user's stateful notebook session: a kernel namespace and `/mnt/data`. Times are epoch ms. */
 export interface Container {
   readonly v: 1
@@ -9,7 +27,7 @@ export interface Container {
   readonly name: string
   readonly createdAt: number
   readonly lastActiveAt: number
-  /** The sandbox is stopped after this many idle minutes; the container itself stays. */
+  /** After this many idle minutes the container calls itself `expired`: a word only, files and variables are kept. */
   readonly expiresAfterMinutes: number
   readonly memoryTier: MemoryTier
   /** Executions in the order in which they were accepted. Only the first may run: it holds the head of the container. */
@@ -24,6 +42,8 @@ export interface Container {
   readonly syncedFilesVersion: number
   /** Why the next execution finds no variables of earlier ones; null when nothing was lost. */
   readonly stateLost: string | null
+  readonly snapshot: Snapshot | null
+  readonly hibernating: Hibernation | null
   readonly deletedAt: number | null
   readonly dueAt: number | null
 }
@@ -31,7 +51,11 @@ export interface Container {
 /** Files and history of a container outlive its last use by this, milliseconds. */
 export const CONTAINER_KEPT_MS = LIMITS.retentionDays * 86_400_000
 
-/** Idle, so that its sandbox may go: nothing runs or waits and nobody used it for the agreed time. */
+/** The variables lie in the snapshot, and no kernel has had them since. */
+export const isAsleep = (container: Container): container is Container & { readonly snapshot: Snapshot } =>
+  container.snapshot !== null && !container.snapshot.isRestored
+
+/** Nothing runs or waits, and nobody used it for the agreed time. */
 export const isIdle = (container: Container, now: number): boolean =>
   container.queue.length === 0 && container.lastActiveAt + container.expiresAfterMinutes * 60_000 <= now
 

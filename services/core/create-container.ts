@@ -31,6 +31,8 @@ export async function createContainer(table: Table, wanted: NewContainer, now: n
     filesVersion: 0,
     syncedFilesVersion: 0,
     stateLost: null,
+    snapshot: null,
+    hibernating: null,
     deletedAt: null,
     // One that nobody ever uses goes as well.
     dueAt: now + CONTAINER_KEPT_MS,

@@ -65,6 +65,10 @@ export const LIMITS = {
   responseDays: 30,
   unstoredResponseMinutes: 60,
   defaultIdleMinutes: 20,
+  /** A container that nobody used for this long gives its sandbox back; files and variables are kept. Waking is cheap. */
+  hibernateAfterMinutes: 5,
+  /** The saved variables of one container, bytes. The biggest ones that do not fit are named when it wakes. */
+  maxSnapshotBytes: 1 * GiB,
   maxIdleMinutes: 1_440,
   maxContainerNameBytes: 256,
   /** Files that one container may be created with. */

@@ -9,12 +9,11 @@ export const MAX_RECEIVES = 5
 const ids = { v: z.literal(1), tenant: z.string() }
 
 export const TurnMessage = z.object({ ...ids, type: z.literal('response.step'), responseId: z.string() })
-export const ExecutionMessage = z.object({
-  ...ids,
-  type: z.literal('execution.step'),
-  executionId: z.string(),
-  containerId: z.string(),
-})
+export const ExecutionMessage = z.discriminatedUnion('type', [
+  z.object({ ...ids, type: z.literal('execution.step'), executionId: z.string(), containerId: z.string() }),
+  /** Save the variables of a container that nobody used since `idleSince` (its `lastActiveAt`) and let its sandbox go. */
+  z.object({ ...ids, type: z.literal('container.hibernate'), containerId: z.string(), idleSince: z.number() }),
+])
 export const PlacementMessage = z.discriminatedUnion('type', [
   z.object({ v: z.literal(1), type: z.literal('sandbox.refill') }),
   /** Start the sandbox of this row, which a container waits for; nudge the execution when it is ready. */
@@ -23,6 +22,8 @@ export const PlacementMessage = z.discriminatedUnion('type', [
 ])
 export type TurnMessage = z.infer<typeof TurnMessage>
 export type ExecutionMessage = z.infer<typeof ExecutionMessage>
+export type ExecutionStepMessage = Extract<ExecutionMessage, { type: 'execution.step' }>
+export type HibernateMessage = Extract<ExecutionMessage, { type: 'container.hibernate' }>
 export type PlacementMessage = z.infer<typeof PlacementMessage>
 
 /** What may be in each queue. A message is a nudge: the row it names says what is to be done. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
+import { LIMITS } from '../core/limits.ts'
 
 const LocalEnv = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(8787),
@@ -9,6 +10,11 @@ const LocalEnv = z.object({
   CELLBLOCK_API_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
   CELLBLOCK_SANDBOX_IMAGE: z.string().default('cellblock-sandbox:dev'),
   CELLBLOCK_POOL: z.coerce.number().int().min(0).max(50).default(2),
+  /** A container that nobody used for this long is sent to sleep. */
+  CELLBLOCK_IDLE_SECONDS: z.coerce
+    .number()
+    .min(1)
+    .default(LIMITS.hibernateAfterMinutes * 60),
   CELLBLOCK_PUBLIC_URL: z.string().url().optional(),
   CELLBLOCK_LOG: z.enum(['silent', 'events']).default('silent'),
   SANDBOX_DRIVER: z.enum(['docker', 'fargate']).default('docker'),
@@ -26,6 +32,8 @@ export interface LocalConfig {
   readonly sandboxImage: string
   /** Warm sandboxes of the smallest tier. */
   readonly poolSize: number
+  /** A container that nobody used for this long is sent to sleep, milliseconds. */
+  readonly hibernateAfterMs: number
   readonly publicUrl: string | null
   readonly log: 'silent' | 'events'
   readonly dockerRuntime: string | null
@@ -57,6 +65,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     dataDir: flags.data === undefined ? null : resolve(flags.data),
     sandboxImage: values.CELLBLOCK_SANDBOX_IMAGE,
     poolSize: values.CELLBLOCK_POOL,
+    hibernateAfterMs: values.CELLBLOCK_IDLE_SECONDS * 1000,
     publicUrl: values.CELLBLOCK_PUBLIC_URL ?? null,
     log: values.CELLBLOCK_LOG,
     dockerRuntime: values.SANDBOX_DOCKER_RUNTIME ?? null,

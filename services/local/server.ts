@@ -99,7 +99,14 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   await reapStrays(docker, stage, systemClock.now())
 
   const workerId = newId('worker')
-  const placing: ReconcilerDeps = { ...common, driver, poolSizes: { '1g': config.poolSize }, maxStarts: 2, workerId }
+  const placing: ReconcilerDeps = {
+    ...common,
+    driver,
+    poolSizes: { '1g': config.poolSize },
+    maxStarts: 2,
+    workerId,
+    hibernateAfterMs: config.hibernateAfterMs,
+  }
   const pool = createPool(placing)
   const models = createModelCatalogue(chatConfigFromEnv())
   const workers = startWorkers({

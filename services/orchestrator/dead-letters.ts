@@ -3,14 +3,16 @@ import { LEASE_MS } from '../core/lease.ts'
 import { ExecutionMessage, TurnMessage, type QueueName } from '../core/messages.ts'
 import { responseRemoval } from '../core/response.ts'
 import type { ReconcilerDeps } from './deps.ts'
+import { giveUpHibernation } from './reconciler/give-up-hibernation.ts'
 import { endDeadLetter } from './run/end-without-result.ts'
 
 /** `busy`: somebody works on it, so it is not dead yet. */
 export type Buried = 'buried' | 'busy'
 
 /**
- * What becomes of a message that failed every time: the job it names ends `failed` with the reason `dead_letter`. One that names no job
- * is reported and dropped. A job that ended meanwhile stays as it is. Throws when the job is busy.
+ * What becomes of a message that failed every time: the job it names ends `failed` with the reason `dead_letter`, and a container that could
+ * not be saved loses its sandbox. One that names neither is reported and dropped. A job that ended meanwhile stays as it is. Throws when the
+ * job is busy.
  */
 export function createDeadLetterStep(deps: ReconcilerDeps): (queue: QueueName, body: string) => Promise<void> {
   return async (queue, body) => {
@@ -18,7 +20,7 @@ export function createDeadLetterStep(deps: ReconcilerDeps): (queue: QueueName, b
     const execution = ExecutionMessage.safeParse(message)
     const turn = TurnMessage.safeParse(message)
     const buried = execution.success
-      ? await buryExecution(deps, execution.data.tenant, execution.data.executionId)
+      ? await buryWork(deps, execution.data)
       : turn.success
         ? await buryResponse(deps, turn.data.tenant, turn.data.responseId)
         : null
@@ -31,6 +33,9 @@ export function createDeadLetterStep(deps: ReconcilerDeps): (queue: QueueName, b
     })
   }
 }
+
+const buryWork = (deps: ReconcilerDeps, message: ExecutionMessage): Promise<Buried> =>
+  message.type === 'container.hibernate' ? giveUpHibernation(deps, message) : buryExecution(deps, message.tenant, message.executionId)
 
 /** Ends an execution that no step gets to its end, unless it has ended. */
 export async function buryExecution(deps: ReconcilerDeps, tenant: string, id: string): Promise<Buried> {

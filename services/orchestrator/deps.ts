@@ -40,6 +40,8 @@ export interface PlaceDeps extends Common {
 }
 
 export interface ReconcilerDeps extends PlaceDeps {
+  /** A container that nobody used for this long is sent to sleep, milliseconds. */
+  readonly hibernateAfterMs: number
   readonly objects: ObjectStore
   readonly workerId: string
 }

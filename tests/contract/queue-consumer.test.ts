@@ -1,6 +1,6 @@
 import { GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ExecutionMessage } from '../../services/core/messages.ts'
+import type { ExecutionMessage, ExecutionStepMessage } from '../../services/core/messages.ts'
 import { MAX_RECEIVES } from '../../services/core/messages.ts'
 import { consumeQueue, type ConsumerOptions } from '../../services/storage/sqs/consumer.ts'
 import { startStorage, type Storage } from '../support/start-storage.ts'
@@ -41,7 +41,8 @@ function consume(
   return { errors, stop }
 }
 
-const send = (message: ExecutionMessage): Promise<void> => storage.queue.send('executions', message, { group: message.tenant })
+const idOf = (message: ExecutionMessage): string => (message.type === 'execution.step' ? message.executionId : '')
+const send = (message: ExecutionStepMessage): Promise<void> => storage.queue.send('executions', message, { group: message.tenant })
 const counts = async (queueUrl: string): Promise<{ readonly waiting: number; readonly hidden: number }> => {
   const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const
   const { Attributes } = await storage.clients.sqs.send(new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [...names] }))
@@ -55,7 +56,7 @@ const gate = () => {
 describe('the consumer of a queue', () => {
   it('hands every message over once and deletes it', async () => {
     const seen: string[] = []
-    const consumer = consume(async (message) => void seen.push(message.executionId))
+    const consumer = consume(async (message) => void seen.push(idOf(message)))
     const messages = Array.from({ length: 40 }, executionMessage)
     await Promise.all(messages.map(send))
     await expect.poll(() => seen.toSorted()).toEqual(messages.map(({ executionId }) => executionId).toSorted())
@@ -167,7 +168,7 @@ describe('the consumer of a queue', () => {
       },
     })
     const seen: string[] = []
-    const consumer = consume(async (message) => void seen.push(message.executionId), { client: flaky })
+    const consumer = consume(async (message) => void seen.push(idOf(message)), { client: flaky })
     const message = executionMessage()
     await send(message)
     await expect.poll(() => seen, { timeout: 10_000 }).toEqual([message.executionId])

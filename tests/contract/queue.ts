@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../services/core/ids.ts'
-import type { ExecutionMessage } from '../../services/core/messages.ts'
+import type { ExecutionStepMessage } from '../../services/core/messages.ts'
 import type { Queue } from '../../services/core/ports/queue.ts'
 
-export const executionMessage = (): ExecutionMessage => ({
+export const executionMessage = (): ExecutionStepMessage => ({
   v: 1,
   type: 'execution.step',
   tenant: newId('tenant'),

@@ -5,6 +5,7 @@ import { containerStoreContract } from './table/container-store.ts'
 import { dueContract } from './table/due.ts'
 import { eventStoreContract } from './table/event-store.ts'
 import { fileStoreContract } from './table/file-store.ts'
+import { hibernationContract } from './table/hibernation.ts'
 import { leasedStoreContract } from './table/leased-store.ts'
 import { sandboxStoreContract } from './table/sandbox-store.ts'
 import { smallStoresContract } from './table/small-stores.ts'
@@ -16,6 +17,7 @@ export function tableContract(name: string, table: () => Table): void {
     leasedStoreContract(table)
     containerStoreContract(table)
     conversationStoreContract(table)
+    hibernationContract(table)
     fileStoreContract(table)
     userFilesContract(table)
     sandboxStoreContract(table)

@@ -107,6 +107,8 @@ export const containerRow = (change: Partial<Container> = {}): Container => ({
   filesVersion: 0,
   syncedFilesVersion: 0,
   stateLost: null,
+  snapshot: null,
+  hibernating: null,
   deletedAt: null,
   dueAt: null,
   ...change,

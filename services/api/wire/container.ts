@@ -26,7 +26,7 @@ export const CreateContainer = z
       })
       .nullish()
       .openapi({
-        description: 'The sandbox is stopped after this idle time. Files and variables stay, and the next call wakes the container.',
+        description: 'After this idle time the status says `expired`. Files and variables stay, and the next call wakes the container.',
       }),
     file_ids: atMost(LIMITS.maxFileIds, z.array(z.string().max(200)))
       .nullish()

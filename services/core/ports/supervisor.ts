@@ -19,7 +19,9 @@ export interface Supervisor {
   getFile(session: SandboxSession, path: string, signal: AbortSignal): Promise<{ readonly bytes: number; readonly body: ByteStream } | null>
   putFile(session: SandboxSession, path: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<{ readonly sha256: string }>
   deleteFile(session: SandboxSession, path: string): Promise<void>
+  /** All variables as an opaque stream. It throws LinkError when the kernel ends over it. */
   snapshot(session: SandboxSession, signal: AbortSignal): Promise<ByteStream>
+  /** Refused with `conflict` once an execution was started in this sandbox, and with `bad_request` when the snapshot cannot be used. */
   restore(
     session: SandboxSession,
     snapshot: ByteStream,

@@ -1,5 +1,6 @@
 import { ECSClient } from '@aws-sdk/client-ecs'
 import { newId } from '../../core/ids.ts'
+import { LIMITS } from '../../core/limits.ts'
 import { systemClock } from '../../core/ports/clock.ts'
 import { createStorageClients } from '../../storage/clients.ts'
 import { createDynamoTable } from '../../storage/dynamodb/dynamo-table.ts'
@@ -41,6 +42,7 @@ function placeDeps(config: ReturnType<typeof placeConfigFromEnv>): ReconcilerDep
     poolSizes: config.POOL_SIZES,
     maxStarts: MAX_STARTS,
     workerId: newId('worker'),
+    hibernateAfterMs: LIMITS.hibernateAfterMinutes * 60_000,
   }
 }
 

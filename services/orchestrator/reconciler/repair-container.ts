@@ -1,11 +1,14 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
-import { CONTAINER_KEPT_MS, isIdle, type Container } from '../../core/container.ts'
+import { CONTAINER_KEPT_MS, type Container } from '../../core/container.ts'
 import { hasEnded } from '../../core/execution.ts'
 import { objectPrefix } from '../../core/object-keys.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
 import { dropDeadHead } from '../run/drop-dead-head.ts'
+
+/** A request to hibernate that came to nothing is sent again after this long, milliseconds. */
+const HIBERNATE_AGAIN_MS = 60_000
 
 /** Looks after a container: its queue, its idle sandbox, its end. */
 export async function repairContainer(deps: ReconcilerDeps, due: DueRow): Promise<void> {
@@ -21,19 +24,12 @@ export async function repairContainer(deps: ReconcilerDeps, due: DueRow): Promis
   }
   if (container.sandboxId === null)
     return deps.table.containers.postpone(container.tenant, container.id, container.lastActiveAt + CONTAINER_KEPT_MS)
-  if (!isIdle(container, now)) {
-    return deps.table.containers.postpone(container.tenant, container.id, container.lastActiveAt + container.expiresAfterMinutes * 60_000)
-  }
-  const stateLost = `The sandbox was stopped after ${container.expiresAfterMinutes} idle minutes. Files were kept.`
-  // Somebody may use it again by now: then its sandbox stays.
-  const freed = await deps.table.containers.setSandbox(
-    container.tenant,
-    container.id,
-    container.generation,
-    { sandboxId: null, stateLost, dueAt: container.lastActiveAt + CONTAINER_KEPT_MS },
-    { whileUnused: true },
-  )
-  if (freed !== null) await stopSandbox(deps, container.sandboxId)
+  const idleFrom = Math.max(container.lastActiveAt + deps.hibernateAfterMs, container.hibernating?.expiresAt ?? 0)
+  if (idleFrom > now) return deps.table.containers.postpone(container.tenant, container.id, idleFrom)
+  await deps.table.containers.postpone(container.tenant, container.id, now + HIBERNATE_AGAIN_MS)
+  const { tenant, id: containerId, lastActiveAt: idleSince } = container
+  // Only who may reach the sandbox can save its variables.
+  await deps.queue.send('executions', { v: 1, type: 'container.hibernate', tenant, containerId, idleSince }, { group: tenant })
 }
 
 /** The head has ended and was not taken off, is missing, or waits for a message that never came. */
@@ -56,6 +52,9 @@ async function sweepContainer(deps: ReconcilerDeps, container: Container): Promi
   const { tenant, id } = container
   const { executions, events, files, containers } = deps.table
   if (container.sandboxId !== null) await stopSandbox(deps, container.sandboxId)
+  // Who saves its variables this moment must have stopped before the objects go.
+  const saving = container.hibernating
+  if (saving !== null && saving.expiresAt > deps.clock.now()) return containers.postpone(tenant, id, saving.expiresAt)
   for (const executionId of await executionsOf(deps, container)) {
     await events.removeAll({ kind: 'execution', tenant, id: executionId })
     await executions.remove(tenant, executionId)

@@ -2,6 +2,7 @@ import { nudgeExecution } from '../../core/accept-execution.ts'
 import { SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/new-sandbox.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandbox.ts'
+import { takeSandboxAway } from '../../core/take-sandbox-away.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
 
@@ -72,11 +73,7 @@ async function loseClaim(deps: ReconcilerDeps, sandbox: Sandbox): Promise<void> 
   const { tenant, containerId } = sandbox.claimedBy
   const container = await deps.table.containers.get(tenant, containerId)
   if (container?.sandboxId !== sandbox.id) return
-  await deps.table.containers.setSandbox(tenant, containerId, container.generation, {
-    sandboxId: null,
-    stateLost: 'The sandbox that held them was lost.',
-    dueAt: container.dueAt,
-  })
+  await takeSandboxAway(deps.table.containers, container, 'The sandbox that held them was lost.', { dueAt: container.dueAt })
   const head = container.queue[0]
   if (head !== undefined) await nudgeExecution(deps.queue, tenant, containerId, head)
 }

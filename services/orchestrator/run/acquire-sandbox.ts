@@ -2,6 +2,7 @@ import type { Container } from '../../core/container.ts'
 import type { Execution } from '../../core/execution.ts'
 import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/new-sandbox.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox, type SandboxSession } from '../../core/sandbox.ts'
+import { takeSandboxAway } from '../../core/take-sandbox-away.ts'
 import type { RunDeps } from '../deps.ts'
 
 export type Acquired =
@@ -47,8 +48,14 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
     return sandbox === null ? null : remember(sandbox)
   }
 
-  const give = (container: Container, sandboxId: string | null, stateLost: string | null): Promise<Container | null> =>
-    table.containers.setSandbox(container.tenant, container.id, container.generation, { sandboxId, stateLost, dueAt: container.dueAt })
+  const give = (container: Container, sandboxId: string | null): Promise<Container | null> =>
+    table.containers.setSandbox(container.tenant, container.id, container.generation, {
+      sandboxId,
+      stateLost: container.stateLost,
+      dueAt: container.dueAt,
+    })
+  const takeAway = (container: Container, why: string): Promise<Container | null> =>
+    takeSandboxAway(table.containers, container, why, { dueAt: container.dueAt })
 
   async function acquire(container: Container, execution: Execution): Promise<Acquired> {
     let present = container
@@ -59,7 +66,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
       if (sandbox?.state === 'starting') return { kind: 'starting', sandboxId: sandbox.id }
       const neverRan = sandbox !== null && sandbox.address === null
       if (neverRan && clock.now() - execution.createdAt > SANDBOX_START_MS) return { kind: 'failed' }
-      const freed = await give(present, null, neverRan ? present.stateLost : 'The sandbox that held them has ended.')
+      const freed = neverRan ? await give(present, null) : await takeAway(present, 'The sandbox that held them has ended.')
       if (freed === null) return { kind: 'moved' }
       present = freed
     }
@@ -78,7 +85,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
       )
       const session = claimed === null ? null : remember(claimed)
       if (session === null) continue
-      const owner = await give(container, candidate.id, container.stateLost)
+      const owner = await give(container, candidate.id)
       void queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined)
       if (owner !== null) return { kind: 'live', session, container: owner }
       // Another step moved this container first: a claimed sandbox is never handed back.
@@ -90,7 +97,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
 
   /** A sandbox that already starts for the pool is ready sooner than one that has yet to be asked for. */
   async function reserveStarting(container: Container): Promise<Acquired | null> {
-    const { tenant, id, memoryTier, stateLost } = container
+    const { tenant, id, memoryTier } = container
     for (const candidate of await table.sandboxes.all()) {
       const fits =
         candidate.state === 'starting' &&
@@ -99,7 +106,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
         candidate.image === deps.image
       if (!fits || (await table.sandboxes.reserve(candidate.id, { tenant, containerId: id }, clock.now())) === null) continue
       void queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined)
-      if ((await give(container, candidate.id, stateLost)) !== null) return { kind: 'starting', sandboxId: candidate.id }
+      if ((await give(container, candidate.id)) !== null) return { kind: 'starting', sandboxId: candidate.id }
       await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: candidate.id }, { group: '_pool' })
       return { kind: 'moved' }
     }
@@ -111,7 +118,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
     const { tenant, id, memoryTier } = container
     const sandbox = newSandbox({ memoryTier, image: deps.image, claimedBy: { tenant, containerId: id } }, clock.now())
     await table.sandboxes.create(sandbox)
-    if ((await give(container, sandbox.id, container.stateLost)) === null) {
+    if ((await give(container, sandbox.id)) === null) {
       await table.sandboxes.remove(sandbox.id)
       return { kind: 'moved' }
     }
@@ -126,10 +133,13 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
   async function abandonById(container: Container): Promise<Container | null> {
     if (container.sandboxId === null) return container
     sessions.delete(container.sandboxId)
+    // Read anew: a step marks its snapshot as restored after it has read the container.
+    const present = await table.containers.get(container.tenant, container.id)
+    if (present === null || present.generation !== container.generation) return null
     await queue
       .send('placements', { v: 1, type: 'sandbox.stop', sandboxId: container.sandboxId }, { group: '_pool' })
       .catch(() => undefined)
-    return give(container, null, 'The sandbox that held them was lost.')
+    return takeAway(present, 'The sandbox that held them was lost.')
   }
 
   return { own, acquire, abandonById, abandon: (container, session) => (sessions.delete(session.sandboxId), abandonById(container)) }

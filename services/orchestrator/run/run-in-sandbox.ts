@@ -1,5 +1,5 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
-import type { Container } from '../../core/container.ts'
+import { isAsleep, type Container } from '../../core/container.ts'
 import { topicOf, type EventBatch, type EventOwner } from '../../core/events.ts'
 import type { Execution, Lost } from '../../core/execution.ts'
 import { OutputAssembler } from '../../core/output-assembler.ts'
@@ -18,6 +18,7 @@ import { keepLease, LeaseLost } from './lease-keeper.ts'
 import { endOf, lostIn } from './outcome.ts'
 import { resultOf } from './result-of.ts'
 import { needsSync, syncFiles } from './sync-files.ts'
+import { noteAwake, restoreVariables } from './restore-variables.ts'
 import { watchCancel } from './watch-cancel.ts'
 import { watchSandbox } from './watch-sandbox.ts'
 
@@ -74,6 +75,8 @@ export async function runInSandbox(
   try {
     const row = options.mode === 'fresh' ? await prepare(deps, taken, container, session, stop) : taken
     mayHaveRun = true
+    // Before the code is handed over: from then on the kernel may be newer than its snapshot.
+    if (isAsleep(container)) await noteAwake(deps, container)
     const opened = await openLog(deps, row, options.mode === 'resumed', lose)
     log = opened.log
     const source = await cellsOf(deps.objects, row.source)
@@ -108,9 +111,9 @@ export async function runInSandbox(
 }
 
 /** What makes an execution `running` in this sandbox, and says what earlier sandboxes took with them. */
-export function startPatch(deps: RunDeps, container: Container, session: SandboxSession, syncLost: readonly Lost[]): Patch<Execution> {
+export function startPatch(deps: RunDeps, container: Container, session: SandboxSession, lost: readonly Lost[]): Patch<Execution> {
   const variables = container.stateLost === null ? [] : [{ what: 'variables', reason: container.stateLost }]
-  return { status: 'running', startedAt: deps.clock.now(), sandboxId: session.sandboxId, lostBefore: [...variables, ...fewLost(syncLost)] }
+  return { status: 'running', startedAt: deps.clock.now(), sandboxId: session.sandboxId, lostBefore: [...variables, ...fewLost(lost)] }
 }
 
 async function prepare(
@@ -120,16 +123,17 @@ async function prepare(
   session: SandboxSession,
   signal: AbortSignal,
 ): Promise<Execution> {
-  let syncLost: readonly Lost[]
+  const lost: Lost[] = []
   try {
-    syncLost = needsSync(container) ? await syncFiles(deps, session, container, signal) : []
+    if (needsSync(container)) lost.push(...(await syncFiles(deps, session, container, signal)))
+    if (isAsleep(container)) lost.push(...(await restoreVariables(deps, session, container, signal)))
   } catch (cause) {
     if (cause instanceof LinkError || (cause instanceof SupervisorError && cause.code === 'wrong_sandbox')) {
-      throw new SandboxUnreachable('The files could not be brought in', { cause })
+      throw new SandboxUnreachable('The files or the variables could not be brought in', { cause })
     }
     throw cause
   }
-  const row = await deps.table.executions.commit(taken.tenant, taken.id, taken.fence, startPatch(deps, container, session, syncLost))
+  const row = await deps.table.executions.commit(taken.tenant, taken.id, taken.fence, startPatch(deps, container, session, lost))
   if (row === null) throw new LeaseLost(taken.id)
   return row
 }

@@ -1,5 +1,5 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
-import type { Container } from '../../core/container.ts'
+import { isAsleep, type Container } from '../../core/container.ts'
 import { hasEnded, type Execution } from '../../core/execution.ts'
 import { LEASE_MS } from '../../core/lease.ts'
 import type { ExecutionMessage } from '../../core/messages.ts'
@@ -10,8 +10,10 @@ import { createSandboxFinder, type SandboxFinder } from './acquire-sandbox.ts'
 import { dropDeadHead } from './drop-dead-head.ts'
 import { tellEnd } from './end-execution.ts'
 import { endCancelled, endLost, endUnstarted } from './end-without-result.ts'
+import { breakHibernation, hibernate } from './hibernate.ts'
 import { LeaseLost } from './lease-keeper.ts'
 import { runInSandbox, SandboxLost, SandboxUnreachable, startPatch } from './run-in-sandbox.ts'
+import { SandboxBusy } from './restore-variables.ts'
 import { needsSync } from './sync-files.ts'
 
 const MAX_SANDBOXES_PER_STEP = 3
@@ -23,6 +25,7 @@ const MAX_SANDBOXES_PER_STEP = 3
 export function createRunStep(deps: RunDeps): (message: ExecutionMessage) => Promise<void> {
   const finder = createSandboxFinder(deps)
   return async (message) => {
+    if (message.type === 'container.hibernate') return hibernate(deps, finder, message)
     const { tenant, executionId: id, containerId } = message
     const [row, container] = await Promise.all([deps.table.executions.get(tenant, id), deps.table.containers.get(tenant, containerId)])
     if (row === null) return
@@ -57,7 +60,10 @@ class RunStep {
     if (container.queue[0] !== row.id) return this.#rejoin(container)
     if (row.sandboxId !== null) return this.#resume(container)
     if (row.cancelRequestedAt !== null) return this.#endAs((taken) => endCancelled(this.#deps, taken, 'It was cancelled before it began.'))
-    return this.#begin(container)
+    if (container.hibernating === null) return this.#begin(container)
+    const awake = await breakHibernation(this.#deps, container, container.hibernating)
+    // While its variables are being saved no code begins; who saves them nudges the head at the end.
+    if (awake !== null) return this.#begin(awake)
   }
 
   /**
@@ -78,7 +84,7 @@ class RunStep {
   }
 
   async #begin(container: Container): Promise<void> {
-    const known = needsSync(container) ? null : await this.#finder.own(container)
+    const known = needsSync(container) || isAsleep(container) ? null : await this.#finder.own(container)
     if (known !== null) {
       // The common case, a live sandbox with nothing to copy: the lease and `running` are one write.
       const taken = await this.#take(startPatch(this.#deps, container, known, []))
@@ -105,6 +111,7 @@ class RunStep {
         return await runInSandbox(this.#deps, taken, present, session, { mode: marked ? 'marked' : 'fresh' })
       } catch (cause) {
         if (cause instanceof SandboxLost) return this.#lose(taken, present, cause)
+        if (cause instanceof SandboxBusy) return this.#release(taken)
         if (!(cause instanceof SandboxUnreachable)) throw cause
         // The sandbox took no byte, so nothing ran there and another one may have the code.
         const unhanded = await this.#deps.table.executions.commit(taken.tenant, taken.id, taken.fence, {

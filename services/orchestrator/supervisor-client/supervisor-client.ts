@@ -136,7 +136,7 @@ export function createSupervisorClient(options: { readonly link: SandboxLink; re
     },
 
     async restore(session, snapshot: ByteStream, signal) {
-      const answer = await send(session, 'POST', '/restore', signal, { headers: BYTES_BODY, body: snapshot })
+      const answer = await send(session, 'POST', '/restore?unused=1', signal, { headers: BYTES_BODY, body: snapshot })
       return readJson(restoredSchema, (await demand(answer, 'a restore')).body, MAX_LIST_BYTES)
     },
   }

@@ -2,6 +2,7 @@ import type { Container } from '../../core/container.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { ContainerStore } from '../../core/ports/table.ts'
 import { absent, all, append, assign, below, equals, exists, increment, lacks, remove, set, setOnce, shorterThan } from './expression.ts'
+import { createHibernationVerbs } from './hibernation-verbs.ts'
 import type { Items } from './items.ts'
 import { dueShard, listPartition, listSortKey, rowKey } from './keys.ts'
 import { listPage } from './list-page.ts'
@@ -53,7 +54,7 @@ export function createContainerStore(items: Items): ContainerStore {
       return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId)))
     },
 
-    async setSandbox(tenant, id, generation, change, { whileUnused = false } = {}) {
+    async setSandbox(tenant, id, generation, change, { whileUnused = false, whileAsleep = false } = {}) {
       const actions = [
         assign('sandboxId', change.sandboxId),
         assign('stateLost', change.stateLost),
@@ -61,8 +62,13 @@ export function createContainerStore(items: Items): ContainerStore {
         // A later sandbox has been told of nothing yet; the first one of a container has missed nothing but `filesVersion`.
         ...(change.sandboxId === null ? [] : [increment('generation'), set('syncedFilesVersion', generation === 0 ? 0 : -1)]),
       ]
-      const isPresent = all(isLive, equals('generation', generation))
-      return decode(await items.update(keyOf(tenant, id), actions, whileUnused ? all(isPresent, shorterThan('queue', 1)) : isPresent))
+      const conditions = [
+        isLive,
+        equals('generation', generation),
+        ...(whileUnused ? [shorterThan('queue', 1)] : []),
+        ...(whileAsleep ? [equals('snapshot.isRestored', false)] : []),
+      ]
+      return decode(await items.update(keyOf(tenant, id), actions, all(...conditions)))
     },
 
     async filesChanged(tenant, id, now) {
@@ -77,6 +83,8 @@ export function createContainerStore(items: Items): ContainerStore {
     async stateLossTold(tenant, id, generation) {
       await items.update(keyOf(tenant, id), [remove('stateLost')], equals('generation', generation))
     },
+
+    ...createHibernationVerbs(items),
 
     async postpone(tenant, id, dueAt) {
       await items.update(keyOf(tenant, id), [assign('dueAt', dueAt)], isThere)

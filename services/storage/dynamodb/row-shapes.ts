@@ -48,7 +48,7 @@ export const responseCodec = rowCodec<Response>({
 
 export const containerCodec = rowCodec<Container>({
   json: {},
-  nullable: { subject: true, sandboxId: true, stateLost: true, deletedAt: true, dueAt: true },
+  nullable: { subject: true, sandboxId: true, stateLost: true, snapshot: true, hibernating: true, deletedAt: true, dueAt: true },
 })
 
 export const fileCodec = rowCodec<ContainerFile>({ json: {}, nullable: { sha256: true, executionId: true } })

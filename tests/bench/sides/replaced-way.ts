@@ -31,9 +31,9 @@ export async function runReplacedWay({ image, nbconvert }: ReplacedWay, code: st
   try {
     await writeFile(join(folder, 'in.ipynb'), JSON.stringify(notebookOf(code)))
     const environment = Object.entries(ENVIRONMENT).flatMap(([name, value]) => ['--env', `${name}=${value}`])
-    const volumes = ['--volume', `${folder}:/work`, '--volume', `${nbconvert}:${NBCONVERT}:ro`]
+    const volumes = ['--volume', `${folder}:/notebook`, '--volume', `${nbconvert}:${NBCONVERT}:ro`]
     const docker = ['run', '--rm', '--label', BENCH_LABEL, ...environment, ...volumes, '--entrypoint', 'jupyter', image]
-    const execute = ['nbconvert', '--to', 'notebook', '--execute', '--output', 'out.ipynb', '/work/in.ipynb']
+    const execute = ['nbconvert', '--to', 'notebook', '--execute', '--output', 'out.ipynb', '/notebook/in.ipynb']
     const result = await runCommand('docker', [...docker, ...execute])
     if (result.code !== 0) throw explainFailure('The replaced way failed: the reason is above.', result)
     const done = JSON.parse(await readFile(join(folder, 'out.ipynb'), 'utf8')) as {

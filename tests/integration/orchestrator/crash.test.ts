@@ -44,7 +44,7 @@ beforeAll(async () => {
     workerId: 'crash-test',
   }
   deps = { ...common, supervisor, image: driver.image, stepBudgetMs: 50_000, costPerSecond: () => 0 }
-  placing = { ...common, driver, poolSizes: {}, maxStarts: 1 }
+  placing = { ...common, driver, poolSizes: {}, maxStarts: 1, hibernateAfterMs: 300_000 }
   container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'crash', memoryTier: '1g' }, Date.now())
   await startSandbox(placing, await poolRow())
 })

@@ -8,6 +8,7 @@ import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
 import { startWorkers } from '../../../services/local/workers.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { sandboxRow } from '../../support/rows.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 
@@ -29,6 +30,7 @@ beforeAll(async () => {
     driver: noSandboxes,
     poolSizes: {},
     maxStarts: 1,
+    hibernateAfterMs: 300_000,
     workerId: 'dead-letter-test',
   }
   const workers = startWorkers({
@@ -40,8 +42,9 @@ beforeAll(async () => {
       turns: async () => undefined,
       placements: async () => undefined,
       // A worker that crashes on every try.
-      executions: async ({ executionId }) => {
-        tries.set(executionId, (tries.get(executionId) ?? 0) + 1)
+      executions: async (message) => {
+        const id = message.type === 'execution.step' ? message.executionId : message.containerId
+        tries.set(id, (tries.get(id) ?? 0) + 1)
         throw new Error('It always fails')
       },
     },
@@ -83,6 +86,24 @@ describe('a job whose every step fails', () => {
     expect(tries.get(id)).toBeGreaterThanOrEqual(5)
     await expect.poll(async () => (await storage.table.containers.get(TENANT, container.id))?.queue).toEqual([])
   }, 120_000)
+
+  it('lets the sandbox of an idle container go when its variables could never be saved, and says so', async () => {
+    const container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'x', memoryTier: '1g' }, Date.now())
+    const sandbox = sandboxRow({ state: 'claimed', claimedBy: { tenant: TENANT, containerId: container.id }, dueAt: null })
+    await storage.table.sandboxes.create(sandbox)
+    await storage.table.containers.setSandbox(TENANT, container.id, 0, { sandboxId: sandbox.id, stateLost: null, dueAt: null })
+    const message = { v: 1, type: 'container.hibernate', tenant: TENANT, containerId: container.id } as const
+    await storage.clients.sqs.send(
+      new SendMessageCommand({
+        QueueUrl: storage.resources.deadLetterUrls.executions,
+        MessageBody: JSON.stringify({ ...message, idleSince: container.lastActiveAt }),
+      }),
+    )
+    await expect
+      .poll(() => storage.table.containers.get(TENANT, container.id), { timeout: 30_000 })
+      .toMatchObject({ sandboxId: null, stateLost: 'They could not be saved when the container fell asleep.' })
+    await expect.poll(() => storage.table.sandboxes.get(sandbox.id), { timeout: 30_000 }).toBeNull()
+  })
 
   it('is told apart from a message that names no job, which is reported and dropped', async () => {
     await storage.clients.sqs.send(new SendMessageCommand({ QueueUrl: storage.resources.deadLetterUrls.turns, MessageBody: 'not json' }))

@@ -37,6 +37,7 @@ beforeAll(async () => {
     driver,
     poolSizes: {},
     maxStarts: 2,
+    hibernateAfterMs: 300_000,
     workerId: 'place-test',
   }
 })

@@ -5,6 +5,8 @@ import { createContainer } from '../../../services/core/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { LEASE_MS } from '../../../services/core/lease.ts'
 import { LIMITS } from '../../../services/core/limits.ts'
+import type { HibernateMessage } from '../../../services/core/messages.ts'
+import { SANDBOX_CHECK_MS } from '../../../services/core/new-sandbox.ts'
 import { newObjectKey, objectPrefix } from '../../../services/core/object-keys.ts'
 import { responseRemoval, type Response } from '../../../services/core/response.ts'
 import type { ReconcilerDeps, RunDeps } from '../../../services/orchestrator/deps.ts'
@@ -22,12 +24,20 @@ const HOUR_MS = 3_600_000
 let storage: Storage
 let deps: ReconcilerDeps
 let now = Date.now()
+/** Containers that were asked to hibernate. */
+const sent: HibernateMessage[] = []
 
 beforeAll(async () => {
   storage = await startStorage()
   deps = {
     table: storage.table,
-    queue: storage.queue,
+    queue: {
+      ...storage.queue,
+      send: async (queue, message, options) => {
+        if (message.type === 'container.hibernate') sent.push(message)
+        await storage.queue.send(queue, message, options)
+      },
+    },
     objects: storage.objects,
     signals: createLocalSignals(),
     clock: { now: () => now },
@@ -35,6 +45,7 @@ beforeAll(async () => {
     driver: noSandboxes,
     poolSizes: {},
     maxStarts: 1,
+    hibernateAfterMs: 300_000,
     workerId: 'reconcile-test',
   }
 })
@@ -51,8 +62,8 @@ async function accept({ tenant, id: containerId }: Container): Promise<string> {
   return id
 }
 
-/** One nudge that reaches a run worker without a single sandbox. */
-const nudge = ({ tenant, id: containerId }: Container, executionId: string): Promise<void> => {
+/** A run worker without a single sandbox. */
+const runStep = () => {
   const run: RunDeps = {
     ...deps,
     supervisor: createSupervisorClient({ link: createLink() }),
@@ -60,8 +71,10 @@ const nudge = ({ tenant, id: containerId }: Container, executionId: string): Pro
     stepBudgetMs: 50_000,
     costPerSecond: () => 0,
   }
-  return createRunStep(run)({ v: 1, type: 'execution.step', tenant, containerId, executionId })
+  return createRunStep(run)
 }
+const nudge = ({ tenant, id: containerId }: Container, executionId: string): Promise<void> =>
+  runStep()({ v: 1, type: 'execution.step', tenant, containerId, executionId })
 
 async function passAt(at: number): Promise<void> {
   now = at
@@ -187,14 +200,28 @@ describe('what nobody uses any more', () => {
 })
 
 describe('an idle container', () => {
-  it('gives its sandbox up', async () => {
+  it('is sent to sleep, and gives a sandbox up in which nothing ran', async () => {
     const container = await newContainer()
-    const sandbox = sandboxRow({ state: 'claimed', claimedBy: { tenant: container.tenant, containerId: container.id }, dueAt: null })
+    const idleAt = now + deps.hibernateAfterMs
+    const asked = () => sent.filter((message) => message.containerId === container.id)
+    const sandbox = sandboxRow({ state: 'claimed', claimedBy: { tenant: container.tenant, containerId: container.id }, dueAt: idleAt + 2 })
     await storage.table.sandboxes.create(sandbox)
-    const idleAt = now + container.expiresAfterMinutes * 60_000
     await storage.table.containers.setSandbox(container.tenant, container.id, 0, { sandboxId: sandbox.id, stateLost: null, dueAt: idleAt })
+    await passAt(idleAt - 1)
+    expect(asked()).toEqual([])
     await passAt(idleAt + 1)
-    expect(await storage.table.containers.get(container.tenant, container.id)).toMatchObject({ sandboxId: null })
+    const { tenant, id: containerId, lastActiveAt: idleSince } = container
+    expect(asked()).toEqual([{ v: 1, type: 'container.hibernate', tenant, containerId, idleSince }])
+    for (const message of asked()) await runStep()(message)
+    expect(await storage.table.containers.get(tenant, containerId)).toMatchObject({
+      sandboxId: null,
+      snapshot: null,
+      stateLost: null,
+      hibernating: null,
+    })
+    // A stop that got lost is made up for.
+    await passAt(now + SANDBOX_CHECK_MS)
+    await passAt(now + SANDBOX_CHECK_MS)
     expect(await storage.table.sandboxes.get(sandbox.id)).toBeNull()
   })
 })

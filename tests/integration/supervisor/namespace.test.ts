@@ -101,3 +101,38 @@ describe('a snapshot that cannot be used', () => {
     expect((await to.supervisor.run('print(1)')).stdout).toBe('1\n')
   })
 })
+
+describe('a snapshot whose reader goes away', () => {
+  it('costs the kernel nothing, and executions are let in again', async () => {
+    await from.supervisor.run('import numpy\nlarge = numpy.ones(6_000_000)\nstays = 1')
+    const { kernel_generation: generation } = await from.supervisor.health()
+    const answer = await from.supervisor.open('POST', '/snapshot')
+    await answer.body[Symbol.asyncIterator]().next()
+    answer.body.destroy()
+    await expect.poll(async () => (await from.supervisor.call('POST', '/snapshot')).status, { timeout: 30_000 }).toBe(200)
+    expect((await from.supervisor.run('print(stays, len(large))')).stdout).toBe('1 6000000\n')
+    expect((await from.supervisor.health()).kernel_generation).toBe(generation)
+  })
+})
+
+describe('a restore that is for an unused sandbox only', () => {
+  it('may be repeated until code has run, and is refused from then on', async () => {
+    await from.supervisor.run('del trap\nvalue = "old"')
+    const { body } = await from.supervisor.call('POST', '/snapshot')
+    await using fresh = await startReadySandbox()
+    for (let time = 0; time < 2; time++) expect((await fresh.supervisor.call('POST', '/restore?unused=1', body)).status).toBe(200)
+    expect((await fresh.supervisor.run('print(value)\nvalue = "new"')).stdout).toBe('old\n')
+    expect((await fresh.supervisor.call('POST', '/restore?unused=1', Buffer.from('{}'))).status).toBe(409)
+    expect((await fresh.supervisor.run('print(value)')).stdout).toBe('new\n')
+  })
+})
+
+describe('a kernel that died when no code ran', () => {
+  it('is told of in the snapshot of the next one', async () => {
+    await using fresh = await startReadySandbox()
+    await fresh.supervisor.run('import os, threading\nthreading.Timer(0.2, os._exit, [1]).start()')
+    await expect.poll(async () => (await fresh.supervisor.health()).kernel_generation, { timeout: 20_000 }).toBe(2)
+    const answer = await fresh.supervisor.call('POST', '/snapshot')
+    expect(JSON.parse(answer.trailers['cellblock-lost'] ?? '[]')).toEqual([{ what: '*', reason: 'kernel_died' }])
+  })
+})

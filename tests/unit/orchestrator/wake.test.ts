@@ -25,6 +25,7 @@ beforeAll(async () => {
     driver: noSandboxes,
     poolSizes: {},
     maxStarts: 1,
+    hibernateAfterMs: 300_000,
     workerId: 'wake-test',
   }
 })

@@ -8,6 +8,8 @@ from .kernel_host import Death, KernelHost, Listener
 from .registry import Registry
 
 MAX_SNAPSHOT_BYTES = 1 << 30
+# Stands for all variables at once among those that are lost; no variable can have this name.
+EVERYTHING = "*"
 PATIENCE_SECONDS = 300.0
 # Headers have to stay small for every client; the whole list is the last frame of the body.
 _MAX_TRAILER_CHARACTERS = 6_000
@@ -25,8 +27,11 @@ class _Collector(Listener):
         self._kernel = kernel
         self.queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._paused = False
+        self._discarding = False
 
     def on_bulk(self, data: bytes) -> None:
+        if self._discarding:
+            return
         self.queue.put_nowait(data)
         if self.queue.qsize() >= _QUEUE_PACKETS and not self._paused:
             self._paused = True
@@ -37,27 +42,60 @@ class _Collector(Listener):
             self._paused = False
             self._kernel.link.resume()
 
+    def discard(self) -> None:
+        """Nobody reads any more: what comes is dropped, so that the kernel gets to its end."""
+        self._discarding = True
+        self.queue = asyncio.Queue()
+        self.resume()
+
 
 async def take_snapshot(kernel: KernelHost, registry: Registry, trailers: dict[str, str]) -> AsyncIterator[bytes]:
-    """The snapshot's bytes. A kernel that dies over it ends the stream early; the client sees an incomplete body."""
+    """The snapshot's bytes. A kernel that dies over it ends the stream early; the client sees an incomplete body.
+
+    A client that goes away costs the kernel nothing: the rest is dropped, and until then the namespace stays busy.
+    """
     collector = _Collector(kernel)
-    asking = asyncio.ensure_future(kernel.request({"op": "snapshot", "max_bytes": MAX_SNAPSHOT_BYTES}, collector))
+    deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
+    lost = [{"what": EVERYTHING, "reason": "kernel_died"}] if kernel.lost_while_idle else []
+    fields: dict[str, object] = {"op": "snapshot", "max_bytes": MAX_SNAPSHOT_BYTES, "lost": lost}
+    asking = asyncio.ensure_future(kernel.request(fields, collector))
     asking.add_done_callback(lambda _: collector.queue.put_nowait(None))
-    complete = False
     try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout_at(deadline):
             while (part := await collector.queue.get()) is not None:
                 collector.resume()
                 yield part
         reply = await asking
-        if isinstance(reply, Death) or reply.get("status") != "ok":
+        if isinstance(reply, Death):
+            kernel.lost_while_idle = True
+            raise ConnectionResetError("the kernel ended over the snapshot")
+        if reply.get("status") != "ok":
             raise ConnectionResetError("the kernel could not take a snapshot")
-        complete = True
         trailers["Cellblock-Lost"] = _trailer(reply.get("lost"))
     finally:
-        if not complete:
-            # The kernel may be in the middle of sending: only a new one is in a known state.
-            kernel.kill()
+        if asking.done():
+            registry.namespace_busy = False
+        else:
+            registry.hold(_let_finish(kernel, registry, asking, collector, deadline))
+
+
+async def _let_finish(
+    kernel: KernelHost,
+    registry: Registry,
+    asking: asyncio.Future[dict[str, object] | Death],
+    collector: _Collector,
+    deadline: float,
+) -> None:
+    """Lets the kernel say the rest of a snapshot that nobody wants any more; one that does not come to its end is replaced."""
+    collector.discard()
+    try:
+        async with asyncio.timeout_at(deadline):
+            reply = await asking
+        if isinstance(reply, Death):
+            kernel.lost_while_idle = True
+    except (TimeoutError, OSError):
+        kernel.kill()
+    finally:
         registry.namespace_busy = False
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Coroutine
 from dataclasses import dataclass
 
 from ..config import Limits
@@ -47,6 +48,12 @@ class Registry:
         self._task: asyncio.Task[None] | None = None
         # Held by a snapshot or a restore, which need the kernel for themselves.
         self.namespace_busy = False
+        self._held: set[asyncio.Task[None]] = set()
+
+    @property
+    def has_run(self) -> bool:
+        """Whether any execution was ever started here."""
+        return bool(self._known or self._forgotten)
 
     @property
     def busy(self) -> bool:
@@ -57,6 +64,12 @@ class Registry:
         if self.busy:
             raise Busy
         self.namespace_busy = True
+
+    def hold(self, work: Coroutine[object, object, None]) -> None:
+        """Lets work go on that no client waits for."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._held.add(task)
+        task.add_done_callback(self._held.discard)
 
     def find(self, execution_id: str) -> Execution | Ended | None:
         return self._known.get(execution_id)

@@ -14,6 +14,8 @@ async def snapshot(sandbox: Sandbox, _request: Request) -> Reply:
 
 
 async def restore(sandbox: Sandbox, request: Request) -> Reply:
+    if request.query.get("unused") == "1" and sandbox.registry.has_run:
+        raise HttpError("conflict", "code has run here already: its variables are newer")
     _claim(sandbox)
     try:
         return json_reply(await namespace.restore(sandbox.kernel, request.body))

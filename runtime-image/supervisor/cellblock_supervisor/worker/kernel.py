@@ -111,7 +111,8 @@ class Server:
             started = {"op": "input", "id": request["id"], "count": shell.execution_count}
             return await self._kernel.execute(request, lambda: self._channel.send_message(started))
         if request["op"] == "snapshot":
-            return snapshot.dump(shell, self._channel, int(str(request["max_bytes"])))
+            lost = request["lost"]
+            return snapshot.dump(shell, self._channel, int(str(request["max_bytes"])), lost if isinstance(lost, list) else [])
         if request["op"] == "restore":
             return snapshot.load(shell, self._channel)
         return {"status": "error", "name": "KernelFault", "value": "unknown request"}

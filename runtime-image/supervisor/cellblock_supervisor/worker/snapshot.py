@@ -30,8 +30,11 @@ def variables(shell) -> dict[str, object]:  # type: ignore[no-untyped-def]
     }
 
 
-def dump(shell, channel: Channel, max_bytes: int) -> dict[str, object]:  # type: ignore[no-untyped-def]
-    """Streams the namespace into the channel; what cannot be kept is named with its reason, and never stops the rest."""
+def dump(shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, str]]) -> dict[str, object]:  # type: ignore[no-untyped-def]
+    """Streams the namespace into the channel; what cannot be kept is named with its reason, and never stops the rest.
+
+    `lost_before` is added to what is named: losses of which nobody was told yet.
+    """
     imports: dict[str, str] = {}
     keep: list[tuple[int, str, object]] = []
     lost: list[dict[str, str]] = []
@@ -50,6 +53,7 @@ def dump(shell, channel: Channel, max_bytes: int) -> dict[str, object]:  # type:
         total -= size
         lost.append({"what": name, "reason": "too_large"})
     dropped = {entry["what"] for entry in lost}
+    lost = lost_before + lost
     head = {**FORMAT, "execution_count": shell.execution_count}
     channel.send_bulk(json.dumps(head).encode() + b"\n")
     _send(channel, b"I", json.dumps(imports).encode())

@@ -1,0 +1,94 @@
+import { nudgeExecution } from '../../core/accept-execution.ts'
+import { CONTAINER_KEPT_MS, isAsleep, type Container, type Hibernation } from '../../core/container.ts'
+import { LEASE_MS } from '../../core/lease.ts'
+import type { HibernateMessage } from '../../core/messages.ts'
+import { newObjectKey } from '../../core/object-keys.ts'
+import type { RunDeps } from '../deps.ts'
+import type { SandboxFinder } from './acquire-sandbox.ts'
+import { keepLease, LeaseLost } from './lease-keeper.ts'
+import { saveVariables } from './save-variables.ts'
+
+/** What is to become of a container whose sandbox goes. */
+type Kept = Pick<Container, 'snapshot' | 'stateLost'>
+
+/**
+ * Saves the variables of an idle container and lets its sandbox go. The claim is given only while its queue is empty and keeps code from
+ * beginning; an execution that comes meanwhile keeps the sandbox, and the saving was for nothing. A failure that is not the sandbox's own
+ * changes nothing and throws: the message comes again.
+ */
+export async function hibernate(deps: RunDeps, finder: SandboxFinder, message: HibernateMessage): Promise<void> {
+  const { containers } = deps.table
+  const { tenant, containerId: id } = message
+  const before = await containers.get(tenant, id)
+  if (before === null || before.sandboxId === null || before.lastActiveAt !== message.idleSince) return
+  const now = deps.clock.now()
+  const claim: Hibernation = { objectKey: newObjectKey(tenant, 'snapshots', id), expiresAt: now + LEASE_MS }
+  const claimed = await containers.claimHibernation(tenant, id, before, claim, now)
+  if (claimed === null) return
+  const gone = new AbortController()
+  const lease = keepLease(
+    async (expiresAt) => (await containers.renewHibernation(tenant, id, claim.objectKey, expiresAt)) !== null,
+    () => deps.clock.now(),
+    () => gone.abort(new LeaseLost(id)),
+  )
+  try {
+    // Of a worker that died, and of the last time: neither is ever restored again.
+    if (before.hibernating !== null) await deps.objects.delete(before.hibernating.objectKey)
+    if (claimed.snapshot?.isRestored === true) await deps.objects.delete(claimed.snapshot.objectKey)
+    const kept = await keep(deps, finder, claimed, claim.objectKey, gone.signal)
+    const dueAt = claimed.lastActiveAt + CONTAINER_KEPT_MS
+    const asleep = await containers.hibernate(tenant, id, claim.objectKey, { ...kept, dueAt })
+    const saved = kept.snapshot?.objectKey === claim.objectKey
+    if (asleep === null && saved) await deps.objects.delete(claim.objectKey)
+    tell(deps, claimed, asleep === null ? 'interrupted' : saved ? 'saved' : 'not_saved', kept.snapshot?.bytes ?? 0, now)
+    // A lost message is no lost sandbox: the reconciler stops one that no container holds.
+    if (asleep !== null) await stop(deps, claimed)
+  } catch (cause) {
+    await deps.objects.delete(claim.objectKey).catch(() => undefined)
+    if (!(cause instanceof LeaseLost)) throw cause
+  } finally {
+    lease.stop()
+    const head = (await containers.endHibernation(tenant, id, claim.objectKey).catch(() => null))?.queue[0]
+    if (head !== undefined) await nudgeExecution(deps.queue, tenant, id, head)
+  }
+}
+
+/** Ends the claim of a worker that died; null while it may be alive. */
+export async function breakHibernation(deps: RunDeps, container: Container, claim: Hibernation): Promise<Container | null> {
+  if (claim.expiresAt > deps.clock.now()) return null
+  const awake = await deps.table.containers.endHibernation(container.tenant, container.id, claim.objectKey)
+  if (awake !== null) await deps.objects.delete(claim.objectKey).catch(() => undefined)
+  return awake
+}
+
+async function keep(deps: RunDeps, finder: SandboxFinder, claimed: Container, objectKey: string, signal: AbortSignal): Promise<Kept> {
+  const { stateLost, sandboxId } = claimed
+  // Nothing ran in this sandbox: what is known of the one before it stays true.
+  if (isAsleep(claimed)) return { snapshot: claimed.snapshot, stateLost }
+  const session = await finder.own(claimed)
+  if (session === null) {
+    const sandbox = sandboxId === null ? null : await deps.table.sandboxes.get(sandboxId)
+    const neverRan = sandbox !== null && sandbox.address === null
+    return { snapshot: null, stateLost: neverRan ? stateLost : 'The sandbox that held them was lost.' }
+  }
+  const saved = await saveVariables(deps, session, objectKey, signal)
+  if (saved.kind === 'lost') return { snapshot: null, stateLost: saved.why }
+  return { snapshot: { objectKey, bytes: saved.bytes, takenAt: deps.clock.now(), tries: 0, isRestored: false }, stateLost }
+}
+
+async function stop({ queue }: RunDeps, { sandboxId }: Container): Promise<void> {
+  if (sandboxId === null) return
+  await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId }, { group: '_pool' }).catch(() => undefined)
+}
+
+function tell(deps: RunDeps, { tenant, id, sandboxId }: Container, outcome: string, bytes: number, began: number): void {
+  deps.telemetry.emit({
+    event: 'hibernate',
+    outcome,
+    tenant,
+    container: id,
+    sandbox: sandboxId,
+    bytes,
+    hibernate_ms: deps.clock.now() - began,
+  })
+}

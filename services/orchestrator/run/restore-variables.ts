@@ -1,0 +1,81 @@
+import type { Container, Snapshot } from '../../core/container.ts'
+import type { Lost } from '../../core/execution.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
+import type { SandboxSession } from '../../core/sandbox.ts'
+import type { RunDeps } from '../deps.ts'
+import { LeaseLost } from './lease-keeper.ts'
+
+type Sleeper = Container & { readonly snapshot: Snapshot }
+
+/** The sandbox works on the namespace for somebody else, such as a worker that died a moment ago: look again later. */
+export class SandboxBusy extends Error {}
+
+/** Sandboxes that may end over one snapshot before it is given up. */
+const MAX_TRIES = 4
+const MAX_NAME_CHARACTERS = 200
+const MAX_REASON_CHARACTERS = 300
+/** What the supervisor calls all variables at once; no variable can have this name. */
+const EVERYTHING = '*'
+const IDENTIFIER = /^[\p{L}_][\p{L}\p{N}_]*$/u
+
+/**
+ * Gives the variables of a sleeping container to its new sandbox, which has run nothing yet and refuses them if it has. Doing it again after
+ * a crash brings the same variables back. What could not be restored is named.
+ */
+export async function restoreVariables(
+  deps: RunDeps,
+  session: SandboxSession,
+  container: Sleeper,
+  signal: AbortSignal,
+): Promise<readonly Lost[]> {
+  const { tenant, id, generation } = container
+  const { objectKey } = container.snapshot
+  const began = deps.clock.now()
+  const row = await deps.table.containers.beginWake(tenant, id, generation, objectKey)
+  if (row === null) throw new LeaseLost(id)
+  const tell = (outcome: string, lost: readonly Lost[]): readonly Lost[] => {
+    const { bytes } = container.snapshot
+    deps.telemetry.emit({ event: 'wake', outcome, tenant, container: id, bytes, lost: lost.length, wake_ms: deps.clock.now() - began })
+    return lost
+  }
+  if ((row.snapshot?.tries ?? 0) > MAX_TRIES) return tell('given_up', all(`${MAX_TRIES} sandboxes ended while they were restored.`))
+  const object = await deps.objects.get(objectKey)
+  if (object === null) return tell('missing', all('What was saved of them is gone.'))
+  try {
+    const { lost } = await deps.supervisor.restore(session, object.body, signal)
+    return tell('restored', named(lost))
+  } catch (cause) {
+    if (!(cause instanceof SupervisorError)) throw cause
+    if (cause.code === 'conflict') throw new SandboxBusy('The sandbox restores for somebody else', { cause })
+    if (!UNUSABLE.has(cause.code)) throw cause
+    return tell('unusable', all(`What was saved of them cannot be restored, at least not in full: ${cut(cause.message)}`))
+  }
+}
+
+/** From now on the sandbox may have newer variables than the snapshot. Throws LeaseLost when the container moved on. */
+export async function noteAwake(deps: RunDeps, container: Sleeper): Promise<void> {
+  const { tenant, id, generation, snapshot } = container
+  if ((await deps.table.containers.endWake(tenant, id, generation, snapshot.objectKey)) === null) throw new LeaseLost(id)
+}
+
+/** Refusals that will come again with every sandbox. */
+const UNUSABLE: ReadonlySet<SupervisorErrorCode> = new Set(['bad_request', 'too_large', 'disk_full', 'protocol'])
+
+const all = (reason: string): readonly Lost[] => [{ what: 'variables', reason }]
+const cut = (text: string): string => text.slice(0, MAX_REASON_CHARACTERS).toWellFormed()
+
+/** Names and reasons come from the kernel: text of bounded length, nothing more. */
+const named = (lost: readonly { readonly what: string; readonly reason: string }[]): readonly Lost[] =>
+  lost.map(({ what, reason }) => ({ what: nameOf(what), reason: REASONS.get(reason) ?? cut(reason) }))
+
+function nameOf(what: string): string {
+  if (what === EVERYTHING) return 'variables'
+  const name = what.slice(0, MAX_NAME_CHARACTERS).toWellFormed()
+  return `variable ${IDENTIFIER.test(name) ? name : JSON.stringify(name)}`
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['too_large', `It is among the biggest ones, and ${LIMITS.maxSnapshotBytes} bytes are kept at most.`],
+  ['kernel_died', 'The kernel died when no code ran and was started afresh.'],
+])

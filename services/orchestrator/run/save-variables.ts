@@ -1,0 +1,65 @@
+import { LIMITS } from '../../core/limits.ts'
+import type { ByteStream } from '../../core/ports/object-store.ts'
+import { LinkError } from '../../core/ports/sandbox-link.ts'
+import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
+import type { SandboxSession } from '../../core/sandbox.ts'
+import type { RunDeps } from '../deps.ts'
+
+export type Saved = { readonly kind: 'saved'; readonly bytes: number } | { readonly kind: 'lost'; readonly why: string }
+
+/** A namespace that takes longer than this to save is not saved, milliseconds: executions wait meanwhile. */
+const SAVE_MS = 90_000
+/** The supervisor counts what variables take; names and frames come on top, bytes. */
+const MAX_BYTES = LIMITS.maxSnapshotBytes + 64 * 1024 * 1024
+
+class TooBig extends Error {}
+
+/**
+ * Streams a sandbox's variables into an object, opaque from end to end. `lost` when the sandbox cannot give them; throws when storage fails
+ * or the sandbox is busy, so that a later try may succeed. A reader that goes away early costs the kernel nothing.
+ */
+export async function saveVariables(
+  deps: Pick<RunDeps, 'objects' | 'supervisor'>,
+  session: SandboxSession,
+  objectKey: string,
+  signal: AbortSignal,
+): Promise<Saved> {
+  const late = AbortSignal.timeout(SAVE_MS)
+  const done = new AbortController()
+  let failure: unknown = null
+  async function* variables(): ByteStream {
+    let bytes = 0
+    try {
+      for await (const chunk of await deps.supervisor.snapshot(session, AbortSignal.any([signal, late, done.signal]))) {
+        bytes += chunk.byteLength
+        if (bytes > MAX_BYTES) throw new TooBig()
+        yield chunk
+      }
+    } catch (cause) {
+      failure = cause
+      throw cause
+    }
+  }
+  try {
+    const { bytes } = await deps.objects.put(objectKey, variables(), { contentType: 'application/octet-stream' })
+    signal.throwIfAborted()
+    return { kind: 'saved', bytes }
+  } catch (cause) {
+    signal.throwIfAborted()
+    const why = late.aborted ? `Saving them took more than ${SAVE_MS / 1000} seconds.` : whyLost(failure)
+    if (why === null) throw cause
+    return { kind: 'lost', why }
+  } finally {
+    done.abort()
+  }
+}
+
+const GONE: ReadonlySet<SupervisorErrorCode> = new Set(['wrong_sandbox', 'not_found', 'unavailable', 'bad_request', 'protocol'])
+
+/** Null when another try may succeed. */
+function whyLost(failure: unknown): string | null {
+  if (failure instanceof TooBig) return `They take more than ${LIMITS.maxSnapshotBytes} bytes, so they were not saved.`
+  if (failure instanceof LinkError) return 'The sandbox that held them ended before they could be saved.'
+  if (failure instanceof SupervisorError && GONE.has(failure.code)) return 'The sandbox that held them could not save them.'
+  return null
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import type { Container, Snapshot } from '../../../services/core/container.ts'
+import type { Table } from '../../../services/core/ports/table.ts'
+import { T0, containerRow } from '../../support/rows.ts'
+
+const CLAIM = { objectKey: 'tenants/t/c/snapshots/one', expiresAt: T0 + 30_000 } as const
+const OTHER = { objectKey: 'tenants/t/c/snapshots/two', expiresAt: T0 + 90_000 } as const
+const snapshot = (change: Partial<Snapshot> = {}): Snapshot => ({
+  objectKey: CLAIM.objectKey,
+  bytes: 7,
+  takenAt: T0,
+  tries: 0,
+  isRestored: false,
+  ...change,
+})
+
+export function hibernationContract(table: () => Table): void {
+  const store = () => table().containers
+  const created = async (change: Partial<Container> = {}): Promise<Container> => {
+    const row = containerRow({ sandboxId: 'sbx_1', generation: 1, ...change })
+    await store().create(row)
+    return row
+  }
+  const claim = (row: Container, wanted: typeof CLAIM | typeof OTHER = CLAIM, now = T0) =>
+    store().claimHibernation(row.tenant, row.id, row, wanted, now)
+
+  describe('hibernation', () => {
+    it('is claimed once by many, and due when the claim ends', async () => {
+      const row = await created()
+      const claims = Array.from({ length: 10 }, (_, index) => ({ ...CLAIM, objectKey: `tenants/t/c/snapshots/${index}` }))
+      const answers = await Promise.all(claims.map((wanted) => store().claimHibernation(row.tenant, row.id, row, wanted, T0)))
+      const [winner, ...others] = answers.filter((answer) => answer !== null)
+      expect(others).toEqual([])
+      expect(winner).toEqual({ ...row, hibernating: winner?.hibernating, dueAt: CLAIM.expiresAt })
+    })
+
+    it('is not claimed while an execution waits, after another use, without a sandbox, or for a deleted container', async () => {
+      const waiting = await created({ queue: ['exec_1'] })
+      expect(await claim(waiting)).toBeNull()
+      const used = await created()
+      expect(await store().claimHibernation(used.tenant, used.id, { ...used, lastActiveAt: T0 - 1 }, CLAIM, T0)).toBeNull()
+      expect(await store().claimHibernation(used.tenant, used.id, { ...used, generation: 0 }, CLAIM, T0)).toBeNull()
+      expect(await claim(await created({ sandboxId: null }))).toBeNull()
+      const deleted = await created()
+      await store().markDeleted(deleted.tenant, deleted.id, T0)
+      expect(await claim(deleted)).toBeNull()
+    })
+
+    it('is claimed by another when the claim has run out, and then the first one can do nothing more', async () => {
+      const row = await created()
+      await claim(row)
+      expect(await claim(row, OTHER, CLAIM.expiresAt - 1)).toBeNull()
+      expect(await store().renewHibernation(row.tenant, row.id, CLAIM.objectKey, T0 + 60_000)).toMatchObject({
+        hibernating: { objectKey: CLAIM.objectKey, expiresAt: T0 + 60_000 },
+      })
+      expect(await claim(row, OTHER, T0 + 60_000)).toMatchObject({ hibernating: OTHER })
+      expect(await store().renewHibernation(row.tenant, row.id, CLAIM.objectKey, T0 + 99_000)).toBeNull()
+      const kept = { snapshot: snapshot(), stateLost: null, dueAt: T0 }
+      expect(await store().hibernate(row.tenant, row.id, CLAIM.objectKey, kept)).toBeNull()
+      expect(await store().endHibernation(row.tenant, row.id, CLAIM.objectKey)).toBeNull()
+      expect(await store().get(row.tenant, row.id)).toMatchObject({ hibernating: OTHER, sandboxId: 'sbx_1', snapshot: null })
+    })
+
+    it('takes the sandbox and keeps the snapshot; said again it answers the same', async () => {
+      const row = await created()
+      await claim(row)
+      const kept = { snapshot: snapshot(), stateLost: null, dueAt: T0 + 5 }
+      const asleep = { ...row, sandboxId: null, snapshot: snapshot(), hibernating: null, dueAt: T0 + 5 }
+      expect(await store().hibernate(row.tenant, row.id, CLAIM.objectKey, kept)).toEqual(asleep)
+      expect(await store().hibernate(row.tenant, row.id, CLAIM.objectKey, kept)).toEqual(asleep)
+    })
+
+    it('gives way to an execution that came meanwhile, and to a deletion', async () => {
+      const row = await created()
+      await claim(row)
+      await store().enqueue(row.tenant, row.id, 'exec_1', T0 + 1, T0 + 2)
+      const kept = { snapshot: snapshot(), stateLost: null, dueAt: T0 }
+      expect(await store().hibernate(row.tenant, row.id, CLAIM.objectKey, kept)).toBeNull()
+      expect(await store().endHibernation(row.tenant, row.id, CLAIM.objectKey)).toMatchObject({
+        queue: ['exec_1'],
+        sandboxId: 'sbx_1',
+        snapshot: null,
+        hibernating: null,
+      })
+      const deleted = await created()
+      await claim(deleted)
+      await store().markDeleted(deleted.tenant, deleted.id, T0)
+      expect(await store().renewHibernation(deleted.tenant, deleted.id, CLAIM.objectKey, T0)).toBeNull()
+      expect(await store().hibernate(deleted.tenant, deleted.id, CLAIM.objectKey, kept)).toBeNull()
+      expect(await store().endHibernation(deleted.tenant, deleted.id, CLAIM.objectKey)).toMatchObject({ hibernating: null })
+    })
+  })
+
+  describe('waking', () => {
+    const { objectKey } = CLAIM
+
+    it('counts its tries, and ends them for good once the snapshot was restored', async () => {
+      const row = await created({ snapshot: snapshot() })
+      expect(await store().beginWake(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 1, isRestored: false } })
+      expect(await store().beginWake(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 2 } })
+      const awake = { snapshot: snapshot({ tries: 2, isRestored: true }) }
+      expect(await store().endWake(row.tenant, row.id, 1, objectKey)).toMatchObject(awake)
+      expect(await store().endWake(row.tenant, row.id, 1, objectKey)).toMatchObject(awake)
+      expect(await store().beginWake(row.tenant, row.id, 1, objectKey)).toBeNull()
+    })
+
+    it('is for this sandbox and this snapshot only', async () => {
+      const row = await created({ snapshot: snapshot() })
+      for (const verb of ['beginWake', 'endWake'] as const) {
+        expect(await store()[verb](row.tenant, row.id, 2, objectKey)).toBeNull()
+        expect(await store()[verb](row.tenant, row.id, 1, OTHER.objectKey)).toBeNull()
+      }
+      expect(await store().get(row.tenant, row.id)).toEqual(row)
+    })
+
+    it('lets a sandbox be taken as from a sleeper only while no kernel has had the snapshot', async () => {
+      const row = await created({ snapshot: snapshot() })
+      const none = { sandboxId: null, stateLost: null, dueAt: null }
+      await store().endWake(row.tenant, row.id, 1, objectKey)
+      expect(await store().setSandbox(row.tenant, row.id, 1, none, { whileAsleep: true })).toBeNull()
+      const sleeper = await created({ snapshot: snapshot() })
+      expect(await store().setSandbox(sleeper.tenant, sleeper.id, 1, none, { whileAsleep: true })).toMatchObject({ sandboxId: null })
+    })
+  })
+}

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { stageOf } from '../../services/local/config.ts'
+import { startServer, type LocalServerProcess } from '../support/local-server.ts'
+
+const POOL = 1
+let server: LocalServerProcess
+beforeAll(async () => {
+  server = await startServer({ env: { CELLBLOCK_POOL: String(POOL), CELLBLOCK_IDLE_SECONDS: '2' } })
+})
+afterAll(async () => {
+  expect(await server.stop()).toBe(0)
+})
+
+const run = promisify(execFile)
+/** Sandboxes of this server on the engine. */
+async function sandboxes(): Promise<number> {
+  const { stdout } = await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${stageOf(server.dataDir)}`])
+  return stdout.split('\n').filter(Boolean).length
+}
+/** Until only the pool is left: every container sleeps. */
+const untilAsleep = () => expect.poll(sandboxes, { timeout: 60_000, interval: 500 }).toBe(POOL)
+
+const SETUP = `
+import math as m
+import numpy as np, pandas as pd
+import matplotlib.pyplot as plt
+frame = pd.DataFrame({"a": np.arange(1_250_000)})
+items = [1, 2]
+same = items
+factor = 5
+def scale(x): return x * factor
+double = lambda x: 2 * x
+class Box:
+    def __init__(self): self.inside = items
+box = Box()
+figure, axes = plt.subplots()
+axes.plot([1, 2, 3])
+generator = (i for i in range(3))
+open("notes.txt", "w").write("kept")
+`
+const CHECK = `
+print(int(frame.a.sum()), frame.memory_usage(deep=True).sum() >= 10_000_000)
+print(same is items, box.inside is items, isinstance(box, Box))
+print(scale(2), double(4), m.floor(2.5), open("notes.txt").read())
+print(len(axes.lines), len(figure.axes))
+print("generator" in globals())
+`
+const CHECKED = '781249375000 True\nTrue True True\n10 8 2 kept\n1 1\nFalse\n'
+
+describe('an idle container', () => {
+  it('gives its sandbox up and wakes with its files and variables; what could not be kept is named once', async () => {
+    const container = await server.native.createContainer()
+    expect(await server.native.run(container, SETUP)).toMatchObject({ status: 'succeeded', lost: [] })
+    await untilAsleep()
+
+    const woken = await server.native.run(container, CHECK)
+    expect(woken).toMatchObject({ status: 'succeeded', stdout: CHECKED, files: [] })
+    expect(woken.lost.map((lost) => lost.what)).toEqual(['variable generator'])
+    expect(woken.lost[0]?.reason).toContain('generator')
+    expect(await server.native.run(container, 'factor = 7; print(scale(2))')).toMatchObject({ stdout: '14\n', lost: [] })
+
+    await untilAsleep()
+    expect(await server.native.run(container, 'print(scale(2), int(frame.a.sum()))')).toMatchObject({
+      stdout: '14 781249375000\n',
+      lost: [],
+    })
+  }, 240_000)
+
+  it('is woken by a response of the OpenAI wire', async () => {
+    const { id } = await server.openai.containers.create({ name: 'chat' })
+    await server.native.run(id, 'answer = 6 * 7')
+    await untilAsleep()
+    const response = await server.openai.responses.create({
+      model: 'demo',
+      input: '```python\nprint(answer)\n```',
+      tools: [{ type: 'code_interpreter', container: id }],
+      include: ['code_interpreter_call.outputs'],
+    })
+    expect(response.status).toBe('completed')
+    const call = response.output.find((item) => item.type === 'code_interpreter_call')
+    expect(call?.outputs).toMatchObject([{ type: 'logs', logs: '42' }])
+  }, 180_000)
+
+  it('opens a snapshot inside its sandbox only: one that does harm there is reported, and the server lives on', async () => {
+    const container = await server.native.createContainer()
+    await server.native.run(
+      container,
+      'kept = 1\nclass Trap:\n  def __reduce__(self):\n    import os\n    return (os._exit, (3,))\ntrap = Trap()',
+    )
+    await untilAsleep()
+    const woken = await server.native.run(container, 'print("alive")')
+    expect(woken).toMatchObject({ status: 'succeeded', stdout: 'alive\n' })
+    expect(woken.lost.map((lost) => lost.what)).toContain('variables')
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+  }, 180_000)
+})

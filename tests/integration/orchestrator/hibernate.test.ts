@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Container } from '../../../services/core/container.ts'
+import { LEASE_MS } from '../../../services/core/lease.ts'
+import { objectPrefix } from '../../../services/core/object-keys.ts'
+import { repairContainer } from '../../../services/orchestrator/reconciler/repair-container.ts'
+import { atCall } from '../../support/at-call.ts'
+import { dyingWorker } from '../../support/dying-worker.ts'
+import { startRunBench, type RunBench } from '../../support/run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await startRunBench({ image: inject('sandboxImage'), stage: `hibernate-test-${process.pid}` })
+})
+afterAll(() => bench.stop())
+
+const names = (lost: readonly { readonly what: string }[] = []): string[] => lost.map(({ what }) => what)
+/** A container with something to lose. */
+async function withVariables(code = 'runs = ["first"]'): Promise<Container> {
+  const container = await bench.newContainer()
+  await bench.warm()
+  const first = await bench.run(container.id, code)
+  expect(first).toMatchObject({ status: 'succeeded', result: { lost: [] } })
+  return container
+}
+/** How hibernations ended so far. */
+const outcomes = () => bench.events.filter((event) => event.event === 'hibernate').map((event) => event.outcome)
+/** How many snapshots lie in the store; they are removed. */
+const removeSnapshots = ({ tenant, id }: Container): Promise<number> =>
+  bench.storage.objects.deletePrefix(`${objectPrefix(tenant, id)}snapshots/`)
+
+describe('a container that falls asleep', () => {
+  it('has its variables in the next sandbox, and says what could not be kept', async () => {
+    const { id } = await withVariables('x = [1]\ny = x\ngenerator = (i for i in x)\nopen("f.txt", "w").write("kept")')
+    await bench.hibernate(id)
+    const asleep = await bench.container(id)
+    expect(asleep).toMatchObject({ sandboxId: null, hibernating: null, stateLost: null, snapshot: { isRestored: false, tries: 0 } })
+    await bench.stopUnheld()
+    await bench.warm()
+    const second = await bench.run(id, 'print(x, y is x, "generator" in globals(), open("f.txt").read())')
+    expect(second.result?.stdout).toBe('[1] True False kept\n')
+    expect(names(second.result?.lost)).toEqual(['variable generator'])
+    expect((await bench.run(id, 'print(x)')).result).toMatchObject({ stdout: '[1]\n', lost: [] })
+  })
+
+  it('is told of every variable when its next sandbox is lost after code ran there', async () => {
+    const { id } = await withVariables()
+    await bench.hibernate(id)
+    await bench.stopUnheld()
+    await bench.warm()
+    await bench.run(id, 'runs.append("second")')
+    const { sandboxId, snapshot } = await bench.container(id)
+    expect(snapshot).toMatchObject({ isRestored: true })
+    await bench.placing.driver.stop(sandboxId ?? '')
+    await bench.warm()
+    const third = await bench.run(id, 'print("runs" in globals())')
+    expect(third.result?.stdout).toBe('False\n')
+    expect(names(third.result?.lost)).toEqual(['variables'])
+  })
+
+  it('loses nothing when the sandbox that is to wake it is lost before any code', async () => {
+    const { id } = await withVariables()
+    await bench.hibernate(id)
+    await bench.stopUnheld()
+    await bench.warm()
+    const [candidate] = await bench.storage.table.sandboxes.ready('1g', 1)
+    await bench.placing.driver.stop(candidate?.id ?? '')
+    await bench.warm()
+    expect((await bench.run(id, 'print(runs)')).result).toMatchObject({ stdout: "['first']\n", lost: [] })
+  })
+
+  it('says so when the kernel died before its variables were saved', async () => {
+    const { id } = await withVariables(
+      'import os, threading\nx = 1\ndef die():\n  open("dead", "w").close()\n  os._exit(1)\nthreading.Timer(0.3, die).start()',
+    )
+    const { sandboxId } = await bench.container(id)
+    const sandbox = await bench.storage.table.sandboxes.get(sandboxId ?? '')
+    if (sandbox === null || sandbox.address === null) throw new Error('It has no sandbox')
+    const session = { sandboxId: sandbox.id, address: sandbox.address, privateKey: sandbox.privateKey }
+    const paths = async () => (await bench.deps.supervisor.listFiles(session)).files.map((file) => file.path)
+    await expect.poll(paths, { timeout: 30_000 }).toEqual(['dead'])
+    await bench.hibernate(id)
+    await bench.stopUnheld()
+    await bench.warm()
+    const next = await bench.run(id, 'print("x" in globals())')
+    expect(next.result?.stdout).toBe('False\n')
+    expect(names(next.result?.lost)).toEqual(['variables'])
+  })
+
+  it('leaves no snapshot behind: one superseded by the next, the last with the container', async () => {
+    const container = await withVariables()
+    const keys = new Set<string>()
+    for (let round = 0; round < 2; round++) {
+      await bench.hibernate(container.id)
+      const { snapshot } = await bench.container(container.id)
+      keys.add(snapshot?.objectKey ?? '')
+      await bench.stopUnheld()
+      await bench.warm()
+      await bench.run(container.id, 'pass')
+    }
+    await bench.hibernate(container.id)
+    const { snapshot } = await bench.container(container.id)
+    for (const key of keys) expect(await bench.storage.objects.head(key)).toBeNull()
+    expect(await bench.storage.objects.head(snapshot?.objectKey ?? '')).not.toBeNull()
+    await bench.storage.table.containers.markDeleted(container.tenant, container.id, Date.now())
+    await repairContainer(bench.placing, { kind: 'container', tenant: container.tenant, id: container.id, dueAt: 0 })
+    expect(await bench.storage.objects.head(snapshot?.objectKey ?? '')).toBeNull()
+    expect(await removeSnapshots(container)).toBe(0)
+  })
+})
+
+describe('an execution that comes while the variables are being saved', () => {
+  it('finds every one of them, whatever is being done in that moment', async () => {
+    const { id } = await withVariables()
+    for (let number = 0; ; number++) {
+      if ((await bench.storage.table.sandboxes.ready('1g', 1)).length === 0) await bench.warm()
+      let execution = ''
+      const { ports, calls } = atCall(bench.storage, number, async () => {
+        execution = await bench.accept(id, `runs.append(${number}); print(len(runs))`)
+        await bench.step(id, execution)
+      })
+      await bench.hibernate(id, ports)
+      const at = calls[number]
+      if (at === undefined) break
+      // The nudge at the end of the hibernation.
+      await bench.step(id, execution)
+      const { status, result } = await bench.ended(execution)
+      expect([at, status, result?.stdout, result?.lost]).toEqual([at, 'succeeded', `${number + 2}\n`, []])
+      await bench.stopUnheld()
+    }
+    expect(outcomes()).toEqual(expect.arrayContaining(['interrupted', 'saved']))
+  }, 120_000)
+})
+
+/** What `hibernate` took away comes back, as if the container had woken in the sandbox that still has its variables. */
+async function undo({ tenant, id }: Container, sandboxId: string | null): Promise<void> {
+  const { containers } = bench.storage.table
+  const { generation, snapshot } = await bench.container(id)
+  await containers.setSandbox(tenant, id, generation, { sandboxId, stateLost: null, dueAt: null })
+  await containers.endWake(tenant, id, generation + 1, snapshot?.objectKey ?? '')
+}
+
+describe('a worker that dies', () => {
+  it.each(['before', 'after'] as const)(
+    '%s any call while it saves variables is followed by one that saves them',
+    async (when) => {
+      const container = await withVariables()
+      const { sandboxId } = await bench.container(container.id)
+      for (let number = 0; ; number++) {
+        const worker = dyingWorker(bench.storage, number, when)
+        await bench.hibernate(container.id, worker.deps).catch(() => undefined)
+        const at = worker.calls[number]
+        bench.ahead += LEASE_MS + 1_000
+        await bench.hibernate(container.id)
+        const row = await bench.container(container.id)
+        expect([at, row.sandboxId, row.hibernating, row.stateLost, row.snapshot?.isRestored]).toEqual([at, null, null, null, false])
+        const stored = await bench.storage.objects.head(row.snapshot?.objectKey ?? '')
+        expect([at, stored?.bytes]).toEqual([at, row.snapshot?.bytes])
+        if (!worker.isDead) break
+        await undo(container, sandboxId)
+      }
+      await bench.stopUnheld()
+      await bench.warm()
+      expect((await bench.run(container.id, 'print(runs)')).result).toMatchObject({ stdout: "['first']\n", lost: [] })
+      // Whatever the dead ones had stored is gone but for the last.
+      expect(await removeSnapshots(container)).toBe(1)
+    },
+    120_000,
+  )
+
+  it('while it wakes a container loses nothing, and the code runs once', async () => {
+    const { id } = await withVariables()
+    const deaths: string[] = []
+    for (let number = 0; deaths.at(-1) !== 'containers.endWake'; number++) {
+      await bench.hibernate(id)
+      await bench.stopUnheld()
+      await bench.warm()
+      const execution = await bench.accept(id, `runs.append(${number}); print(len(runs))`)
+      const worker = dyingWorker(bench.storage, number, 'before')
+      await bench.step(id, execution, worker.deps).catch(() => undefined)
+      deaths.push(worker.calls[number] ?? 'none')
+      bench.ahead += LEASE_MS + 1_000
+      await bench.stopUnheld()
+      const isBare = (await bench.container(id)).sandboxId === null
+      if (isBare && (await bench.storage.table.sandboxes.ready('1g', 1)).length === 0) await bench.warm()
+      await bench.step(id, execution)
+      await bench.step(id, execution)
+      const { status, result } = await bench.ended(execution)
+      expect([deaths, status, result?.stdout, result?.lost]).toEqual([deaths, 'succeeded', `${number + 2}\n`, []])
+    }
+    expect(deaths).toEqual(expect.arrayContaining(['containers.beginWake', 'objects.get', 'executions.commit']))
+  }, 240_000)
+})

@@ -1,0 +1,21 @@
+import type { TurnDeps } from '../../services/chat/deps.ts'
+
+type Ports = Pick<TurnDeps, 'table' | 'queue' | 'objects'>
+
+/** Real ports that let something happen just before the call with this number (from 0) reaches the storage. */
+export function atCall(ports: Ports, number: number, act: () => Promise<void>): { readonly ports: Ports; readonly calls: string[] } {
+  const calls: string[] = []
+  const wrap = <T extends object>(target: T, path: string): T =>
+    new Proxy(target, {
+      get(object, key) {
+        const value = Reflect.get(object, key) as unknown
+        if (typeof value === 'function')
+          return async (...args: unknown[]) => {
+            if (calls.push(`${path}${String(key)}`) - 1 === number) await act()
+            return Reflect.apply(value, object, args) as unknown
+          }
+        return typeof value === 'object' && value !== null ? wrap(value, `${path}${String(key)}.`) : value
+      },
+    })
+  return { ports: { table: wrap(ports.table, ''), queue: wrap(ports.queue, 'queue.'), objects: wrap(ports.objects, 'objects.') }, calls }
+}

@@ -1,0 +1,128 @@
+import Docker from 'dockerode'
+import { acceptExecution } from '../../services/core/accept-execution.ts'
+import type { Container } from '../../services/core/container.ts'
+import { createContainer } from '../../services/core/create-container.ts'
+import { hasEnded, type Execution } from '../../services/core/execution.ts'
+import { newId } from '../../services/core/ids.ts'
+import { newSandbox } from '../../services/core/new-sandbox.ts'
+import { systemClock } from '../../services/core/ports/clock.ts'
+import type { WideEvent } from '../../services/core/ports/telemetry.ts'
+import type { ReconcilerDeps, RunDeps } from '../../services/orchestrator/deps.ts'
+import { createDockerDriver } from '../../services/orchestrator/drivers/docker/docker-driver.ts'
+import { createLink } from '../../services/orchestrator/link/create-link.ts'
+import { stopSandbox } from '../../services/orchestrator/place/place-step.ts'
+import { startSandbox } from '../../services/orchestrator/place/start-sandbox.ts'
+import { createRunStep } from '../../services/orchestrator/run/run-step.ts'
+import { createSupervisorClient } from '../../services/orchestrator/supervisor-client/supervisor-client.ts'
+import { createLocalSignals } from '../../services/storage/signals/local-signals.ts'
+import { executionRow } from './rows.ts'
+import { startStorage, type Storage } from './start-storage.ts'
+
+type Ports = Pick<RunDeps, 'table' | 'queue' | 'objects'>
+
+/** Run steps on real storage and real Docker sandboxes; the test plays the queue, the place worker and the clock. */
+export interface RunBench {
+  readonly storage: Storage
+  readonly deps: RunDeps
+  readonly placing: ReconcilerDeps
+  readonly tenant: string
+  readonly events: readonly WideEvent[]
+  /** Milliseconds by which the clock of the workers is ahead. */
+  ahead: number
+  newContainer(): Promise<Container>
+  /** The row as it is now. */
+  container(id: string): Promise<Container>
+  /** A sandbox that waits in the pool. */
+  warm(): Promise<void>
+  accept(containerId: string, code: string): Promise<string>
+  step(containerId: string, executionId: string, ports?: Ports): Promise<void>
+  /** Asks for the present idle period. */
+  hibernate(containerId: string, ports?: Ports): Promise<void>
+  /** What the place worker does when it is told to stop the sandboxes that no container holds. */
+  stopUnheld(): Promise<void>
+  ended(id: string): Promise<Execution>
+  /** Accepts, steps, and gives back the end. */
+  run(containerId: string, code: string): Promise<Execution>
+  stop(): Promise<void>
+}
+
+export async function startRunBench(options: { readonly image: string; readonly stage: string }): Promise<RunBench> {
+  const storage = await startStorage()
+  const { table, queue, objects } = storage
+  const supervisor = createSupervisorClient({ link: createLink() })
+  const driver = createDockerDriver({ docker: new Docker(), image: options.image, stage: options.stage, supervisor })
+  const tenant = newId('tenant')
+  const events: WideEvent[] = []
+  const common = {
+    table,
+    queue,
+    objects,
+    signals: createLocalSignals(),
+    telemetry: { emit: (event: WideEvent) => void events.push(event) },
+    clock: { now: () => systemClock.now() + bench.ahead },
+    workerId: options.stage,
+  }
+  const deps: RunDeps = { ...common, supervisor, image: driver.image, stepBudgetMs: 50_000, costPerSecond: () => 0 }
+  const placing: ReconcilerDeps = { ...common, driver, poolSizes: {}, maxStarts: 1, hibernateAfterMs: 300_000 }
+  const bench: RunBench = {
+    storage,
+    deps,
+    placing,
+    tenant,
+    events,
+    ahead: 0,
+    newContainer: () => createContainer(table, { tenant, subject: null, name: 'x', memoryTier: '1g' }, common.clock.now()),
+    async container(id) {
+      const row = await table.containers.get(tenant, id)
+      if (row === null) throw new Error('There is no such container')
+      return row
+    },
+    async warm() {
+      const sandbox = newSandbox({ memoryTier: '1g', image: driver.image, claimedBy: null }, common.clock.now())
+      await table.sandboxes.create(sandbox)
+      if ((await startSandbox(placing, sandbox)) === null) throw new Error('The sandbox did not start')
+    },
+    async accept(containerId, code) {
+      const { subject, responseId, timeoutSeconds, onError, storeHistory, metadata, publicUrl } = executionRow()
+      const id = newId('execution')
+      const wanted = { tenant, containerId, id, subject, responseId, timeoutSeconds, onError, storeHistory, metadata, publicUrl }
+      await acceptExecution({ table, queue }, { ...wanted, source: { kind: 'code', code } }, common.clock.now())
+      return id
+    },
+    step: (containerId, executionId, ports = storage) =>
+      createRunStep({ ...deps, table: ports.table, queue: ports.queue, objects: ports.objects })({
+        v: 1,
+        type: 'execution.step',
+        tenant,
+        containerId,
+        executionId,
+      }),
+    async hibernate(containerId, ports = storage) {
+      const { lastActiveAt: idleSince } = await bench.container(containerId)
+      const step = createRunStep({ ...deps, table: ports.table, queue: ports.queue, objects: ports.objects })
+      await step({ v: 1, type: 'container.hibernate', tenant, containerId, idleSince })
+    },
+    async stopUnheld() {
+      for (const sandbox of await table.sandboxes.all()) {
+        if (sandbox.claimedBy === null) continue
+        const holder = await table.containers.get(sandbox.claimedBy.tenant, sandbox.claimedBy.containerId)
+        if (holder?.sandboxId !== sandbox.id) await stopSandbox(placing, sandbox.id)
+      }
+    },
+    async ended(id) {
+      const row = await table.executions.get(tenant, id)
+      if (row === null || !hasEnded(row.status)) throw new Error(`${id} has not ended: ${row?.status}`)
+      return row
+    },
+    async run(containerId, code) {
+      const id = await bench.accept(containerId, code)
+      await bench.step(containerId, id)
+      return bench.ended(id)
+    },
+    async stop() {
+      for await (const id of driver.list()) await driver.stop(id)
+      await storage.stop()
+    },
+  }
+  return bench
+}
