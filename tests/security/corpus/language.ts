@@ -64,7 +64,7 @@ import builtins; old = builtins.print; builtins.print = lambda *a, **k: old("rep
     'gc objects of others',
     py`
 import gc
-print(any(type(o).__module__.startswith("cellblock_supervisor.signing") for o in gc.get_objects()))`,
+print(any(str(type(o).__module__).startswith("cellblock_supervisor.signing") for o in gc.get_objects()))`,
     'False',
   ],
   ['modules of the supervisor', py`print([m for m in sys.modules if "signing" in m and "cellblock" in m])`, '[]'],
