@@ -13,6 +13,8 @@ from .kernel_link import KernelLink
 from .zygote_client import ZygoteClient, ZygoteGone
 
 START_PATIENCE_SECONDS = 30.0
+# A later kernel is a fork of a process that is there already: one that is silent this long is given up for another.
+RESTART_PATIENCE_SECONDS = 10.0
 # How long a kernel that closed its channel may take to end by itself, seconds.
 CLOSED_GRACE_S = 0.3
 _START_ATTEMPTS = 3
@@ -65,7 +67,7 @@ class KernelHost:
         self._respawn: asyncio.Task[None] | None = None
         self._booting: asyncio.Future[bool] | None = None
 
-    async def start(self) -> None:
+    async def start(self, patience_seconds: float = START_PATIENCE_SECONDS) -> None:
         """Starts a kernel and waits until it answers; raises OSError, ZygoteGone or TimeoutError."""
         self.generation += 1
         self.state = "starting"
@@ -76,7 +78,7 @@ class KernelHost:
             link.release_worker_fds()
         self._booting = asyncio.get_running_loop().create_future()
         try:
-            async with asyncio.timeout(START_PATIENCE_SECONDS):
+            async with asyncio.timeout(patience_seconds):
                 if not await self._booting:
                     raise OSError("the kernel ended while it started")
         finally:
@@ -200,7 +202,7 @@ class KernelHost:
         for attempt in range(_START_ATTEMPTS):
             started = time.monotonic()
             try:
-                await self.start()
+                await self.start(RESTART_PATIENCE_SECONDS)
                 self._respawn = None
                 return
             except ZygoteGone as error:

@@ -21,6 +21,9 @@ def kill_all() -> None:
 
 
 def interrupt(pid: int) -> None:
+    """SIGINT to one process; 0 stands for a kernel that is gone, and would mean our own process group to the system."""
+    if pid <= 0:
+        return
     try:
         os.kill(pid, signal.SIGINT)
     except ProcessLookupError:
