@@ -4,7 +4,7 @@ import type { Execution } from '../../services/core/execution.ts'
 import type { ContainerFile } from '../../services/core/file.ts'
 import { newId } from '../../services/core/ids.ts'
 import { newSandbox } from '../../services/core/new-sandbox.ts'
-import type { Response } from '../../services/core/response.ts'
+import type { Response, ResponseRequest } from '../../services/core/response.ts'
 import type { Sandbox } from '../../services/core/sandbox.ts'
 import type { Upload } from '../../services/core/upload.ts'
 import type { UserFile } from '../../services/core/user-file.ts'
@@ -42,31 +42,34 @@ export const executionRow = (change: Partial<Execution> = {}): Execution => ({
   ...change,
 })
 
+export const responseRequest = (change: Partial<ResponseRequest> = {}): ResponseRequest => ({
+  model: 'demo',
+  input: 'hello',
+  instructions: null,
+  tools: [],
+  toolChoice: 'auto',
+  interpreter: null,
+  include: [],
+  metadata: {},
+  temperature: null,
+  topP: null,
+  maxOutputTokens: null,
+  maxToolCalls: null,
+  parallelToolCalls: true,
+  store: true,
+  background: false,
+  stream: false,
+  user: null,
+  ...change,
+})
+
 export const responseRow = (change: Partial<Response> = {}): Response => ({
   v: 1,
   tenant: newId('tenant'),
   subject: null,
   id: newId('response'),
   status: 'queued',
-  request: {
-    model: 'demo',
-    input: 'hello',
-    instructions: null,
-    tools: [],
-    toolChoice: 'auto',
-    interpreter: null,
-    include: [],
-    metadata: {},
-    temperature: null,
-    topP: null,
-    maxOutputTokens: null,
-    maxToolCalls: null,
-    parallelToolCalls: true,
-    store: true,
-    background: false,
-    stream: false,
-    user: null,
-  },
+  request: responseRequest(),
   requestRef: null,
   previousResponseId: null,
   conversationId: null,

@@ -6,6 +6,7 @@ import { newId } from '../../services/core/ids.ts'
 import type { ContainerFile } from '../../services/core/file.ts'
 import type { ModelCatalogue } from '../../services/core/ports/model-catalogue.ts'
 import type { Response, ResponseRequest } from '../../services/core/response.ts'
+import { responseRequest } from './rows.ts'
 import { hasResponseEnded } from '../../services/core/response.ts'
 import { loadResponse } from '../../services/core/response-blobs.ts'
 import type { TurnDeps } from '../../services/chat/deps.ts'
@@ -50,25 +51,7 @@ export const INTERPRETER = {
   interpreter: { containerId: null, memoryTier: '1g', fileIds: [] },
 } as const satisfies Partial<ResponseRequest>
 
-const REQUEST: ResponseRequest = {
-  model: 'scripted',
-  input: 'Hello',
-  instructions: null,
-  tools: [],
-  toolChoice: 'auto',
-  interpreter: null,
-  include: [],
-  metadata: {},
-  temperature: null,
-  topP: null,
-  maxOutputTokens: null,
-  maxToolCalls: null,
-  parallelToolCalls: true,
-  store: true,
-  background: false,
-  stream: true,
-  user: null,
-}
+const REQUEST = responseRequest({ model: 'scripted', input: 'Hello', stream: true })
 
 export async function startTurnBench(): Promise<TurnBench> {
   const [storage, upstream] = await Promise.all([startStorage(), startScriptedUpstream()])

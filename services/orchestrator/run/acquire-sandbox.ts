@@ -23,8 +23,7 @@ export interface SandboxFinder {
   /** The container's own sandbox, else one claimed from the warm pool, else a start is asked for. */
   acquire(container: Container, execution: Execution): Promise<Acquired>
   /** Stops a sandbox that does not answer and takes it from the container; null when the container moved on meanwhile. */
-  abandon(container: Container, session: SandboxSession): Promise<Container | null>
-  abandonById(container: Container): Promise<Container | null>
+  abandon(container: Container): Promise<Container | null>
 }
 
 export function createSandboxFinder(deps: RunDeps): SandboxFinder {
@@ -130,7 +129,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
     return { kind: 'starting', sandboxId: sandbox.id }
   }
 
-  async function abandonById(container: Container): Promise<Container | null> {
+  async function abandon(container: Container): Promise<Container | null> {
     if (container.sandboxId === null) return container
     sessions.delete(container.sandboxId)
     // Read anew: a step marks its snapshot as restored after it has read the container.
@@ -142,7 +141,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
     return takeAway(present, 'The sandbox that held them was lost.')
   }
 
-  return { own, acquire, abandonById, abandon: (container, session) => (sessions.delete(session.sandboxId), abandonById(container)) }
+  return { own, acquire, abandon }
 }
 
 function sessionOf(sandbox: Sandbox): SandboxSession | null {

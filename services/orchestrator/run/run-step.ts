@@ -120,7 +120,7 @@ class RunStep {
           startedAt: null,
         })
         if (unhanded === null) throw new LeaseLost(taken.id)
-        const next = await this.#finder.abandon(present, session)
+        const next = await this.#finder.abandon(present)
         if (next === null) return this.#release(taken)
         present = next
         session = null
@@ -148,7 +148,7 @@ class RunStep {
   /** The code may have run, in part or whole; it is not run again. */
   async #lose(taken: Execution, container: Container, cause: SandboxLost): Promise<void> {
     if (container.sandboxId !== null && container.sandboxId === (taken.sandboxId ?? container.sandboxId))
-      await this.#finder.abandonById(container)
+      await this.#finder.abandon(container)
     await endLost(this.#deps, taken, cause.reason)
   }
 

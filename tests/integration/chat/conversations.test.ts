@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ConversationItem } from '../../../services/core/conversation.ts'
 import type { Conversation } from '../../../services/core/conversation.ts'
-import { conversationRow } from '../../support/rows.ts'
+import { conversationRow, responseRequest } from '../../support/rows.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
 import { acceptResponse, newResponse } from '../../../services/core/accept-response.ts'
@@ -33,25 +33,7 @@ async function accept(request: Partial<ResponseRequest>): Promise<Response> {
   await acceptResponse(bench.storage, plain)
   return plain
 }
-const PLAIN: ResponseRequest = {
-  model: 'scripted',
-  input: 'Hello',
-  instructions: null,
-  tools: [],
-  toolChoice: 'auto',
-  interpreter: null,
-  include: [],
-  metadata: {},
-  temperature: null,
-  topP: null,
-  maxOutputTokens: null,
-  maxToolCalls: null,
-  parallelToolCalls: true,
-  store: true,
-  background: false,
-  stream: true,
-  user: null,
-}
+const PLAIN = responseRequest({ model: 'scripted', input: 'Hello', stream: true })
 const items = async (): Promise<readonly ConversationItem[]> =>
   (await bench.storage.table.conversations.items(bench.tenant, conversation.id, { after: null, limit: 100, order: 'asc' })).rows
 const kinds = async () =>
