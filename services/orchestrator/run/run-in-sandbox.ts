@@ -258,13 +258,14 @@ async function commitEnd(
   if (log.pendingBytes > MAX_INLINE_JSON_BYTES / 2) await log.drain()
   const tailEvents = await log.takeTail()
   signal.throwIfAborted()
+  // Before the end is seen: whoever runs code next must not be told again. The row itself still says it, should this step die here.
+  if (row.lostBefore.length > 0) await deps.table.containers.stateLossTold(row.tenant, row.containerId, container.generation)
   const ended = await endExecution(deps, row, {
     ...end,
     result: resultOf(deps, row, container, assembler, envelope, collected.files, lost),
     tailEvents,
   })
   if (ended === null) throw new LeaseLost(row.id)
-  if (row.lostBefore.length > 0) await deps.table.containers.stateLossTold(row.tenant, row.containerId, container.generation)
   emitOutcome(deps, ended)
 }
 

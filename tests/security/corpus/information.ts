@@ -155,7 +155,7 @@ print(re.findall(r"/home/(?!worker)\S+|/var/lib/docker/volumes|docker\.sock|/roo
     py`
 import re
 text = repr(dict(os.environ)) + "".join(open(f).read() for f in ("/proc/self/mountinfo", "/proc/self/cgroup", "/etc/hosts", "/etc/hostname") if os.path.exists(f))
-print(re.findall(r"arn:aws|(?<![\d/:.])\d{12}(?!\d)|amazonaws", text))`,
+print(re.findall(r"arn:aws|(?<![\da-f/:.])\d{12}(?![\da-f])|amazonaws", text))`,
     '[]',
   ],
   ['uptime', py`print(float(open("/proc/uptime").read().split()[0]) > 0)`, 'True'],
