@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { poolSizeFor, type PoolDemand } from '../../../services/core/pool-size.ts'
+
+const demand = (change: Partial<PoolDemand> = {}): PoolDemand => ({
+  arrivalsPerSecond: 0.5,
+  startSeconds: 60,
+  targetWaitSeconds: 0,
+  share: 0.95,
+  ...change,
+})
+
+/** A queue played through: callers at random times, each claim asks for one replacement. Returns the share who waited no longer. */
+function play(size: number, { arrivalsPerSecond, startSeconds, targetWaitSeconds }: PoolDemand): number {
+  let seed = 7
+  const random = (): number => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed / 2_147_483_647
+  }
+  const readyAt = Array.from({ length: size }, () => 0)
+  const callers = 40_000
+  let inTime = 0
+  let now = 0
+  for (let caller = 0; caller < callers; caller++) {
+    now -= Math.log(random()) / arrivalsPerSecond
+    if ((readyAt.shift() ?? Number.POSITIVE_INFINITY) <= now + targetWaitSeconds) inTime += 1
+    readyAt.push(now + startSeconds)
+  }
+  return inTime / callers
+}
+
+describe('poolSizeFor', () => {
+  it('knows the quantiles of a Poisson distribution', () => {
+    // Mean 30: P(N ≤ 38) = 0.9350, P(N ≤ 39) = 0.9537.
+    expect(poolSizeFor(demand())).toBe(40)
+    // Mean 0.01: P(N = 0) = 0.990.
+    expect(poolSizeFor(demand({ arrivalsPerSecond: 0.01, startSeconds: 1 }))).toBe(1)
+  })
+
+  it('wants nothing where nobody comes, or where a start is faster than the wait that is allowed', () => {
+    expect(poolSizeFor(demand({ arrivalsPerSecond: 0 }))).toBe(0)
+    expect(poolSizeFor(demand({ startSeconds: 2, targetWaitSeconds: 2 }))).toBe(0)
+  })
+
+  it('wants fewer when callers may wait, more for a higher share', () => {
+    expect(poolSizeFor(demand({ targetWaitSeconds: 30 }))).toBeLessThan(poolSizeFor(demand()))
+    expect(poolSizeFor(demand({ share: 0.999 }))).toBeGreaterThan(poolSizeFor(demand()))
+  })
+
+  it.each([demand(), demand({ arrivalsPerSecond: 2, startSeconds: 1.5, share: 0.99 }), demand({ targetWaitSeconds: 20 })])(
+    'is the smallest size that keeps its word when the queue is played through: %o',
+    (wanted) => {
+      const size = poolSizeFor(wanted)
+      expect(play(size, wanted)).toBeGreaterThan(wanted.share - 0.01)
+      expect(play(size - 2, wanted)).toBeLessThan(wanted.share)
+    },
+  )
+
+  it('stays exact where e^-mean is no longer a number', () => {
+    // Mean 6,000, standard deviation 77.5: the 95 % quantile lies 1.645 of them above.
+    expect(poolSizeFor(demand({ arrivalsPerSecond: 100 }))).toBeGreaterThan(6_110)
+    expect(poolSizeFor(demand({ arrivalsPerSecond: 100 }))).toBeLessThan(6_145)
+  })
+
+  it('refuses what is no demand', () => {
+    expect(() => poolSizeFor(demand({ arrivalsPerSecond: Number.NaN }))).toThrow(RangeError)
+    expect(() => poolSizeFor(demand({ startSeconds: -1 }))).toThrow(RangeError)
+    expect(() => poolSizeFor(demand({ share: 1 }))).toThrow(RangeError)
+  })
+})
