@@ -11,9 +11,8 @@ import type { NetworkStack } from './stacks/network-stack.ts'
 /** Lambda sets the Region itself and refuses to have it set. */
 type Set<Env> = Omit<Env, 'AWS_REGION'>
 
-/** How many streams may be open, and whose pages may call. */
+/** Whose pages may call. */
 export interface EdgeEnv {
-  readonly MAX_OPEN_STREAMS: string
   /** Comma-separated; may be empty. */
   readonly CORS_ORIGINS: string
 }

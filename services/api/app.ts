@@ -1,7 +1,8 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
-import type { ApiDeps } from './deps.ts'
+import type { ApiDeps, ApiPorts } from './deps.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { mountRoute } from './http/mount-route.ts'
+import { createStreamSlots } from './http/stream-slots.ts'
 import { handleErrors } from './middleware/errors.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
 import { wideEvent, type ApiHono } from './middleware/wide-event.ts'
@@ -9,7 +10,8 @@ import { mountDocs } from './routes/meta/docs.ts'
 import { ROUTES } from './routes/routes.ts'
 
 /** The HTTP edge: the same app under Node's server and under Lambda. */
-export function createApp(deps: ApiDeps): OpenAPIHono<ApiHono> {
+export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
+  const deps: ApiDeps = { ...ports, streams: createStreamSlots(ports.config.maxOpenStreams) }
   const app = new OpenAPIHono<ApiHono>()
   app.use('*', wideEvent(deps))
   app.use('*', securityHeaders)

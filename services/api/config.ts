@@ -27,6 +27,8 @@ export const ApiConfig = z.object({
     .number()
     .positive()
     .default(LIMITS.maxResponseSeconds + 30),
+  /** Event streams that this process holds open at once. */
+  maxOpenStreams: z.number().int().positive().default(LIMITS.maxOpenStreams),
 })
 export type ApiConfig = z.infer<typeof ApiConfig>
 
@@ -42,6 +44,7 @@ export const ApiEnv = z.object({
   MODEL_NAMES: z.string().default('demo'),
   PUBLIC_URL: z.string().optional(),
   TRUST_PROXY: flag.optional(),
+  MAX_OPEN_STREAMS: z.coerce.number().int().positive().optional(),
 })
 export type ApiEnv = z.input<typeof ApiEnv>
 
@@ -72,6 +75,7 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
       publicUrl: parsed.PUBLIC_URL ?? null,
       trustProxy: parsed.TRUST_PROXY ?? false,
       maxHoldSeconds: LAMBDA_HOLD_SECONDS,
+      maxOpenStreams: parsed.MAX_OPEN_STREAMS,
     }),
   }
 }

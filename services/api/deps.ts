@@ -5,6 +5,7 @@ import type { Signals } from '../core/ports/signals.ts'
 import type { Table } from '../core/ports/table.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
 import type { ApiConfig } from './config.ts'
+import type { StreamSlots } from './http/stream-slots.ts'
 
 export interface ModelEntry {
   readonly id: string
@@ -18,8 +19,8 @@ export interface Readiness {
   readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>
 }
 
-/** Everything the HTTP edge works with. It has no state of its own but a small cache of verified keys. */
-export interface ApiDeps {
+/** What an entry file gives the HTTP edge. */
+export interface ApiPorts {
   readonly table: Table
   readonly queue: Queue
   readonly objects: ObjectStore
@@ -29,4 +30,9 @@ export interface ApiDeps {
   readonly models: { list(): readonly ModelEntry[]; has(id: string): boolean }
   readonly readiness: () => Promise<Readiness>
   readonly config: ApiConfig
+}
+
+/** Everything the HTTP edge works with. It has no state of its own but a small cache of verified keys and the streams that are open. */
+export interface ApiDeps extends ApiPorts {
+  readonly streams: StreamSlots
 }

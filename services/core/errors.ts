@@ -34,6 +34,7 @@ export const ERRORS = {
   request_too_large: { status: 413, type: 'invalid_request_error', retryable: false, act: 'caller' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error', retryable: false, act: 'caller' },
   too_many_queued: { status: 429, type: 'rate_limit_error', retryable: true, act: 'caller' },
+  too_many_streams: { status: 429, type: 'rate_limit_error', retryable: true, act: 'nobody' },
   concurrency_limit_reached: { status: 429, type: 'rate_limit_error', retryable: true, act: 'nobody' },
   model_error: { status: 502, type: 'server_error', retryable: true, act: 'operator' },
   sandbox_unavailable: { status: 503, type: 'server_error', retryable: true, act: 'operator' },

@@ -75,6 +75,8 @@ export const LIMITS = {
   maxFileIds: 100,
   /** Arrays and objects inside one another in a JSON body. */
   maxJsonDepth: 64,
+  /** Event streams that one process holds open; the next one is asked to come back. */
+  maxOpenStreams: 1_000,
   /** An idempotency key is remembered this long, hours. */
   idempotencyHours: 24,
   maxToolCallsPerResponse: 25,

@@ -4,23 +4,29 @@ import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { LIMITS } from '../core/limits.ts'
 
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`)
+const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`)
+
 const LocalEnv = z.object({
-  PORT: z.coerce.number().int().min(0).max(65_535).default(8787),
+  PORT: wholeNumber(0, 65_535).default(8787),
   HOST: z.string().default('127.0.0.1'),
   CELLBLOCK_API_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
   CELLBLOCK_SANDBOX_IMAGE: z.string().default('cellblock-sandbox:dev'),
-  CELLBLOCK_POOL: z.coerce.number().int().min(0).max(50).default(2),
+  CELLBLOCK_POOL: wholeNumber(0, 50).default(2),
   /** A container that nobody used for this long is sent to sleep. */
-  CELLBLOCK_IDLE_SECONDS: z.coerce
-    .number()
-    .min(1)
-    .default(LIMITS.hibernateAfterMinutes * 60),
-  CELLBLOCK_PUBLIC_URL: z.string().url().optional(),
-  CELLBLOCK_LOG: z.enum(['silent', 'events']).default('silent'),
-  SANDBOX_DRIVER: z.enum(['docker', 'fargate']).default('docker'),
+  CELLBLOCK_IDLE_SECONDS: wholeNumber(1, 31_536_000).default(LIMITS.hibernateAfterMinutes * 60),
+  CELLBLOCK_PUBLIC_URL: z.url('must be a whole address, such as https://code.example.org').optional(),
+  CELLBLOCK_LOG: oneOf(['silent', 'events']).default('silent'),
+  MAX_OPEN_STREAMS: wholeNumber(1, 100_000).default(LIMITS.maxOpenStreams),
+  SANDBOX_DRIVER: oneOf(['docker', 'fargate']).default('docker'),
   SANDBOX_DOCKER_RUNTIME: z.string().optional(),
   /** Docker Desktop shares no Unix sockets with its host, so there the supervisor is reached through a relay. */
-  SANDBOX_TRANSPORT: z.enum(['unix', 'exec']).default(process.platform === 'linux' ? 'unix' : 'exec'),
+  SANDBOX_TRANSPORT: oneOf(['unix', 'exec']).default(process.platform === 'linux' ? 'unix' : 'exec'),
 })
 
 export interface LocalConfig {
@@ -36,6 +42,8 @@ export interface LocalConfig {
   readonly hibernateAfterMs: number
   readonly publicUrl: string | null
   readonly log: 'silent' | 'events'
+  /** Event streams that may be open at once. */
+  readonly maxOpenStreams: number
   readonly dockerRuntime: string | null
   readonly transport: 'unix' | 'exec'
   /** A run step hands over after this long, milliseconds. */
@@ -49,7 +57,7 @@ export class ConfigError extends Error {}
 export function readLocalConfig(argv: readonly string[], env: Readonly<Record<string, string | undefined>> = process.env): LocalConfig {
   const parsed = LocalEnv.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')))
   if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}.`).join(' '))
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join(' '))
   }
   const flags = readFlags(argv)
   const values = parsed.data
@@ -68,6 +76,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     hibernateAfterMs: values.CELLBLOCK_IDLE_SECONDS * 1000,
     publicUrl: values.CELLBLOCK_PUBLIC_URL ?? null,
     log: values.CELLBLOCK_LOG,
+    maxOpenStreams: values.MAX_OPEN_STREAMS,
     dockerRuntime: values.SANDBOX_DOCKER_RUNTIME ?? null,
     transport: values.SANDBOX_TRANSPORT,
     stepBudgetMs: 50_000,

@@ -7,7 +7,7 @@ export function explainStart(error: unknown): string {
   if (code === 'EADDRINUSE') return 'The port is taken by another program. Stop it, or choose another one: PORT=8788 npm start'
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return 'This machine has no such address to listen on. Set HOST to one that it has: HOST=127.0.0.1 npm start'
-  if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'EROFS')
+  if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'EROFS' || code === 'ENOENT')
     return 'The data folder cannot be made: a file is in its way, or nothing can be written there. Choose another one: npm start -- --data ./data'
   if (code === 'EACCES') return 'This port or data folder may not be used by you. Choose another one: PORT=8788 npm start -- --data ./data'
   if (code === 'ENOSPC') return 'The disk is full. Free some space and start again.'

@@ -1,5 +1,5 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { ConfigError } from './config.ts'
 import { isAlive } from './reap-strays.ts'
 
@@ -8,7 +8,7 @@ import { isAlive } from './reap-strays.ts'
  * while a live server holds it.
  */
 export async function lockDataDir(dataDir: string): Promise<{ release(): Promise<void> }> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await makeFolder(dataDir)
   const file = join(dataDir, 'server.pid')
   const holder = Number(await readFile(file, 'utf8').catch(() => ''))
   if (holder > 0 && holder !== process.pid && isAlive(holder) && (await isServer(holder)))
@@ -23,4 +23,16 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): Promise
 async function isServer(pid: number): Promise<boolean> {
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
   return command === null || command.includes('local/main.ts')
+}
+
+/** Step by step: the recursive way never ends where the system takes no folders, such as below /proc. Throws the system's error. */
+async function makeFolder(path: string): Promise<void> {
+  const seen = await stat(path).catch(() => null)
+  if (seen?.isDirectory() === true) return
+  const parent = dirname(path)
+  if (parent !== path) await makeFolder(parent)
+  await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+    // Another server may have made it in between.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST' && seen === null)) throw error
+  })
 }

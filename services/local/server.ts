@@ -139,7 +139,7 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
     models,
     readiness: () =>
       checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check(), driver: () => driver.check() }),
-    config: ApiConfig.parse({ publicUrl: config.publicUrl }),
+    config: ApiConfig.parse({ publicUrl: config.publicUrl, maxOpenStreams: config.maxOpenStreams }),
   })
   const server = await listen({ app, s3: emulators.s3.handler, host: config.host, port: config.port })
   cleanups.push(() => server.stop())

@@ -3,15 +3,25 @@ import { sseResponse } from './sse.ts'
 
 /**
  * Answers a call with a stream of frames that ends with the reader, or when the process may hold a connection no longer: then the reader
- * resumes. Emits one wide event at the end.
+ * resumes. Emits one wide event at the end. `open` does what comes first (accepts the work to follow) once a stream is free: where none is, the
+ * call is refused before anything was done.
  */
-export function streamCall(call: Call, frames: (signal: AbortSignal) => AsyncGenerator<string, void, undefined>): Response {
+export async function streamCall(
+  call: Call,
+  open: () => Promise<(signal: AbortSignal) => AsyncGenerator<string, void, undefined>>,
+): Promise<Response> {
   const { deps, caller, requestId } = call
+  const leave = deps.streams.take()
+  const frames = await open().catch((error: unknown) => {
+    leave()
+    throw error
+  })
   const startedAt = performance.now()
   const stop = new AbortController()
   const held = setTimeout(() => stop.abort(), deps.config.maxHoldSeconds * 1000)
   return sseResponse(frames(stop.signal), stop, (outcome, count) => {
     clearTimeout(held)
+    leave()
     deps.telemetry.emit({
       event: 'http.stream',
       outcome,

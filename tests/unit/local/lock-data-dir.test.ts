@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ConfigError } from '../../../services/local/config.ts'
+import { explainStart } from '../../../services/local/explain-start.ts'
 import { lockDataDir } from '../../../services/local/lock-data-dir.ts'
 
 let folder: string
@@ -33,4 +34,21 @@ it('takes over what a killed server left, and leaves nothing behind', async () =
   const first = await lockDataDir(folder)
   await first.release()
   await expect(lockDataDir(folder)).resolves.toBeDefined()
+})
+
+it('makes every folder on the way', async () => {
+  const first = await lockDataDir(join(folder, 'a', 'b'))
+  await first.release()
+  expect((await stat(join(folder, 'a', 'b'))).mode & 0o777).toBe(0o700)
+})
+
+it.runIf(process.platform === 'linux')('says where no folder can be made instead of trying for ever', async () => {
+  const refusal: unknown = await lockDataDir('/proc/cellblock/data').catch((error: unknown) => error)
+  expect(explainStart(refusal)).toMatch(/^The data folder cannot be made/)
+})
+
+it('does not take a file for a folder', async () => {
+  await writeFile(join(folder, 'file'), '')
+  await expect(lockDataDir(join(folder, 'file'))).rejects.toMatchObject({ code: 'EEXIST' })
+  await expect(lockDataDir(join(folder, 'file', 'below'))).rejects.toMatchObject({ code: 'EEXIST' })
 })

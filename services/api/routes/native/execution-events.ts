@@ -25,11 +25,13 @@ export const executionEventsRoute = defineRoute({
       schema: z.string(),
     },
   },
-  refusals: ['execution_not_found'],
+  refusals: ['execution_not_found', 'too_many_streams'],
   async handle(call) {
     const after = call.query.after ?? lastEventId(call.request)
-    const row = await executionOf(call, call.param('execution_id'))
-    return streamCall(call, (signal) => executionFrames(call.deps, row, { after, publicUrl: call.publicUrl, signal }))
+    return streamCall(call, async () => {
+      const row = await executionOf(call, call.param('execution_id'))
+      return (signal) => executionFrames(call.deps, row, { after, publicUrl: call.publicUrl, signal })
+    })
   },
 })
 

@@ -29,6 +29,7 @@ export const createResponseRoute = defineRoute({
     'response_not_found',
     'conversation_not_found',
     'too_many_queued',
+    'too_many_streams',
   ],
   async handle(call) {
     const { deps, caller, body } = call
@@ -47,8 +48,10 @@ export const createResponseRoute = defineRoute({
     call.note('response_id', row.id)
     call.note('model', request.model)
     if (request.stream) {
-      await acceptResponse(deps, row)
-      return streamCall(call, (signal) => responseFrames(deps, row, { after: -1, signal }))
+      return streamCall(call, async () => {
+        await acceptResponse(deps, row)
+        return (signal) => responseFrames(deps, row, { after: -1, signal })
+      })
     }
     return answer(call, row)
   },

@@ -29,12 +29,12 @@ export const getResponseRoute = defineRoute({
   summary: 'Get a response, or follow its events',
   query: GetResponseQuery,
   answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody } },
-  refusals: ['response_not_found'],
+  refusals: ['response_not_found', 'too_many_streams'],
   async handle(call) {
     const { deps, query } = call
     const row = await responseOf(call, call.param('response_id'))
     if (query.stream === 'true')
-      return streamCall(call, (signal) => responseFrames(deps, row, { after: query.starting_after ?? -1, signal }))
+      return streamCall(call, async () => (signal) => responseFrames(deps, row, { after: query.starting_after ?? -1, signal }))
     return json(200, renderResponse(await loadResponse(deps.objects, row), { include: query.include ?? [] }))
   },
 })

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { ConfigError, readLocalConfig } from '../../../services/local/config.ts'
+
+it.for([
+  [{ PORT: 'abc' }, 'PORT must be a whole number from 0 to 65535.'],
+  [{ PORT: '70000' }, 'PORT must be a whole number from 0 to 65535.'],
+  [{ PORT: '-1' }, 'PORT must be a whole number from 0 to 65535.'],
+  [{ CELLBLOCK_POOL: '1.5' }, 'CELLBLOCK_POOL must be a whole number from 0 to 50.'],
+  [{ CELLBLOCK_API_KEY: 'short' }, 'CELLBLOCK_API_KEY must have at least 16 characters.'],
+  [{ CELLBLOCK_LOG: 'loud' }, 'CELLBLOCK_LOG must be one of silent, events.'],
+  [{ CELLBLOCK_PUBLIC_URL: 'here' }, 'CELLBLOCK_PUBLIC_URL must be a whole address, such as https://code.example.org.'],
+  [{ SANDBOX_DRIVER: 'magic' }, 'SANDBOX_DRIVER must be one of docker, fargate.'],
+  [{ PORT: 'x', CELLBLOCK_POOL: 'y' }, 'PORT must be a whole number from 0 to 65535. CELLBLOCK_POOL must be a whole number from 0 to 50.'],
+] as const)('says of %o what it must be', ([env, sentence]) => {
+  expect(() => readLocalConfig([], env)).toThrow(new ConfigError(sentence))
+})
+
+it('takes an empty variable for none', () => {
+  expect(readLocalConfig([], { PORT: '', MAX_OPEN_STREAMS: '' })).toMatchObject({ port: 8787, maxOpenStreams: 1_000 })
+})
