@@ -60,10 +60,11 @@ export const chatEnvironment = (config: Config, storage: StorageEnvironment, dat
     STAGE: string
   }
 
-export const runEnvironment = (storage: StorageEnvironment, image: string) =>
+export const runEnvironment = (config: Config, storage: StorageEnvironment, image: string) =>
   ({
     ...storage,
     SANDBOX_IMAGE: image,
+    SANDBOX_ARCHITECTURE: config.sandboxes.architecture,
     // The network resolves DynamoDB's plain name only.
     AWS_ACCOUNT_ID_ENDPOINT_MODE: 'disabled',
   }) satisfies Set<RunEnv> & { AWS_ACCOUNT_ID_ENDPOINT_MODE: string }

@@ -64,7 +64,7 @@ export class ServiceStack extends Stack {
       run: this.add('run', {
         entry: 'services/orchestrator/run/lambda.ts',
         role: network.runRole,
-        environment: runEnvironment(storage, image),
+        environment: runEnvironment(config, storage, image),
         timeoutSeconds: 120,
         memoryMiB: 1024,
         inside: { vpc: network.vpc, subnets: network.runSubnets, securityGroup: network.runGroup },

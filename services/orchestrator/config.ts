@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MEMORY_TIERS } from '../core/limits.ts'
+import { ARCHITECTURES } from './fargate-cost.ts'
 
 const storage = {
   AWS_REGION: z.string(),
@@ -24,7 +25,12 @@ const json = <T extends z.ZodType>(schema: T) =>
     .pipe(schema)
 
 /** The run worker: inside the VPC, reaches sandboxes, knows nothing of ECS. */
-export const RunEnv = z.object({ ...storage, SANDBOX_IMAGE: z.string().min(1) })
+export const RunEnv = z.object({
+  ...storage,
+  SANDBOX_IMAGE: z.string().min(1),
+  /** Of the task definitions; it decides the price of a sandbox second. */
+  SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
+})
 export type RunEnv = z.input<typeof RunEnv>
 
 /** The place worker and the reconciler: outside the VPC, the only ones that call ECS. */

@@ -1,11 +1,17 @@
 import { TIERS, type MemoryTier } from '../core/limits.ts'
+import { PRICES } from '../core/prices.ts'
 
-/** Fargate, Linux on ARM, us-east-1, on demand: dollars an hour, from AWS's public price page as of November 2026. */
-const VCPU_HOUR = 0.03238
-const GB_HOUR = 0.00356
+export const ARCHITECTURES = ['X86_64', 'ARM64'] as const
+export type Architecture = (typeof ARCHITECTURES)[number]
 
-/** An estimate for one second of a sandbox of this tier. The bill is AWS's. */
-export function fargateCostPerSecond(tier: MemoryTier): number {
+const HOURLY: Record<Architecture, { readonly vcpu: number; readonly gb: number }> = {
+  X86_64: { vcpu: PRICES.fargateX86VcpuHour.usd, gb: PRICES.fargateX86GbHour.usd },
+  ARM64: { vcpu: PRICES.fargateArmVcpuHour.usd, gb: PRICES.fargateArmGbHour.usd },
+}
+
+/** An estimate for one second of a sandbox of this tier, US dollars, on demand. The bill is AWS's. */
+export function fargateCostPerSecond(tier: MemoryTier, architecture: Architecture): number {
   const { fargateCpu, fargateMemoryMiB } = TIERS[tier]
-  return ((fargateCpu / 1024) * VCPU_HOUR + (fargateMemoryMiB / 1024) * GB_HOUR) / 3600
+  const { vcpu, gb } = HOURLY[architecture]
+  return ((fargateCpu / 1024) * vcpu + (fargateMemoryMiB / 1024) * gb) / 3600
 }

@@ -26,6 +26,7 @@ const ENVIRONMENT = {
   EXECUTIONS_QUEUE_URL: 'https://sqs.example.com/executions',
   PLACEMENTS_QUEUE_URL: 'https://sqs.example.com/placements',
   SANDBOX_IMAGE: 'image:tag',
+  SANDBOX_ARCHITECTURE: 'X86_64',
   CLUSTER_ARN: 'arn:aws:ecs:eu-west-1:123456789012:cluster/test',
   SUBNET_IDS: 'subnet-1,subnet-2',
   SECURITY_GROUP_IDS: 'sg-1',

@@ -34,7 +34,7 @@ const step = createRunStep({
   workerId: newId('worker'),
   image: config.SANDBOX_IMAGE,
   stepBudgetMs: STEP_BUDGET_MS,
-  costPerSecond: (tier: MemoryTier) => fargateCostPerSecond(tier),
+  costPerSecond: (tier: MemoryTier) => fargateCostPerSecond(tier, config.SANDBOX_ARCHITECTURE),
 })
 
 export const handler = createBatchHandler('executions', step, logFailedMessage('executions'))

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { MEMORY_TIERS, TIERS } from '../../../services/core/limits.ts'
+import { PRICES } from '../../../services/core/prices.ts'
+import { fargateCostPerSecond } from '../../../services/orchestrator/fargate-cost.ts'
+
+describe('the estimate of a sandbox second', () => {
+  it('is the published hour of its CPU and memory, for the architecture it runs on', () => {
+    // 0.5 vCPU and 2 GB for an hour, worked out by hand from the price page.
+    expect(fargateCostPerSecond('1g', 'X86_64') * 3600).toBeCloseTo(0.02024 + 0.00889, 10)
+    expect(fargateCostPerSecond('1g', 'ARM64') * 3600).toBeCloseTo(0.01619 + 0.00712, 10)
+  })
+
+  it('is dearer on x86 than on ARM in every tier, and grows with the tier', () => {
+    for (const tier of MEMORY_TIERS) expect(fargateCostPerSecond(tier, 'X86_64')).toBeGreaterThan(fargateCostPerSecond(tier, 'ARM64'))
+    const bySize = MEMORY_TIERS.toSorted((a, b) => TIERS[a].memoryBytes - TIERS[b].memoryBytes)
+    expect(bySize.map((tier) => fargateCostPerSecond(tier, 'X86_64'))).toEqual(
+      bySize.map((tier) => fargateCostPerSecond(tier, 'X86_64')).toSorted((a, b) => a - b),
+    )
+  })
+
+  it('names a source and a unit for every price', () => {
+    for (const { usd, unit, source } of Object.values(PRICES)) {
+      expect(usd).toBeGreaterThan(0)
+      expect(unit).not.toBe('')
+      expect(source).toMatch(/^https:\/\/aws\.amazon\.com\/.+\/pricing\/$/)
+    }
+  })
+})
