@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MEMORY_TIERS, TIERS } from '../../../services/core/limits.ts'
-import { PRICES } from '../../../services/core/prices.ts'
+import { PRICES, PRICES_AS_OF, PRICES_REGION } from '../../../services/core/prices.ts'
 import { fargateCostPerSecond } from '../../../services/orchestrator/fargate-cost.ts'
 
 describe('the estimate of a sandbox second', () => {
@@ -18,7 +18,9 @@ describe('the estimate of a sandbox second', () => {
     )
   })
 
-  it('names a source and a unit for every price', () => {
+  it('names a source and a unit for every price, and the day and Region of them all', () => {
+    expect(PRICES_AS_OF).toMatch(/^20\d\d-\d\d-\d\d$/)
+    expect(PRICES_REGION).toMatch(/^[a-z]{2}-[a-z]+-\d$/)
     for (const { usd, unit, source } of Object.values(PRICES)) {
       expect(usd).toBeGreaterThan(0)
       expect(unit).not.toBe('')
