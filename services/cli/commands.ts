@@ -5,11 +5,13 @@ import { keysRevoke } from './keys-revoke.ts'
 import { runCode } from './run-code.ts'
 import { tenantsCreate } from './tenants-create.ts'
 import { tenantsList } from './tenants-list.ts'
+import { tenantsPolicy } from './tenants-policy.ts'
 
 /** Each command under the words that call it. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'tenants create': tenantsCreate,
   'tenants list': tenantsList,
+  'tenants policy': tenantsPolicy,
   'keys create': keysCreate,
   'keys list': keysList,
   'keys revoke': keysRevoke,

@@ -4,7 +4,19 @@ export interface Tenant {
   readonly id: string
   readonly name: string
   readonly createdAt: number
+  readonly policy?: TenantPolicy
 }
+
+/** What an operator decided for one tenant. What is not set is as LIMITS and the server's configuration have it. */
+export interface TenantPolicy {
+  /** Types of tools that this tenant's responses may not name, for example `web_search`. */
+  readonly toolsOff?: readonly string[]
+  /** Life of a `/d/…` link that is made from now on, days. */
+  readonly linkDays?: number
+}
+
+/** Bounds of `linkDays`. */
+export const LINK_DAYS = { min: 1, max: 365 } as const
 
 /** An API key. The key itself is shown once at its creation; only its SHA-256 (hex) is stored. */
 export interface ApiKey {

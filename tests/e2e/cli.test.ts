@@ -74,7 +74,15 @@ describe('tenants and keys', () => {
     expect((await server.as(made.api_key).call('GET', '/v1/containers')).status).toBe(401)
   })
 
+  it('switches a tool of a tenant off and on, and sets the life of its links', async () => {
+    const { tenant } = await json<{ tenant: string }>(['tenants', 'create', 'policies'])
+    const set = ['tenants', 'policy', tenant, '--tool-off', 'web_search', '--tool-off', 'weather', '--link-days', '2']
+    expect(await json(set)).toEqual({ tenant, tools_off: ['weather', 'web_search'], link_days: 2 })
+    expect(await json(['tenants', 'policy', tenant, '--tool-on', 'weather'])).toEqual({ tenant, tools_off: ['web_search'], link_days: 2 })
+  })
+
   it.each([
+    [['tenants', 'policy', 'tnt_nobody', '--link-days', '0'], 2, '--link-days takes a whole number from 1 to 365'],
     [['keys', 'create', 'tnt_nobody'], 1, 'No tenant "tnt_nobody" exists'],
     [['keys', 'revoke', 'key_nobody'], 1, 'No key "key_nobody" exists'],
     [['tenants', 'create'], 2, 'NAME is missing.\nUsage: npm run cli -- tenants create NAME'],

@@ -8,7 +8,7 @@ import type { Link } from '../link.ts'
 import type { MemoryTier } from '../limits.ts'
 import type { Response } from '../response.ts'
 import type { Sandbox, SandboxPhase } from '../sandbox.ts'
-import type { ApiKey, Tenant } from '../tenant.ts'
+import type { ApiKey, Tenant, TenantPolicy } from '../tenant.ts'
 import type { Upload, UploadPart } from '../upload.ts'
 import type { UserFile } from '../user-file.ts'
 
@@ -232,6 +232,8 @@ export interface TenantStore {
   create(tenant: Tenant): Promise<void>
   get(id: string): Promise<Tenant | null>
   list(): Promise<readonly Tenant[]>
+  /** Replaces the whole policy; null when there is no such tenant. */
+  setPolicy(id: string, policy: TenantPolicy): Promise<Tenant | null>
   putKey(key: ApiKey): Promise<void>
   /** By the SHA-256 (hex) of the presented key; revoked ones are returned too. */
   findKey(hash: string): Promise<ApiKey | null>

@@ -67,6 +67,6 @@ export const sandboxCodec = rowCodec<Sandbox>({
   nullable: { address: true, claimedBy: true, readyAt: true, claimedAt: true, dueAt: true },
 })
 
-export const tenantCodec = rowCodec<Tenant>({ json: {}, nullable: {} })
+export const tenantCodec = rowCodec<Tenant>({ json: { policy: true }, nullable: {} })
 export const apiKeyCodec = rowCodec<ApiKey>({ json: {}, nullable: { subject: true, revokedAt: true } })
 export const linkCodec = rowCodec<Link>({ json: { target: true }, nullable: { revokedAt: true } })

@@ -25,6 +25,10 @@ export function createTenantStore(items: Items): TenantStore {
       const rows = await items.getMany(await listed(items, equals('lpk', ALL_TENANTS)))
       return rows.filter((item) => item !== null).map((item): Tenant => tenantCodec.decode(item))
     },
+    async setPolicy(id, policy) {
+      const item = await items.update(rowKey(id, 'tenant', id), tenantCodec.patch({ policy }), exists('pk'))
+      return item === null ? null : tenantCodec.decode(item)
+    },
     async putKey(key) {
       await items.put({ ...apiKeyCodec.encode(key), ...apiKeyKey(key.hash), lpk: ALL_KEYS, lsk: key.id })
     },

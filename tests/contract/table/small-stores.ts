@@ -30,6 +30,18 @@ export function smallStoresContract(table: () => Table): void {
       expect(await table().tenants.get('tnt_none')).toBeNull()
     })
 
+    it('keep the policy that was set last', async () => {
+      const tenant = newTenant()
+      await table().tenants.create(tenant)
+      await table().tenants.setPolicy(tenant.id, { linkDays: 3 })
+      expect(await table().tenants.setPolicy(tenant.id, { toolsOff: ['web_search'] })).toEqual({
+        ...tenant,
+        policy: { toolsOff: ['web_search'] },
+      })
+      expect(await table().tenants.get(tenant.id)).toEqual({ ...tenant, policy: { toolsOff: ['web_search'] } })
+      expect(await table().tenants.setPolicy('tnt_none', {})).toBeNull()
+    })
+
     it('find a key by its hash alone, revoked ones too', async () => {
       const key: ApiKey = {
         v: 1,
