@@ -5,6 +5,8 @@ import tempfile
 import unittest
 
 from cellblock_supervisor.files import paths, walk
+from cellblock_supervisor.files.client import FileError
+from cellblock_supervisor.files.tracker import FileTracker
 
 
 class Paths(unittest.TestCase):
@@ -74,6 +76,13 @@ class Walk(unittest.TestCase):
             with self.assertRaises(OSError):
                 walk.open_file(self.root, names)
 
+    def test_names_a_bounded_number_of_what_it_skips(self) -> None:
+        for number in range(walk.MAX_SKIPPED + 50):
+            os.symlink("x", f"{self.folder}/{number}")
+        found = walk.scan(self.root)["skipped"]
+        self.assertEqual(len(found), walk.MAX_SKIPPED + 1)
+        self.assertEqual(found[-1], [".", "too_many_skipped"])
+
     def test_leaks_no_descriptor(self) -> None:
         self.write("a/b/c/d")
         before = len(os.listdir("/proc/self/fd"))
@@ -83,6 +92,68 @@ class Walk(unittest.TestCase):
             with self.assertRaises(OSError):
                 walk.open_file(self.root, ["a", "x", "y"])
         self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+
+
+class Folder:
+    """What the tracker asks of its client, answered from a dict: contents by path, and reasons of what is skipped."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, bytes] = {}
+        self.skipped: list[list[object]] = []
+
+    async def scan(self) -> dict[str, list[list[object]]]:
+        return {"files": [[path, 1, len(data), hash(data), 0] for path, data in self.contents.items()], "skipped": self.skipped}
+
+    async def open(self, path: str) -> int:
+        if path not in self.contents:
+            raise FileError("ENOENT", "gone")
+        fd = os.memfd_create(path.replace("/", "-"))
+        os.write(fd, self.contents[path])
+        os.lseek(fd, 0, os.SEEK_SET)
+        return fd
+
+
+class Tracker(unittest.IsolatedAsyncioTestCase):
+    def setUp(self) -> None:
+        self.folder = Folder()
+        self.tracker = FileTracker(self.folder)  # type: ignore[arg-type]
+
+    async def test_tells_of_a_skipped_entry_once_and_again_when_it_changes(self) -> None:
+        self.folder.skipped = [["a", "symlink"]]
+        self.assertEqual((await self.tracker.changes()).skipped, [{"path": "a", "reason": "symlink"}])
+        self.assertEqual((await self.tracker.changes()).skipped, [])
+        self.folder.skipped = [["a", "hardlink"], ["b", "symlink"]]
+        self.assertEqual([entry["path"] for entry in (await self.tracker.changes()).skipped], ["a", "b"])
+        self.folder.skipped = []
+        await self.tracker.changes()
+        self.folder.skipped = [["a", "hardlink"]]
+        self.assertEqual([entry["path"] for entry in (await self.tracker.changes()).skipped], ["a"])
+
+    async def test_files_in_a_folder_that_cannot_be_read_are_neither_deleted_nor_created_anew(self) -> None:
+        self.folder.contents = {"d/e/f": b"1", "x": b"2"}
+        await self.tracker.changes()
+        self.folder.contents, self.folder.skipped = {}, [["d", "unreadable"]]
+        self.assertEqual((await self.tracker.changes()).deleted, ["x"])
+        self.folder.contents, self.folder.skipped = {"d/e/f": b"1"}, []
+        changes = await self.tracker.changes()
+        self.assertEqual((changes.files, changes.deleted), ([], []))
+        self.folder.contents = {}
+        self.assertEqual((await self.tracker.changes()).deleted, ["d/e/f"])
+
+    async def test_the_bound_on_files_is_told_each_time_and_deletes_nothing(self) -> None:
+        self.folder.contents = {"x": b"1"}
+        await self.tracker.changes()
+        self.folder.contents, self.folder.skipped = {"y": b"1"}, [[".", walk.TOO_MANY]]
+        for _ in range(2):
+            changes = await self.tracker.changes()
+            self.assertEqual((changes.deleted, changes.skipped, changes.bounds), ([], [], [walk.TOO_MANY]))
+
+    async def test_more_skipped_entries_than_are_named_are_told_as_such(self) -> None:
+        self.folder.skipped = [[str(number), "symlink"] for number in range(walk.MAX_SKIPPED + 1)]
+        first, second, third = [await self.tracker.changes() for _ in range(3)]
+        self.assertEqual((len(first.skipped), first.bounds), (walk.MAX_SKIPPED, [walk.TOO_MANY_SKIPPED]))
+        self.assertEqual(([entry["path"] for entry in second.skipped], second.bounds), ([str(walk.MAX_SKIPPED)], []))
+        self.assertEqual((third.skipped, third.bounds), ([], []))
 
 
 if __name__ == "__main__":

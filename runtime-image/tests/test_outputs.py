@@ -92,15 +92,43 @@ class Events(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(outputs.truncated()[0]["reason"], "bundle_too_large")
 
 
+    async def test_numbers_that_had_to_change_are_told(self) -> None:
+        for number in (float("nan"), float("-inf"), 2**63):
+            outputs = Outputs(EventLog(), 1000, 1000)
+            outputs.display("display_data", {"data": {"application/json": {"n": number}}}, None)
+            self.assertEqual([entry["reason"] for entry in outputs.truncated()], ["numbers_changed"])
+
+    async def test_what_is_cut_from_an_error_is_counted(self) -> None:
+        outputs = Outputs(EventLog(), 1000, 1000)
+        outputs.error("E", "v" * 70_000, ["é" * 10], 0)
+        told = {"what": "error", "total_bytes": 70_021, "kept_bytes": 65_557, "reason": "max_error_bytes"}
+        self.assertEqual(outputs.truncated(), [told])
+        outputs.error("E", "", ["x" * 300_000], 5)
+        told = {"what": "error", "total_bytes": 70_021 + 300_006, "kept_bytes": 65_558, "reason": "max_error_bytes"}
+        self.assertEqual(outputs.truncated(), [told])
+
+    async def test_an_error_that_is_whole_is_not_told_as_cut(self) -> None:
+        for claim in (0, None, -5, "x", 2**70):
+            outputs = Outputs(EventLog(), 1000, 1000)
+            outputs.error("ValueError", "é" * 1000, ["line"] * 100, claim)
+            self.assertEqual(outputs.truncated(), [])
+
+
 class HostileJson(unittest.TestCase):
     def test_nothing_that_some_parser_refuses_is_left(self) -> None:
         dirty = json.loads(
             '{"n": NaN, "i": [Infinity, -Infinity], "big": 123456789012345678901234567890, "s": "\\ud800x", "\\udc00": "\\ud83d\\ude00"}'
         )
-        text = json.dumps(json_guard.clean(dirty), allow_nan=False, ensure_ascii=False)
+        cleaned, has_changed = json_guard.clean(dirty)
+        self.assertTrue(has_changed)
+        text = json.dumps(cleaned, allow_nan=False, ensure_ascii=False)
         text.encode()
         self.assertEqual(json.loads(text)["s"], "\ufffdx")
         self.assertEqual(json.loads(text)["\ufffd"], "\U0001f600")
+
+    def test_numbers_that_json_has_are_left_alone(self) -> None:
+        plain = {"n": [0, -1.5, 2**63 - 1, -(2**63), True, None]}
+        self.assertEqual(json_guard.clean(plain), (plain, False))
 
     def test_depth_and_size_are_bounded(self) -> None:
         deep: object = 1

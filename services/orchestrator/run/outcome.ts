@@ -22,14 +22,27 @@ const STATE_LOST: Readonly<Record<string, string>> = {
   cancelled: 'The kernel did not stop when it was cancelled and was started afresh.',
 }
 
+/** Losses that bytes do not measure. */
+const NOT_CUT: Readonly<Record<string, string>> = {
+  numbers_changed: 'NaN and infinite numbers became null and integers beyond 64 bits became text, because JSON has none of them.',
+  not_json: 'Displays were dropped: what they hold is no JSON.',
+  too_deep: 'Displays were dropped: their JSON is nested too deep.',
+  too_many_keys: 'Displays were dropped: their JSON has too many keys and values.',
+  too_many: 'There are more files than a sandbox is searched for: the rest was not looked at. Delete some, or pack them into an archive.',
+  too_many_skipped: 'More files were not collected than are named here.',
+}
+
 /** Everything that the envelope says is missing, in words for the result. */
 export function lostIn(envelope: SupervisorEnvelope): Lost[] {
   return [
     ...envelope.truncated.map((part) => ({
       what: part.what,
-      reason: `Cut to ${part.keptBytes} of ${part.totalBytes} bytes: ${part.reason}`,
+      reason: NOT_CUT[part.reason] ?? `Cut to ${part.keptBytes} of ${part.totalBytes} bytes: ${part.reason}`,
     })),
-    ...envelope.skipped.map((file) => ({ what: `file ${JSON.stringify(file.path)}`, reason: `Not collected: ${file.reason}` })),
+    ...envelope.skipped.map((file) => ({
+      what: file.path === '.' ? 'files' : `file ${JSON.stringify(file.path)}`,
+      reason: `Not collected: ${file.reason}`,
+    })),
     ...(envelope.stateLost === null
       ? []
       : [{ what: 'variables', reason: STATE_LOST[envelope.stateLost] ?? 'The kernel was started afresh.' }]),

@@ -83,12 +83,25 @@ describe('hostile output', () => {
     )
     const [display] = run.of('display')
     expect(JSON.stringify(display?.['data'])).not.toMatch(/NaN|Infinity/)
+    expect(run.done.truncated).toMatchObject([{ what: 'display', reason: 'numbers_changed' }])
+  })
+
+  it('whose numbers no parser takes is dropped and told', async () => {
+    const run = await supervisor().run(
+      'import sys\nsys.set_int_max_str_digits(0)\ndisplay({"application/json": {"n": 10**5000}}, raw=True)',
+    )
+    expect([run.done.outcome, run.of('display')]).toEqual(['ok', []])
+    expect(run.done.truncated).toMatchObject([{ what: 'display', reason: 'not_json' }])
   })
 
   it('of unlimited error texts is cut', async () => {
     const run = await supervisor().run('raise ValueError("x" * 50_000_000)', { timeout_ms: 60_000 })
     expect(run.done.outcome).toBe('error')
     expect(JSON.stringify(run.of('error')[0]).length).toBeLessThan(MiB)
+    expect(run.done.truncated).toMatchObject([{ what: 'error', reason: 'max_error_bytes' }])
+    const [cut] = run.done.truncated
+    expect(cut?.total_bytes).toBeGreaterThan(50_000_000)
+    expect(cut?.kept_bytes).toBeLessThan(MiB)
   })
 
   it('written as frames to every inherited descriptor forges nothing', async () => {

@@ -120,7 +120,7 @@ class Execution(Listener):
                 self._error = (str(reply.get("name")), str(reply.get("value")))
                 if not self._error_shown:
                     # Its own message was lost or dropped: the cell still says why it failed.
-                    self._outputs.error(*self._error, [])
+                    self._outputs.error(*self._error, [], reply.get("cut_bytes"))
                 aborting = self._request.on_error == "stop"
             self.log.append("cell_done", {"index": index, "status": "error" if failed else "ok", "execution_count": self._count})
 
@@ -137,8 +137,8 @@ class Execution(Listener):
         if limit is not None and self._outputs.total_bytes > limit:
             self.stop("output_limit", TIMEOUT_GRACE_MS)
 
-    def on_dropped(self, size: int) -> None:
-        self._outputs.dropped(size, "bundle_too_large")
+    def on_dropped(self, size: int, reason: str) -> None:
+        self._outputs.dropped(size, reason)
 
     def on_message(self, message: dict[str, object]) -> None:
         op = message.get("op")
@@ -159,7 +159,7 @@ class Execution(Listener):
             lines = message.get("traceback")
             lines = [str(line) for line in lines] if isinstance(lines, list) else []
             self._error_shown = True
-            self._outputs.error(str(message.get("name")), str(message.get("value")), lines)
+            self._outputs.error(str(message.get("name")), str(message.get("value")), lines, message.get("cut_bytes"))
 
     def _outcome(self) -> str:
         if self._death is not None and self._death.oom:
@@ -192,7 +192,7 @@ class Execution(Listener):
             "truncated": [*self._outputs.truncated(), *_untold(changes)],
             "files": changes.files,
             "deleted": changes.deleted,
-            "skipped": changes.skipped[:200],
+            "skipped": changes.skipped,
             "state_lost": lost,
             "kernel_generation": self._kernel.generation,
             "exit": None if self._death is None else {"code": self._death.code, "signal": self._death.signal},
@@ -200,7 +200,5 @@ class Execution(Listener):
 
 
 def _untold(changes: Changes) -> list[dict[str, object]]:
-    """Files beyond the listing's bound are truncation too."""
-    if any(entry["reason"] == "too_many" for entry in changes.skipped):
-        return [{"what": "files", "total_bytes": 0, "kept_bytes": 0, "reason": "too_many"}]
-    return []
+    """Files beyond the listing's bounds are truncation too. How many bytes they have nobody has looked."""
+    return [{"what": "files", "total_bytes": 0, "kept_bytes": 0, "reason": reason} for reason in changes.bounds]

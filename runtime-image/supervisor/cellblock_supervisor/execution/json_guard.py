@@ -31,11 +31,16 @@ def clean_text(text: str) -> str:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def clean(value: object) -> object:
-    """A copy without NaN, infinities and lone surrogates; raises NotAcceptable past the bounds on depth and number of nodes."""
+def clean(value: object) -> tuple[object, bool]:
+    """A copy without NaN, infinities and lone surrogates, and whether a number had to become null or text.
+
+    Raises NotAcceptable past the bounds on depth and number of nodes.
+    """
     left = [MAX_NODES]
+    changed = False
 
     def visit(node: object, depth: int) -> object:
+        nonlocal changed
         left[0] -= 1
         if left[0] < 0:
             raise NotAcceptable("too_many_keys")
@@ -44,14 +49,18 @@ def clean(value: object) -> object:
         if isinstance(node, str):
             return clean_text(node)
         if isinstance(node, float):
+            changed = changed or not math.isfinite(node)
             return node if math.isfinite(node) else None
         if node is None or isinstance(node, (bool, int)):
+            if node is None or -(2**63) <= node < 2**63:
+                return node
             # Integers beyond 64 bits would be read differently by different parsers.
-            return node if node is None or -(2**63) <= node < 2**63 else str(node)
+            changed = True
+            return str(node)
         if isinstance(node, dict):
             return {clean_text(str(key)): visit(item, depth + 1) for key, item in node.items()}
         if isinstance(node, list):
             return [visit(item, depth + 1) for item in node]
         raise NotAcceptable("not_json")
 
-    return visit(value, 0)
+    return visit(value, 0), changed

@@ -35,7 +35,7 @@ class Listener:
     def on_text(self, name: str, data: memoryview) -> None: ...
     def on_message(self, message: dict[str, object]) -> None: ...
     def on_bulk(self, data: bytes) -> None: ...
-    def on_dropped(self, size: int) -> None: ...
+    def on_dropped(self, size: int, reason: str) -> None: ...
 
 
 _NOBODY = Listener()
@@ -141,8 +141,8 @@ class KernelHost:
     def on_bulk(self, data: bytes) -> None:
         self._listener.on_bulk(data)
 
-    def on_dropped(self, size: int) -> None:
-        self._listener.on_dropped(size)
+    def on_dropped(self, size: int, reason: str) -> None:
+        self._listener.on_dropped(size, reason)
 
     def on_closed(self) -> None:
         """A kernel that cannot be heard any more is as good as dead, even if user code in it goes on. One that is about to end may say how."""

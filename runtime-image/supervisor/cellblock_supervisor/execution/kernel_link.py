@@ -27,7 +27,7 @@ class LinkEvents(Protocol):
     def on_text(self, name: str, data: memoryview) -> None: ...
     def on_message(self, message: dict[str, object]) -> None: ...
     def on_bulk(self, data: bytes) -> None: ...
-    def on_dropped(self, size: int) -> None: ...
+    def on_dropped(self, size: int, reason: str) -> None: ...
     def on_closed(self) -> None: ...
 
 
@@ -152,10 +152,12 @@ class KernelLink:
         elif kind == packets.MESSAGE:
             whole = self._assembler.add(self._view[:size])
             for dropped in self._assembler.take_dropped():
-                self._events.on_dropped(dropped)
+                self._events.on_dropped(dropped, "bundle_too_large")
             message = json_guard.parse_message(whole) if whole is not None else None
             if message is not None:
                 self._events.on_message(message)
+            elif whole is not None:
+                self._events.on_dropped(len(whole), "not_json")
         return True
 
     def _on_raw(self, name: str) -> None:

@@ -11,6 +11,10 @@ MAX_BUNDLE_BYTES = 10 * 1024 * 1024
 MAX_DISPLAY_BYTES = 20 * 1024 * 1024
 MAX_DISPLAY_EVENTS = 5_000
 MAX_TRACEBACK_BYTES = 256 * 1024
+MAX_ERROR_NAME_CHARACTERS = 1024
+MAX_ERROR_VALUE_CHARACTERS = 64 * 1024
+# A claim of more than this is no size.
+MAX_CLAIMED_BYTES = 1 << 40
 # Text waits this long for company; the more events there are already, the longer, so a slow drip stays bounded too.
 COALESCE_SECONDS = ((200, 0.02), (2_000, 0.1), (20_000, 1.0))
 QUIET_SECONDS = 0.02
@@ -32,6 +36,9 @@ class Outputs:
         self._display_events = 0
         self._dropped_displays: dict[str, int] = {}
         self._dropped_bytes = 0
+        self._error_bytes = 0
+        self._error_kept_bytes = 0
+        self._has_changed_numbers = False
 
     @property
     def total_bytes(self) -> int:
@@ -83,18 +90,26 @@ class Outputs:
     def clear(self, wait: bool) -> None:
         self._put("clear_output", {"wait": wait})
 
-    def error(self, name: str, value: str, traceback: list[str]) -> None:
+    def error(self, name: str, value: str, traceback: list[str], cut_bytes: object) -> None:
+        """`cut_bytes` is what the kernel says it left out already; a claim, like everything from there."""
         self.flush()
         kept, left = [], MAX_TRACEBACK_BYTES
         for line in traceback:
             left -= len(line)
             if left < 0:
-                kept.append("... the rest of the traceback is too long")
                 break
-            kept.append(json_guard.clean_text(line))
-        cut = 64 * 1024
-        fields = {"name": json_guard.clean_text(name[:1024]), "value": json_guard.clean_text(value[:cut]), "traceback": kept}
-        self._log.append("error", {"index": self.index, **fields})
+            kept.append(line)
+        shown = [name[:MAX_ERROR_NAME_CHARACTERS], value[:MAX_ERROR_VALUE_CHARACTERS], *kept]
+        shown_bytes = _size(shown)
+        claimed = cut_bytes if isinstance(cut_bytes, int) and 0 <= cut_bytes <= MAX_CLAIMED_BYTES else 0
+        missing = _size([name, value, *traceback]) - shown_bytes + claimed
+        if missing > 0:
+            self._error_bytes += shown_bytes + missing
+            self._error_kept_bytes += shown_bytes
+        if len(kept) < len(traceback):
+            kept.append("... the rest of the traceback is too long")
+        fields = {"name": shown[0], "value": shown[1], "traceback": kept}
+        self._log.append("error", {"index": self.index, **_clean_texts(fields)})
 
     def dropped(self, size: int, reason: str) -> None:
         """A display that never became an event."""
@@ -110,15 +125,22 @@ class Outputs:
         for reason, size in self._dropped_displays.items():
             total = self._display_bytes + size
             told.append({"what": "display", "total_bytes": total, "kept_bytes": self._display_bytes, "reason": reason})
+        if self._has_changed_numbers:
+            size = self._display_bytes
+            told.append({"what": "display", "total_bytes": size, "kept_bytes": size, "reason": "numbers_changed"})
+        if self._error_kept_bytes < self._error_bytes:
+            kept = self._error_kept_bytes
+            told.append({"what": "error", "total_bytes": self._error_bytes, "kept_bytes": kept, "reason": "max_error_bytes"})
         return told
 
     def _put(self, kind: str, fields: dict[str, object]) -> None:
         self.flush()
         try:
-            fields = json_guard.clean({"index": self.index, **fields})  # type: ignore[assignment]
+            cleaned, has_changed = json_guard.clean({"index": self.index, **fields})
         except json_guard.NotAcceptable as refusal:
             self.dropped(0, str(refusal))
             return
+        fields = cleaned  # type: ignore[assignment]
         data = fields.get("data", {})
         if not isinstance(data, dict):
             self.dropped(0, "not_json")
@@ -139,6 +161,7 @@ class Outputs:
         else:
             self._display_bytes += size
             self._display_events += 1
+            self._has_changed_numbers = self._has_changed_numbers or has_changed
             self._log.append(kind, fields)
 
     def _emit_text(self, name: str, text: str) -> None:
@@ -154,3 +177,14 @@ class Outputs:
             if self._log.next_seq < count:
                 return seconds
         return 5.0
+
+
+def _size(texts: list[str]) -> int:
+    return sum(len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
+def _clean_texts(fields: dict[str, object]) -> dict[str, object]:
+    return {
+        key: [json_guard.clean_text(line) for line in value] if isinstance(value, list) else json_guard.clean_text(str(value))
+        for key, value in fields.items()
+    }

@@ -2,10 +2,13 @@
 
 import asyncio
 import hashlib
+import itertools
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..config import DATA_DIR
+from . import walk
 from .client import FileError, FilesClient
 
 _CHUNK_BYTES = 1024 * 1024
@@ -24,30 +27,37 @@ class KnownFile:
 class Changes:
     files: list[dict[str, object]] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
+    # What the execution before did not tell of already.
     skipped: list[dict[str, str]] = field(default_factory=list)
+    # Why some entries are not even named: `too_many`, `too_many_skipped`.
+    bounds: list[str] = field(default_factory=list)
 
 
 class FileTracker:
     def __init__(self, client: FilesClient) -> None:
         self._client = client
         self._known: dict[str, KnownFile] = {}
+        self._told: frozenset[tuple[str, str]] = frozenset()
         self._buffer = bytearray(_CHUNK_BYTES)
         self._lock = asyncio.Lock()
 
     async def changes(self) -> Changes:
         """Compares with the last look and remembers this one. Files that were only touched are not reported."""
         async with self._lock:
-            before = self._known
+            before, told = self._known, self._told
             now, skipped = await self._look()
-            self._known = now
-        changes = Changes(skipped=skipped)
+            self._known = {**_out_of_sight(before, now, skipped), **now}
+            changes = _news(skipped, told)
+            unnamed = {(entry["path"], entry["reason"]) for entry in changes.skipped[walk.MAX_SKIPPED :]}
+            self._told = frozenset((entry["path"], entry["reason"]) for entry in skipped) - unnamed
+        if unnamed:
+            del changes.skipped[walk.MAX_SKIPPED :]
+            changes.bounds.append(walk.TOO_MANY_SKIPPED)
         for path, file in now.items():
             was = before.get(path)
             if was is None or (was.stamp != file.stamp and was.sha256 != file.sha256):
                 changes.files.append({**describe(path, file), "change": "created" if was is None else "modified"})
-        unseen = {entry["path"] for entry in skipped}
-        if "." not in unseen:
-            changes.deleted = [path for path in before if path not in now]
+        changes.deleted = [path for path in before if path not in self._known]
         return changes
 
     async def listing(self) -> tuple[list[dict[str, object]], list[dict[str, str]]]:
@@ -118,6 +128,37 @@ class FileTracker:
         finally:
             os.close(fd)
         return total, digest.hexdigest()
+
+
+def _out_of_sight(
+    before: dict[str, KnownFile], now: dict[str, KnownFile], skipped: list[dict[str, str]]
+) -> dict[str, KnownFile]:
+    """Known files where nobody could look: they need not be gone. Bounded, since hostile code may hide ever more."""
+    places = {entry["path"] for entry in skipped if entry["reason"] in ("unreadable", walk.TOO_MANY)}
+    if not places:
+        return {}
+    missing = (path for path in before if path not in now)
+    hidden = (path for path in missing if "." in places or any(place in places for place in _ancestors(path)))
+    return {path: before[path] for path in itertools.islice(hidden, walk.MAX_FILES)}
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    """The path itself and every folder above it."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def _news(skipped: list[dict[str, str]], told: frozenset[tuple[str, str]]) -> Changes:
+    """What is skipped now and was not before. Beyond the bound on files each look may miss others: that is told each time."""
+    changes = Changes()
+    for entry in skipped:
+        is_new = (entry["path"], entry["reason"]) not in told
+        if entry["reason"] == walk.TOO_MANY or (entry["reason"] == walk.TOO_MANY_SKIPPED and is_new):
+            changes.bounds.append(entry["reason"])
+        elif entry["reason"] != walk.TOO_MANY_SKIPPED and is_new:
+            changes.skipped.append(entry)
+    return changes
 
 
 def describe(path: str, file: KnownFile) -> dict[str, object]:

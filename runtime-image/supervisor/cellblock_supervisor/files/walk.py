@@ -8,6 +8,9 @@ from . import paths
 
 MAX_FILES = 10_000
 MAX_ENTRIES = 30_000
+MAX_SKIPPED = 200
+# Reasons of the entry `.`: not everything was looked at, not everything that was skipped is named.
+TOO_MANY, TOO_MANY_SKIPPED = "too_many", "too_many_skipped"
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: opening a FIFO must never wait for its other end.
@@ -67,16 +70,19 @@ def scan(root: int) -> dict[str, list[list[object]]]:
     files: list[list[object]] = []
     skipped: list[list[object]] = []
     visited = 0
+    bounds: list[list[object]] = []
     for path, status, reason in _walk(root, "", 0):
         visited += 1
         if len(files) >= MAX_FILES or visited >= MAX_ENTRIES:
-            skipped.append([".", "too_many"])
+            bounds.append([".", TOO_MANY])
             break
         if reason is None and status is not None:
             files.append([path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns])
-        elif len(skipped) < 200:
+        elif len(skipped) < MAX_SKIPPED:
             skipped.append([path, reason])
-    return {"files": files, "skipped": skipped}
+        elif not bounds:
+            bounds.append([".", TOO_MANY_SKIPPED])
+    return {"files": files, "skipped": [*skipped, *bounds]}
 
 
 def _walk(folder: int, prefix: str, depth: int) -> Iterator[tuple[str, os.stat_result | None, str | None]]:

@@ -29,6 +29,9 @@ from .output import ChannelSession
 from .streams import Flusher, text_stream
 
 
+_MAX_REPLY_VALUE_CHARACTERS = 4096
+
+
 class ChannelKernel(IPythonKernel):
     """ipykernel without its transport: `execute` is called with a request's fields and answers with a reply."""
 
@@ -60,7 +63,9 @@ class ChannelKernel(IPythonKernel):
             reply = await self.do_execute(
                 request["code"], silent=False, store_history=request["store_history"], allow_stdin=False
             )
-            return {"status": reply["status"], "name": reply.get("ename"), "value": str(reply.get("evalue", ""))[:4096]}
+            value = str(reply.get("evalue", ""))
+            shown = value[:_MAX_REPLY_VALUE_CHARACTERS]
+            return {"status": reply["status"], "name": reply.get("ename"), "value": shown, "cut_bytes": len(value) - len(shown)}
         except KeyboardInterrupt:
             return {"status": "error", "name": "KeyboardInterrupt", "value": ""}
         finally:

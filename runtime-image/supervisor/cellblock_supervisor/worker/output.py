@@ -8,6 +8,7 @@ from .channel import Channel
 # Politeness only: the supervisor enforces its own caps. Here it spares both sides the copying.
 MAX_BUNDLE_CHARACTERS = 12 * 1024 * 1024
 MAX_LINE_CHARACTERS = 32 * 1024
+MAX_VALUE_CHARACTERS = 64 * 1024
 MAX_TRACEBACK_LINES = 200
 
 
@@ -44,10 +45,16 @@ def _result(content: dict[str, object]) -> dict[str, object]:
 
 def _error(content: dict[str, object]) -> dict[str, object]:
     lines = [str(line) for line in content["traceback"]]
-    cut = [
-        line if len(line) <= MAX_LINE_CHARACTERS else f"{line[:MAX_LINE_CHARACTERS]}..." for line in lines[:MAX_TRACEBACK_LINES]
-    ]
-    return {"op": "error", "name": content["ename"], "value": content["evalue"][: 2 * MAX_LINE_CHARACTERS], "traceback": cut}
+    shown = [line[:MAX_LINE_CHARACTERS] for line in lines[:MAX_TRACEBACK_LINES]]
+    value = content["evalue"][:MAX_VALUE_CHARACTERS]
+    cut = _size([content["evalue"], *lines]) - _size([value, *shown])
+    marked = [f"{part}..." if len(part) < len(line) else part for part, line in zip(shown, lines, strict=False)]
+    return {"op": "error", "name": content["ename"], "value": value, "traceback": marked, "cut_bytes": cut}
+
+
+def _size(texts: list[str]) -> int:
+    """Bytes as UTF-8; lone surrogates count too."""
+    return sum(len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts)
 
 
 _MESSAGES = {

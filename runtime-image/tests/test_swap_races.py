@@ -1,0 +1,111 @@
+"""Entries that another process swaps while they are opened: whatever wins, no byte comes from outside the folder."""
+
+import ctypes
+import os
+import signal
+import tempfile
+import time
+import unittest
+
+from cellblock_supervisor.files import walk
+
+TRIES = 10_000
+MINE, FOREIGN = b"mine", b"foreign"
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class SwapRaces(unittest.TestCase):
+    """`target` names what is opened; the swapper exchanges it with `other`, forever, in a process of its own."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.outside, self.folder = f"{folder.name}/outside", f"{folder.name}/data"
+        os.makedirs(f"{self.outside}/sub")
+        os.makedirs(f"{self.folder}/sub")
+        for path in (f"{self.outside}/file", f"{self.outside}/sub/file"):
+            write(path, FOREIGN)
+        for path in (f"{self.folder}/file", f"{self.folder}/sub/file"):
+            write(path, MINE)
+        self.root = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        self.addCleanup(os.close, self.root)
+
+    def swap(self, target: str, other: str) -> None:
+        pid = os.fork()
+        if pid == 0:
+            while True:
+                exchange(f"{self.folder}/{target}", f"{self.folder}/{other}")
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+
+    def open_often(self, names: list[str]) -> tuple[set[bytes], int]:
+        """Every content that came out in that many tries, and how often nothing did."""
+        seen, refused = set[bytes](), 0
+        for _ in range(TRIES):
+            try:
+                fd = walk.open_file(self.root, names)
+            except (OSError, walk.NotAFile):
+                refused += 1
+                continue
+            seen.add(os.read(fd, 100))
+            os.close(fd)
+        return seen, refused
+
+    def assert_only_mine(self, names: list[str]) -> None:
+        seen, refused = self.open_often(names)
+        self.assertEqual(seen, {MINE})
+        # Both sides of the swap were met, or nothing was tried.
+        self.assertGreater(refused, 0)
+
+    def test_file_and_symlink(self) -> None:
+        os.symlink(f"{self.outside}/file", f"{self.folder}/other")
+        self.swap("file", "other")
+        self.assert_only_mine(["file"])
+
+    def test_folder_and_symlink(self) -> None:
+        os.symlink(f"{self.outside}/sub", f"{self.folder}/other")
+        self.swap("sub", "other")
+        self.assert_only_mine(["sub", "file"])
+
+    def test_file_and_hard_link(self) -> None:
+        os.link(f"{self.outside}/file", f"{self.folder}/other")
+        self.swap("file", "other")
+        self.assert_only_mine(["file"])
+
+    def test_file_and_pipe_never_waits(self) -> None:
+        os.mkfifo(f"{self.folder}/other")
+        self.swap("file", "other")
+        self.assert_only_mine(["file"])
+
+    def test_the_walk_names_only_what_lies_below(self) -> None:
+        os.symlink(self.outside, f"{self.folder}/other")
+        self.swap("sub", "other")
+        paths = set[str]()
+        for _ in range(TRIES // 10):
+            paths |= {str(entry[0]) for entry in walk.scan(self.root)["files"]}
+        self.assertLessEqual(paths, {"file", "sub/file", "other/file"})
+
+    def test_the_swaps_would_be_noticed(self) -> None:
+        """The control: who follows links gets foreign bytes out of the same race."""
+        os.symlink(f"{self.outside}/file", f"{self.folder}/other")
+        self.swap("file", "other")
+        seen, deadline = set[bytes](), time.monotonic() + 30
+        while FOREIGN not in seen and time.monotonic() < deadline:
+            with open(f"{self.folder}/file", "rb") as file:
+                seen.add(file.read())
+        self.assertIn(FOREIGN, seen)
+
+
+def write(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def exchange(first: str, second: str) -> None:
+    """One atomic step, so that neither name is ever without an entry."""
+    _libc.renameat2(_AT_FDCWD, first.encode(), _AT_FDCWD, second.encode(), _RENAME_EXCHANGE)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import type { SupervisorEnvelope } from '../../../services/core/ports/supervisor.ts'
+import { lostIn } from '../../../services/orchestrator/run/outcome.ts'
+
+const envelope = (fields: Partial<SupervisorEnvelope>): SupervisorEnvelope => ({
+  seq: 1,
+  t: 0,
+  type: 'done',
+  outcome: 'ok',
+  runMs: 1,
+  cpuMs: 1,
+  peakMemoryBytes: 1,
+  outputBytes: 1,
+  truncated: [],
+  files: [],
+  deleted: [],
+  skipped: [],
+  stateLost: null,
+  ...fields,
+})
+const truncated = (what: string, reason: string, totalBytes = 0, keptBytes = 0): SupervisorEnvelope =>
+  envelope({ truncated: [{ what, totalBytes, keptBytes, reason }] })
+
+describe('what a result says is lost', () => {
+  it('is nothing when the envelope has nothing', () => expect(lostIn(envelope({}))).toEqual([]))
+
+  it.each([
+    ['stdout', 'max_output_bytes'],
+    ['error', 'max_error_bytes'],
+  ])('counts the bytes of %s that were cut', (what, reason) => {
+    expect(lostIn(truncated(what, reason, 100, 60))).toEqual([{ what, reason: `Cut to 60 of 100 bytes: ${reason}` }])
+  })
+
+  it.each([
+    ['files', 'too_many', /more files than a sandbox is searched for/],
+    ['files', 'too_many_skipped', /More files were not collected than are named/],
+    ['display', 'numbers_changed', /NaN and infinite numbers became null/],
+    ['display', 'too_deep', /nested too deep/],
+    ['display', 'too_many_keys', /too many keys/],
+    ['display', 'not_json', /no JSON/],
+  ])('says %s were lost to %s without counting bytes that nobody counted', (what, reason, words) => {
+    expect(lostIn(truncated(what, reason))).toEqual([{ what, reason: expect.stringMatching(words) }])
+    expect(lostIn(truncated(what, reason))[0]?.reason).not.toContain('bytes:')
+  })
+
+  it('names each file that was skipped, and the folder as a whole', () => {
+    const skipped = [
+      { path: 'a"b', reason: 'symlink' },
+      { path: '.', reason: 'unreadable' },
+    ]
+    expect(lostIn(envelope({ skipped }))).toEqual([
+      { what: 'file "a\\"b"', reason: 'Not collected: symlink' },
+      { what: 'files', reason: 'Not collected: unreadable' },
+    ])
+  })
+})
