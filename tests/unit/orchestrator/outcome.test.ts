@@ -3,9 +3,6 @@ import type { SupervisorEnvelope } from '../../../services/core/ports/supervisor
 import { lostIn } from '../../../services/orchestrator/run/outcome.ts'
 
 const envelope = (fields: Partial<SupervisorEnvelope>): SupervisorEnvelope => ({
-  seq: 1,
-  t: 0,
-  type: 'done',
   outcome: 'ok',
   runMs: 1,
   cpuMs: 1,
