@@ -1,61 +1,77 @@
 import { trimText } from '../outcome/trim-text.ts'
 import type { Entry } from './entry.ts'
+import { squeeze } from './squeeze.ts'
+import { estimateTokens, tokensOf, type TokenMeter } from './tokens.ts'
 
+/** What an old result keeps of its head and tail, characters. */
 const TRIMMED_RESULT = 400
-const TRIMMED_LATEST_RESULT = 2_000
-const TOKENS_PER_IMAGE = 1_000
-const TOKENS_PER_ENTRY = 6
+/** What the remark about left out turns may cost, tokens. */
+const REMARK_TOKENS = 64
 
-/** A rough count: four bytes of UTF-8 to a token. */
-export function estimateTokens(entries: readonly Entry[]): number {
-  return entries.reduce((sum, entry) => sum + TOKENS_PER_ENTRY + tokensOf(entry), 0)
+/** What a model did not get to read of a conversation that is longer than its window. All zero: it read everything. */
+export interface WindowCut {
+  /** Tool results of which only head and tail were sent. */
+  readonly trimmedResults: number
+  /** Turns that were left out, each from what the user said to the last word of the answer. */
+  readonly droppedTurns: number
+  /** Tool calls of the present turn that were left out with their results. */
+  readonly droppedCalls: number
+  /** Texts, beside old results, that were too long by themselves: head and tail were sent. */
+  readonly shortenedTexts: number
 }
 
-function tokensOf(entry: Entry): number {
-  switch (entry.kind) {
-    case 'user':
-      return typeof entry.content === 'string'
-        ? textTokens(entry.content)
-        : entry.content.reduce((sum, part) => sum + (part.type === 'text' ? textTokens(part.text) : TOKENS_PER_IMAGE), 0)
-    case 'call':
-      return textTokens(entry.call.name) + textTokens(entry.call.arguments)
-    default:
-      return textTokens(entry.text)
+export interface Fitted {
+  readonly entries: readonly Entry[]
+  readonly cut: WindowCut
+}
+
+const NOTHING: WindowCut = { trimmedResults: 0, droppedTurns: 0, droppedCalls: 0, shortenedTexts: 0 }
+
+/**
+ * Makes a conversation fit, in this order and no further than needed: results of tools are trimmed to head and tail, the oldest first;
+ * the oldest turns go, whole; the oldest calls of the present turn go with their results; what is left is shortened, the longest texts
+ * first. System texts, what the user said last and the latest result stay, if only in part. Where something is missing, a remark says so.
+ */
+export function fitWindow(entries: readonly Entry[], budget: number, meter: TokenMeter): Fitted {
+  if (estimateTokens(entries, meter) <= budget) return { entries, cut: NOTHING }
+  const trimmed = trimResults(entries, budget, meter)
+  if (estimateTokens(trimmed.entries, meter) <= budget) return { entries: trimmed.entries, cut: { ...NOTHING, trimmedResults: trimmed.count } }
+  const room = budget - REMARK_TOKENS
+  const turns = dropTurns(trimmed.entries, room, meter)
+  const calls = dropCalls(turns.kept, room, meter)
+  const short = squeeze(calls.kept, room, meter)
+  return {
+    entries: withRemark(short.entries, turns.dropped, calls.dropped),
+    cut: {
+      trimmedResults: countTrimmed(entries, calls.kept),
+      droppedTurns: turns.dropped,
+      droppedCalls: calls.dropped,
+      shortenedTexts: short.count,
+    },
   }
 }
 
-const textTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)
-
-/**
- * Makes a conversation fit: first the results of tools are trimmed, the oldest first, then the oldest turns go. System texts and the turn
- * that is being answered always stay.
- */
-export function fitWindow(entries: readonly Entry[], budget: number): Entry[] {
-  if (estimateTokens(entries) <= budget) return [...entries]
-  const trimmed = trimResults(entries, budget)
-  if (estimateTokens(trimmed) <= budget) return trimmed
-  const kept = dropTurns(trimmed, budget)
-  if (estimateTokens(kept) <= budget) return kept
-  return kept.map((entry) => (entry.kind === 'result' ? { ...entry, text: trimText(entry.text, TRIMMED_LATEST_RESULT) } : entry))
-}
-
-function trimResults(entries: readonly Entry[], budget: number): Entry[] {
+function trimResults(entries: readonly Entry[], budget: number, meter: TokenMeter): { readonly entries: readonly Entry[]; readonly count: number } {
   const result = [...entries]
-  let over = estimateTokens(entries) - budget
+  let over = estimateTokens(entries, meter) - budget
+  let count = 0
   // The latest result is what the model has to go on from.
   const latest = result.findLastIndex((entry) => entry.kind === 'result')
   for (const [index, entry] of result.entries()) {
     if (over <= 0) break
     if (entry.kind !== 'result' || index === latest) continue
     const shorter = { ...entry, text: trimText(entry.text, TRIMMED_RESULT) }
-    over -= tokensOf(entry) - tokensOf(shorter)
+    const saved = tokensOf(entry, meter) - tokensOf(shorter, meter)
+    if (saved <= 0) continue
+    over -= saved
+    count += 1
     result[index] = shorter
   }
-  return result
+  return { entries: result, count }
 }
 
 /** A turn begins with what the user says and goes with everything up to the next such place, so no call loses its result. */
-function dropTurns(entries: readonly Entry[], budget: number): Entry[] {
+function dropTurns(entries: readonly Entry[], budget: number, meter: TokenMeter): { readonly kept: readonly Entry[]; readonly dropped: number } {
   const system = entries.filter((entry) => entry.kind === 'system')
   const turns: Entry[][] = []
   for (const entry of entries) {
@@ -64,11 +80,65 @@ function dropTurns(entries: readonly Entry[], budget: number): Entry[] {
     turns.at(-1)?.push(entry)
   }
   // Each turn is counted once: a caller may send hundreds of thousands of them.
-  let left = estimateTokens(system) + estimateTokens(turns.flat())
+  let left = estimateTokens(system, meter) + estimateTokens(turns.flat(), meter)
   const firstKept = turns.findIndex((turn, index) => {
     if (left <= budget || index === turns.length - 1) return true
-    left -= estimateTokens(turn)
+    left -= estimateTokens(turn, meter)
     return false
   })
-  return [...system, ...turns.slice(firstKept).flat()]
+  const dropped = Math.max(0, firstKept)
+  return { kept: [...system, ...turns.slice(dropped).flat()], dropped }
+}
+
+/** The oldest calls of the only turn that is left, each with its results and what was said before it. The latest call stays. */
+function dropCalls(entries: readonly Entry[], budget: number, meter: TokenMeter): { readonly kept: readonly Entry[]; readonly dropped: number } {
+  const latest = entries.findLastIndex((entry) => entry.kind === 'call')
+  const resultsOf = pairResults(entries)
+  const gone = new Set<Entry>()
+  let left = estimateTokens(entries, meter)
+  let dropped = 0
+  for (const entry of entries.slice(0, Math.max(0, latest))) {
+    if (left <= budget) break
+    if (entry.kind !== 'said' && entry.kind !== 'call') continue
+    for (const one of entry.kind === 'call' ? [entry, ...(resultsOf.get(entry) ?? [])] : [entry]) {
+      gone.add(one)
+      left -= tokensOf(one, meter)
+    }
+    if (entry.kind === 'call') dropped += 1
+  }
+  return { kept: entries.filter((entry) => !gone.has(entry)), dropped }
+}
+
+/** Each call with its result. Some endpoints give every call the same id: then they belong together in their order. */
+function pairResults(entries: readonly Entry[]): ReadonlyMap<Entry, readonly Entry[]> {
+  const waiting = new Map<string, Entry[]>()
+  const pairs = new Map<Entry, Entry[]>()
+  for (const entry of entries) {
+    if (entry.kind === 'call') {
+      const same = waiting.get(entry.call.id)
+      if (same === undefined) waiting.set(entry.call.id, [entry])
+      else same.push(entry)
+    }
+    const call = entry.kind === 'result' ? waiting.get(entry.callId)?.shift() : undefined
+    if (call !== undefined) pairs.set(call, [entry])
+  }
+  return pairs
+}
+
+const countTrimmed = (before: readonly Entry[], after: readonly Entry[]): number => {
+  const untouched = new Set(before)
+  return after.filter((entry) => entry.kind === 'result' && !untouched.has(entry)).length
+}
+
+/** Rides on the system text, because many endpoints take one only; else on what the user says first. */
+function withRemark(entries: readonly Entry[], turns: number, calls: number): readonly Entry[] {
+  const parts = [
+    ...(turns > 0 ? [`${turns} earlier ${turns === 1 ? 'turn' : 'turns'} of this conversation`] : []),
+    ...(calls > 0 ? [`${calls} earlier tool ${calls === 1 ? 'call' : 'calls'} of this answer`] : []),
+  ]
+  if (parts.length === 0) return entries
+  const remark = `[${parts.join(' and ')} left out: too long for the model. Variables and files of code that ran are still there.]`
+  const [first, ...rest] = entries
+  if (first?.kind === 'system') return [{ ...first, text: `${first.text}\n\n${remark}` }, ...rest]
+  return [{ kind: 'system', text: remark }, ...entries]
 }
