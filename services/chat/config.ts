@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** One further model: `model` is what its endpoint calls it, `name` unless given. The key is given itself or by the variable that holds it. */
+/**
+ * One further model: `model` is what its endpoint calls it, `name` unless given. The key is given itself or by the variable that holds it.
+ * `tool_calls` is `fenced` for a model that cannot call tools and writes its code in fenced blocks.
+ */
 const ModelSetting = z.object({
   name: z.string().min(1),
   base_url: z.url(),
@@ -8,6 +11,7 @@ const ModelSetting = z.object({
   api_key_env: z.string().min(1).optional(),
   model: z.string().min(1).optional(),
   context_window: z.int().min(2_048).optional(),
+  tool_calls: z.enum(['native', 'fenced']).optional(),
 })
 
 export interface ModelConfig {
@@ -15,8 +19,10 @@ export interface ModelConfig {
   readonly baseUrl: string
   readonly apiKey: string | null
   readonly upstreamName: string
-  /** Tokens; null when unknown. */
+  /** Tokens; null when the operator does not say. */
   readonly contextWindow: number | null
+  /** Null when the operator does not say. */
+  readonly fencesCode: boolean | null
 }
 
 export interface ChatConfig {
@@ -78,6 +84,7 @@ function readModels(env: Env, whenKeyIsMissing: 'throw' | 'leave_out'): readonly
       apiKey: model.api_key ?? fromEnv,
       upstreamName: model.model ?? model.name,
       contextWindow: model.context_window ?? null,
+      fencesCode: model.tool_calls === undefined ? null : model.tool_calls === 'fenced',
     }
   })
 }

@@ -36,6 +36,7 @@ export function newResponse(wanted: NewResponse, now: number): Response {
     usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
     error: null,
     incompleteReason: null,
+    contextCut: null,
     createdAt: now,
     completedAt: null,
     cancelRequestedAt: null,

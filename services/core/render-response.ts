@@ -1,6 +1,6 @@
 import type { Lost } from './execution.ts'
 import type { ExecutionFile } from './file.ts'
-import type { CallOutcome, Citation, Response, ResponseItem, ResponseUsage } from './response.ts'
+import type { CallOutcome, Citation, ContextCut, Response, ResponseItem, ResponseUsage } from './response.ts'
 import { hasResponseEnded } from './response.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -45,14 +45,28 @@ export function renderResponse(response: Response, options: RenderOptions): Reco
     text: { format: { type: 'text' } },
     tool_choice: request.toolChoice ?? 'auto',
     tools: request.tools.map(renderTool),
-    truncation: 'auto',
     usage: hasResponseEnded(response.status) ? renderUsage(response.usage) : null,
     user: request.user,
     safety_identifier: null,
     prompt_cache_key: null,
-    x_cellblock: { container_id: response.containerId },
+    ...request.echoed,
+    truncation: 'auto',
+    x_cellblock: {
+      container_id: response.containerId,
+      context: response.contextCut === null ? null : renderContextCut(response.contextCut),
+    },
   }
 }
+
+/** Null in its place: the model read the whole conversation. */
+export const renderContextCut = (cut: ContextCut): Wire => ({
+  window_tokens: cut.windowTokens,
+  trimmed_results: cut.trimmedResults,
+  dropped_turns: cut.droppedTurns,
+  dropped_calls: cut.droppedCalls,
+  shortened_texts: cut.shortenedTexts,
+  whole_history: cut.isHistoryWhole,
+})
 
 /** One output item. `outputs` of a code call is null unless the caller asked for it; `x_cellblock` is there as soon as the call has ended. */
 export function renderItem(item: ResponseItem, options: RenderOptions): Record<string, unknown> {

@@ -25,7 +25,7 @@ export async function storeRequest(
   const kept = { ...request, input: [] }
   const isStillBig = encoder.encode(JSON.stringify(kept)).length > MAX_INLINE_REQUEST
   return {
-    request: isStillBig ? { ...kept, instructions: null, tools: [], toolChoice: 'auto', metadata: {} } : kept,
+    request: isStillBig ? { ...kept, instructions: null, tools: [], toolChoice: 'auto', metadata: {}, echoed: {} } : kept,
     requestRef: await putJson(objects, owner, 'requests', json),
   }
 }

@@ -36,6 +36,8 @@ export interface ResponseRequest {
   readonly background: boolean
   readonly stream: boolean
   readonly user: string | null
+  /** Fields that come back as they were sent, by their wire names; some are passed on to the model. */
+  readonly echoed: Readonly<Record<string, unknown>>
 }
 
 /** `containerId` null means `auto`: a container is made when code first runs. */
@@ -114,6 +116,22 @@ export interface ResponseUsage {
   readonly reasoningTokens: number
 }
 
+/** What the model did not get to read of a conversation that is longer than its window, at its latest call. */
+export interface ContextCut {
+  /** Tokens that the model was believed to take. */
+  readonly windowTokens: number
+  /** Tool results of which only head and tail were sent. */
+  readonly trimmedResults: number
+  /** Turns that were left out, each from what the user said to the last word of the answer. */
+  readonly droppedTurns: number
+  /** Tool calls of the present turn that were left out with their results. */
+  readonly droppedCalls: number
+  /** Texts, beside old results, that were too long by themselves: head and tail were sent. */
+  readonly shortenedTexts: number
+  /** False: there are still older turns, which were not even read. */
+  readonly isHistoryWhole: boolean
+}
+
 /** Code that was handed to the executions queue and is waited for. */
 export interface PendingCall {
   readonly executionId: string
@@ -145,6 +163,8 @@ export interface Response {
   readonly usage: ResponseUsage
   readonly error: { readonly code: string; readonly message: string } | null
   readonly incompleteReason: string | null
+  /** Null when the model read the whole conversation. */
+  readonly contextCut: ContextCut | null
   readonly publicUrl: string
   readonly createdAt: number
   readonly completedAt: number | null

@@ -60,6 +60,7 @@ export const responseRequest = (change: Partial<ResponseRequest> = {}): Response
   background: false,
   stream: false,
   user: null,
+  echoed: {},
   ...change,
 })
 
@@ -82,6 +83,7 @@ export const responseRow = (change: Partial<Response> = {}): Response => ({
   usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
   error: null,
   incompleteReason: null,
+  contextCut: null,
   publicUrl: 'http://127.0.0.1:8787',
   createdAt: T0,
   completedAt: null,

@@ -30,6 +30,10 @@ export interface ScriptedAnswer {
   readonly gate?: Promise<unknown>
   /** An HTTP error instead of a stream. */
   readonly status?: number
+  /** Headers of that error; without them the client is told not to try again by itself. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The body of that error; with no `status` it comes inside the stream, after the deltas. */
+  readonly error?: { readonly message: string; readonly code?: string | null }
 }
 
 export type Script = (request: UpstreamRequest, turn: number) => ScriptedAnswer
@@ -99,8 +103,8 @@ export async function startScriptedUpstream(script: Script = () => say('Hello.')
 
 async function reply(response: ServerResponse, model: string, answer: ScriptedAnswer): Promise<void> {
   if (answer.status !== undefined) {
-    response.writeHead(answer.status, { 'content-type': 'application/json', 'x-should-retry': 'false' })
-    response.end(JSON.stringify({ error: { message: 'scripted', type: 'scripted', code: null } }))
+    response.writeHead(answer.status, { 'content-type': 'application/json', ...(answer.headers ?? { 'x-should-retry': 'false' }) })
+    response.end(JSON.stringify({ error: { message: 'scripted', type: 'scripted', code: null, ...answer.error } }))
     return
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -111,6 +115,10 @@ async function reply(response: ServerResponse, model: string, answer: ScriptedAn
   await answer.gate
   if (answer.isCut === true) {
     response.destroy()
+    return
+  }
+  if (answer.error !== undefined) {
+    response.end(`data: ${JSON.stringify({ error: answer.error })}\n\n`)
     return
   }
   if (answer.finish !== null) send({ choices: [{ index: 0, delta: {}, finish_reason: answer.finish ?? 'stop' }] })

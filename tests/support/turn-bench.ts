@@ -58,7 +58,14 @@ export async function startTurnBench(): Promise<TurnBench> {
   const { table, objects, queue } = storage
   const models: ModelCatalogue = createModelCatalogue({
     openAi: null,
-    models: [{ name: 'scripted', baseUrl: upstream.baseUrl, apiKey: 'sk-scripted', upstreamName: 'upstream-model', contextWindow: 16_000 }],
+    models: ['scripted', 'fenced', 'small'].map((name) => ({
+      name,
+      baseUrl: upstream.baseUrl,
+      apiKey: 'sk-scripted',
+      upstreamName: 'upstream-model',
+      contextWindow: name === 'small' ? 4_000 : 16_000,
+      fencesCode: name === 'fenced',
+    })),
   })
   const tenant = newId('tenant')
   const signals = createLocalSignals()

@@ -48,7 +48,20 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
     background: body.background ?? false,
     stream: body.stream ?? false,
     user: body.user ?? null,
+    echoed: echoedFields(body),
   }
+}
+
+/** What comes back as it was sent. A field that was not sent has the wire's default. */
+function echoedFields(body: CreateResponse): ResponseRequest['echoed'] {
+  const { reasoning, text, safety_identifier, prompt_cache_key } = body
+  const sent = {
+    reasoning: reasoning && { effort: null, summary: null, ...reasoning },
+    text: text && { ...text, format: text.format ?? { type: 'text' } },
+    safety_identifier,
+    prompt_cache_key,
+  }
+  return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined && value !== null))
 }
 
 export const conversationIdOf = ({ conversation }: CreateResponse): string | null =>

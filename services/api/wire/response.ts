@@ -78,6 +78,13 @@ export const CreateResponse = z
     temperature: z.number().min(0, 'give 0 to 2').max(2, 'give 0 to 2').nullish(),
     top_p: z.number().min(0, 'give 0 to 1').max(1, 'give 0 to 1').nullish(),
     user: z.string().max(512).nullish(),
+    reasoning: WireObject.nullish().openapi({ description: '`effort` is passed on to the model.' }),
+    text: z
+      .looseObject({ format: z.looseObject({ type: z.string() }).nullish(), verbosity: z.string().max(32).nullish() })
+      .nullish()
+      .openapi({ description: '`format` (`text`, `json_object`, `json_schema`) and `verbosity` are passed on to the model.' }),
+    safety_identifier: z.string().max(512).nullish(),
+    prompt_cache_key: z.string().max(512).nullish(),
   })
   .openapi('CreateResponse')
 export type CreateResponse = z.infer<typeof CreateResponse>
@@ -99,7 +106,10 @@ export const ResponseBody = z
     usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).nullable(),
     metadata: z.record(z.string(), z.string()),
     x_cellblock: z
-      .looseObject({ container_id: z.string().nullable() })
-      .openapi({ description: 'The container that was used, also for `auto`.' }),
+      .looseObject({ container_id: z.string().nullable(), context: z.record(z.string(), z.union([z.int(), z.boolean()])).nullable() })
+      .openapi({
+        description:
+          'The container that was used, also for `auto`; and what the model did not get to read of a conversation longer than its window, null when it read everything.',
+      }),
   })
   .openapi('Response')

@@ -14,6 +14,8 @@ export interface AnswerSetting {
   readonly containerId: string
   /** The turn ends with this answer, whatever it calls. */
   readonly isLast: boolean
+  /** Calls beyond this many are passed over, as if the model had not made them. */
+  readonly maxCalls: number
   /** What a tool of this name is; null when there is none. */
   kindOf(name: string): CallKind | null
   emit(fact: Fact, urgency: Urgency): void
@@ -27,6 +29,7 @@ export class AnswerStream {
   #message: { readonly slot: number; readonly item: MessageItem; readonly text: AnswerText } | null = null
   readonly #calls = new Map<number, OpenCall>()
   readonly #unknown: ModelToolCall[] = []
+  #begun = 0
   #raw = ''
   #finish: Extract<ModelDelta, { type: 'finish' }>['reason'] | null = null
 
@@ -131,15 +134,16 @@ export class AnswerStream {
 
   async #startCall(call: OpenCall, name: string): Promise<void> {
     const kind = this.#setting.kindOf(name)
-    if (kind === null) return
+    if (kind === null || this.#begun >= this.#setting.maxCalls) return
     await this.#closeMessage('commentary')
+    this.#begun += 1
     const item = call.begin(kind, this.#setting.containerId)
     call.slot = this.#open(item)
   }
 
   #closeCall(call: OpenCall, isCut: boolean): void {
     if (call.slot === null) {
-      if (!isCut) this.#unknown.push(call.asModelCall())
+      if (!isCut && this.#setting.kindOf(call.name ?? '') === null) this.#unknown.push(call.asModelCall())
       return
     }
     const isWhole = !isCut && this.#finish !== 'length' && this.#finish !== 'content_filter'

@@ -14,16 +14,18 @@ export interface ConversationParts {
   readonly history: readonly Omit<PastTurn, 'containerId'>[]
   /** Current files of the container. */
   readonly files: readonly Pick<ContainerFile, 'id' | 'path' | 'bytes' | 'source'>[]
+  /** The model cannot call tools. */
+  readonly fencesCode?: boolean
 }
 
 /** The whole conversation for the model, before it is made to fit. */
-export function buildEntries({ request, items, history, files }: ConversationParts): Entry[] {
+export function buildEntries({ request, items, history, files, fencesCode = false }: ConversationParts): Entry[] {
   const paths = new Map<string, string>(files.map((file) => [file.id, file.path]))
   for (const item of [...history.flatMap((turn) => turn.items), ...items]) {
     if (item.type === 'code_interpreter_call') for (const file of item.outcome?.files ?? []) paths.set(file.id, file.path)
   }
   const pathOf = (fileId: string): string | null => paths.get(fileId) ?? null
-  const prompt = systemPrompt({ hasInterpreter: request.interpreter !== null, files, instructions: request.instructions })
+  const prompt = systemPrompt({ hasInterpreter: request.interpreter !== null, fencesCode, files, instructions: request.instructions })
   const told = [
     ...history.flatMap((turn) => [...inputEntries(turn.request.input), ...itemEntries(turn.items, hasResponseEnded(turn.status), pathOf)]),
     ...inputEntries(request.input),

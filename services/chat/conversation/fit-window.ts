@@ -35,7 +35,8 @@ const NOTHING: WindowCut = { trimmedResults: 0, droppedTurns: 0, droppedCalls: 0
 export function fitWindow(entries: readonly Entry[], budget: number, meter: TokenMeter): Fitted {
   if (estimateTokens(entries, meter) <= budget) return { entries, cut: NOTHING }
   const trimmed = trimResults(entries, budget, meter)
-  if (estimateTokens(trimmed.entries, meter) <= budget) return { entries: trimmed.entries, cut: { ...NOTHING, trimmedResults: trimmed.count } }
+  if (estimateTokens(trimmed.entries, meter) <= budget)
+    return { entries: trimmed.entries, cut: { ...NOTHING, trimmedResults: trimmed.count } }
   const room = budget - REMARK_TOKENS
   const turns = dropTurns(trimmed.entries, room, meter)
   const calls = dropCalls(turns.kept, room, meter)
@@ -51,7 +52,11 @@ export function fitWindow(entries: readonly Entry[], budget: number, meter: Toke
   }
 }
 
-function trimResults(entries: readonly Entry[], budget: number, meter: TokenMeter): { readonly entries: readonly Entry[]; readonly count: number } {
+function trimResults(
+  entries: readonly Entry[],
+  budget: number,
+  meter: TokenMeter,
+): { readonly entries: readonly Entry[]; readonly count: number } {
   const result = [...entries]
   let over = estimateTokens(entries, meter) - budget
   let count = 0
@@ -71,7 +76,11 @@ function trimResults(entries: readonly Entry[], budget: number, meter: TokenMete
 }
 
 /** A turn begins with what the user says and goes with everything up to the next such place, so no call loses its result. */
-function dropTurns(entries: readonly Entry[], budget: number, meter: TokenMeter): { readonly kept: readonly Entry[]; readonly dropped: number } {
+function dropTurns(
+  entries: readonly Entry[],
+  budget: number,
+  meter: TokenMeter,
+): { readonly kept: readonly Entry[]; readonly dropped: number } {
   const system = entries.filter((entry) => entry.kind === 'system')
   const turns: Entry[][] = []
   for (const entry of entries) {
@@ -91,7 +100,11 @@ function dropTurns(entries: readonly Entry[], budget: number, meter: TokenMeter)
 }
 
 /** The oldest calls of the only turn that is left, each with its results and what was said before it. The latest call stays. */
-function dropCalls(entries: readonly Entry[], budget: number, meter: TokenMeter): { readonly kept: readonly Entry[]; readonly dropped: number } {
+function dropCalls(
+  entries: readonly Entry[],
+  budget: number,
+  meter: TokenMeter,
+): { readonly kept: readonly Entry[]; readonly dropped: number } {
   const latest = entries.findLastIndex((entry) => entry.kind === 'call')
   const resultsOf = pairResults(entries)
   const gone = new Set<Entry>()
@@ -111,16 +124,20 @@ function dropCalls(entries: readonly Entry[], budget: number, meter: TokenMeter)
 
 /** Each call with its result. Some endpoints give every call the same id: then they belong together in their order. */
 function pairResults(entries: readonly Entry[]): ReadonlyMap<Entry, readonly Entry[]> {
-  const waiting = new Map<string, Entry[]>()
-  const pairs = new Map<Entry, Entry[]>()
+  const waiting = new Map<string, { readonly calls: Entry[]; answered: number }>()
+  const pairs = new Map<Entry, readonly Entry[]>()
   for (const entry of entries) {
     if (entry.kind === 'call') {
       const same = waiting.get(entry.call.id)
-      if (same === undefined) waiting.set(entry.call.id, [entry])
-      else same.push(entry)
+      if (same === undefined) waiting.set(entry.call.id, { calls: [entry], answered: 0 })
+      else same.calls.push(entry)
+    } else if (entry.kind === 'result') {
+      const same = waiting.get(entry.callId)
+      const call = same?.calls[same.answered]
+      if (same === undefined || call === undefined) continue
+      same.answered += 1
+      pairs.set(call, [entry])
     }
-    const call = entry.kind === 'result' ? waiting.get(entry.callId)?.shift() : undefined
-    if (call !== undefined) pairs.set(call, [entry])
   }
   return pairs
 }

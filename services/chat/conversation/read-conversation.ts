@@ -1,6 +1,7 @@
 import type { ConversationItem } from '../../core/conversation.ts'
 import type { ConversationStore } from '../../core/ports/table.ts'
 import type { PastTurn } from './past-turn.ts'
+import type { History } from './read-history.ts'
 
 const ITEMS_PER_READ = 100
 
@@ -9,17 +10,17 @@ export async function readConversation(
   conversations: ConversationStore,
   conversation: { readonly tenant: string; readonly conversationId: string },
   isEnough: (turns: readonly PastTurn[]) => boolean,
-): Promise<readonly PastTurn[]> {
+): Promise<History> {
   const { tenant, conversationId } = conversation
   const row = await conversations.get(tenant, conversationId)
-  if (row === null || row.deletedAt !== null) return []
+  if (row === null || row.deletedAt !== null) return { turns: [], isWhole: true }
   let items: readonly ConversationItem[] = []
   for (;;) {
     const after = items[0]?.position ?? null
     const page = await conversations.items(tenant, conversationId, { after, limit: ITEMS_PER_READ, order: 'desc' })
     items = [...page.rows.toReversed(), ...items]
     const turns = turnsOf(items, row.containerId)
-    if (!page.hasMore || isEnough(turns)) return turns
+    if (!page.hasMore || isEnough(turns)) return { turns, isWhole: !page.hasMore }
   }
 }
 

@@ -8,6 +8,12 @@ import { readConversation } from './read-conversation.ts'
 /** A chain longer than this is read from its near end only. */
 const MAX_TURNS = 200
 
+export interface History {
+  readonly turns: readonly PastTurn[]
+  /** False: there are older turns. */
+  readonly isWhole: boolean
+}
+
 /**
  * What was said before this turn, the oldest first: the items of its conversation, or the turns before it, walked back row by row until
  * there is no earlier one, one is missing (deleted), or `isEnough` says that no more would fit.
@@ -16,16 +22,16 @@ export async function readHistory(
   ports: { readonly responses: ResponseStore; readonly conversations: ConversationStore; readonly objects: ObjectStore },
   response: Pick<Response, 'tenant' | 'previousResponseId' | 'conversationId'>,
   isEnough: (turns: readonly PastTurn[]) => boolean,
-): Promise<readonly PastTurn[]> {
+): Promise<History> {
   const { tenant, conversationId } = response
   if (conversationId !== null) return readConversation(ports.conversations, { tenant, conversationId }, isEnough)
   const turns: Response[] = []
   let id = response.previousResponseId
   while (id !== null && turns.length < MAX_TURNS && !isEnough(turns)) {
     const row = await ports.responses.get(tenant, id)
-    if (row === null) break
+    if (row === null) return { turns, isWhole: true }
     turns.unshift(await loadResponse(ports.objects, row))
     id = row.previousResponseId
   }
-  return turns
+  return { turns, isWhole: id === null }
 }

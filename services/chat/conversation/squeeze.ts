@@ -19,14 +19,22 @@ export function squeeze(
 ): { readonly entries: readonly Entry[]; readonly count: number } {
   if (estimateTokens(entries, meter) <= budget) return { entries, count: 0 }
   const fits = (list: readonly Entry[]): boolean => estimateTokens(list, meter) <= budget
-  const tools = longestThatFits((max) => entries.map((entry) => (isOfTool(entry) ? shorten(entry, max) : entry)), fits, entries, MIN_OF_TOOL)
+  const tools = longestThatFits(
+    (max) => entries.map((entry) => (isOfTool(entry) ? shorten(entry, max) : entry)),
+    fits,
+    entries,
+    MIN_OF_TOOL,
+  )
   if (tools !== null) return counted(entries, tools)
   const bare = withoutPictures(entries)
   const all = longestThatFits((max) => bare.map((entry) => shorten(entry, max)), fits, bare)
   if (all !== null) return counted(entries, all)
   const last = bare.findLast((entry) => entry.kind === 'user')
   const few = [...bare.filter((entry) => entry.kind === 'system'), ...(last === undefined ? [] : [last])]
-  return counted(entries, longestThatFits((max) => few.map((entry) => shorten(entry, max)), fits, few) ?? few.map((entry) => shorten(entry, 0)))
+  return counted(
+    entries,
+    longestThatFits((max) => few.map((entry) => shorten(entry, max)), fits, few) ?? few.map((entry) => shorten(entry, 0)),
+  )
 }
 
 const isOfTool = (entry: Entry): boolean => entry.kind === 'call' || entry.kind === 'result'
@@ -94,7 +102,9 @@ const withoutPictures = (entries: readonly Entry[]): readonly Entry[] =>
     entry.kind === 'user' && typeof entry.content !== 'string'
       ? {
           ...entry,
-          content: entry.content.map((part) => (part.type === 'text' ? part.text : '[a picture was left out: too long for the model]')).join('\n'),
+          content: entry.content
+            .map((part) => (part.type === 'text' ? part.text : '[a picture was left out: too long for the model]'))
+            .join('\n'),
         }
       : entry,
   )

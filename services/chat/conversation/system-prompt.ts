@@ -2,7 +2,10 @@ import type { ContainerFile } from '../../core/file.ts'
 
 const MAX_FILES_TOLD = 50
 
-const INTERPRETER = `You can run Python with the tool "python". It is a notebook: variables, imports and files stay between calls.
+const BY_TOOL = 'You can run Python with the tool "python".'
+const BY_FENCE =
+  'You can run Python: write it as one fenced block that begins with ```python, and stop there. It is run, and what came out is the next message. Blocks in an answer that needs no run begin with plain ```.'
+const INTERPRETER = `It is a notebook: variables, imports and files stay between calls.
 - The work folder is /mnt/data. Read the user's files there and save there whatever the user should get.
 - There is no network and nothing can be installed. numpy, pandas, scipy, scikit-learn, matplotlib, seaborn, pillow, openpyxl, plotly, sympy and networkx are there.
 - Print what you need to see. Pictures that you show are seen by the user.
@@ -12,11 +15,13 @@ const INTERPRETER = `You can run Python with the tool "python". It is a notebook
 /** What the model is told before the conversation; null when there is nothing to tell. */
 export function systemPrompt(options: {
   readonly hasInterpreter: boolean
+  /** The model cannot call tools. */
+  readonly fencesCode: boolean
   readonly files: readonly Pick<ContainerFile, 'path' | 'bytes' | 'source'>[]
   readonly instructions: string | null
 }): string | null {
   const parts: string[] = []
-  if (options.hasInterpreter) parts.push(INTERPRETER)
+  if (options.hasInterpreter) parts.push(`${options.fencesCode ? BY_FENCE : BY_TOOL} ${INTERPRETER}`)
   if (options.hasInterpreter && options.files.length > 0) parts.push(announceFiles(options.files))
   if (options.instructions !== null && options.instructions !== '') parts.push(options.instructions)
   return parts.length === 0 ? null : parts.join('\n\n')

@@ -3,10 +3,10 @@ import type { ModelCatalogue, OfferedModel } from '../../core/ports/model-catalo
 import type { ChatConfig } from '../config.ts'
 import { demoModel } from './demo.ts'
 import { createOpenAiChat, type Endpoint } from './openai-chat.ts'
+import { quirksOf } from './quirks.ts'
+import { windowOf } from './windows.ts'
 
 export const DEMO = 'demo'
-/** Models whose window nobody stated are believed to have this one, tokens. */
-const DEFAULT_WINDOW = 128_000
 /** The list wants a time; ours has no meaning. */
 const CREATED_AT = Date.UTC(2025, 0, 1)
 
@@ -19,17 +19,27 @@ export function createModelCatalogue(config: ChatConfig): ModelCatalogue {
     clients.set(key, client)
     return client
   }
+  const known = (endpoint: Endpoint, upstreamName: string): OfferedModel => ({
+    chat: clientOf(endpoint),
+    upstreamName,
+    ...windowOf(upstreamName),
+    fencesCode: quirksOf(endpoint.baseUrl, upstreamName).fencesCode,
+  })
   const { openAi } = config
   const listed = [...new Set([...config.models.map((model) => model.name), ...(openAi?.models ?? []), DEMO])]
 
   function find(id: string): OfferedModel | null {
     const own = config.models.find((model) => model.name === id)
     if (own !== undefined)
-      return { chat: clientOf(own), upstreamName: own.upstreamName, contextWindow: own.contextWindow ?? DEFAULT_WINDOW }
+      return {
+        ...known(own, own.upstreamName),
+        ...(own.contextWindow === null ? {} : { contextWindow: own.contextWindow }),
+        ...(own.fencesCode === null ? {} : { fencesCode: own.fencesCode }),
+      }
     if (openAi !== null && (openAi.models === null ? id !== DEMO && id !== '' : openAi.models.includes(id))) {
-      return { chat: clientOf(openAi), upstreamName: id, contextWindow: DEFAULT_WINDOW }
+      return known(openAi, id)
     }
-    return id === DEMO ? { chat: demoModel, upstreamName: DEMO, contextWindow: DEFAULT_WINDOW } : null
+    return id === DEMO ? { chat: demoModel, upstreamName: DEMO, ...windowOf(DEMO), fencesCode: false } : null
   }
 
   return {

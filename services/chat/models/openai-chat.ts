@@ -1,6 +1,7 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai'
 import { ModelError, type ChatModel, type ModelDelta, type ModelMessage, type ModelRequest } from '../../core/ports/chat-model.ts'
-import { quirksOf } from './quirks.ts'
+import { toFencedMessages } from './fenced-messages.ts'
+import { quirksOf, readTooLong } from './quirks.ts'
 
 export interface Endpoint {
   readonly baseUrl: string
@@ -45,10 +46,11 @@ export function createOpenAiChat(endpoint: Endpoint): ChatModel {
 
 function paramsOf(baseUrl: string, request: ModelRequest): Params {
   const quirks = quirksOf(baseUrl, request.model)
-  const hasTools = request.tools.length > 0 && (request.toolChoice !== 'none' || quirks.wantsTools)
+  const hasTools = !request.fencesCode && request.tools.length > 0 && (request.toolChoice !== 'none' || quirks.wantsTools)
+  const messages = request.fencesCode ? toFencedMessages(request.messages) : request.messages
   return {
     model: request.model,
-    messages: request.messages.map(messageOf),
+    messages: messages.map(messageOf),
     stream: true,
     ...(quirks.refusesStreamOptions ? {} : { stream_options: { include_usage: true } }),
     ...(hasTools
@@ -57,6 +59,12 @@ function paramsOf(baseUrl: string, request: ModelRequest): Params {
     ...(hasTools
       ? { tool_choice: typeof request.toolChoice === 'string' ? request.toolChoice : { type: 'function', function: request.toolChoice } }
       : {}),
+    ...(hasTools && !request.parallelToolCalls && !quirks.refusesParallel ? { parallel_tool_calls: false } : {}),
+    ...(request.responseFormat === null
+      ? {}
+      : { response_format: request.responseFormat as unknown as NonNullable<Params['response_format']> }),
+    ...(request.reasoningEffort === null ? {} : { reasoning_effort: request.reasoningEffort as NonNullable<Params['reasoning_effort']> }),
+    ...(request.verbosity === null ? {} : { verbosity: request.verbosity as NonNullable<Params['verbosity']> }),
     ...(quirks.takesTemperature && request.temperature !== null ? { temperature: request.temperature } : {}),
     ...(quirks.takesTemperature && request.topP !== null ? { top_p: request.topP } : {}),
     ...(request.maxOutputTokens === null ? {} : { [quirks.limitField]: request.maxOutputTokens }),
@@ -126,6 +134,14 @@ function modelError(cause: unknown): ModelError {
     })
   }
   const status = typeof cause.status === 'number' ? cause.status : null
+  const tooLong = readTooLong(status, typeof cause.code === 'string' ? cause.code : null, cause.message)
+  if (tooLong !== null)
+    return new ModelError('The conversation is too long for the model, also after it was shortened. Start a new one, or send less.', {
+      retryable: false,
+      status,
+      tooLong,
+      cause,
+    })
   const retryable = status === null || status === 408 || status === 409 || status === 429 || status >= 500
   return new ModelError(sentenceOf(status), { retryable, status, cause })
 }

@@ -1,25 +1,27 @@
 import { LIMITS } from '../../core/limits.ts'
-import { ModelError, type ModelDelta, type ModelRequest } from '../../core/ports/chat-model.ts'
-import type { OfferedModel } from '../../core/ports/model-catalogue.ts'
 import { AnswerStream } from '../answer/answer-stream.ts'
 import { assemble } from '../conversation/assemble.ts'
 import { buildEntries } from '../conversation/build-entries.ts'
 import type { Entry } from '../conversation/entry.ts'
-import { estimateTokens, fitWindow } from '../conversation/fit-window.ts'
 import { readHistory } from '../conversation/read-history.ts'
 import { EXPLAIN } from '../conversation/system-prompt.ts'
+import { estimateTokens } from '../conversation/tokens.ts'
 import type { TurnDeps } from '../deps.ts'
 import { offerTools, type OfferedTools } from '../tools/offered-tools.ts'
 import { PYTHON } from '../tools/python.ts'
 import { findWorkplace } from './find-container.ts'
 import type { HeldRow } from './hold-row.ts'
+import { listen, type Failure } from './listen.ts'
+import { modelRequest } from './model-request.ts'
 import { nameableFiles } from './nameable-files.ts'
 import { takeAnswer } from './take-answer.ts'
 import type { Turn } from './turn.ts'
+import { WindowBudget } from './window-budget.ts'
 
 /** An answer that breaks off, or that calls tools that do not exist, is asked for again this often. */
 const MAX_RETRIES = 2
-const MAX_RESERVE = 8_192
+/** History is read until it is this many times what fits: results in it may shrink. */
+const READ_AHEAD = 4
 
 /** Asks the model once more and takes its answer into the turn. An aborted call throws; what had been told by then is closed. */
 export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast: boolean): Promise<void> {
@@ -32,19 +34,19 @@ export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast
     }
     return
   }
-  const offered = offerTools(
-    request,
-    deps.tools ?? [],
-    turn.items.every((item) => item.type === 'message'),
-  )
-  const budget = budgetOf(model, request.maxOutputTokens, offered)
+  const isFirst = turn.items.every((item) => item.type === 'message')
+  const offered = offerTools(request, deps.tools ?? [], isFirst)
+  const budget = new WindowBudget(model, request.maxOutputTokens, offered)
+  const { fencesCode } = model
   const history = await readHistory(
     { ...deps.table, objects: deps.objects },
     turn.row,
-    (turns) => estimateTokens(buildEntries({ request, items: turn.items, history: turns, files: [] })) > 4 * budget,
+    (turns) =>
+      estimateTokens(buildEntries({ request, items: turn.items, history: turns, files: [], fencesCode }), budget.meter) >
+      READ_AHEAD * budget.tokens,
   )
-  const workplace = await findWorkplace(deps, turn, history)
-  const entries = buildEntries({ request, items: turn.items, history, files: workplace.files })
+  const workplace = await findWorkplace(deps, turn, history.turns)
+  const entries = buildEntries({ request, items: turn.items, history: history.turns, files: workplace.files, fencesCode })
   if (isLast) entries.push(...explainEntries(entries, turn.failingTries))
   const files = nameableFiles(deps, turn, workplace)
   const extra: Entry[] = []
@@ -55,23 +57,20 @@ export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast
       files,
       containerId: workplace.containerId,
       isLast,
+      maxCalls: request.parallelToolCalls ? Infinity : 1,
       kindOf: (name) => (isLast ? null : offered.kindOf(name)),
       emit: (fact, urgency) => turn.emit(fact, urgency),
     })
-    const failure = await listen(
-      model,
-      modelRequest(turn, model, offered, fitWindow([...entries, ...extra], budget), isLast),
-      answer,
-      turn,
-      held,
-    )
-    await answer.close({ isCut: failure !== null, wantsCode: !isLast && isForcedCode(offered) })
+    const messages = assemble(budget.fit(turn, [...entries, ...extra], history.isWhole))
+    const failure = await listen(model, modelRequest(request, model, offered, messages, isLast), answer, turn, held)
+    await answer.close({ isCut: failure !== null, wantsCode: !isLast && wantsFencedCode(offered, fencesCode) })
     const taken = takeAnswer(turn, answer)
     held.signal.throwIfAborted()
     if (failure !== null) {
+      if (budget.shrink(failure.error)) continue
       breaks += 1
       if (failure.isBreak && failure.error.retryable && breaks <= MAX_RETRIES) continue
-      turn.error = { code: failure.error.status === 429 ? 'rate_limit_exceeded' : 'model_error', message: failure.error.message }
+      turn.error = errorOf(failure)
       return
     }
     if (taken === 'taken') return
@@ -89,58 +88,17 @@ export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast
   }
 }
 
-/** `isBreak`: the answer had begun, so nobody has tried again yet. */
-interface Failure {
-  readonly error: ModelError
-  readonly isBreak: boolean
+function errorOf({ error }: Failure): { readonly code: string; readonly message: string } {
+  const code = error.tooLong !== null ? 'context_length_exceeded' : error.status === 429 ? 'rate_limit_exceeded' : 'model_error'
+  return { code, message: error.message }
 }
 
-/** Reads the model's stream to its end; null when the answer is whole. */
-async function listen(
-  model: OfferedModel,
-  request: ModelRequest,
-  answer: AnswerStream,
-  turn: Turn,
-  held: HeldRow,
-): Promise<Failure | null> {
-  let hasBegun = false
-  try {
-    for await (const delta of model.chat.stream(request, held.signal)) {
-      if (held.signal.aborted) break
-      hasBegun = true
-      if (delta.type === 'usage') addUsage(turn, delta)
-      else await answer.push(delta)
-    }
-  } catch (cause) {
-    if (cause instanceof ModelError) return { error: cause, isBreak: hasBegun }
-    if (!held.signal.aborted) throw cause
-  }
-  if (answer.finishReason !== null && !held.signal.aborted) return null
-  return { error: new ModelError('The answer of the model broke off. Try again.', { retryable: true, status: null }), isBreak: true }
-}
-
-function modelRequest(turn: Turn, model: OfferedModel, offered: OfferedTools, entries: readonly Entry[], isLast: boolean): ModelRequest {
-  const { temperature, topP, maxOutputTokens } = turn.row.request
-  return {
-    model: model.upstreamName,
-    messages: assemble(entries),
-    tools: offered.tools,
-    toolChoice: isLast ? 'none' : offered.choice,
-    temperature,
-    topP,
-    maxOutputTokens,
-  }
-}
-
-function budgetOf(model: OfferedModel, maxOutputTokens: number | null, offered: OfferedTools): number {
-  const reserve = Math.min(maxOutputTokens ?? MAX_RESERVE, Math.floor(model.contextWindow / 4))
-  return Math.max(1_024, model.contextWindow - reserve - Math.ceil(JSON.stringify(offered.tools).length / 4))
-}
-
-/** The caller insists on code, so code in the text counts as a call. */
-const isForcedCode = (offered: OfferedTools): boolean =>
-  (offered.choice === 'required' || (typeof offered.choice === 'object' && offered.choice.name === PYTHON)) &&
-  offered.kindOf(PYTHON) === 'code'
+/** Code in the text counts as a call where the model knows no other way, and where the caller insists on code. */
+const wantsFencedCode = (offered: OfferedTools, fencesCode: boolean): boolean =>
+  offered.kindOf(PYTHON) === 'code' &&
+  ((fencesCode && offered.choice !== 'none') ||
+    offered.choice === 'required' ||
+    (typeof offered.choice === 'object' && offered.choice.name === PYTHON))
 
 /** The remark rides on the last result: not every endpoint takes a system message in the middle. */
 function explainEntries(entries: Entry[], tries: number): Entry[] {
@@ -164,14 +122,5 @@ function isJson(text: string): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-function addUsage(turn: Turn, delta: Extract<ModelDelta, { type: 'usage' }>): void {
-  turn.usage = {
-    inputTokens: turn.usage.inputTokens + delta.inputTokens,
-    cachedTokens: turn.usage.cachedTokens + delta.cachedTokens,
-    outputTokens: turn.usage.outputTokens + delta.outputTokens,
-    reasoningTokens: turn.usage.reasoningTokens + delta.reasoningTokens,
   }
 }

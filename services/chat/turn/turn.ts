@@ -2,9 +2,9 @@ import type { ResponseEvent } from '../../core/events.ts'
 import { topicOf } from '../../core/events.ts'
 import type { Execution } from '../../core/execution.ts'
 import type { Patch } from '../../core/ports/table.ts'
-import { renderResponse } from '../../core/render-response.ts'
+import { renderContextCut, renderResponse } from '../../core/render-response.ts'
 import { storeItems } from '../../core/response-blobs.ts'
-import type { PendingCall, Response, ResponseItem, ResponseUsage } from '../../core/response.ts'
+import type { ContextCut, PendingCall, Response, ResponseItem, ResponseUsage } from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import { EventWriter, type Fact, type Urgency } from '../events/event-writer.ts'
 import { itemDone, itemWritten } from '../events/item-events.ts'
@@ -27,6 +27,7 @@ export class Turn {
   containerId: string | null
   error: Response['error']
   incompleteReason: string | null
+  #contextCut: ContextCut | null
   readonly #deps: TurnDeps
   readonly #told: ReadonlySet<string>
 
@@ -49,6 +50,7 @@ export class Turn {
     this.containerId = row.containerId
     this.error = row.error
     this.incompleteReason = row.incompleteReason
+    this.#contextCut = row.contextCut
     const owner = { kind: 'response', tenant: row.tenant, id: row.id } as const
     this.writer = new EventWriter({
       log: {
@@ -77,11 +79,19 @@ export class Turn {
     this.emit(itemDone(index, item, { include: this.row.request.include }), 'soon')
   }
 
+  /** What the model did not get to read, said once for each time that it changes. */
+  noteContext(cut: ContextCut | null): void {
+    const before = JSON.stringify(this.#contextCut)
+    this.#contextCut = cut
+    if (cut !== null && JSON.stringify(cut) !== before)
+      this.emit({ type: 'cellblock:context.cut', data: { context: renderContextCut(cut) } }, 'soon')
+  }
+
   /** The response as readers see it now, or with these changes. */
   render(change: Partial<Response> = {}): Record<string, unknown> {
     const { items, usage, containerId, error, incompleteReason } = this
     return renderResponse(
-      { ...this.row, items, usage, containerId, error, incompleteReason, ...change },
+      { ...this.row, items, usage, containerId, error, incompleteReason, contextCut: this.#contextCut, ...change },
       { include: this.row.request.include },
     )
   }
@@ -89,6 +99,7 @@ export class Turn {
   /** What has to be committed, as it is now; its `nextSeq` may be committed once the log, or the same patch, has every event below it. */
   snapshot(): { readonly nextSeq: number; readonly patch: () => Promise<Patch<Response>> } {
     const { pending, usage, toolCalls, failingTries, containerId, error, incompleteReason } = this
+    const contextCut = this.#contextCut
     const { nextSeq } = this.writer
     const items = [...this.items]
     return {
@@ -102,6 +113,7 @@ export class Turn {
         containerId,
         error,
         incompleteReason,
+        contextCut,
         nextSeq,
       }),
     }

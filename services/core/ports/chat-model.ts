@@ -25,6 +25,14 @@ export interface ModelRequest {
   readonly temperature: number | null
   readonly topP: number | null
   readonly maxOutputTokens: number | null
+  /** False: at most one call in an answer. */
+  readonly parallelToolCalls: boolean
+  /** The form of the answer, as Chat Completions has it; null for free text. */
+  readonly responseFormat: Readonly<Record<string, unknown>> | null
+  readonly reasoningEffort: string | null
+  readonly verbosity: string | null
+  /** The model cannot call tools: code comes in fenced blocks. */
+  readonly fencesCode: boolean
 }
 
 export type ModelDelta =
@@ -48,14 +56,24 @@ export type ModelDelta =
     }
   | { readonly type: 'finish'; readonly reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' }
 
+interface ModelErrorOptions {
+  readonly retryable: boolean
+  readonly status: number | null
+  readonly tooLong?: { readonly window: number | null } | null
+  readonly cause?: unknown
+}
+
 /** `retryable` tells whether the same request may succeed later. */
 export class ModelError extends Error {
   readonly retryable: boolean
   readonly status: number | null
-  constructor(message: string, options: { readonly retryable: boolean; readonly status: number | null; readonly cause?: unknown }) {
+  /** Set when the conversation is longer than the model's window; `window` is what the endpoint said of it, tokens. */
+  readonly tooLong: { readonly window: number | null } | null
+  constructor(message: string, options: ModelErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ModelError'
     this.retryable = options.retryable
     this.status = options.status
+    this.tooLong = options.tooLong ?? null
   }
 }

@@ -14,4 +14,8 @@ export interface OfferedModel {
   readonly upstreamName: string
   /** Tokens that input and output may take together. */
   readonly contextWindow: number
+  /** UTF-8 bytes that make up one of its tokens on average. */
+  readonly bytesPerToken: number
+  /** It cannot call tools: its Python comes in fenced blocks. */
+  readonly fencesCode: boolean
 }

@@ -28,7 +28,7 @@ export const executionCodec = rowCodec<Execution>({
 })
 
 export const responseCodec = rowCodec<Response>({
-  json: { request: true, requestRef: true, items: true, itemsRef: true, pending: true, usage: true, error: true, tailEvents: true },
+  json: { request: true, requestRef: true, items: true, itemsRef: true, pending: true, usage: true, error: true, contextCut: true, tailEvents: true },
   nullable: {
     subject: true,
     requestRef: true,
@@ -39,6 +39,7 @@ export const responseCodec = rowCodec<Response>({
     pending: true,
     error: true,
     incompleteReason: true,
+    contextCut: true,
     completedAt: true,
     cancelRequestedAt: true,
     lease: true,

@@ -4,7 +4,6 @@ import type { ResponseItem } from '../../../services/core/response.ts'
 import { assemble } from '../../../services/chat/conversation/assemble.ts'
 import { buildEntries } from '../../../services/chat/conversation/build-entries.ts'
 import type { Entry } from '../../../services/chat/conversation/entry.ts'
-import { estimateTokens, fitWindow } from '../../../services/chat/conversation/fit-window.ts'
 import { inputEntries } from '../../../services/chat/conversation/input-entries.ts'
 import { fileRow, responseRow } from '../../support/rows.ts'
 
@@ -148,40 +147,5 @@ describe('buildEntries', () => {
     const text = entries[0]?.kind === 'system' ? entries[0].text : ''
     for (const part of ['/mnt/data', '"a \\"b\\".csv" (7 bytes, uploaded by the user)', 'Be brief.', 'Also this.'])
       expect(text).toContain(part)
-  })
-})
-
-describe('fitWindow', () => {
-  const turns = Array.from({ length: 6 }, (_, i): Entry[] => [
-    { kind: 'user', content: `question ${i}` },
-    { kind: 'call', call: { id: `c${i}`, name: 'python', arguments: '{}' } },
-    { kind: 'result', callId: `c${i}`, text: 'r'.repeat(4_000) },
-    { kind: 'said', text: `answer ${i}` },
-  ]).flat()
-  const all: Entry[] = [{ kind: 'system', text: 'Rules' }, ...turns, { kind: 'user', content: 'last question' }]
-
-  it('changes nothing when all fits', () => {
-    expect(fitWindow(all, 100_000)).toEqual(all)
-  })
-
-  it('trims results first, the oldest first', () => {
-    const fitted = fitWindow(all, 5_000)
-    expect(fitted).toHaveLength(all.length)
-    const lengths = fitted.flatMap((entry) => (entry.kind === 'result' ? [entry.text.length] : []))
-    expect(lengths[0]).toBeLessThan(600)
-    expect(lengths.at(-1)).toBe(4_000)
-  })
-
-  it('then drops the oldest turns whole, and keeps the rules and the last question', () => {
-    const fitted = fitWindow(all, 1_500)
-    expect(fitted[0]).toEqual(all[0])
-    expect(fitted.at(-1)).toEqual(all.at(-1))
-    expect(fitted[1]?.kind).toBe('user')
-    expect(estimateTokens(fitted)).toBeLessThanOrEqual(1_500)
-    expect(
-      assemble(fitted)
-        .filter((one) => one.role === 'tool')
-        .every((one) => one.role === 'tool' && one.content !== '(no result was given)'),
-    ).toBe(true)
   })
 })

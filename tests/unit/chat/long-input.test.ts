@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { fencedPython } from '../../../services/chat/answer/fenced-code.ts'
 import { assemble } from '../../../services/chat/conversation/assemble.ts'
 import type { Entry } from '../../../services/chat/conversation/entry.ts'
-import { estimateTokens, fitWindow } from '../../../services/chat/conversation/fit-window.ts'
+import { fitWindow } from '../../../services/chat/conversation/fit-window.ts'
 import { inputEntries } from '../../../services/chat/conversation/input-entries.ts'
+import { estimateTokens } from '../../../services/chat/conversation/tokens.ts'
+
+const METER = { bytesPerToken: 4, tokensPerImage: 1_000 }
 
 /** As many as a request body has room for; work that grows with their square would not end within the test's time. */
 const MANY = 300_000
@@ -11,10 +14,11 @@ const MANY = 300_000
 describe('what a caller can make as long as a request body', () => {
   it('turns are dropped from the oldest on until the rest fits', () => {
     const turns = Array.from({ length: MANY }, (_, index): Entry => ({ kind: 'user', content: String(index) }))
-    const kept = fitWindow(turns, 5_000)
+    const [remark, ...kept] = fitWindow(turns, 5_000, METER).entries
+    expect(remark).toMatchObject({ kind: 'system', text: expect.stringContaining('earlier turns of this conversation left out') })
     expect(kept.at(-1)).toEqual({ kind: 'user', content: String(MANY - 1) })
-    expect(estimateTokens(kept)).toBeLessThanOrEqual(5_000)
-    expect(estimateTokens(turns.slice(-kept.length - 1))).toBeGreaterThan(5_000)
+    expect(estimateTokens(kept, METER)).toBeLessThanOrEqual(5_000)
+    expect(estimateTokens(turns.slice(-kept.length - 10), METER)).toBeGreaterThan(5_000)
   })
 
   it('results of one turn are trimmed, and each call gets its own', () => {
@@ -22,7 +26,7 @@ describe('what a caller can make as long as a request body', () => {
       { kind: 'call', call: { id: 'same', name: 'f', arguments: '{}' } },
       { kind: 'result', callId: 'same', text: `result ${index}` },
     ]).flat()
-    const messages = assemble(fitWindow([{ kind: 'user', content: 'Go' }, ...entries], 5_000))
+    const messages = assemble(fitWindow([{ kind: 'user', content: 'Go' }, ...entries], 5_000, METER).entries)
     expect(messages.at(-1)).toEqual({ role: 'tool', toolCallId: 'same', content: `result ${MANY - 1}` })
   })
 

@@ -73,6 +73,11 @@ describe('the demo model', () => {
       temperature: null,
       topP: null,
       maxOutputTokens: null,
+      parallelToolCalls: true,
+      responseFormat: null,
+      reasoningEffort: null,
+      verbosity: null,
+      fencesCode: false,
       ...change,
     }
     let text = ''

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkResponseStream } from '../../support/check-response-stream.ts'
+import { call, runPython, say, type ScriptedAnswer } from '../../support/scripted-upstream.ts'
+import { INTERPRETER, startTurnBench, type RunCode, type TurnBench } from '../../support/turn-bench.ts'
+
+let bench: TurnBench
+beforeAll(async () => {
+  bench = await startTurnBench()
+})
+afterAll(() => bench.stop())
+
+async function play(request: Parameters<TurnBench['accept']>[0], run?: RunCode) {
+  const { id } = await bench.accept(request)
+  const row = await bench.finish(id, run)
+  const events = await bench.events(id)
+  checkResponseStream(events, row)
+  return { row, events, requests: bench.upstream.requests }
+}
+
+/** The answers in order; the last one again and again. */
+const inOrder = (...answers: readonly ScriptedAnswer[]) =>
+  bench.upstream.play((_, turn) => answers[Math.min(turn, answers.length - 1)] ?? say(''))
+/** Lets the client try again, at once. */
+const AGAIN = { 'retry-after-ms': '1' }
+
+describe('an endpoint that is busy', () => {
+  it.each([429, 500, 503, 408])('%i is asked again after the time that it names', async (status) => {
+    inOrder({ deltas: [], status, headers: AGAIN }, { deltas: [], status, headers: AGAIN }, say('Now.'))
+    const { row, requests } = await play({})
+    expect(row).toMatchObject({ status: 'completed', items: [{ text: 'Now.' }] })
+    expect(requests).toHaveLength(3)
+  })
+
+  it('is believed when it says Retry-After', async () => {
+    inOrder({ deltas: [], status: 429, headers: { 'retry-after': '1' } }, say('Now.'))
+    const began = performance.now()
+    const { row } = await play({})
+    expect(row.status).toBe('completed')
+    expect(performance.now() - began).toBeGreaterThan(990)
+  })
+
+  it('too often ends the response with words that name the cause', async () => {
+    inOrder({ deltas: [], status: 429, headers: AGAIN })
+    const { row, requests } = await play({})
+    expect(row).toMatchObject({
+      status: 'failed',
+      error: { code: 'rate_limit_exceeded', message: expect.stringContaining('too many requests') },
+    })
+    expect(requests).toHaveLength(3)
+  })
+})
+
+describe('a stream that is cut', () => {
+  it('in the middle of code runs nothing of it, and the model is asked again', async () => {
+    const whole = runPython('print("whole")')
+    inOrder({ ...whole, deltas: whole.deltas.slice(0, 3), isCut: true }, whole, say('Ran.'))
+    const ran: string[] = []
+    const { row } = await play(INTERPRETER, (code) => {
+      ran.push(code)
+      return {}
+    })
+    expect(ran).toEqual(['print("whole")'])
+    expect(row.items).toMatchObject([
+      { type: 'code_interpreter_call', status: 'incomplete', outcome: null },
+      { type: 'code_interpreter_call', status: 'completed' },
+      { text: 'Ran.' },
+    ])
+  })
+
+  it('by an error inside it is asked for again; what was said stays, as incomplete', async () => {
+    inOrder({ ...say('Half'), error: { message: 'overloaded', code: 'server_error' } }, say('Whole.'))
+    const { row } = await play({})
+    expect(row).toMatchObject({ status: 'completed', items: [{ status: 'incomplete', text: 'Half' }, { text: 'Whole.' }] })
+  })
+})
+
+describe('a tool call that is not one', () => {
+  it('with arguments that are no JSON is told so, and the code of the next one runs', async () => {
+    inOrder(call({ name: 'python', arguments: '{"code": 6' }), runPython('6*7'), say('42'))
+    const { row, requests } = await play(INTERPRETER)
+    expect(row.items).toMatchObject([
+      { status: 'failed', outcome: { reason: 'invalid_arguments' } },
+      { status: 'completed' },
+      { text: '42' },
+    ])
+    // What goes back to the model is valid again.
+    const sent = requests[1]?.body.messages.find((message) => message.tool_calls !== undefined)
+    const [first] = (sent?.tool_calls ?? []) as { function: { arguments: string } }[]
+    expect(() => JSON.parse(first?.function.arguments ?? '') as unknown).not.toThrow()
+  })
+
+  it('with plain Python for arguments runs it', async () => {
+    inOrder(call({ name: 'python', arguments: 'print(1)\nprint(2)' }), say('Done.'))
+    const ran: string[] = []
+    await play(INTERPRETER, (code) => {
+      ran.push(code)
+      return {}
+    })
+    expect(ran).toEqual(['print(1)\nprint(2)'])
+  })
+
+  it('that comes beside others, when the caller wants one at a time, is passed over', async () => {
+    inOrder(runPython('first()', 'second()'), say('One.'))
+    const ran: string[] = []
+    const { row, requests } = await play({ ...INTERPRETER, parallelToolCalls: false }, (code) => {
+      ran.push(code)
+      return {}
+    })
+    expect(ran).toEqual(['first()'])
+    expect(row.items.map((item) => item.type)).toEqual(['code_interpreter_call', 'message'])
+    expect(requests[0]?.body['parallel_tool_calls']).toBe(false)
+  })
+})
+
+describe('a model that cannot call tools', () => {
+  it('has the fenced block of its answer run, and reads the result as a message', async () => {
+    inOrder(say('Let me compute.\n```python\nprint(6*7)\n```\n'), say('It is 42.'))
+    const ran: string[] = []
+    const { row, requests } = await play({ ...INTERPRETER, model: 'fenced' }, (code) => {
+      ran.push(code)
+      return { result: { stdout: '42\n' } }
+    })
+    expect(ran).toEqual(['print(6*7)\n'])
+    expect(row.items).toMatchObject([
+      { type: 'message', phase: 'commentary' },
+      { type: 'code_interpreter_call', status: 'completed' },
+      { type: 'message', text: 'It is 42.', phase: 'final_answer' },
+    ])
+    expect(requests[0]?.body.tools).toBeUndefined()
+    expect(String(requests[0]?.body.messages[0]?.content)).toContain('fenced block')
+    expect(requests[1]?.body.messages.slice(-2)).toMatchObject([
+      { role: 'assistant', content: expect.stringContaining('```python\nprint(6*7)\n```') },
+      { role: 'user', content: expect.stringContaining('stdout:\n42') },
+    ])
+    expect(JSON.stringify(requests[1]?.body.messages)).not.toContain('tool_call')
+  })
+
+  it('explains in words after three failing tries', async () => {
+    bench.upstream.play(({ body }) =>
+      JSON.stringify(body.messages).includes('Explain to the user') ? say('It fails.') : say('```python\n1/0\n```'),
+    )
+    const { row } = await play({ ...INTERPRETER, model: 'fenced' }, () => ({
+      patch: { status: 'failed', reason: 'error' },
+      result: { error: { name: 'ZeroDivisionError', value: '', traceback: [] } },
+    }))
+    expect(row).toMatchObject({ status: 'completed', failingTries: 3 })
+    expect(row.items.at(-1)).toMatchObject({ type: 'message', text: 'It fails.' })
+  })
+
+  it('of which no code is wanted may show some', async () => {
+    inOrder(say('Like this:\n```python\nprint(1)\n```\n'))
+    const { row } = await play({ model: 'fenced' })
+    expect(row.items).toMatchObject([{ type: 'message', phase: 'final_answer' }])
+  })
+})
+
+describe('what the caller wants of the answer', () => {
+  it('is passed on as the endpoint names it', async () => {
+    inOrder(say('{"a": 1}'))
+    const format = { type: 'json_schema', name: 'one', strict: true, schema: { type: 'object' } }
+    const { requests, row } = await play({
+      echoed: { text: { format, verbosity: 'low' }, reasoning: { effort: 'high' } },
+      temperature: 0.5,
+    })
+    expect(row.items).toMatchObject([{ text: '{"a": 1}' }])
+    expect(requests[0]?.body).toMatchObject({
+      response_format: { type: 'json_schema', json_schema: { name: 'one', strict: true, schema: { type: 'object' } } },
+      verbosity: 'low',
+      reasoning_effort: 'high',
+      temperature: 0.5,
+    })
+  })
+})

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { renderResponse } from '../../../services/core/render-response.ts'
+import { checkResponseStream } from '../../support/check-response-stream.ts'
+import { runPython, say, type UpstreamRequest } from '../../support/scripted-upstream.ts'
+import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
+
+let bench: TurnBench
+beforeAll(async () => {
+  bench = await startTurnBench()
+})
+afterAll(() => bench.stop())
+
+/** As a strict tokenizer would count: a byte in three. */
+const tokens = ({ body }: UpstreamRequest): number => JSON.stringify(body.messages).length / 3
+const LONG = 'many words about it '.repeat(300)
+
+/** An endpoint with a window that nobody told of, which refuses what is longer in its own words. */
+const smallWindow = (window: number, message: string, code: string | null) =>
+  bench.upstream.play((request) => (tokens(request) > window ? { deltas: [], status: 400, error: { message, code } } : say('It fits.')))
+
+describe('a conversation that is longer than the window', () => {
+  it('goes on for many turns, without an error, and says what the model did not read', async () => {
+    bench.upstream.play(({ body }) => say(`${body.messages.length} messages. ${LONG}`, 400))
+    let last: string | undefined
+    for (let turn = 0; turn < 6; turn += 1) {
+      const { id } = await bench.accept({ model: 'small', input: `Question ${turn}` }, last)
+      const row = await bench.finish(id)
+      expect(row).toMatchObject({ status: 'completed', error: null })
+      expect(row.contextCut === null).toBe(turn < 2)
+      last = id
+    }
+    const row = await bench.row(last ?? '')
+    const { context } = renderResponse(row, { include: [] })['x_cellblock'] as { readonly context: unknown }
+    expect(context).toMatchObject({ window_tokens: 4_000, dropped_turns: expect.any(Number), whole_history: true })
+    const events = await bench.events(row.id)
+    expect(events.filter((event) => event.type === 'cellblock:context.cut')).toMatchObject([{ data: { context } }])
+    checkResponseStream(events, row)
+    const sent = bench.upstream.requests.at(-1)?.body.messages ?? []
+    expect(sent[0]).toMatchObject({ role: 'system', content: expect.stringContaining('earlier turns of this conversation left out') })
+    expect(sent.at(-1)).toMatchObject({ role: 'user', content: 'Question 5' })
+    expect(tokens(bench.upstream.requests.at(-1) as UpstreamRequest)).toBeLessThan(4_000)
+  })
+
+  it('shows results of many calls as head and tail, and the latest one whole', async () => {
+    const codes = Array.from({ length: 8 }, (_, i) => `step(${i})`)
+    bench.upstream.play((_, turn) => (turn < codes.length ? runPython(codes[turn] ?? '') : say('Done.')))
+    const { id } = await bench.accept({ ...INTERPRETER, model: 'small', input: 'Work' })
+    const row = await bench.finish(id, (code) => ({ result: { stdout: `${code} begins\n${'data '.repeat(500)}\n${code} ends\n` } }))
+    expect(row).toMatchObject({ status: 'completed', toolCalls: 8 })
+    const sent = bench.upstream.requests.at(-1)?.body.messages ?? []
+    expect(sent.find((message) => message.role === 'user')).toMatchObject({ content: 'Work' })
+    const results = sent.filter((message) => message.role === 'tool').map((message) => String(message.content))
+    expect(results.at(-1)).toContain('step(7) begins')
+    expect(results.at(-1)).toContain('step(7) ends')
+    expect(row.contextCut).toMatchObject({ trimmedResults: expect.any(Number) })
+    for (const request of bench.upstream.requests) expect(tokens(request)).toBeLessThan(4_000)
+  })
+
+  it('may be one message that is longer than the window alone', async () => {
+    bench.upstream.play(() => say('Long.'))
+    const { id } = await bench.accept({ model: 'small', input: `BEGIN ${'x'.repeat(200_000)} END` })
+    const row = await bench.finish(id)
+    expect(row).toMatchObject({ status: 'completed', contextCut: { shortenedTexts: 1 } })
+    const sent = String(bench.upstream.requests[0]?.body.messages.at(-1)?.content)
+    expect(sent).toMatch(/^BEGIN x+\n… \d+ characters left out …\nx+ END$/)
+  })
+
+  it('says nothing where everything was read', async () => {
+    bench.upstream.play(() => say('Short.'))
+    const { id } = await bench.accept({})
+    const row = await bench.finish(id)
+    expect(renderResponse(row, { include: [] })['x_cellblock']).toMatchObject({ context: null })
+    expect((await bench.events(id)).map((event) => event.type)).not.toContain('cellblock:context.cut')
+  })
+})
+
+describe('an endpoint whose window is smaller than believed', () => {
+  it.each([
+    ['by the code of OpenAI', 'Too long.', 'context_length_exceeded'],
+    ['in words, with the number', "This model's maximum context length is 2500 tokens. However, you requested 9000 tokens.", null],
+    ['in words alone', 'input length exceeds the context window of this model', null],
+    ['as Anthropic does', 'prompt is too long: 9000 tokens > 2500 maximum', 'invalid_request_error'],
+  ])('gets less when it refuses %s', async (_, message, code) => {
+    smallWindow(2_500, message, code)
+    const first = await bench.accept({ input: LONG })
+    await bench.finish(first.id)
+    const { id } = await bench.accept({ input: `${LONG}${LONG}\nAnd now?` }, first.id)
+    const row = await bench.finish(id)
+    expect(row).toMatchObject({ status: 'completed', items: [{ text: 'It fits.' }] })
+    expect(row.contextCut).not.toBeNull()
+    expect(row.contextCut?.windowTokens).toBeLessThan(16_000)
+    expect(String(bench.upstream.requests.at(-1)?.body.messages.at(-1)?.content)).toContain('And now?')
+    checkResponseStream(await bench.events(id), row)
+  })
+
+  it('that refuses everything ends the response with what to do', async () => {
+    smallWindow(0, 'Too long.', 'context_length_exceeded')
+    const { id } = await bench.accept({ input: LONG })
+    const row = await bench.finish(id)
+    expect(row).toMatchObject({
+      status: 'failed',
+      error: { code: 'context_length_exceeded', message: expect.stringContaining('Start a new one') },
+    })
+    expect(bench.upstream.requests.length).toBeLessThan(10)
+  })
+
+  it('is not confused with one that refuses for another reason', async () => {
+    bench.upstream.play(() => ({ deltas: [], status: 400, error: { message: 'Unknown parameter: verbosity', code: 'unknown_parameter' } }))
+    const { id } = await bench.accept({})
+    expect(await bench.finish(id)).toMatchObject({ status: 'failed', error: { code: 'model_error' } })
+    expect(bench.upstream.requests).toHaveLength(1)
+  })
+})
