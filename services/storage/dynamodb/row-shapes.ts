@@ -28,7 +28,17 @@ export const executionCodec = rowCodec<Execution>({
 })
 
 export const responseCodec = rowCodec<Response>({
-  json: { request: true, requestRef: true, items: true, itemsRef: true, pending: true, usage: true, error: true, contextCut: true, tailEvents: true },
+  json: {
+    request: true,
+    requestRef: true,
+    items: true,
+    itemsRef: true,
+    pending: true,
+    usage: true,
+    error: true,
+    contextCut: true,
+    tailEvents: true,
+  },
   nullable: {
     subject: true,
     requestRef: true,
