@@ -71,7 +71,8 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   const clients = createStorageClients({
     region: emulators.region,
     credentials: emulators.credentials,
-    endpoints: { dynamodb: emulators.dynamodb.endpoint, sqs: emulators.sqs.endpoint, s3: emulators.s3.endpoint },
+    endpoints: emulators.endpoints,
+    transports: emulators.transports,
   })
   cleanups.push(() => clients.close())
   const resources = await createLocalResources(clients)

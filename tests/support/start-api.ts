@@ -39,7 +39,12 @@ export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | '
 /** The API over real HTTP, on the embedded emulators and without workers: a test moves rows through the table, as a worker would. */
 export async function startApi(options: { readonly config?: Partial<ApiConfig> } = {}): Promise<TestApi> {
   const emulators = await startEmulators({ dataDir: null, log: (error) => console.error(error) })
-  const clients = createStorageClients({ region: emulators.region, credentials: emulators.credentials, endpoints: emulators.endpoints })
+  const clients = createStorageClients({
+    region: emulators.region,
+    credentials: emulators.credentials,
+    endpoints: emulators.endpoints,
+    transports: emulators.transports,
+  })
   const resources = await createLocalResources(clients)
   const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
   const table = createDynamoTable({ client: clients.dynamodb, tableName: resources.tableName, objects })

@@ -24,7 +24,12 @@ export interface Storage {
 export async function startStorage(dataDir: string | null = null): Promise<Storage> {
   const faults: unknown[] = []
   const emulators = await startEmulators({ dataDir, log: (error) => void faults.push(error) })
-  const clients = createStorageClients({ region: emulators.region, credentials: emulators.credentials, endpoints: emulators.endpoints })
+  const clients = createStorageClients({
+    region: emulators.region,
+    credentials: emulators.credentials,
+    endpoints: emulators.endpoints,
+    transports: emulators.transports,
+  })
   const resources = await createLocalResources(clients)
   const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
   return {

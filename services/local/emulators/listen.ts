@@ -1,10 +1,15 @@
-import type { Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Listening {
   /** `http://127.0.0.1:<port>` */
   readonly endpoint: string
   stop(): Promise<void>
+}
+
+/** A server that programs in this process reach without the port, too. */
+export interface Emulator extends Listening {
+  readonly serve: RequestListener
 }
 
 /** On a free port that no other machine can reach. */

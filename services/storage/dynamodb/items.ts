@@ -10,7 +10,7 @@ import {
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
 import { fromAttributes, toAttributes, type Attributes } from './attribute-values.ts'
-import { Expression, updateText, type Action, type Condition } from './expression.ts'
+import { conditionText, Expression, updateText, type Action, type Condition } from './expression.ts'
 import type { ItemKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
 
@@ -57,7 +57,7 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
     async put(item, condition) {
       refuseTooLarge(Object.values(item))
       const e = new Expression()
-      const text = condition === undefined ? {} : { ConditionExpression: condition.text(e) }
+      const text = condition === undefined ? {} : { ConditionExpression: conditionText(condition, e) }
       return (
         (await unlessConditionFails(
           client.send(new PutItemCommand({ ...ofTable, Item: toAttributes(item), ...text, ...placeholders(e) })),
@@ -68,7 +68,7 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
       const e = new Expression()
       const UpdateExpression = updateText(e, actions)
       refuseTooLarge(Object.values(e.values))
-      const ConditionExpression = condition.text(e)
+      const ConditionExpression = conditionText(condition, e)
       const command = new UpdateItemCommand({
         ...ofTable,
         Key: toAttributes(key),
@@ -89,8 +89,8 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
         new QueryCommand({
           ...ofTable,
           ...(request.index === undefined ? { ConsistentRead: true } : { IndexName: request.index }),
-          KeyConditionExpression: request.where.text(e),
-          ...(request.filter === undefined ? {} : { FilterExpression: request.filter.text(e) }),
+          KeyConditionExpression: conditionText(request.where, e),
+          ...(request.filter === undefined ? {} : { FilterExpression: conditionText(request.filter, e) }),
           ...placeholders(e),
           ScanIndexForward: request.descending !== true,
           ...(request.limit === undefined ? {} : { Limit: request.limit }),
