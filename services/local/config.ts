@@ -25,6 +25,8 @@ const LocalEnv = z.object({
   MAX_OPEN_STREAMS: wholeNumber(1, 100_000).default(LIMITS.maxOpenStreams),
   SANDBOX_DRIVER: oneOf(['docker', 'fargate']).default('docker'),
   SANDBOX_DOCKER_RUNTIME: z.string().optional(),
+  /** Python modules that a warm sandbox has imported, such as `numpy,pandas`, or `none`. */
+  SANDBOX_PRELOAD: z.string().regex(/^[\w.]+(,[\w.]+)*$/, 'must be module names with commas between them, or none').optional(),
   /** Docker Desktop shares no Unix sockets with its host, so there the supervisor is reached through a relay. */
   SANDBOX_TRANSPORT: oneOf(['unix', 'exec']).default(process.platform === 'linux' ? 'unix' : 'exec'),
 })
@@ -45,6 +47,8 @@ export interface LocalConfig {
   /** Event streams that may be open at once. */
   readonly maxOpenStreams: number
   readonly dockerRuntime: string | null
+  /** Python modules that a warm sandbox has imported; null leaves them to the image. */
+  readonly preload: readonly string[] | null
   readonly transport: 'unix' | 'exec'
   /** A run step hands over after this long, milliseconds. */
   readonly stepBudgetMs: number
@@ -78,10 +82,13 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     log: values.CELLBLOCK_LOG,
     maxOpenStreams: values.MAX_OPEN_STREAMS,
     dockerRuntime: values.SANDBOX_DOCKER_RUNTIME ?? null,
+    preload: values.SANDBOX_PRELOAD === undefined ? null : preloadOf(values.SANDBOX_PRELOAD),
     transport: values.SANDBOX_TRANSPORT,
     stepBudgetMs: 50_000,
   }
 }
+
+const preloadOf = (list: string): readonly string[] => (list === 'none' ? [] : list.split(','))
 
 function readFlags(argv: readonly string[]): { readonly data?: string | undefined } {
   try {

@@ -28,6 +28,7 @@ import { listen } from './http-server.ts'
 import { lockDataDir } from './lock-data-dir.ts'
 import { reapStrays, SERVER_LABEL } from './reap-strays.ts'
 import { announceServer } from './server-file.ts'
+import { takeOverJobs } from './take-over-jobs.ts'
 import { createLocalTelemetry } from './telemetry.ts'
 import { startWorkers } from './workers.ts'
 
@@ -95,9 +96,11 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
     runtime: config.dockerRuntime ?? undefined,
     transport: config.transport,
     labels: { [SERVER_LABEL]: String(process.pid) },
+    preload: config.preload ?? undefined,
   })
   await driver.check()
   await reapStrays(docker, stage, systemClock.now())
+  if (config.dataDir !== null) await takeOverJobs(table, systemClock.now())
 
   const workerId = newId('worker')
   const placing: ReconcilerDeps = {

@@ -26,8 +26,10 @@ export function startWorkers(options: {
   readonly steps: Steps
   readonly reconciler: ReconcilerDeps
   readonly telemetry: Telemetry
+  /** How long a message whose step failed stays away, seconds; doubling when absent. */
+  readonly backOffSeconds?: (receives: number) => number
 }): Workers {
-  const { sqs, resources, steps, reconciler, telemetry } = options
+  const { sqs, resources, steps, reconciler, telemetry, backOffSeconds } = options
   const stopping = new AbortController()
   const onError = (queue: QueueName) => (error: unknown, delivery: { readonly receives: number } | null) =>
     telemetry.emit({ event: 'message', outcome: 'error', queue, receives: delivery?.receives ?? null, detail: describe(error) })
@@ -41,6 +43,7 @@ export function startWorkers(options: {
       concurrency: CONCURRENCY[queue],
       signal: stopping.signal,
       onError: onError(queue),
+      ...(backOffSeconds !== undefined && { backOffSeconds }),
     })
   const bury = createDeadLetterStep(reconciler)
   const buryFrom = (queue: QueueName): Promise<void> =>

@@ -1,26 +1,33 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
-let dataDir: string
-let server: LocalServerProcess | null = null
-const start = async (env: Readonly<Record<string, string>> = {}): Promise<LocalServerProcess> =>
-  (server = await startServer({ dataDir, env }))
+interface Restartable extends AsyncDisposable {
+  /** On the folder that the one before it left. */
+  start(): Promise<LocalServerProcess>
+}
 
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'cellblock-restart-'))
-})
-afterEach(async () => {
-  await server?.stop()
-  server = null
-  await rm(dataDir, { recursive: true, force: true })
-})
+async function restartable(): Promise<Restartable> {
+  await using made = new AsyncDisposableStack()
+  const dataDir = await mkdtemp(join(tmpdir(), 'cellblock-restart-'))
+  made.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const everything = made.move()
+  return {
+    async start() {
+      const server = await startServer({ dataDir, env: { SANDBOX_PRELOAD: 'none' } })
+      everything.defer(async () => void (await server.stop()))
+      return server
+    },
+    [Symbol.asyncDispose]: () => everything.disposeAsync(),
+  }
+}
 
-describe('a server that is killed', () => {
-  it('goes on with the code that was running: run once, nothing of its output lost or repeated', async () => {
-    const first = await start()
+describe.concurrent('a server that is killed', () => {
+  it('goes on with the code that was running: run once, nothing of its output lost or repeated', async ({ expect }) => {
+    await using server = await restartable()
+    const first = await server.start()
     const container = await first.native.createContainer()
     await first.native.run(container, 'runs = 0')
     const code =
@@ -29,7 +36,7 @@ describe('a server that is killed', () => {
     for await (const event of first.native.events(id)) if (event.event === 'stdout') break
     await first.kill()
 
-    const second = await start()
+    const second = await server.start()
     const execution = await second.native.ended(id)
     expect(execution).toMatchObject({ status: 'succeeded', stdout: Array.from({ length: 60 }, (_, i) => `${i}\n`).join('') })
     expect(execution.files.map((file) => file.path.replace(/^\/mnt\/data\//, ''))).toEqual(['after.txt'])
@@ -45,8 +52,9 @@ describe('a server that is killed', () => {
     expect((await second.native.run(container, 'print(runs)')).stdout).toBe('1\n')
   }, 120_000)
 
-  it('ends every job that it had accepted, each once and in order', async () => {
-    const first = await start()
+  it('ends every job that it had accepted, each once and in order', async ({ expect }) => {
+    await using server = await restartable()
+    const first = await server.start()
     const containers = await Promise.all([first.native.createContainer('a'), first.native.createContainer('b')])
     const ids: string[] = []
     for (let i = 0; i < 10; i++) {
@@ -56,7 +64,7 @@ describe('a server that is killed', () => {
     }
     await first.kill()
 
-    const second = await start()
+    const second = await server.start()
     const ended = await Promise.all(ids.map((id) => second.native.ended(id)))
     expect(ended.map((execution) => execution.status)).toEqual(ids.map(() => 'succeeded'))
     for (const container of containers) {
@@ -64,13 +72,14 @@ describe('a server that is killed', () => {
     }
   }, 180_000)
 
-  it('says that variables are gone and keeps the files when the sandbox went with it', async () => {
-    const first = await start()
+  it('says that variables are gone and keeps the files when the sandbox went with it', async ({ expect }) => {
+    await using server = await restartable()
+    const first = await server.start()
     const container = await first.native.createContainer()
     await first.native.run(container, 'x = 1\nopen("kept.txt", "w").write("kept")')
     await first.stop()
 
-    const second = await start()
+    const second = await server.start()
     const execution = await second.native.run(container, 'print(open("kept.txt").read(), "x" in globals())')
     expect(execution).toMatchObject({ status: 'succeeded', stdout: 'kept False\n', files: [] })
     expect(execution.lost.map((lost) => lost.what)).toEqual(['variables'])

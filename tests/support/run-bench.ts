@@ -50,7 +50,7 @@ export async function startRunBench(options: { readonly image: string; readonly 
   const storage = await startStorage()
   const { table, queue, objects } = storage
   const supervisor = createSupervisorClient({ link: createLink() })
-  const driver = createDockerDriver({ docker: new Docker(), image: options.image, stage: options.stage, supervisor })
+  const driver = createDockerDriver({ docker: new Docker(), image: options.image, stage: options.stage, supervisor, preload: [] })
   const tenant = newId('tenant')
   const events: WideEvent[] = []
   const common = {

@@ -38,6 +38,7 @@ beforeAll(async () => {
     resources: storage.resources,
     telemetry: deps.telemetry,
     reconciler: deps,
+    backOffSeconds: () => 0,
     steps: {
       turns: async () => undefined,
       placements: async () => undefined,

@@ -23,6 +23,8 @@ export interface ContainerPlan {
   readonly labels?: Readonly<Record<string, string>> | undefined
   /** The engine's runtime, such as `runsc`; its default when absent. */
   readonly runtime?: string | undefined
+  /** Python modules that are imported before the claim; what the image says when absent. */
+  readonly preload?: readonly string[] | undefined
   /** The host's folder for the control socket; absent when the relay is used. */
   readonly controlFolder?: string | undefined
   /** More folders of the host, read-only: `host:sandbox`. For development of the supervisor. */
@@ -39,7 +41,7 @@ export function containerOptions(spec: SandboxSpec, plan: ContainerPlan): Docker
     AttachStdout: false,
     AttachStderr: false,
     Labels: { ...plan.labels, [SANDBOX_LABEL]: spec.sandboxId, [STAGE_LABEL]: plan.stage },
-    Env: Object.entries(supervisorEnv(spec, plan.limits)).map(([name, value]) => `${name}=${value}`),
+    Env: Object.entries(supervisorEnv(spec, plan)).map(([name, value]) => `${name}=${value}`),
     HostConfig: hostConfig(spec, plan),
   }
 }
@@ -86,7 +88,7 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
   }
 }
 
-const supervisorEnv = (spec: SandboxSpec, limits: DockerLimits): Record<string, string> => ({
+const supervisorEnv = (spec: SandboxSpec, { limits, preload }: ContainerPlan): Record<string, string> => ({
   CELLBLOCK_SANDBOX_ID: spec.sandboxId,
   CELLBLOCK_PUBLIC_KEY: spec.publicKey,
   CELLBLOCK_LISTEN: `unix:${CONTROL_SOCKET}`,
@@ -97,6 +99,6 @@ const supervisorEnv = (spec: SandboxSpec, limits: DockerLimits): Record<string, 
     open_files: limits.openFiles,
     file_bytes: LIMITS.maxFileBytes,
     // Nobody waits for one of the pool, so it has the data stack imported; whoever waits imports what the code needs.
-    ...(spec.isAwaited && { preload: [] }),
+    ...(spec.isAwaited ? { preload: [] } : preload && { preload }),
   }),
 })

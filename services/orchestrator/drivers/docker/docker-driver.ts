@@ -22,6 +22,8 @@ export interface DockerDriverOptions {
   readonly controlRoot?: string | undefined
   readonly limits?: Partial<DockerLimits> | undefined
   readonly runtime?: string | undefined
+  /** Python modules that a warm sandbox has imported; what the image says when absent. */
+  readonly preload?: readonly string[] | undefined
   readonly labels?: Readonly<Record<string, string>> | undefined
   /** `exec` for engines that share no sockets with their host (Docker Desktop). */
   readonly transport?: 'unix' | 'exec' | undefined
@@ -72,6 +74,7 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
         seccompProfile,
         controlFolder: folder,
         runtime: options.runtime,
+        preload: options.preload,
         labels: options.labels,
         readOnlyBinds: options.readOnlyBinds,
       }

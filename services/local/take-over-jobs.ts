@@ -1,0 +1,40 @@
+import { NUDGE_AFTER_MS } from '../core/accept-execution.ts'
+import { hasEnded, type Execution } from '../core/execution.ts'
+import { LEASE_MS } from '../core/lease.ts'
+import { SANDBOX_CHECK_MS } from '../core/new-sandbox.ts'
+import type { LeasedStore, Table } from '../core/ports/table.ts'
+import { hasResponseEnded, type Response } from '../core/response.ts'
+import { SANDBOX_STATES } from '../core/sandbox.ts'
+
+/** More than one server's queues ever hold; what is left over is found when its own time comes. */
+const MAX_ROWS = 20_000
+
+/** How far in the future a row may be due that somebody worked on a moment ago, milliseconds. */
+const SOON_MS = Math.max(LEASE_MS, NUDGE_AFTER_MS, SANDBOX_CHECK_MS)
+
+/**
+ * Makes every job and every sandbox of a server that is gone due at once. Whoever holds the lock of the data folder knows that the holders of
+ * all leases are dead, so nobody has to wait until the leases end; should one live after all, its fencing number refuses it as ever. Answers
+ * how many jobs there are.
+ */
+export async function takeOverJobs(table: Pick<Table, 'due' | 'executions' | 'responses' | 'sandboxes'>, now: number): Promise<number> {
+  let jobs = 0
+  for (const { kind, tenant, id } of await table.due(now + SOON_MS, MAX_ROWS)) {
+    if (kind === 'execution') {
+      const row = await table.executions.get(tenant, id)
+      if (row !== null && !hasEnded(row.status)) jobs += await makeDue(table.executions, row, now)
+    } else if (kind === 'response') {
+      const row = await table.responses.get(tenant, id)
+      if (row !== null && !hasResponseEnded(row.status)) jobs += await makeDue(table.responses, row, now)
+    } else if (kind === 'sandbox') {
+      await table.sandboxes.move(id, SANDBOX_STATES, { dueAt: now })
+    }
+  }
+  return jobs
+}
+
+async function makeDue<Row extends Execution | Response>(store: LeasedStore<Row>, row: Row, now: number): Promise<1> {
+  if (row.lease === null) await store.postpone(row.tenant, row.id, now)
+  else await store.commit(row.tenant, row.id, row.fence, {}, { release: true, dueAt: now })
+  return 1
+}

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LEASE_MS } from '../../../services/core/lease.ts'
+import { takeOverJobs } from '../../../services/local/take-over-jobs.ts'
+import { executionRow, responseRow, sandboxRow } from '../../support/rows.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+
+let storage: Storage
+beforeAll(async () => {
+  storage = await startStorage()
+})
+afterAll(() => storage.stop())
+
+const now = Date.now()
+const lease = (owner: string, at = now) => ({ owner, now: at, expiresAt: at + LEASE_MS })
+/** What the reconciler would find at this moment. */
+const due = async (at: number) => (await storage.table.due(at, 100)).map(({ id }) => id)
+
+describe('the jobs of a server that is gone', () => {
+  it('are due at once, free to take, and closed to whoever held them', async () => {
+    const { executions, responses, sandboxes } = storage.table
+    const held = executionRow({ dueAt: now + 10_000 })
+    const waiting = executionRow({ dueAt: now + 10_000 })
+    const ended = executionRow({ dueAt: now + 10_000 })
+    const turn = responseRow({ dueAt: now + 10_000 })
+    for (const row of [held, waiting, ended]) await executions.create(row)
+    await responses.create(turn)
+    const starting = sandboxRow({ state: 'starting', dueAt: now + 10_000 })
+    await sandboxes.create(starting)
+    const dead = await executions.take(held.tenant, held.id, lease('dead'))
+    const deadTurn = await responses.take(turn.tenant, turn.id, lease('dead'))
+    const last = await executions.take(ended.tenant, ended.id, lease('dead'))
+    if (dead.kind !== 'taken' || deadTurn.kind !== 'taken' || last.kind !== 'taken') throw new Error('It could not be taken')
+    await executions.commit(ended.tenant, ended.id, last.row.fence, { status: 'succeeded' })
+    expect(await due(now)).toEqual([])
+    expect(await executions.take(held.tenant, held.id, lease('next'))).toMatchObject({ kind: 'busy' })
+
+    expect(await takeOverJobs(storage.table, now)).toBe(3)
+
+    expect((await due(now)).toSorted()).toEqual([held.id, waiting.id, turn.id, starting.id].toSorted())
+    expect(await executions.take(held.tenant, held.id, lease('next'))).toMatchObject({ kind: 'taken', row: { fence: dead.row.fence + 1 } })
+    expect(await responses.take(turn.tenant, turn.id, lease('next'))).toMatchObject({ kind: 'taken' })
+    expect(await executions.commit(held.tenant, held.id, dead.row.fence, { status: 'succeeded' })).toBeNull()
+  })
+})
