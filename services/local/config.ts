@@ -26,7 +26,10 @@ const LocalEnv = z.object({
   SANDBOX_DRIVER: oneOf(['docker', 'fargate']).default('docker'),
   SANDBOX_DOCKER_RUNTIME: z.string().optional(),
   /** Python modules that a warm sandbox has imported, such as `numpy,pandas`, or `none`. */
-  SANDBOX_PRELOAD: z.string().regex(/^[\w.]+(,[\w.]+)*$/, 'must be module names with commas between them, or none').optional(),
+  SANDBOX_PRELOAD: z
+    .string()
+    .regex(/^[\w.]+(,[\w.]+)*$/, 'must be module names with commas between them, or none')
+    .optional(),
   /** Docker Desktop shares no Unix sockets with its host, so there the supervisor is reached through a relay. */
   SANDBOX_TRANSPORT: oneOf(['unix', 'exec']).default(process.platform === 'linux' ? 'unix' : 'exec'),
 })

@@ -33,7 +33,13 @@ let ahead = 0
 beforeAll(async () => {
   storage = await startStorage()
   const supervisor = createSupervisorClient({ link: createLink() })
-  const driver = createDockerDriver({ docker: new Docker(), image: inject('sandboxImage'), stage: `crash-test-${process.pid}`, supervisor, preload: [] })
+  const driver = createDockerDriver({
+    docker: new Docker(),
+    image: inject('sandboxImage'),
+    stage: `crash-test-${process.pid}`,
+    supervisor,
+    preload: [],
+  })
   const common = {
     table: storage.table,
     queue: storage.queue,
