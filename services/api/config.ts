@@ -42,6 +42,8 @@ export const ApiEnv = z.object({
   PLACEMENTS_QUEUE_URL: z.string().min(1),
   /** Names of the models, comma-separated. */
   MODEL_NAMES: z.string().default('demo'),
+  /** Types of the chat worker's tools, comma-separated. */
+  TOOL_TYPES: z.string().default(''),
   PUBLIC_URL: z.string().optional(),
   TRUST_PROXY: flag.optional(),
   MAX_OPEN_STREAMS: z.coerce.number().int().positive().optional(),
@@ -57,6 +59,7 @@ export interface LambdaConfig {
   readonly bucket: string
   readonly queueUrls: Readonly<Record<QueueName, string>>
   readonly models: readonly string[]
+  readonly toolTypes: readonly string[]
   readonly api: ApiConfig
 }
 
@@ -68,9 +71,8 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
     tableName: parsed.TABLE_NAME,
     bucket: parsed.BUCKET_NAME,
     queueUrls: { turns: parsed.TURNS_QUEUE_URL, executions: parsed.EXECUTIONS_QUEUE_URL, placements: parsed.PLACEMENTS_QUEUE_URL },
-    models: parsed.MODEL_NAMES.split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== ''),
+    models: namesIn(parsed.MODEL_NAMES),
+    toolTypes: namesIn(parsed.TOOL_TYPES),
     api: ApiConfig.parse({
       publicUrl: parsed.PUBLIC_URL ?? null,
       trustProxy: parsed.TRUST_PROXY ?? false,
@@ -79,3 +81,9 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
     }),
   }
 }
+
+const namesIn = (list: string): readonly string[] =>
+  list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')

@@ -28,6 +28,8 @@ export interface ApiPorts {
   readonly clock: Clock
   readonly telemetry: Telemetry
   readonly models: { list(): readonly ModelEntry[]; has(id: string): boolean }
+  /** Types of this server's tools besides the interpreter and functions. */
+  readonly toolTypes: readonly string[]
   readonly readiness: () => Promise<Readiness>
   readonly config: ApiConfig
 }

@@ -28,6 +28,7 @@ const app = createApp({
   clock: systemClock,
   telemetry: jsonLog,
   models: namedModels(config.models, systemClock.now()),
+  toolTypes: config.toolTypes,
   readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),
   config: config.api,
 })

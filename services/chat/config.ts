@@ -101,6 +101,8 @@ export const ChatEnv = z.object({
   PLACEMENTS_QUEUE_URL: z.string().min(1),
   MODELS_SECRET_ARN: z.string().min(1),
   CELLBLOCK_MODELS: z.string().optional(),
+  /** Folder of the operator's tools in the bundle. */
+  CELLBLOCK_TOOLS: z.string().optional(),
 })
 export type ChatEnv = z.input<typeof ChatEnv>
 
@@ -109,9 +111,15 @@ export const chatEnvFromEnv = (env: Env = process.env): z.output<typeof ChatEnv>
 
 /** The models, with the keys of the secret's JSON object `{"<name>": "<key>"}` where CELLBLOCK_MODELS and OPENAI_* name them. */
 export function chatConfigFromSecret(secret: string, cellblockModels: string | undefined): ChatConfig {
+  const keys = keysOfSecret(secret)
+  return chatConfigFromEnv({ ...(cellblockModels === undefined ? {} : { CELLBLOCK_MODELS: cellblockModels }), ...keys }, 'leave_out')
+}
+
+/** The keys of models and tools by their names. Throws an Error that says what the secret has to be. */
+export function keysOfSecret(secret: string): Readonly<Record<string, string>> {
   const parsed = z.record(z.string(), z.string()).safeParse(parseJson(secret))
   if (!parsed.success) throw new Error('The secret of the model keys is not a JSON object of strings such as {"OPENAI_API_KEY": "…"}.')
-  return chatConfigFromEnv({ ...(cellblockModels === undefined ? {} : { CELLBLOCK_MODELS: cellblockModels }), ...parsed.data }, 'leave_out')
+  return parsed.data
 }
 
 function parseJson(text: string): unknown {

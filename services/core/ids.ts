@@ -19,6 +19,7 @@ export const ID_PREFIXES = {
   message: 'msg_',
   call: 'ci_',
   functionCall: 'fc_',
+  search: 'ws_',
   request: 'req_',
   worker: 'wrk_',
 } as const

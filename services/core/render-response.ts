@@ -88,8 +88,23 @@ export function renderItem(item: ResponseItem, options: RenderOptions): Record<s
         name: item.name,
         arguments: item.arguments,
         status: item.status,
-        ...(item.output === null ? {} : { x_cellblock: { output: item.output } }),
+        ...(item.output === null
+          ? {}
+          : { x_cellblock: { output: item.output, ...(item.sources === undefined ? {} : { sources: item.sources }) } }),
       }
+    case 'web_search_call': {
+      const query = queryOf(item.arguments)
+      const sources = options.include.includes('web_search_call.action.sources')
+        ? { sources: item.sources.map(({ url }) => ({ type: 'url', url })) }
+        : {}
+      return {
+        id: item.id,
+        type: 'web_search_call',
+        status: item.status,
+        action: { type: 'search', query, queries: query === '' ? [] : [query], ...sources },
+        x_cellblock: { call_id: item.callId, ...(item.output === null ? {} : { output: item.output, sources: item.sources }) },
+      }
+    }
     case 'code_interpreter_call': {
       const shown = options.include.includes('code_interpreter_call.outputs') && item.outcome !== null
       return {
@@ -116,14 +131,28 @@ export const renderContentPart = (item: {
     : { type: 'output_text', text: item.text, annotations: item.citations.map(renderCitation), logprobs: [] }
 
 /** Indexes count UTF-16 code units, as JavaScript's `slice` does. */
-export const renderCitation = (citation: Citation): Wire => ({
-  type: 'container_file_citation',
-  container_id: citation.containerId,
-  file_id: citation.fileId,
-  filename: citation.filename,
-  start_index: citation.startIndex,
-  end_index: citation.endIndex,
-})
+export function renderCitation(citation: Citation): Wire {
+  const place = { start_index: citation.startIndex, end_index: citation.endIndex }
+  return 'url' in citation
+    ? { type: 'url_citation', url: citation.url, title: citation.title, ...place }
+    : {
+        type: 'container_file_citation',
+        container_id: citation.containerId,
+        file_id: citation.fileId,
+        filename: citation.filename,
+        ...place,
+      }
+}
+
+/** What a search asks for; empty while the model has not written it. */
+function queryOf(args: string): string {
+  try {
+    const { query } = JSON.parse(args) as { readonly query?: unknown }
+    return typeof query === 'string' ? query : ''
+  } catch {
+    return ''
+  }
+}
 
 function renderOutputs(outcome: CallOutcome): readonly Wire[] {
   const logs = outcome.logs === '' ? [] : [{ type: 'logs', logs: outcome.logs }]

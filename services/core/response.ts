@@ -3,6 +3,7 @@ import type { ExecutionFile } from './file.ts'
 import type { Lease } from './lease.ts'
 import { LIMITS, type MemoryTier } from './limits.ts'
 import type { MimeBundle } from './outputs.ts'
+import type { Source } from './ports/tool.ts'
 import type { ResponseEvent } from './events.ts'
 
 export const RESPONSE_STATUSES = ['queued', 'in_progress', 'completed', 'failed', 'incomplete', 'cancelled'] as const
@@ -47,13 +48,18 @@ export interface InterpreterRequest {
   readonly fileIds: readonly string[]
 }
 
-export interface Citation {
-  readonly containerId: string
-  readonly fileId: string
-  readonly filename: string
+/** A place of an answer's text that names a file of a container, or a page that a tool found. */
+export type Citation = FileCitation | UrlCitation
+interface Place {
   readonly startIndex: number
   readonly endIndex: number
 }
+export interface FileCitation extends Place {
+  readonly containerId: string
+  readonly fileId: string
+  readonly filename: string
+}
+export interface UrlCitation extends Place, Source {}
 
 export type CallStatus = 'in_progress' | 'interpreting' | 'completed' | 'incomplete' | 'failed'
 
@@ -107,7 +113,30 @@ export type ResponseItem =
       readonly status: 'completed' | 'incomplete'
       /** What a tool of this server answered; null for a function of the caller, who answers it with the next request. */
       readonly output: string | null
+      /** Pages that the output draws on. */
+      readonly sources?: readonly Source[]
     }
+  | SearchItem
+
+/** A call of the web search, which has an item of its own on the wire. */
+export interface SearchItem {
+  readonly type: 'web_search_call'
+  readonly id: string
+  readonly callId: string
+  /** JSON as the model wrote it. */
+  readonly arguments: string
+  readonly status: 'in_progress' | 'searching' | 'completed' | 'incomplete' | 'failed'
+  /** What the model was told; null until the search has ended. */
+  readonly output: string | null
+  readonly sources: readonly Source[]
+}
+
+/** Whether a tool of this server has this call to answer and has not yet. */
+export function isOpenCall(item: ResponseItem, request: Pick<ResponseRequest, 'tools'>): boolean {
+  if (item.type === 'web_search_call') return item.status === 'in_progress' || item.status === 'searching'
+  if (item.type !== 'function_call' || item.status !== 'completed' || item.output !== null) return false
+  return !request.tools.some((tool) => tool['type'] === 'function' && tool['name'] === item.name)
+}
 
 export interface ResponseUsage {
   readonly inputTokens: number

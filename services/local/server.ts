@@ -4,6 +4,8 @@ import { ApiConfig } from '../api/config.ts'
 import { checkParts } from '../api/readiness.ts'
 import { createModelCatalogue } from '../chat/models/catalogue.ts'
 import { chatConfigFromEnv } from '../chat/config.ts'
+import { toolConfigFromEnv } from '../chat/tools/config.ts'
+import { createTools, typesOf } from '../chat/tools/create-tools.ts'
 import { createTurnStep } from '../chat/turn-step.ts'
 import { newId } from '../core/ids.ts'
 import { systemClock } from '../core/ports/clock.ts'
@@ -113,13 +115,14 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   }
   const pool = createPool(placing)
   const models = createModelCatalogue(chatConfigFromEnv())
+  const tools = await createTools(toolConfigFromEnv())
   const workers = startWorkers({
     sqs: clients.sqs,
     resources,
     telemetry,
     reconciler: placing,
     steps: {
-      turns: createTurnStep({ ...common, models, workerId }),
+      turns: createTurnStep({ ...common, models, tools, workerId }),
       executions: createRunStep({
         ...common,
         supervisor,
@@ -141,6 +144,7 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   const app = createApp({
     ...common,
     models,
+    toolTypes: typesOf(tools),
     readiness: () =>
       checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check(), driver: () => driver.check() }),
     config: ApiConfig.parse({ publicUrl: config.publicUrl, maxOpenStreams: config.maxOpenStreams }),

@@ -37,7 +37,9 @@ export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | '
 }
 
 /** The API over real HTTP, on the embedded emulators and without workers: a test moves rows through the table, as a worker would. */
-export async function startApi(options: { readonly config?: Partial<ApiConfig> } = {}): Promise<TestApi> {
+export async function startApi(
+  options: { readonly config?: Partial<ApiConfig>; readonly toolTypes?: readonly string[] } = {},
+): Promise<TestApi> {
   const emulators = await startEmulators({ dataDir: null, log: (error) => console.error(error) })
   const clients = createStorageClients({
     region: emulators.region,
@@ -61,6 +63,7 @@ export async function startApi(options: { readonly config?: Partial<ApiConfig> }
     clock: systemClock,
     telemetry: { emit: (event) => void events.push(event) },
     models: { list: () => models, has: (id) => id === 'demo' },
+    toolTypes: options.toolTypes ?? [],
     readiness: async () => readiness,
     config: ApiConfig.parse(options.config ?? {}),
   })

@@ -23,8 +23,7 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
     throw new ServiceError('invalid_request', 'A background response is read later, so it has to be stored. Leave store out.', {
       param: 'store',
     })
-  checkTools(body)
-  const attached = await findAttached(call)
+  const [attached] = await Promise.all([findAttached(call), checkTools(call)])
   const [interpreter] = await Promise.all([
     findInterpreter(call, [...attached.keys()]),
     conversationId === null ? null : conversationOf(call, conversationId, 'conversation'),
@@ -67,18 +66,24 @@ function echoedFields(body: CreateResponse): ResponseRequest['echoed'] {
 export const conversationIdOf = ({ conversation }: CreateResponse): string | null =>
   typeof conversation === 'string' ? conversation : (conversation?.id ?? null)
 
-/** A tool that is not here would be a promise to the model that nobody keeps. */
-function checkTools(body: CreateResponse): void {
-  for (const [index, tool] of (body.tools ?? []).entries()) {
+/** A tool that is not here, or not for this tenant, would be a promise to the model that nobody keeps. */
+async function checkTools({ body, deps, caller }: ResponseCall): Promise<void> {
+  const wanted = body.tools ?? []
+  for (const [index, tool] of wanted.entries()) {
     if (tool.type === 'code_interpreter') within(`tools[${index}]`, () => validate(CodeInterpreterTool, tool, 'body'))
     else if (tool.type === 'function') within(`tools[${index}]`, () => validate(FunctionTool, tool, 'body'))
-    else
-      throw new ServiceError(
-        'unsupported_value',
-        `Tools of type ${JSON.stringify(tool.type.slice(0, 60))} are not supported. Use code_interpreter or function.`,
-        { param: `tools[${index}].type` },
-      )
+    else if (!deps.toolTypes.includes(tool.type)) {
+      const known = ['code_interpreter', 'function', ...deps.toolTypes].join(', ')
+      const sentence = `Tools of type ${JSON.stringify(tool.type.slice(0, 60))} are not offered here. Use one of ${known}.`
+      throw new ServiceError('unsupported_value', sentence, { param: `tools[${index}].type` })
+    }
   }
+  if (wanted.every((tool) => tool.type === 'function')) return
+  const off = (await deps.table.tenants.get(caller.tenant))?.policy?.toolsOff ?? []
+  const index = wanted.findIndex((tool) => off.includes(tool.type))
+  if (index === -1) return
+  const sentence = `Tools of type ${JSON.stringify(wanted[index]?.type)} are switched off for this account. Leave it out, or ask the operator.`
+  throw new ServiceError('unsupported_value', sentence, { param: `tools[${index}].type` })
 }
 
 function within(path: string, check: () => unknown): void {

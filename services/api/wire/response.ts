@@ -56,13 +56,19 @@ export const CreateResponse = z
     instructions: z.string().nullish(),
     tools: atMost(128, z.array(Tool))
       .nullish()
-      .openapi({ description: '`code_interpreter` and `function`; others are refused with `unsupported_value`.' }),
+      .openapi({
+        description:
+          '`code_interpreter`, `function`, and what the operator offers, such as `web_search`; others are refused with `unsupported_value`.',
+      }),
     tool_choice: z
       .union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.string() })], 'give "auto", "none", "required" or {"type": …}')
       .nullish(),
     include: atMost(32, z.array(z.string().max(200)))
       .nullish()
-      .openapi({ description: '`code_interpreter_call.outputs` for the outputs in each call.' }),
+      .openapi({
+        description:
+          '`code_interpreter_call.outputs` for the outputs in each call, `web_search_call.action.sources` for the pages that a search found.',
+      }),
     stream: z.boolean().nullish(),
     store: z.boolean().nullish(),
     background: z.boolean().nullish(),
@@ -98,7 +104,9 @@ export const ResponseBody = z
     status: z.enum(RESPONSE_STATUSES),
     background: z.boolean(),
     model: z.string(),
-    output: z.array(z.looseObject({ id: z.string(), type: z.enum(['message', 'code_interpreter_call', 'function_call']) })),
+    output: z.array(
+      z.looseObject({ id: z.string(), type: z.enum(['message', 'code_interpreter_call', 'function_call', 'web_search_call']) }),
+    ),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     incomplete_details: z.object({ reason: z.string() }).nullable(),
     previous_response_id: z.string().nullable(),

@@ -3,6 +3,7 @@ import type { ModelDelta, ModelToolCall } from '../../core/ports/chat-model.ts'
 import type { ResponseItem } from '../../core/response.ts'
 import type { Fact, Urgency } from '../events/event-writer.ts'
 import { itemDelta, itemDone, itemStarted, itemWritten, type MessageItem } from '../events/item-events.ts'
+import type { Source } from '../../core/ports/tool.ts'
 import { AnswerText, type NameableFile } from './answer-text.ts'
 import { fencedPython } from './fenced-code.ts'
 import { OpenCall, type CallKind } from './open-call.ts'
@@ -11,6 +12,8 @@ export interface AnswerSetting {
   /** The `output_index` of the first item. */
   readonly firstIndex: number
   readonly files: readonly NameableFile[]
+  /** Pages that tools have found in this turn. */
+  readonly sources: readonly Source[]
   readonly containerId: string
   /** The turn ends with this answer, whatever it calls. */
   readonly isLast: boolean
@@ -76,7 +79,7 @@ export class AnswerStream {
     call.add({ type: 'tool_call', index: 0, id: null, name: null, arguments: JSON.stringify({ code }) })
     const item = call.begin('code', this.#setting.containerId)
     call.slot = this.#open(item)
-    this.#setting.emit(itemDelta(this.#indexOf(call.slot), item, call.take()), 'now')
+    if (item.type === 'code_interpreter_call') this.#setting.emit(itemDelta(this.#indexOf(call.slot), item, call.take()), 'now')
     this.#closeCall(call, false)
   }
 
@@ -94,7 +97,7 @@ export class AnswerStream {
         phase: null,
         isRefusal,
       }
-      this.#message = { slot: this.#open(item), item, text: new AnswerText(this.#setting.files) }
+      this.#message = { slot: this.#open(item), item, text: new AnswerText(this.#setting.files, this.#setting.sources) }
     }
     const { slot, item, text: answer } = this.#message
     const isFirst = answer.text === ''
@@ -128,7 +131,7 @@ export class AnswerStream {
     if (call.slot === null && call.name !== null) await this.#startCall(call, call.name)
     const piece = call.take()
     const { item } = call
-    if (piece === '' || call.slot === null || item === null) return
+    if (piece === '' || call.slot === null || item === null || item.type === 'web_search_call') return
     this.#setting.emit(itemDelta(this.#indexOf(call.slot), item, piece), call.isFirstPiece() ? 'now' : 'paced')
   }
 
@@ -149,7 +152,7 @@ export class AnswerStream {
     const isWhole = !isCut && this.#finish !== 'length' && this.#finish !== 'content_filter'
     const { item, rest } = call.close(isWhole)
     const index = this.#indexOf(call.slot)
-    if (rest !== '') this.#setting.emit(itemDelta(index, item, rest), 'paced')
+    if (rest !== '' && item.type !== 'web_search_call') this.#setting.emit(itemDelta(index, item, rest), 'paced')
     this.#put(call.slot, item)
   }
 
@@ -165,7 +168,7 @@ export class AnswerStream {
     const index = this.#indexOf(slot)
     for (const fact of itemWritten(index, item)) this.#setting.emit(fact, 'paced')
     const waits =
-      item.type === 'code_interpreter_call'
+      item.type === 'code_interpreter_call' || item.type === 'web_search_call'
         ? item.status === 'in_progress'
         : item.type === 'function_call' && this.#setting.kindOf(item.name) === 'server'
     if (!waits || item.status === 'incomplete') this.#setting.emit(itemDone(index, item, { include: [] }), 'paced')

@@ -1,4 +1,5 @@
 import { fileName } from '../../core/file-path.ts'
+import type { Source } from '../../core/ports/tool.ts'
 import type { Citation } from '../../core/response.ts'
 import { PathScanner } from './path-scanner.ts'
 
@@ -16,11 +17,13 @@ export interface NameableFile {
 /** The text of one message as it grows: paths of known files become links, and each place that names one is cited. */
 export class AnswerText {
   readonly #files: ReadonlyMap<string, NameableFile>
+  readonly #sources: ReadonlyMap<string, Source>
   readonly #scanner: PathScanner
   #text = ''
   readonly #citations: Citation[] = []
 
-  constructor(files: readonly NameableFile[]) {
+  constructor(files: readonly NameableFile[], sources: readonly Source[] = []) {
+    this.#sources = new Map(sources.map((source) => [source.url, source]))
     this.#files = new Map(files.map((file) => [file.path, file]))
     this.#scanner = new PathScanner([...this.#files.keys()])
   }
@@ -34,6 +37,7 @@ export class AnswerText {
   async end(): Promise<string> {
     const rest = await this.#add(this.#scanner.end())
     this.#citeNames()
+    this.#citeSources()
     this.#citations.sort((a, b) => a.startIndex - b.startIndex)
     return rest
   }
@@ -66,17 +70,38 @@ export class AnswerText {
   #citeNames(): void {
     for (const file of this.#files.values()) {
       const name = fileName(file.path)
-      if (!file.isFresh || !name.includes('.') || this.#citations.some((citation) => citation.fileId === file.fileId)) continue
+      if (
+        !file.isFresh ||
+        !name.includes('.') ||
+        this.#citations.some((citation) => 'fileId' in citation && citation.fileId === file.fileId)
+      )
+        continue
       const start = this.#placeOf(name)
       if (start !== null) this.#cite(file, start, name.length)
     }
+  }
+
+  /** A page that a tool found is cited wherever the text has its address. */
+  #citeSources(): void {
+    for (const { url, title } of this.#sources.values()) {
+      for (let at = this.#text.indexOf(url); at >= 0; at = this.#text.indexOf(url, at + url.length)) {
+        const end = at + url.length
+        // A longer address is another page; a mark at the end of a sentence is none.
+        const isWhole = !/^(?:[\w/?#&=%~+@-]|[.,:;!][\w/?#&=%~+@-])/.test(this.#text.slice(end, end + 2))
+        if (isWhole && this.#isFree(at, end)) this.#citations.push({ url, title, startIndex: at, endIndex: end })
+      }
+    }
+  }
+
+  #isFree(start: number, end: number): boolean {
+    return !this.#citations.some((citation) => start < citation.endIndex && end > citation.startIndex)
   }
 
   #placeOf(name: string): number | null {
     for (let at = this.#text.indexOf(name); at >= 0; at = this.#text.indexOf(name, at + 1)) {
       const end = at + name.length
       const isWhole = !/[\w./%-]/.test(this.#text[at - 1] ?? ' ') && !/^(?:[\w/%-]|\.\w)/.test(this.#text.slice(end, end + 2))
-      if (isWhole && !this.#citations.some((citation) => at < citation.endIndex && end > citation.startIndex)) return at
+      if (isWhole && this.#isFree(at, end)) return at
     }
     return null
   }

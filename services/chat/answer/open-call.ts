@@ -1,11 +1,13 @@
 import { newId } from '../../core/ids.ts'
 import type { ModelDelta, ModelToolCall } from '../../core/ports/chat-model.ts'
+import type { SearchItem } from '../../core/response.ts'
 import type { CodeItem, FunctionItem } from '../events/item-events.ts'
 import { failedCall } from '../outcome/failed-call.ts'
 import { CodeArgumentReader } from './code-argument.ts'
 
-/** `code` runs in the container, `server` is answered by a tool of this server, `caller` by the caller. */
-export type CallKind = 'code' | 'server' | 'caller'
+/** `code` runs in the container, `server` and `search` are answered by a tool of this server, `caller` by the caller. */
+export type CallKind = 'code' | 'server' | 'search' | 'caller'
+type CallItem = CodeItem | FunctionItem | SearchItem
 
 /** A tool call that the model is writing. */
 export class OpenCall {
@@ -16,7 +18,7 @@ export class OpenCall {
   #raw = ''
   #fresh = ''
   #pieces = 0
-  #item: CodeItem | FunctionItem | null = null
+  #item: CallItem | null = null
   readonly #code = new CodeArgumentReader()
 
   add(delta: Extract<ModelDelta, { type: 'tool_call' }>): void {
@@ -29,7 +31,7 @@ export class OpenCall {
   get name(): string | null {
     return this.#name
   }
-  get item(): CodeItem | FunctionItem | null {
+  get item(): CallItem | null {
     return this.#item
   }
 
@@ -37,26 +39,28 @@ export class OpenCall {
     return id !== '' && this.#id !== null && this.#id !== id
   }
 
-  begin(kind: CallKind, containerId: string): CodeItem | FunctionItem {
+  begin(kind: CallKind, containerId: string): CallItem {
     const callId = (this.#id ??= newId('functionCall').replace('fc_', 'call_'))
     this.#item =
-      kind === 'code'
-        ? { type: 'code_interpreter_call', id: newId('call'), callId, containerId, code: '', status: 'in_progress', outcome: null }
-        : {
-            type: 'function_call',
-            id: newId('functionCall'),
-            callId,
-            name: this.#name ?? '',
-            arguments: '',
-            status: 'completed',
-            output: null,
-          }
+      kind === 'search'
+        ? { type: 'web_search_call', id: newId('search'), callId, arguments: '', status: 'in_progress', output: null, sources: [] }
+        : kind === 'code'
+          ? { type: 'code_interpreter_call', id: newId('call'), callId, containerId, code: '', status: 'in_progress', outcome: null }
+          : {
+              type: 'function_call',
+              id: newId('functionCall'),
+              callId,
+              name: this.#name ?? '',
+              arguments: '',
+              status: 'completed',
+              output: null,
+            }
     return this.#item
   }
 
-  /** What a reader may see of the new arguments: code as it will run, or the JSON of a function's arguments. */
+  /** What a reader may see of the new arguments: code as it will run, or the JSON of a function's arguments; nothing of a search's. */
   take(): string {
-    if (this.#item === null) return ''
+    if (this.#item === null || this.#item.type === 'web_search_call') return ''
     const fresh = this.#fresh
     this.#fresh = ''
     const piece = this.#item.type === 'code_interpreter_call' ? this.#code.push(fresh) : fresh
@@ -69,11 +73,13 @@ export class OpenCall {
   }
 
   /** The finished item and what of its text was not handed out before. */
-  close(isWhole: boolean): { readonly item: CodeItem | FunctionItem; readonly rest: string } {
+  close(isWhole: boolean): { readonly item: CallItem; readonly rest: string } {
     const item = this.#item
     if (item === null) throw new Error('A call that was never begun cannot be closed')
     if (item.type === 'function_call')
       return { item: { ...item, arguments: this.#raw, status: isWhole ? 'completed' : 'incomplete' }, rest: '' }
+    if (item.type === 'web_search_call')
+      return { item: { ...item, arguments: this.#raw, status: isWhole ? 'in_progress' : 'incomplete' }, rest: '' }
     const { given } = this.#code
     if (!isWhole) return { item: { ...item, code: given, status: 'incomplete' }, rest: '' }
     const argument = this.#code.finish()

@@ -1,6 +1,7 @@
 import type { ModelContentPart } from '../../core/ports/chat-model.ts'
 import type { ResponseRequest } from '../../core/response.ts'
 import { PYTHON } from '../tools/python.ts'
+import { WEB_SEARCH } from '../tools/web-search.ts'
 import type { Entry } from './entry.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -35,6 +36,15 @@ function entriesOf(item: Wire): Entry[] {
       return [
         { kind: 'call', call: { id: callId, name: PYTHON, arguments: JSON.stringify({ code: text(item['code']) }) } },
         { kind: 'result', callId, text: logs.join('\n') || '(its output was not kept)' },
+      ]
+    }
+    case 'web_search_call': {
+      const callId = text(item['id'])
+      const action = item['action'] as Wire | undefined
+      const extra = item['x_cellblock'] as Wire | undefined
+      return [
+        { kind: 'call', call: { id: callId, name: WEB_SEARCH, arguments: JSON.stringify({ query: text(action?.['query']) }) } },
+        { kind: 'result', callId, text: text(extra?.['output']) || '(its results were not kept)' },
       ]
     }
     default:

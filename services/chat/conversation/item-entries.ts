@@ -1,6 +1,7 @@
 import type { ResponseItem } from '../../core/response.ts'
 import type { MessageItem } from '../events/item-events.ts'
 import { PYTHON } from '../tools/python.ts'
+import { WEB_SEARCH } from '../tools/web-search.ts'
 import type { Entry } from './entry.ts'
 
 /**
@@ -25,6 +26,12 @@ export function itemEntries(items: readonly ResponseItem[], hasEnded: boolean, p
         const call: Entry = { kind: 'call', call: { id: item.callId, name: item.name, arguments: item.arguments || '{}' } }
         return item.output === null ? [call] : [call, { kind: 'result', callId: item.callId, text: item.output }]
       }
+      case 'web_search_call':
+        if (item.output === null) return []
+        return [
+          { kind: 'call', call: { id: item.callId, name: WEB_SEARCH, arguments: item.arguments || '{}' } },
+          { kind: 'result', callId: item.callId, text: item.output },
+        ]
     }
   })
 }
@@ -32,6 +39,7 @@ export function itemEntries(items: readonly ResponseItem[], hasEnded: boolean, p
 function withPaths(item: MessageItem, pathOf: (fileId: string) => string | null): string {
   let text = item.text
   for (const citation of item.citations.toReversed()) {
+    if ('url' in citation) continue
     const written = text.slice(citation.startIndex, citation.endIndex)
     if (!/^https?:\/\//.test(written)) continue
     text = `${text.slice(0, citation.startIndex)}sandbox:/mnt/data/${pathOf(citation.fileId) ?? citation.filename}${text.slice(citation.endIndex)}`

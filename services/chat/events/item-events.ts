@@ -1,5 +1,5 @@
 import { renderCitation, renderContentPart, renderItem, type RenderOptions } from '../../core/render-response.ts'
-import type { ResponseItem } from '../../core/response.ts'
+import type { ResponseItem, SearchItem } from '../../core/response.ts'
 import type { Fact } from './event-writer.ts'
 
 export type MessageItem = Extract<ResponseItem, { type: 'message' }>
@@ -10,6 +10,7 @@ const NOTHING: RenderOptions = { include: [] }
 const CODE = 'response.code_interpreter_call_code'
 const CALL = 'response.code_interpreter_call'
 const ARGUMENTS = 'response.function_call_arguments'
+const SEARCH = 'response.web_search_call'
 
 /** What the stream says when an item appears, in the wire's order. `index` is its `output_index`. */
 export function itemStarted(index: number, item: ResponseItem): Fact[] {
@@ -27,11 +28,13 @@ export function itemStarted(index: number, item: ResponseItem): Fact[] {
       return [added(index, { ...renderItem(item, NOTHING), code: '', status: 'in_progress' }), { type: `${CALL}.in_progress`, data: at }]
     case 'function_call':
       return [added(index, { ...renderItem(item, NOTHING), arguments: '', status: 'in_progress' })]
+    case 'web_search_call':
+      return [added(index, renderItem(item, NOTHING)), { type: `${SEARCH}.in_progress`, data: at }]
   }
 }
 
-/** A piece of an item's text, code or arguments. */
-export function itemDelta(index: number, item: ResponseItem, delta: string): Fact {
+/** A piece of an item's text, code or arguments. A search has none on the wire. */
+export function itemDelta(index: number, item: Exclude<ResponseItem, SearchItem>, delta: string): Fact {
   const at = { output_index: index, item_id: item.id }
   switch (item.type) {
     case 'message':
@@ -67,6 +70,8 @@ export function itemWritten(index: number, item: ResponseItem): Fact[] {
       return [{ type: `${CODE}.done`, data: { ...at, code: item.code } }]
     case 'function_call':
       return [{ type: `${ARGUMENTS}.done`, data: { ...at, name: item.name, arguments: item.arguments } }]
+    case 'web_search_call':
+      return []
   }
 }
 
@@ -76,6 +81,10 @@ export const callInterpreting = (index: number, item: CodeItem): Fact => ({
 })
 export const callCompleted = (index: number, item: CodeItem): Fact => ({
   type: `${CALL}.completed`,
+  data: { output_index: index, item_id: item.id },
+})
+export const searchGoesOn = (index: number, item: SearchItem, what: 'searching' | 'completed'): Fact => ({
+  type: `${SEARCH}.${what}`,
   data: { output_index: index, item_id: item.id },
 })
 export const itemDone = (index: number, item: ResponseItem, options: RenderOptions): Fact => ({

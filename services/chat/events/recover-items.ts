@@ -1,10 +1,13 @@
 import type { ResponseEvent } from '../../core/events.ts'
-import type { CallStatus, Citation, ResponseItem } from '../../core/response.ts'
+import type { Source } from '../../core/ports/tool.ts'
+import type { CallStatus, Citation, ResponseItem, SearchItem } from '../../core/response.ts'
 
 /** What a step that died before its commit has told the readers. */
 export interface Recovered {
   /** Items of which the row knows nothing, as far as they were told, in the order of their `output_index`. */
   readonly items: readonly { readonly item: ResponseItem; readonly isWritten: boolean; readonly isDone: boolean }[]
+  /** Answers of this server's tools, by the `output_index` of a call that the row knows as unanswered. */
+  readonly answers: ReadonlyMap<number, ResponseItem>
   /** `type:output_index` of every event, so that none is told twice. */
   readonly told: ReadonlySet<string>
   /** Type of the event that ended the response. */
@@ -19,13 +22,19 @@ export const toldKey = (type: string, data: Readonly<Record<string, unknown>>): 
 /** Reads the events that follow what the row accounts for. `known` is the number of items in the row. */
 export function recoverItems(events: readonly ResponseEvent[], known: number): Recovered {
   const found = new Map<number, { item: ResponseItem; isWritten: boolean; isDone: boolean }>()
+  const answers = new Map<number, ResponseItem>()
   const told = new Set<string>()
   let terminal: string | null = null
   for (const { type, data } of events) {
     told.add(toldKey(type, data))
     if (TERMINAL_EVENTS.includes(type)) terminal = type
     const index = data['output_index']
-    if (typeof index !== 'number' || index < known) continue
+    if (typeof index !== 'number') continue
+    if (index < known) {
+      const answer = type === 'response.output_item.done' ? itemFromWire(data['item']) : null
+      if (answer !== null && 'output' in answer && answer.output !== null) answers.set(index, answer)
+      continue
+    }
     if (type === 'response.output_item.added') {
       const item = itemFromWire(data['item'])
       if (item !== null) found.set(index, { item, isWritten: false, isDone: false })
@@ -46,7 +55,7 @@ export function recoverItems(events: readonly ResponseEvent[], known: number): R
     }
   }
   const items = [...found.entries()].toSorted(([a], [b]) => a - b).map(([, entry]) => entry)
-  return { items, told, terminal }
+  return { items, answers, told, terminal }
 }
 
 function withMore(item: ResponseItem, delta: string): ResponseItem {
@@ -57,6 +66,8 @@ function withMore(item: ResponseItem, delta: string): ResponseItem {
       return { ...item, code: item.code + delta }
     case 'function_call':
       return { ...item, arguments: item.arguments + delta }
+    case 'web_search_call':
+      return item
   }
 }
 
@@ -98,19 +109,34 @@ function itemFromWire(raw: unknown): ResponseItem | null {
         name: String(wire['name']),
         arguments: String(wire['arguments']),
         status: status === 'completed' ? 'completed' : 'incomplete',
-        output: null,
+        output: answerOf(wire),
+        ...(sourcesOf(wire).length === 0 ? {} : { sources: sourcesOf(wire) }),
+      }
+    case 'web_search_call':
+      return {
+        type: 'web_search_call',
+        id,
+        callId: String((wire['x_cellblock'] as Wire)['call_id']),
+        arguments: JSON.stringify({ query: (wire['action'] as Wire)['query'] }),
+        status: status as SearchItem['status'],
+        output: answerOf(wire),
+        sources: sourcesOf(wire),
       }
     default:
       return null
   }
 }
 
-const citationFromWire = (wire: Wire): Citation => ({
-  containerId: String(wire['container_id']),
-  fileId: String(wire['file_id']),
-  filename: String(wire['filename']),
-  startIndex: Number(wire['start_index']),
-  endIndex: Number(wire['end_index']),
-})
+/** What a tool of this server answered rides on the item, so that an answer that was told is never asked for again. */
+const extraOf = (wire: Wire): Wire => (wire['x_cellblock'] ?? {}) as Wire
+const answerOf = (wire: Wire): string | null => (typeof extraOf(wire)['output'] === 'string' ? String(extraOf(wire)['output']) : null)
+const sourcesOf = (wire: Wire): readonly Source[] => (extraOf(wire)['sources'] ?? []) as readonly Source[]
+
+function citationFromWire(wire: Wire): Citation {
+  const place = { startIndex: Number(wire['start_index']), endIndex: Number(wire['end_index']) }
+  return wire['type'] === 'url_citation'
+    ? { url: String(wire['url']), title: String(wire['title']), ...place }
+    : { containerId: String(wire['container_id']), fileId: String(wire['file_id']), filename: String(wire['filename']), ...place }
+}
 
 const firstText = (...values: readonly unknown[]): string => values.find((value) => typeof value === 'string') ?? ''

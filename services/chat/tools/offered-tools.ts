@@ -3,6 +3,7 @@ import type { Tool } from '../../core/ports/tool.ts'
 import type { ResponseRequest } from '../../core/response.ts'
 import type { CallKind } from '../answer/open-call.ts'
 import { PYTHON, pythonTool } from './python.ts'
+import { WEB_SEARCH } from './web-search.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -15,6 +16,9 @@ export interface OfferedTools {
   find(name: string): Tool | null
 }
 
+/** Whether a request that names this type means this tool. */
+export const isOfType = (tool: Tool, type: unknown): boolean => tool.type === type || (tool.aliases?.includes(String(type)) ?? false)
+
 /**
  * What the request lets the model call: the interpreter, tools of this server that it names by type, and functions of the caller. A
  * caller's function wins over a server's tool of the same name. `isFirst`: a forced choice holds for the first call only.
@@ -22,19 +26,22 @@ export interface OfferedTools {
 export function offerTools(request: ResponseRequest, serverTools: readonly Tool[], isFirst: boolean): OfferedTools {
   const functions = request.tools.filter((tool) => tool['type'] === 'function').map(functionTool)
   const isTaken = (name: string): boolean => functions.some((tool) => tool.name === name)
-  const types = new Set(request.tools.map((tool) => tool['type']))
-  const own = [...(request.interpreter === null ? [] : [pythonTool]), ...serverTools.filter((tool) => types.has(tool.type))].filter(
-    (tool) => !isTaken(tool.name),
-  )
+  const isWanted = (tool: Tool): boolean => request.tools.some((wanted) => isOfType(tool, wanted['type']))
+  const own = [...(request.interpreter === null ? [] : [pythonTool]), ...serverTools.filter(isWanted)].filter((tool) => !isTaken(tool.name))
   const all = [...own.map(({ name, description, parameters }) => ({ name, description, parameters })), ...functions]
-  const { allowed, choice } = readChoice(request.toolChoice)
+  const { allowed, choice } = readChoice(request.toolChoice, own)
   const tools = allowed === null ? all : all.filter((tool) => allowed.includes(tool.name))
   const isForced = choice === 'required' || typeof choice === 'object'
+  const find = (name: string): Tool | null => (isTaken(name) ? null : (own.find((tool) => tool.name === name) ?? null))
   return {
     tools,
     choice: tools.length === 0 ? 'none' : isForced && !isFirst ? 'auto' : choice,
-    kindOf: (name) => (isTaken(name) ? 'caller' : !own.some((tool) => tool.name === name) ? null : name === PYTHON ? 'code' : 'server'),
-    find: (name) => own.find((tool) => tool.name === name) ?? null,
+    kindOf: (name) => {
+      if (isTaken(name)) return 'caller'
+      const tool = find(name)
+      return tool === null ? null : tool.name === PYTHON ? 'code' : tool.type === WEB_SEARCH ? 'search' : 'server'
+    },
+    find,
   }
 }
 
@@ -44,15 +51,23 @@ const functionTool = (tool: Wire): ModelRequest['tools'][number] => ({
   parameters: (tool['parameters'] ?? { type: 'object', properties: {} }) as Wire,
 })
 
-function readChoice(raw: unknown): { readonly allowed: readonly string[] | null; readonly choice: ModelRequest['toolChoice'] } {
+interface Choice {
+  readonly allowed: readonly string[] | null
+  readonly choice: ModelRequest['toolChoice']
+}
+
+function readChoice(raw: unknown, own: readonly Tool[]): Choice {
   if (raw === 'none' || raw === 'required') return { allowed: null, choice: raw }
   if (typeof raw !== 'object' || raw === null) return { allowed: null, choice: 'auto' }
   const choice = raw as Wire
   if (choice['type'] === 'allowed_tools' && Array.isArray(choice['tools'])) {
-    return { allowed: (choice['tools'] as Wire[]).map(nameOf), choice: choice['mode'] === 'required' ? 'required' : 'auto' }
+    const allowed = (choice['tools'] as Wire[]).map((tool) => nameOf(tool, own))
+    return { allowed, choice: choice['mode'] === 'required' ? 'required' : 'auto' }
   }
-  const name = nameOf(choice)
+  const name = nameOf(choice, own)
   return { allowed: null, choice: name === '' ? 'auto' : { name } }
 }
 
-const nameOf = (tool: Wire): string => (tool['type'] === 'code_interpreter' ? PYTHON : typeof tool['name'] === 'string' ? tool['name'] : '')
+/** A tool of this server is chosen by its type, a function by its name. */
+const nameOf = (chosen: Wire, own: readonly Tool[]): string =>
+  own.find((tool) => isOfType(tool, chosen['type']))?.name ?? (typeof chosen['name'] === 'string' ? chosen['name'] : '')

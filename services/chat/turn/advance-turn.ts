@@ -13,14 +13,10 @@ export type Advanced = { readonly kind: 'finished' | 'handed_over' | 'running' }
 
 /** Does what the turn needs next until it ends, or until it has to wait for code. `checkpoint` notes what may be committed on the way. */
 export async function advanceTurn(deps: TurnDeps, turn: Turn, held: HeldRow, checkpoint: () => void): Promise<Advanced> {
-  const serverTools = deps.tools ?? []
-  const isFunctionOfCaller = (name: string): boolean =>
-    turn.row.request.tools.some((tool) => tool['type'] === 'function' && tool['name'] === name)
-  const toolNamed = (name: string) => (isFunctionOfCaller(name) ? undefined : serverTools.find((tool) => tool.name === name))
   for (;;) {
     const stopped = await stopIfAsked(deps, turn, held)
     if (stopped) return { kind: 'finished' }
-    const action = nextAction(turn, (name) => toolNamed(name) !== undefined)
+    const action = nextAction(turn)
     switch (action.kind) {
       case 'settle': {
         const settled = await settlePending(deps, turn)
@@ -36,10 +32,14 @@ export async function advanceTurn(deps: TurnDeps, turn: Turn, held: HeldRow, che
         break
       }
       case 'use_tool': {
-        const item = turn.items[action.index]
-        const tool = item?.type === 'function_call' ? toolNamed(item.name) : undefined
-        if (tool === undefined) throw new Error('A call of a tool that is not here')
-        await quietWhenStopped(held, useTool(turn, action.index, tool, held.signal))
+        // Stored before, so that a repetition repeats this very call; and after, so that there is none.
+        checkpoint()
+        await saveTurn(deps, turn)
+        await quietWhenStopped(held, useTool(deps, turn, action.index, held.signal))
+        if (held.reason === null) {
+          checkpoint()
+          await saveTurn(deps, turn)
+        }
         break
       }
       case 'ask':
@@ -51,6 +51,13 @@ export async function advanceTurn(deps: TurnDeps, turn: Turn, held: HeldRow, che
         return { kind: 'finished' }
     }
   }
+}
+
+/** Commits what the turn has come to, and keeps the row. */
+async function saveTurn(deps: TurnDeps, turn: Turn): Promise<void> {
+  await turn.writer.drain()
+  const { tenant, id, fence } = turn.row
+  if ((await deps.table.responses.commit(tenant, id, fence, await turn.snapshot().patch())) === null) throw new RowLost(id)
 }
 
 const handedOver = (outcome: HandedOver): Advanced => (outcome.kind === 'accepted' ? { kind: 'handed_over' } : outcome)

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../core/limits.ts'
+import type { Source } from '../../core/ports/tool.ts'
 import { AnswerStream } from '../answer/answer-stream.ts'
 import { assemble } from '../conversation/assemble.ts'
 import { buildEntries } from '../conversation/build-entries.ts'
@@ -55,6 +56,7 @@ export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast
     const answer = new AnswerStream({
       firstIndex: turn.items.length,
       files,
+      sources: sourcesOf(turn),
       containerId: workplace.containerId,
       isLast,
       maxCalls: request.parallelToolCalls ? Infinity : 1,
@@ -92,6 +94,9 @@ function errorOf({ error }: Failure): { readonly code: string; readonly message:
   const code = error.tooLong !== null ? 'context_length_exceeded' : error.status === 429 ? 'rate_limit_exceeded' : 'model_error'
   return { code, message: error.message }
 }
+
+const sourcesOf = (turn: Turn): readonly Source[] =>
+  turn.items.flatMap((item) => (item.type === 'web_search_call' || item.type === 'function_call' ? (item.sources ?? []) : []))
 
 /** Code in the text counts as a call where the model knows no other way, and where the caller insists on code. */
 const wantsFencedCode = (offered: OfferedTools, fencesCode: boolean): boolean =>

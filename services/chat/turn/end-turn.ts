@@ -1,5 +1,5 @@
 import { topicOf } from '../../core/events.ts'
-import { responseRemoval, type ResponseStatus } from '../../core/response.ts'
+import { isOpenCall, responseRemoval, type ResponseStatus } from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import { addToConversation, leaveConversation } from './add-to-conversation.ts'
 import { RowLost } from './hold-row.ts'
@@ -36,7 +36,7 @@ export async function endTurn(
 
 function closeOpenItems(turn: Turn): void {
   for (const [index, item] of turn.items.entries()) {
-    const isOpen = item.type === 'code_interpreter_call' && (item.status === 'in_progress' || item.status === 'interpreting')
-    if (isOpen) turn.finishItem(index, { ...item, status: 'incomplete' })
+    const waits = item.type === 'code_interpreter_call' && (item.status === 'in_progress' || item.status === 'interpreting')
+    if (waits || isOpenCall(item, turn.row.request)) turn.finishItem(index, { ...item, status: 'incomplete' })
   }
 }

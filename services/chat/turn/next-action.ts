@@ -1,5 +1,5 @@
 import { LIMITS } from '../../core/limits.ts'
-import type { ResponseItem } from '../../core/response.ts'
+import { isOpenCall, type ResponseItem, type ResponseRequest } from '../../core/response.ts'
 import type { Turn } from './turn.ts'
 
 export type NextAction =
@@ -13,10 +13,13 @@ export type NextAction =
   | { readonly kind: 'ask'; readonly isLast: boolean }
   | { readonly kind: 'end'; readonly status: 'completed' | 'failed' | 'incomplete' }
 
-type State = Pick<Turn, 'pending' | 'error' | 'incompleteReason' | 'failingTries'> & { readonly items: readonly ResponseItem[] }
+type State = Pick<Turn, 'pending' | 'error' | 'incompleteReason' | 'failingTries'> & {
+  readonly row: { readonly request: Pick<ResponseRequest, 'tools'> }
+  readonly items: readonly ResponseItem[]
+}
 
 /** What a turn needs next, from what it has come to alone: so any step can go on where another one stopped. */
-export function nextAction(turn: State, isServerTool: (name: string) => boolean): NextAction {
+export function nextAction(turn: State): NextAction {
   const { items } = turn
   if (turn.pending !== null) return { kind: 'settle' }
   if (turn.error !== null) return { kind: 'end', status: 'failed' }
@@ -25,12 +28,12 @@ export function nextAction(turn: State, isServerTool: (name: string) => boolean)
       item.type === 'code_interpreter_call' && item.outcome === null && (item.status === 'in_progress' || item.status === 'interpreting'),
   )
   if (toStart >= 0) return { kind: 'start', index: toStart }
-  const isUnanswered = (item: ResponseItem): boolean => item.type === 'function_call' && item.status === 'completed' && item.output === null
-  const toUse = items.findIndex((item) => isUnanswered(item) && item.type === 'function_call' && isServerTool(item.name))
+  const toUse = items.findIndex((item) => isOpenCall(item, turn.row.request))
   if (toUse >= 0) return { kind: 'use_tool', index: toUse }
   if (turn.incompleteReason !== null) return { kind: 'end', status: 'incomplete' }
   const last = items.at(-1)
   const isAnswered = last?.type === 'message' && last.status === 'completed' && last.phase === 'final_answer'
-  if (isAnswered || items.some(isUnanswered)) return { kind: 'end', status: 'completed' }
+  const asksCaller = items.some((item) => item.type === 'function_call' && item.status === 'completed' && item.output === null)
+  if (isAnswered || asksCaller) return { kind: 'end', status: 'completed' }
   return { kind: 'ask', isLast: turn.failingTries >= LIMITS.maxFailingTries }
 }

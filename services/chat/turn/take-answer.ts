@@ -1,4 +1,5 @@
 import { LIMITS } from '../../core/limits.ts'
+import { isOpenCall } from '../../core/response.ts'
 import type { AnswerStream } from '../answer/answer-stream.ts'
 import type { Turn } from './turn.ts'
 
@@ -11,10 +12,12 @@ export function takeAnswer(turn: Turn, answer: AnswerStream): TakenAnswer {
   const limit = Math.min(maxToolCalls ?? Infinity, LIMITS.maxToolCallsPerResponse)
   for (const item of answer.items) {
     const index = turn.items.push(item) - 1
-    if (item.type !== 'code_interpreter_call' || item.status === 'incomplete') continue
+    const isCode = item.type === 'code_interpreter_call' && item.status !== 'incomplete'
+    const isOpen = isOpenCall(item, turn.row.request)
+    if (!isCode && !isOpen) continue
     if (turn.toolCalls >= limit) {
       turn.incompleteReason = 'max_tool_calls'
-      if (item.outcome === null) turn.finishItem(index, { ...item, status: 'incomplete' })
+      if (isOpen || (isCode && item.outcome === null)) turn.finishItem(index, { ...item, status: 'incomplete' })
       continue
     }
     turn.toolCalls += 1

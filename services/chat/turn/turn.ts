@@ -4,14 +4,15 @@ import type { Execution } from '../../core/execution.ts'
 import type { Patch } from '../../core/ports/table.ts'
 import { renderContextCut, renderResponse } from '../../core/render-response.ts'
 import { storeItems } from '../../core/response-blobs.ts'
-import type { ContextCut, PendingCall, Response, ResponseItem, ResponseUsage } from '../../core/response.ts'
+import { isOpenCall, type ContextCut, type PendingCall, type Response, type ResponseItem, type ResponseUsage } from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import { EventWriter, type Fact, type Urgency } from '../events/event-writer.ts'
 import { itemDone, itemWritten } from '../events/item-events.ts'
 import { recoverItems, toldKey } from '../events/recover-items.ts'
 
 /** Events that are told once, even when the step that told them died before its commit. */
-const ONCE = /^response\.(?:created|queued|in_progress|code_interpreter_call\.(?:interpreting|completed)|output_item\.done)$/
+const ONCE =
+  /^response\.(?:created|queued|in_progress|code_interpreter_call\.(?:interpreting|completed)|web_search_call\.(?:searching|completed)|output_item\.done)$/
 
 /** A response in the hands of one step: what the row says, and what this step has changed and not yet committed. */
 export class Turn {
@@ -65,6 +66,8 @@ export class Turn {
     const recovered = recoverItems(unaccounted, row.items.length)
     this.#told = recovered.told
     this.#begin()
+    // What a tool answered and the log has told is not asked for a second time.
+    for (const [index, answer] of recovered.answers) if (isOpenCall(this.items[index] ?? answer, row.request)) this.items[index] = answer
     for (const { item, isWritten, isDone } of recovered.items) this.#closeRecovered(item, isWritten, isDone)
   }
 

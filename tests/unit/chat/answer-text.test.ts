@@ -18,7 +18,10 @@ async function write(pieces: readonly string[], files: readonly NameableFile[]) 
   expect(streamed).toBe(text.text)
   return {
     text: text.text,
-    cited: text.citations.map((citation) => [citation.fileId, text.text.slice(citation.startIndex, citation.endIndex)]),
+    cited: text.citations.map((citation) => [
+      'fileId' in citation ? citation.fileId : citation.url,
+      text.text.slice(citation.startIndex, citation.endIndex),
+    ]),
   }
 }
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { newId } from '../../../../services/core/ids.ts'
 import { startApi, type TestApi } from '../../../support/start-api.ts'
 
 let api: TestApi
 beforeAll(async () => {
-  api = await startApi()
+  api = await startApi({ toolTypes: ['weather'] })
 })
 afterAll(() => api.stop())
 
@@ -141,4 +142,21 @@ it.for([
   const { id } = (await answer.json()) as { id: string }
   const read = (await (await api.fetch(`/v1/responses/${id}`)).json()) as Record<string, unknown>
   expect({ [field]: read[field] }).toMatchObject({ [field]: value })
+})
+
+it('refuses a tool that is switched off for the tenant, the interpreter like others', async () => {
+  const tenant = newId('tenant')
+  await api.table.tenants.create({ v: 1, id: tenant, name: 'strict', createdAt: Date.now() })
+  await api.table.tenants.setPolicy(tenant, { toolsOff: ['weather', 'code_interpreter'] })
+  const key = await api.newKey({ tenant })
+  const ask = async (type: string, by = key): Promise<unknown> => {
+    const answer = await api.post('/v1/responses', { model: 'demo', input: 'x', background: true, tools: [{ type }] }, { key: by })
+    const { error } = (await answer.json()) as { readonly error: { readonly code: string; readonly param: string } | null }
+    return [answer.status, error?.code, error?.param]
+  }
+  expect(await ask('weather')).toEqual([400, 'unsupported_value', 'tools[0].type'])
+  expect(await ask('code_interpreter')).toEqual([400, 'unsupported_value', 'tools[0].type'])
+  expect(await ask('weather', api.owner)).toEqual([200, undefined, undefined])
+  await api.table.tenants.setPolicy(tenant, { toolsOff: ['code_interpreter'] })
+  expect(await ask('weather')).toEqual([200, undefined, undefined])
 })

@@ -1,0 +1,15 @@
+import type { Tool } from '../../core/ports/tool.ts'
+import type { ToolConfig } from './config.ts'
+import { loadTools, refuseDoubles } from './load-tools.ts'
+import { pythonTool } from './python.ts'
+import { webSearchTool } from './web-search.ts'
+
+/** The tools of this server besides the interpreter. Throws an Error that says what is wrong with a file. */
+export async function createTools({ brave, folder }: ToolConfig): Promise<readonly Tool[]> {
+  const tools = [...(brave === null ? [] : [webSearchTool(brave)]), ...(folder === null ? [] : await loadTools(folder))]
+  refuseDoubles([pythonTool, ...tools])
+  return tools
+}
+
+/** Every type that a request may name for one of these tools. */
+export const typesOf = (tools: readonly Tool[]): readonly string[] => tools.flatMap((tool) => [tool.type, ...(tool.aliases ?? [])])

@@ -1,0 +1,75 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
+import type { Tool } from '../../core/ports/tool.ts'
+import { argumentChecker } from './check-arguments.ts'
+import { WEB_SEARCH } from './web-search.ts'
+
+const NAME = /^[a-zA-Z][\w-]{0,63}$/
+
+/** What a tool file has to export as `tool`. Limits have defaults. */
+const ToolFile = z.object({
+  type: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,63}$/, 'has to be 1 to 64 lower-case letters, digits or _, beginning with a letter')
+    .refine((type) => type !== 'function', 'may not be "function": that is how callers name functions of their own'),
+  aliases: z.array(z.string().min(1)).optional(),
+  name: z.string().regex(NAME, 'has to be 1 to 64 letters, digits, _ or -, beginning with a letter'),
+  description: z.string().min(1, 'has to tell the model what the tool does').max(2_000),
+  parameters: z.looseObject({ type: z.literal('object', 'has to be "object": a JSON schema of the arguments') }),
+  limits: z
+    .object({ timeoutMs: z.int().min(1).max(600_000).default(30_000), maxResultChars: z.int().min(1).max(100_000).default(10_000) })
+    .prefault({}),
+  execute: z.custom<Tool['execute']>((value) => typeof value === 'function', 'has to be a function'),
+})
+
+const isWhole = (tool: z.infer<typeof ToolFile>): boolean => (tool.type === WEB_SEARCH) === (tool.name === WEB_SEARCH)
+
+/**
+ * The tools in the files of a folder, in the order of their names. Throws an Error with a sentence for each thing that is wrong, so that a
+ * server with a bad tool does not start.
+ */
+export async function loadTools(folder: string): Promise<readonly Tool[]> {
+  const names = await readdir(folder).catch((cause: unknown) => {
+    throw new Error(`CELLBLOCK_TOOLS names the folder ${folder}, which cannot be read. Make it, or unset the variable.`, { cause })
+  })
+  const files = names.filter((name) => /\.m?[jt]s$/.test(name) && !/\.(d|test)\.m?ts$/.test(name)).toSorted()
+  return Promise.all(files.map((name) => loadTool(join(folder, name))))
+}
+
+async function loadTool(path: string): Promise<Tool> {
+  let exported: { readonly tool?: unknown }
+  try {
+    exported = (await import(pathToFileURL(path).href)) as typeof exported
+  } catch (cause) {
+    throw new Error(`The tool file ${path} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+  if (exported.tool === undefined) throw new Error(`The tool file ${path} has no export named "tool". Write \`export const tool = { … }\`.`)
+  const parsed = ToolFile.refine(isWhole, 'with type "web_search" has to have the name "web_search" too, and only it may').safeParse(
+    exported.tool,
+  )
+  if (!parsed.success) throw new Error(parsed.error.issues.map((issue) => faultOf(path, issue)).join('\n'))
+  const { aliases, ...rest } = parsed.data
+  // The exported object stays what `this` is, whatever was copied.
+  const tool: Tool = { ...rest, ...(aliases === undefined ? {} : { aliases }), execute: rest.execute.bind(exported.tool) }
+  try {
+    argumentChecker(tool)
+  } catch (cause) {
+    throw new Error(`The tool file ${path} is wrong: parameters is no JSON schema that can be checked: ${String(cause)}`, { cause })
+  }
+  return tool
+}
+
+const faultOf = (path: string, issue: z.core.$ZodIssue): string =>
+  `The tool file ${path} is wrong: ${issue.path.length === 0 ? 'tool' : issue.path.join('.')} ${issue.message}.`
+
+/** Throws an Error that names two tools of one name or type. */
+export function refuseDoubles(tools: readonly Tool[]): void {
+  const seen = new Map<string, Tool>()
+  for (const tool of tools)
+    for (const word of [`name ${tool.name}`, ...[tool.type, ...(tool.aliases ?? [])].map((type) => `type ${type}`)]) {
+      if (seen.has(word)) throw new Error(`Two tools have the ${word}. Rename one of them, or take its file or its key away.`)
+      seen.set(word, tool)
+    }
+}
