@@ -54,12 +54,10 @@ export const CreateResponse = z
       .union([z.string(), atMost(MAX_ITEMS, z.array(InputItem))], 'give a string or a list of items')
       .openapi({ description: 'What the user says: a string, or items (messages, function_call_output, items of earlier answers).' }),
     instructions: z.string().nullish(),
-    tools: atMost(128, z.array(Tool))
-      .nullish()
-      .openapi({
-        description:
-          '`code_interpreter`, `function`, and what the operator offers, such as `web_search`; others are refused with `unsupported_value`.',
-      }),
+    tools: atMost(128, z.array(Tool)).nullish().openapi({
+      description:
+        '`code_interpreter`, `function`, and what the operator offers, such as `web_search`; others are refused with `unsupported_value`.',
+    }),
     tool_choice: z
       .union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.string() })], 'give "auto", "none", "required" or {"type": …}')
       .nullish(),

@@ -9,7 +9,7 @@ const checkers = new WeakMap<object, (raw: string) => Checked>()
 export function argumentChecker(tool: Pick<Tool, 'parameters'>): (raw: string) => Checked {
   const known = checkers.get(tool.parameters)
   if (known !== undefined) return known
-  const schema = z.fromJSONSchema(tool.parameters as Parameters<typeof z.fromJSONSchema>[0])
+  const schema = z.fromJSONSchema(tool.parameters)
   const check = (raw: string): Checked => {
     const value = parse(raw.trim() === '' ? '{}' : raw)
     if (typeof value !== 'object' || value === null || Array.isArray(value))
