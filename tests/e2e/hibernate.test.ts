@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, type ExpectStatic } from 'vitest'
 import { stageOf } from '../../services/local/config.ts'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
@@ -19,8 +19,8 @@ async function sandboxes(): Promise<number> {
   const { stdout } = await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${stageOf(server.dataDir)}`])
   return stdout.split('\n').filter(Boolean).length
 }
-/** Until only the pool is left: every container sleeps. */
-const untilAsleep = () => expect.poll(sandboxes, { timeout: 60_000, interval: 500 }).toBe(POOL)
+/** Until only the pool is left: every container sleeps, those of the tests beside this one too. */
+const untilAsleep = (expect: ExpectStatic) => expect.poll(sandboxes, { timeout: 120_000, interval: 500 }).toBe(POOL)
 
 const SETUP = `
 import math as m
@@ -49,11 +49,11 @@ print("generator" in globals())
 `
 const CHECKED = '781249375000 True\nTrue True True\n10 8 2 kept\n1 1\nFalse\n'
 
-describe('an idle container', () => {
-  it('gives its sandbox up and wakes with its files and variables; what could not be kept is named once', async () => {
+describe.concurrent('an idle container', () => {
+  it('gives its sandbox up and wakes with its files and variables; what could not be kept is named once', async ({ expect }) => {
     const container = await server.native.createContainer()
     expect(await server.native.run(container, SETUP)).toMatchObject({ status: 'succeeded', lost: [] })
-    await untilAsleep()
+    await untilAsleep(expect)
 
     const woken = await server.native.run(container, CHECK)
     expect(woken).toMatchObject({ status: 'succeeded', stdout: CHECKED, files: [] })
@@ -61,17 +61,17 @@ describe('an idle container', () => {
     expect(woken.lost[0]?.reason).toContain('generator')
     expect(await server.native.run(container, 'factor = 7; print(scale(2))')).toMatchObject({ stdout: '14\n', lost: [] })
 
-    await untilAsleep()
+    await untilAsleep(expect)
     expect(await server.native.run(container, 'print(scale(2), int(frame.a.sum()))')).toMatchObject({
       stdout: '14 781249375000\n',
       lost: [],
     })
   }, 240_000)
 
-  it('is woken by a response of the OpenAI wire', async () => {
+  it('is woken by a response of the OpenAI wire', async ({ expect }) => {
     const { id } = await server.openai.containers.create({ name: 'chat' })
     await server.native.run(id, 'answer = 6 * 7')
-    await untilAsleep()
+    await untilAsleep(expect)
     const response = await server.openai.responses.create({
       model: 'demo',
       input: '```python\nprint(answer)\n```',
@@ -83,13 +83,13 @@ describe('an idle container', () => {
     expect(call?.outputs).toMatchObject([{ type: 'logs', logs: '42' }])
   }, 180_000)
 
-  it('opens a snapshot inside its sandbox only: one that does harm there is reported, and the server lives on', async () => {
+  it('opens a snapshot inside its sandbox only: one that does harm there is reported, and the server lives on', async ({ expect }) => {
     const container = await server.native.createContainer()
     await server.native.run(
       container,
       'kept = 1\nclass Trap:\n  def __reduce__(self):\n    import os\n    return (os._exit, (3,))\ntrap = Trap()',
     )
-    await untilAsleep()
+    await untilAsleep(expect)
     const woken = await server.native.run(container, 'print("alive")')
     expect(woken).toMatchObject({ status: 'succeeded', stdout: 'alive\n' })
     expect(woken.lost.map((lost) => lost.what)).toContain('variables')
