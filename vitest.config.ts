@@ -5,6 +5,9 @@ const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos'] a
 /** Suites that need no Docker engine. */
 const WITHOUT_SANDBOXES = ['unit', 'infra'] as const
 
+/** A shared builder may stall for longer than any patience here: one more try there, named in the report; none on a developer's machine. */
+const RETRIES = process.env['CI'] === 'true' ? 1 : 0
+
 const suite = (name: string, order: number) => ({
   extends: true as const,
   test: { name, include: [`tests/${name}/**/*.test.ts`], sequence: { groupOrder: order } },
@@ -19,7 +22,7 @@ export default defineConfig({
       ...WITHOUT_SANDBOXES.map((name) => suite(name, 0)),
       ...WITH_SANDBOXES.map((name) => {
         const { extends: base, test } = suite(name, 1)
-        return { extends: base, test: { ...test, globalSetup: ['tests/setup/sandbox-image.ts'] } }
+        return { extends: base, test: { ...test, globalSetup: ['tests/setup/sandbox-image.ts'], retry: RETRIES } }
       }),
     ],
   },

@@ -9,6 +9,7 @@ import { runCheck } from './run-check.ts'
 import { countTests, summaryLine, type TestCounts } from './test-results.ts'
 
 const VITEST = join(import.meta.dirname, '..', 'node_modules', 'vitest', 'vitest.mjs')
+const SECOND_TRIES = join(import.meta.dirname, '..', 'tests', 'setup', 'second-tries.ts')
 
 async function runVitest(args: readonly string[]): Promise<TestCounts> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-test-'))
@@ -16,7 +17,7 @@ async function runVitest(args: readonly string[]): Promise<TestCounts> {
   try {
     const vitest = spawn(
       process.execPath,
-      [VITEST, 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args],
+      [VITEST, 'run', '--reporter=default', '--reporter=json', `--reporter=${SECOND_TRIES}`, `--outputFile.json=${report}`, ...args],
       { stdio: ['ignore', 'inherit', 'inherit'] },
     )
     const forward = (signal: NodeJS.Signals): void => {
