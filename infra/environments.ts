@@ -56,9 +56,7 @@ export const apiEnvironment = (config: Config, storage: StorageEnvironment, orig
   }) satisfies Set<ApiEnv> & OriginEnv & EdgeEnv
 
 export const chatEnvironment = (config: Config, storage: StorageEnvironment, data: DataStack) =>
-  ({ ...storage, MODELS_SECRET_ARN: data.modelsSecret.secretArn, CELLBLOCK_MODELS: modelList(config) }) satisfies Set<ChatEnv> & {
-    STAGE: string
-  }
+  ({ ...storage, MODELS_SECRET_ARN: data.modelsSecret.secretArn, CELLBLOCK_MODELS: modelList(config) }) satisfies Set<ChatEnv>
 
 export const runEnvironment = (config: Config, storage: StorageEnvironment, image: string) =>
   ({

@@ -1,21 +1,22 @@
 import { Duration } from 'aws-cdk-lib'
-import { Alarm, ComparisonOperator, MathExpression, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch'
+import { Alarm, ComparisonOperator, MathExpression, Stats, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
+import type { MemoryTier } from '../../services/core/limits.ts'
 import type { QueueName } from '../../services/core/messages.ts'
 import type { FunctionId } from '../function-name.ts'
 import type { JobQueue } from './job-queue.ts'
-import type { LogMetricName } from './log-metrics.ts'
+import type { MetricsOf } from './metrics.ts'
 
 export interface AlarmsProps {
   readonly topic: ITopic
   readonly queues: Readonly<Record<QueueName, JobQueue>>
   readonly functions: Readonly<Record<FunctionId, IFunction>>
-  readonly logMetrics: Readonly<Record<LogMetricName, IMetric>>
-  /** Whether any warm pool is asked for: without one every first execution waits, as agreed. */
-  readonly hasPool: boolean
+  readonly metric: MetricsOf
+  /** Tiers with a warm pool: without one every first execution waits, as agreed. */
+  readonly pools: readonly MemoryTier[]
 }
 
 const FIVE_MINUTES = { period: Duration.minutes(5) }
@@ -26,7 +27,7 @@ const OLD_MESSAGE_SECONDS: Record<QueueName, number> = { turns: 120, executions:
 export class Alarms extends Construct {
   private readonly topic: ITopic
 
-  constructor(scope: Construct, id: string, { topic, queues, functions, logMetrics, hasPool }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { topic, queues, functions, metric, pools }: AlarmsProps) {
     super(scope, id)
     this.topic = topic
     for (const [name, { queue, dead }] of Object.entries(queues)) {
@@ -65,16 +66,38 @@ export class Alarms extends Construct {
       2,
       'Lambda refuses to start functions: the account has too little concurrency. Ask for more in Service Quotas.',
     )
-    this.when('api-failures', logMetrics.ApiFailed, 5, 2, 'The API answers with 5xx. Its log has the request ids.')
+    this.when('api-failures', metric('ApiFailed'), 5, 2, 'The API answers with 5xx. Its log has the request ids.')
     this.when(
       'starts-failing',
-      logMetrics.SandboxStartFailed,
+      metric('SandboxStartFailed'),
       3,
       2,
       'Sandboxes do not start. The log of place says whether it is capacity, quota, the image or a wall that did not hold.',
     )
-    if (hasPool)
-      this.when('pool-empty', logMetrics.ColdStart, 5, 3, 'Executions wait for cold starts: the warm pool is too small for the arrivals.')
+    this.when(
+      'executions-failing',
+      new MathExpression({
+        ...FIVE_MINUTES,
+        // Few executions make a rate of nothing: at least five must have failed.
+        expression: 'IF(failed >= 5, 100 * failed / ended, 0)',
+        usingMetrics: { failed: metric('ExecutionFailed'), ended: metric('Executions') },
+        label: 'percent',
+      }),
+      5,
+      2,
+      'The platform fails executions: more than one in twenty lost its sandbox or every try. The logs of run and place say which.',
+    )
+    for (const tier of pools)
+      this.when(
+        `pool-${tier}-empty`,
+        metric('PoolReady', { tier, statistic: Stats.MAXIMUM }),
+        1,
+        3,
+        `No warm ${tier} sandbox for a quarter of an hour: first executions wait for cold starts. The pool is too small, or starts fail.`,
+        { below: true },
+      )
+    if (pools.length > 0)
+      this.when('cold-starts', metric('ColdStart'), 5, 3, 'Executions wait for cold starts: the warm pool is too small for the arrivals.')
     this.when(
       'reconciler-silent',
       functions.reconciler.metricInvocations(FIVE_MINUTES),

@@ -1,11 +1,12 @@
 import { Stack, type StackProps } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
+import { MEMORY_TIERS } from '../../services/core/limits.ts'
 import type { Config } from '../config.ts'
 import { createAlarmTopic } from '../constructs/alarm-topic.ts'
 import { Alarms } from '../constructs/alarms.ts'
 import { createDashboard } from '../constructs/dashboard.ts'
 import { createDnsTripwire } from '../constructs/dns-tripwire.ts'
-import { createLogMetrics } from '../constructs/log-metrics.ts'
+import { metricsOf } from '../constructs/metrics.ts'
 import { createMonthlyBudget } from '../constructs/monthly-budget.ts'
 import type { DataStack } from './data-stack.ts'
 import type { GuardStack } from './guard-stack.ts'
@@ -24,12 +25,12 @@ export class OperationsStack extends Stack {
     super(scope, id, props)
     const { stage, operations, sandboxes } = config
     const { queues } = data
-    const { functions, logs } = service
+    const { functions } = service
     const topic = createAlarmTopic(this, stage, operations.alarmEmail)
-    const logMetrics = createLogMetrics(this, stage, logs)
-    const hasPool = Object.values(sandboxes.tiers).some(({ warm }) => warm > 0)
-    new Alarms(this, 'When', { topic, queues, functions, logMetrics, hasPool })
-    createDashboard(this, { stage, queues, functions, logMetrics })
+    const metric = metricsOf(stage)
+    const pools = MEMORY_TIERS.filter((tier) => (sandboxes.tiers[tier]?.warm ?? 0) > 0)
+    new Alarms(this, 'When', { topic, queues, functions, metric, pools })
+    createDashboard(this, { stage, queues, functions, metric, pools })
     createDnsTripwire(this, guard.dnsRuleGroupId, topic)
     createMonthlyBudget(this, { stage, limitUsd: operations.monthlyBudgetUsd, topic })
   }

@@ -35,6 +35,7 @@ export type ApiConfig = z.infer<typeof ApiConfig>
 /** The variables that the Lambda entry reads; infra writes them, so a missing one does not compile there. */
 export const ApiEnv = z.object({
   AWS_REGION: z.string().min(1),
+  STAGE: z.string().min(1),
   TABLE_NAME: z.string().min(1),
   BUCKET_NAME: z.string().min(1),
   TURNS_QUEUE_URL: z.string().min(1),
@@ -54,6 +55,7 @@ export type ApiEnv = z.input<typeof ApiEnv>
 const LAMBDA_HOLD_SECONDS = 14 * 60
 
 export interface LambdaConfig {
+  readonly stage: string
   readonly region: string
   readonly tableName: string
   readonly bucket: string
@@ -67,6 +69,7 @@ export interface LambdaConfig {
 export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): LambdaConfig {
   const parsed = ApiEnv.parse(env)
   return {
+    stage: parsed.STAGE,
     region: parsed.AWS_REGION,
     tableName: parsed.TABLE_NAME,
     bucket: parsed.BUCKET_NAME,

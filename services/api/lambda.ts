@@ -3,7 +3,7 @@ import { streamHandle } from 'hono/aws-lambda'
 import { systemClock } from '../core/ports/clock.ts'
 import { createStorageClients } from '../storage/clients.ts'
 import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
-import { jsonLog } from '../storage/json-log.ts'
+import { createJsonLog } from '../storage/json-log.ts'
 import { createS3ObjectStore } from '../storage/s3/s3-object-store.ts'
 import { createPollingSignals } from '../storage/signals/polling-signals.ts'
 import { createSqsQueue } from '../storage/sqs/sqs-queue.ts'
@@ -26,7 +26,7 @@ const app = createApp({
   objects,
   signals: createPollingSignals(),
   clock: systemClock,
-  telemetry: jsonLog,
+  telemetry: createJsonLog(config.stage),
   models: namedModels(config.models, systemClock.now()),
   toolTypes: config.toolTypes,
   readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),

@@ -94,6 +94,7 @@ const given = (value: string | undefined): string | null => (value === undefined
 /** The variables that the Lambda entry reads; infra writes them. Model keys come from the secret. */
 export const ChatEnv = z.object({
   AWS_REGION: z.string().min(1),
+  STAGE: z.string().min(1),
   TABLE_NAME: z.string().min(1),
   BUCKET_NAME: z.string().min(1),
   TURNS_QUEUE_URL: z.string().min(1),

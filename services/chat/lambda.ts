@@ -6,7 +6,7 @@ import type { ModelCatalogue } from '../core/ports/model-catalogue.ts'
 import type { Tool } from '../core/ports/tool.ts'
 import { createStorageClients } from '../storage/clients.ts'
 import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
-import { jsonLog, logFailedMessage } from '../storage/json-log.ts'
+import { createJsonLog, logFailedMessage } from '../storage/json-log.ts'
 import { createS3ObjectStore } from '../storage/s3/s3-object-store.ts'
 import { createPollingSignals } from '../storage/signals/polling-signals.ts'
 import { createBatchHandler } from '../storage/sqs/lambda-batch.ts'
@@ -29,7 +29,7 @@ const ports = {
   }),
   signals: createPollingSignals(),
   clock: systemClock,
-  telemetry: jsonLog,
+  telemetry: createJsonLog(env.STAGE),
   workerId: newId('worker'),
 }
 const secrets = new SecretsManagerClient({ region: env.AWS_REGION })
@@ -53,4 +53,4 @@ async function readKeys(): Promise<{ readonly models: ModelCatalogue; readonly t
   return { tools, models: createModelCatalogue(chatConfigFromSecret(secret, env.CELLBLOCK_MODELS)) }
 }
 
-export const handler = createBatchHandler('turns', runStep, logFailedMessage('turns'))
+export const handler = createBatchHandler('turns', runStep, logFailedMessage(ports.telemetry, 'turns'))

@@ -7,6 +7,7 @@ import { LEASE_MS } from '../core/lease.ts'
 import type { TurnMessage } from '../core/messages.ts'
 import { loadResponse } from '../core/response-blobs.ts'
 import { hasResponseEnded, type Response } from '../core/response.ts'
+import { joinTrace } from '../core/trace.ts'
 import type { TurnDeps } from './deps.ts'
 import { LogTaken } from './events/event-writer.ts'
 import { advanceTurn, type Advanced } from './turn/advance-turn.ts'
@@ -59,6 +60,7 @@ async function step(
   const taken = await responses.take(tenant, responseId, lease, { status: 'in_progress' })
   if (taken.kind !== 'taken') return { kind: taken.kind }
   const { row } = taken
+  joinTrace(row.traceparent)
   let turn: Turn | null = null
   let progress: ReturnType<Turn['snapshot']> | null = null
   // Only what the log has may be accounted for.

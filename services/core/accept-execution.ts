@@ -4,6 +4,7 @@ import type { Execution, ExecutionSource } from './execution.ts'
 import { LIMITS } from './limits.ts'
 import type { Queue } from './ports/queue.ts'
 import type { Table } from './ports/table.ts'
+import { currentTraceparent } from './trace.ts'
 
 export interface NewExecution {
   readonly tenant: string
@@ -39,6 +40,7 @@ export async function acceptExecution(
     v: 1,
     status: 'queued',
     reason: null,
+    traceparent: currentTraceparent(),
     createdAt: now,
     startedAt: null,
     endedAt: null,

@@ -8,6 +8,7 @@ import type { Queue } from './ports/queue.ts'
 import type { Table } from './ports/table.ts'
 import { storeRequest } from './response-blobs.ts'
 import type { Response, ResponseRequest } from './response.ts'
+import { currentTraceparent } from './trace.ts'
 
 export interface NewResponse {
   readonly tenant: string
@@ -37,6 +38,7 @@ export function newResponse(wanted: NewResponse, now: number): Response {
     error: null,
     incompleteReason: null,
     contextCut: null,
+    traceparent: currentTraceparent(),
     createdAt: now,
     completedAt: null,
     cancelRequestedAt: null,

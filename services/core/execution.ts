@@ -105,6 +105,8 @@ export interface Execution {
   readonly storeHistory: boolean
   readonly metadata: Readonly<Record<string, string>>
   readonly publicUrl: string
+  /** The request that asked for it, as a W3C `traceparent`: every step of it logs that trace. */
+  readonly traceparent: string | null
   readonly createdAt: number
   readonly startedAt: number | null
   readonly endedAt: number | null

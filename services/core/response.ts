@@ -195,6 +195,8 @@ export interface Response {
   /** Null when the model read the whole conversation. */
   readonly contextCut: ContextCut | null
   readonly publicUrl: string
+  /** The request that asked for it, as a W3C `traceparent`: every step of it logs that trace. */
+  readonly traceparent: string | null
   readonly createdAt: number
   readonly completedAt: number | null
   readonly cancelRequestedAt: number | null

@@ -1,4 +1,5 @@
 import { DeleteMessageCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { inTrace } from '../core/trace.ts'
 
 /** Reads a dead-letter queue. Its bodies may be anything, so the handler gets the text; what it rejects stays and is read again later. */
 export async function consumeDeadLetters(options: {
@@ -16,7 +17,8 @@ export async function consumeDeadLetters(options: {
         { abortSignal: signal },
       )
       for (const message of Messages) {
-        await handler(message.Body ?? '')
+        // The row that it names says whose work it was.
+        await inTrace(null, () => handler(message.Body ?? ''))
         await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }))
       }
     } catch (error) {

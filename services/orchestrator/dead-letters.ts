@@ -2,6 +2,7 @@ import { topicOf } from '../core/events.ts'
 import { LEASE_MS } from '../core/lease.ts'
 import { ExecutionMessage, TurnMessage, type QueueName } from '../core/messages.ts'
 import { responseRemoval } from '../core/response.ts'
+import { joinTrace } from '../core/trace.ts'
 import type { ReconcilerDeps } from './deps.ts'
 import { giveUpHibernation } from './reconciler/give-up-hibernation.ts'
 import { endDeadLetter } from './run/end-without-result.ts'
@@ -41,7 +42,10 @@ const buryWork = (deps: ReconcilerDeps, message: ExecutionMessage): Promise<Buri
 export async function buryExecution(deps: ReconcilerDeps, tenant: string, id: string): Promise<Buried> {
   const taken = await deps.table.executions.take(tenant, id, leaseOf(deps))
   if (taken.kind === 'busy') return 'busy'
-  if (taken.kind === 'taken') await endDeadLetter(deps, taken.row)
+  if (taken.kind === 'taken') {
+    joinTrace(taken.row.traceparent)
+    await endDeadLetter(deps, taken.row)
+  }
   return 'buried'
 }
 
@@ -51,6 +55,7 @@ export async function buryResponse(deps: ReconcilerDeps, tenant: string, id: str
   const taken = await deps.table.responses.take(tenant, id, lease)
   if (taken.kind === 'busy') return 'busy'
   if (taken.kind !== 'taken') return 'buried'
+  joinTrace(taken.row.traceparent)
   const error = { code: 'dead_letter', message: 'Every try to work on this response failed; the operator finds the cause in the logs.' }
   const end = { status: 'failed', error, completedAt: lease.now } as const
   await deps.table.responses.commit(tenant, id, taken.row.fence, end, { removeAt: responseRemoval(taken.row, lease.now) })

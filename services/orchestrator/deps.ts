@@ -37,6 +37,8 @@ export interface PlaceDeps extends Common {
   readonly poolSizes: Partial<Record<MemoryTier, number>>
   /** Starts that may be under way at once. */
   readonly maxStarts: number
+  /** Dollars per sandbox second, by tier, for the metric; without it none is told. */
+  readonly costPerSecond?: (tier: MemoryTier) => number
 }
 
 export interface ReconcilerDeps extends PlaceDeps {

@@ -1,16 +1,46 @@
+import { measure } from '../core/metrics.ts'
 import type { QueueName } from '../core/messages.ts'
-import type { Telemetry } from '../core/ports/telemetry.ts'
+import type { Telemetry, WideEvent } from '../core/ports/telemetry.ts'
+import { traceFields } from '../core/trace.ts'
 
-/** One JSON line an event on standard output, where Lambda's logs are collected. */
-export const jsonLog: Telemetry = {
-  emit: (event) => void process.stdout.write(`${JSON.stringify({ at: new Date().toISOString(), ...event })}\n`),
+export const METRIC_NAMESPACE = 'Cellblock'
+
+/** Failures of the service pass every log level that can be set; all else, failing user code included, is information. */
+const levelOf = (event: WideEvent): 'ERROR' | 'INFO' =>
+  event.outcome === 'error' || measure(event).some(({ isFailure }) => isFailure) ? 'ERROR' : 'INFO'
+
+/** One event as a line of JSON, without its end: time, level, the trace that it belongs to, its fields. */
+export const logLine = (event: WideEvent, at: Date): string => JSON.stringify(record(event, at))
+
+/** The same line with CloudWatch's embedded metric format around the numbers that are metrics, told apart by stage and, for pools, by tier. */
+export function metricLine(event: WideEvent, at: Date, stage: string): string {
+  const measured = measure(event)
+  if (measured.length === 0) return logLine(event, at)
+  const directives = [...Map.groupBy(measured, ({ by }) => by)].map(([by, metrics]) => ({
+    Namespace: METRIC_NAMESPACE,
+    Dimensions: [by === null ? ['stage'] : ['stage', by]],
+    Metrics: metrics.map(({ name, unit }) => ({ Name: name, Unit: unit })),
+  }))
+  return JSON.stringify({
+    _aws: { Timestamp: at.getTime(), CloudWatchMetrics: directives },
+    ...record(event, at),
+    stage,
+    ...Object.fromEntries(measured.map(({ name, value }) => [name, value])),
+  })
 }
+
+const record = (event: WideEvent, at: Date) => ({ timestamp: at.toISOString(), level: levelOf(event), ...traceFields(), ...event })
+
+/** One JSON line an event on standard output, where Lambda's logs are collected and CloudWatch finds the metrics in them. */
+export const createJsonLog = (stage: string): Telemetry => ({
+  emit: (event) => void process.stdout.write(`${metricLine(event, new Date(), stage)}\n`),
+})
 
 /** Notes a message of this queue that failed and will come again. */
 export const logFailedMessage =
-  (queue: QueueName) =>
+  (telemetry: Telemetry, queue: QueueName) =>
   (error: unknown, messageId: string): void =>
-    jsonLog.emit({
+    telemetry.emit({
       event: 'message',
       outcome: 'error',
       queue,

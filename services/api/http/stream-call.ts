@@ -1,3 +1,4 @@
+import { keepTrace } from '../../core/trace.ts'
 import type { Call } from './route.ts'
 import { sseResponse } from './sse.ts'
 
@@ -18,17 +19,20 @@ export async function streamCall(
   })
   const startedAt = performance.now()
   const stop = new AbortController()
+  const inTrace = keepTrace()
   const held = setTimeout(() => stop.abort(), deps.config.maxHoldSeconds * 1000)
   return sseResponse(frames(stop.signal), stop, (outcome, count) => {
     clearTimeout(held)
     leave()
-    deps.telemetry.emit({
-      event: 'http.stream',
-      outcome,
-      request_id: requestId,
-      tenant: caller.tenant,
-      frames: count,
-      duration_ms: Math.round(performance.now() - startedAt),
-    })
+    inTrace(() =>
+      deps.telemetry.emit({
+        event: 'http.stream',
+        outcome,
+        request_id: requestId,
+        tenant: caller.tenant,
+        frames: count,
+        duration_ms: Math.round(performance.now() - startedAt),
+      }),
+    )
   })
 }

@@ -1,5 +1,6 @@
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { newId } from '../../core/ids.ts'
+import { currentTraceparent, inTrace, parseTraceparent, parseXrayHeader } from '../../core/trace.ts'
 import type { ApiDeps } from '../deps.ts'
 
 export interface ApiHono {
@@ -10,9 +11,15 @@ export interface ApiHono {
   }
 }
 
-/** Gives every request an id and emits one event for it. A stream is counted up to its first byte. */
+/** The answer's header that names the trace and the span of the request, in the form of `traceparent`. */
+export const TRACE_RESPONSE_HEADER = 'traceresponse'
+
+/**
+ * Gives every request an id, a place in a trace (the caller's `traceparent`, else AWS's `x-amzn-trace-id`, else a new one) and one event. A
+ * stream is counted up to its first byte.
+ */
 export function wideEvent(deps: Pick<ApiDeps, 'telemetry'>): MiddlewareHandler<ApiHono> {
-  return async (context, next) => {
+  const handle: MiddlewareHandler<ApiHono> = async (context, next) => {
     const startedAt = performance.now()
     const requestId = newId('request')
     const fields: Record<string, string | number | boolean | null> = {}
@@ -21,6 +28,7 @@ export function wideEvent(deps: Pick<ApiDeps, 'telemetry'>): MiddlewareHandler<A
     await next()
     const { status } = context.res
     context.res.headers.set('x-request-id', requestId)
+    context.res.headers.set(TRACE_RESPONSE_HEADER, currentTraceparent() ?? '')
     deps.telemetry.emit({
       ...fields,
       event: 'http.request',
@@ -31,4 +39,8 @@ export function wideEvent(deps: Pick<ApiDeps, 'telemetry'>): MiddlewareHandler<A
       duration_ms: Math.round((performance.now() - startedAt) * 100) / 100,
     })
   }
+  return (context, next) => inTrace(parentOf(context), () => handle(context, next))
 }
+
+const parentOf = ({ req }: Context<ApiHono>) =>
+  parseTraceparent(req.header('traceparent')) ?? parseXrayHeader(req.header('x-amzn-trace-id'))

@@ -41,6 +41,8 @@ export interface ExecuteRequest {
   readonly onError: 'stop' | 'continue'
   readonly storeHistory: boolean
   readonly timeoutMs: number
+  /** 32 hex digits, handed back in the envelope. */
+  readonly traceId?: string
 }
 
 export interface SandboxFile {
@@ -93,6 +95,8 @@ export interface SupervisorEnvelope {
   readonly deleted: readonly string[]
   readonly skipped: readonly { readonly path: string; readonly reason: string }[]
   readonly stateLost: string | null
+  /** The trace id that the execution was started with. */
+  readonly traceId: string | null
 }
 
 export type SupervisorErrorCode =

@@ -4,13 +4,14 @@ import { LIMITS } from '../../core/limits.ts'
 import { systemClock } from '../../core/ports/clock.ts'
 import { createStorageClients } from '../../storage/clients.ts'
 import { createDynamoTable } from '../../storage/dynamodb/dynamo-table.ts'
-import { jsonLog, logFailedMessage } from '../../storage/json-log.ts'
+import { createJsonLog, logFailedMessage } from '../../storage/json-log.ts'
 import { createS3ObjectStore } from '../../storage/s3/s3-object-store.ts'
 import { createPollingSignals } from '../../storage/signals/polling-signals.ts'
 import { createSqsQueue } from '../../storage/sqs/sqs-queue.ts'
 import { createBatchHandler } from '../../storage/sqs/lambda-batch.ts'
 import { placeConfigFromEnv } from '../config.ts'
 import type { ReconcilerDeps } from '../deps.ts'
+import { fargateCostPerSecond } from '../fargate-cost.ts'
 import { createFargateDriver } from '../drivers/fargate/fargate-driver.ts'
 import { createPlaceStep } from './place-step.ts'
 import { createPool } from './pool.ts'
@@ -30,7 +31,8 @@ function placeDeps(config: ReturnType<typeof placeConfigFromEnv>): ReconcilerDep
     }),
     signals: createPollingSignals(),
     clock: systemClock,
-    telemetry: jsonLog,
+    telemetry: createJsonLog(config.STAGE),
+    costPerSecond: fargateCostPerSecond,
     driver: createFargateDriver({
       ecs: new ECSClient({ region: config.AWS_REGION }),
       cluster: config.CLUSTER_ARN,
@@ -49,4 +51,4 @@ function placeDeps(config: ReturnType<typeof placeConfigFromEnv>): ReconcilerDep
 /** What the two functions that call ECS work with. */
 export const deps = placeDeps(placeConfigFromEnv())
 
-export const handler = createBatchHandler('placements', createPlaceStep(deps, createPool(deps)), logFailedMessage('placements'))
+export const handler = createBatchHandler('placements', createPlaceStep(deps, createPool(deps)), logFailedMessage(deps.telemetry, 'placements'))

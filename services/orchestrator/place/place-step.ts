@@ -30,7 +30,21 @@ export function createPlaceStep(deps: PlaceDeps, pool: Pool): (message: Placemen
 
 /** Ends a sandbox for good. The row says `stopping` first, so that a crash in between is repaired. */
 export async function stopSandbox(deps: PlaceDeps, sandboxId: string): Promise<void> {
-  await deps.table.sandboxes.move(sandboxId, ['starting', 'ready', 'claimed', 'stopping'], { state: 'stopping', dueAt: deps.clock.now() })
-  await deps.driver.stop(sandboxId)
-  await deps.table.sandboxes.remove(sandboxId)
+  const { table, clock, driver, telemetry } = deps
+  const moved = await table.sandboxes.move(sandboxId, ['starting', 'ready', 'claimed', 'stopping'], {
+    state: 'stopping',
+    dueAt: clock.now(),
+  })
+  await driver.stop(sandboxId)
+  await table.sandboxes.remove(sandboxId)
+  if (moved === null) return
+  const seconds = (clock.now() - moved.createdAt) / 1000
+  telemetry.emit({
+    event: 'sandbox_end',
+    outcome: moved.claimedBy === null ? 'unused' : 'used',
+    sandbox: sandboxId,
+    tier: moved.memoryTier,
+    sandbox_seconds: seconds,
+    cost_usd: deps.costPerSecond === undefined ? null : seconds * deps.costPerSecond(moved.memoryTier),
+  })
 }

@@ -26,7 +26,11 @@ export function createPool(deps: PlaceDeps): Pool {
         (s) =>
           s.memoryTier === tier && s.claimedBy === null && s.image === deps.driver.image && (s.state === 'starting' || s.state === 'ready'),
       )
-      return Array.from({ length: Math.max(0, (deps.poolSizes[tier] ?? 0) - waiting.length) }, () => tier)
+      const wanted = deps.poolSizes[tier] ?? 0
+      const count = Math.max(0, wanted - waiting.length)
+      const ready = waiting.filter(({ state }) => state === 'ready').length
+      if (wanted > 0) deps.telemetry.emit({ event: 'pool', outcome: 'counted', tier, wanted, ready, missing: wanted - ready })
+      return Array.from({ length: count }, () => tier)
     })
     await Promise.all(missing.map((tier) => slots(() => (isClosed ? undefined : startOne(deps, tier)))))
   }

@@ -1,4 +1,3 @@
-import { jsonLog } from '../../storage/json-log.ts'
 import type { SqsBatchAnswer } from '../../storage/sqs/lambda-batch.ts'
 import { deps } from '../place/lambda.ts'
 import { reconcile, type Reconciled } from './reconcile.ts'
@@ -19,6 +18,6 @@ export async function handler(event: Woken): Promise<SqsBatchAnswer | Reconciled
     return null
   }
   const outcome = await reconcile(deps)
-  jsonLog.emit({ event: 'reconcile', outcome: outcome.failed === 0 ? 'ok' : 'error', ...outcome })
+  deps.telemetry.emit({ event: 'reconcile', outcome: outcome.failed === 0 ? 'ok' : 'error', ...outcome })
   return outcome
 }

@@ -1,4 +1,5 @@
 import type { DueRow } from '../../core/ports/table.ts'
+import { inTrace } from '../../core/trace.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { repairContainer } from './repair-container.ts'
 import { repairExecution, repairResponse } from './repair-jobs.ts'
@@ -31,21 +32,27 @@ export async function reconcile(deps: ReconcilerDeps): Promise<Reconciled> {
   const rows = await deps.table.due(deps.clock.now(), ROWS_PER_PASS)
   let failed = 0
   for (const row of rows) {
-    try {
-      await REPAIRS[row.kind](deps, row)
-    } catch (cause) {
-      failed += 1
-      deps.telemetry.emit({
-        event: 'repair',
-        outcome: 'error',
-        kind: row.kind,
-        tenant: row.tenant,
-        id: row.id,
-        detail: cause instanceof Error ? cause.message : String(cause),
-      })
-    }
+    // Each is a piece of work of its own; one that knows the request behind its row joins that trace.
+    if (!(await inTrace(null, () => repair(deps, row)))) failed += 1
   }
   const orphans = await stopOrphans(deps)
   if (Object.keys(deps.poolSizes).length > 0) await deps.queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' })
   return { looked: rows.length, failed, orphans }
+}
+
+async function repair(deps: ReconcilerDeps, row: DueRow): Promise<boolean> {
+  try {
+    await REPAIRS[row.kind](deps, row)
+    return true
+  } catch (cause) {
+    deps.telemetry.emit({
+      event: 'repair',
+      outcome: 'error',
+      kind: row.kind,
+      tenant: row.tenant,
+      id: row.id,
+      detail: cause instanceof Error ? cause.message : String(cause),
+    })
+    return false
+  }
 }

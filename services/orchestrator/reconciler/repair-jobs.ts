@@ -5,6 +5,7 @@ import { LIMITS } from '../../core/limits.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import { removeResponse } from '../../core/remove-response.ts'
 import { hasResponseEnded } from '../../core/response.ts'
+import { joinTrace } from '../../core/trace.ts'
 import { buryExecution, buryResponse } from '../dead-letters.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { endOverdue } from '../run/end-without-result.ts'
@@ -21,6 +22,7 @@ const GIVE_UP_MS = 600_000
 export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promise<void> {
   const row = await deps.table.executions.get(due.tenant, due.id)
   if (row === null || hasEnded(row.status)) return
+  joinTrace(row.traceparent)
   const now = deps.clock.now()
   if (row.sandboxId === null && now - row.createdAt > MAX_WAIT_MS) {
     const taken = await deps.table.executions.take(row.tenant, row.id, { owner: deps.workerId, now, expiresAt: now + LEASE_MS })
@@ -38,6 +40,7 @@ const endsAt = (row: Execution): number => (row.startedAt ?? row.createdAt) + ro
 export async function repairResponse(deps: ReconcilerDeps, due: DueRow): Promise<void> {
   const row = await deps.table.responses.get(due.tenant, due.id)
   if (row === null) return
+  joinTrace(row.traceparent)
   const now = deps.clock.now()
   if (hasResponseEnded(row.status)) {
     if (row.dueAt !== null && row.dueAt <= now) await removeResponse(deps, row.tenant, row.id)

@@ -1,5 +1,6 @@
 import { QUEUES, type QueueName } from '../../core/messages.ts'
 import { createDeadLetterStep } from '../dead-letters.ts'
+import { inTrace } from '../../core/trace.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { repairSandbox } from './repair-sandbox.ts'
 
@@ -27,7 +28,7 @@ export async function buryDeadLetters(deps: ReconcilerDeps, letters: readonly De
   const failures: { itemIdentifier: string }[] = []
   for (const { messageId, body, eventSourceARN } of letters) {
     try {
-      await bury(queueOf(eventSourceARN), body)
+      await inTrace(null, () => bury(queueOf(eventSourceARN), body))
     } catch (error) {
       deps.telemetry.emit({
         event: 'dead_letter',

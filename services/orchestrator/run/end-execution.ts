@@ -8,6 +8,7 @@ import type { Clock } from '../../core/ports/clock.ts'
 import type { Queue } from '../../core/ports/queue.ts'
 import type { Signals } from '../../core/ports/signals.ts'
 import type { Table } from '../../core/ports/table.ts'
+import type { Telemetry } from '../../core/ports/telemetry.ts'
 
 export interface EndDeps {
   readonly table: Table
@@ -15,6 +16,7 @@ export interface EndDeps {
   readonly signals: Signals
   readonly objects: ObjectStore
   readonly clock: Clock
+  readonly telemetry: Telemetry
 }
 
 /**
@@ -31,6 +33,8 @@ export interface End {
   readonly result: ExecutionResult
   readonly tailEvents: readonly ExecutionEvent[]
   readonly startedAt?: number
+  /** The trace that the sandbox was told of, by its own word. */
+  readonly sandboxTraceId?: string | null
 }
 
 /** Commits the one terminal state under the fence, tells everybody who waits, and lets the next execution of the container begin. */
@@ -50,24 +54,48 @@ export async function endExecution(deps: EndDeps, row: Execution, end: End): Pro
     ...(end.startedAt === undefined ? {} : { startedAt: end.startedAt }),
   })
   if (ended === null) return null
+  emitEnd(deps, ended, end)
   await tellEnd(deps, ended)
   return ended
 }
 
+/** The one wide event of an execution, whoever ends it. */
+function emitEnd({ telemetry }: EndDeps, row: Execution, { result, sandboxTraceId }: End): void {
+  telemetry.emit({
+    event: 'execution',
+    outcome: row.status,
+    reason: row.reason,
+    tenant: row.tenant,
+    execution: row.id,
+    container: row.containerId,
+    response_id: row.responseId,
+    sandbox: row.sandboxId,
+    fence: row.fence,
+    queue_wait_ms: (row.startedAt ?? row.createdAt) - row.createdAt,
+    start_ms: result.usage.startMs,
+    run_ms: result.usage.runMs,
+    cpu_ms: result.usage.cpuMs,
+    peak_memory_bytes: result.usage.peakMemoryBytes,
+    output_bytes: result.usage.outputBytes,
+    total_ms: (row.endedAt ?? row.createdAt) - row.createdAt,
+    ...(sandboxTraceId === undefined ? {} : { sandbox_trace_id: sandboxTraceId }),
+  })
+}
+
 /** What follows an end. Repeating it is harmless; the reconciler does when a crash comes between. */
-export async function tellEnd(deps: Omit<EndDeps, 'objects'>, ended: Execution): Promise<void> {
+export async function tellEnd(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
   deps.signals.notify(topicOf('execution', ended.id), ended)
   await Promise.all([advanceContainer(deps, ended), nudgeResponse(deps, ended)])
 }
 
-async function advanceContainer(deps: Omit<EndDeps, 'objects'>, ended: Execution): Promise<void> {
+async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
   const now = deps.clock.now()
   const container = await deps.table.containers.dequeue(ended.tenant, ended.containerId, ended.id, now, now + NUDGE_AFTER_MS)
   const next = container?.queue[0]
   if (next !== undefined) await nudgeExecution(deps.queue, ended.tenant, ended.containerId, next)
 }
 
-async function nudgeResponse(deps: Omit<EndDeps, 'objects'>, ended: Execution): Promise<void> {
+async function nudgeResponse(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
   if (ended.responseId === null) return
   // A lost nudge is repaired by the reconciler: the response's own row is due.
   await deps.queue

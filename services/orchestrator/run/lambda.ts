@@ -3,7 +3,7 @@ import type { MemoryTier } from '../../core/limits.ts'
 import { systemClock } from '../../core/ports/clock.ts'
 import { createStorageClients } from '../../storage/clients.ts'
 import { createDynamoTable } from '../../storage/dynamodb/dynamo-table.ts'
-import { jsonLog, logFailedMessage } from '../../storage/json-log.ts'
+import { createJsonLog, logFailedMessage } from '../../storage/json-log.ts'
 import { createS3ObjectStore } from '../../storage/s3/s3-object-store.ts'
 import { createPollingSignals } from '../../storage/signals/polling-signals.ts'
 import { createBatchHandler } from '../../storage/sqs/lambda-batch.ts'
@@ -18,6 +18,7 @@ import { createRunStep } from './run-step.ts'
 const STEP_BUDGET_MS = 50_000
 
 const config = runConfigFromEnv()
+const telemetry = createJsonLog(config.STAGE)
 const clients = createStorageClients({ region: config.AWS_REGION })
 const objects = createS3ObjectStore({ client: clients.s3, bucket: config.BUCKET_NAME, presign: clients.presign })
 const step = createRunStep({
@@ -29,7 +30,7 @@ const step = createRunStep({
   }),
   signals: createPollingSignals(),
   clock: systemClock,
-  telemetry: jsonLog,
+  telemetry,
   supervisor: createSupervisorClient({ link: createLink() }),
   workerId: newId('worker'),
   image: config.SANDBOX_IMAGE,
@@ -37,4 +38,4 @@ const step = createRunStep({
   costPerSecond: (tier: MemoryTier) => fargateCostPerSecond(tier, config.SANDBOX_ARCHITECTURE),
 })
 
-export const handler = createBatchHandler('executions', step, logFailedMessage('executions'))
+export const handler = createBatchHandler('executions', step, logFailedMessage(telemetry, 'executions'))

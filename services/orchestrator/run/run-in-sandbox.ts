@@ -7,6 +7,7 @@ import { LinkError } from '../../core/ports/sandbox-link.ts'
 import { SupervisorError, type ExecuteRequest, type SupervisorEnvelope } from '../../core/ports/supervisor.ts'
 import type { Patch } from '../../core/ports/table.ts'
 import type { SandboxSession } from '../../core/sandbox.ts'
+import { currentTrace } from '../../core/trace.ts'
 import type { RunDeps } from '../deps.ts'
 import { cellsOf } from './cells-of.ts'
 import { collectFiles } from './collect-files.ts'
@@ -81,11 +82,13 @@ export async function runInSandbox(
     log = opened.log
     const source = await cellsOf(deps.objects, row.source)
     const assembler = new OutputAssembler(source.indexes)
+    const traceId = currentTrace()?.traceId
     const request: ExecuteRequest = {
       cells: source.cells,
       onError: row.onError,
       storeHistory: row.storeHistory,
       timeoutMs: row.timeoutSeconds * 1000,
+      ...(traceId === undefined ? {} : { traceId }),
     }
     const cancel = watchCancel(deps, row, () => deps.supervisor.interrupt(session, row.id, 2000))
     let envelope: SupervisorEnvelope | null
@@ -264,22 +267,7 @@ async function commitEnd(
     ...end,
     result: resultOf(deps, row, container, assembler, envelope, collected.files, lost),
     tailEvents,
+    sandboxTraceId: envelope.traceId,
   })
   if (ended === null) throw new LeaseLost(row.id)
-  emitOutcome(deps, ended)
-}
-
-function emitOutcome(deps: RunDeps, row: Execution): void {
-  deps.telemetry.emit({
-    event: 'execution',
-    outcome: row.status,
-    reason: row.reason,
-    tenant: row.tenant,
-    execution: row.id,
-    container: row.containerId,
-    sandbox: row.sandboxId,
-    fence: row.fence,
-    queue_wait_ms: (row.startedAt ?? row.createdAt) - row.createdAt,
-    total_ms: (row.endedAt ?? row.createdAt) - row.createdAt,
-  })
 }

@@ -5,8 +5,9 @@ import { LEASE_MS } from '../../core/lease.ts'
 import type { ExecutionMessage } from '../../core/messages.ts'
 import type { Patch } from '../../core/ports/table.ts'
 import type { SandboxSession } from '../../core/sandbox.ts'
+import { joinTrace } from '../../core/trace.ts'
 import type { RunDeps } from '../deps.ts'
-import { createSandboxFinder, type SandboxFinder } from './acquire-sandbox.ts'
+import { createSandboxFinder, type Acquired, type SandboxFinder } from './acquire-sandbox.ts'
 import { dropDeadHead } from './drop-dead-head.ts'
 import { tellEnd } from './end-execution.ts'
 import { endCancelled, endLost, endUnstarted } from './end-without-result.ts'
@@ -29,6 +30,7 @@ export function createRunStep(deps: RunDeps): (message: ExecutionMessage) => Pro
     const { tenant, executionId: id, containerId } = message
     const [row, container] = await Promise.all([deps.table.executions.get(tenant, id), deps.table.containers.get(tenant, containerId)])
     if (row === null) return
+    joinTrace(row.traceparent)
     if (hasEnded(row.status)) return tellEnd(deps, row)
     const step = new RunStep(deps, finder, row)
     try {
@@ -101,7 +103,7 @@ class RunStep {
     let marked = isMarked
     for (let attempt = 0; attempt < MAX_SANDBOXES_PER_STEP; attempt++) {
       if (session === null) {
-        const acquired = await this.#finder.acquire(present, taken)
+        const acquired = await this.#claim(present, taken)
         if (acquired.kind === 'failed') return void (await endUnstarted(this.#deps, taken))
         if (acquired.kind !== 'live') return this.#waitForSandbox(taken, acquired)
         session = acquired.session
@@ -128,6 +130,23 @@ class RunStep {
       }
     }
     await this.#release(taken)
+  }
+
+  async #claim(container: Container, taken: Execution): Promise<Acquired> {
+    const { clock, telemetry } = this.#deps
+    const began = clock.now()
+    const acquired = await this.#finder.acquire(container, taken)
+    telemetry.emit({
+      event: 'claim',
+      outcome: acquired.kind,
+      tenant: taken.tenant,
+      execution: taken.id,
+      container: container.id,
+      sandbox: acquired.kind === 'live' ? acquired.session.sandboxId : acquired.kind === 'starting' ? acquired.sandboxId : null,
+      tier: container.memoryTier,
+      claim_ms: clock.now() - began,
+    })
+    return acquired
   }
 
   /** A worker before this one handed the code over: the execution lives in that sandbox or nowhere. */

@@ -25,6 +25,11 @@ const doneSchema = z.object({
   deleted: z.array(z.string()),
   skipped: z.array(skippedSchema),
   state_lost: z.object({ reason: text }).nullish(),
+  // Of an older image: absent.
+  trace_id: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .nullish(),
 })
 
 /** Field by field what PROTOCOL.md says; what it does not name is dropped. */
@@ -116,6 +121,7 @@ function toDone(event: WireDone): SupervisorEvent {
       ...event.files.filter((file) => !isSandboxPath(file.path)).map((file) => ({ path: file.path.toWellFormed(), reason: 'name' })),
     ],
     stateLost: event.state_lost?.reason ?? null,
+    traceId: event.trace_id ?? null,
   }
 }
 

@@ -157,6 +157,7 @@ const executeBody = (request: ExecuteRequest): Buffer =>
       on_error: request.onError,
       store_history: request.storeHistory,
       timeout_ms: request.timeoutMs,
+      ...(request.traceId === undefined ? {} : { trace_id: request.traceId }),
       max_output_bytes: LIMITS.maxStreamHeadBytes,
       tail_bytes: LIMITS.maxStreamTailBytes,
     }),

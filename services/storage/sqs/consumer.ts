@@ -6,7 +6,9 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs'
 import type { QueueMessages, QueueName } from '../../core/messages.ts'
+import { inTrace, parseTraceparent } from '../../core/trace.ts'
 import { parseMessage } from './parse-message.ts'
+import { TRACE_ATTRIBUTE } from './sqs-queue.ts'
 
 export interface ConsumerOptions<Q extends QueueName> {
   readonly client: SQSClient
@@ -69,11 +71,13 @@ export async function consumeQueue<Q extends QueueName>(options: ConsumerOptions
           WaitTimeSeconds: WAIT_SECONDS,
           VisibilityTimeout: visibilitySeconds,
           MessageSystemAttributeNames: ['ApproximateReceiveCount'],
+          MessageAttributeNames: [TRACE_ATTRIBUTE],
         }),
         { abortSignal: signal },
       )
       for (const message of Messages) {
-        const work = handleMessage(options, message, visibilitySeconds).finally(() => {
+        const parent = parseTraceparent(message.MessageAttributes?.[TRACE_ATTRIBUTE]?.StringValue)
+        const work = inTrace(parent, () => handleMessage(options, message, visibilitySeconds)).finally(() => {
           running.delete(work)
           wake()
         })

@@ -1,17 +1,25 @@
 import { GetQueueAttributesCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import type { QueueName } from '../../core/messages.ts'
 import type { Queue } from '../../core/ports/queue.ts'
+import { currentTraceparent } from '../../core/trace.ts'
+
+/** The attribute of a message that names the work it belongs to. */
+export const TRACE_ATTRIBUTE = 'traceparent'
 
 /** Sends to standard queues. `MessageGroupId` makes them fair: one tenant's backlog does not hold up another's. */
 export function createSqsQueue(options: { readonly client: SQSClient; readonly queueUrls: Readonly<Record<QueueName, string>> }): Queue {
   const { client, queueUrls } = options
   return {
     async send(queue, message, { group, delaySeconds }) {
+      const traceparent = currentTraceparent()
       await client.send(
         new SendMessageCommand({
           QueueUrl: queueUrls[queue],
           MessageBody: JSON.stringify(message),
           MessageGroupId: group,
+          ...(traceparent === null
+            ? {}
+            : { MessageAttributes: { [TRACE_ATTRIBUTE]: { DataType: 'String', StringValue: traceparent } } }),
           ...(delaySeconds === undefined || delaySeconds === 0 ? {} : { DelaySeconds: Math.min(900, Math.ceil(delaySeconds)) }),
         }),
       )

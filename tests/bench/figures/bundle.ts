@@ -14,6 +14,7 @@ const QUEUE_URL = 'https://sqs.eu-central-1.amazonaws.com/123456789012/bench'
 /** Nothing is called while a module loads, so nothing of this has to exist. */
 const HANDLER_ENV = {
   AWS_REGION: 'eu-central-1',
+  STAGE: 'test',
   TABLE_NAME: 'bench',
   BUCKET_NAME: 'bench',
   TURNS_QUEUE_URL: QUEUE_URL,

@@ -1,3 +1,5 @@
+import { METRIC_NAMES } from '../../../services/core/metrics.ts'
+import { METRIC_NAMESPACE } from '../../../services/storage/json-log.ts'
 import { all, at, first, list, named, only, same, says, set, statements, value, type Property } from '../property.ts'
 import type { Resource, Templates } from '../synthesise.ts'
 
@@ -14,6 +16,15 @@ const exists = (title: string, names: string[], what: string): Property => ({
     void delete t.operations.Resources[first(Object.keys(t.operations.Resources).filter((id) => id.startsWith(`When${first(names)}`)))],
 })
 
+const SHOWN = ['QueueWait', 'Claim', 'RunTime', 'PoolReady', 'ColdStart', 'SandboxCost', 'ApiFailed', 'ExecutionFailed', 'SandboxStart']
+const isMetric = (value: unknown): value is { Namespace: string; MetricName: string; Dimensions: { Name: string; Value: string }[] } =>
+  at(value, 'Namespace') === METRIC_NAMESPACE
+/** Those of the service's own metrics that an alarm reads, alone or in an expression. */
+const ourMetrics = (resource: Resource): { name: string; stage: string | undefined }[] =>
+  [resource.Properties, ...list(at(resource, 'Properties.Metrics')).map((metric) => at(metric, 'MetricStat.Metric'))]
+    .filter(isMetric)
+    .map((metric) => ({ name: metric.MetricName, stage: metric.Dimensions.find(({ Name }) => Name === 'stage')?.Value }))
+
 export const operationsProperties: readonly Property[] = [
   exists('dead letters of each queue raise an alarm', ['turnsdead', 'executionsdead', 'placementsdead'], 'NumberOfMessagesReceived'),
   exists(
@@ -22,7 +33,30 @@ export const operationsProperties: readonly Property[] = [
     'ApproximateAgeOfOldestMessage',
   ),
   exists('failing functions raise an alarm', ['apierrors', 'chaterrors', 'runerrors', 'placeerrors', 'reconcilererrors'], 'Errors'),
-  exists('an empty pool raises an alarm', ['poolempty'], 'ColdStart'),
+  exists('an empty pool of each tier raises an alarm', ['pool1gempty', 'pool4gempty'], 'PoolReady'),
+  {
+    title: 'a pool that nobody counts any more raises the alarm too',
+    holds: (t) => alarm(t, 'pool1gempty').Properties.TreatMissingData === 'breaching',
+    break: (t) => set(alarm(t, 'pool1gempty'), 'Properties.TreatMissingData', 'notBreaching'),
+  },
+  exists('many cold starts raise an alarm', ['coldstarts'], 'ColdStart'),
+  exists('executions that the platform fails raise an alarm by their rate', ['executionsfailing'], 'ExecutionFailed'),
+  {
+    title: 'every metric of ours on an alarm is one that the functions write, told apart by this stage',
+    holds: (t) => {
+      const read = alarms(t).flatMap(ourMetrics)
+      return read.length >= 6 && read.every(({ name, stage }) => METRIC_NAMES.some((known) => known === name) && stage === 'prod')
+    },
+    break: (t) => set(alarm(t, 'coldstarts'), 'Properties.MetricName', 'ColdStarts'),
+  },
+  {
+    title: 'the dashboard shows every metric that an operator steers by',
+    holds: (t) => SHOWN.every((name) => says(only(t, 'AWS::CloudWatch::Dashboard').Properties, name)),
+    break: (t) => {
+      const board = only(t, 'AWS::CloudWatch::Dashboard')
+      board.Properties = JSON.parse(JSON.stringify(board.Properties).replaceAll('QueueWait', 'QueueWaits_')) as typeof board.Properties
+    },
+  },
   exists('failing starts raise an alarm', ['startsfailing'], 'SandboxStartFailed'),
   exists('answers with 5xx raise an alarm', ['apifailures'], 'ApiFailed'),
   {

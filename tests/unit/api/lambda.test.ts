@@ -19,6 +19,7 @@ beforeAll(async () => {
   })
   const env = {
     AWS_REGION: 'eu-west-1',
+    STAGE: 'test',
     TABLE_NAME: 't',
     BUCKET_NAME: 'b',
     TURNS_QUEUE_URL: 'u',

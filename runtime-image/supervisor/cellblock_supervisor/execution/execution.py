@@ -27,6 +27,8 @@ class Request:
     timeout_ms: int
     head_bytes: int
     tail_bytes: int
+    # Names the request that this is part of, in the client's logs; handed back in the envelope.
+    trace_id: str | None = None
 
 
 class Execution(Listener):
@@ -195,6 +197,7 @@ class Execution(Listener):
             "skipped": changes.skipped,
             "state_lost": lost,
             "kernel_generation": self._kernel.generation,
+            "trace_id": self._request.trace_id,
             "exit": None if self._death is None else {"code": self._death.code, "signal": self._death.signal},
         }
 

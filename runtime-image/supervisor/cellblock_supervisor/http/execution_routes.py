@@ -17,6 +17,7 @@ MAX_TAIL_BYTES = 1024 * 1024
 MAX_TIMEOUT_MS = 24 * 3600 * 1000
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_TRACE_ID = re.compile(r"[0-9a-f]{32}")
 
 
 async def start(sandbox: Sandbox, request: Request) -> Reply:
@@ -106,6 +107,9 @@ def _execution_request(body: dict[str, object]) -> ExecutionRequest:
     store_history = body.get("store_history", True)
     if not isinstance(store_history, bool):
         raise HttpError("bad_request", "store_history must be true or false")
+    trace_id = body.get("trace_id")
+    if trace_id is not None and not (isinstance(trace_id, str) and _TRACE_ID.fullmatch(trace_id)):
+        raise HttpError("bad_request", "trace_id must be 32 lower-case hexadecimal digits")
     return ExecutionRequest(
         cells=tuple(codes),
         on_error=str(on_error),
@@ -113,6 +117,7 @@ def _execution_request(body: dict[str, object]) -> ExecutionRequest:
         timeout_ms=_integer(body, "timeout_ms", 120_000, 1, MAX_TIMEOUT_MS),
         head_bytes=min(_integer(body, "max_output_bytes", 1024 * 1024, 0, 2**53), MAX_HEAD_BYTES),
         tail_bytes=min(_integer(body, "tail_bytes", 64 * 1024, 0, 2**53), MAX_TAIL_BYTES),
+        trace_id=trace_id,
     )
 
 

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import {
+  currentTrace,
+  currentTraceparent,
+  formatTraceparent,
+  inTrace,
+  joinTrace,
+  keepTrace,
+  parseTraceparent,
+  parseXrayHeader,
+  traceFields,
+} from '../../../services/core/trace.ts'
+
+const ID = '4bf92f3577b34da6a3ce929d0e0e4736'
+const SPAN = '00f067aa0ba902b7'
+const header = (id = ID, span = SPAN) => `00-${id}-${span}-01`
+
+describe('parseTraceparent', () => {
+  it('reads what W3C Trace Context says, and writes it again', () => {
+    const parsed = parseTraceparent(header())
+    expect(parsed).toEqual({ traceId: ID, spanId: SPAN, isSampled: true })
+    expect(parsed && formatTraceparent(parsed)).toBe(header())
+    expect(parseTraceparent(`00-${ID}-${SPAN}-00`)).toMatchObject({ isSampled: false })
+  })
+  it('reads a later version as far as it knows it', () => {
+    expect(parseTraceparent(`01-${ID}-${SPAN}-01-later`)).toMatchObject({ traceId: ID })
+  })
+  it.each([
+    ['nothing', undefined],
+    ['an empty header', ''],
+    ['the forbidden version', `ff-${ID}-${SPAN}-01`],
+    ['a trace id of zeros', header('0'.repeat(32))],
+    ['a span id of zeros', header(ID, '0'.repeat(16))],
+    ['capitals', header(ID.toUpperCase())],
+    ['a short id', header(ID.slice(1))],
+    ['a tail on version 00', `${header()}-x`],
+    ['a second line', `${header()}\n{"event":"forged"}`],
+    ['a first line', `x\n${header()}`],
+  ])('takes %s for none', (_, text) => {
+    expect(parseTraceparent(text)).toBeNull()
+  })
+})
+
+describe('parseXrayHeader', () => {
+  it('joins the two parts of a root to one trace id', () => {
+    expect(parseXrayHeader('Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1')).toEqual({
+      traceId: '5759e988bd862e3fe1be46a994272793',
+      spanId: '53995c3f42cd8ad8',
+      isSampled: true,
+    })
+  })
+  it('makes up a parent where the header names none, as load balancers write it', () => {
+    expect(parseXrayHeader('Root=1-5759e988-bd862e3fe1be46a994272793')?.spanId).toMatch(/^[0-9a-f]{16}$/)
+  })
+  it.each(['', 'Root=1-xyz', 'Root=2-5759e988-bd862e3fe1be46a994272793', `Root=1-${'0'.repeat(8)}-${'0'.repeat(24)}`])(
+    'takes %j for none',
+    (text) => expect(parseXrayHeader(text)).toBeNull(),
+  )
+})
+
+describe('work in a trace', () => {
+  it('is a span of its own below its parent, also after it waited', async () => {
+    await inTrace(parseTraceparent(header()), async () => {
+      await Promise.resolve()
+      expect(traceFields()).toEqual({ trace_id: ID, span_id: expect.stringMatching(/^[0-9a-f]{16}$/), parent_id: SPAN })
+      expect(currentTrace()?.spanId).not.toBe(SPAN)
+    })
+  })
+  it('begins a trace when nobody told of one', () => {
+    const [one, other] = [0, 1].map(() => inTrace(null, () => currentTrace()))
+    expect(one).toMatchObject({ parentId: null, isSampled: true })
+    expect(one?.traceId).not.toBe(other?.traceId)
+  })
+  it('is nothing outside', () => {
+    expect([currentTraceparent(), traceFields()]).toEqual([null, {}])
+    joinTrace(header())
+    expect(currentTrace()).toBeNull()
+  })
+  it('joins the trace of the row it works on, and what called it sees that', async () => {
+    await inTrace(null, async () => {
+      await (async () => {
+        await Promise.resolve()
+        joinTrace(header())
+      })()
+      expect(currentTrace()).toMatchObject({ traceId: ID, parentId: SPAN })
+      const { spanId } = currentTrace() ?? {}
+      joinTrace(header())
+      joinTrace(null)
+      joinTrace('forged')
+      expect(currentTrace()?.spanId).toBe(spanId)
+    })
+  })
+  it('does not leak into work beside it', async () => {
+    const other = inTrace(null, async () => {
+      await new Promise(setImmediate)
+      return currentTrace()?.traceId
+    })
+    await inTrace(null, async () => joinTrace(header()))
+    expect(await other).not.toBe(ID)
+  })
+  it('can be kept for a function that somebody else calls', () => {
+    const keep = inTrace(parseTraceparent(header()), () => keepTrace())
+    expect(keep(() => currentTrace()?.traceId)).toBe(ID)
+  })
+})

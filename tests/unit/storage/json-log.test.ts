@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { METRIC_NAMES, METRICS } from '../../../services/core/metrics.ts'
+import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
+import { inTrace, parseTraceparent } from '../../../services/core/trace.ts'
+import { logLine, metricLine } from '../../../services/storage/json-log.ts'
+
+const at = new Date('2026-11-21T12:00:00.000Z')
+const parse = (text: string) => JSON.parse(text) as Record<string, unknown>
+const execution = (change: Record<string, string | number | null> = {}): WideEvent => ({
+  event: 'execution',
+  outcome: 'succeeded',
+  reason: null,
+  queue_wait_ms: 4,
+  run_ms: 7.5,
+  total_ms: 20,
+  ...change,
+})
+
+/** As CloudWatch reads a line: each metric's value lies at the root, and so do the dimensions. */
+function readMetrics(line: string): Record<string, { value: unknown; unit: string; dimensions: Record<string, unknown> }> {
+  const record = parse(line)
+  const { CloudWatchMetrics = [] } = (record['_aws'] ?? {}) as {
+    CloudWatchMetrics?: { Namespace: string; Dimensions: [string[]]; Metrics: { Name: string; Unit: string }[] }[]
+  }
+  return Object.fromEntries(
+    CloudWatchMetrics.flatMap(({ Dimensions, Metrics }) =>
+      Metrics.map(({ Name, Unit }) => [
+        Name,
+        { value: record[Name], unit: Unit, dimensions: Object.fromEntries(Dimensions[0].map((key) => [key, record[key]])) },
+      ]),
+    ),
+  )
+}
+
+describe('a log line', () => {
+  it('is one line of JSON with its time, its level and the trace it belongs to', () => {
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    const line = inTrace(parseTraceparent(traceparent), () => logLine({ event: 'x', outcome: 'ok', detail: 'two\nlines\u2028' }, at))
+    expect(line.split('\n')).toHaveLength(1)
+    expect(parse(line)).toMatchObject({
+      timestamp: '2026-11-21T12:00:00.000Z',
+      level: 'INFO',
+      trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+      parent_id: '00f067aa0ba902b7',
+      event: 'x',
+    })
+  })
+  it.each([
+    ['an answer with 5xx', { event: 'http.request', outcome: 'failed' }, 'ERROR'],
+    ['a lost sandbox', execution({ outcome: 'failed', reason: 'sandbox_lost' }), 'ERROR'],
+    ['a message that failed', { event: 'message', outcome: 'error' }, 'ERROR'],
+    ['a start without capacity', { event: 'sandbox_start', outcome: 'capacity' }, 'ERROR'],
+    ['code that failed by itself', execution({ outcome: 'failed', reason: 'error' }), 'INFO'],
+    ['a refused request', { event: 'http.request', outcome: 'refused' }, 'INFO'],
+  ])('%s has a level that a filter lets pass or not', (_, event, level) => {
+    expect(parse(logLine(event, at))['level']).toBe(level)
+  })
+})
+
+describe('a metric line', () => {
+  it('carries the numbers of an execution, told apart by stage', () => {
+    expect(readMetrics(metricLine(execution(), at, 'prod'))).toEqual({
+      QueueWait: { value: 4, unit: 'Milliseconds', dimensions: { stage: 'prod' } },
+      RunTime: { value: 7.5, unit: 'Milliseconds', dimensions: { stage: 'prod' } },
+      ExecutionTime: { value: 20, unit: 'Milliseconds', dimensions: { stage: 'prod' } },
+      Executions: { value: 1, unit: 'Count', dimensions: { stage: 'prod' } },
+    })
+    expect(parse(metricLine(execution(), at, 'prod'))).toMatchObject({ _aws: { Timestamp: at.getTime() }, event: 'execution', level: 'INFO' })
+  })
+  it('tells pools apart by tier', () => {
+    const line = metricLine({ event: 'pool', outcome: 'counted', tier: '4g', ready: 0, missing: 2 }, at, 'dev')
+    expect(readMetrics(line)).toEqual({
+      PoolReady: { value: 0, unit: 'Count', dimensions: { stage: 'dev', tier: '4g' } },
+      PoolMissing: { value: 2, unit: 'Count', dimensions: { stage: 'dev', tier: '4g' } },
+    })
+  })
+  it('leaves out a number that is missing, and is a plain line without any', () => {
+    expect(Object.keys(readMetrics(metricLine(execution({ queue_wait_ms: null }), at, 'prod')))).not.toContain('QueueWait')
+    expect(parse(metricLine({ event: 'reconcile', outcome: 'ok' }, at, 'prod'))).not.toHaveProperty('_aws')
+  })
+  it('counts a start that a container waits for as cold, and one for the pool not', () => {
+    const start = (isPool: boolean) => ({ event: 'sandbox_start', outcome: 'ready', is_pool: isPool, start_ms: 900 })
+    expect(Object.keys(readMetrics(metricLine(start(false), at, 'prod')))).toEqual(['SandboxStart', 'ColdStart'])
+    expect(Object.keys(readMetrics(metricLine(start(true), at, 'prod')))).toEqual(['SandboxStart'])
+  })
+  it('no metric is told apart by a tenant, which would cost by tenant', () => {
+    expect(METRIC_NAMES.filter((name) => 'by' in METRICS[name] && METRICS[name].by !== 'tier')).toEqual([])
+  })
+})
