@@ -72,6 +72,7 @@ export const placeEnvironment = (config: Config, storage: StorageEnvironment, im
     ...storage,
     SANDBOX_DRIVER: 'fargate',
     SANDBOX_IMAGE: image,
+    SANDBOX_ARCHITECTURE: config.sandboxes.architecture,
     CLUSTER_ARN: sandboxes.clusterArn,
     SUBNET_IDS: network.sandboxSubnets.map(({ subnetId }) => subnetId).join(','),
     SECURITY_GROUP_IDS: network.sandboxGroup.securityGroupId,

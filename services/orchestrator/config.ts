@@ -38,6 +38,8 @@ export const PlaceEnv = z.object({
   ...storage,
   SANDBOX_DRIVER: z.literal('fargate').default('fargate'),
   SANDBOX_IMAGE: z.string().min(1),
+  /** Decides what a second of a sandbox costs. */
+  SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
   CLUSTER_ARN: z.string().min(1),
   /** Comma-separated. */
   SUBNET_IDS: z.string().transform((text) => text.split(',')),

@@ -17,6 +17,8 @@ export interface LocalServerProcess {
   readonly pid: number
   readonly openai: OpenAI
   readonly native: NativeClient
+  /** What it wrote to standard error so far. */
+  said(): string
   /** A native client with another key. */
   as(apiKey: string): NativeClient
   /** Ends it as a user would; resolves with the exit code. */
@@ -65,6 +67,7 @@ export async function startServer(
     pid: child.pid ?? 0,
     openai: new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 }),
     native: as(apiKey),
+    said: () => said.join(''),
     as,
     stop: async () => {
       const code = await end('SIGTERM')

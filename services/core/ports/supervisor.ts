@@ -96,7 +96,7 @@ export interface SupervisorEnvelope {
   readonly skipped: readonly { readonly path: string; readonly reason: string }[]
   readonly stateLost: string | null
   /** The trace id that the execution was started with. */
-  readonly traceId: string | null
+  readonly traceId?: string | null
 }
 
 export type SupervisorErrorCode =

@@ -32,7 +32,7 @@ function placeDeps(config: ReturnType<typeof placeConfigFromEnv>): ReconcilerDep
     signals: createPollingSignals(),
     clock: systemClock,
     telemetry: createJsonLog(config.STAGE),
-    costPerSecond: fargateCostPerSecond,
+    costPerSecond: (tier) => fargateCostPerSecond(tier, config.SANDBOX_ARCHITECTURE),
     driver: createFargateDriver({
       ecs: new ECSClient({ region: config.AWS_REGION }),
       cluster: config.CLUSTER_ARN,

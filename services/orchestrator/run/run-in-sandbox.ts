@@ -267,7 +267,7 @@ async function commitEnd(
     ...end,
     result: resultOf(deps, row, container, assembler, envelope, collected.files, lost),
     tailEvents,
-    sandboxTraceId: envelope.traceId,
+    sandboxTraceId: envelope.traceId ?? null,
   })
   if (ended === null) throw new LeaseLost(row.id)
 }

@@ -54,7 +54,7 @@ export const operationsProperties: readonly Property[] = [
     holds: (t) => SHOWN.every((name) => says(only(t, 'AWS::CloudWatch::Dashboard').Properties, name)),
     break: (t) => {
       const board = only(t, 'AWS::CloudWatch::Dashboard')
-      board.Properties = JSON.parse(JSON.stringify(board.Properties).replaceAll('QueueWait', 'QueueWaits_')) as typeof board.Properties
+      board.Properties = JSON.parse(JSON.stringify(board.Properties).replaceAll('QueueWait', 'Waited')) as typeof board.Properties
     },
   },
   exists('failing starts raise an alarm', ['startsfailing'], 'SandboxStartFailed'),

@@ -19,6 +19,17 @@ describe('an execution', () => {
     expect(run.done.peak_memory_bytes).toBeGreaterThan(10 * 1024 * 1024)
   })
 
+  it('hands back the trace id that it was started with, and takes nothing else for one', async () => {
+    const start = (traceId: unknown) =>
+      supervisor().call('PUT', `/executions/${newId()}`, JSON.stringify({ v: 1, cells: [{ code: '' }], trace_id: traceId }))
+    const traceId = 'a1b2c3d4e5f60718293a4b5c6d7e8f90'
+    const done = async (answer: Awaited<ReturnType<typeof start>>) =>
+      JSON.parse(answer.body.toString().trim().split('\n').at(-1) ?? '') as Record<string, unknown>
+    expect(await done(await start(traceId))).toMatchObject({ type: 'done', trace_id: traceId })
+    expect(await done(await start(undefined))).toMatchObject({ type: 'done', trace_id: null })
+    for (const wrong of ['x', traceId.toUpperCase(), `${traceId}\n`, 7]) expect((await start(wrong)).status).toBe(400)
+  })
+
   it('keeps variables, and shows the last value as execute_result', async () => {
     await supervisor().run('kept = 20')
     const [display] = (await supervisor().run('kept + 1')).of('display')
