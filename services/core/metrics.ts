@@ -31,7 +31,13 @@ export const METRICS = {
     means: 'from the first byte of a request to that of its answer',
   },
   ApiRequests: { event: 'http.request', unit: 'Count', means: 'requests that were answered' },
-  ApiFailed: { event: 'http.request', when: ({ outcome }) => outcome === 'failed', unit: 'Count', isFailure: true, means: 'answers with 5xx' },
+  ApiFailed: {
+    event: 'http.request',
+    when: ({ outcome }) => outcome === 'failed',
+    unit: 'Count',
+    isFailure: true,
+    means: 'answers with 5xx',
+  },
   QueueWait: { event: 'execution', value: 'queue_wait_ms', unit: 'Milliseconds', means: 'from accepting code to running it' },
   Claim: {
     event: 'claim',
@@ -64,13 +70,24 @@ export const METRICS = {
     isFailure: true,
     means: 'sandboxes that did not start',
   },
-  ColdStart: { event: 'sandbox_start', when: (event) => event['is_pool'] === false, unit: 'Count', means: 'starts that a container waits for' },
+  ColdStart: {
+    event: 'sandbox_start',
+    when: (event) => event['is_pool'] === false,
+    unit: 'Count',
+    means: 'starts that a container waits for',
+  },
   PoolReady: { event: 'pool', value: 'ready', unit: 'Count', by: 'tier', means: 'warm sandboxes that wait' },
   PoolMissing: { event: 'pool', value: 'missing', unit: 'Count', by: 'tier', means: 'warm sandboxes that the pool is short of' },
   SandboxSeconds: { event: 'sandbox_end', value: 'sandbox_seconds', unit: 'Seconds', means: 'life of sandboxes that ended' },
   SandboxCost: { event: 'sandbox_end', value: 'cost_usd', unit: 'None', means: 'list price of sandboxes that ended, US dollars' },
   DeadLetter: { event: 'dead_letter', unit: 'Count', isFailure: true, means: 'messages that failed every time' },
-  RepairFailed: { event: 'repair', when: ({ outcome }) => outcome === 'error', unit: 'Count', isFailure: true, means: 'repairs that did not succeed' },
+  RepairFailed: {
+    event: 'repair',
+    when: ({ outcome }) => outcome === 'error',
+    unit: 'Count',
+    isFailure: true,
+    means: 'repairs that did not succeed',
+  },
 } as const satisfies Record<string, MetricDefinition>
 
 export type MetricName = keyof typeof METRICS
@@ -93,6 +110,8 @@ export function measure(event: WideEvent): readonly Measured[] {
     const { when, value, unit, by, isFailure } = definitionOf(name)
     if (when !== undefined && !when(event)) return []
     const number = value === undefined ? 1 : event[value]
-    return typeof number === 'number' && Number.isFinite(number) ? [{ name, value: number, unit, by: by ?? null, isFailure: isFailure ?? false }] : []
+    return typeof number === 'number' && Number.isFinite(number)
+      ? [{ name, value: number, unit, by: by ?? null, isFailure: isFailure ?? false }]
+      : []
   })
 }

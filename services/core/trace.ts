@@ -27,7 +27,10 @@ export function parseTraceparent(text: string | null | undefined): Parent | null
 /** AWS's own header, `Root=1-<8>-<24>;Parent=<16>;Sampled=1`: its root is a trace id in two parts. */
 export function parseXrayHeader(text: string | null | undefined): Parent | null {
   const field = (name: string): string | undefined => new RegExp(`(?:^|;)\\s*${name}=([0-9a-f-]+)\\s*(?:;|$)`).exec(text ?? '')?.[1]
-  const traceId = /^1-([0-9a-f]{8})-([0-9a-f]{24})$/.exec(field('Root') ?? '')?.slice(1).join('')
+  const traceId = /^1-([0-9a-f]{8})-([0-9a-f]{24})$/
+    .exec(field('Root') ?? '')
+    ?.slice(1)
+    .join('')
   if (traceId === undefined || /^0+$/.test(traceId)) return null
   const parent = field('Parent') ?? ''
   return { traceId, spanId: /^[0-9a-f]{16}$/.test(parent) ? parent : newSpanId(), isSampled: field('Sampled') === '1' }

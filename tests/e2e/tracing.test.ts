@@ -35,7 +35,11 @@ describe('a turn with code', () => {
     // Each room spoke: edge, chat, run, place, and the sandbox by the supervisor's own word.
     const mine = ofTrace(traceId)
     expect(new Set(mine.map(({ event }) => event))).toEqual(new Set(['http.request', 'turn_step', 'claim', 'sandbox_start', 'execution']))
-    expect(mine.find(({ event }) => event === 'execution')).toMatchObject({ sandbox_trace_id: traceId, response_id: answered.id, container })
+    expect(mine.find(({ event }) => event === 'execution')).toMatchObject({
+      sandbox_trace_id: traceId,
+      response_id: answered.id,
+      container,
+    })
 
     // No line of this turn has another trace, or none.
     const sandbox = mine.find(({ event }) => event === 'execution')?.['sandbox']
@@ -66,7 +70,12 @@ describe('a turn with code', () => {
 it('keeps the trace of a queued execution although another one nudges it', async () => {
   const container = await server.native.createContainer()
   const run = (traceId: string, code: string) =>
-    server.native.call('POST', `/v1/containers/${container}/executions?wait=0`, { code }, { traceparent: `00-${traceId}-${'1'.repeat(16)}-01` })
+    server.native.call(
+      'POST',
+      `/v1/containers/${container}/executions?wait=0`,
+      { code },
+      { traceparent: `00-${traceId}-${'1'.repeat(16)}-01` },
+    )
   const [first, second] = ['1'.repeat(32), '2'.repeat(32)] as const
   await run(first, 'import time\ntime.sleep(0.3)')
   const { id } = (await (await run(second, 'print(2)')).json()) as { id: string }

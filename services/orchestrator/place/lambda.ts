@@ -51,4 +51,8 @@ function placeDeps(config: ReturnType<typeof placeConfigFromEnv>): ReconcilerDep
 /** What the two functions that call ECS work with. */
 export const deps = placeDeps(placeConfigFromEnv())
 
-export const handler = createBatchHandler('placements', createPlaceStep(deps, createPool(deps)), logFailedMessage(deps.telemetry, 'placements'))
+export const handler = createBatchHandler(
+  'placements',
+  createPlaceStep(deps, createPool(deps)),
+  logFailedMessage(deps.telemetry, 'placements'),
+)

@@ -17,9 +17,7 @@ export function createSqsQueue(options: { readonly client: SQSClient; readonly q
           QueueUrl: queueUrls[queue],
           MessageBody: JSON.stringify(message),
           MessageGroupId: group,
-          ...(traceparent === null
-            ? {}
-            : { MessageAttributes: { [TRACE_ATTRIBUTE]: { DataType: 'String', StringValue: traceparent } } }),
+          ...(traceparent === null ? {} : { MessageAttributes: { [TRACE_ATTRIBUTE]: { DataType: 'String', StringValue: traceparent } } }),
           ...(delaySeconds === undefined || delaySeconds === 0 ? {} : { DelaySeconds: Math.min(900, Math.ceil(delaySeconds)) }),
         }),
       )

@@ -65,7 +65,11 @@ describe('a metric line', () => {
       ExecutionTime: { value: 20, unit: 'Milliseconds', dimensions: { stage: 'prod' } },
       Executions: { value: 1, unit: 'Count', dimensions: { stage: 'prod' } },
     })
-    expect(parse(metricLine(execution(), at, 'prod'))).toMatchObject({ _aws: { Timestamp: at.getTime() }, event: 'execution', level: 'INFO' })
+    expect(parse(metricLine(execution(), at, 'prod'))).toMatchObject({
+      _aws: { Timestamp: at.getTime() },
+      event: 'execution',
+      level: 'INFO',
+    })
   })
   it('tells pools apart by tier', () => {
     const line = metricLine({ event: 'pool', outcome: 'counted', tier: '4g', ready: 0, missing: 2 }, at, 'dev')

@@ -73,7 +73,9 @@ async function probe(route: (typeof routes)[number], ids: Record<string, string>
     headers: body === undefined ? {} : { 'content-type': 'application/json', 'idempotency-key': 'probe' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  const headers = Object.fromEntries([...answer.headers].filter(([name]) => !['date', 'content-length', 'x-request-id', 'traceresponse'].includes(name)))
+  const headers = Object.fromEntries(
+    [...answer.headers].filter(([name]) => !['date', 'content-length', 'x-request-id', 'traceresponse'].includes(name)),
+  )
   const text = (await answer.text()).replaceAll(/req_\w+/g, 'REQ')
   return {
     status: answer.status,
