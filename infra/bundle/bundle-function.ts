@@ -19,12 +19,19 @@ const englishOnly = replace(
   /node_modules\/zod\//,
   "export { default as en } from 'zod/v4/locales/en.js'",
 )
-/** The link uses two parts of undici; its index brings a browser's whole network stack. Any other name fails the build. */
+/**
+ * The link uses two parts of undici; its index brings a browser's whole network stack. The index is also what gives every dispatcher its
+ * `request`. Any other name fails the build.
+ */
 const undiciParts = replace(
   'undici-parts',
   /^undici$/,
   /services\//,
-  "export { default as Pool } from 'undici/lib/dispatcher/pool.js'; export { default as buildConnector } from 'undici/lib/core/connect.js'",
+  `import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
+  import request from 'undici/lib/api/api-request.js'
+  Dispatcher.prototype.request = request
+  export { default as Pool } from 'undici/lib/dispatcher/pool.js'
+  export { default as buildConnector } from 'undici/lib/core/connect.js'`,
 )
 
 /**

@@ -25,6 +25,7 @@ export class DataStack extends Stack {
   readonly accessLogs: IBucket
   readonly queues: Readonly<Record<QueueName, JobQueue>>
   readonly modelsSecret: Secret
+  readonly modelsSecretName: string
 
   constructor(scope: Construct, id: string, { config, ...props }: DataStackProps) {
     super(scope, id, props)
@@ -41,6 +42,7 @@ export class DataStack extends Stack {
       new JobQueue(this, `${definition.name}-queue`, { stage: config.stage, definition }),
     ])
     this.queues = Object.fromEntries(queues) as Record<QueueName, JobQueue>
-    this.modelsSecret = createModelsSecret(this, config.models.secretName ?? `cellblock/${config.stage}/models`, this.key)
+    this.modelsSecretName = config.models.secretName ?? `cellblock/${config.stage}/models`
+    this.modelsSecret = createModelsSecret(this, this.modelsSecretName, this.key)
   }
 }

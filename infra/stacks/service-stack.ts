@@ -100,7 +100,7 @@ export class ServiceStack extends Stack {
     new CfnOutput(this, 'Url', { value: edge.url, description: 'The base URL of the API' })
     new CfnOutput(this, 'EdgeDomain', { value: edge.distribution.distributionDomainName, description: 'Point the custom domain here' })
     new CfnOutput(this, 'SiteBucket', { value: site.bucketName, description: 'Scripts that the pages load' })
-    new CfnOutput(this, 'ModelsSecret', { value: data.modelsSecret.secretName, description: 'Put the keys of the models here' })
+    new CfnOutput(this, 'ModelsSecret', { value: data.modelsSecretName, description: 'Put the keys of the models here' })
   }
 
   private add(name: FunctionId, props: Omit<WorkerFunctionProps, 'config' | 'name'>): WorkerFunction {

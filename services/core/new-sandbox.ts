@@ -27,6 +27,7 @@ export function newSandbox(
     claimedBy: wanted.claimedBy,
     createdAt: now,
     readyAt: null,
+    answeredAt: null,
     claimedAt: wanted.claimedBy === null ? null : now,
     dueAt: now + SANDBOX_CHECK_MS,
   }

@@ -28,6 +28,8 @@ export interface Sandbox {
   readonly claimedBy: { readonly tenant: string; readonly containerId: string } | null
   readonly createdAt: number
   readonly readyAt: number | null
+  /** When its supervisor was first seen to answer; only sandboxes that their driver cannot ask itself have it. */
+  readonly answeredAt: number | null
   readonly claimedAt: number | null
   readonly dueAt: number | null
 }

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -61,4 +64,15 @@ describe.each(ENTRIES)('%s', (entry) => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', load], { cwd: folder, env: ENVIRONMENT })
     expect(stdout.trim()).toBe('function')
   })
+})
+
+it('reaches a supervisor from inside a bundle, where only parts of undici are', async () => {
+  const said = { v: 1, sandbox_id: 'sbx_1', state: 'ready', boot_nonce: 'boot', refused: [] }
+  const sandbox = createServer((_, response) => response.end(JSON.stringify(said))).listen(0, '127.0.0.1')
+  await once(sandbox, 'listening')
+  const output = join(folder, 'link')
+  await bundleFunction('tests/support/bundled-link-child.ts', output)
+  const { port } = sandbox.address() as AddressInfo
+  const { stdout } = await promisify(execFile)(process.execPath, [join(output, 'index.mjs'), String(port)]).finally(() => sandbox.close())
+  expect(JSON.parse(stdout)).toMatchObject({ sandboxId: 'sbx_1', state: 'ready' })
 })

@@ -59,10 +59,11 @@ describe('the Fargate driver', () => {
         input: {
           cluster: 'c',
           taskDefinition: 'arn:aws:ecs:eu-west-1:1:task-definition/cellblock-sandbox-1g:7',
-          launchType: 'FARGATE',
           count: 1,
           clientToken: spec.sandboxId,
           startedBy: spec.sandboxId,
+          tags: [{ key: 'cellblock:sandbox', value: spec.sandboxId }],
+          propagateTags: 'TASK_DEFINITION',
           enableExecuteCommand: false,
           networkConfiguration: {
             awsvpcConfiguration: { subnets: ['subnet-a', 'subnet-b'], securityGroups: ['sg-1'], assignPublicIp: 'DISABLED' },

@@ -1,6 +1,6 @@
 import { SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/new-sandbox.ts'
 import { DriverError } from '../../core/ports/sandbox-driver.ts'
-import type { Sandbox } from '../../core/sandbox.ts'
+import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
 
 /** How long the row of a failed start stays, so that the execution's next step can tell why it has no sandbox, milliseconds. */
@@ -30,7 +30,14 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
     const sight = await driver.waitReady(sandbox.id, signal)
     if (sight.phase === 'ready') {
       const now = clock.now()
-      const change = { address: sight.address, readyAt: now, dueAt: now + SANDBOX_CHECK_MS }
+      // What was started is what this driver starts: the row may have been written by a worker of another version.
+      const change = {
+        address: sight.address,
+        readyAt: now,
+        dueAt: now + SANDBOX_CHECK_MS,
+        image: driver.image,
+        protocol: SUPERVISOR_PROTOCOL,
+      }
       // A container may have reserved it while it started.
       const moved =
         (await table.sandboxes.move(sandbox.id, ['starting'], { ...change, state: 'ready' }, { unclaimed: true })) ??

@@ -4,6 +4,7 @@ import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/new-s
 import { SUPERVISOR_PROTOCOL, type Sandbox, type SandboxSession } from '../../core/sandbox.ts'
 import { takeSandboxAway } from '../../core/take-sandbox-away.ts'
 import type { RunDeps } from '../deps.ts'
+import { awaitSupervisor, needsLook } from './await-supervisor.ts'
 
 export type Acquired =
   | { readonly kind: 'live'; readonly session: SandboxSession; readonly container: Container }
@@ -20,7 +21,9 @@ const REMEMBERED = 1_000
 export interface SandboxFinder {
   /** The session with the container's present sandbox; null when it has none that is live. */
   own(container: Container): Promise<SandboxSession | null>
-  /** The container's own sandbox, else one claimed from the warm pool, else a start is asked for. */
+  /** The same, if it may have code at once; null as long as nobody has seen its supervisor answer: then it has to be acquired. */
+  ownAnswering(container: Container): Promise<SandboxSession | null>
+  /** The container's own sandbox, else one claimed from the warm pool, else a start is asked for. A live one has answered. */
   acquire(container: Container, execution: Execution): Promise<Acquired>
   /** Stops a sandbox that does not answer and takes it from the container; null when the container moved on meanwhile. */
   abandon(container: Container): Promise<Container | null>
@@ -28,23 +31,31 @@ export interface SandboxFinder {
 
 export function createSandboxFinder(deps: RunDeps): SandboxFinder {
   const { table, queue, clock } = deps
-  /** A claimed sandbox's address and keys never change, so its row is read once. */
+  /** A claimed sandbox's address and keys never change, so the row of one that answers is read once. */
   const sessions = new Map<string, SandboxSession>()
 
-  function remember(sandbox: Sandbox): SandboxSession | null {
-    const session = sessionOf(sandbox)
-    if (session === null) return null
+  function remember(session: SandboxSession): SandboxSession {
     if (sessions.size >= REMEMBERED) sessions.delete(sessions.keys().next().value ?? '')
-    sessions.set(sandbox.id, session)
+    sessions.set(session.sandboxId, session)
     return session
   }
 
-  async function own(container: Container): Promise<SandboxSession | null> {
+  async function find(container: Container): Promise<{ readonly session: SandboxSession; readonly hasAnswered: boolean } | null> {
     if (container.sandboxId === null) return null
     const known = sessions.get(container.sandboxId)
-    if (known !== undefined) return known
+    if (known !== undefined) return { session: known, hasAnswered: true }
     const sandbox = await table.sandboxes.get(container.sandboxId)
-    return sandbox === null ? null : remember(sandbox)
+    const session = sandbox === null ? null : sessionOf(sandbox)
+    if (sandbox === null || session === null) return null
+    const hasAnswered = !needsLook(sandbox, clock.now())
+    return { session: hasAnswered ? remember(session) : session, hasAnswered }
+  }
+
+  const own = async (container: Container): Promise<SandboxSession | null> => (await find(container))?.session ?? null
+
+  async function ownAnswering(container: Container): Promise<SandboxSession | null> {
+    const found = await find(container)
+    return found?.hasAnswered === true ? found.session : null
   }
 
   const give = (container: Container, sandboxId: string | null): Promise<Container | null> =>
@@ -60,16 +71,29 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
     let present = container
     if (present.sandboxId !== null) {
       const sandbox = await table.sandboxes.get(present.sandboxId)
-      const session = sandbox === null ? null : remember(sandbox)
-      if (session !== null) return { kind: 'live', session, container: present }
       if (sandbox?.state === 'starting') return { kind: 'starting', sandboxId: sandbox.id }
-      const neverRan = sandbox !== null && sandbox.address === null
+      const claimed = sandbox === null ? 'gone' : await look(sandbox, present)
+      if (typeof claimed === 'object') return claimed
+      const neverRan = claimed === 'dead' || sandbox?.address === null
+      if (claimed === 'dead')
+        await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: present.sandboxId }, { group: '_pool' })
       if (neverRan && clock.now() - execution.createdAt > SANDBOX_START_MS) return { kind: 'failed' }
       const freed = neverRan ? await give(present, null) : await takeAway(present, 'The sandbox that held them has ended.')
       if (freed === null) return { kind: 'moved' }
       present = freed
     }
     return (await claimWarm(present)) ?? (await reserveStarting(present)) ?? (await askForStart(present, execution.id))
+  }
+
+  /** What a claimed sandbox is to its container: one that is yet to answer counts as starting. */
+  async function look(sandbox: Sandbox, container: Container): Promise<Acquired | 'dead' | 'gone'> {
+    const session = sessionOf(sandbox)
+    if (session === null) return 'gone'
+    if (!needsLook(sandbox, clock.now())) return { kind: 'live', session: remember(session), container }
+    const sight = await awaitSupervisor(deps, sandbox)
+    if (sight !== 'up') return sight === 'coming' ? { kind: 'starting', sandboxId: sandbox.id } : 'dead'
+    await table.sandboxes.move(sandbox.id, ['claimed'], { answeredAt: clock.now() })
+    return { kind: 'live', session: remember(session), container }
   }
 
   async function claimWarm(container: Container): Promise<Acquired | null> {
@@ -82,11 +106,14 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
         now,
         now + SANDBOX_CHECK_MS,
       )
-      const session = claimed === null ? null : remember(claimed)
-      if (session === null) continue
+      if (claimed === null) continue
       const owner = await give(container, candidate.id)
       void queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined)
-      if (owner !== null) return { kind: 'live', session, container: owner }
+      if (owner !== null) {
+        const found = await look(claimed, owner)
+        // One that is dead is taken away by the next step, which finds it in the container.
+        return typeof found === 'object' ? found : { kind: 'starting', sandboxId: claimed.id }
+      }
       // Another step moved this container first: a claimed sandbox is never handed back.
       await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: candidate.id }, { group: '_pool' })
       return { kind: 'moved' }
@@ -102,6 +129,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
         candidate.state === 'starting' &&
         candidate.claimedBy === null &&
         candidate.memoryTier === memoryTier &&
+        candidate.protocol === SUPERVISOR_PROTOCOL &&
         candidate.image === deps.image
       if (!fits || (await table.sandboxes.reserve(candidate.id, { tenant, containerId: id }, clock.now())) === null) continue
       void queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined)
@@ -141,7 +169,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
     return takeAway(present, 'The sandbox that held them was lost.')
   }
 
-  return { own, acquire, abandon }
+  return { own, ownAnswering, acquire, abandon }
 }
 
 function sessionOf(sandbox: Sandbox): SandboxSession | null {

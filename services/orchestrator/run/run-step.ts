@@ -86,7 +86,7 @@ class RunStep {
   }
 
   async #begin(container: Container): Promise<void> {
-    const known = needsSync(container) || isAsleep(container) ? null : await this.#finder.own(container)
+    const known = needsSync(container) || isAsleep(container) ? null : await this.#finder.ownAnswering(container)
     if (known !== null) {
       // The common case, a live sandbox with nothing to copy: the lease and `running` are one write.
       const taken = await this.#take(startPatch(this.#deps, container, known, []))

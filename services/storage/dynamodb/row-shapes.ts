@@ -77,7 +77,7 @@ export const conversationCodec = rowCodec<Conversation>({
 
 export const sandboxCodec = rowCodec<Sandbox>({
   json: { address: true, claimedBy: true },
-  nullable: { address: true, claimedBy: true, readyAt: true, claimedAt: true, dueAt: true },
+  nullable: { address: true, claimedBy: true, readyAt: true, answeredAt: true, claimedAt: true, dueAt: true },
 })
 
 export const tenantCodec = rowCodec<Tenant>({ json: { policy: true }, nullable: {} })

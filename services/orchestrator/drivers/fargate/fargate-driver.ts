@@ -113,10 +113,12 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
 const runTaskInput = (spec: SandboxSpec, taskDefinition: string, options: FargateDriverOptions): RunTaskCommandInput => ({
   cluster: options.cluster,
   taskDefinition,
-  launchType: 'FARGATE',
+  // Without a launch type the cluster's own strategy decides between on-demand and Spot.
   count: 1,
   clientToken: spec.sandboxId,
   startedBy: spec.sandboxId,
+  tags: [{ key: 'cellblock:sandbox', value: spec.sandboxId }],
+  propagateTags: 'TASK_DEFINITION',
   enableExecuteCommand: false,
   networkConfiguration: {
     awsvpcConfiguration: { subnets: [...options.subnets], securityGroups: [...options.securityGroups], assignPublicIp: 'DISABLED' },

@@ -1,0 +1,175 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Container } from '../../../services/core/container.ts'
+import { createContainer } from '../../../services/core/create-container.ts'
+import { newId } from '../../../services/core/ids.ts'
+import { newSandbox, SANDBOX_START_MS } from '../../../services/core/new-sandbox.ts'
+import { LinkError } from '../../../services/core/ports/sandbox-link.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import type { RunDeps } from '../../../services/orchestrator/deps.ts'
+import { createLink } from '../../../services/orchestrator/link/create-link.ts'
+import { createSandboxFinder } from '../../../services/orchestrator/run/acquire-sandbox.ts'
+import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { executionRow } from '../../support/rows.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+
+const TENANT = newId('tenant')
+
+let storage: Storage
+let deps: RunDeps
+/** Where the supervisor will listen, and what it answers to `/health`. */
+let port: number
+let server: Server
+let health: Record<string, unknown>
+let asked: number
+let sent: string[]
+
+beforeAll(async () => {
+  storage = await startStorage()
+})
+afterAll(() => storage.stop())
+
+beforeEach(async () => {
+  asked = 0
+  sent = []
+  health = { v: 1, state: 'ready', boot_nonce: 'boot', refused: [] }
+  server = createServer((_, response) => {
+    asked += 1
+    response.end(JSON.stringify(health))
+  })
+  const reserved = createServer().listen(0, '127.0.0.1')
+  await once(reserved, 'listening')
+  port = (reserved.address() as AddressInfo).port
+  reserved.close()
+  await once(reserved, 'close')
+  const client = createSupervisorClient({ link: createLink() })
+  deps = {
+    table: storage.table,
+    objects: storage.objects,
+    queue: {
+      ...storage.queue,
+      send: async (_, message) => void sent.push(message.type),
+    },
+    signals: createLocalSignals(),
+    telemetry: silentTelemetry,
+    clock: { now: () => Date.now() },
+    supervisor: client,
+    workerId: 'fresh-address-test',
+    image: 'sandbox:1',
+    stepBudgetMs: 50_000,
+    costPerSecond: () => 0,
+  }
+})
+afterEach(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+/** A container whose sandbox was started at an address where nobody listens yet. */
+async function startedContainer(): Promise<{ container: Container; sandboxId: string }> {
+  const created = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'fresh', memoryTier: '1g' }, Date.now())
+  const claimedBy = { tenant: TENANT, containerId: created.id }
+  const sandbox = newSandbox({ memoryTier: '1g', image: deps.image, claimedBy }, Date.now())
+  await storage.table.sandboxes.create(sandbox)
+  await storage.table.sandboxes.move(sandbox.id, ['starting'], {
+    state: 'claimed',
+    address: { kind: 'tcp', host: '127.0.0.1', port },
+    readyAt: Date.now(),
+  })
+  const change = { sandboxId: sandbox.id, stateLost: null, dueAt: null }
+  const container = await storage.table.containers.setSandbox(TENANT, created.id, created.generation, change)
+  if (container === null) throw new Error('The container moved on.')
+  health = { ...health, sandbox_id: sandbox.id }
+  return { container, sandboxId: sandbox.id }
+}
+const execution = (container: Container, createdAt = Date.now()) => executionRow({ tenant: TENANT, containerId: container.id, createdAt })
+
+describe('a sandbox that its driver calls ready before its supervisor listens', () => {
+  it('gets no code until the supervisor has answered, and is waited for', async () => {
+    const { container, sandboxId } = await startedContainer()
+    let refused = 0
+    const { health: look } = deps.supervisor
+    const supervisor = {
+      ...deps.supervisor,
+      health: (...args: Parameters<typeof look>) =>
+        look(...args).catch((cause: unknown) => {
+          if (cause instanceof LinkError && ++refused === 2) server.listen(port, '127.0.0.1')
+          throw cause
+        }),
+    }
+    const finder = createSandboxFinder({ ...deps, supervisor })
+    expect(await finder.ownAnswering(container)).toBeNull()
+    expect(await finder.acquire(container, execution(container))).toMatchObject({ kind: 'live', session: { sandboxId } })
+    expect(refused).toBeGreaterThanOrEqual(2)
+    expect(sent).toEqual([])
+  })
+
+  it('is looked at by one worker only: the row says that it has answered', async () => {
+    const { container, sandboxId } = await startedContainer()
+    server.listen(port, '127.0.0.1')
+    await createSandboxFinder(deps).acquire(container, execution(container))
+    const looks = asked
+    expect((await storage.table.sandboxes.get(sandboxId))?.answeredAt).toEqual(expect.any(Number))
+    expect(await createSandboxFinder(deps).ownAnswering(container)).toMatchObject({ sandboxId })
+    expect(asked).toBe(looks)
+  })
+
+  it('makes room for another one when it refuses its walls', async () => {
+    const { container, sandboxId } = await startedContainer()
+    health = { ...health, state: 'refused', refused: ['sockets_are_refused'] }
+    server.listen(port, '127.0.0.1')
+    const acquired = await createSandboxFinder(deps).acquire(container, execution(container))
+    expect(acquired).toMatchObject({ kind: 'starting', sandboxId: expect.not.stringMatching(sandboxId) })
+    expect(sent).toEqual(['sandbox.stop', 'sandbox.place'])
+    // Nothing ran in it, so nothing is said to be lost.
+    expect((await storage.table.containers.get(TENANT, container.id))?.stateLost).toBeNull()
+  })
+
+  it('ends the execution when starts have failed for too long', async () => {
+    const { container } = await startedContainer()
+    health = { ...health, state: 'refused' }
+    server.listen(port, '127.0.0.1')
+    const old = execution(container, Date.now() - SANDBOX_START_MS - 1)
+    expect(await createSandboxFinder(deps).acquire(container, old)).toEqual({ kind: 'failed' })
+    expect(sent).toEqual(['sandbox.stop'])
+  })
+
+  it('is no stranger that took the address over', async () => {
+    const { container } = await startedContainer()
+    health = { ...health, sandbox_id: newId('sandbox') }
+    server.listen(port, '127.0.0.1')
+    expect(await createSandboxFinder(deps).acquire(container, execution(container))).toMatchObject({ kind: 'starting' })
+    expect(sent).toEqual(['sandbox.stop', 'sandbox.place'])
+  })
+})
+
+describe('the warm pool', () => {
+  it('gives nothing to a container that another version started', async () => {
+    const { container } = await startedContainer()
+    const free = await storage.table.containers.setSandbox(TENANT, container.id, container.generation, {
+      sandboxId: null,
+      stateLost: null,
+      dueAt: null,
+    })
+    if (free === null) throw new Error('The container moved on.')
+    const warm = async (change: object) => {
+      const sandbox = { ...newSandbox({ memoryTier: '1g', image: deps.image, claimedBy: null }, Date.now()), ...change }
+      await storage.table.sandboxes.create(sandbox)
+      return sandbox.id
+    }
+    const address = { kind: 'tcp', host: '127.0.0.1', port }
+    const others = [
+      await warm({ state: 'ready', address, protocol: 2 }),
+      await warm({ state: 'ready', address, image: 'sandbox:0' }),
+      await warm({ protocol: 2 }),
+      await warm({ image: 'sandbox:0' }),
+    ]
+    const acquired = await createSandboxFinder(deps).acquire(free, execution(free))
+    expect(acquired).toMatchObject({ kind: 'starting' })
+    expect(sent).toEqual(['sandbox.place'])
+    for (const id of others) expect((await storage.table.sandboxes.get(id))?.claimedBy).toBeNull()
+  })
+})

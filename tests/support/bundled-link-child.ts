@@ -1,0 +1,8 @@
+// Bundled as the run worker is, then started with a port: prints what a sandbox there says of itself.
+import { createLink } from '../../services/orchestrator/link/create-link.ts'
+import { createSupervisorClient } from '../../services/orchestrator/supervisor-client/supervisor-client.ts'
+
+const address = { kind: 'tcp', host: '127.0.0.1', port: Number(process.argv[2]) } as const
+const health = await createSupervisorClient({ link: createLink() }).health(address, 0, AbortSignal.timeout(10_000))
+console.log(JSON.stringify(health))
+process.exit(0)
