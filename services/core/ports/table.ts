@@ -208,7 +208,9 @@ export interface SandboxStore {
   move(
     id: string,
     from: readonly SandboxPhase[],
-    change: Partial<Pick<Sandbox, 'state' | 'address' | 'readyAt' | 'answeredAt' | 'image' | 'protocol' | 'claimedBy' | 'claimedAt' | 'dueAt'>>,
+    change: Partial<
+      Pick<Sandbox, 'state' | 'address' | 'readyAt' | 'answeredAt' | 'image' | 'protocol' | 'claimedBy' | 'claimedAt' | 'dueAt'>
+    >,
     options?: { readonly unclaimed?: boolean },
   ): Promise<Sandbox | null>
   /** Unclaimed and ready ones of a tier, oldest first. May lag behind; the claim decides. */

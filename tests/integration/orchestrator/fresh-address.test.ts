@@ -7,6 +7,7 @@ import { createContainer } from '../../../services/core/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { newSandbox, SANDBOX_START_MS } from '../../../services/core/new-sandbox.ts'
 import { LinkError } from '../../../services/core/ports/sandbox-link.ts'
+import type { Supervisor } from '../../../services/core/ports/supervisor.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { RunDeps } from '../../../services/orchestrator/deps.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
@@ -91,11 +92,10 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
   it('gets no code until the supervisor has answered, and is waited for', async () => {
     const { container, sandboxId } = await startedContainer()
     let refused = 0
-    const { health: look } = deps.supervisor
-    const supervisor = {
+    const supervisor: Supervisor = {
       ...deps.supervisor,
-      health: (...args: Parameters<typeof look>) =>
-        look(...args).catch((cause: unknown) => {
+      health: (address, waitMs, signal) =>
+        deps.supervisor.health(address, waitMs, signal).catch((cause: unknown) => {
           if (cause instanceof LinkError && ++refused === 2) server.listen(port, '127.0.0.1')
           throw cause
         }),
