@@ -23,7 +23,7 @@ from tornado.ioloop import IOLoop
 from traitlets.config import Config
 
 from .. import packets
-from . import snapshot
+from . import rich_displays, snapshot
 from .channel import Channel
 from .output import ChannelSession
 from .streams import Flusher, text_stream
@@ -51,6 +51,7 @@ class ChannelKernel(IPythonKernel):
         os.environ["TERM"] = "dumb"
         # The stock compiler hashes every cell in pure Python to name it for a debugger that is not here.
         shell.compile = CachingCompiler()
+        rich_displays.install(shell.display_formatter)
 
     async def execute(self, request: dict[str, object], on_start: Callable[[], None]) -> dict[str, object]:
         """Runs one cell. Interrupts are let in only while it runs, so a late one can never end the kernel.

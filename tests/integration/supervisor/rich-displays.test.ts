@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
+
+const TABLE = 'application/vnd.dataresource+json'
+const CHART = 'application/vnd.cellblock.chart.v1+json'
+const PLOTLY = 'application/vnd.plotly.v1+json'
+
+interface Chart {
+  readonly title: string | null
+  readonly charts: readonly {
+    readonly kind: string
+    readonly series: readonly { readonly points: number; readonly x?: readonly unknown[] }[]
+  }[]
+}
+
+let sandbox: TestSandbox
+beforeAll(async () => {
+  sandbox = await startReadySandbox()
+  await sandbox.supervisor.run('import datetime as dt, numpy as np, pandas as pd, matplotlib.pyplot as plt')
+})
+afterAll(() => sandbox[Symbol.asyncDispose]())
+
+/** The bundles that the code displays, in order. */
+async function shown(code: string): Promise<Readonly<Record<string, unknown>>[]> {
+  const run = await sandbox.supervisor.run(code)
+  expect(run.done).toMatchObject({ outcome: 'ok', truncated: [] })
+  return run.of('display').map((event) => event['data'] as Record<string, unknown>)
+}
+const chartOf = async (code: string): Promise<Chart> => {
+  const [bundle] = await shown(code)
+  expect(bundle?.['image/png']).toBeTypeOf('string')
+  return bundle?.[CHART] as Chart
+}
+
+describe('a table', () => {
+  it('comes with its schema and its first rows, whatever its cells are', async () => {
+    const [bundle] = await shown(`pd.DataFrame({
+  "n": [1, 2, 10**30], "x": [1.5, None, float("inf")], "s": ["a", "b" * 1000, None], "when": pd.to_datetime(["2024-01-02", None, "2024-01-03"]),
+  "zone": pd.date_range("2024", periods=3, tz="Europe/Berlin"), "opt": pd.array([1, None, 3], dtype="Int64"), "any": [{1: 2}, b"x", 1j]})`)
+    expect(bundle?.['text/html']).toContain('<table')
+    expect(bundle?.[TABLE]).toEqual({
+      schema: {
+        fields: [
+          { name: 'index', type: 'integer' },
+          { name: 'n', type: 'string' },
+          { name: 'x', type: 'number' },
+          { name: 's', type: 'string' },
+          { name: 'when', type: 'datetime' },
+          { name: 'zone', type: 'datetime' },
+          { name: 'opt', type: 'integer' },
+          { name: 'any', type: 'string' },
+        ],
+        primaryKey: ['index'],
+      },
+      data: [
+        { index: 0, n: 1, x: 1.5, s: 'a', when: '2024-01-02T00:00:00', zone: '2024-01-01T00:00:00+01:00', opt: 1, any: '{1: 2}' },
+        { index: 1, n: 2, x: null, s: `${'b'.repeat(200)}...`, when: null, zone: '2024-01-02T00:00:00+01:00', opt: null, any: "b'x'" },
+        {
+          index: 2,
+          n: `1${'0'.repeat(30)}`,
+          x: null,
+          s: null,
+          when: '2024-01-03T00:00:00',
+          zone: '2024-01-03T00:00:00+01:00',
+          opt: 3,
+          any: '1j',
+        },
+      ],
+      cellblock: { rows: 3, columns: 7, rows_shown: 3, columns_shown: 7 },
+    })
+  })
+
+  it('is bounded, and says how big it is', async () => {
+    const [bundle] = await shown('pd.DataFrame(np.zeros((100_000, 60)))')
+    const table = bundle?.[TABLE] as { data: Record<string, unknown>[]; cellblock: unknown }
+    expect(table.cellblock).toEqual({ rows: 100_000, columns: 60, rows_shown: 20, columns_shown: 30 })
+    expect([table.data.length, Object.keys(table.data[0] ?? {}).length]).toEqual([20, 31])
+  })
+
+  it('may have names twice, levels of names, levels of rows, or be a Series', async () => {
+    const bundles = await shown(`
+display(pd.DataFrame([[1, 2]], columns=["a", "a"]))
+display(pd.DataFrame({"k": ["u", "u"], "v": [1, 3]}).groupby("k").agg({"v": ["sum", "mean"]}))
+display(pd.Series([7], name="s", index=pd.MultiIndex.from_tuples([("p", 1)])))
+display(pd.DataFrame())`)
+    expect(bundles.map((bundle) => (bundle[TABLE] as { data: unknown }).data)).toEqual([
+      [{ index: 0, a: 1, a_2: 2 }],
+      [{ k: 'u', 'v / sum': 4, 'v / mean': 2 }],
+      [{ level_0: 'p', level_1: 1, s: 7 }],
+      [],
+    ])
+  })
+})
+
+describe('a figure of matplotlib', () => {
+  it('comes with its lines and points, its titles and axes', async () => {
+    expect(
+      await chartOf(`
+figure, (left, right) = plt.subplots(1, 2); figure.suptitle("Both")
+left.plot([1, 2, 3], [1, 4, float("nan")], label="squares"); left.axhline(2); left.set(title="Left", xlabel="n", ylabel="n²", yscale="log")
+right.scatter(pd.to_datetime(["2024-01-01", "2024-01-02"]), [5, 6], label="dots")
+plt.show()`),
+    ).toEqual({
+      title: 'Both',
+      charts: [
+        {
+          kind: 'line',
+          title: 'Left',
+          x: { label: 'n', scale: 'linear' },
+          y: { label: 'n²', scale: 'log' },
+          series: [{ kind: 'line', label: 'squares', points: 3, x: [1, 2, 3], y: [1, 4, null] }],
+          unread: [],
+        },
+        {
+          kind: 'scatter',
+          title: null,
+          x: { label: null, scale: 'linear' },
+          y: { label: null, scale: 'linear' },
+          series: [{ kind: 'scatter', label: 'dots', points: 2, x: ['2024-01-01T00:00:00', '2024-01-02T00:00:00'], y: [5, 6] }],
+          unread: [],
+        },
+      ],
+    })
+  })
+
+  it.each([
+    ['bars', 'plt.bar(["u", "v"], [3, 4])', [{ kind: 'bar', orientation: 'vertical', categories: ['u', 'v'], values: [3, 4] }]],
+    [
+      'bars that lie',
+      'plt.barh(["u", "v"], [3, 4], left=1)',
+      [{ orientation: 'horizontal', categories: ['u', 'v'], values: [3, 4], base: [1, 1] }],
+    ],
+    [
+      'bars of time',
+      'plt.bar(pd.date_range("2024", periods=2), [1, 2], width=1)',
+      [{ categories: ['2024-01-01T00:00:00', '2024-01-02T00:00:00'] }],
+    ],
+    [
+      'groups of bars by pandas',
+      'pd.DataFrame({"q": [1, 2], "r": [3, 4]}, index=["k", "l"]).plot.bar()',
+      [
+        { label: 'q', categories: ['k', 'l'], values: [1, 2] },
+        { label: 'r', categories: ['k', 'l'], values: [3, 4] },
+      ],
+    ],
+    ['a histogram', 'plt.hist([1, 1, 2, 4], bins=[0, 2, 4])', [{ values: [2, 2], from: [0, 2], to: [2, 4] }]],
+    ['a pie', 'plt.pie([1, 3], labels=["one", "three"])', [{ kind: 'pie', categories: ['one', 'three'], values: [0.25, 0.75] }]],
+    ['lines over names', 'plt.plot(["a", "b"], [1, 2])', [{ kind: 'line', x: ['a', 'b'], y: [1, 2] }]],
+    [
+      'a time series by pandas',
+      'pd.Series([1, 2], index=pd.date_range("2024", periods=2)).plot()',
+      [{ x: ['2024-01-01', '2024-01-02'], y: [1, 2] }],
+    ],
+  ])('reads %s', async (_, code, series) => {
+    expect(await chartOf(`${code}\nplt.show()`)).toMatchObject({ charts: [{ series }] })
+  })
+
+  it('keeps as many points as can be drawn, the last one among them, and says how many there are', async () => {
+    const { charts } = await chartOf('plt.plot(np.arange(100_001), np.arange(100_001)); plt.show()')
+    const [series] = charts[0]?.series ?? []
+    expect(series?.points).toBe(100_001)
+    expect(series?.x?.length).toBeLessThanOrEqual(502)
+    expect([series?.x?.[0], series?.x?.at(-1)]).toEqual([0, 100_000])
+  })
+
+  it('of which nothing can be read off is a picture alone', async () => {
+    const [bundle] = await shown('plt.imshow(np.eye(3)); plt.show()')
+    expect(Object.keys(bundle ?? {}).toSorted()).toEqual(['image/png', 'text/plain'])
+    expect(await chartOf('plt.imshow(np.eye(3)); plt.plot([0, 1]); plt.show()')).toMatchObject({ charts: [{ unread: ['AxesImage'] }] })
+  })
+})
+
+describe('a figure of plotly', () => {
+  it('comes as its JSON, displayed or shown', async () => {
+    const bundles = await shown('import plotly.express as px\nfigure = px.bar(x=["a", "b"], y=[1, 3], title="P")\nfigure.show()\nfigure')
+    expect(bundles).toHaveLength(2)
+    for (const bundle of bundles)
+      expect(bundle[PLOTLY]).toMatchObject({ data: [{ type: 'bar', x: ['a', 'b'] }], layout: { title: { text: 'P' } } })
+  })
+})
+
+describe('other displays', () => {
+  it('are left as they are, and a type that breaks while it is read costs the data only', async () => {
+    const bundles = await shown(`
+display({"a": 1})
+class Odd(pd.Series):
+    def to_frame(self): raise RuntimeError("no")
+display(Odd([1]))`)
+    expect(bundles.map((bundle) => Object.keys(bundle))).toEqual([['text/plain'], ['text/plain']])
+  })
+})
