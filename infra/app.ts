@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { imageTag } from '../scripts/setup/image-inputs.ts'
 import { buildStacks } from './build-stacks.ts'
 import { readConfig } from './config.ts'
+import { toolTypesOf } from './tool-types.ts'
 
 const app = new App()
 const image = await imageTag(join(import.meta.dirname, '..', 'runtime-image'), 'plain')
-buildStacks(app, readConfig(app.node.tryGetContext('cellblock')), image.slice(image.indexOf(':') + 1))
+const config = readConfig(app.node.tryGetContext('cellblock'))
+buildStacks(app, config, image.slice(image.indexOf(':') + 1), await toolTypesOf(config))
 app.synth()

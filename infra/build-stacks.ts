@@ -16,8 +16,8 @@ export interface Stacks {
   readonly operations: OperationsStack
 }
 
-/** The whole deployment. `imageTag` is the content hash of the sandbox image, for when the configuration names none. It asks no account anything: the same stacks come out on every machine. */
-export function buildStacks(app: App, config: Config, imageTag: string): Stacks {
+/** The whole deployment. `imageTag` is the content hash of the sandbox image, for when the configuration names none; `toolTypes` are what its tools are named by. It asks no account anything: the same stacks come out on every machine. */
+export function buildStacks(app: App, config: Config, imageTag: string, toolTypes: readonly string[] = []): Stacks {
   const stack = (part: string) => `Cellblock-${config.stage}-${part}`
   const data = new DataStack(app, stack('Data'), {
     config,
@@ -36,6 +36,7 @@ export function buildStacks(app: App, config: Config, imageTag: string): Stacks 
   const service = new ServiceStack(app, stack('Service'), {
     config,
     image: sandboxImage,
+    toolTypes,
     data,
     network,
     description: 'Cellblock: API, workers and sandboxes',

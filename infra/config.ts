@@ -86,6 +86,15 @@ export const Config = z.strictObject({
     /** The Secrets Manager secret with the models' keys: a JSON object from key name to key. Default: `cellblock/<stage>/models`. */
     secretName: matching(/^[\w/+=.@-]{1,200}$/, 'must be the name of a secret').optional(),
   }),
+  /** What models may use besides the interpreter. */
+  tools: z
+    .strictObject({
+      /** The models secret has a BRAVE_SEARCH_API_KEY. */
+      webSearch: z.boolean({ error: 'must be true or false' }).default(false),
+      /** Folder of tool files in this project, one tool each (docs/tools.md). */
+      folder: matching(/^(?!\/)(?!.*\.\.)[\w./-]{1,200}$/, 'must be a folder of this project such as tools').optional(),
+    })
+    .prefault({}),
   api: Api.prefault({}),
   network: Network.prefault({}),
   retention: z

@@ -4,6 +4,7 @@ import type { ChatEnv } from '../services/chat/config.ts'
 import type { QueueName } from '../services/core/messages.ts'
 import type { PlaceEnv, RunEnv } from '../services/orchestrator/config.ts'
 import type { Config } from './config.ts'
+import { TOOLS_IN_BUNDLE } from './bundle/bundle-tools.ts'
 import type { Sandboxes } from './constructs/sandboxes.ts'
 import type { DataStack } from './stacks/data-stack.ts'
 import type { NetworkStack } from './stacks/network-stack.ts'
@@ -56,7 +57,12 @@ export const apiEnvironment = (config: Config, storage: StorageEnvironment, orig
   }) satisfies Set<ApiEnv> & OriginEnv & EdgeEnv
 
 export const chatEnvironment = (config: Config, storage: StorageEnvironment, data: DataStack) =>
-  ({ ...storage, MODELS_SECRET_ARN: data.modelsSecret.secretArn, CELLBLOCK_MODELS: modelList(config) }) satisfies Set<ChatEnv>
+  ({
+    ...storage,
+    MODELS_SECRET_ARN: data.modelsSecret.secretArn,
+    CELLBLOCK_MODELS: modelList(config),
+    ...(config.tools.folder === undefined ? {} : { CELLBLOCK_TOOLS: `/var/task/${TOOLS_IN_BUNDLE}` }),
+  }) satisfies Set<ChatEnv>
 
 export const runEnvironment = (config: Config, storage: StorageEnvironment, image: string) =>
   ({

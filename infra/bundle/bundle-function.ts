@@ -1,7 +1,7 @@
-import { build, type Plugin } from 'esbuild'
+import { build, type BuildOptions, type Plugin } from 'esbuild'
 import { join } from 'node:path'
 
-const PROJECT = join(import.meta.dirname, '..', '..')
+export const PROJECT = join(import.meta.dirname, '..', '..')
 
 /** A module made of this source instead of what is asked for. */
 const replace = (name: string, filter: RegExp, importer: RegExp, contents: string): Plugin => ({
@@ -34,6 +34,22 @@ const undiciParts = replace(
   export { default as buildConnector } from 'undici/lib/core/connect.js'`,
 )
 
+/** How everything that runs in Lambda is bundled. */
+export const BUNDLE_OPTIONS = {
+  absWorkingDir: PROJECT,
+  bundle: true,
+  minify: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  mainFields: ['module', 'main'],
+  legalComments: 'none',
+  // Parts of the SDK still call `require`.
+  banner: { js: "import{createRequire as cellblockRequire}from'node:module';const require=cellblockRequire(import.meta.url);" },
+  plugins: [englishOnly, undiciParts],
+  logLevel: 'warning',
+} as const satisfies BuildOptions
+
 /**
  * Writes `<outputFolder>/index.mjs`: the entry and everything it uses, the AWS SDK too, so that what was tested is what runs.
  * Rejects with esbuild's messages when something cannot be resolved. Returns the size in bytes and which packages are inside.
@@ -45,19 +61,8 @@ export async function bundleFunction(
   const { metafile } = await build({
     entryPoints: [join(PROJECT, entry)],
     outfile: join(outputFolder, 'index.mjs'),
-    absWorkingDir: PROJECT,
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    legalComments: 'none',
-    // Parts of the SDK still call `require`.
-    banner: { js: "import{createRequire as cellblockRequire}from'node:module';const require=cellblockRequire(import.meta.url);" },
-    plugins: [englishOnly, undiciParts],
+    ...BUNDLE_OPTIONS,
     metafile: true,
-    logLevel: 'warning',
   })
   const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0)
   const packages = Object.keys(metafile.inputs).flatMap(

@@ -22,6 +22,8 @@ export interface WorkerFunctionProps {
   readonly name: FunctionId
   /** Path of the entry file in the project. */
   readonly entry: string
+  /** Folder of tool files in the project, which come along. */
+  readonly toolsFolder?: string | undefined
   readonly role: Role
   readonly environment: Readonly<Record<string, string>>
   readonly timeoutSeconds: number
@@ -52,7 +54,7 @@ export class WorkerFunction extends Construct {
     })
     this.function = new LambdaFunction(this, 'Resource', {
       functionName: name,
-      code: functionCode(props.entry),
+      code: functionCode(props.entry, props.toolsFolder),
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,

@@ -22,6 +22,7 @@ import type { NetworkStack } from './network-stack.ts'
 export interface ServiceStackProps extends StackProps {
   readonly config: Config
   readonly image: string
+  readonly toolTypes: readonly string[]
   readonly data: DataStack
   readonly network: NetworkStack
 }
@@ -32,7 +33,7 @@ export class ServiceStack extends Stack {
   readonly logs: Readonly<Record<FunctionId, ILogGroup>>
   private readonly config: Config
 
-  constructor(scope: Construct, id: string, { config, image, data, network, ...props }: ServiceStackProps) {
+  constructor(scope: Construct, id: string, { config, image, toolTypes, data, network, ...props }: ServiceStackProps) {
     super(scope, id, props)
     this.config = config
     const storage = storageEnvironment(config, data)
@@ -50,12 +51,13 @@ export class ServiceStack extends Stack {
       api: this.add('api', {
         entry: 'services/api/lambda.ts',
         role: roleFor('api', apiAccess(data, originSecret.secretArn)),
-        environment: apiEnvironment(config, storage, originSecret.secretArn),
+        environment: { ...apiEnvironment(config, storage, originSecret.secretArn), TOOL_TYPES: toolTypes.join(',') },
         timeoutSeconds: 900,
         memoryMiB: 1024,
       }),
       chat: this.add('chat', {
         entry: 'services/chat/lambda.ts',
+        toolsFolder: config.tools.folder,
         role: roleFor('chat', chatAccess(data)),
         environment: chatEnvironment(config, storage, data),
         timeoutSeconds: 900,

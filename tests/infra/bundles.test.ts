@@ -8,6 +8,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleFunction } from '../../infra/bundle/bundle-function.ts'
+import { bundleTools } from '../../infra/bundle/bundle-tools.ts'
+import { readConfig } from '../../infra/config.ts'
+import { toolTypesOf } from '../../infra/tool-types.ts'
+import { loadTools } from '../../services/chat/tools/load-tools.ts'
+import { context } from './synthesise.ts'
 
 const LIMIT_BYTES = 1_500_000
 const ENTRIES = [
@@ -75,4 +80,23 @@ it('reaches a supervisor from inside a bundle, where only parts of undici are', 
   const { port } = sandbox.address() as AddressInfo
   const { stdout } = await promisify(execFile)(process.execPath, [join(output, 'index.mjs'), String(port)]).finally(() => sandbox.close())
   expect(JSON.parse(stdout)).toMatchObject({ sandboxId: 'sbx_1', state: 'ready' })
+})
+
+describe("an operator's tools", () => {
+  const withTools = { ...(context.cellblock as object), tools: { webSearch: true, folder: 'examples/tools' } }
+
+  it('come along in the bundle, each whole in one file', async () => {
+    await bundleTools('examples/tools', folder)
+    const [tool] = await loadTools(join(folder, 'tools'))
+    expect(tool).toMatchObject({ type: 'current_time', name: 'current_time' })
+  })
+
+  it('are named to the API', async () => {
+    const types = await toolTypesOf(readConfig(withTools))
+    expect(types).toEqual(expect.arrayContaining(['web_search', 'web_search_preview', 'current_time']))
+  })
+
+  it('are checked before anything is deployed', async () => {
+    await expect(toolTypesOf({ tools: { webSearch: false, folder: 'docs/none' } })).rejects.toThrow('cannot be read')
+  })
 })

@@ -58,10 +58,11 @@ describe('stacks', () => {
         corsOrigins: ['https://app.example.com'],
       },
       models: { list: [{ name: 'small', baseUrl: 'https://models.example.com/v1', keyName: 'SMALL_KEY' }] },
+      tools: { webSearch: true, folder: 'examples/tools' },
       network: { endpointZones: 2, s3PrefixListId: 'pl-11111111', dynamodbPrefixListId: 'pl-22222222' },
       operations: { monthlyBudgetUsd: 7, alarmEmail: 'ops@example.com' },
     }
-    const found = synthesise(settings)
+    const found = synthesise(settings, ['web_search', 'current_time'])
     const definition = only(found, 'AWS::ECS::TaskDefinition')
     const distribution = only(found, 'AWS::CloudFront::Distribution')
     expect(at(definition, 'Properties.RuntimePlatform.CpuArchitecture')).toBe('ARM64')
@@ -81,5 +82,8 @@ describe('stacks', () => {
     expect(JSON.parse(String(at(chat, 'Properties.Environment.Variables.CELLBLOCK_MODELS')))).toEqual([
       { name: 'small', base_url: 'https://models.example.com/v1', api_key_env: 'SMALL_KEY' },
     ])
+    expect(at(chat, 'Properties.Environment.Variables.CELLBLOCK_TOOLS')).toBe('/var/task/tools')
+    const api = all(found, 'AWS::Lambda::Function').find(({ Properties }) => Properties.FunctionName === 'cellblock-dev-api')
+    expect(at(api, 'Properties.Environment.Variables.TOOL_TYPES')).toBe('web_search,current_time')
   })
 })

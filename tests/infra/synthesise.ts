@@ -19,16 +19,23 @@ export interface Resource {
 export type Templates = Record<StackName, { Resources: Record<string, Resource>; Outputs?: Record<string, unknown> }>
 
 /** The app as `cdk synth` builds it, with these settings changed, and without bundles: they are checked elsewhere. */
-export function buildApp(changes: Record<string, unknown> = {}, outdir?: string): { readonly app: App; readonly stacks: Stacks } {
+export function buildApp(
+  changes: Record<string, unknown> = {},
+  outdir?: string,
+  toolTypes: readonly string[] = [],
+): { readonly app: App; readonly stacks: Stacks } {
   const app = new App({
     ...(outdir === undefined ? {} : { outdir }),
     context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-stack-trace': true },
   })
-  return { app, stacks: buildStacks(app, readConfig({ ...(context.cellblock as object), stage: 'prod', ...changes }), '0123456789ab') }
+  return {
+    app,
+    stacks: buildStacks(app, readConfig({ ...(context.cellblock as object), stage: 'prod', ...changes }), '0123456789ab', toolTypes),
+  }
 }
 
 /** Every stack's template, as CloudFormation gets it. */
-export function synthesise(changes: Record<string, unknown> = {}): Templates {
-  const { stacks } = buildApp(changes)
+export function synthesise(changes: Record<string, unknown> = {}, toolTypes: readonly string[] = []): Templates {
+  const { stacks } = buildApp(changes, undefined, toolTypes)
   return Object.fromEntries(STACKS.map((name) => [name, Template.fromStack(stacks[name]).toJSON()])) as Templates
 }

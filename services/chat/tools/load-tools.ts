@@ -31,11 +31,16 @@ const isWhole = (tool: z.infer<typeof ToolFile>): boolean => (tool.type === WEB_
  * server with a bad tool does not start.
  */
 export async function loadTools(folder: string): Promise<readonly Tool[]> {
+  return Promise.all((await toolFiles(folder)).map(loadTool))
+}
+
+/** The files of a folder that hold a tool each, whole paths in order: modules that are neither types nor tests. */
+export async function toolFiles(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch((cause: unknown) => {
-    throw new Error(`CELLBLOCK_TOOLS names the folder ${folder}, which cannot be read. Make it, or unset the variable.`, { cause })
+    throw new Error(`The folder of tools ${folder} cannot be read. Make it, or name another in CELLBLOCK_TOOLS.`, { cause })
   })
-  const files = names.filter((name) => /\.m?[jt]s$/.test(name) && !/\.(d|test)\.m?ts$/.test(name)).toSorted()
-  return Promise.all(files.map((name) => loadTool(join(folder, name))))
+  const files = names.filter((name) => /\.m?[jt]s$/.test(name) && !/\.(d|test)\.m?ts$/.test(name))
+  return files.toSorted().map((name) => join(folder, name))
 }
 
 async function loadTool(path: string): Promise<Tool> {
