@@ -74,7 +74,9 @@ describe('a folder of tools', () => {
   })
 
   it('that is not there is an error', async () => {
-    await expect(createTools(toolConfigFromEnv({ CELLBLOCK_TOOLS: join(folder, 'none') }))).rejects.toThrow('Make it, or name another in CELLBLOCK_TOOLS')
+    await expect(createTools(toolConfigFromEnv({ CELLBLOCK_TOOLS: join(folder, 'none') }))).rejects.toThrow(
+      'Make it, or name another in CELLBLOCK_TOOLS',
+    )
   })
 })
 
