@@ -18,6 +18,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    // What is waited for comes when the machine has time for it.
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       ...WITHOUT_SANDBOXES.map((name) => suite(name, 0)),
       ...WITH_SANDBOXES.map((name) => {

@@ -3,8 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
 let server: LocalServerProcess
+/** For code that leaves nothing behind; a fresh one costs a start. */
+let shared: string
 beforeAll(async () => {
-  server = await startServer()
+  server = await startServer({ env: { SANDBOX_PRELOAD: '' } })
+  shared = await server.native.createContainer()
 })
 afterAll(async () => {
   expect(await server.stop()).toBe(0)
@@ -14,8 +17,7 @@ const plainOutput = (outputs: readonly { data?: Readonly<Record<string, unknown>
 
 describe('an execution', () => {
   it('answers with its outputs, and keeps stdout and stderr apart', async () => {
-    const container = await server.native.createContainer()
-    const execution = await server.native.run(container, 'import sys\nprint("out")\nprint("err", file=sys.stderr)\n6 * 7')
+    const execution = await server.native.run(shared, 'import sys\nprint("out")\nprint("err", file=sys.stderr)\n6 * 7')
     expect(execution).toMatchObject({
       object: 'execution',
       status: 'succeeded',
@@ -39,21 +41,19 @@ describe('an execution', () => {
   })
 
   it('runs shell lines and magics', async () => {
-    const container = await server.native.createContainer()
     const execution = await server.native.run(
-      container,
+      shared,
       '!echo from the shell\n%precision 2\nimport subprocess; subprocess.run(["echo", "child"]);',
     )
     expect(execution.stdout).toContain('from the shell')
     expect(execution.stdout).toContain('child')
-    const bash = await server.native.run(container, '%%bash\nfor i in 1 2 3; do echo n$i; done')
+    const bash = await server.native.run(shared, '%%bash\nfor i in 1 2 3; do echo n$i; done')
     expect(bash.stdout).toBe('n1\nn2\nn3\n')
   })
 
   it('gives every MIME type as it comes', async () => {
-    const container = await server.native.createContainer()
     const execution = await server.native.run(
-      container,
+      shared,
       [
         'from IPython.display import display, HTML, SVG, Latex, JSON, Markdown',
         'display(HTML("<b>h</b>")); display(SVG("<svg xmlns=\\"http://www.w3.org/2000/svg\\"/>")); display(Latex("$x$")); display(JSON({"a": [1]})); display(Markdown("*m*"))',
@@ -80,17 +80,15 @@ describe('an execution', () => {
   })
 
   it('ends failed with the error inside when the code raises, and the container goes on', async () => {
-    const container = await server.native.createContainer()
-    const raised = await server.native.run(container, 'kept = 1\n1 / 0')
+    const raised = await server.native.run(shared, 'kept = 1\n1 / 0')
     expect(raised).toMatchObject({ status: 'failed', reason: 'error', error: { name: 'ZeroDivisionError', value: 'division by zero' } })
     expect(raised.error?.traceback.length).toBeGreaterThan(0)
-    const invalid = await server.native.run(container, 'def (')
+    const invalid = await server.native.run(shared, 'def (')
     expect(invalid).toMatchObject({ status: 'failed', reason: 'error', error: { name: 'SyntaxError' } })
-    expect((await server.native.run(container, 'print(kept)')).stdout).toBe('1\n')
+    expect((await server.native.run(shared, 'print(kept)')).stdout).toBe('1\n')
   })
 
   it('runs the cells of a notebook and stops at the first error unless told otherwise', async () => {
-    const container = await server.native.createContainer()
     const cell = (source: string | string[], cell_type = 'code') => ({
       cell_type,
       metadata: {},
@@ -103,14 +101,14 @@ describe('an execution', () => {
       metadata: {},
       cells: [cell('# Title', 'markdown'), cell(['a = 1\n', 'a + 1']), cell('1/0'), cell('print("after")')],
     }
-    const stopped = await server.native.run(container, { notebook })
+    const stopped = await server.native.run(shared, { notebook })
     expect(stopped).toMatchObject({ status: 'failed', reason: 'error' })
     expect(stopped.cells?.map((c) => [c.index, c.status])).toEqual([
       [1, 'ok'],
       [2, 'error'],
       [3, 'aborted'],
     ])
-    const whole = await server.native.run(container, { notebook, on_error: 'continue' })
+    const whole = await server.native.run(shared, { notebook, on_error: 'continue' })
     expect(whole.cells?.map((c) => [c.index, c.status])).toEqual([
       [1, 'ok'],
       [2, 'error'],
@@ -159,17 +157,15 @@ describe('an execution', () => {
   })
 
   it('keeps the order in which executions were accepted', async () => {
-    const container = await server.native.createContainer()
-    await server.native.run(container, 'seen = []')
+    await server.native.run(shared, 'seen = []')
     const ids: string[] = []
-    for (let i = 0; i < 8; i++) ids.push((await server.native.run(container, `import time; time.sleep(0.02); seen.append(${i})`, 0)).id)
+    for (let i = 0; i < 8; i++) ids.push((await server.native.run(shared, `import time; time.sleep(0.02); seen.append(${i})`, 0)).id)
     await Promise.all(ids.map((id) => server.native.ended(id)))
-    expect((await server.native.run(container, 'print(seen)')).stdout).toBe('[0, 1, 2, 3, 4, 5, 6, 7]\n')
+    expect((await server.native.run(shared, 'print(seen)')).stdout).toBe('[0, 1, 2, 3, 4, 5, 6, 7]\n')
   })
 
   it('keeps head and tail of a flood and says how much was cut', async () => {
-    const container = await server.native.createContainer()
-    const flood = await server.native.run(container, 'print("first")\nfor _ in range(300_000): print("x" * 20)\nprint("last")')
+    const flood = await server.native.run(shared, 'print("first")\nfor _ in range(300_000): print("x" * 20)\nprint("last")')
     expect(flood.status).toBe('succeeded')
     expect(flood.stdout.startsWith('first\n')).toBe(true)
     expect(flood.stdout.trimEnd().endsWith('last')).toBe(true)
@@ -186,18 +182,16 @@ describe('an execution', () => {
   })
 
   it('has no network', async () => {
-    const container = await server.native.createContainer()
-    const execution = await server.native.run(container, 'import urllib.request\nurllib.request.urlopen("http://example.com", timeout=3)')
+    const execution = await server.native.run(shared, 'import urllib.request\nurllib.request.urlopen("http://example.com", timeout=3)')
     expect(execution).toMatchObject({ status: 'failed', reason: 'error', error: { name: 'URLError' } })
   })
 })
 
 describe('the events of an execution', () => {
   it('show the first output at once, are numbered from 0 and end with done', async () => {
-    const container = await server.native.createContainer()
-    await server.native.run(container, 'pass')
+    await server.native.run(shared, 'pass')
     const code = 'import time\nfor i in range(8):\n  print(i, flush=True)\n  time.sleep(0.25)'
-    const { id } = await server.native.run(container, code, 0)
+    const { id } = await server.native.run(shared, code, 0)
     const events = []
     for await (const event of server.native.events(id)) events.push(event)
     expect(events.map((event) => event.id)).toEqual(events.map((_, index) => index))
@@ -209,8 +203,7 @@ describe('the events of an execution', () => {
   })
 
   it('go on after the number that a client saw last', async () => {
-    const container = await server.native.createContainer()
-    const { id } = await server.native.run(container, 'for i in range(3): print(i)')
+    const { id } = await server.native.run(shared, 'for i in range(3): print(i)')
     const all = []
     for await (const event of server.native.events(id)) all.push(event.id)
     const rest = []

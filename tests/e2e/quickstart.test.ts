@@ -22,7 +22,7 @@ let out: string
 let result: CommandResult
 
 beforeAll(async () => {
-  server = await startServer()
+  server = await startServer({ env: { SANDBOX_PRELOAD: '' } })
   out = await mkdtemp(join(tmpdir(), 'cellblock-quickstart-'))
   const env = { ...process.env, CELLBLOCK_URL: server.url, CELLBLOCK_API_KEY: server.apiKey, CELLBLOCK_MODEL: 'demo', QUICKSTART_OUT: out }
   result = await runCommand(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], { env })

@@ -16,7 +16,7 @@ async function restartable(): Promise<Restartable> {
   const everything = made.move()
   return {
     async start() {
-      const server = await startServer({ dataDir, env: { SANDBOX_PRELOAD: 'none' } })
+      const server = await startServer({ dataDir })
       everything.defer(async () => void (await server.stop()))
       return server
     },

@@ -32,7 +32,7 @@ async function installClients(): Promise<void> {
 }
 
 await installClients()
-const server = await startServer()
+const server = await startServer({ env: { SANDBOX_PRELOAD: '' } })
 const env = { ...process.env, CELLBLOCK_URL: server.url, CELLBLOCK_API_KEY: server.apiKey, CELLBLOCK_MODEL: 'demo' }
 const codes = [
   await run(process.execPath, ['--test', '--test-concurrency=1', ...CLIENTS.map((name) => `${name}.test.mjs`)], env),

@@ -55,6 +55,7 @@ export async function startArena(options: {
     env: {
       CELLBLOCK_SANDBOX_IMAGE: options.image,
       CELLBLOCK_POOL: '1',
+      SANDBOX_PRELOAD: '',
       CELLBLOCK_CANARY_SECRET: tripwires.canaries.secret,
       ...options.env?.(tripwires),
     },
