@@ -80,6 +80,23 @@ def root_file_system_is_read_only(_config: Config) -> bool:
     return bool(os.statvfs("/").f_flag & os.ST_RDONLY)
 
 
+def kernel_interfaces_are_closed(_config: Config) -> bool:
+    """The engine's own cover over /proc: its settings are read-only, and the kernel's memory does not show."""
+    if not os.statvfs("/proc/sys").f_flag & os.ST_RDONLY:
+        return False
+    try:
+        with open("/proc/kcore", "rb") as file:
+            return not file.read(1)
+    except OSError:
+        return True
+
+
+def control_group_is_hidden(_config: Config) -> bool:
+    """Its path on the host names the container, and with it the engine that runs it."""
+    with open("/proc/self/cgroup", encoding="ascii", errors="replace") as file:
+        return all(line.rstrip().endswith(":/") for line in file)
+
+
 def only_loopback_exists(_config: Config) -> bool:
     """Any other interface would be a network: the sandbox is started with none."""
     return set(os.listdir("/sys/class/net")) <= {
@@ -121,6 +138,8 @@ SURROUNDINGS: dict[Callable[[Config], bool], frozenset[str]] = {
     no_new_privileges_is_set: frozenset(("docker",)),
     engine_seccomp_is_on: frozenset(("docker",)),
     root_file_system_is_read_only: frozenset(("docker", "fargate")),
+    kernel_interfaces_are_closed: frozenset(("docker",)),
+    control_group_is_hidden: frozenset(("docker",)),
     only_loopback_exists: frozenset(("docker",)),
     writable_places_are_sized: frozenset(("docker",)),
     memory_is_limited: frozenset(("docker", "fargate")),

@@ -18,6 +18,7 @@ export const SECURE_OPTIONS: readonly string[] = [
   '--cap-add=SETGID',
   '--cap-add=KILL',
   '--security-opt=no-new-privileges',
+  '--cgroupns=private',
   '--pids-limit=256',
   '--memory=900m',
   '--memory-swap=900m',

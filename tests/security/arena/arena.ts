@@ -7,9 +7,19 @@ import { prelude } from './prelude.ts'
 import { startSibling } from './sibling.ts'
 import { newToken, setTripwires, type Hit, type Targets, type Tripwires } from './tripwires.ts'
 
+interface Outcome {
+  readonly status: string
+  readonly reason: string | null
+  readonly stdout: string
+  readonly error: string
+  readonly files: readonly string[]
+  /** What the program's `after` said; null when it has none. */
+  readonly after: string | null
+}
+
 export interface Verdict {
   readonly program: Program
-  readonly outcome: { readonly status: string; readonly reason: string | null; readonly stdout: string; readonly error: string }
+  readonly outcome: Outcome
   /** Canary strings in the output, and the next call's fault; filled while it runs. */
   readonly faults: readonly string[]
   readonly isTyped: boolean
@@ -22,8 +32,8 @@ export interface Arena {
   readonly tripwires: Tripwires
   /** The attacker. */
   readonly mallory: NativeClient
-  /** One program in its own execution, then one more call that must work. */
-  try(container: string, program: Program): Promise<Verdict>
+  /** One program in its own execution, then, unless it ended well and `isNextSkipped`, one more call that must work. */
+  try(container: string, program: Program, isNextSkipped?: boolean): Promise<Verdict>
   /** Plain code with the prelude before it. */
   run(container: string, code: string): Promise<WireExecution>
   /** What was touched, by token. Knocks without a token of ours count where nobody else knocks. */
@@ -76,25 +86,29 @@ export async function startArena(options: {
     tripwires,
     mallory,
     run,
-    try: async (container, program) => {
+    try: async (container, program, isNextSkipped = false) => {
       const token = newToken()
       const body = { code: prelude(targets, token) + program.code, timeout_seconds: program.timeoutSeconds ?? 20 }
       const execution = await mallory.run(container, body)
-      const said = JSON.stringify(execution)
-      const next = await mallory.run(container, 'print(6 * 7)')
+      const { after } = program
+      const later = after === undefined ? null : await mallory.run(container, prelude(targets, token) + after.code)
+      const said = JSON.stringify([execution, later])
+      const next = isNextSkipped && execution.status === 'succeeded' ? null : await mallory.run(container, 'print(6 * 7)')
       const outcome = {
         status: execution.status,
         reason: execution.reason,
         stdout: execution.stdout,
         error: execution.error === null ? '' : `${execution.error.name}: ${execution.error.value}`,
+        files: execution.files.map(({ path }) => path).toSorted(),
+        after: later === null ? null : later.stdout + (later.error?.name ?? ''),
       }
       const faults = [
         ...canaries.filter((text) => said.includes(text)).map((text) => `said a canary: ${nameOf(text)}`),
-        ...(next.status === 'succeeded' && next.stdout.endsWith('42\n')
+        ...(next === null || (next.status === 'succeeded' && next.stdout.endsWith('42\n'))
           ? []
           : [`the next call ${next.status}: ${next.reason} ${next.stdout}`]),
       ]
-      return { program, outcome, faults, isTyped: matches(program.expects, outcome), token }
+      return { program, outcome, faults, isTyped: matches(program, outcome), token }
     },
     hits: async () =>
       [...tripwires.hits, ...(await sibling.hits())].filter(({ tripwire, token }) => token !== null || !SHARED.includes(tripwire)),
@@ -108,11 +122,14 @@ export async function startArena(options: {
   }
 }
 
-function matches({ status, reason, stdout, error }: Expected, seen: Verdict['outcome']): boolean {
+function matches({ expects, after }: Program, seen: Outcome): boolean {
+  const { status, reason, stdout, error, files }: Expected = expects
   return (
     seen.status === status &&
     (reason === undefined || seen.reason === reason) &&
     (stdout === undefined || (typeof stdout === 'string' ? seen.stdout === stdout : stdout.test(seen.stdout))) &&
-    (error === undefined || error.test(seen.error))
+    (error === undefined || error.test(seen.error)) &&
+    (files === undefined || files.join() === seen.files.join()) &&
+    (after === undefined || seen.after === `${after.stdout}\n`)
   )
 }

@@ -4,18 +4,22 @@ import type { Arena, Verdict } from './arena.ts'
 /** Containers that programs share: few, since each costs memory and a start. */
 const LANES = 2
 
-/** Every program in its own execution, one after another in each of few containers. Answers in the order of the programs. */
+/**
+ * Every program in its own execution, one after another in each of few containers. Answers in the order of the programs. With `isNextTheProbe`
+ * the program that follows one that ended well is the proof that the container still works; else each has a proof of its own.
+ */
 export async function runPrograms(
   arena: Arena,
   programs: readonly Program[],
   onVerdict: (verdict: Verdict) => void = () => undefined,
+  isNextTheProbe = false,
 ): Promise<readonly Verdict[]> {
   const verdicts = new Map<Program, Verdict>()
   const waiting = programs.values()
   const lane = async (): Promise<void> => {
     const container = await arena.mallory.createContainer()
     for (const program of waiting) {
-      const verdict = await arena.try(container, program)
+      const verdict = await arena.try(container, program, isNextTheProbe)
       verdicts.set(program, verdict)
       onVerdict(verdict)
     }

@@ -27,12 +27,14 @@ export async function runControl(image: string, programs: readonly Program[]): P
     const hits = await arena.hits()
     const silent: string[] = []
     let aimed = 0
-    for (const { program, faults, token } of verdicts)
+    for (const { program, faults, token, isTyped } of verdicts)
       for (const tripwire of program.aims ?? []) {
         if (isMissing(tripwire)) continue
         aimed++
         const isTripped =
-          hits.some((hit) => hit.token === token && hit.tripwire === tripwire) || faults.includes(`said a canary: ${tripwire}`)
+          tripwire === 'outcome'
+            ? !isTyped
+            : hits.some((hit) => hit.token === token && hit.tripwire === tripwire) || faults.includes(`said a canary: ${tripwire}`)
         if (!isTripped) silent.push(`${program.id} → ${tripwire}`)
       }
     return { aimed, tripped: aimed - silent.length, silent }

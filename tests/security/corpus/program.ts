@@ -10,6 +10,8 @@ export const TRIPWIRES = [
   'engine',
   'host-file',
   'host-secret',
+  // What the program itself says, or how it ends, is no longer what is expected of it.
+  'outcome',
 ] as const
 export type Tripwire = (typeof TRIPWIRES)[number]
 
@@ -21,14 +23,18 @@ export interface Expected {
   readonly stdout?: string | RegExp
   /** `Name: value` of the exception. */
   readonly error?: RegExp
+  /** Paths of the files that the result names, sorted. */
+  readonly files?: readonly string[]
 }
 
 export interface Program {
   /** `family/what-it-does`, unique. */
   readonly id: string
-  /** The system call, API or protocol it tries. Programs of one mechanism are three at most. */
+  /** The system call, API or protocol it tries; another argument is no other mechanism. At most three programs of one are counted. */
   readonly mechanism: string
   readonly code: string
+  /** Runs after it, in the same container, and says what is to be said when it got nowhere. */
+  readonly after?: { readonly code: string; readonly stdout: string }
   readonly expects: Expected
   readonly aims?: readonly Tripwire[]
   readonly timeoutSeconds?: number
@@ -42,23 +48,22 @@ export interface Family {
 }
 
 interface More {
-  readonly mechanism?: string
+  readonly after?: NonNullable<Program['after']>
   readonly aims?: readonly Tripwire[]
   readonly timeoutSeconds?: number
 }
-type Entry = readonly [name: string, code: string, expects: string | RegExp | Expected, more?: More]
+type Entry = readonly [name: string, mechanism: string, code: string, expects: string | RegExp | Expected, more?: More]
 
-/** A text or pattern as `expects` is the stdout of a program that ends well. Every third program is part of the subset. */
+/** A text or pattern as `expects` is the stdout of a program that ends well. Every fourth program is part of the subset. */
 export function family(name: string, entries: readonly Entry[]): Family {
-  const programs = entries.map(([what, code, expects, more = {}], index): Program => {
-    const mechanism = more.mechanism ?? what
+  const programs = entries.map(([what, mechanism, code, expects, more = {}], index): Program => {
     const expected: Expected =
       typeof expects === 'string'
         ? { status: 'succeeded', stdout: `${expects}\n` }
         : expects instanceof RegExp
           ? { status: 'succeeded', stdout: expects }
           : expects
-    const isQuick = index % 3 === 0 && more.timeoutSeconds === undefined
+    const isQuick = index % 4 === 0 && more.timeoutSeconds === undefined
     return { id: `${name}/${what.replaceAll(/[^\w.]+/g, '-')}`, mechanism, code, expects: expected, isQuick, ...more }
   })
   return { name, programs }

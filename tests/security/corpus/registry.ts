@@ -1,13 +1,16 @@
 import { binaries, channels } from './binaries.ts'
+import { deaths } from './deaths.ts'
 import { devices, foreignWrites, hostFiles } from './files.ts'
 import { information } from './information.ts'
+import { kernelChannel } from './kernel-channel.ts'
 import { language } from './language.ts'
 import { names } from './names.ts'
 import { network } from './network.ts'
 import { artifacts, outputs } from './outputs.ts'
 import { privilege, processes } from './processes.ts'
 import type { Family, Program } from './program.ts'
-import { deaths, resources } from './resources.ts'
+import { published } from './published.ts'
+import { resources } from './resources.ts'
 import { supervisor } from './supervisor.ts'
 import { namespaces, systemCalls } from './system-calls.ts'
 
@@ -24,9 +27,11 @@ export const FAMILIES: readonly Family[] = [
   devices,
   information,
   supervisor,
+  kernelChannel,
   language,
   binaries,
   channels,
+  published,
   outputs,
   artifacts,
   resources,
@@ -34,3 +39,13 @@ export const FAMILIES: readonly Family[] = [
 ]
 
 export const PROGRAMS: readonly Program[] = FAMILIES.flatMap(({ programs }) => programs)
+
+const MOST_OF_A_MECHANISM = 3
+
+/** Programs by what they try. */
+export const MECHANISMS: ReadonlyMap<string, readonly Program[]> = Map.groupBy(PROGRAMS, ({ mechanism }) => mechanism)
+
+/** The programs that count: of one mechanism the first three. The others run as well, since another argument may still find a gap. */
+export const DISTINCT: ReadonlySet<Program> = new Set(
+  [...MECHANISMS.values()].flatMap((programs) => programs.slice(0, MOST_OF_A_MECHANISM)),
+)

@@ -3,7 +3,7 @@ import type { Edit } from './copy-project.ts'
 /** A protection that is gone, and what must notice: programs of the corpus, or a test file that then fails. */
 export interface Mutant {
   readonly protection: string
-  readonly edit: Edit
+  readonly edits: readonly Edit[]
   readonly killer: { readonly programs: readonly string[] } | { readonly test: string }
 }
 
@@ -12,22 +12,27 @@ const SUPERVISOR = 'runtime-image/supervisor/cellblock_supervisor'
 
 const option = (protection: string, find: string, replace = ''): Mutant => ({
   protection: `engine: ${protection}`,
-  edit: { file: OPTIONS, find, replace },
+  edits: [{ file: OPTIONS, find, replace }],
   killer: { test: 'tests/security/runtime-checks.test.ts' },
 })
 const worker = (protection: string, file: string, find: string, replace: string, ...programs: readonly string[]): Mutant => ({
   protection: `worker: ${protection}`,
-  edit: { file: `${SUPERVISOR}/${file}`, find, replace },
+  edits: [{ file: `${SUPERVISOR}/${file}`, find, replace }],
   killer: { programs },
 })
 const unit = (protection: string, file: string, find: string, replace: string): Mutant => ({
   protection: `supervisor: ${protection}`,
-  edit: { file: `${SUPERVISOR}/${file}`, find, replace },
+  edits: [{ file: `${SUPERVISOR}/${file}`, find, replace }],
   killer: { test: 'tests/integration/supervisor/python-units.test.ts' },
+})
+const selfTest = (wall: string): Mutant => ({
+  protection: `self-test: ${wall}`,
+  edits: [{ file: `${SUPERVISOR}/walls.py`, find: `    ${wall}: frozenset(("docker",)),\n`, replace: '' }],
+  killer: { test: 'tests/integration/supervisor/walls.test.ts' },
 })
 const service = (protection: string, file: string, find: string, replace: string, test: string): Mutant => ({
   protection: `service: ${protection}`,
-  edit: { file: `services/${file}`, find, replace },
+  edits: [{ file: `services/${file}`, find, replace }],
   killer: { test: `tests/${test}` },
 })
 
@@ -95,6 +100,30 @@ export const MUTANTS: readonly Mutant[] = [
     'information/environment',
   ),
 
+  worker(
+    "the zygote's socket closed in kernels",
+    'worker/zygote.py',
+    '            os.close(self._control.fileno())\n',
+    '',
+    'kernel-channel/forged-death-of-the-kernel',
+  ),
+  {
+    protection: 'worker: an envelope that the kernel has no part in',
+    edits: [
+      {
+        file: `${SUPERVISOR}/execution/execution.py`,
+        find: '            failed = reply.get("status") != "ok"\n',
+        replace: '            failed = reply.get("status") != "ok"\n            self._forged = reply.get("outcome")\n',
+      },
+      {
+        file: `${SUPERVISOR}/execution/execution.py`,
+        find: '        outcome = self._outcome()\n',
+        replace: '        outcome = getattr(self, "_forged", None) or self._outcome()\n',
+      },
+    ],
+    killer: { programs: ['kernel-channel/forged-reply-that-claims-the-envelope'] },
+  },
+
   unit('socket families', 'worker/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AF_UNIX)', '(_JUMP_AT_LEAST, 1, 0, _AF_UNIX)'),
   unit('namespaces by clone', 'worker/seccomp.py', '(_JUMP_ANY_BIT, 0, 1, _CLONE_NEW)', '(_JUMP_ANY_BIT, 0, 1, 0)'),
   unit('other architectures', 'worker/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AUDIT_ARCH[machine])', '(_JUMP_AT_LEAST, 1, 0, 0)'),
@@ -102,6 +131,12 @@ export const MUTANTS: readonly Mutant[] = [
   unit('no links followed', 'files/walk.py', 'return "symlink"', 'return None'),
   unit('no hard links', 'files/walk.py', 'return "hardlink" if status.st_nlink != 1 else None', 'return None'),
   unit('one use of a signature', 'signing.py', '            return False\n', '            return True\n'),
+
+  unit('no link behind a file that is opened', 'files/walk.py', '_READ = os.O_RDONLY | os.O_NOFOLLOW | ', '_READ = os.O_RDONLY | '),
+  unit('no link among the folders of a path', 'files/walk.py', 'os.O_DIRECTORY | os.O_NOFOLLOW | ', 'os.O_DIRECTORY | '),
+  unit('bound on errors', 'execution/outputs.py', 'value[:MAX_ERROR_VALUE_CHARACTERS]', 'value'),
+  selfTest('kernel_interfaces_are_closed'),
+  selfTest('control_group_is_hidden'),
 
   service('control characters in names', 'core/file-path.ts', 'if (FORBIDDEN.test(path))', 'if (false)', 'unit/core/file-path.test.ts'),
   // "." and ".." are refused by two rules; this is the one that the other cannot stand in for.

@@ -69,7 +69,7 @@ export async function runMutants(image: string, mutants: readonly Mutant[], say:
   const waiting = mutants.values()
   const lane = async (): Promise<void> => {
     for (const mutant of waiting) {
-      await using copy = await copyProject(image, 'programs' in mutant.killer ? [SELF_TEST_OFF, mutant.edit] : [mutant.edit])
+      await using copy = await copyProject(image, 'programs' in mutant.killer ? [SELF_TEST_OFF, ...mutant.edits] : mutant.edits)
       const isAlive = await passes(copy, mutant)
       if (isAlive) survivors.push(mutant.protection)
       say(`${isAlive ? 'SURVIVES' : 'killed  '} ${mutant.protection}`)
