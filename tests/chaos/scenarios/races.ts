@@ -1,0 +1,101 @@
+import pLimit from 'p-limit'
+import { LEASE_MS } from '../../../services/core/lease.ts'
+import { watchPorts, type Ports } from '../world/killable.ts'
+import { createWorker } from '../world/worker.ts'
+import type { Letter } from '../world/courier.ts'
+import { startWorld, type World } from '../world/world.ts'
+import { prepare, type Setting, type Stand } from './deaths.ts'
+import type { Scenario } from './scenario.ts'
+import { settle, sweep } from './settle.ts'
+
+const RACES = 3_000
+const RATES = [0, 0.05, 0.1, 0.2] as const
+const RACED: readonly Setting[] = ['live', 'warm', 'upload', 'asleep']
+/** More calls than a step makes: the barrier wanders over all of them. */
+const PLACES = 24
+const LANES = 4
+/** A step that is not let go by then never reaches its barrier. */
+const PATIENCE_MS = 10_000
+
+interface Barrier {
+  readonly ports: Ports
+  /** Resolves when the step stands at the barrier. */
+  readonly reached: Promise<void>
+  release(): void
+}
+
+/** Ports that hold a worker still at its nth call until it is let go. */
+function hold(world: World, ports: Ports, at: number, worker: string): Barrier {
+  const reached = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const held = watchPorts(ports, {
+    async before(number, verb) {
+      if (number !== at) return
+      world.history.add({ type: 'held', worker, at: verb })
+      reached.resolve()
+      await gate.promise
+      world.history.add({ type: 'released', worker, at: verb })
+    },
+  })
+  return { ports: held, reached: reached.promise, release: () => gate.resolve() }
+}
+
+/** The letters of this lane's job: lanes share a courier. */
+const lettersOf = (world: World, execution: string): readonly Letter[] =>
+  world.courier.letters.filter((letter) => letter.message.type === 'execution.step' && letter.message.executionId === execution)
+
+/**
+ * A worker stands still in the middle of its step until its lease has run out and a second one works on the same row; then it goes on,
+ * beside the second one or after it. Every place of the step is such a middle.
+ */
+async function race(world: World, number: number): Promise<boolean> {
+  const ahead = { ms: 0 }
+  const clock = { now: () => Date.now() + ahead.ms }
+  const ports = { ...world.byHand }
+  const { history } = world
+  const healthy = createWorker({ name: `third-${number}`, ports: { ...world.clean, queue: ports.queue }, history, clock })
+  const stand: Stand = { world, healthy, ahead, clock }
+  const { container, job } = await prepare(stand, RACED[number % RACED.length] as Setting)
+  const barrier = hold(world, ports, Math.floor(number / RACED.length) % PLACES, `slow-${number}`)
+  const slow = createWorker({ name: `slow-${number}`, ports: barrier.ports, history, clock })
+  const quick = createWorker({ name: `quick-${number}`, ports, history, clock })
+  const [letter] = lettersOf(world, job.execution)
+  if (letter === undefined) throw new Error('The acceptance sent no message')
+
+  const first = slow.handle(letter).catch(() => undefined)
+  const isHeld = await Promise.race([barrier.reached.then(() => true), first.then(() => false)])
+  ahead.ms += LEASE_MS + 1_000
+  const second = quick.handle(letter).catch(() => undefined)
+  if (number % 2 === 0) await Promise.race([second, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS).unref())])
+  barrier.release()
+  await Promise.all([first, second])
+  await settle(world, healthy, ahead, [job])
+  await world.see(job)
+  await sweep(world, healthy, ahead, [container])
+  return isHeld
+}
+
+export const races: Scenario = {
+  name: 'races',
+  bars: ['D-31'],
+  async run({ scale, say }) {
+    const histories = []
+    let raced = 0
+    for (const [index, rate] of RATES.entries()) {
+      const world = await startWorld({ seed: index + 1 })
+      world.faults.rate = rate
+      histories.push(world.history)
+      const lane = pLimit(LANES)
+      const share = Math.max(RACED.length, Math.round((RACES * scale) / RATES.length))
+      try {
+        // Both workers of a race see faults; who sets the scene and who looks on does not.
+        const held = await Promise.all(Array.from({ length: share }, (_, number) => lane(() => race(world, number * (scale < 0.1 ? 7 : 1)))))
+        raced += held.filter(Boolean).length
+      } finally {
+        await world.stop()
+      }
+      say(`races: ${share} at ${rate * 100} % faults`)
+    }
+    return { histories, faults: [], figures: { races: raced } }
+  },
+}

@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { SandboxDriver, SandboxSight } from '../../../services/core/ports/sandbox-driver.ts'
+import type { History } from '../history.ts'
+import type { OnStage, Stage } from './scripted-kernel.ts'
+import { ScriptedSandbox } from './scripted-sandbox.ts'
+
+export interface Fleet {
+  readonly driver: SandboxDriver
+  readonly alive: ReadonlyMap<string, ScriptedSandbox>
+  /** Hears of every stage of every sandbox. */
+  onStage: OnStage
+  kill(id: string): Promise<void>
+  /** Everything that was ever started, by id. */
+  readonly started: ReadonlySet<string>
+  stop(): Promise<void>
+}
+
+/** A compute platform of scripted sandboxes. One id is started once; one that was killed stays gone. */
+export async function startFleet(history: History): Promise<Fleet> {
+  const folder = await mkdtemp(join(tmpdir(), 'cbx-'))
+  const alive = new Map<string, ScriptedSandbox>()
+  const started = new Set<string>()
+  const fleet = {
+    alive,
+    started,
+    onStage: (() => undefined) as OnStage,
+    async kill(id: string) {
+      const sandbox = alive.get(id)
+      alive.delete(id)
+      await sandbox?.kill()
+    },
+    async stop() {
+      await Promise.all([...alive.keys()].map((id) => fleet.kill(id)))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  const sightOf = (id: string): SandboxSight => {
+    const sandbox = alive.get(id)
+    return sandbox === undefined
+      ? { phase: 'gone', reason: 'lost', exitCode: null }
+      : { phase: 'ready', address: { kind: 'unix', socketPath: sandbox.socketPath } }
+  }
+  const driver: SandboxDriver = {
+    name: 'docker',
+    image: 'scripted',
+    async start({ sandboxId, publicKey }) {
+      if (started.has(sandboxId)) return
+      started.add(sandboxId)
+      const onStage = (stage: Stage, sandbox: string, execution: string | null) => fleet.onStage(stage, sandbox, execution)
+      const sandbox = new ScriptedSandbox({ id: sandboxId, publicKey, socketPath: join(folder, sandboxId.slice(-16)), history, onStage })
+      await sandbox.listen()
+      alive.set(sandboxId, sandbox)
+    },
+    inspect: async (id) => sightOf(id),
+    waitReady: async (id) => sightOf(id),
+    stop: (id) => fleet.kill(id),
+    async *list() {
+      yield* [...alive.keys()]
+    },
+    check: async () => undefined,
+  }
+  return Object.assign(fleet, { driver })
+}

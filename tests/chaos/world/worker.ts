@@ -1,0 +1,58 @@
+import { systemClock, type Clock } from '../../../services/core/ports/clock.ts'
+import { silentTelemetry, type Telemetry } from '../../../services/core/ports/telemetry.ts'
+import type { ReconcilerDeps, RunDeps } from '../../../services/orchestrator/deps.ts'
+import { createPlaceStep } from '../../../services/orchestrator/place/place-step.ts'
+import { createPool } from '../../../services/orchestrator/place/pool.ts'
+import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
+import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
+import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import type { History } from '../history.ts'
+import type { Letter } from './courier.ts'
+import { watchPorts, type Ports } from './killable.ts'
+
+export interface Worker {
+  /** One message, as the queue would hand it over; resolves when it is done with, rejects when it would come again. */
+  handle(letter: Letter): Promise<void>
+  /** One pass of the reconciler. */
+  reconcile(): Promise<void>
+  readonly deps: RunDeps
+  readonly placing: ReconcilerDeps
+}
+
+/** A whole orchestrator on these ports: run, place and repair, as one process of ours would have them. */
+export function createWorker(options: {
+  readonly name: string
+  readonly ports: Ports
+  readonly history: History
+  readonly clock?: Clock
+  readonly telemetry?: Telemetry
+  readonly poolSize?: number
+  readonly stepBudgetMs?: number
+}): Worker {
+  const { name, history, clock = systemClock, telemetry = silentTelemetry, poolSize = 0, stepBudgetMs = 50_000 } = options
+  const ports = watchPorts(options.ports, {
+    after(_number, verb, answer, args) {
+      history.add({ type: 'call', worker: name, verb })
+      if (verb !== 'executions.commit' || answer === null) return
+      const { id, fence } = answer as { id: string; fence: number }
+      history.add({ type: 'commit', worker: name, execution: id, fence: Number(args[2]), rowFence: fence })
+    },
+  })
+  const common = { table: ports.table, queue: ports.queue, objects: ports.objects, signals: createLocalSignals(), clock, telemetry }
+  const supervisor = createSupervisorClient({ link: ports.link })
+  const deps: RunDeps = { ...common, supervisor, workerId: name, image: ports.driver.image, stepBudgetMs, costPerSecond: () => 0 }
+  const poolSizes = poolSize === 0 ? {} : ({ '1g': poolSize } as const)
+  const placing: ReconcilerDeps = { ...common, driver: ports.driver, poolSizes, maxStarts: 4, hibernateAfterMs: 300_000, workerId: name }
+  const run = createRunStep(deps)
+  const place = createPlaceStep(placing, createPool(placing))
+  return {
+    deps,
+    placing,
+    async handle(letter) {
+      if (letter.queue === 'executions') return run(letter.message)
+      if (letter.queue === 'placements') return place(letter.message)
+    },
+    reconcile: async () => void (await reconcile(placing)),
+  }
+}
