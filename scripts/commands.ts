@@ -23,6 +23,7 @@ export const COMMANDS = {
   'test:unit': { needs: ['dependencies'], entry: ['scripts/test.ts', '--project', 'unit'] },
   'test:referees': { needs: SANDBOX, entry: ['tests/referees/run.ts'], isVerbose: true },
   'test:security': { needs: SANDBOX, entry: ['tests/security/main.ts'] },
+  'test:chaos': { needs: ['dependencies'], entry: ['tests/chaos/main.ts'] },
   bench: { needs: SANDBOX, entry: ['tests/bench/main.ts'] },
   'lock:python': { needs: [], entry: ['scripts/lock-python.ts'] },
   'lock:npm': { needs: [], entry: ['scripts/lock-npm.ts'] },

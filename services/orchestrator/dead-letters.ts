@@ -1,4 +1,5 @@
 import { topicOf } from '../core/events.ts'
+import { newId } from '../core/ids.ts'
 import { LEASE_MS } from '../core/lease.ts'
 import { ExecutionMessage, TurnMessage, type QueueName } from '../core/messages.ts'
 import { responseRemoval } from '../core/response.ts'
@@ -65,7 +66,7 @@ export async function buryResponse(deps: ReconcilerDeps, tenant: string, id: str
 
 function leaseOf(deps: ReconcilerDeps): { readonly owner: string; readonly now: number; readonly expiresAt: number } {
   const now = deps.clock.now()
-  return { owner: deps.workerId, now, expiresAt: now + LEASE_MS }
+  return { owner: `${deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS }
 }
 
 function parse(body: string): unknown {

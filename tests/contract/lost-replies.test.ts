@@ -4,7 +4,7 @@ import { newId } from '../../services/core/ids.ts'
 import type { Table } from '../../services/core/ports/table.ts'
 import { createStorageClients, type StorageClients } from '../../services/storage/clients.ts'
 import { createDynamoTable } from '../../services/storage/dynamodb/dynamo-table.ts'
-import { T0 } from '../support/rows.ts'
+import { executionRow, T0 } from '../support/rows.ts'
 import { startStorage, type Storage } from '../support/start-storage.ts'
 
 let storage: Storage
@@ -12,6 +12,7 @@ let clients: StorageClients
 let table: Table
 /** Answers of writes that get lost on their way back. */
 let toLose = 0
+const WRITES: readonly (string | undefined)[] = ['PutItemCommand', 'UpdateItemCommand']
 
 beforeAll(async () => {
   storage = await startStorage()
@@ -20,7 +21,7 @@ beforeAll(async () => {
   clients.dynamodb.middlewareStack.add(
     (next, context) => async (args) => {
       const answer = await next(args)
-      if (context['commandName'] !== 'PutItemCommand' || toLose === 0) return answer
+      if (!WRITES.includes(context['commandName']) || toLose === 0) return answer
       toLose -= 1
       throw Object.assign(new Error('The connection was reset'), { name: 'TimeoutError', $retryable: {} })
     },
@@ -46,5 +47,18 @@ describe.each([
     expect(await storage.table.events.read(owner, 0, 10)).toEqual(batch.events)
     expect(await table.events.append(owner, { ...batch, fence: 4 })).toBe(false)
     expect(await storage.table.events.read(owner, 0, 10)).toEqual(batch.events)
+  })
+})
+
+describe('a lease whose answer got lost', () => {
+  it('is the step’s own when the client asks again, and nobody else’s', async () => {
+    const row = executionRow()
+    await storage.table.executions.create(row)
+    const lease = { owner: 'worker/step', now: T0, expiresAt: T0 + 30_000 }
+    toLose = 1
+    const taken = await table.executions.take(row.tenant, row.id, lease, { status: 'starting' })
+    expect(toLose).toBe(0)
+    expect(taken).toMatchObject({ kind: 'taken', row: { fence: 1, status: 'starting', lease: { owner: 'worker/step' } } })
+    expect(await table.executions.take(row.tenant, row.id, { ...lease, owner: 'worker/other' })).toMatchObject({ kind: 'busy' })
   })
 })

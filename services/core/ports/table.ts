@@ -41,8 +41,9 @@ export interface LeasedStore<Row extends LeasedRow> {
   create(row: Row): Promise<boolean>
   get(tenant: string, id: string): Promise<Row | null>
   /**
-   * Takes the lease if the row has not ended and its lease is free or expired at `now` (one process may get a message twice, so its own
-   * unexpired lease counts as busy too), adds one to the fence, applies `patch`, sets `dueAt` to the lease's end, and returns the new row.
+   * Takes the lease if the row has not ended and its lease is free or expired at `now`, adds one to the fence, applies `patch`, sets `dueAt`
+   * to the lease's end, and returns the new row. `owner` names one step and no other (one process may get a message twice): the same owner
+   * with the same end is the same call, sent again because its answer got lost.
    */
   take(tenant: string, id: string, lease: { owner: string; now: number; expiresAt: number }, patch?: Patch<Row>): Promise<Taken<Row>>
   /**

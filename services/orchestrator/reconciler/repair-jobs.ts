@@ -1,5 +1,6 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { hasEnded, type Execution } from '../../core/execution.ts'
+import { newId } from '../../core/ids.ts'
 import { LEASE_MS } from '../../core/lease.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { DueRow } from '../../core/ports/table.ts'
@@ -25,7 +26,8 @@ export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promis
   joinTrace(row.traceparent)
   const now = deps.clock.now()
   if (row.sandboxId === null && now - row.createdAt > MAX_WAIT_MS) {
-    const taken = await deps.table.executions.take(row.tenant, row.id, { owner: deps.workerId, now, expiresAt: now + LEASE_MS })
+    const owner = `${deps.workerId}/${newId('worker')}`
+    const taken = await deps.table.executions.take(row.tenant, row.id, { owner, now, expiresAt: now + LEASE_MS })
     if (taken.kind === 'taken') await endOverdue(deps, taken.row)
     return
   }

@@ -1,20 +1,17 @@
 import { emptyResult } from '../../core/empty-result.ts'
 import type { Execution, ExecutionReason, ExecutionStatus, Lost } from '../../core/execution.ts'
 import { endExecution, type EndDeps } from './end-execution.ts'
+import { sealLog } from './seal-log.ts'
 
 /** Ends an execution that has no envelope: its log is closed with what is known. */
 async function endBare(deps: EndDeps, taken: Execution, status: ExecutionStatus, reason: ExecutionReason, lost: Lost): Promise<void> {
   const at = deps.clock.now()
-  const last = await deps.table.events.last({ kind: 'execution', tenant: taken.tenant, id: taken.id })
-  const seq = (last?.events.at(-1)?.seq ?? 0) + 1
+  const sealed = await sealLog(deps, taken, { type: 'lost', ...lost })
   await endExecution(deps, taken, {
     status,
     reason,
     result: emptyResult(taken, at, [lost]),
-    tailEvents: [
-      { seq, at, type: 'lost', ...lost },
-      { seq: seq + 1, at, type: 'done', status, reason },
-    ],
+    tailEvents: [{ seq: sealed.firstSeq + sealed.events.length, at, type: 'done', status, reason }],
   })
 }
 

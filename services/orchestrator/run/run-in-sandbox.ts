@@ -1,6 +1,6 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { isAsleep, type Container } from '../../core/container.ts'
-import { topicOf, type EventBatch, type EventOwner } from '../../core/events.ts'
+import { topicOf, type EventOwner } from '../../core/events.ts'
 import type { Execution, Lost } from '../../core/execution.ts'
 import { OutputAssembler } from '../../core/output-assembler.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
@@ -18,6 +18,7 @@ import { followEvents } from './follow.ts'
 import { keepLease, LeaseLost } from './lease-keeper.ts'
 import { endOf, lostIn } from './outcome.ts'
 import { resultOf } from './result-of.ts'
+import { sealLog } from './seal-log.ts'
 import { needsSync, syncFiles } from './sync-files.ts'
 import { noteAwake, restoreVariables } from './restore-variables.ts'
 import { watchCancel } from './watch-cancel.ts'
@@ -148,7 +149,7 @@ async function openLog(
   lose: () => void,
 ): Promise<{ readonly log: EventLogWriter; readonly storedThrough: number }> {
   const owner: EventOwner = { kind: 'execution', tenant: row.tenant, id: row.id }
-  const last: EventBatch | null = isResumed ? await deps.table.events.last(owner) : null
+  const last = isResumed ? await sealLog(deps, row, { type: 'status', status: 'running' }) : null
   const log = new EventLogWriter({
     fence: row.fence,
     // Number 0 is the status `queued`, which readers derive from the row.

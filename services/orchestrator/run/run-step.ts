@@ -1,6 +1,7 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { isAsleep, type Container } from '../../core/container.ts'
 import { hasEnded, type Execution } from '../../core/execution.ts'
+import { newId } from '../../core/ids.ts'
 import { LEASE_MS } from '../../core/lease.ts'
 import type { ExecutionMessage } from '../../core/messages.ts'
 import type { Patch } from '../../core/ports/table.ts'
@@ -40,6 +41,7 @@ export function createRunStep(deps: RunDeps): (message: ExecutionMessage) => Pro
       // Somebody else holds the row now and goes on, or the answer to the commit of the end got lost.
       const present = await deps.table.executions.get(tenant, id)
       if (present !== null && hasEnded(present.status)) await tellEnd(deps, present)
+      else await step.letGo()
     }
   }
 }
@@ -48,6 +50,7 @@ class RunStep {
   readonly #deps: RunDeps
   readonly #finder: SandboxFinder
   readonly #row: Execution
+  #taken: Execution | null = null
 
   constructor(deps: RunDeps, finder: SandboxFinder, row: Execution) {
     this.#deps = deps
@@ -178,9 +181,19 @@ class RunStep {
 
   async #take(patch: Patch<Execution>): Promise<Execution | null> {
     const now = this.#deps.clock.now()
-    const lease = { owner: this.#deps.workerId, now, expiresAt: now + LEASE_MS }
+    const lease = { owner: `${this.#deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS }
     const taken = await this.#deps.table.executions.take(this.#row.tenant, this.#row.id, lease, patch)
-    return taken.kind === 'taken' ? taken.row : null
+    if (taken.kind === 'taken') this.#taken = taken.row
+    return this.#taken
+  }
+
+  /** A step that stops although the row is still its own, as one whose event log a predecessor wrote to, lets another begin at once. */
+  async letGo(): Promise<void> {
+    if (this.#taken === null) return
+    const { tenant, containerId, id, fence } = this.#taken
+    const dueAt = this.#deps.clock.now() + NUDGE_AFTER_MS
+    const freed = await this.#deps.table.executions.commit(tenant, id, fence, {}, { release: true, dueAt })
+    if (freed !== null) await nudgeExecution(this.#deps.queue, tenant, containerId, id)
   }
 
   /** The message that tells of the sandbox may have found the row held, so what it would have told is looked up after letting go. */

@@ -47,6 +47,8 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
         const row = await get(tenant, id)
         if (row === null) return { kind: 'missing' }
         if (hasEnded(row)) return { kind: 'ended', row }
+        // The client sends a write again when its answer got lost: what is refused then may have been done by this very call.
+        if (row.lease?.owner === owner && row.lease.expiresAt === expiresAt) return { kind: 'taken', row }
         const isHeld = row.lease !== null && row.lease.expiresAt > now
         if (isHeld || tries === MAX_TRIES) return { kind: 'busy', row }
       }

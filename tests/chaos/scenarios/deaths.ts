@@ -13,12 +13,18 @@ import { deliverAll, settle, sweep, type Ahead } from './settle.ts'
 export const SETTINGS = ['cold', 'warm', 'live', 'upload', 'asleep', 'falling_asleep'] as const
 export type Setting = (typeof SETTINGS)[number]
 
-const RUNS = 25
+/** How often every point is played. The same calls come in several settings, so each call of the orchestrator dies 25 times and more. */
+const RUNS = 4
+const BETWEEN_SWEEPS = 12
+/** The short form leaves points out: every nth call, another nth in every round. */
+const SHORT_STEP = 12
 
 export interface Stand {
   readonly world: World
   readonly healthy: Worker
   readonly ahead: Ahead
+  /** Containers that have done their part and are to be taken away. */
+  readonly used: Container[]
   readonly clock: { readonly now: () => number }
 }
 
@@ -27,7 +33,7 @@ export async function startStand(): Promise<Stand> {
   const ahead: Ahead = { ms: 0 }
   const clock = { now: () => Date.now() + ahead.ms }
   const healthy = createWorker({ name: 'healthy', ports: world.byHand, history: world.history, clock })
-  return { world, healthy, ahead, clock }
+  return { world, healthy, ahead, clock, used: [] }
 }
 
 /** A container in this setting, and the job that is to be worked on. */
@@ -62,7 +68,7 @@ async function askToSleep(world: World, { tenant, id }: Container): Promise<void
 
 /** One job whose worker dies at its nth call; false when it made fewer calls than that. */
 async function die(stand: Stand, setting: Setting, at: number, when: 'before' | 'after', points: Set<string>): Promise<boolean> {
-  const { world, healthy, ahead, clock } = stand
+  const { world, healthy, ahead, clock, used } = stand
   const { container, job } = await prepare(stand, setting)
   const name = `victim-${setting}-${when}-${at}`
   const victim = mortal(world.byHand, at, when, (verb) => {
@@ -84,7 +90,7 @@ async function die(stand: Stand, setting: Setting, at: number, when: 'before' | 
   if (victim.isDead) ahead.ms += LEASE_MS + 1_000
   await settle(world, healthy, ahead, [job])
   await world.see(job)
-  await sweep(world, healthy, ahead, [container])
+  if (used.push(container) >= BETWEEN_SWEEPS) await sweep(world, healthy, ahead, used.splice(0))
   return victim.isDead
 }
 
@@ -104,9 +110,10 @@ export const deaths: Scenario = {
       for (let round = 0; round < rounds; round++)
         for (const setting of SETTINGS)
           for (const when of ['before', 'after'] as const) {
-            const step = scale < 1 / RUNS ? Math.round(1 / (scale * RUNS)) : 1
-            for (let at = 0; await die(stand, setting, at, when, points); at += step);
+            const step = scale < 0.1 ? SHORT_STEP : 1
+            for (let at = when === 'before' ? 0 : Math.floor(step / 2); await die(stand, setting, at, when, points); at += step);
           }
+      await sweep(stand.world, stand.healthy, stand.ahead, stand.used)
       const { history, fleet } = stand.world
       say(`deaths: ${points.size} points, ${rounds} runs of each`)
       const orphans = fleet.alive.size

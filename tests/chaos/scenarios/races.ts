@@ -1,4 +1,5 @@
 import pLimit from 'p-limit'
+import type { Container } from '../../../services/core/container.ts'
 import { LEASE_MS } from '../../../services/core/lease.ts'
 import { watchPorts, type Ports } from '../world/killable.ts'
 import { createWorker } from '../world/worker.ts'
@@ -14,6 +15,7 @@ const RACED: readonly Setting[] = ['live', 'warm', 'upload', 'asleep']
 /** More calls than a step makes: the barrier wanders over all of them. */
 const PLACES = 24
 const LANES = 4
+const BETWEEN_SWEEPS = 48
 /** A step that is not let go by then never reaches its barrier. */
 const PATIENCE_MS = 10_000
 
@@ -40,27 +42,23 @@ function hold(world: World, ports: Ports, at: number, worker: string): Barrier {
   return { ports: held, reached: reached.promise, release: () => gate.resolve() }
 }
 
-/** The letters of this lane's job: lanes share a courier. */
-const lettersOf = (world: World, execution: string): readonly Letter[] =>
-  world.courier.letters.filter((letter) => letter.message.type === 'execution.step' && letter.message.executionId === execution)
-
 /**
  * A worker stands still in the middle of its step until its lease has run out and a second one works on the same row; then it goes on,
  * beside the second one or after it. Every place of the step is such a middle.
  */
-async function race(world: World, number: number): Promise<boolean> {
+async function race(world: World, number: number): Promise<{ readonly isHeld: boolean; readonly container: Container }> {
   const ahead = { ms: 0 }
   const clock = { now: () => Date.now() + ahead.ms }
   const ports = { ...world.byHand }
   const { history } = world
   const healthy = createWorker({ name: `third-${number}`, ports: { ...world.clean, queue: ports.queue }, history, clock })
-  const stand: Stand = { world, healthy, ahead, clock }
+  const stand: Stand = { world, healthy, ahead, clock, used: [] }
   const { container, job } = await prepare(stand, RACED[number % RACED.length] as Setting)
   const barrier = hold(world, ports, Math.floor(number / RACED.length) % PLACES, `slow-${number}`)
   const slow = createWorker({ name: `slow-${number}`, ports: barrier.ports, history, clock })
   const quick = createWorker({ name: `quick-${number}`, ports, history, clock })
-  const [letter] = lettersOf(world, job.execution)
-  if (letter === undefined) throw new Error('The acceptance sent no message')
+  const message = { v: 1, type: 'execution.step', tenant: job.tenant, containerId: job.container, executionId: job.execution } as const
+  const letter: Letter = { queue: 'executions', id: `race-${number}`, message }
 
   const first = slow.handle(letter).catch(() => undefined)
   const isHeld = await Promise.race([barrier.reached.then(() => true), first.then(() => false)])
@@ -71,8 +69,14 @@ async function race(world: World, number: number): Promise<boolean> {
   await Promise.all([first, second])
   await settle(world, healthy, ahead, [job])
   await world.see(job)
-  await sweep(world, healthy, ahead, [container])
-  return isHeld
+  return { isHeld, container }
+}
+
+async function sweepAll(world: World, containers: readonly Container[]): Promise<void> {
+  const ahead = { ms: 0 }
+  const ports = { ...world.clean, queue: world.courier.queue }
+  const worker = createWorker({ name: 'sweeper', ports, history: world.history, clock: { now: () => Date.now() + ahead.ms } })
+  await sweep(world, worker, ahead, containers)
 }
 
 export const races: Scenario = {
@@ -89,8 +93,15 @@ export const races: Scenario = {
       const share = Math.max(RACED.length, Math.round((RACES * scale) / RATES.length))
       try {
         // Both workers of a race see faults; who sets the scene and who looks on does not.
-        const held = await Promise.all(Array.from({ length: share }, (_, number) => lane(() => race(world, number * (scale < 0.1 ? 7 : 1)))))
-        raced += held.filter(Boolean).length
+        for (let from = 0; from < share; from += BETWEEN_SWEEPS) {
+          const numbers = Array.from({ length: Math.min(BETWEEN_SWEEPS, share - from) }, (_, place) => from + place)
+          const done = await Promise.all(numbers.map((number) => lane(() => race(world, scale < 0.1 ? number * 7 : number))))
+          raced += done.filter(({ isHeld }) => isHeld).length
+          await sweepAll(
+            world,
+            done.map(({ container }) => container),
+          )
+        }
       } finally {
         await world.stop()
       }

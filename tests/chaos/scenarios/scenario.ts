@@ -1,20 +1,22 @@
-import type { World } from '../world/world.ts'
+import type { History } from '../history.ts'
 
-/** A scenario fills a world's history; its own faults are what the history cannot know. */
+/** A scenario fills histories; its own faults are what a history cannot know. */
 export interface Scenario {
   readonly name: string
   /** Ids of the bars that it shows. */
   readonly bars: readonly string[]
-  /** `scale` 1 is the full form; the short form of the test suite asks for less. */
   run(options: ScenarioOptions): Promise<ScenarioResult>
 }
 export interface ScenarioOptions {
+  /** 1 is the full form; the short form of the test suite asks for less. */
   readonly scale: number
   readonly say: (line: string) => void
+  /** The operator's word that the engine of this machine may be restarted. */
+  readonly mayTouchEngine?: boolean
 }
 export interface ScenarioResult {
-  /** Every world that was played in, for the checker. */
-  readonly histories: readonly World['history'][]
+  /** Of every world that was played in, for the checker. */
+  readonly histories: readonly History[]
   /** What went wrong besides violations of the guarantees. */
   readonly faults: readonly string[]
   /** Figures for the table, by name. */

@@ -12,7 +12,7 @@ interface Request {
 }
 interface Answer {
   readonly Attributes?: Attributes
-  readonly __type?: string
+  readonly message?: string
 }
 
 /**
@@ -29,7 +29,7 @@ export function recordTable(server: Server, history: History): Server {
       request.on('data', (part: Buffer) => parts.push(part))
       const end = response.end.bind(response) as (...args: unknown[]) => ServerResponse
       response.end = ((...args: unknown[]) => {
-        record(history, JSON.parse(Buffer.concat(parts).toString()) as Request, JSON.parse(String(args[0])) as Answer)
+        record(history, JSON.parse(Buffer.concat(parts).toString()) as Request, JSON.parse(String(args[0])) as Answer, response.statusCode)
         return end(...args)
       }) as typeof response.end
     }
@@ -38,11 +38,11 @@ export function recordTable(server: Server, history: History): Server {
   return server
 }
 
-function record(history: History, request: Request, answer: Answer): void {
+function record(history: History, request: Request, answer: Answer, status: number): void {
   const key = fromAttributes(request.Key ?? { pk: request.Item?.['pk'] ?? { S: '' }, sk: request.Item?.['sk'] ?? { S: '' } })
   const pk = String(key['pk'])
-  if (answer.__type !== undefined) {
-    if (answer.__type.includes('ConditionalCheckFailed')) history.add({ type: 'refused', key: pk })
+  if (status !== 200) {
+    if (answer.message?.includes('conditional request failed') === true) history.add({ type: 'refused', key: pk })
     return
   }
   const written = request.Item ?? answer.Attributes

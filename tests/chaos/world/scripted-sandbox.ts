@@ -96,7 +96,8 @@ export class ScriptedSandbox {
       files.delete(path)
       return void response.writeHead(204).end()
     }
-    if (path === '') return sendJson(response, 200, { files: [...files].map(([name, bytes]) => describe(name, bytes, 'created')), skipped: [] })
+    if (path === '')
+      return sendJson(response, 200, { files: [...files].map(([name, bytes]) => describe(name, bytes, 'created')), skipped: [] })
     if (present === undefined) return refuse(response, 404, 'not_found')
     await this.#onStage('get_file', this.#id, null)
     response.writeHead(200, { 'content-length': String(present.length) }).end(present)

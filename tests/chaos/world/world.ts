@@ -99,7 +99,7 @@ export async function startWorld(options: { readonly seed?: number } = {}): Prom
     byHand: { ...queued, queue: courier.queue },
     tenants,
 
-    newContainer: (tenant = tenants[containers++ % tenants.length] as string) =>
+    newContainer: (tenant = tenants[containers++ % tenants.length] ?? '') =>
       createContainer(clean.table, { tenant, subject: null, name: 'chaos', memoryTier: '1g' }, Date.now()),
 
     async upload({ tenant, id }) {

@@ -1,0 +1,31 @@
+import type { AnyEvent, EventBatch, EventOwner, ExecutionEvent, ExecutionFact } from '../../core/events.ts'
+import type { Execution } from '../../core/execution.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { Table } from '../../core/ports/table.ts'
+import { LeaseLost } from './lease-keeper.ts'
+
+/**
+ * Writes the next place of an execution's event log, which a predecessor may have left in the middle. One that only stood still writes its
+ * batches in order, so once its next place is taken nothing of its can follow, however late it wakes. Returns the last batch, which ends with
+ * this fact. Throws LeaseLost when a successor has written: then this step is the one that stood still.
+ */
+export async function sealLog(
+  deps: { readonly table: Pick<Table, 'events'>; readonly clock: Clock },
+  row: Execution,
+  fact: ExecutionFact,
+): Promise<EventBatch<ExecutionEvent>> {
+  const owner: EventOwner = { kind: 'execution', tenant: row.tenant, id: row.id }
+  for (;;) {
+    const last = await deps.table.events.last(owner)
+    if (last !== null && last.fence > row.fence) throw new LeaseLost(row.id)
+    // A step that died after this very write has sealed it already.
+    if (last !== null && row.fence > 1 && isSame(last.events.at(-1), fact)) return last as EventBatch<ExecutionEvent>
+    const firstSeq = (last?.events.at(-1)?.seq ?? 0) + 1
+    const events = [{ seq: firstSeq, at: deps.clock.now(), ...fact }]
+    const batch = { firstSeq, events, fence: row.fence, sourceSeq: last?.sourceSeq ?? null }
+    if (await deps.table.events.append(owner, batch)) return batch
+  }
+}
+
+const isSame = (event: AnyEvent | undefined, fact: ExecutionFact): boolean =>
+  fact.type === 'lost' && event?.type === 'lost' && 'reason' in event && event.reason === fact.reason
