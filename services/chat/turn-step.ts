@@ -32,7 +32,8 @@ export function createTurnStep(deps: TurnDeps): (message: TurnMessage) => Promis
     let refusal: Extract<Advanced, { kind: 'refused' }> | null = null
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const startedAt = deps.clock.now()
-      const done = await step(deps, message, refusal)
+      const { tenant, responseId } = message
+      const done = await step(deps, round === 0 ? message : { tenant, responseId }, refusal)
       deps.telemetry.emit({
         event: 'turn_step',
         outcome: done.kind,
@@ -50,10 +51,11 @@ type Done = Advanced | { readonly kind: 'again' | 'busy' | 'ended' | 'missing' |
 
 async function step(
   deps: TurnDeps,
-  { tenant, responseId }: TurnMessage,
+  { tenant, responseId, againAt }: Pick<TurnMessage, 'tenant' | 'responseId' | 'againAt'>,
   refusal: Extract<Advanced, { kind: 'refused' }> | null,
 ): Promise<Done> {
   const { responses } = deps.table
+  if (againAt !== undefined && (await responses.get(tenant, responseId))?.fence !== againAt) return { kind: 'early' }
   const now = deps.clock.now()
   // Each step is an owner of its own: two messages for one row in one process must not share a lease.
   const lease = { owner: `${deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS }
@@ -73,7 +75,7 @@ async function step(
     if (await isEarly(deps, row)) {
       await release(NUDGE_AFTER_MS)
       await deps.queue
-        .send('turns', { v: 1, type: 'response.step', tenant, responseId }, { group: tenant, delaySeconds: 1 })
+        .send('turns', { v: 1, type: 'response.step', tenant, responseId, againAt: row.fence }, { group: tenant, delaySeconds: 1 })
         .catch(() => undefined)
       return { kind: 'early' }
     }

@@ -8,7 +8,13 @@ export const MAX_RECEIVES = 5
 
 const ids = { v: z.literal(1), tenant: z.string() }
 
-export const TurnMessage = z.object({ ...ids, type: z.literal('response.step'), responseId: z.string() })
+export const TurnMessage = z.object({
+  ...ids,
+  type: z.literal('response.step'),
+  responseId: z.string(),
+  /** Looks again while the turn before it runs: good only while the row still has this fence, so that two such messages never become four. */
+  againAt: z.number().int().optional(),
+})
 export const ExecutionMessage = z.discriminatedUnion('type', [
   z.object({ ...ids, type: z.literal('execution.step'), executionId: z.string(), containerId: z.string() }),
   /** Save the variables of a container that nobody used since `idleSince` (its `lastActiveAt`) and let its sandbox go. */

@@ -289,8 +289,8 @@ export interface Table {
   readonly tenants: TenantStore
   readonly idempotency: IdempotencyStore
   readonly links: LinkStore
-  /** Rows whose `dueAt` is not after `now`, over all shards, soonest first. May lag behind. */
-  due(now: number, limit: number): Promise<readonly DueRow[]>
+  /** Rows whose `dueAt` is not after `now` and not before `since` (0), over all shards, soonest first. May lag behind. */
+  due(now: number, limit: number, since?: number): Promise<readonly DueRow[]>
   /** Resolves when the table answers; rejects with the reason otherwise. */
   check(): Promise<void>
 }

@@ -6,7 +6,9 @@ import { repairExecution, repairResponse } from './repair-jobs.ts'
 import { repairSandbox, stopOrphans } from './repair-sandbox.ts'
 import { sweepConversation, sweepFile, sweepUpload } from './sweep-expired.ts'
 
-const ROWS_PER_PASS = 500
+const ROWS_PER_PAGE = 500
+/** A pass that has seen this many pages leaves the rest to the next one. */
+const MAX_PAGES = 20
 
 const REPAIRS: Record<DueRow['kind'], (deps: ReconcilerDeps, row: DueRow) => Promise<void>> = {
   container: repairContainer,
@@ -29,15 +31,34 @@ export interface Reconciled {
  * nudged. A row whose repair fails is looked at again in the next pass and does not hold up the others.
  */
 export async function reconcile(deps: ReconcilerDeps): Promise<Reconciled> {
-  const rows = await deps.table.due(deps.clock.now(), ROWS_PER_PASS)
+  let looked = 0
   let failed = 0
-  for (const row of rows) {
+  for await (const row of dueRows(deps)) {
+    looked += 1
     // Each is a piece of work of its own; one that knows the request behind its row joins that trace.
     if (!(await inTrace(null, () => repair(deps, row)))) failed += 1
   }
   const orphans = await stopOrphans(deps)
   if (Object.keys(deps.poolSizes).length > 0) await deps.queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' })
-  return { looked: rows.length, failed, orphans }
+  return { looked, failed, orphans }
+}
+
+/** Page by page, each row once: those that cannot be repaired stay due, and must not stand in the way of the others for good. */
+async function* dueRows({ table, clock }: ReconcilerDeps): AsyncGenerator<DueRow> {
+  const seen = new Set<string>()
+  const now = clock.now()
+  let since = 0
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const rows = await table.due(now, ROWS_PER_PAGE, since)
+    const fresh = rows.filter(({ kind, tenant, id }) => !seen.has(`${kind} ${tenant} ${id}`))
+    for (const row of fresh) {
+      seen.add(`${row.kind} ${row.tenant} ${row.id}`)
+      yield row
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < ROWS_PER_PAGE) return
+    since = fresh.length === 0 ? last.dueAt + 1 : last.dueAt
+  }
 }
 
 async function repair(deps: ReconcilerDeps, row: DueRow): Promise<boolean> {

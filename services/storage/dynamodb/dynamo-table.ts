@@ -35,7 +35,7 @@ export function createDynamoTable(options: {
     tenants: createTenantStore(items),
     idempotency: createIdempotencyStore(items),
     links: createLinkStore(items),
-    due: (now, limit) => findDue(items, now, limit),
+    due: (now, limit, since = 0) => findDue(items, now, limit, since),
     check: async () => {
       await items.get({ pk: 'check', sk: 'row' })
     },

@@ -31,6 +31,7 @@ export function dueContract(table: () => Table): void {
       ])
       expect((await table().due(EARLY + 999, 100)).filter((row) => row.kind !== 'sandbox').every((row) => row.tenant === tenant)).toBe(true)
       expect(await dueNow(2)).toHaveLength(2)
+      expect((await table().due(EARLY + 999, 100, EARLY + 3)).map(({ kind }) => kind)).toEqual(['execution', 'sandbox'])
 
       await table().executions.commit(tenant, execution.id, 0, { status: 'failed', reason: 'deadline' })
       await table().responses.take(tenant, response.id, { owner: 'w', now: EARLY, expiresAt: EARLY + 30_000 })

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createTurnStep } from '../../../services/chat/turn-step.ts'
+import type { TurnMessage } from '../../../services/core/messages.ts'
+import type { Queue } from '../../../services/core/ports/queue.ts'
 import type { ConversationItem } from '../../../services/core/conversation.ts'
 import type { Conversation } from '../../../services/core/conversation.ts'
 import { conversationRow, responseRequest } from '../../support/rows.ts'
@@ -74,6 +77,23 @@ describe('a turn of a conversation', () => {
     expect((await bench.finish(second.id)).status).toBe('completed')
     expect((await bench.finish(third.id)).status).toBe('completed')
     expect((await items()).map(({ responseId }) => responseId)).toEqual([second.id, second.id, third.id, third.id])
+  })
+
+  it('is looked at again by one message at a time, however often it was nudged while it waits', async () => {
+    bench.upstream.play(() => say('Hello.'))
+    const [first, second] = [await accept({ input: 'one' }), await accept({ input: 'two' })]
+    let waiting: TurnMessage[] = []
+    const queue: Queue = { ...bench.deps.queue, send: async (_queue, message) => void waiting.push(message as TurnMessage) }
+    for (let nudge = 0; nudge < 5; nudge++) await bench.step(second.id, { queue })
+    for (let round = 0; round < 4; round++) {
+      const arrived = [...waiting, ...waiting]
+      waiting = []
+      for (const message of arrived) await createTurnStep({ ...bench.deps, queue })(message)
+      expect(waiting).toHaveLength(1)
+    }
+    await bench.finish(first.id)
+    for (const message of waiting.splice(0)) await createTurnStep({ ...bench.deps, queue })(message)
+    expect(await bench.row(second.id)).toMatchObject({ status: 'completed' })
   })
 
   it('ends at once when it is cancelled while it waits, and leaves no question behind', async () => {

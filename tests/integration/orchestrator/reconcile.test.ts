@@ -17,7 +17,7 @@ import { createSupervisorClient } from '../../../services/orchestrator/superviso
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
-import { executionRow, fileRow, responseRow, sandboxRow } from '../../support/rows.ts'
+import { executionRow, fileRow, responseRow, sandboxRow, userFileRow } from '../../support/rows.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 
 const HOUR_MS = 3_600_000
@@ -80,6 +80,23 @@ async function passAt(at: number): Promise<void> {
   now = at
   expect(await reconcile(deps)).toMatchObject({ failed: 0 })
 }
+
+describe('rows that cannot be repaired', () => {
+  it('do not keep a pass from the rows behind them, however many they are', async () => {
+    const tenant = newId('tenant')
+    const stuck = Array.from({ length: 510 }, (_, index) => userFileRow({ tenant, expiresAt: 1_000 + index }))
+    for (let from = 0; from < stuck.length; from += 50)
+      await Promise.all(stuck.slice(from, from + 50).map((file) => storage.table.userFiles.create(file)))
+    const container = await newContainer()
+    const id = await accept(container)
+    now += NUDGE_AFTER_MS + 1
+    const objects = { ...storage.objects, deletePrefix: () => Promise.reject(new Error('The store is down')) }
+    expect(await reconcile({ ...deps, objects })).toMatchObject({ failed: stuck.length })
+    expect((await storage.table.executions.get(container.tenant, id))?.dueAt).toBe(now + NUDGE_AFTER_MS)
+    for (let from = 0; from < stuck.length; from += 50)
+      await Promise.all(stuck.slice(from, from + 50).map((file) => storage.table.userFiles.remove(tenant, file.id)))
+  })
+})
 
 describe('a job that every step fails at', () => {
   it('is ended once its own time is long over, and its container goes on', async () => {
