@@ -6,7 +6,9 @@ import { POOL_TENANT, allDueShards, parseRowKey } from './keys.ts'
 /** Rows whose time has come, over all shards, soonest first. */
 export async function findDue(items: Items, now: number, limit: number, since: number): Promise<readonly DueRow[]> {
   const shards = await Promise.all(
-    allDueShards().map((shard) => items.query({ index: 'due', where: all(equals('dueShard', shard), between('dueAt', since, now)), limit })),
+    allDueShards().map((shard) =>
+      items.query({ index: 'due', where: all(equals('dueShard', shard), between('dueAt', since, now)), limit }),
+    ),
   )
   return shards
     .flatMap((page) => page.items.map((item) => dueRow(String(item['pk']), Number(item['dueAt']))))
