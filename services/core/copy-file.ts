@@ -1,11 +1,9 @@
 import { ServiceError } from './errors.ts'
 import type { ContainerFile } from './file.ts'
 import type { FileSource } from './file-source.ts'
-import { newId } from './ids.ts'
-import { newObjectKey } from './object-keys.ts'
+import { placeFile } from './place-file.ts'
 import type { ObjectStore } from './ports/object-store.ts'
 import type { Table } from './ports/table.ts'
-import { settleVersions } from './settle-versions.ts'
 
 /**
  * Copies a file into a container, bytes and all: each container's objects live and die with it. `id` is given by a caller whose
@@ -19,25 +17,6 @@ export async function copyFile(
 ): Promise<ContainerFile> {
   const object = await ports.objects.get(source.objectKey)
   if (object === null) throw new ServiceError('file_not_found', `The bytes of file ${source.id} are gone. Upload it again.`)
-  const file: ContainerFile = {
-    v: 1,
-    tenant: source.tenant,
-    id: target.id ?? newId('containerFile'),
-    containerId: target.containerId,
-    path: target.path ?? source.path,
-    bytes: source.bytes,
-    sha256: source.sha256,
-    mime: source.mime,
-    source: 'user',
-    createdAt: now,
-    objectKey: newObjectKey(source.tenant, 'files', target.containerId),
-    executionId: null,
-    isCurrent: true,
-    state: 'stored',
-    sandboxGeneration: 0,
-  }
-  await ports.objects.put(file.objectKey, object.body, { contentType: file.mime })
-  await ports.table.files.put(file)
-  await settleVersions(ports.table, file, now)
-  return file
+  const { tenant, bytes, sha256, mime } = source
+  return placeFile(ports, { tenant, path: target.path ?? source.path, bytes, sha256, mime, body: object.body }, target, now)
 }

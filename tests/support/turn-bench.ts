@@ -34,7 +34,7 @@ export interface TurnBench {
   readonly tenant: string
   /** Milliseconds by which the clock of the workers is ahead. */
   skew: number
-  accept(request: Partial<ResponseRequest>, previousResponseId?: string): Promise<Response>
+  accept(request: Partial<ResponseRequest>, previousResponseId?: string, subject?: string | null): Promise<Response>
   /** One message to one worker. */
   step(id: string, deps?: Partial<TurnDeps>): Promise<void>
   /** Steps and runs code until the response has ended. */
@@ -84,10 +84,10 @@ export async function startTurnBench(): Promise<TurnBench> {
       models,
       workerId: newId('worker'),
     },
-    async accept(request, previousResponseId) {
+    async accept(request, previousResponseId, subject = null) {
       const wanted = {
         tenant,
-        subject: null,
+        subject,
         request: { ...REQUEST, ...request },
         previousResponseId: previousResponseId ?? null,
         publicUrl: 'http://localhost:8787',

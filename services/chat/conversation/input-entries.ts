@@ -1,10 +1,16 @@
 import type { ModelContentPart } from '../../core/ports/chat-model.ts'
 import type { ResponseRequest } from '../../core/response.ts'
+import { trimText } from '../outcome/trim-text.ts'
 import { PYTHON } from '../tools/python.ts'
 import { WEB_SEARCH } from '../tools/web-search.ts'
+import { imageUrl } from './attachments.ts'
 import type { Entry } from './entry.ts'
 
 type Wire = Readonly<Record<string, unknown>>
+
+/** In the place of a URL: the picture is a file of ours, and is filled in when it is sent. */
+const PICTURE = 'cellblock-file:'
+export const pictureId = (url: string): string | null => (url.startsWith(PICTURE) ? url.slice(PICTURE.length) : null)
 
 /** A text file that a client sends inside a message is read up to this many characters. */
 const MAX_FILE_CHARS = 50_000
@@ -81,8 +87,10 @@ function partOf(part: Wire): ModelContentPart[] {
     case 'refusal':
       return [{ type: 'text', text: text(part['refusal']) }]
     case 'input_image': {
-      const url = typeof part['image_url'] === 'string' ? part['image_url'] : ((part['image_url'] as Wire | undefined)?.['url'] ?? null)
-      return typeof url === 'string' ? [{ type: 'image', url }] : [{ type: 'text', text: '[a picture that cannot be read here]' }]
+      const url = imageUrl(part)
+      if (typeof url === 'string') return [{ type: 'image', url }]
+      const id = text(part['file_id'])
+      return [id === '' ? { type: 'text', text: '[a picture that cannot be read here]' } : { type: 'image', url: `${PICTURE}${id}` }]
     }
     case 'input_file':
       return [{ type: 'text', text: fileText(part) }]
@@ -94,16 +102,16 @@ function partOf(part: Wire): ModelContentPart[] {
 /** Text inside a data URL, else a remark that names the file. */
 function fileText(part: Wire): string {
   const name = JSON.stringify(text(part['filename']) || 'file')
-  // What is named by its id was copied into the container, where there is one.
-  if (text(part['file_id']) !== '') return `[the file ${name} was attached here; code finds it in /mnt/data]`
   const data = text(part['file_data'])
+  // What is named by its id was copied into the container, where there is one.
+  if (data === '' && text(part['file_id']) !== '') return `[the file ${name} was attached here; code finds it in /mnt/data]`
   const comma = data.indexOf(',')
   const head = data.slice(0, Math.max(0, comma))
   const isText = /^data:(?:text\/|application\/json(?:;|$))/.test(head) && head.endsWith(';base64')
-  if (!isText)
-    return `[the file ${name} was attached here; its content cannot be read in the conversation. If it is needed, it has to be in /mnt/data]`
-  const content = Buffer.from(data.slice(comma + 1), 'base64').toString('utf8')
-  return `File ${name}:\n${content.slice(0, MAX_FILE_CHARS)}${content.length > MAX_FILE_CHARS ? '\n[the rest was left out]' : ''}`
+  if (isText) return `File ${name}:\n${trimText(Buffer.from(data.slice(comma + 1), 'base64').toString('utf8'), MAX_FILE_CHARS)}`
+  if (data !== '' && (!data.startsWith('data:') || head.endsWith(';base64')))
+    return `[the file ${name} was attached here; code finds it in /mnt/data]`
+  return `[the file ${name} was attached here by its address, or broken: it cannot be read. Its content has to be sent]`
 }
 
 const outputText = (output: unknown): string =>

@@ -15,6 +15,7 @@ import type { HeldRow } from './hold-row.ts'
 import { listen, type Failure } from './listen.ts'
 import { modelRequest } from './model-request.ts'
 import { nameableFiles } from './nameable-files.ts'
+import { showPictures } from './show-pictures.ts'
 import { takeAnswer } from './take-answer.ts'
 import type { Turn } from './turn.ts'
 import { WindowBudget } from './window-budget.ts'
@@ -63,7 +64,7 @@ export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast
       kindOf: (name) => (isLast ? null : offered.kindOf(name)),
       emit: (fact, urgency) => turn.emit(fact, urgency),
     })
-    const messages = assemble(budget.fit(turn, [...entries, ...extra], history.isWhole))
+    const messages = assemble(await showPictures(deps, turn.row, budget.fit(turn, [...entries, ...extra], history.isWhole)))
     const failure = await listen(model, modelRequest(request, model, offered, messages, isLast), answer, turn, held)
     await answer.close({ isCut: failure !== null, wantsCode: !isLast && wantsFencedCode(offered, fencesCode) })
     const taken = takeAnswer(turn, answer)
