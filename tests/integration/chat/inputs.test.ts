@@ -90,7 +90,7 @@ describe('a picture that is named by its id', () => {
     )
     expect(await bench.finish(id)).toMatchObject({ status: 'completed' })
     const [message] = bench.upstream.requests[0]?.body.messages ?? []
-    return (message?.content as readonly unknown[])[0]
+    return (message?.content as readonly unknown[] | undefined)?.[0]
   }
   const place = async (path: string, mime: string, subject: string | null = null) => {
     const containerId = newId('container')
