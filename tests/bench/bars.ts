@@ -14,6 +14,7 @@ export const BARS: Readonly<Record<string, { readonly atMost: number } | { reado
   bundle_mb: { atMost: 1.5 },
   api_init_ms: { atMost: 200 },
   turn_vs_executions: { atMost: 2 },
+  cost_vs_peers: { atMost: 1 },
 }
 
 /** Null for a ratio that has no bar. */

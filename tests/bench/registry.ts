@@ -3,6 +3,7 @@ import { baseline } from './figures/baseline.ts'
 import { breakdown } from './figures/breakdown.ts'
 import { bundle } from './figures/bundle.ts'
 import { cold } from './figures/cold.ts'
+import { cost } from './figures/cost.ts'
 import { fileCopy } from './figures/file-copy.ts'
 import { fresh } from './figures/fresh.ts'
 import { imageSize } from './figures/image-size.ts'
@@ -25,6 +26,7 @@ export const BENCHES: readonly Bench[] = [
   fileCopy,
   imageSize,
   bundle,
+  cost,
   breakdown,
 ]
 

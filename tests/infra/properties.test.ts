@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { alarmMetrics } from '../../scripts/operate/cost.ts'
 import { dataProperties } from './properties/data.ts'
 import { edgeProperties } from './properties/edge.ts'
 import { functionProperties } from './properties/functions.ts'
@@ -36,6 +37,15 @@ it('checks at least forty properties, each under a title of its own', () => {
 })
 
 describe('stacks', () => {
+  it('have as many alarm metrics as the cost command counts', () => {
+    const metrics = all(templates, 'AWS::CloudWatch::Alarm').flatMap(({ Properties }) =>
+      Properties['Metrics'] === undefined
+        ? [Properties]
+        : list(Properties['Metrics']).filter((metric) => at(metric, 'MetricStat') !== undefined),
+    )
+    expect(metrics.length).toBe(alarmMetrics(2))
+  })
+
   it('starts no sandbox before the guard stands', () => {
     const { stacks } = buildApp()
     expect(stacks.service.dependencies).toContain(stacks.guard)

@@ -1,0 +1,206 @@
+import { TIERS, type MemoryTier } from './limits.ts'
+import { PEER_COST, PEERS, type Peer, type PeerSession } from './peer-prices.ts'
+import { PRICES } from './prices.ts'
+
+export const HOURS_A_MONTH = 730
+/** Fargate bills a task by the second, this many at least. */
+const LEAST_TASK_SECONDS = 60
+/** Spot's discount moves with demand; AWS says "up to 70 %". */
+const SPOT_SHARE_OF_PRICE = 0.3
+
+/** How the service is used. Seconds and counts are averages. */
+export interface Usage {
+  readonly turns: number
+  /** Turns in one container, one after another. */
+  readonly turnsPerContainer: number
+  /** Code runs for this long in a turn. */
+  readonly runSeconds: number
+  /** Between two turns of a conversation. */
+  readonly gapSeconds: number
+  /** A container that nobody used for this long gives its sandbox back. */
+  readonly idleSeconds: number
+  /** From asking for a sandbox until it is ready: Fargate bills from the pull of the image. */
+  readonly startSeconds: number
+  /** The model thinks for this long in a turn: two Lambdas wait for it. */
+  readonly modelSeconds: number
+  /** Files and results that a turn leaves behind, MB, kept for this many days. */
+  readonly storedMb: number
+  readonly storedDays: number
+  readonly tier: MemoryTier
+  readonly architecture: 'X86_64' | 'ARM64'
+  /** Share of sandboxes on Spot, 0 to 1. */
+  readonly spotShare: number
+  /** Cores that code burns while it runs, and memory at its peak, GB: what peers bill by. */
+  readonly cores: number
+  readonly memoryGb: number
+}
+
+export const TYPICAL: Usage = {
+  turns: 1_000,
+  turnsPerContainer: 5,
+  runSeconds: 2,
+  gapSeconds: 60,
+  idleSeconds: 300,
+  startSeconds: 57,
+  modelSeconds: 6,
+  storedMb: 0.2,
+  storedDays: 30,
+  tier: '1g',
+  architecture: 'X86_64',
+  spotShare: 0,
+  cores: 0.5,
+  memoryGb: 0.5,
+}
+
+/**
+ * Units that one turn with one execution uses. Counted on a live container: 11 writes, 9 reads, 9 queue requests; a write moves an index too, and
+ * an API that waits asks the row up to twice a second.
+ */
+const PER_TURN = {
+  dynamodbWrites: 24,
+  dynamodbReads: 40,
+  sqsRequests: 12,
+  s3Puts: 2,
+  s3Gets: 1,
+  kmsRequests: 2,
+  lambdaInvocations: 5,
+  logKb: 6,
+}
+const LAMBDA_GB = { api: 1, chat: 0.5, run: 1, place: 0.5 } as const
+
+export interface Line {
+  readonly name: string
+  readonly usd: number
+  readonly how: string
+}
+
+/** One hour of a sandbox, US dollars. */
+export function sandboxHour({ tier, architecture, spotShare }: Pick<Usage, 'tier' | 'architecture' | 'spotShare'>): number {
+  const { fargateCpu, fargateMemoryMiB } = TIERS[tier]
+  const [vcpu, gb] =
+    architecture === 'ARM64' ? [PRICES.fargateArmVcpuHour, PRICES.fargateArmGbHour] : [PRICES.fargateX86VcpuHour, PRICES.fargateX86GbHour]
+  const onDemand = (fargateCpu / 1024) * vcpu.usd + (fargateMemoryMiB / 1024) * gb.usd
+  return onDemand * (1 - spotShare * (1 - SPOT_SHARE_OF_PRICE))
+}
+
+/** Seconds that one container's sandbox is billed for, by what they are spent on. */
+function sandboxSeconds(usage: Usage): { readonly start: number; readonly run: number; readonly hold: number; readonly starts: number } {
+  const { turnsPerContainer: turns, runSeconds, gapSeconds, idleSeconds, startSeconds } = usage
+  const run = turns * runSeconds
+  // A pause longer than the idle time ends the sandbox; the next turn wakes the container in another one.
+  const sleeps = gapSeconds > idleSeconds
+  const starts = sleeps ? turns : 1
+  const hold = sleeps ? turns * idleSeconds : (turns - 1) * gapSeconds + idleSeconds
+  const least = Math.max(0, LEAST_TASK_SECONDS * starts - run - hold - startSeconds * starts)
+  return { start: startSeconds * starts, run, hold: hold + least, starts }
+}
+
+/** What the turns cost, line by line, US dollars. Model tokens are the model provider's. */
+export function costOfTurns(usage: Usage): readonly Line[] {
+  const { turns, modelSeconds, runSeconds, storedMb, storedDays } = usage
+  const containers = turns / usage.turnsPerContainer
+  const seconds = sandboxSeconds(usage)
+  const hour = sandboxHour(usage)
+  const sandbox = (name: string, each: number, how: string): Line => ({ name, usd: (containers * each * hour) / 3600, how })
+  const times = (count: number, usd: number, per: number) => (turns * count * usd) / per
+  const wait = modelSeconds + runSeconds
+  const gbSeconds =
+    LAMBDA_GB.api * wait +
+    LAMBDA_GB.chat * modelSeconds +
+    LAMBDA_GB.run * runSeconds +
+    (LAMBDA_GB.place * seconds.start) / usage.turnsPerContainer
+  const requests =
+    times(PER_TURN.dynamodbWrites, PRICES.dynamodbMillionWrites.usd, 1e6) +
+    times(PER_TURN.dynamodbReads, PRICES.dynamodbMillionReads.usd, 1e6) +
+    times(PER_TURN.sqsRequests, PRICES.sqsMillionRequests.usd, 1e6) +
+    times(PER_TURN.s3Puts, PRICES.s3ThousandPuts.usd, 1e3) +
+    times(PER_TURN.s3Gets, PRICES.s3ThousandGets.usd, 1e3) +
+    times(PER_TURN.kmsRequests, PRICES.kmsTenThousandRequests.usd, 1e4) +
+    times(1, PRICES.cloudfrontTenThousandRequests.usd, 1e4) +
+    times(PER_TURN.logKb, PRICES.logsGb.usd, 1e6)
+  return [
+    sandbox('start', seconds.start, `${round(seconds.start)} s for each of ${round(containers)} containers, from the pull of the image`),
+    sandbox('run', seconds.run, `${round(seconds.run)} s of code for each container`),
+    sandbox('idle hold', seconds.hold, `${round(seconds.hold)} s between turns and until it sleeps, for each container`),
+    {
+      name: 'functions',
+      usd: times(gbSeconds, PRICES.lambdaArmGbSecond.usd, 1) + times(PER_TURN.lambdaInvocations, PRICES.lambdaMillionRequests.usd, 1e6),
+      how: `${round(gbSeconds)} GB-seconds a turn; most of it waits for the model`,
+    },
+    { name: 'requests', usd: requests, how: 'table, queues, objects, keys, distribution, logs' },
+    {
+      name: 'storage',
+      usd: (turns * storedMb * storedDays * PRICES.s3GbMonth.usd) / 1024 / 30,
+      how: `${storedMb} MB a turn for ${storedDays} days`,
+    },
+  ]
+}
+
+/** What stands there. */
+export interface Standing {
+  readonly endpointZones: number
+  readonly alarmMetrics: number
+  /** Warm sandboxes by tier. */
+  readonly pool: Partial<Record<MemoryTier, number>>
+  readonly architecture: Usage['architecture']
+  readonly spotShare: number
+}
+
+/** Interface endpoints in each zone: image manifests, image pulls, queues. */
+const ENDPOINTS = 3
+/** Lambda's pollers on six empty queues. */
+const POLLS_A_MONTH = 4_000_000
+const RECONCILER_RUNS = 43_800
+
+/** What a month costs when nobody calls, line by line, US dollars. */
+export function costOfMonth({ endpointZones, alarmMetrics, pool, architecture, spotShare }: Standing): readonly Line[] {
+  const warm = (Object.entries(pool) as [MemoryTier, number][]).filter(([, count]) => count > 0)
+  return [
+    {
+      name: 'endpoints',
+      usd: ENDPOINTS * endpointZones * PRICES.endpointHour.usd * HOURS_A_MONTH,
+      how: `${ENDPOINTS} interface endpoints in ${endpointZones} zone${endpointZones === 1 ? '' : 's'}`,
+    },
+    { name: 'key and secrets', usd: PRICES.kmsKeyMonth.usd + 2 * PRICES.secretMonth.usd, how: 'one key, model keys, origin secret' },
+    { name: 'alarms', usd: alarmMetrics * PRICES.alarmMonth.usd, how: `${alarmMetrics} alarm metrics` },
+    { name: 'polling', usd: (POLLS_A_MONTH * PRICES.sqsMillionRequests.usd) / 1e6, how: 'six queues that are asked all day' },
+    {
+      name: 'reconciler',
+      usd:
+        RECONCILER_RUNS *
+        (0.2 * 0.5 * PRICES.lambdaArmGbSecond.usd + PRICES.lambdaMillionRequests.usd / 1e6 + 9 * (PRICES.dynamodbMillionReads.usd / 1e6)),
+      how: 'once a minute, 0.2 s and nine reads',
+    },
+    { name: 'image', usd: 0.15 * PRICES.ecrGbMonth.usd, how: 'one build of 150 MB' },
+    ...warm.map(([tier, count]) => ({
+      name: `pool ${tier}`,
+      usd: count * sandboxHour({ tier, architecture, spotShare }) * HOURS_A_MONTH,
+      how: `${count} warm`,
+    })),
+  ]
+}
+
+export const total = (lines: readonly Line[]): number => lines.reduce((sum, { usd }) => sum + usd, 0)
+
+/** The same turns at each peer, each by its own rule; model tokens and whatever asks the peer for code are not in it. */
+export function costAtPeers(usage: Usage): Readonly<Record<Peer, number>> {
+  const { run, hold } = sandboxSeconds({ ...usage, startSeconds: 0 })
+  const session: PeerSession = { runSeconds: run, heldSeconds: run + hold, cores: usage.cores, memoryGb: usage.memoryGb }
+  const containers = usage.turns / usage.turnsPerContainer
+  return Object.fromEntries(PEERS.map((peer) => [peer, containers * PEER_COST[peer](session)])) as Record<Peer, number>
+}
+
+/**
+ * Bare sandbox time: this many turns one after another in a sandbox that is there, without starts, pauses and requests. Ours, and each
+ * peer's for the same work.
+ */
+export function costOfSandboxTime(usage: Usage): { readonly ours: number; readonly peers: Readonly<Record<Peer, number>> } {
+  const runSeconds = usage.turns * usage.runSeconds
+  const session: PeerSession = { runSeconds, heldSeconds: runSeconds, cores: usage.cores, memoryGb: usage.memoryGb }
+  return {
+    ours: (runSeconds * sandboxHour(usage)) / 3600,
+    peers: Object.fromEntries(PEERS.map((peer) => [peer, PEER_COST[peer](session)])) as Record<Peer, number>,
+  }
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import {
+  costAtPeers,
+  costOfMonth,
+  costOfSandboxTime,
+  costOfTurns,
+  sandboxHour,
+  total,
+  TYPICAL,
+  type Usage,
+} from '../../../services/core/cost-model.ts'
+import { PEER_COST, PEER_PRICES } from '../../../services/core/peer-prices.ts'
+
+const usage = (change: Partial<Usage>): Usage => ({ ...TYPICAL, ...change })
+const lines = (change: Partial<Usage>) => Object.fromEntries(costOfTurns(usage(change)).map(({ name, usd }) => [name, usd]))
+const bare = { turnsPerContainer: 1, gapSeconds: 0, startSeconds: 60, runSeconds: 120, idleSeconds: 300 } as const
+
+describe('the cost of turns', () => {
+  it('is the published hour for start, run and idle hold, each apart, worked out by hand', () => {
+    // One container a turn: 60 s start, 120 s run, 300 s hold at 0.02913 dollars an hour.
+    const found = lines({ ...bare, turns: 1_000 })
+    expect(found['start']).toBeCloseTo((1000 * 60 * 0.02913) / 3600, 9)
+    expect(found['run']).toBeCloseTo((1000 * 120 * 0.02913) / 3600, 9)
+    expect(found['idle hold']).toBeCloseTo((1000 * 300 * 0.02913) / 3600, 9)
+  })
+  it('shares one start and one idle time among the turns of a conversation', () => {
+    const one = lines({ ...bare, turnsPerContainer: 1 })
+    const ten = lines({ ...bare, turnsPerContainer: 10, gapSeconds: 0 })
+    expect(ten['start']).toBeCloseTo((one['start'] ?? 0) / 10, 9)
+    expect(ten['idle hold']).toBeCloseTo((one['idle hold'] ?? 0) / 10, 9)
+    expect(ten['run']).toBeCloseTo(one['run'] ?? 0, 9)
+  })
+  it('starts another sandbox after a pause that is longer than the idle time', () => {
+    expect(lines({ gapSeconds: 400, idleSeconds: 300, turnsPerContainer: 5 })['start']).toBeCloseTo(
+      5 * (lines({ gapSeconds: 200, idleSeconds: 300, turnsPerContainer: 5 })['start'] ?? 0),
+      9,
+    )
+  })
+  it('bills a task for a minute at least', () => {
+    const short = lines({ turnsPerContainer: 1, runSeconds: 1, idleSeconds: 0, startSeconds: 10, gapSeconds: 0, turns: 1 })
+    expect((short['start'] ?? 0) + (short['run'] ?? 0) + (short['idle hold'] ?? 0)).toBeCloseTo((60 * 0.02913) / 3600, 12)
+  })
+  it('grows with the number of turns and is never negative', () => {
+    expect(total(costOfTurns(usage({ turns: 2_000 })))).toBeCloseTo(2 * total(costOfTurns(usage({ turns: 1_000 }))), 9)
+    expect(costOfTurns(usage({ modelSeconds: 0, gapSeconds: 0, idleSeconds: 0 })).every(({ usd }) => usd >= 0)).toBe(true)
+  })
+  it('Spot and ARM are cheaper', () => {
+    const onDemand = sandboxHour({ tier: '4g', architecture: 'X86_64', spotShare: 0 })
+    expect(sandboxHour({ tier: '4g', architecture: 'X86_64', spotShare: 1 })).toBeCloseTo(0.3 * onDemand, 9)
+    expect(sandboxHour({ tier: '4g', architecture: 'ARM64', spotShare: 0 })).toBeLessThan(onDemand)
+  })
+})
+
+describe('an idle month', () => {
+  const month = (change: Partial<Parameters<typeof costOfMonth>[0]>) =>
+    costOfMonth({ endpointZones: 1, alarmMetrics: 20, pool: {}, architecture: 'X86_64', spotShare: 0, ...change })
+  it('shows endpoints and each pool apart', () => {
+    expect(month({}).find(({ name }) => name === 'endpoints')?.usd).toBeCloseTo(21.9, 9)
+    expect(total(month({ endpointZones: 2 }))).toBeCloseTo(total(month({})) + 21.9, 9)
+    const pools = month({ pool: { '1g': 2, '4g': 1, '16g': 0 } }).filter(({ name }) => name.startsWith('pool'))
+    expect(pools.map(({ name, usd }) => [name, Math.round(usd * 100) / 100])).toEqual([
+      ['pool 1g', 42.53],
+      ['pool 4g', 49.02],
+    ])
+  })
+})
+
+describe('peers', () => {
+  const session = { runSeconds: 10, heldSeconds: 600, cores: 0.5, memoryGb: 0.5 }
+  it('are billed by their own rules', () => {
+    expect(PEER_COST.e2b(session)).toBeCloseTo(600 * (0.000014 + 0.0000045), 12)
+    expect(PEER_COST.agentcore(session)).toBeCloseTo((5 * 0.0895 + 300 * 0.00945) / 3600, 12)
+    expect(PEER_COST.openai(session)).toBeCloseTo(10 * 0.0015, 12)
+    expect(PEER_COST.openai({ ...session, heldSeconds: 3 })).toBeCloseTo(5 * 0.0015, 12)
+  })
+  it('each price names its source and the day it was read', () => {
+    for (const { source, readOn, unit } of Object.values(PEER_PRICES)) {
+      expect(source).toMatch(/^https:\/\//)
+      expect(readOn).toMatch(/^20\d\d-\d\d-\d\d$/)
+      expect(unit).not.toBe('')
+    }
+  })
+  it('are all dearer for bare sandbox time, on either architecture', () => {
+    for (const architecture of ['X86_64', 'ARM64'] as const) {
+      const { ours, peers } = costOfSandboxTime(usage({ architecture }))
+      for (const theirs of Object.values(peers)) expect(ours).toBeLessThan(theirs)
+    }
+  })
+  it('keep their sessions as long as we keep ours, without our start', () => {
+    const peers = costAtPeers(usage({ turns: 5, turnsPerContainer: 5, gapSeconds: 60, idleSeconds: 300, runSeconds: 2 }))
+    expect(peers.openai).toBeCloseTo(Math.ceil((10 + 540) / 60) * 0.0015, 12)
+  })
+})
