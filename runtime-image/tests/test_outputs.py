@@ -6,7 +6,7 @@ import unittest
 
 from cellblock_supervisor import packets
 from cellblock_supervisor.execution import json_guard
-from cellblock_supervisor.execution.event_log import EventLog
+from cellblock_supervisor.execution.event_log import EventLog, Kept
 from cellblock_supervisor.execution.outputs import MAX_BUNDLE_BYTES, Outputs
 from cellblock_supervisor.execution.stream_keeper import StreamKeeper
 
@@ -64,6 +64,36 @@ class Events(unittest.IsolatedAsyncioTestCase):
             await asyncio.sleep(0)
             log.append("stream", {"n": number}, last=number == 9)
         self.assertEqual(await asyncio.gather(*readers), [list(range(10))] * 3)
+
+    async def test_what_a_short_cell_says_is_told_as_one_piece(self) -> None:
+        log = EventLog()
+        reader = asyncio.create_task(log.wait(-1))
+        await asyncio.sleep(0)
+        for number in range(4):
+            log.append("stream", {"n": number}, last=number == 3)
+            self.assertFalse(reader.done())
+        await reader
+        self.assertEqual(len(log.after(-1)[0].splitlines()), 4)
+
+    async def test_what_a_long_cell_says_is_told_before_its_end(self) -> None:
+        log = EventLog()
+        reader = asyncio.create_task(log.wait(-1))
+        await asyncio.sleep(0)
+        log.append("stream", {})
+        await asyncio.wait_for(reader, 10)
+        self.assertFalse(log.closed)
+
+    async def test_logs_that_share_a_count_give_back_what_they_drop(self) -> None:
+        kept = Kept()
+        first, second = EventLog(kept), EventLog(kept)
+        for log in (first, second):
+            log.append("x", {})
+            log.append("done", {}, last=True)
+        self.assertEqual(kept.bytes, first.bytes + second.bytes)
+        first.acknowledge(2**40)
+        self.assertEqual(kept.bytes, first.bytes + second.bytes)
+        first.forget()
+        self.assertEqual(kept.bytes, second.bytes)
 
     async def test_acknowledging_never_drops_the_end(self) -> None:
         log = EventLog()

@@ -44,6 +44,8 @@ class Sandbox:
             if failed:
                 print(f"cellblock: could not preload {', '.join(failed)}", file=sys.stderr)
             await self.kernel.start()
+            if self.config.limits.preload:
+                await self.registry.rehearse()
         except (OSError, TimeoutError, ZygoteGone) as error:
             self._on_unusable(f"the kernel could not be started: {error or 'it did not answer'}")
             return

@@ -10,6 +10,16 @@ beforeAll(async () => void (sandbox = await startReadySandbox()))
 afterAll(() => sandbox[Symbol.asyncDispose]())
 
 describe('an execution', () => {
+  it('finds nothing of the cells that the kernel rehearsed with', async () => {
+    const names = '[name for name in globals() if not name.startswith("__")]'
+    const run = await supervisor().run(`print(In[:-1], Out, ${names})`)
+    expect(run.of('cell_started')).toMatchObject([{ execution_count: 1 }])
+    expect(run.stdout).toBe(
+      "[''] {} ['_ih', '_oh', '_dh', 'In', 'Out', 'get_ipython', 'exit', 'quit', 'open', '_', '_i', '_ii', '_iii', '_i1']\n",
+    )
+    expect((await supervisor().run('print(repr(_), repr(_ii), repr(_iii))')).stdout).toBe("'' '' ''\n")
+  })
+
   it('numbers its events from 0 and ends with one done', async () => {
     const run = await supervisor().run('print(1)')
     expect(run.events.map((event) => event.type)).toEqual(['started', 'cell_started', 'stream', 'cell_done', 'done'])

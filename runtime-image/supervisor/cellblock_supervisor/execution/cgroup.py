@@ -17,6 +17,7 @@ class Cgroup:
         self._is_v2 = os.path.exists(f"{root}/cgroup.controllers")
         self._root = root
         self._fds: dict[str, int] = {}
+        self._tmpfs_bytes: int | None = None
 
     def memory_limit(self) -> int | None:
         value = self._number("memory.max") if self._is_v2 else self._number("memory/memory.limit_in_bytes")
@@ -24,11 +25,17 @@ class Cgroup:
 
     def memory_in_use(self) -> int | None:
         """Bytes that count towards the limit and cannot simply be reclaimed; tmpfs contents are among them."""
-        used = self._number("memory.current") if self._is_v2 else self._number("memory/memory.usage_in_bytes")
-        if used is None:
-            return None
+        used = self.memory_charged()
+        return None if used is None else max(0, used - self.memory_reclaimable())
+
+    def memory_charged(self) -> int | None:
+        """All bytes that count towards the limit. Unlike what it is made of, that is one cheap read."""
+        return self._number("memory.current") if self._is_v2 else self._number("memory/memory.usage_in_bytes")
+
+    def memory_reclaimable(self) -> int:
+        """Bytes of files that the system drops when it needs room."""
         name, key = ("memory.stat", "inactive_file") if self._is_v2 else ("memory/memory.stat", "total_inactive_file")
-        return max(0, used - (self._field(name, key) or 0))
+        return self._field(name, key) or 0
 
     def private_memory(self) -> int | None:
         """Bytes of processes' own memory, without files and without tmpfs contents."""
@@ -53,19 +60,10 @@ class Cgroup:
         return self._number("pids.max") if self._is_v2 else self._number("pids/pids.max")
 
     def tmpfs_bytes(self) -> int:
-        """How much of the memory limit is set aside for the worker's tmpfs folders, filled to their brim."""
-        total, seen = 0, set[int]()
-        try:
-            with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
-                places = [line.split()[1] for line in file if line.split()[2] == "tmpfs"]
-            for place in places:
-                if place in _WORKER_FOLDERS and (device := os.stat(place).st_dev) not in seen:
-                    seen.add(device)
-                    status = os.statvfs(place)
-                    total += status.f_blocks * status.f_frsize
-        except OSError:
-            return 0
-        return total
+        """How much of the memory limit is set aside for the worker's tmpfs folders, filled to their brim. Mounts stay as they are."""
+        if self._tmpfs_bytes is None:
+            self._tmpfs_bytes = _tmpfs_bytes()
+        return self._tmpfs_bytes
 
     def _number(self, name: str) -> int | None:
         text = self._read(name).strip()
@@ -85,3 +83,18 @@ class Cgroup:
             return os.pread(self._fds[name], 16 * 1024, 0).decode("ascii", "replace")
         except OSError:
             return ""
+
+
+def _tmpfs_bytes() -> int:
+    total, seen = 0, set[int]()
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
+            places = [line.split()[1] for line in file if line.split()[2] == "tmpfs"]
+        for place in places:
+            if place in _WORKER_FOLDERS and (device := os.stat(place).st_dev) not in seen:
+                seen.add(device)
+                status = os.statvfs(place)
+                total += status.f_blocks * status.f_frsize
+    except OSError:
+        return 0
+    return total

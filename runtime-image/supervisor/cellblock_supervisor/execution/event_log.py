@@ -4,14 +4,28 @@ import asyncio
 import json
 import time
 
+# Readers hear of an event this much later, or with the last one: what a short cell says travels as one piece, and costs one wake-up.
+TELL_SECONDS = 0.002
+
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+
+
+class Kept:
+    """Bytes of events that several logs hold together."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
 
 class EventLog:
     """Events are encoded once, as NDJSON lines. `first` is the number of the oldest one kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: Kept | None = None) -> None:
         self._lines: list[bytes] = []
         self._first = 0
         self._waiters: set[asyncio.Future[None]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._kept = kept or Kept()
         self.bytes = 0
         self.closed = False
 
@@ -21,18 +35,21 @@ class EventLog:
 
     def append(self, kind: str, fields: dict[str, object], last: bool = False) -> None:
         event = {"seq": self.next_seq, "t": time.time_ns() // 1_000_000, "type": kind, **fields}
-        line = json.dumps(event, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        line = _encode(event).encode() + b"\n"
         self._lines.append(line)
-        self.bytes += len(line)
+        self._count(len(line))
         self.closed = self.closed or last
-        self._wake()
+        if last:
+            self._tell()
+        elif self._waiters and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(TELL_SECONDS, self._tell)
 
     def acknowledge(self, through: int) -> None:
         """Drops events up to `through`; the last event of a finished execution always stays."""
         count = min(max(0, through + 1 - self._first), len(self._lines))
         if self.closed:
             count = min(count, len(self._lines) - 1)
-        self.bytes -= sum(map(len, self._lines[:count]))
+        self._count(-sum(map(len, self._lines[:count])))
         del self._lines[:count]
         self._first += count
 
@@ -42,18 +59,41 @@ class EventLog:
         lines = self._lines[start:]
         return b"".join(lines), self.next_seq - 1 if lines else seq
 
+    def forget(self) -> None:
+        """The log is let go of: its bytes count no longer."""
+        self._count(-self.bytes)
+
     async def wait(self, seq: int) -> None:
         """Returns when there is an event after `seq`, or never will be."""
         if self.next_seq > seq + 1 or self.closed:
             return
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        await self.wait_for_news()
+
+    async def wait_for_news(self, at_most_seconds: float | None = None) -> None:
+        """Returns when readers are told of events, at the latest after that time."""
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[None] = loop.create_future()
         self._waiters.add(waiter)
+        timer = None if at_most_seconds is None else loop.call_later(at_most_seconds, _end, waiter)
         try:
             await waiter
         finally:
             self._waiters.discard(waiter)
+            if timer is not None:
+                timer.cancel()
 
-    def _wake(self) -> None:
+    def _tell(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
+            _end(waiter)
+
+    def _count(self, change: int) -> None:
+        self.bytes += change
+        self._kept.bytes += change
+
+
+def _end(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)

@@ -9,7 +9,7 @@ from ..config import Limits
 from ..files.tracker import Changes, FileTracker
 from . import worker_processes
 from .cgroup import Cgroup
-from .event_log import EventLog
+from .event_log import EventLog, Kept
 from .kernel_host import Death, KernelHost, Listener
 from .memory_watch import MemoryWatch
 from .outputs import Outputs
@@ -32,8 +32,8 @@ class Request:
 
 
 class Execution(Listener):
-    def __init__(self, request: Request, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, limits: Limits) -> None:
-        self.log = EventLog()
+    def __init__(self, request: Request, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, limits: Limits, kept: Kept) -> None:
+        self.log = EventLog(kept)
         self._request = request
         self._kernel = kernel
         self._files = files

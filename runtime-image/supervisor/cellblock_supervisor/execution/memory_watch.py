@@ -21,7 +21,9 @@ class MemoryWatch:
         self._limit = cgroup.memory_limit() or otherwise
         set_aside = cgroup.tmpfs_bytes()
         self._private_limit = self._limit - set_aside if self._limit is not None and self._limit > set_aside else None
-        self._start = cgroup.memory_in_use() or 0
+        # What of it can be reclaimed is looked up later: most cells are over by then.
+        self._charged_at_start = cgroup.memory_charged() or 0
+        self._start: int | None = None
         self.peak = 0
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = self._loop.call_later(_EVERY_SECONDS, self._look)
@@ -34,6 +36,8 @@ class MemoryWatch:
     def _look(self) -> None:
         used = self._cgroup.memory_in_use()
         if used is not None:
+            if self._start is None:
+                self._start = max(0, self._charged_at_start - self._cgroup.memory_reclaimable())
             self.peak = max(self.peak, used - self._start)
             if self._is_full(used):
                 self._on_full()

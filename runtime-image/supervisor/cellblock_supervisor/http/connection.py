@@ -117,12 +117,18 @@ class Connection:
             self._writer.write(out + (self._h11.send(h11.EndOfMessage()) or b""))
             await self._writer.drain()
             return
-        self._writer.write(out)
+        # The head travels with the first piece, the end with the last one if it is there already.
+        waiting = [out]
         try:
             async for part in reply.stream:
-                self._writer.writelines(self._h11.send_with_data_passthrough(h11.Data(part)) or [])
-                await self._writer.drain()
-            self._writer.write(self._h11.send(h11.EndOfMessage(headers=list(reply.trailers.items()))) or b"")
+                if part:
+                    waiting += self._h11.send_with_data_passthrough(h11.Data(part)) or []
+                if reply.more is None or reply.more():
+                    self._writer.writelines(waiting)
+                    waiting = []
+                    await self._writer.drain()
+            waiting.append(self._h11.send(h11.EndOfMessage(headers=list(reply.trailers.items()))) or b"")
+            self._writer.writelines(waiting)
             await self._writer.drain()
         except HttpError:
             # Too late for a status: a body that ends early is how the client learns.

@@ -15,6 +15,8 @@ MAX_CELLS = 1_000
 MAX_HEAD_BYTES = 8 * 1024 * 1024
 MAX_TAIL_BYTES = 1024 * 1024
 MAX_TIMEOUT_MS = 24 * 3600 * 1000
+# The head of an answer waits this long for the first events, so that a short cell is answered in one piece.
+HEAD_SECONDS = 0.01
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _TRACE_ID = re.compile(r"[0-9a-f]{32}")
@@ -75,10 +77,16 @@ def _stream(execution: Execution | Ended, request: Request) -> Reply:
     after = request.query.get("after", "-1")
     if re.fullmatch(r"-1|[0-9]{1,15}", after) is None:
         raise HttpError("bad_request", "after must be an event number, or -1 for all")
-    return Reply(content_type="application/x-ndjson", stream=_lines(execution.log, int(after)))
+    log = execution.log
+    return Reply(content_type="application/x-ndjson", stream=_lines(log, int(after)), more=lambda: not log.closed)
 
 
 async def _lines(log: EventLog, seq: int) -> AsyncIterator[bytes]:
+    """What is there, then what comes. The first piece is empty when nothing came in time: it takes the head of the answer along."""
+    if log.next_seq <= seq + 1 and not log.closed:
+        await log.wait_for_news(HEAD_SECONDS)
+        if log.next_seq <= seq + 1:
+            yield b""
     while True:
         piece, seq = log.after(seq)
         if piece:

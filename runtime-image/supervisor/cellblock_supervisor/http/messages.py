@@ -1,7 +1,7 @@
 """Requests and answers as the routes see them."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 STATUS = {
@@ -66,6 +66,8 @@ class Reply:
     # A stream replaces `body`. With a known length it is sent as it is, otherwise chunked, with `trailers` (filled meanwhile) after it.
     stream: AsyncIterator[bytes | memoryview] | None = None
     length: int | None = None
+    # Says whether the stream may pause before its end; the last piece need not be sent before the end of the answer is.
+    more: Callable[[], bool] | None = None
     trailers: dict[str, str] = field(default_factory=dict)
 
 
