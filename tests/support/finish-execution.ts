@@ -22,6 +22,10 @@ export async function finishExecution(
   outcome: {
     readonly result?: Partial<ExecutionResult>
     readonly logged?: readonly ExecutionEvent[]
+    /** Events that ride in the row, before the last one. */
+    readonly tail?: readonly ExecutionEvent[]
+    /** The number of the last one, when the log was written before. */
+    readonly doneSeq?: number
     readonly patch?: Partial<Pick<Execution, 'status' | 'reason'>>
   } = {},
 ): Promise<void> {
@@ -34,14 +38,14 @@ export async function finishExecution(
     await api.table.events.append({ kind: 'execution', tenant, id }, { firstSeq: logged[0].seq, events: logged, fence, sourceSeq: null })
   const status = outcome.patch?.status ?? 'succeeded'
   const reason = outcome.patch?.reason ?? null
-  const done: ExecutionEvent = { seq: (logged.at(-1)?.seq ?? 0) + 1, at: now, type: 'done', status, reason }
+  const done: ExecutionEvent = { seq: outcome.doneSeq ?? (logged.at(-1)?.seq ?? 0) + 1, at: now, type: 'done', status, reason }
   await api.table.executions.commit(tenant, id, fence, {
     status,
     reason,
     startedAt: now,
     endedAt: now,
     result: { ...emptyResult, ...outcome.result },
-    tailEvents: [done],
+    tailEvents: [...(outcome.tail ?? []), done],
   })
   await api.table.containers.dequeue(tenant, containerId, id, now, now + 60_000)
   api.signals.notify(topicOf('execution', id))

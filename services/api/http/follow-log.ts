@@ -3,6 +3,8 @@ import type { ApiDeps } from '../deps.ts'
 import { LOOK_AGAIN_MS } from './wait-for.ts'
 
 const BATCH = 200
+/** Nobody tells of live events, so they are looked for this often, milliseconds. */
+const LIVE_MS = 400
 
 export interface LogToFollow<Row, E> extends Pick<ApiDeps, 'table' | 'signals' | 'clock' | 'config'> {
   readonly owner: EventOwner
@@ -15,6 +17,8 @@ export interface LogToFollow<Row, E> extends Pick<ApiDeps, 'table' | 'signals' |
   readonly isLast: (event: E) => boolean
   /** The end of a log whose writer did not live to write it. */
   readonly lastOf: (row: Row, seq: number) => E | Promise<E>
+  /** Events that are not in the log yet and will be, under these numbers; asked for when the log has nothing new. Null: there can be none. */
+  readonly live?: (row: Row, last: number) => Promise<readonly E[] | null>
 }
 
 /**
@@ -32,6 +36,7 @@ export async function* followLog<Row extends { readonly tailEvents: readonly E[]
       const row = await log.read()
       if (row === null) return
       const ended = log.hasEnded(row)
+      const before = last
       for (let batch = await readBatch(log, last); batch.length > 0; batch = await readBatch(log, last)) {
         for (const event of batch) {
           last = event.seq
@@ -50,7 +55,13 @@ export async function* followLog<Row extends { readonly tailEvents: readonly E[]
         if (!(await isComplete(log, row))) yield await log.lastOf(row, last + 1)
         return
       }
-      await subscription.next(Math.min(LOOK_AGAIN_MS, log.config.heartbeatMs))
+      const live = log.live === undefined || last > before ? null : await log.live(row, last)
+      for (const event of live ?? []) {
+        last = event.seq
+        spokeAt = log.clock.now()
+        yield event
+      }
+      await subscription.next(Math.min(live === null ? LOOK_AGAIN_MS : LIVE_MS, log.config.heartbeatMs))
       if (log.clock.now() - spokeAt >= log.config.heartbeatMs) {
         spokeAt = log.clock.now()
         yield null

@@ -5,6 +5,7 @@ import { loadResponse } from '../../core/response-blobs.ts'
 import type { ApiDeps } from '../deps.ts'
 import { followLog } from '../http/follow-log.ts'
 import { SSE_COMMENT, sseFrame } from '../http/sse.ts'
+import { liveOutput } from './live-output.ts'
 
 const TERMINAL = /^response\.(completed|failed|incomplete|cancelled)$/
 
@@ -24,6 +25,7 @@ export async function* responseFrames(
     after: options.after,
     signal: options.signal,
     isLast: (event) => TERMINAL.test(event.type),
+    live: liveOutput(deps),
     lastOf: async (current, seq) => {
       const response = renderResponse(await loadResponse(deps.objects, current), { include: row.request.include })
       return { seq, at: current.completedAt ?? current.createdAt, type: `response.${current.status}`, data: { response } }

@@ -7,6 +7,7 @@ import { callStatusOf, isFailingTry } from '../outcome/call-status.ts'
 import { failedCall } from '../outcome/failed-call.ts'
 import { settleCall } from '../outcome/settle-call.ts'
 import { acceptPending, codeOf, type HandedOver } from './hand-over.ts'
+import { tellOutput } from './tell-output.ts'
 import type { Turn } from './turn.ts'
 
 /** `missing`: a crash came between the note in the row and the acceptance. */
@@ -25,7 +26,8 @@ export async function settlePending(deps: TurnDeps, turn: Turn): Promise<Settled
 
 async function takeIn(deps: TurnDeps, turn: Turn, index: number, execution: Execution): Promise<void> {
   const item = turn.items[index] as CodeItem
-  const settled: CodeItem = { ...item, status: callStatusOf(execution), outcome: await settleCall(deps, execution) }
+  const [outcome] = await Promise.all([settleCall(deps, execution), tellOutput(deps, turn, execution)])
+  const settled: CodeItem = { ...item, status: callStatusOf(execution), outcome }
   turn.pending = null
   turn.failingTries = isFailingTry(execution) ? turn.failingTries + 1 : 0
   if (settled.status === 'completed') turn.emit(callCompleted(index, settled), 'soon')
@@ -51,5 +53,6 @@ export async function abandonPending(deps: TurnDeps, turn: Turn): Promise<void> 
     deps.signals.notify(topicOf('execution', pending.executionId))
     await nudgeExecution(deps.queue, row.tenant, pending.containerId, pending.executionId)
   }
+  await tellOutput(deps, turn, present)
   turn.pending = null
 }

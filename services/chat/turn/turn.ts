@@ -31,6 +31,7 @@ export class Turn {
   #contextCut: ContextCut | null
   readonly #deps: TurnDeps
   readonly #told: ReadonlySet<string>
+  readonly #unaccounted: readonly ResponseEvent[]
 
   /** `row` whole and taken; `unaccounted`: events of the log from `row.nextSeq` on. `broken` hears of a log that cannot be written. */
   constructor(
@@ -63,6 +64,7 @@ export class Turn {
       nextSeq: (unaccounted.at(-1)?.seq ?? row.nextSeq - 1) + 1,
       now: () => deps.clock.now(),
     })
+    this.#unaccounted = unaccounted
     const recovered = recoverItems(unaccounted, row.items.length)
     this.#told = recovered.told
     this.#begin()
@@ -74,6 +76,11 @@ export class Turn {
   emit(fact: Fact, urgency: Urgency): void {
     if (ONCE.test(fact.type) && this.#told.has(toldKey(fact.type, fact.data))) return
     this.writer.emit(fact, urgency)
+  }
+
+  /** How often a step that died before its commit has told this of the item at `index`. */
+  toldTimes(type: string, index: number): number {
+    return this.#unaccounted.filter((event) => event.type === type && event.data['output_index'] === index).length
   }
 
   /** Replaces an item that has come to its end and says so. */

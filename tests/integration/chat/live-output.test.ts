@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
+import { chatConfigFromEnv } from '../../../services/chat/config.ts'
+import { createModelCatalogue } from '../../../services/chat/models/catalogue.ts'
+import { createTurnStep } from '../../../services/chat/turn-step.ts'
+import type { ExecutionEvent, ResponseEvent } from '../../../services/core/events.ts'
+import { CODE_OUTPUT } from '../../../services/core/code-output.ts'
+import { systemClock } from '../../../services/core/ports/clock.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import { finishExecution } from '../../support/finish-execution.ts'
+import { startApi, type TestApi } from '../../support/start-api.ts'
+
+let api: TestApi
+let step: (responseId: string) => Promise<void>
+beforeAll(async () => {
+  api = await startApi()
+  const models = createModelCatalogue(chatConfigFromEnv({}))
+  const turnStep = createTurnStep({ ...api, clock: systemClock, telemetry: silentTelemetry, models, workerId: 'wrk_test' })
+  step = (responseId) => turnStep({ v: 1, type: 'response.step', tenant: api.owner.tenant, responseId })
+})
+afterAll(() => api.stop())
+
+const request = {
+  model: 'demo',
+  input: '```python\nslow()\n```',
+  tools: [{ type: 'code_interpreter' as const, container: { type: 'auto' as const } }],
+  background: true,
+}
+
+/** A response whose code runs, and what its execution prints from now on. */
+async function running(change: { readonly background?: boolean } = {}) {
+  const { id } = await api.openai().responses.create({ ...request, ...change })
+  await step(id)
+  const pending = (await api.table.responses.get(api.owner.tenant, id))?.pending
+  if (!pending) throw new Error('No code runs')
+  const owner = { kind: 'execution', tenant: api.owner.tenant, id: pending.executionId } as const
+  let seq = 1
+  const event = (text: string, type: 'stdout' | 'stderr' = 'stdout'): ExecutionEvent => ({
+    seq: seq++,
+    at: Date.now(),
+    type,
+    cell: 0,
+    text,
+  })
+  return {
+    id,
+    print: async (...texts: readonly string[]) => {
+      const events = texts.map((text) => event(text))
+      await api.table.events.append(owner, { firstSeq: events[0]?.seq ?? 0, events, fence: 1, sourceSeq: null })
+    },
+    end: async (...texts: readonly string[]) => {
+      const tail = texts.map((text) => event(text, 'stderr'))
+      await finishExecution(api, api.owner.tenant, pending.executionId, { tail, doneSeq: seq++ })
+    },
+  }
+}
+
+type Told =
+  | ResponseStreamEvent
+  | { readonly type: typeof CODE_OUTPUT; readonly sequence_number: number; readonly stream: string; readonly text: string }
+const textOf = (event: Told): string => (event.type === CODE_OUTPUT ? event.text : '')
+
+/** Follows a response; `until` resolves once that many of its events have come. */
+function follow(id: string, after = -1) {
+  const events: Told[] = []
+  const stop = new AbortController()
+  const reading = (async () => {
+    const stream = await api.openai().responses.retrieve(id, { stream: true, starting_after: after }, { signal: stop.signal })
+    for await (const event of stream) events.push(event)
+  })()
+  return {
+    events,
+    printed: () => events.map(textOf).filter((text) => text !== ''),
+    whole: async () => (await reading, events),
+    leave: async () => {
+      stop.abort()
+      await reading.catch(() => undefined)
+    },
+  }
+}
+
+describe('what running code prints', () => {
+  it('is streamed while it runs, under the numbers that it keeps', async () => {
+    const code = await running()
+    const reader = follow(code.id)
+    await code.print('one\n', 'two\n')
+    await expect.poll(reader.printed, { timeout: 10_000 }).toEqual(['one\n', 'two\n'])
+    await code.print('three\n')
+    await expect.poll(reader.printed, { timeout: 10_000 }).toEqual(['one\n', 'two\n', 'three\n'])
+    expect(reader.events.map((event) => event.type)).not.toContain('response.code_interpreter_call.completed')
+    await code.end('four\n')
+    await step(code.id)
+    const events = await reader.whole()
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
+    expect(reader.printed()).toEqual(['one\n', 'two\n', 'three\n', 'four\n'])
+    const types = events.map((event) => event.type)
+    expect(types.lastIndexOf(CODE_OUTPUT)).toBeLessThan(types.indexOf('response.code_interpreter_call.completed'))
+    expect(events.find((event) => event.type === CODE_OUTPUT)).toMatchObject({
+      output_index: 0,
+      item_id: expect.stringMatching(/^ci_/),
+      stream: 'stdout',
+    })
+    // Whoever comes later reads the very same.
+    expect(await follow(code.id).whole()).toEqual(events)
+  })
+
+  it('goes on after a broken connection where it broke', async () => {
+    const code = await running()
+    const first = follow(code.id)
+    await code.print('a', 'b')
+    await expect.poll(first.printed, { timeout: 10_000 }).toEqual(['a', 'b'])
+    await first.leave()
+    const last = first.events.at(-2)?.sequence_number ?? 0
+    const second = follow(code.id, last)
+    await expect.poll(second.printed, { timeout: 10_000 }).toEqual(['b'])
+    await code.print('c')
+    await code.end()
+    await step(code.id)
+    const rest = await second.whole()
+    expect(second.printed()).toEqual(['b', 'c'])
+    expect(rest.map((event) => event.sequence_number)).toEqual(rest.map((_, i) => last + 1 + i))
+  })
+
+  it('stays in order when the turn is cancelled', async () => {
+    const code = await running()
+    const reader = follow(code.id)
+    await code.print('before')
+    await expect.poll(reader.printed, { timeout: 10_000 }).toEqual(['before'])
+    await code.print('unseen')
+    const cancelling = api.openai().responses.cancel(code.id)
+    await expect.poll(async () => (await api.table.responses.get(api.owner.tenant, code.id))?.cancelRequestedAt).toBeTypeOf('number')
+    await step(code.id)
+    await cancelling
+    const events = await reader.whole()
+    expect(reader.printed()).toEqual(['before', 'unseen'])
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
+    expect(events.slice(-2).map((event) => event.type)).toEqual(['response.output_item.done', 'response.cancelled'])
+  })
+
+  it('is told as far as a stream can carry it', async () => {
+    const code = await running()
+    await code.print(...Array.from({ length: 50 }, () => 'x'.repeat(4_000)))
+    await code.end()
+    await step(code.id)
+    const reader = follow(code.id)
+    const events = await reader.whole()
+    expect(reader.printed().join('').length).toBe(64_000)
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
+  })
+
+  it('is not told twice when a step dies after it has told it', async () => {
+    const code = await running()
+    await code.print('once')
+    await code.end()
+    const told = async () =>
+      (await api.table.events.read<ResponseEvent>({ kind: 'response', tenant: api.owner.tenant, id: code.id }, -1, 100)).filter(
+        (event) => event.type === CODE_OUTPUT,
+      )
+    const models = createModelCatalogue(chatConfigFromEnv({}))
+    const dying = createTurnStep({
+      ...api,
+      table: { ...api.table, responses: { ...api.table.responses, commit: () => Promise.reject(new Error('died')) } },
+      clock: systemClock,
+      telemetry: silentTelemetry,
+      models: {
+        ...models,
+        find: (id) => {
+          const model = models.find(id)
+          return model === null
+            ? null
+            : {
+                ...model,
+                chat: {
+                  // oxlint-disable-next-line require-yield
+                  async *stream() {
+                    await expect.poll(async () => (await told()).length).toBe(1)
+                    throw new Error('died')
+                  },
+                },
+              }
+        },
+      },
+      workerId: 'wrk_dying',
+    })
+    await expect(dying({ v: 1, type: 'response.step', tenant: api.owner.tenant, responseId: code.id })).rejects.toThrow('died')
+    const row = await api.table.responses.get(api.owner.tenant, code.id)
+    await api.table.responses.commit(api.owner.tenant, code.id, row?.fence ?? 0, {}, { release: true })
+    await step(code.id)
+    expect(await told()).toHaveLength(1)
+    const events = await follow(code.id).whole()
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
+  })
+})
