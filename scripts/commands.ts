@@ -31,6 +31,8 @@ export const COMMANDS = {
   check: { needs: ['dependencies'], entry: ['scripts/check.ts'] },
   fmt: { needs: ['dependencies'], entry: ['node_modules/oxfmt/bin/oxfmt'] },
   cli: { needs: ['dependencies'], entry: ['services/cli/main.ts'] },
+  // Needs nothing: what is missing is what it tells.
+  doctor: { needs: [], entry: ['scripts/doctor/main.ts'] },
   cost: { needs: ['dependencies'], entry: ['scripts/operate/cost.ts'] },
   'pool-size': { needs: ['dependencies'], entry: ['scripts/operate/pool-size.ts'] },
   synth: { needs: ['dependencies'], entry: ['node_modules/aws-cdk/bin/cdk', 'synth', '--quiet'] },

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { aptInstall } from './apt.ts'
 import { runCommand } from './command.ts'
 import type { SetupConfig } from './config.ts'
-import { decideEngine } from './engine-decision.ts'
+import { decideEngine, type EngineDecision } from './engine-decision.ts'
 import { SetupError, type Progress } from './progress.ts'
 
 export interface EngineOptions {
@@ -40,19 +40,7 @@ export async function ensureEngine(
   progress: Progress,
   host: EngineHost = readHost(),
 ): Promise<Engine> {
-  const env = { ...config.environment, PATH: [config.environment['PATH'], ...host.systemPath].join(delimiter) }
-  const asked = await askEngine(env)
-  const decision = decideEngine({
-    answers: asked.version !== undefined,
-    complaint: asked.complaint,
-    dockerHost: config.dockerHost,
-    platform: host.platform,
-    isRoot: host.isRoot,
-    distributions: host.distributions,
-    isDockerdInstalled: isOnPath('dockerd', env.PATH),
-    hasDockerCommand: isOnPath('docker', env.PATH),
-    mayInstall: options.mayInstall,
-  })
+  const { env, version: present, decision } = await lookForEngine(config, options.mayInstall, host)
   if (decision.kind === 'refuse') throw new SetupError(decision.sentence)
   if (decision.kind !== 'use') progress('No Docker engine answers.')
   if (decision.kind === 'install') {
@@ -61,10 +49,36 @@ export async function ensureEngine(
     if (!isOnPath('docker', env.PATH)) await aptInstall(['docker-cli'], env, progress)
   }
   if (decision.kind !== 'use' && (await askEngine(env)).version === undefined) await startEngine(env, host, options, progress)
-  const version = asked.version ?? (await askEngine(env)).version
+  const version = present ?? (await askEngine(env)).version
   if (version === undefined)
     throw new SetupError('The Docker engine was started but does not answer `docker version`. Run that command to see why.')
   return { version, host: config.dockerHost ?? (await contextHost(env)) }
+}
+
+/** What is there, and what would be done about it; changes nothing. */
+export async function lookForEngine(
+  config: SetupConfig,
+  mayInstall: boolean,
+  host: EngineHost = readHost(),
+): Promise<{
+  readonly env: NodeJS.ProcessEnv & { readonly PATH: string }
+  readonly version: string | undefined
+  readonly decision: EngineDecision
+}> {
+  const env = { ...config.environment, PATH: [config.environment['PATH'], ...host.systemPath].join(delimiter) }
+  const { version, complaint } = await askEngine(env)
+  const decision = decideEngine({
+    answers: version !== undefined,
+    complaint,
+    dockerHost: config.dockerHost,
+    platform: host.platform,
+    isRoot: host.isRoot,
+    distributions: host.distributions,
+    isDockerdInstalled: isOnPath('dockerd', env.PATH),
+    hasDockerCommand: isOnPath('docker', env.PATH),
+    mayInstall,
+  })
+  return { env, version, decision }
 }
 
 async function askEngine(env: NodeJS.ProcessEnv): Promise<{ readonly version: string | undefined; readonly complaint: string }> {

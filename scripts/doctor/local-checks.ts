@@ -1,0 +1,154 @@
+import { existsSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { availableParallelism, totalmem } from 'node:os'
+import { dirname, join } from 'node:path'
+import { runCommand } from '../setup/command.ts'
+import type { SetupConfig } from '../setup/config.ts'
+import { lookForEngine } from '../setup/engine.ts'
+import { imageTag } from '../setup/image-inputs.ts'
+import { fail, ok, warn, type Finding } from './finding.ts'
+
+const PROJECT = dirname(dirname(import.meta.dirname))
+const GIB = 1024 ** 3
+/** An image with its layers and cache, a few sandboxes, and data. */
+const DISK = { least: 2 * GIB, enough: 6 * GIB }
+const LEAST_MEMORY = 2 * GIB
+
+export interface LocalDoctorOptions {
+  readonly config: SetupConfig
+  readonly host: string
+  readonly port: number
+}
+
+/** Whether this machine can run the whole service with `npm start`. Changes nothing. */
+export async function checkLocally({ config, host, port }: LocalDoctorOptions): Promise<readonly Finding[]> {
+  const engine = await lookForEngine(config, true)
+  const { env, version } = engine
+  return [
+    checkNode(process.versions.node),
+    checkPackages(),
+    checkMachine(totalmem(), availableParallelism()),
+    version === undefined ? fail('Docker', sentenceOf(engine.decision)) : checkEngineVersion(version),
+    ...(version === undefined ? [] : [await checkWalls(env), await checkImage(env)]),
+    await checkPort(host, port),
+    await checkDisk('Disk', PROJECT),
+    ...(version === undefined ? [] : await checkEngineDisk(env)),
+  ]
+}
+
+/** TypeScript without a build step and `process.execve` need 24.2. */
+export function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isNew = major > 24 || (major === 24 && minor >= 2)
+  return isNew
+    ? ok('Node', `${version} at ${process.execPath}`)
+    : fail('Node', `${version} is too old. Install Node 24.2 or newer, or let any npm command of this project bring it.`)
+}
+
+const checkPackages = (): Finding =>
+  existsSync(join(PROJECT, 'node_modules', '.package-lock.json'))
+    ? ok('Packages', 'installed')
+    : warn(
+        'Packages',
+        'not installed yet. The next npm command of this project installs them; npm ping tells whether the registry answers.',
+      )
+
+function checkMachine(memoryBytes: number, cores: number): Finding {
+  const says = `${(memoryBytes / GIB).toFixed(1)} GiB of memory, ${cores} core${cores === 1 ? '' : 's'}`
+  return memoryBytes < LEAST_MEMORY
+    ? warn('Machine', `${says}. A warm sandbox takes about 120 MiB and the server 250: set CELLBLOCK_POOL=0 or 1.`)
+    : ok('Machine', says)
+}
+
+const sentenceOf = (decision: Awaited<ReturnType<typeof lookForEngine>>['decision']): string =>
+  decision.kind === 'refuse'
+    ? decision.sentence
+    : `No Docker engine answers. npm start will ${decision.kind === 'install' ? 'install one with apt-get and start it' : 'start the one that is installed'}; or do it yourself.`
+
+export function checkEngineVersion(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major > 20 || (major === 20 && minor >= 10)
+    ? ok('Docker', `engine ${version}`)
+    : fail('Docker', `engine ${version} is older than 20.10, the oldest that sandboxes were tried on. Update it.`)
+}
+
+/** The second ring is the engine's: without seccomp and limits a sandbox has the first ring only. */
+async function checkWalls(env: NodeJS.ProcessEnv): Promise<Finding> {
+  const { code, stdout, output } = await runCommand('docker', ['info', '--format', '{{json .}}'], { env, timeoutSeconds: 15 })
+  if (code !== 0) return fail('Engine', `docker info fails: ${firstLine(output)}`)
+  const info = JSON.parse(stdout) as {
+    readonly OSType?: string
+    readonly SecurityOptions?: readonly string[]
+    readonly MemoryLimit?: boolean
+    readonly PidsLimit?: boolean
+  }
+  if (info.OSType !== undefined && info.OSType !== 'linux')
+    return fail('Engine', `runs ${info.OSType} containers. Switch Docker Desktop to Linux containers.`)
+  const missing = [
+    ...((info.SecurityOptions ?? []).some((option) => option.includes('name=seccomp')) ? [] : ['seccomp']),
+    ...(info.MemoryLimit === false ? ['memory limits'] : []),
+    ...(info.PidsLimit === false ? ['process limits'] : []),
+  ]
+  return missing.length === 0
+    ? ok('Engine', 'has seccomp, memory and process limits')
+    : fail(
+        'Engine',
+        `has no ${missing.join(' and no ')}: sandboxes would lack a wall. Use a kernel and an engine with cgroups and seccomp.`,
+      )
+}
+
+async function checkImage(env: NodeJS.ProcessEnv): Promise<Finding> {
+  const tag = await imageTag(join(PROJECT, 'runtime-image'), 'plain')
+  const { code } = await runCommand('docker', ['image', 'inspect', '--format', '{{.Id}}', tag], { env, timeoutSeconds: 15 })
+  return code === 0
+    ? ok('Sandbox image', `${tag} is built`)
+    : warn('Sandbox image', `${tag} is not built yet. npm start builds it in about two minutes; npm run image does nothing else.`)
+}
+
+/** Listens there for a moment, as the server would. */
+async function checkPort(host: string, port: number): Promise<Finding> {
+  const problem = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
+    const server = createServer()
+    server.once('error', resolve)
+    server.listen(port, host, () => server.close(() => resolve(null)))
+  })
+  if (problem === null) return ok('Port', `${host}:${port} is free`)
+  if (problem.code === 'EADDRINUSE')
+    return (await isOurs(host, port))
+      ? ok('Port', `${host}:${port}: a Cellblock server answers there`)
+      : fail('Port', `${host}:${port} is taken by another program. Stop it, or choose another one: PORT=${port + 1} npm start.`)
+  if (problem.code === 'EACCES')
+    return fail('Port', `${host}:${port} may not be used by this user. Choose one above 1023: PORT=8787 npm start.`)
+  return fail('Port', `${host}:${port} cannot be used: ${problem.message}. HOST must be an address of this machine.`)
+}
+
+async function isOurs(host: string, port: number): Promise<boolean> {
+  try {
+    const answer = await fetch(`http://${host}:${port}/healthz`, { signal: AbortSignal.timeout(2_000) })
+    return answer.ok && (answer.headers.get('x-request-id') ?? '').startsWith('req_')
+  } catch {
+    return false
+  }
+}
+
+export function judgeDisk(what: string, path: string, freeBytes: number): Finding {
+  const free = `${(freeBytes / GIB).toFixed(1)} GiB free at ${path}`
+  if (freeBytes < DISK.least)
+    return fail(what, `${free}: the image alone needs two. Free some space (docker system df shows Docker's part).`)
+  return freeBytes < DISK.enough ? warn(what, `${free}: enough to start, not for much data.`) : ok(what, free)
+}
+
+async function checkDisk(what: string, path: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(path)
+  return judgeDisk(what, path, bavail * bsize)
+}
+
+/** Where images lie, when that is a folder of this machine. */
+async function checkEngineDisk(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
+  const { stdout } = await runCommand('docker', ['info', '--format', '{{.DockerRootDir}}'], { env, timeoutSeconds: 15 })
+  const folder = stdout.trim()
+  return folder !== '' && existsSync(folder) ? [await checkDisk('Disk of images', folder)] : []
+}
+
+const firstLine = (text: string): string => text.trim().split('\n')[0] ?? ''

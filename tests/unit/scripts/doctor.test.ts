@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findingsText, type Finding } from '../../../scripts/doctor/finding.ts'
+import { checkEngineVersion, checkNode, judgeDisk } from '../../../scripts/doctor/local-checks.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const GIB = 1024 ** 3
+let folder: string
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'cellblock-doctor-'))))
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** A folder with a `docker` that says what an engine would. */
+async function fakeDocker(name: string, script: string): Promise<string> {
+  const bin = await mkdtemp(join(folder, `${name}-`))
+  await writeFile(join(bin, 'docker'), `#!/bin/sh\n${script}\n`)
+  await chmod(join(bin, 'docker'), 0o755)
+  return bin
+}
+const engine = (info: object) => `case "$1" in
+  version) echo 27.0.1 ;;
+  info) case "$3" in '{{json .}}') echo '${JSON.stringify(info)}' ;; *) echo /nowhere ;; esac ;;
+  *) exit 1 ;;
+esac`
+const WALLS = { OSType: 'linux', SecurityOptions: ['name=seccomp,profile=default'], MemoryLimit: true, PidsLimit: true }
+
+/** The doctor as its own process, with this PATH. */
+async function doctor(
+  path: string,
+  env: Record<string, string> = {},
+): Promise<{ code: number; findings: Record<string, Finding>; stderr: string }> {
+  return new Promise((resolve) =>
+    execFile(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', join(ROOT, 'scripts/doctor/main.ts'), '--json'],
+      // A machine of its own: no engine of this one is found by accident.
+      { cwd: ROOT, env: { PATH: path, PORT: '0', DOCKER_HOST: 'unix:///nonexistent/docker.sock', ...env } },
+      (error, stdout, stderr) => {
+        const findings = stdout.startsWith('[') ? (JSON.parse(stdout) as Finding[]) : []
+        resolve({
+          code: typeof error?.code === 'number' ? error.code : 0,
+          findings: Object.fromEntries(findings.map((f) => [f.what, f])),
+          stderr,
+        })
+      },
+    ),
+  )
+}
+async function busyPort(answer: (server: Server) => void): Promise<{ port: string; close(): void }> {
+  const server = createServer()
+  answer(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { port: String((server.address() as AddressInfo).port), close: () => server.close() }
+}
+
+describe('npm run doctor', () => {
+  it('finds a machine well that has all, and says what is built later', async () => {
+    const { code, findings } = await doctor(await fakeDocker('good', engine(WALLS)))
+    expect(Object.values(findings).filter(({ outcome }) => outcome === 'fail')).toEqual([])
+    expect(code).toBe(0)
+    expect(findings['Docker']).toMatchObject({ outcome: 'ok', says: 'engine 27.0.1' })
+    expect(findings['Sandbox image']).toMatchObject({ outcome: 'warn', says: expect.stringContaining('npm run image') })
+  })
+
+  it('says that the docker command is missing', async () => {
+    const { code, findings } = await doctor(folder)
+    expect(code).toBe(1)
+    expect(findings['Docker']).toMatchObject({ outcome: 'fail', says: expect.stringContaining('`docker` command is missing') })
+    expect(findings['Sandbox image']).toBeUndefined()
+  })
+
+  it('says that no engine answers at the address that somebody chose', async () => {
+    const bin = await fakeDocker('dead', 'echo "Cannot connect to the Docker daemon" >&2; exit 1')
+    const { code, findings } = await doctor(bin)
+    expect(code).toBe(1)
+    expect(findings['Docker']?.says).toContain('No Docker engine answers at DOCKER_HOST=unix:///nonexistent/docker.sock')
+  })
+
+  it.each([
+    ['no seccomp', { ...WALLS, SecurityOptions: ['name=apparmor'] }, 'no seccomp'],
+    ['no limits', { ...WALLS, MemoryLimit: false, PidsLimit: false }, 'no memory limits and no process limits'],
+    ['Windows containers', { ...WALLS, OSType: 'windows' }, 'Linux containers'],
+  ])('refuses an engine with %s', async (_, info, sentence) => {
+    const { code, findings } = await doctor(await fakeDocker('walls', engine(info)))
+    expect(code).toBe(1)
+    expect(findings['Engine']).toMatchObject({ outcome: 'fail', says: expect.stringContaining(sentence) })
+  })
+
+  it('says that another program has the port, and knows its own server', async () => {
+    const bin = await fakeDocker('port', engine(WALLS))
+    const stranger = await busyPort((server) => server.on('request', (_, response) => response.end('hello')))
+    const ours = await busyPort((server) => server.on('request', (_, response) => response.setHeader('x-request-id', 'req_1').end('{}')))
+    try {
+      const [other, own] = await Promise.all([doctor(bin, { PORT: stranger.port }), doctor(bin, { PORT: ours.port })])
+      expect(other.code).toBe(1)
+      expect(other.findings['Port']).toMatchObject({ outcome: 'fail', says: expect.stringContaining('taken by another program') })
+      expect(own.findings['Port']).toMatchObject({ outcome: 'ok', says: expect.stringContaining('Cellblock server') })
+    } finally {
+      stranger.close()
+      ours.close()
+    }
+  })
+
+  it('refuses a port that is none, and an address of another machine', async () => {
+    const bin = await fakeDocker('args', engine(WALLS))
+    const [wrong, foreign] = await Promise.all([doctor(bin, { PORT: 'many' }), doctor(bin, { HOST: '192.0.2.1' })])
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('PORT must be a number from 0 to 65535') })
+    expect(foreign.findings['Port']).toMatchObject({ outcome: 'fail', says: expect.stringContaining('HOST must be an address') })
+  })
+})
+
+describe('its judgement', () => {
+  it.each([
+    ['24.2.0', 'ok'],
+    ['25.0.0', 'ok'],
+    ['24.1.9', 'fail'],
+    ['20.19.0', 'fail'],
+  ])('Node %s: %s', (version, outcome) => expect(checkNode(version).outcome).toBe(outcome))
+  it.each([
+    ['20.10.24', 'ok'],
+    ['28.0.0', 'ok'],
+    ['20.9.1', 'fail'],
+    ['19.3.0', 'fail'],
+  ])('Docker %s: %s', (version, outcome) => expect(checkEngineVersion(version).outcome).toBe(outcome))
+  it.each([
+    [1, 'fail'],
+    [3, 'warn'],
+    [50, 'ok'],
+  ])('%d GiB of free disk: %s', (gib, outcome) => expect(judgeDisk('Disk', '/', gib * GIB).outcome).toBe(outcome))
+  it('ends with a sentence that counts', () => {
+    expect(findingsText([checkNode('24.2.0'), checkNode('20.0.0')])).toMatch(/✓ Node[^]*✗ Node[^]*1 of 2 checks failed\./)
+    expect(findingsText([checkNode('24.2.0')])).toContain('Everything that is needed is there.')
+  })
+})
