@@ -16,8 +16,7 @@ afterAll(() => api.stop())
 const follow = (signal?: AbortSignal): Promise<Response> => api.fetch(`/v1/executions/${executionId}/events`, { ...(signal && { signal }) })
 
 it('asks to come back when the streams are taken, accepts nothing then, and goes on when one has ended', async () => {
-  const readers = Array.from({ length: MOST }, () => new AbortController())
-  const open = await Promise.all(readers.map(({ signal }) => follow(signal)))
+  const open = await Promise.all(Array.from({ length: MOST }, follow))
   expect(open.map(({ status }) => status)).toEqual([200, 200])
 
   const refused = await follow()
@@ -32,7 +31,7 @@ it('asks to come back when the streams are taken, accepts nothing then, and goes
   expect(turn.status).toBe(429)
   expect(await due()).toBe(before)
 
-  readers[0]?.abort()
+  await open[0]?.body?.cancel()
   await expect
     .poll(async () => {
       const again = await follow()
@@ -40,7 +39,7 @@ it('asks to come back when the streams are taken, accepts nothing then, and goes
       return again.status
     })
     .toBe(200)
-  readers[1]?.abort()
+  await open[1]?.body?.cancel()
 })
 
 it('gives the place of a call back that is refused for another reason', async () => {
