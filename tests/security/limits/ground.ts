@@ -1,0 +1,145 @@
+import { freemem } from 'node:os'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import Docker from 'dockerode'
+import { request, Agent } from 'undici'
+import { SANDBOX_LABEL, STAGE_LABEL } from '../../../services/orchestrator/drivers/docker/container-options.ts'
+import { controlSocket, defaultControlRoot } from '../../../services/orchestrator/drivers/docker/control-folder.ts'
+import { stageOf } from '../../../services/local/config.ts'
+import { startServer, type LocalServerProcess } from '../../support/local-server.ts'
+import type { NativeClient, WireExecution } from '../../support/native-client.ts'
+
+export interface Health {
+  readonly boot_nonce: string
+  readonly kernel: string
+}
+
+/** A container of the API together with the sandbox that holds it. */
+export interface Cell {
+  readonly containerId: string
+  readonly sandboxId: string
+  run(code: string, timeoutSeconds?: number): Promise<WireExecution>
+  /** The supervisor's word, asked on its socket as the orchestrator asks. */
+  health(): Promise<Health>
+  /** Processes and threads of the whole sandbox. */
+  tasks(): Promise<number>
+  /** Resident memory of the supervisor, bytes. */
+  supervisorBytes(): Promise<number>
+  /** Bytes that the sandbox wrote to the host's disk: its layer above the image, and its log. */
+  hostBytes(): Promise<number>
+  isThere(): Promise<boolean>
+  remove(): Promise<void>
+}
+
+/** A real server with real sandboxes, and a view of them from the host. */
+export interface Ground {
+  readonly server: LocalServerProcess
+  readonly client: NativeClient
+  /** A fresh container, its sandbox started and its kernel used once. */
+  cell(): Promise<Cell>
+  stop(): Promise<void>
+}
+
+/** A bomb may take the kernel with it, so every program brings its own. */
+const IMPORTS = 'import os, sys, time, signal, threading, subprocess\n'
+
+export async function startGround(image: string): Promise<Ground> {
+  // Without a pool each container starts one sandbox, so it is known which one holds it.
+  const server = await startServer({ env: { CELLBLOCK_SANDBOX_IMAGE: image, CELLBLOCK_POOL: '0' } })
+  const docker = new Docker()
+  const client = server.native
+  const agents: Agent[] = []
+  const sandboxes = async (): Promise<readonly string[]> => {
+    const seen = await docker.listContainers({ filters: { label: [`${STAGE_LABEL}=${stageOf(server.dataDir)}`] } })
+    return seen.map(({ Labels }) => Labels[SANDBOX_LABEL] ?? '')
+  }
+
+  async function cell(): Promise<Cell> {
+    const before = new Set(await sandboxes())
+    const containerId = await client.createContainer()
+    await client.run(containerId, 'pass')
+    const sandboxId = (await sandboxes()).find((id) => !before.has(id))
+    if (sandboxId === undefined) throw new Error(`No sandbox was started for ${containerId}`)
+    const dispatcher = new Agent({ connect: { socketPath: controlSocket(defaultControlRoot(), sandboxId) } })
+    agents.push(dispatcher)
+    const container = docker.getContainer(sandboxId)
+    return {
+      containerId,
+      sandboxId,
+      run: (code, timeoutSeconds = 60) => client.run(containerId, { code: IMPORTS + code, timeout_seconds: timeoutSeconds }),
+      health: async () => (await (await request('http://sandbox/health', { dispatcher })).body.json()) as Health,
+      tasks: async () => ((await container.top({ ps_args: '-eLo pid,lwp' })) as { Processes: string[][] }).Processes.length,
+      supervisorBytes: async () => {
+        const { Processes } = (await container.top({ ps_args: '-eo pid,rss,args' })) as { Processes: string[][] }
+        const own = Processes.filter((fields) => fields.join(' ').endsWith('-m cellblock_supervisor'))
+        return 1024 * Math.max(...own.map((fields) => Number(fields[1])))
+      },
+      hostBytes: async () => {
+        const { SizeRw, LogPath } = (await container.inspect({ size: true })) as Docker.ContainerInspectInfo & { SizeRw?: number }
+        const log = LogPath === '' ? '' : await readFile(LogPath, 'utf8').catch(() => '')
+        return (SizeRw ?? 0) + log.length
+      },
+      isThere: async () => (await sandboxes()).includes(sandboxId),
+      remove: async () => void (await client.call('DELETE', `/v1/containers/${containerId}`)),
+    }
+  }
+
+  return {
+    server,
+    client,
+    cell,
+    stop: async () => {
+      await Promise.all(agents.map((agent) => agent.destroy()))
+      await server.stop()
+    },
+  }
+}
+
+/** Looks again and again until `during` has ended; answers what it was and all looks in order. A look that fails is an answer too. */
+export async function watchWhile<T, Look>(
+  during: Promise<T>,
+  look: () => Promise<Look>,
+  everyMs = 25,
+): Promise<{ readonly result: T; readonly looks: readonly Look[] }> {
+  let isOver = false
+  const ended = during.finally(() => (isOver = true))
+  const looks: Look[] = []
+  while (!isOver) {
+    looks.push(await look())
+    await Promise.race([ended.catch(() => undefined), delay(everyMs)])
+  }
+  return { result: await ended, looks }
+}
+
+/** How long `action` takes, milliseconds. */
+export async function timed<T>(action: () => Promise<T>): Promise<{ readonly ms: number; readonly result: T }> {
+  const began = performance.now()
+  const result = await action()
+  return { ms: performance.now() - began, result }
+}
+
+/** Resolves with the time until `isSo`, milliseconds; after `atMostMs` with that. */
+export async function until(isSo: () => Promise<boolean>, atMostMs: number): Promise<number> {
+  const began = performance.now()
+  while (performance.now() - began < atMostMs) {
+    if (await isSo()) return performance.now() - began
+    await delay(20)
+  }
+  return atMostMs
+}
+
+/** What the host could still give to programs, bytes. */
+export async function availableMemory(): Promise<number> {
+  const text = await readFile('/proc/meminfo', 'utf8').catch(() => '')
+  const kilobytes = /^MemAvailable:\s+(\d+)/m.exec(text)?.[1]
+  return kilobytes === undefined ? freemem() : Number(kilobytes) * 1024
+}
+
+/** The fault of the call after a bomb: null when it worked in the same container. */
+export async function nextCall(cell: Cell): Promise<string | null> {
+  const { status, reason, stdout } = await cell.run('print(6 * 7)', 30)
+  return status === 'succeeded' && stdout === '42\n' ? null : `${status} ${reason} ${stdout.slice(0, 200)}`
+}
+
+/** Whether a result says that the variables are gone. */
+export const saysLost = (execution: WireExecution): boolean => execution.lost.some(({ what }) => what === 'variables')
