@@ -6,7 +6,7 @@ A packet is one kind byte and its payload; JSON messages longer than a packet tr
 
 import struct
 
-PACKET_BYTES = 64 * 1024
+PACKET_BYTES = 64 * 1024 + 1
 STDOUT, STDERR, MESSAGE, BULK = 0x31, 0x32, 0x4A, 0x42
 
 # kind, message number (unique per sender), 1 on the last fragment

@@ -94,6 +94,8 @@ export interface SupervisorEnvelope {
   readonly files: readonly (SandboxFile & { readonly change: 'created' | 'modified' })[]
   readonly deleted: readonly string[]
   readonly skipped: readonly { readonly path: string; readonly reason: string }[]
+  /** Processes that code had left running and that were ended, the kernel not among them. */
+  readonly endedProcesses: number
   readonly stateLost: string | null
   /** The trace id that the execution was started with. */
   readonly traceId?: string | null

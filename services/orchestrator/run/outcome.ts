@@ -43,6 +43,14 @@ export function lostIn(envelope: SupervisorEnvelope): Lost[] {
       what: file.path === '.' ? 'files' : `file ${JSON.stringify(file.path)}`,
       reason: `Not collected: ${file.reason}`,
     })),
+    ...(envelope.endedProcesses === 0
+      ? []
+      : [
+          {
+            what: 'processes',
+            reason: `${envelope.endedProcesses} processes that code had started were ended: it was stopped, or they left no room for others.`,
+          },
+        ]),
     ...(envelope.stateLost === null
       ? []
       : [{ what: 'variables', reason: STATE_LOST[envelope.stateLost] ?? 'The kernel was started afresh.' }]),

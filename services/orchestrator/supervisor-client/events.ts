@@ -24,6 +24,7 @@ const doneSchema = z.object({
   files: z.array(fileSchema.extend({ change: z.enum(['created', 'modified']) })),
   deleted: z.array(z.string()),
   skipped: z.array(skippedSchema),
+  ended_processes: count.default(0),
   state_lost: z.object({ reason: text }).nullish(),
   // Of an older image: absent.
   trace_id: z
@@ -120,6 +121,7 @@ function toDone(event: WireDone): SupervisorEvent {
       ...event.skipped,
       ...event.files.filter((file) => !isSandboxPath(file.path)).map((file) => ({ path: file.path.toWellFormed(), reason: 'name' })),
     ],
+    endedProcesses: event.ended_processes,
     stateLost: event.state_lost?.reason ?? null,
     traceId: event.trace_id ?? null,
   }

@@ -3,6 +3,8 @@ import { nextCall, timed, until, watchWhile, type Cell, type Ground } from './gr
 
 const py = String.raw
 
+const SHORT = ['fork of orphans', 'threads']
+
 /** Each fills the table of processes in its own way and never ends by itself. */
 const BOMBS: Readonly<Record<string, string>> = {
   fork: py`
@@ -28,6 +30,15 @@ while True: time.sleep(1)`,
 while True:
     try: os.posix_spawn("/usr/bin/sleep", ["sleep", "600"], {})
     except OSError: pass`,
+  'interrupted fork': py`
+x = 1
+def bomb():
+    while True:
+        try:
+            if os.fork() == 0: bomb()
+        except OSError: pass
+if os.fork() == 0: bomb()
+while True: time.sleep(0.1)`,
   'fork that ignores signals': py`
 for s in range(1, 65):
     try: signal.signal(s, signal.SIG_IGN)
@@ -40,8 +51,17 @@ while True:
 /** The processes and threads that a sandbox with an idle kernel has, with room for some that are just ending. */
 const IDLE_TASKS = 16
 
+/** Its cell ends at once, and what it left goes on to fill the table. */
+const LEFT_BEHIND = py`
+subprocess.Popen([sys.executable, "-c", """
+import os
+while True:
+    try: os.fork()
+    except OSError: pass
+"""], start_new_session=True)`
+
 async function drop(cell: Cell, name: string, code: string, form: Form): Promise<readonly Finding[]> {
-  const { result, looks } = await watchWhile(cell.run(code, 2), () => timed(() => cell.health()))
+  const { result, looks } = await watchWhile(cell.run(code, 1), () => timed(() => cell.health()))
   const cleaned = await until(async () => (await cell.tasks()) <= IDLE_TASKS, 20_000)
   return [
     same(`${name}: ends`, result.status, 'timed_out'),
@@ -55,12 +75,17 @@ export const processes: Bar = {
   id: 'C-20',
   title: 'fork and thread bombs',
   async measure(ground: Ground, form: Form) {
-    const cell = await ground.cell()
+    const cell = await ground.shared()
     const { boot_nonce: born } = await cell.health()
     const findings: Finding[] = []
-    for (const [name, code] of Object.entries(BOMBS)) findings.push(...(await drop(cell, name, code, form)))
+    const bombs = Object.entries(BOMBS).filter(([name]) => form === 'long' || SHORT.includes(name))
+    for (const [name, code] of bombs) findings.push(...(await drop(cell, name, code, form)))
+    findings.push(same('left behind: ends', (await cell.run(LEFT_BEHIND)).status, 'succeeded'))
+    await until(async () => (await cell.tasks()) > 200, 10_000)
+    const next = await cell.run('x = 2\nprint(subprocess.run(["echo", "42"], capture_output=True, text=True).stdout, end="")')
+    findings.push(same('left behind: the next call works', [next.status, next.stdout], ['succeeded', '42\n']))
+    findings.push(same('left behind: it says what was ended', next.lost.map(({ what }) => what), ['processes']))
     findings.push(same('supervisor outlived all of them', (await cell.health()).boot_nonce, born))
-    await cell.remove()
     return findings
   },
 }

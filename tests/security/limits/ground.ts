@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { freemem } from 'node:os'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import Docker from 'dockerode'
 import { request, Agent } from 'undici'
 import { SANDBOX_LABEL, STAGE_LABEL } from '../../../services/orchestrator/drivers/docker/container-options.ts'
@@ -25,7 +27,7 @@ export interface Cell {
   tasks(): Promise<number>
   /** Resident memory of the supervisor, bytes. */
   supervisorBytes(): Promise<number>
-  /** Bytes that the sandbox wrote to the host's disk: its layer above the image, and its log. */
+  /** Bytes that the sandbox wrote to the host's disk: its layer above the image. It has no log. */
   hostBytes(): Promise<number>
   isThere(): Promise<boolean>
   remove(): Promise<void>
@@ -37,8 +39,12 @@ export interface Ground {
   readonly client: NativeClient
   /** A fresh container, its sandbox started and its kernel used once. */
   cell(): Promise<Cell>
+  /** One container for every bar that leaves it usable, which is what those bars are about. */
+  shared(): Promise<Cell>
   stop(): Promise<void>
 }
+
+const docker = async (...parameters: readonly string[]): Promise<string> => (await promisify(execFile)('docker', parameters)).stdout
 
 /** A bomb may take the kernel with it, so every program brings its own. */
 const IMPORTS = 'import os, sys, time, signal, threading, subprocess\n'
@@ -46,11 +52,12 @@ const IMPORTS = 'import os, sys, time, signal, threading, subprocess\n'
 export async function startGround(image: string): Promise<Ground> {
   // Without a pool each container starts one sandbox, so it is known which one holds it.
   const server = await startServer({ env: { CELLBLOCK_SANDBOX_IMAGE: image, CELLBLOCK_POOL: '0' } })
-  const docker = new Docker()
+  const engine = new Docker()
   const client = server.native
   const agents: Agent[] = []
+  let shared: Promise<Cell> | null = null
   const sandboxes = async (): Promise<readonly string[]> => {
-    const seen = await docker.listContainers({ filters: { label: [`${STAGE_LABEL}=${stageOf(server.dataDir)}`] } })
+    const seen = await engine.listContainers({ filters: { label: [`${STAGE_LABEL}=${stageOf(server.dataDir)}`] } })
     return seen.map(({ Labels }) => Labels[SANDBOX_LABEL] ?? '')
   }
 
@@ -62,7 +69,7 @@ export async function startGround(image: string): Promise<Ground> {
     if (sandboxId === undefined) throw new Error(`No sandbox was started for ${containerId}`)
     const dispatcher = new Agent({ connect: { socketPath: controlSocket(defaultControlRoot(), sandboxId) } })
     agents.push(dispatcher)
-    const container = docker.getContainer(sandboxId)
+    const container = engine.getContainer(sandboxId)
     return {
       containerId,
       sandboxId,
@@ -74,11 +81,7 @@ export async function startGround(image: string): Promise<Ground> {
         const own = Processes.filter((fields) => fields.join(' ').endsWith('-m cellblock_supervisor'))
         return 1024 * Math.max(...own.map((fields) => Number(fields[1])))
       },
-      hostBytes: async () => {
-        const { SizeRw, LogPath } = (await container.inspect({ size: true })) as Docker.ContainerInspectInfo & { SizeRw?: number }
-        const log = LogPath === '' ? '' : await readFile(LogPath, 'utf8').catch(() => '')
-        return (SizeRw ?? 0) + log.length
-      },
+      hostBytes: async () => Number((await docker('inspect', '--size', '--format', '{{.SizeRw}}', sandboxId)).trim()),
       isThere: async () => (await sandboxes()).includes(sandboxId),
       remove: async () => void (await client.call('DELETE', `/v1/containers/${containerId}`)),
     }
@@ -88,6 +91,7 @@ export async function startGround(image: string): Promise<Ground> {
     server,
     client,
     cell,
+    shared: () => (shared ??= cell()),
     stop: async () => {
       await Promise.all(agents.map((agent) => agent.destroy()))
       await server.stop()
@@ -135,9 +139,9 @@ export async function availableMemory(): Promise<number> {
   return kilobytes === undefined ? freemem() : Number(kilobytes) * 1024
 }
 
-/** The fault of the call after a bomb: null when it worked in the same container. */
+/** The fault of the call after a bomb: null when it worked in the same container, with a program of its own. */
 export async function nextCall(cell: Cell): Promise<string | null> {
-  const { status, reason, stdout } = await cell.run('print(6 * 7)', 30)
+  const { status, reason, stdout } = await cell.run('print(subprocess.run(["echo", "42"], capture_output=True, text=True).stdout, end="")', 30)
   return status === 'succeeded' && stdout === '42\n' ? null : `${status} ${reason} ${stdout.slice(0, 200)}`
 }
 

@@ -12,6 +12,7 @@ const envelope = (fields: Partial<SupervisorEnvelope>): SupervisorEnvelope => ({
   files: [],
   deleted: [],
   skipped: [],
+  endedProcesses: 0,
   stateLost: null,
   ...fields,
 })

@@ -59,6 +59,10 @@ class Cgroup:
     def pids_limit(self) -> int | None:
         return self._number("pids.max") if self._is_v2 else self._number("pids/pids.max")
 
+    def pids_in_use(self) -> int | None:
+        """Processes and threads of the whole sandbox."""
+        return self._number("pids.current") if self._is_v2 else self._number("pids/pids.current")
+
     def tmpfs_bytes(self) -> int:
         """How much of the memory limit is set aside for the worker's tmpfs folders, filled to their brim. Mounts stay as they are."""
         if self._tmpfs_bytes is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..config import Limits
 from ..files.tracker import Changes, FileTracker
-from . import worker_processes
+from . import stray_processes, worker_processes
 from .cgroup import Cgroup
 from .event_log import EventLog, Kept
 from .kernel_host import Death, KernelHost, Listener
@@ -15,6 +15,8 @@ from .memory_watch import MemoryWatch
 from .outputs import Outputs
 
 TIMEOUT_GRACE_MS = 2000
+# How long killed processes may take to leave the table, in steps of 10 ms.
+_GONE_WITHIN_STEPS = 50
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Execution(Listener):
         self._error_shown = False
         self._death: Death | None = None
         self._peak = 0
+        # Processes that user code had left and that were ended for the next execution's sake.
+        self._ended_processes = 0
 
     @property
     def done(self) -> bool:
@@ -70,10 +74,13 @@ class Execution(Listener):
         started, cpu = time.monotonic(), None
         try:
             if await self._kernel_ready():
+                await self._make_room(None)
                 cpu, started = self._cgroup.cpu_ms(), time.monotonic()
+                began = stray_processes.now_ticks()
                 watch = MemoryWatch(self._cgroup, self._limits.memory_bytes, lambda: self._kernel.kill(for_memory=True))
                 self.log.append("started", {"kernel_generation": self._kernel.generation})
                 await self._run_cells()
+                await self._make_room(began)
         finally:
             deadline.cancel()
             if self._kill_timer is not None:
@@ -99,6 +106,28 @@ class Execution(Listener):
         ready.cancel()
         stopped.cancel()
         return self._cause is None
+
+    async def _make_room(self, began: int | None) -> None:
+        """An execution that was stopped takes the processes with it that it started; a crowded sandbox loses all that were left in it.
+
+        Those of an execution that ended by itself go on. A kernel that was stopped and still crowds the sandbox, with threads, is replaced.
+        """
+        stopped = self._cause is not None and began is not None
+        crowded = self._is_crowded()
+        if self._death is not None or not self._kernel.pid or not (crowded or stopped):
+            return
+        ended = stray_processes.end_all(self._kernel.pid, 0 if crowded or began is None else began)
+        self._ended_processes += ended or 0
+        for _ in range(_GONE_WITHIN_STEPS):
+            if not self._is_crowded():
+                break
+            # Process 1 takes in what has ended while this waits.
+            await asyncio.sleep(0.01)
+        if ended is None or (stopped and self._is_crowded()):
+            await self._kernel.replace()
+
+    def _is_crowded(self) -> bool:
+        return stray_processes.is_crowded(self._cgroup.pids_in_use(), self._kernel.processes_limit())
 
     async def _run_cells(self) -> None:
         aborting = False
@@ -195,6 +224,7 @@ class Execution(Listener):
             "files": changes.files,
             "deleted": changes.deleted,
             "skipped": changes.skipped,
+            "ended_processes": self._ended_processes,
             "state_lost": lost,
             "kernel_generation": self._kernel.generation,
             "trace_id": self._request.trace_id,

@@ -84,6 +84,9 @@ class KernelHost:
         finally:
             self._booting = None
 
+    def processes_limit(self) -> int | None:
+        return self._cgroup.pids_limit() or self._limits.processes
+
     def rlimits(self) -> dict[str, int | None]:
         # RLIMIT_NPROC counts a UID over the whole host, so it stands in only where no pids limit holds.
         processes = self._limits.processes if self._cgroup.pids_limit() is None else None
@@ -127,6 +130,14 @@ class KernelHost:
         """Ends the kernel and everything else the worker runs; a new kernel follows."""
         self._killed_for_memory = self._killed_for_memory or for_memory
         worker_processes.kill_all()
+
+    async def replace(self) -> None:
+        """Ends everything that the worker runs between two requests, and waits for the next kernel. The loss is told by the next envelope."""
+        self.kill()
+        before = self.generation
+        while self.generation == before:
+            await asyncio.sleep(0.005)
+        await self.wait_ready()
 
     def stop(self) -> None:
         """For the end of the sandbox: no new kernel follows."""

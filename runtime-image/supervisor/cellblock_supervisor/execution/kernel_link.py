@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import json
 import os
+import select
 import socket
 from collections import deque
 from typing import Protocol
@@ -46,6 +47,9 @@ class KernelLink:
             os.set_blocking(fd, False)
             with contextlib.suppress(OSError):
                 fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        self._raw_poll = select.poll()
+        for fd in self._raw.values():
+            self._raw_poll.register(fd, select.POLLIN)
         self._assembler = packets.Assembler(MAX_MESSAGE_BYTES)
         # Larger than any packet the other side's socket buffer admits, so that none is ever cut.
         self._buffer = bytearray(4 * packets.PACKET_BYTES)
@@ -140,9 +144,10 @@ class KernelLink:
             self._events.on_closed()
             return False
         kind = self._buffer[0]
-        # What children wrote before this packet was sent comes before it.
-        for name in self._raw:
-            self._read_raw(name, _RAW_READ_BYTES)
+        # What children wrote before this packet was sent comes before it. Mostly there is nothing: one question instead of two vain reads.
+        if self._raw_poll.poll(0):
+            for name in self._raw:
+                self._read_raw(name, _RAW_READ_BYTES)
         if kind == packets.STDOUT:
             self._events.on_text("stdout", self._view[1:size])
         elif kind == packets.STDERR:

@@ -1,0 +1,106 @@
+import { atMost, same, type Bar, type Finding, type Form } from './bar.ts'
+import { availableMemory, nextCall, saysLost, timed, watchWhile, type Cell, type Ground } from './ground.ts'
+
+const py = String.raw
+
+/** The first ones are part of the short form. */
+const SHORT = 2
+
+/** Each eats memory in its own way until it is ended. */
+const BOMBS: Readonly<Record<string, string>> = {
+  heap: py`
+x = []
+while True: x.append(bytearray(b"x") * (16 << 20))`,
+  'many processes': py`
+for _ in range(8):
+    if os.fork() == 0:
+        x = []
+        while True: x.append(bytearray(b"x") * (4 << 20))
+while True: time.sleep(1)`,
+  'shared mapping': py`
+import mmap
+m = mmap.mmap(-1, 8 << 30)
+page = b"x" * (1 << 20)
+while True: m.write(page)`,
+  'files in memory, then the heap': py`
+held = []
+for place in ("/tmp", "/dev/shm", "/home/worker"):
+    f = open(place + "/x", "wb", buffering=0); os.unlink(f.name); held.append(f)
+    try:
+        while True: f.write(bytes(1 << 20))
+    except OSError: pass
+x = []
+while True: x.append(bytearray(b"x") * (16 << 20))`,
+  'anonymous files': py`
+fds = []
+while True:
+    fd = os.memfd_create("x"); fds.append(fd)
+    os.write(fd, bytes(16 << 20))`,
+}
+
+/** What has a smaller limit of its own ends there, and the memory is never reached. */
+const BOUNDED: Readonly<Record<string, readonly [code: string, stdout: string]>> = {
+  pipes: [
+    py`
+import fcntl
+ends, n = [], 0
+try:
+    while True:
+        ends.append(os.pipe()); os.set_blocking(ends[-1][1], False)
+        try: fcntl.fcntl(ends[-1][1], 1031, 1 << 20)
+        except OSError: pass
+        try:
+            while True: n += os.write(ends[-1][1], bytes(1 << 16))
+        except BlockingIOError: pass
+except OSError as e: print(e.strerror, n < 1 << 30)
+for pair in ends:
+    for fd in pair: os.close(fd)`,
+    'Too many open files True\n',
+  ],
+  'shared memory': [
+    py`
+n, f = 0, open("/dev/shm/x", "wb", buffering=0)
+os.unlink("/dev/shm/x")
+try:
+    while True: n += f.write(bytes(1 << 20))
+except OSError as e: print(e.strerror, n <= 128 << 20)
+f.close()`,
+    'No space left on device True\n',
+  ],
+}
+
+async function eat(cell: Cell, name: string, code: string, form: Form): Promise<readonly Finding[]> {
+  const before = await availableMemory()
+  const {
+    result: { ms, result },
+    looks,
+  } = await watchWhile(
+    timed(() => cell.run(code, 60)),
+    availableMemory,
+    50,
+  )
+  return [
+    same(`${name}: ends`, [result.status, result.reason, saysLost(result)], ['failed', 'oom', true]),
+    atMost(form, `${name}: time until then`, ms, 3_000, 'ms'),
+    // Other suites use the host's memory too while the short form runs.
+    ...(form === 'long' ? [atMost(form, `${name}: share of the host's free memory taken`, 1 - Math.min(...looks) / before, 0.2, '')] : []),
+    same(`${name}: fault of the next call`, await nextCall(cell), null),
+  ]
+}
+
+export const memory: Bar = {
+  id: 'C-21',
+  title: 'memory bombs',
+  async measure(ground: Ground, form: Form) {
+    const cell = await ground.shared()
+    const { boot_nonce: born } = await cell.health()
+    const findings: Finding[] = []
+    for (const [name, code] of Object.entries(BOMBS).slice(0, form === 'short' ? SHORT : Infinity)) findings.push(...(await eat(cell, name, code, form)))
+    for (const [name, [code, stdout]] of Object.entries(BOUNDED)) {
+      findings.push(same(`${name}: a limit of its own ends it`, (await cell.run(code)).stdout, stdout))
+      findings.push(same(`${name}: fault of the next call`, await nextCall(cell), null))
+    }
+    findings.push(same('supervisor outlived all of them', (await cell.health()).boot_nonce, born))
+    return findings
+  },
+}

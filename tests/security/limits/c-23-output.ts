@@ -1,0 +1,102 @@
+import { atMost, same, type Bar, type Finding, type Form } from './bar.ts'
+import { nextCall, timed, watchWhile, type Cell, type Ground } from './ground.ts'
+
+const py = String.raw
+const MiB = 1024 * 1024
+const GiB = 1024 * MiB
+/** Head and tail of a stream, as the product keeps them. */
+const CAP_BYTES = MiB + 64 * 1024
+
+interface Flood {
+  readonly code: (bytes: number) => string
+  /** The same writes into a pipe whose reader throws everything away: what the flood is compared with. */
+  readonly thrown: (bytes: number) => string
+  /** The stream that is cut, and how much of what was written it must have counted. */
+  readonly stream: 'stdout' | 'stderr' | 'display'
+}
+
+const textSink = (bytes: number): string => py`
+sink = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+block = ("x" * 1023 + "\n") * 64
+for _ in range(${bytes} // len(block)): sink.stdin.write(block)
+sink.stdin.close(); sink.wait()`
+const grandchild = (bytes: number): string => py`
+inner = """
+import os
+block = (b"x" * 1023 + b"\\n") * 64
+for _ in range(${bytes} // len(block)):
+    v = memoryview(block)
+    while v: v = v[os.write(1, v):]
+"""`
+
+const FLOODS: Readonly<Record<string, Flood>> = {
+  'print to stdout': {
+    stream: 'stdout',
+    code: (bytes) => py`
+block = ("x" * 1023 + "\n") * 64
+for _ in range(${bytes} // len(block)): sys.stdout.write(block)`,
+    thrown: textSink,
+  },
+  'a grandchild to descriptor 1': {
+    stream: 'stdout',
+    code: (bytes) => py`${grandchild(bytes)}
+subprocess.run(["bash", "-c", 'python3 -c "$1"; true', "flood", inner], check=True, stdout=1)`,
+    thrown: (bytes) => py`${grandchild(bytes)}
+subprocess.run(["bash", "-c", 'python3 -c "$1" | cat > /dev/null', "flood", inner], check=True)`,
+  },
+  'print to stderr': {
+    stream: 'stderr',
+    code: (bytes) => py`
+block = ("x" * 1023 + "\n") * 64
+for _ in range(${bytes} // len(block)): sys.stderr.write(block)`,
+    thrown: textSink,
+  },
+  displays: {
+    stream: 'display',
+    code: (bytes) => py`
+from IPython.display import display
+block = "x" * (4 << 20)
+for _ in range(${bytes} // len(block)): display({"text/plain": block}, raw=True)`,
+    thrown: textSink,
+  },
+}
+
+async function flood(cell: Cell, name: string, bytes: number, form: Form): Promise<readonly Finding[]> {
+  const { code, thrown: sink, stream } = FLOODS[name] as Flood
+  const before = await cell.supervisorBytes()
+  const { result, looks } = await watchWhile(
+    timed(() => cell.run(code(bytes), 1_800)),
+    () => cell.supervisorBytes(),
+    100,
+  )
+  const thrown = await timed(() => cell.run(sink(bytes), 1_800))
+  const execution = result.result
+  const kept = stream === 'display' ? JSON.stringify(execution.outputs).length : Buffer.byteLength(execution[stream])
+  const said = execution.lost.find(({ what }) => what === stream)?.reason ?? ''
+  const told = Number(/of (\d+) bytes/.exec(said)?.[1])
+  const label = `${name}, ${Math.round(bytes / GiB)} GiB`
+  return [
+    same(`${label}: ends`, execution.status, 'succeeded'),
+    atMost(form, `${label}: kept`, kept, stream === 'display' ? 24 * MiB : CAP_BYTES + 1024, 'bytes'),
+    stream === 'display'
+      ? { what: `${label}: bytes told`, value: `${told}`, bar: `≥ ${bytes}`, holds: told >= bytes }
+      : same(`${label}: bytes told`, told, bytes),
+    atMost(form, `${label}: time beside throwing it away`, (result.result.usage['run_ms'] ?? 0) / (thrown.result.usage['run_ms'] ?? 0), 1.5, '×'),
+    atMost(form, `${label}: growth of the supervisor`, Math.max(...looks) - before, 32 * MiB, 'bytes'),
+    same(`${label}: fault of the next call`, await nextCall(cell), null),
+  ]
+}
+
+export const output: Bar = {
+  id: 'C-23',
+  title: 'floods of output',
+  async measure(ground: Ground, form: Form) {
+    const cell = await ground.shared()
+    const findings: Finding[] = []
+    const names = Object.keys(FLOODS)
+    for (const name of form === 'short' ? names.slice(0, 2) : names) findings.push(...(await flood(cell, name, GiB, form)))
+    if (form === 'long') for (const name of names.slice(0, 2)) findings.push(...(await flood(cell, name, 10 * GiB, form)))
+    findings.push(atMost(form, 'bytes on the host’s disk', await cell.hostBytes(), MiB, 'bytes'))
+    return findings
+  },
+}

@@ -1,0 +1,47 @@
+import { atMost, percentile, same, type Bar, type Form } from './bar.ts'
+import type { Cell, Ground } from './ground.ts'
+
+const py = String.raw
+const ROUNDS: Record<Form, number> = { short: 4, long: 100 }
+/** Each keeps one processor busy, which is all that a sandbox may use. */
+const LOADS: Record<Form, number> = { short: 1, long: 2 }
+const LIMIT_SECONDS = 1
+
+/** Keeps every processor of its sandbox busy, at the worker's own priority. */
+const LOAD = py`
+for _ in range(4):
+    if os.fork() == 0:
+        while True: pass
+time.sleep(3600)`
+
+/** Ways to stay busy past a limit that heed an interrupt. */
+const LATE = [py`while True: pass`, py`time.sleep(3600)`, py`sum(range(10**12))`, py`subprocess.run(["sleep", "3600"])`]
+
+export const wallClock: Bar = {
+  id: 'C-26',
+  title: 'wall-clock limit under full load',
+  async measure(ground: Ground, form: Form) {
+    const cell = await ground.shared()
+    const loads: Cell[] = []
+    for (let load = 0; load < LOADS[form]; load++) loads.push(await ground.cell())
+    const running = await Promise.all(
+      loads.map((load) => ground.client.run(load.containerId, { code: `import os, time\n${LOAD}`, timeout_seconds: 3_600 }, 0)),
+    )
+    const overshoots: number[] = []
+    const ends: string[] = []
+    for (let round = 0; round < ROUNDS[form]; round++) {
+      const { status, reason, usage } = await cell.run(LATE[round % LATE.length] ?? '', LIMIT_SECONDS)
+      ends.push(`${status} ${reason}`)
+      overshoots.push((usage['run_ms'] ?? Number.NaN) - LIMIT_SECONDS * 1_000)
+    }
+    await Promise.all(running.map(({ id }) => ground.client.json('POST', `/v1/executions/${id}/cancel`, {})))
+    await Promise.all(loads.map((load) => load.remove()))
+    return [
+      same('how they end', [...new Set(ends)], ['timed_out deadline']),
+      atMost(form, 'overshoot, 99th percentile', percentile(overshoots, 0.99), 1_000, 'ms'),
+      atMost(form, 'overshoot, median', percentile(overshoots, 0.5), 1_000, 'ms'),
+      // A limit that ends early would take time away that was promised.
+      { what: 'earliest end', value: `${Math.round(Math.min(...overshoots))} ms`, bar: '≥ -50 ms', holds: Math.min(...overshoots) >= -50 },
+    ]
+  },
+}

@@ -1,0 +1,74 @@
+import { atMost, percentile, type Bar, type Finding, type Form } from './bar.ts'
+import { timed, type Cell, type Ground } from './ground.ts'
+
+const py = String.raw
+const JOBS: Record<Form, number> = { short: 10, long: 60 }
+
+/** What the neighbour does meanwhile: some work and an answer. */
+const JOB = py`print(sum(i * i for i in range(20_000)))`
+
+/** Bombs that go on until they are cancelled. */
+const BOMBS: Readonly<Record<string, string>> = {
+  fork: py`
+while True:
+    try: os.fork()
+    except OSError: pass`,
+  processor: py`
+for _ in range(4):
+    if os.fork() == 0:
+        while True: pass
+while True: pass`,
+  memory: py`
+import mmap
+while True:
+    m = mmap.mmap(-1, 512 << 20)
+    for i in range(0, len(m), 4096): m[i] = 1
+    m.close()`,
+  disk: py`
+while True:
+    with open("/tmp/x", "wb", buffering=0) as f:
+        try:
+            while True: f.write(bytes(1 << 20))
+        except OSError: pass
+    os.unlink("/tmp/x")`,
+  output: py`
+block = "x" * (1 << 16)
+while True: sys.stdout.write(block)`,
+  threads: py`
+def spin():
+    while True: pass
+for _ in range(64): threading.Thread(target=spin, daemon=True).start()
+while True: time.sleep(1)`,
+}
+
+async function jobs(cell: Cell, count: number): Promise<number> {
+  const times: number[] = []
+  for (let job = 0; job < count; job++) times.push((await timed(() => cell.run(JOB))).ms)
+  return percentile(times, 0.95)
+}
+
+async function beside(ground: Ground, neighbour: Cell, name: string, form: Form): Promise<Finding> {
+  const bomber = await ground.cell()
+  // Both figures come from the same minute, so that what else the machine does weighs on both.
+  const solo = await jobs(neighbour, JOBS[form])
+  const code = `import os, sys, time, threading\n${BOMBS[name]}`
+  const { id } = await ground.client.run(bomber.containerId, { code, timeout_seconds: 3_600 }, 0)
+  for await (const { event, data } of ground.client.events(id)) if (event === 'status' && data['status'] === 'running') break
+  const together = await jobs(neighbour, JOBS[form])
+  await ground.client.json('POST', `/v1/executions/${id}/cancel`, {})
+  await bomber.remove()
+  const finding = atMost(form, `${name}: p95 beside it over p95 alone`, together / solo, 2.5, '×')
+  return { ...finding, value: `${finding.value} (${Math.round(together)} over ${Math.round(solo)} ms)` }
+}
+
+export const neighbour: Bar = {
+  id: 'C-27',
+  title: 'neighbours of a bomb',
+  async measure(ground: Ground, form: Form) {
+    const cell = await ground.shared()
+    const names = Object.keys(BOMBS)
+    const findings: Finding[] = []
+    for (const name of form === 'short' ? names.slice(0, 1) : names) findings.push(await beside(ground, cell, name, form))
+    return findings
+  },
+}
