@@ -1,17 +1,19 @@
 // `npm run test:security`: every hostile program, the control with the walls off, and every mutant. `-- --json` prints the summary alone.
+// `-- --only limits [--bar C-23]`: the bars of limits in full, which take most of an hour.
 import { parseArgs } from 'node:util'
 import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
 import { startArena } from './arena/arena.ts'
 import { runPrograms } from './arena/run-programs.ts'
 import { runControl } from './control/run-control.ts'
 import { FAMILIES, PROGRAMS } from './corpus/registry.ts'
+import { measureLimits } from './limits/measure-limits.ts'
 import { MUTANTS } from './mutants/mutants.ts'
 import { runMutants } from './mutants/run-mutants.ts'
 
-const PARTS = ['programs', 'control', 'mutants'] as const
+const PARTS = ['programs', 'control', 'mutants', 'limits'] as const
 const CONTROL_BAR = 0.9
-const { values } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' } } })
-const isWanted = (part: (typeof PARTS)[number]): boolean => values.only === undefined || values.only === part
+const { values } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' }, bar: { type: 'string' } } })
+const isWanted = (part: (typeof PARTS)[number]): boolean => (values.only === undefined ? part !== 'limits' : values.only === part)
 if (values.only !== undefined && !PARTS.some((part) => part === values.only)) throw new Error(`--only takes one of ${PARTS.join(', ')}.`)
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
@@ -52,9 +54,13 @@ if (control !== null) {
 const mutants = isWanted('mutants') ? await runMutants(image, MUTANTS, say) : null
 faults.push(...(mutants?.survivors ?? []).map((protection) => `nothing notices that this is gone: ${protection}`))
 
+const limits = isWanted('limits') ? await measureLimits(image, values.bar, say) : null
+faults.push(...(limits?.missed ?? []))
+
 const summary = {
   ...programs,
   ...(control && { control_trips: control.tripped }),
+  ...(limits && { figures: limits.figures, held: limits.held }),
   ...(mutants && { mutants: mutants.tried, killed: mutants.killed }),
 }
 for (const fault of faults) say(`✗ ${fault}`)

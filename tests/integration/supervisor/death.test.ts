@@ -178,4 +178,14 @@ describe('children that outlive a cell', () => {
     expect(next.stdout.replaceAll('noise\n', '')).toBe('mine\nNone\n')
     await supervisor().run('child.kill()')
   })
+
+  it('are ended with an execution that is stopped, as far as it started them', async () => {
+    await supervisor().run('import subprocess\nolder = subprocess.Popen(["sleep", "600"])')
+    const stopped = await supervisor().run('own = [subprocess.Popen(["sleep", "600"]) for _ in range(3)]\nwhile True: pass', {
+      timeout_ms: 300,
+    })
+    expect(stopped.done).toMatchObject({ outcome: 'timed_out', ended_processes: 3, state_lost: null })
+    expect((await supervisor().run('print(older.poll(), [child.wait() for child in own])')).stdout).toBe('None [-9, -9, -9]\n')
+    await supervisor().run('older.kill()')
+  })
 })

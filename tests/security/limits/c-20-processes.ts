@@ -84,7 +84,13 @@ export const processes: Bar = {
     await until(async () => (await cell.tasks()) > 200, 10_000)
     const next = await cell.run('x = 2\nprint(subprocess.run(["echo", "42"], capture_output=True, text=True).stdout, end="")')
     findings.push(same('left behind: the next call works', [next.status, next.stdout], ['succeeded', '42\n']))
-    findings.push(same('left behind: it says what was ended', next.lost.map(({ what }) => what), ['processes']))
+    findings.push(
+      same(
+        'left behind: it says what was ended',
+        next.lost.map(({ what }) => what),
+        ['processes'],
+      ),
+    )
     findings.push(same('supervisor outlived all of them', (await cell.health()).boot_nonce, born))
     return findings
   },

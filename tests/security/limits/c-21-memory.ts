@@ -95,7 +95,8 @@ export const memory: Bar = {
     const cell = await ground.shared()
     const { boot_nonce: born } = await cell.health()
     const findings: Finding[] = []
-    for (const [name, code] of Object.entries(BOMBS).slice(0, form === 'short' ? SHORT : Infinity)) findings.push(...(await eat(cell, name, code, form)))
+    for (const [name, code] of Object.entries(BOMBS).slice(0, form === 'short' ? SHORT : Infinity))
+      findings.push(...(await eat(cell, name, code, form)))
     for (const [name, [code, stdout]] of Object.entries(BOUNDED)) {
       findings.push(same(`${name}: a limit of its own ends it`, (await cell.run(code)).stdout, stdout))
       findings.push(same(`${name}: fault of the next call`, await nextCall(cell), null))

@@ -81,7 +81,13 @@ async function flood(cell: Cell, name: string, bytes: number, form: Form): Promi
     stream === 'display'
       ? { what: `${label}: bytes told`, value: `${told}`, bar: `≥ ${bytes}`, holds: told >= bytes }
       : same(`${label}: bytes told`, told, bytes),
-    atMost(form, `${label}: time beside throwing it away`, (result.result.usage['run_ms'] ?? 0) / (thrown.result.usage['run_ms'] ?? 0), 1.5, '×'),
+    atMost(
+      form,
+      `${label}: time beside throwing it away`,
+      (result.result.usage['run_ms'] ?? 0) / (thrown.result.usage['run_ms'] ?? 0),
+      1.5,
+      '×',
+    ),
     atMost(form, `${label}: growth of the supervisor`, Math.max(...looks) - before, 32 * MiB, 'bytes'),
     same(`${label}: fault of the next call`, await nextCall(cell), null),
   ]

@@ -60,14 +60,22 @@ export const interrupts: Bar = {
       same(
         'interrupted ones that ended cancelled with KeyboardInterrupt and their variables kept',
         heeded.filter(
-          ({ execution }) =>
-            execution.status === 'cancelled' && execution.error?.name === 'KeyboardInterrupt' && !saysLost(execution),
+          ({ execution }) => execution.status === 'cancelled' && execution.error?.name === 'KeyboardInterrupt' && !saysLost(execution),
         ).length,
         interrupted,
       ),
       same('variables after all of them', kept.stdout, '7\n'),
       atMost(form, 'interrupt: slowest end', Math.max(...heeded.map(({ ms }) => ms)), 1_000, 'ms'),
-      atMost(form, 'interrupt: median end', percentile(heeded.map(({ ms }) => ms), 0.5), 1_000, 'ms'),
+      atMost(
+        form,
+        'interrupt: median end',
+        percentile(
+          heeded.map(({ ms }) => ms),
+          0.5,
+        ),
+        1_000,
+        'ms',
+      ),
       same(
         'deaf ones that ended cancelled and said that their variables are lost',
         dead.filter(({ execution }) => execution.status === 'cancelled' && saysLost(execution)).length,

@@ -36,7 +36,7 @@ if os.fork(): os._exit(7)
 time.sleep(60)`,
   'another program in its place': 'os.execv("/usr/bin/true", ["true"])',
   'a program that stays in its place': 'os.execv("/usr/bin/sleep", ["sleep", "60"])',
-  'faulthandler': 'import faulthandler; faulthandler.dump_traceback_later(0.05, exit=True); time.sleep(60)',
+  faulthandler: 'import faulthandler; faulthandler.dump_traceback_later(0.05, exit=True); time.sleep(60)',
   'a broken allocator': 'import ctypes; ctypes.CDLL(None).free(ctypes.c_void_p(1 << 20))',
 }
 
@@ -51,7 +51,9 @@ export const kernelDeath: Bar = {
   title: 'kernel death',
   async measure(ground: Ground, form: Form) {
     const cell = await ground.shared()
-    const findings: Finding[] = [{ what: 'ways', value: `${Object.keys(DEATHS).length}`, bar: '≥ 20', holds: Object.keys(DEATHS).length >= 20 }]
+    const findings: Finding[] = [
+      { what: 'ways', value: `${Object.keys(DEATHS).length}`, bar: '≥ 20', holds: Object.keys(DEATHS).length >= 20 },
+    ]
     for (const [name, code] of Object.entries(DEATHS)) {
       let slowest = 0
       const seen = []
@@ -61,9 +63,11 @@ export const kernelDeath: Bar = {
         seen.push([result.status, result.reason, saysLost(result), await nextCall(cell)])
       }
       findings.push(
-        same(`${name}: ${TIMES[form]} typed, told, and gone on`, [...new Set(seen.map((end) => JSON.stringify(end)))], [
-          JSON.stringify(['failed', 'kernel_died', true, null]),
-        ]),
+        same(
+          `${name}: ${TIMES[form]} typed, told, and gone on`,
+          [...new Set(seen.map((end) => JSON.stringify(end)))],
+          [JSON.stringify(['failed', 'kernel_died', true, null])],
+        ),
         atMost(form, `${name}: slowest end`, slowest, 2_000, 'ms'),
       )
     }

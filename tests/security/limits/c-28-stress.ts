@@ -17,7 +17,10 @@ async function stressArchive(): Promise<Uint8Array<ArrayBuffer>> {
   const config = readSetupConfig()
   const base = await ensureBaseImage(config, true, () => undefined)
   const tag = 'cellblock-test:stress-ng'
-  const arguments_ = Object.entries({ ...config.buildArguments, BASE: base }).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`])
+  const arguments_ = Object.entries({ ...config.buildArguments, BASE: base }).flatMap(([name, value]) => [
+    '--build-arg',
+    `${name}=${value}`,
+  ])
   await must(['build', ...arguments_, '--tag', tag, FOLDER])
   const work = await mkdtemp(join(tmpdir(), 'cellblock-stress-'))
   try {
@@ -68,7 +71,10 @@ export const stressSweep: Bar = {
     const [cell, beside] = [await ground.cell(), await ground.shared()]
     await upload(ground, cell, await stressArchive())
     const listed = await cell.run(UNPACK, 120)
-    const names = listed.stdout.trim().split(/\s+/).filter((name) => /^[a-z0-9-]+$/.test(name))
+    const names = listed.stdout
+      .trim()
+      .split(/\s+/)
+      .filter((name) => /^[a-z0-9-]+$/.test(name))
     const seconds = Math.max(1, Math.floor(SWEEP_SECONDS / Math.max(names.length, 1)))
     const { boot_nonce: born } = await cell.health()
     const ends = new Map<string, number>()
@@ -90,7 +96,12 @@ export const stressSweep: Bar = {
       { what: 'ends', value: JSON.stringify(Object.fromEntries(ends)), bar: 'typed', holds: true },
       same('faults of the next call, here and in the other sandbox', faults, []),
       same('supervisor outlived all of them', (await cell.health()).boot_nonce, born),
-      { what: 'other sandbox: p99 of a call meanwhile', value: `${Math.round(percentile(answers, 0.99))} ms`, bar: '≤ 5000 ms', holds: percentile(answers, 0.99) <= 5_000 },
+      {
+        what: 'other sandbox: p99 of a call meanwhile',
+        value: `${Math.round(percentile(answers, 0.99))} ms`,
+        bar: '≤ 5000 ms',
+        holds: percentile(answers, 0.99) <= 5_000,
+      },
     ]
     await cell.remove()
     findings.push(same('sandbox gone afterwards', (await until(async () => !(await cell.isThere()), 60_000)) < 60_000, true))

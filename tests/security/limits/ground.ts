@@ -141,7 +141,10 @@ export async function availableMemory(): Promise<number> {
 
 /** The fault of the call after a bomb: null when it worked in the same container, with a program of its own. */
 export async function nextCall(cell: Cell): Promise<string | null> {
-  const { status, reason, stdout } = await cell.run('print(subprocess.run(["echo", "42"], capture_output=True, text=True).stdout, end="")', 30)
+  const { status, reason, stdout } = await cell.run(
+    'print(subprocess.run(["echo", "42"], capture_output=True, text=True).stdout, end="")',
+    30,
+  )
   return status === 'succeeded' && stdout === '42\n' ? null : `${status} ${reason} ${stdout.slice(0, 200)}`
 }
 

@@ -41,6 +41,10 @@ describe('what a result says is lost', () => {
     expect(lostIn(truncated(what, reason))[0]?.reason).not.toContain('bytes:')
   })
 
+  it('counts processes that were ended', () => {
+    expect(lostIn(envelope({ endedProcesses: 3 }))).toEqual([{ what: 'processes', reason: expect.stringMatching(/^3 processes /) }])
+  })
+
   it('names each file that was skipped, and the folder as a whole', () => {
     const skipped = [
       { path: 'a"b', reason: 'symlink' },

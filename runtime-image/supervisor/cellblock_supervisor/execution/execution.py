@@ -14,7 +14,8 @@ from .kernel_host import Death, KernelHost, Listener
 from .memory_watch import MemoryWatch
 from .outputs import Outputs
 
-TIMEOUT_GRACE_MS = 2000
+# Between the interrupt at a limit and the kill: together an overshoot of less than a second.
+TIMEOUT_GRACE_MS = 600
 # How long killed processes may take to leave the table, in steps of 10 ms.
 _GONE_WITHIN_STEPS = 50
 
