@@ -184,7 +184,8 @@ describe('children that outlive a cell', () => {
     const stopped = await supervisor().run('own = [subprocess.Popen(["sleep", "600"]) for _ in range(3)]\nwhile True: pass', {
       timeout_ms: 300,
     })
-    expect(stopped.done).toMatchObject({ outcome: 'timed_out', ended_processes: 3, state_lost: null })
+    expect(stopped.done).toMatchObject({ outcome: 'timed_out', state_lost: null })
+    expect(stopped.done['ended_processes']).toBeGreaterThanOrEqual(3)
     expect((await supervisor().run('print(older.poll(), [child.wait() for child in own])')).stdout).toBe('None [-9, -9, -9]\n')
     await supervisor().run('older.kill()')
   })

@@ -17,11 +17,11 @@ async function stressArchive(): Promise<Uint8Array<ArrayBuffer>> {
   const config = readSetupConfig()
   const base = await ensureBaseImage(config, true, () => undefined)
   const tag = 'cellblock-test:stress-ng'
-  const arguments_ = Object.entries({ ...config.buildArguments, BASE: base }).flatMap(([name, value]) => [
+  const buildArguments = Object.entries({ ...config.buildArguments, BASE: base }).flatMap(([name, value]) => [
     '--build-arg',
     `${name}=${value}`,
   ])
-  await must(['build', ...arguments_, '--tag', tag, FOLDER])
+  await must(['build', ...buildArguments, '--tag', tag, FOLDER])
   const work = await mkdtemp(join(tmpdir(), 'cellblock-stress-'))
   try {
     const container = (await must(['create', tag, 'never-started'])).trim()
