@@ -7,7 +7,7 @@ import type { Table } from './ports/table.ts'
 
 /**
  * Copies a file into a container, bytes and all: each container's objects live and die with it. `id` is given by a caller whose
- * step may be repeated. Throws ServiceError `file_not_found` when the bytes are gone.
+ * step may be repeated. Throws ServiceError: `file_not_found` when the bytes are gone, and as `settleVersions` does.
  */
 export async function copyFile(
   ports: { readonly table: Table; readonly objects: ObjectStore },

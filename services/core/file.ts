@@ -16,8 +16,12 @@ export interface ContainerFile {
   readonly executionId: string | null
   /** False once a newer version has the path, or the file was deleted. */
   readonly isCurrent: boolean
-  /** `awaiting_upload` until the bytes of an upload URL have been seen. */
-  readonly state: 'stored' | 'awaiting_upload' | 'deleted'
+  /** When it stopped being current, epoch ms. */
+  readonly endedAt?: number
+  /** `awaiting_upload` until the bytes of an upload URL have been seen; `swept` when only the row of a superseded version is left. */
+  readonly state: 'stored' | 'awaiting_upload' | 'deleted' | 'swept'
+  /** A request named it: its row outlives its bytes, so that it is not brought a second time over what code made of it. */
+  readonly isBrought?: boolean
   /** The container generation whose sandbox has these bytes; 0 when none has. */
   readonly sandboxGeneration: number
 }

@@ -5,6 +5,8 @@ export interface Link {
   readonly tenant: string
   readonly tokenHash: string
   readonly containerId: string
+  /** The file version that it shows; null for an output that is no file. */
+  readonly fileId: string | null
   readonly target: LinkTarget
   readonly createdAt: number
   readonly expiresAt: number

@@ -7,7 +7,7 @@ import { settleVersions } from './settle-versions.ts'
 
 /**
  * Puts bytes into a container as a file of the user: a new version of its path. `id` is given by a caller whose step may be repeated. Throws
- * ServiceError when the container has too many files.
+ * ServiceError when the container has too many files or is gone.
  */
 export async function placeFile(
   ports: { readonly table: Table; readonly objects: ObjectStore },
@@ -28,9 +28,10 @@ export async function placeFile(
     isCurrent: true,
     state: 'stored',
     sandboxGeneration: 0,
+    ...(target.id === undefined ? {} : { isBrought: true }),
   }
   await ports.objects.put(file.objectKey, body, { contentType: file.mime })
   await ports.table.files.put(file)
-  await settleVersions(ports.table, file, now)
+  await settleVersions(ports, file, now)
   return file
 }

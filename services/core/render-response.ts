@@ -1,6 +1,5 @@
 import type { Lost } from './execution.ts'
-import type { ExecutionFile } from './file.ts'
-import type { CallOutcome, Citation, ContextCut, Response, ResponseItem, ResponseUsage } from './response.ts'
+import type { LinkedFile, CallOutcome, Citation, ContextCut, Response, ResponseItem, ResponseUsage } from './response.ts'
 import { hasResponseEnded } from './response.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -141,6 +140,7 @@ export function renderCitation(citation: Citation): Wire {
         file_id: citation.fileId,
         filename: citation.filename,
         ...place,
+        ...(citation.linkId === undefined ? {} : { x_cellblock: { link_id: citation.linkId } }),
       }
 }
 
@@ -166,6 +166,7 @@ function renderOutcome(outcome: CallOutcome): Wire {
     reason: outcome.reason,
     error: outcome.error,
     files: outcome.files.map(renderFile),
+    images: outcome.images.map(({ url, mime, linkId }) => ({ url, mime, ...(linkId === undefined ? {} : { link_id: linkId }) })),
     lost: outcome.lost.map(({ what, reason }: Lost) => ({ what, reason })),
     usage:
       outcome.usage === null ? null : Object.fromEntries(Object.entries(outcome.usage).map(([name, value]) => [snakeCase(name), value])),
@@ -173,13 +174,14 @@ function renderOutcome(outcome: CallOutcome): Wire {
   }
 }
 
-const renderFile = (file: ExecutionFile & { readonly url: string }): Wire => ({
+const renderFile = (file: LinkedFile): Wire => ({
   id: file.id,
   path: `/mnt/data/${file.path}`,
   bytes: file.bytes,
   sha256: file.sha256,
   mime: file.mime,
   url: file.url,
+  ...(file.linkId === undefined ? {} : { link_id: file.linkId }),
   is_new: file.isNew,
   ...(file.modifiedFrom === null ? {} : { modified_from: file.modifiedFrom }),
 })

@@ -58,10 +58,15 @@ export interface FileCitation extends Place {
   readonly containerId: string
   readonly fileId: string
   readonly filename: string
+  /** Of the link that stands there, if one does. */
+  readonly linkId?: string
 }
 export interface UrlCitation extends Place, Source {}
 
 export type CallStatus = 'in_progress' | 'interpreting' | 'completed' | 'incomplete' | 'failed'
+
+/** A file with a lasting link; `linkId` is what revokes it. */
+export type LinkedFile = ExecutionFile & { readonly url: string; readonly linkId?: string }
 
 /** What a code_interpreter_call hands back beyond its code. */
 export interface CallOutcome {
@@ -71,8 +76,8 @@ export interface CallOutcome {
   readonly reason: string | null
   /** Text and result as the wire's `logs`, head and tail within the cap. */
   readonly logs: string
-  readonly images: readonly { readonly url: string; readonly mime: string }[]
-  readonly files: readonly (ExecutionFile & { readonly url: string })[]
+  readonly images: readonly { readonly url: string; readonly mime: string; readonly linkId?: string }[]
+  readonly files: readonly LinkedFile[]
   readonly lost: readonly Lost[]
   readonly error: { readonly name: string; readonly value: string; readonly traceback: readonly string[] } | null
   readonly usage: ExecutionUsage | null

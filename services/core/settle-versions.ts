@@ -1,21 +1,36 @@
 import { ServiceError } from './errors.ts'
 import type { ContainerFile } from './file.ts'
 import { LIMITS } from './limits.ts'
+import type { ObjectStore } from './ports/object-store.ts'
 import type { Table } from './ports/table.ts'
+
+type Ports = { readonly table: Table; readonly objects: Pick<ObjectStore, 'delete'> }
 
 /**
  * Lets one version of a path be the current one and tells the container. Called after the row was written: whoever writes the same
- * path at the same time picks the same winner, the newest. Throws ServiceError when the container has too many files.
+ * path at the same time picks the same winner, the newest. Throws ServiceError when the container has too many files or was deleted
+ * meanwhile; then neither row nor bytes stay behind.
  */
-export async function settleVersions(table: Table, file: ContainerFile, now: number): Promise<void> {
+export async function settleVersions(ports: Ports, file: ContainerFile, now: number): Promise<void> {
+  const { table } = ports
   const current = (await table.files.all(file.tenant, file.containerId)).filter((row) => row.isCurrent)
   if (current.length > LIMITS.maxFilesPerContainer) {
-    await table.files.remove(file.tenant, file.containerId, file.id)
+    await takeBack(ports, file)
     throw new ServiceError('invalid_request', `The container holds ${LIMITS.maxFilesPerContainer} files already. Delete some first.`, {
       param: 'file',
     })
   }
   const versions = current.filter((row) => row.path === file.path).toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
-  await Promise.all(versions.slice(1).map((row) => table.files.patch(row.tenant, row.containerId, row.id, { isCurrent: false })))
-  await table.containers.filesChanged(file.tenant, file.containerId, now)
+  await Promise.all(
+    versions.slice(1).map((row) => table.files.patch(row.tenant, row.containerId, row.id, { isCurrent: false, endedAt: now })),
+  )
+  if ((await table.containers.filesChanged(file.tenant, file.containerId, now)) !== null) return
+  // Its sweep may have gone by already, so it cannot be relied on.
+  await takeBack(ports, file)
+  throw new ServiceError('container_not_found', `The container ${file.containerId} was deleted while the file came. Create another one.`)
+}
+
+async function takeBack({ table, objects }: Ports, { tenant, containerId, id, objectKey }: ContainerFile): Promise<void> {
+  await objects.delete(objectKey)
+  await table.files.remove(tenant, containerId, id)
 }

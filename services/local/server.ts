@@ -25,6 +25,7 @@ import { createSqsQueue } from '../storage/sqs/sqs-queue.ts'
 import { stageOf, type LocalConfig } from './config.ts'
 import { ensureDevTenant } from './dev-tenant.ts'
 import { createLocalResources } from './emulators/create-local-resources.ts'
+import { keepExpiring } from './emulators/expire-rows.ts'
 import { startEmulators } from './emulators/start-emulators.ts'
 import { listen } from './http-server.ts'
 import { lockDataDir } from './lock-data-dir.ts'
@@ -82,6 +83,13 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
   const table = createDynamoTable({ client: clients.dynamodb, tableName: resources.tableName, objects })
   const queue = createSqsQueue({ client: clients.sqs, queueUrls: resources.queueUrls })
+  // Without a data folder the table ends with the process.
+  if (config.dataDir !== null)
+    cleanups.push(
+      keepExpiring(clients.dynamodb, resources.tableName, (error) =>
+        telemetry.emit({ event: 'expire_rows', outcome: 'error', detail: String(error) }),
+      ),
+    )
   const signals = createLocalSignals()
   const common = { table, queue, objects, signals, clock: systemClock, telemetry }
 

@@ -167,7 +167,7 @@ describe('objects', () => {
     const send = async (body: string, isWhole: boolean): Promise<void> => {
       const socket = connect(Number(number), '127.0.0.1')
       socket.write(
-        `PUT ${url.slice(port.endpoint.length)} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: text/plain\r\ncontent-length: 1000\r\nconnection: close\r\n\r\n${body}`,
+        `PUT ${url.slice(port.endpoint.length)} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: text/plain\r\ncontent-length: 1000\r\nif-none-match: *\r\nconnection: close\r\n\r\n${body}`,
       )
       if (isWhole) await once(socket, 'data')
       socket.destroySoon()

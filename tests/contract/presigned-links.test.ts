@@ -156,18 +156,31 @@ describe('a signed link', () => {
 })
 
 describe('a signed upload', () => {
-  it('takes the promised bytes of the promised type', async () => {
+  it('takes the promised bytes of the promised type, once', async () => {
     const { url, headers } = await uploadLink(3)
-    const response = await fetch(url, { method: 'PUT', body: 'abc', headers: { ...headers } })
-    expect(response.status).toBe(200)
-    expect(await storage.objects.head('tenants/tnt_1/cntr_1/files/new')).toEqual({ bytes: 3 })
+    const put = (body: string) => fetch(url, { method: 'PUT', body, headers: { ...headers } })
+    expect((await put('abc')).status).toBe(200)
+    const again = await put('xyz')
+    expect([again.status, await codeOf(again)]).toEqual([412, 'PreconditionFailed'])
+    expect(await bytesAt('tenants/tnt_1/cntr_1/files/new')).toBe('abc')
+  })
+
+  it('cannot leave out that it is for a new object', async () => {
+    const { url, headers } = await uploadLink(3)
+    const { 'if-none-match': _, ...rest } = headers
+    expect((await fetch(url, { method: 'PUT', body: 'xyz', headers: rest })).status).toBe(403)
+    expect(await bytesAt('tenants/tnt_1/cntr_1/files/new')).toBe('abc')
   })
 
   it.each<[string, string, Record<string, string>]>([
-    ['more bytes', 'abcd', { 'content-type': 'text/csv' }],
-    ['fewer bytes', 'ab', { 'content-type': 'text/csv' }],
-    ['another type', 'abc', { 'content-type': 'text/html' }],
-    ['a header that S3 would obey', 'abc', { 'content-type': 'text/csv', 'x-amz-copy-source': `/cellblock/${OTHER}` }],
+    ['more bytes', 'abcd', { 'content-type': 'text/csv', 'if-none-match': '*' }],
+    ['fewer bytes', 'ab', { 'content-type': 'text/csv', 'if-none-match': '*' }],
+    ['another type', 'abc', { 'content-type': 'text/html', 'if-none-match': '*' }],
+    [
+      'a header that S3 would obey',
+      'abc',
+      { 'content-type': 'text/csv', 'if-none-match': '*', 'x-amz-copy-source': `/cellblock/${OTHER}` },
+    ],
   ])('with %s is refused', async (_, body, headers) => {
     await storage.objects.delete('tenants/tnt_1/cntr_1/files/new')
     const { url } = await uploadLink(3)
@@ -196,4 +209,11 @@ describe('without a signature', () => {
 function flipLastDigit(url: URL): void {
   const signature = url.searchParams.get('X-Amz-Signature') ?? ''
   url.searchParams.set('X-Amz-Signature', signature.slice(0, -1) + (signature.endsWith('0') ? '1' : '0'))
+}
+
+async function bytesAt(key: string): Promise<string> {
+  const object = await storage.objects.get(key)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of object?.body ?? []) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
 }

@@ -4,6 +4,7 @@ import { ApiConfig } from '../../services/api/config.ts'
 import type { ApiDeps, Readiness } from '../../services/api/deps.ts'
 import { hashApiKey, newApiKey } from '../../services/core/api-keys.ts'
 import { newId } from '../../services/core/ids.ts'
+import type { ObjectStore } from '../../services/core/ports/object-store.ts'
 import { systemClock } from '../../services/core/ports/clock.ts'
 import type { WideEvent } from '../../services/core/ports/telemetry.ts'
 import { listen } from '../../services/local/http-server.ts'
@@ -23,6 +24,9 @@ export interface TestKey {
 
 export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | 'signals'> {
   readonly url: string
+  /** Milliseconds by which the API's clock is ahead. */
+  skew: number
+  now(): number
   /** The first tenant, and a stranger. */
   readonly owner: TestKey
   readonly stranger: TestKey
@@ -38,7 +42,11 @@ export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | '
 
 /** The API over real HTTP, on the embedded emulators and without workers: a test moves rows through the table, as a worker would. */
 export async function startApi(
-  options: { readonly config?: Partial<ApiConfig>; readonly toolTypes?: readonly string[] } = {},
+  options: {
+    readonly config?: Partial<ApiConfig>
+    readonly toolTypes?: readonly string[]
+    readonly wrapObjects?: (objects: ObjectStore) => ObjectStore
+  } = {},
 ): Promise<TestApi> {
   const emulators = await startEmulators({ dataDir: null, log: (error) => console.error(error) })
   const clients = createStorageClients({
@@ -48,11 +56,13 @@ export async function startApi(
     transports: emulators.transports,
   })
   const resources = await createLocalResources(clients)
-  const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
-  const table = createDynamoTable({ client: clients.dynamodb, tableName: resources.tableName, objects })
+  const stored = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
+  const objects = options.wrapObjects?.(stored) ?? stored
+  const table = createDynamoTable({ client: clients.dynamodb, tableName: resources.tableName, objects: stored })
   const queue = createSqsQueue({ client: clients.sqs, queueUrls: resources.queueUrls })
   const signals = createLocalSignals()
   const events: WideEvent[] = []
+  const time = { skew: 0 }
   let readiness: Readiness = { ok: true, parts: { table: { ok: true } } }
   const models = [{ id: 'demo', createdAt: 1_700_000_000_000, ownedBy: 'cellblock' }]
   const app = createApp({
@@ -60,7 +70,7 @@ export async function startApi(
     queue,
     objects,
     signals,
-    clock: systemClock,
+    clock: { now: () => systemClock.now() + time.skew },
     telemetry: { emit: (event) => void events.push(event) },
     models: { list: () => models, has: (id) => id === 'demo' },
     toolTypes: options.toolTypes ?? [],
@@ -83,6 +93,13 @@ export async function startApi(
     return fetch(`${server.url}${path}`, { redirect: 'manual', ...init, headers })
   }
   return {
+    get skew() {
+      return time.skew
+    },
+    set skew(ms) {
+      time.skew = ms
+    },
+    now: () => systemClock.now() + time.skew,
     table,
     queue,
     objects,

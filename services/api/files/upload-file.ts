@@ -84,7 +84,7 @@ async function fromForm(call: UploadCall, containerId: string): Promise<Containe
       state: 'stored',
     })
     await deps.table.files.put(file)
-    await settleVersions(deps.table, file, deps.clock.now())
+    await settleVersions(deps, file, deps.clock.now())
     return file
   } catch (error) {
     await deps.objects.delete(objectKey)

@@ -6,6 +6,7 @@ import { containerNotebookRoute } from './native/container-notebook.ts'
 import { createUploadUrlRoute } from './native/create-upload-url.ts'
 import { executionEventsRoute } from './native/execution-events.ts'
 import { executionNotebookRoute } from './native/execution-notebook.ts'
+import { listFileLinksRoute, revokeFileLinksRoute } from './native/file-links.ts'
 import { getExecutionRoute } from './native/get-execution.ts'
 import { limitsRoute } from './native/limits.ts'
 import { followLinkRoute, revokeLinkRoute } from './native/links.ts'
@@ -86,6 +87,8 @@ export const ROUTES: readonly AnyRoute[] = [
   getModelRoute,
   limitsRoute,
   followLinkRoute,
+  listFileLinksRoute,
+  revokeFileLinksRoute,
   revokeLinkRoute,
   healthRoute,
   readinessRoute,

@@ -11,7 +11,7 @@ export interface NameableFile {
   /** Whether this turn made or changed it. */
   readonly isFresh: boolean
   /** The `/d/` link to this version; made when first asked for. */
-  url(): Promise<string>
+  link(): Promise<{ readonly url: string; readonly id?: string }>
 }
 
 /** The text of one message as it grows: paths of known files become links, and each place that names one is cited. */
@@ -57,8 +57,8 @@ export class AnswerText {
       if (segment.kind === 'text') added += segment.text
       else if (file === undefined) added += segment.written
       else {
-        const url = await file.url()
-        this.#cite(file, this.#text.length + added.length, url.length)
+        const { url, id } = await file.link()
+        this.#cite(file, this.#text.length + added.length, url.length, id)
         added += url
       }
     }
@@ -106,13 +106,14 @@ export class AnswerText {
     return null
   }
 
-  #cite(file: NameableFile, startIndex: number, length: number): void {
+  #cite(file: NameableFile, startIndex: number, length: number, linkId?: string): void {
     this.#citations.push({
       containerId: file.containerId,
       fileId: file.fileId,
       filename: fileName(file.path),
       startIndex,
       endIndex: startIndex + length,
+      ...(linkId === undefined ? {} : { linkId }),
     })
   }
 }

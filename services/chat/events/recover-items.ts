@@ -136,7 +136,13 @@ function citationFromWire(wire: Wire): Citation {
   const place = { startIndex: Number(wire['start_index']), endIndex: Number(wire['end_index']) }
   return wire['type'] === 'url_citation'
     ? { url: String(wire['url']), title: String(wire['title']), ...place }
-    : { containerId: String(wire['container_id']), fileId: String(wire['file_id']), filename: String(wire['filename']), ...place }
+    : {
+        containerId: String(wire['container_id']),
+        fileId: String(wire['file_id']),
+        filename: String(wire['filename']),
+        ...place,
+        ...(typeof extraOf(wire)['link_id'] === 'string' ? { linkId: String(extraOf(wire)['link_id']) } : {}),
+      }
 }
 
 const firstText = (...values: readonly unknown[]): string => values.find((value) => typeof value === 'string') ?? ''

@@ -1,4 +1,4 @@
-import { createLink } from '../../core/links.ts'
+import { createLink, linkDaysOf } from '../../core/links.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import { refsOf, type MimeBundle, type Output } from '../../core/outputs.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
@@ -21,16 +21,18 @@ export async function linkImages(
   owner: ImageOwner,
   outputs: readonly Output[],
   now: number,
-): Promise<{ readonly url: string; readonly mime: string }[]> {
+): Promise<{ readonly linkId: string; readonly url: string; readonly mime: string }[]> {
   const found = outputs.flatMap((output) => ('data' in output ? imagesIn(output.data) : [])).slice(0, MAX_IMAGES)
+  if (found.length === 0) return []
+  const days = await linkDaysOf(ports.table.tenants, owner.tenant)
   return Promise.all(
     found.map(async (image, i) => {
       const objectKey = 'objectKey' in image ? image.objectKey : newObjectKey(owner.tenant, 'outputs', owner.containerId)
       if ('body' in image) await ports.objects.put(objectKey, image.body, { contentType: image.mime })
       const bytes = 'body' in image ? image.body.length : image.bytes
       const target = { objectKey, filename: `image-${i + 1}.${ENDINGS[image.mime]}`, mime: image.mime, bytes }
-      const { url } = await createLink(ports.table.links, { ...owner, target }, now)
-      return { url, mime: image.mime }
+      const { id, url } = await createLink(ports.table.links, { ...owner, fileId: null, target, days }, now)
+      return { linkId: id, url, mime: image.mime }
     }),
   )
 }

@@ -4,13 +4,13 @@ import type { Execution } from '../../core/execution.ts'
 import { fileName } from '../../core/file-path.ts'
 import type { ContainerFile, ExecutionFile } from '../../core/file.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { createLink } from '../../core/links.ts'
+import { createLink, linkDaysOf } from '../../core/links.ts'
 import { loadResult } from '../../core/load-result.ts'
 import { REF_MIME, type MimeBundle, type Output } from '../../core/outputs.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
-import type { CallOutcome } from '../../core/response.ts'
+import type { CallOutcome, LinkedFile } from '../../core/response.ts'
 import { linkImages } from './images.ts'
 import { logsOf } from './logs.ts'
 import { modelTextOf } from './model-text.ts'
@@ -49,15 +49,21 @@ async function linkFiles(
   ports: { readonly table: Table; readonly clock: Clock },
   execution: Execution,
   files: readonly ExecutionFile[],
-): Promise<(ExecutionFile & { readonly url: string })[]> {
+): Promise<LinkedFile[]> {
   if (files.length === 0) return []
-  const rows = new Map((await ports.table.files.all(execution.tenant, execution.containerId)).map((row) => [row.id, row]))
+  const [all, days] = await Promise.all([
+    ports.table.files.all(execution.tenant, execution.containerId),
+    linkDaysOf(ports.table.tenants, execution.tenant),
+  ])
+  const rows = new Map(all.map((row) => [row.id, row]))
   const slots = pLimit(LINKS_AT_ONCE)
   const linked = await Promise.all(
     files.map((file) =>
       slots(async () => {
         const row = rows.get(file.id)
-        return row === undefined ? null : { ...file, url: await linkFile(ports, execution, row) }
+        if (row === undefined) return null
+        const { id: linkId, url } = await linkFile(ports, execution, row, days)
+        return { ...file, url, linkId }
       }),
     ),
   )
@@ -68,15 +74,12 @@ async function linkFiles(
 export async function linkFile(
   ports: { readonly table: Table; readonly clock: Clock },
   owner: { readonly publicUrl: string },
-  file: Pick<ContainerFile, 'tenant' | 'containerId' | 'objectKey' | 'path' | 'mime' | 'bytes'>,
-): Promise<string> {
+  file: Pick<ContainerFile, 'id' | 'tenant' | 'containerId' | 'objectKey' | 'path' | 'mime' | 'bytes'>,
+  days: number,
+): Promise<{ readonly id: string; readonly url: string }> {
+  const { tenant, containerId, id: fileId } = file
   const target = { objectKey: file.objectKey, filename: fileName(file.path), mime: file.mime, bytes: file.bytes }
-  const { url } = await createLink(
-    ports.table.links,
-    { tenant: file.tenant, containerId: file.containerId, target, publicUrl: owner.publicUrl },
-    ports.clock.now(),
-  )
-  return url
+  return createLink(ports.table.links, { tenant, containerId, fileId, target, publicUrl: owner.publicUrl, days }, ports.clock.now())
 }
 
 /** The bundles that were shown, with the parts that fit; a big part is in the execution, or is the picture of the item. */

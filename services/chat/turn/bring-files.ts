@@ -1,4 +1,5 @@
 import { copyFile } from '../../core/copy-file.ts'
+import { ServiceError } from '../../core/errors.ts'
 import { findSource } from '../../core/file-source.ts'
 import { derivedId } from '../../core/ids.ts'
 import { placeFile } from '../../core/place-file.ts'
@@ -16,17 +17,25 @@ export async function bringFiles(deps: TurnDeps, row: Response, containerId: str
   const { table, clock } = deps
   const missing = async (seed: string): Promise<string | null> => {
     const id = derivedId('containerFile', 0, `${containerId}:${seed}`)
-    return (await table.files.get(row.tenant, containerId, id))?.state === 'stored' ? null : id
+    const file = await table.files.get(row.tenant, containerId, id)
+    return file === null || file.state === 'deleted' ? id : null
   }
   for (const fileId of interpreter.fileIds) {
     const id = await missing(fileId)
     const source = id === null ? null : await findSource(table, row.tenant, fileId, clock.now())
     // A file that was deleted since the request was accepted is not there, as it would not be a moment later.
-    if (id !== null && source !== null) await copyFile(deps, source, { containerId, id }, clock.now())
+    if (id !== null && source !== null) await copyFile(deps, source, { containerId, id }, clock.now()).catch(passOver)
   }
   for (const { path, mime, sha256, body } of attachmentsIn(input)) {
     const id = await missing(`${path}:${sha256}`)
     if (id !== null)
-      await placeFile(deps, { tenant: row.tenant, path, mime, sha256, bytes: body.length, body }, { containerId, id }, clock.now())
+      await placeFile(deps, { tenant: row.tenant, path, mime, sha256, bytes: body.length, body }, { containerId, id }, clock.now()).catch(
+        passOver,
+      )
   }
+}
+
+/** The container is full, or was deleted meanwhile: the turn goes on without the file, and code that wants it says so. */
+function passOver(cause: unknown): void {
+  if (!(cause instanceof ServiceError)) throw cause
 }

@@ -1,22 +1,33 @@
+import { linkDaysOf } from '../../core/links.ts'
 import type { NameableFile } from '../answer/answer-text.ts'
 import type { TurnDeps } from '../deps.ts'
 import { linkFile } from '../outcome/settle-call.ts'
 import type { Workplace } from './find-container.ts'
 import type { Turn } from './turn.ts'
 
+type FileLink = Awaited<ReturnType<NameableFile['link']>>
+
 /** The files that an answer may name: the present version of each path. Links of this turn's files are there; others are made when needed. */
 export function nameableFiles(deps: TurnDeps, turn: Turn, workplace: Workplace): readonly NameableFile[] {
-  const urls = new Map<string, string>()
+  const { containerId } = workplace
+  const links = new Map<string, FileLink>()
   for (const item of turn.items)
-    if (item.type === 'code_interpreter_call') for (const file of item.outcome?.files ?? []) urls.set(file.id, file.url)
+    if (item.type === 'code_interpreter_call')
+      for (const { id, url, linkId } of item.outcome?.files ?? []) links.set(id, { url, ...(linkId === undefined ? {} : { id: linkId }) })
+  let days: Promise<number> | null = null
   return workplace.stored.map((file) => {
-    let made: Promise<string> | null = null
+    let made: Promise<FileLink> | null = null
+    const make = async (): Promise<FileLink> =>
+      linkFile(deps, turn.row, file, await (days ??= linkDaysOf(deps.table.tenants, turn.row.tenant)))
     return {
       fileId: file.id,
-      containerId: workplace.containerId,
+      containerId,
       path: file.path,
-      isFresh: urls.has(file.id),
-      url: () => (made ??= Promise.resolve(urls.get(file.id) ?? linkFile(deps, turn.row, file))),
+      isFresh: links.has(file.id),
+      link: () => {
+        const known = links.get(file.id)
+        return (made ??= known === undefined ? make() : Promise.resolve(known))
+      },
     }
   })
 }

@@ -145,7 +145,7 @@ export interface FileStore {
     tenant: string,
     containerId: string,
     id: string,
-    change: Partial<Pick<ContainerFile, 'isCurrent' | 'state' | 'sandboxGeneration' | 'bytes' | 'sha256' | 'createdAt'>>,
+    change: Partial<Pick<ContainerFile, 'isCurrent' | 'endedAt' | 'state' | 'sandboxGeneration' | 'bytes' | 'sha256' | 'createdAt'>>,
   ): Promise<ContainerFile | null>
   remove(tenant: string, containerId: string, id: string): Promise<void>
 }
@@ -265,6 +265,9 @@ export interface IdempotencyStore {
 export interface LinkStore {
   put(link: Link): Promise<void>
   findByToken(tokenHash: string): Promise<Link | null>
+  get(tenant: string, id: string): Promise<Link | null>
+  /** Every link that was ever made to this file version, revoked ones too, oldest first. May lag behind. */
+  ofFile(tenant: string, fileId: string): Promise<readonly Link[]>
   revoke(tenant: string, id: string, now: number): Promise<Link | null>
 }
 

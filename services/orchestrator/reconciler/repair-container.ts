@@ -6,7 +6,10 @@ import type { DueRow } from '../../core/ports/table.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
 import { dropDeadHead } from '../run/drop-dead-head.ts'
+import { sweepVersions } from './sweep-versions.ts'
 
+/** Files of a container that sleeps are looked at this often at most, milliseconds. */
+const SWEEP_AGAIN_MS = 60_000
 /** A request to hibernate that came to nothing is sent again after this long, milliseconds. */
 const HIBERNATE_AGAIN_MS = 60_000
 
@@ -22,8 +25,10 @@ export async function repairContainer(deps: ReconcilerDeps, due: DueRow): Promis
     await deps.table.containers.markDeleted(container.tenant, container.id, now)
     return
   }
-  if (container.sandboxId === null)
-    return deps.table.containers.postpone(container.tenant, container.id, container.lastActiveAt + CONTAINER_KEPT_MS)
+  if (container.sandboxId === null) {
+    const next = Math.max((await sweepVersions(deps, container)) ?? Infinity, now + SWEEP_AGAIN_MS)
+    return deps.table.containers.postpone(container.tenant, container.id, Math.min(next, container.lastActiveAt + CONTAINER_KEPT_MS))
+  }
   const idleFrom = Math.max(container.lastActiveAt + deps.hibernateAfterMs, container.hibernating?.expiresAt ?? 0)
   if (idleFrom > now) return deps.table.containers.postpone(container.tenant, container.id, idleFrom)
   await deps.table.containers.postpone(container.tenant, container.id, now + HIBERNATE_AGAIN_MS)

@@ -42,7 +42,7 @@ export async function collectFiles(
       const file = current.get(path)
       return file === undefined || isUnseen(path, envelope.skipped)
         ? null
-        : deps.table.files.patch(tenant, containerId, file.id, { isCurrent: false })
+        : deps.table.files.patch(tenant, containerId, file.id, { isCurrent: false, endedAt: deps.clock.now() })
     }),
   )
 
@@ -130,7 +130,7 @@ async function collectOne(
     sandboxGeneration: generation,
   }
   await deps.table.files.put(file)
-  if (before !== null) await deps.table.files.patch(tenant, containerId, before.id, { isCurrent: false })
+  if (before !== null) await deps.table.files.patch(tenant, containerId, before.id, { isCurrent: false, endedAt: file.createdAt })
   return { id: file.id, path, bytes, sha256: counted.sha256(), mime, isNew: before === null, modifiedFrom: before?.id ?? null }
 }
 

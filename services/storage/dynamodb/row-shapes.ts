@@ -82,4 +82,4 @@ export const sandboxCodec = rowCodec<Sandbox>({
 
 export const tenantCodec = rowCodec<Tenant>({ json: { policy: true }, nullable: {} })
 export const apiKeyCodec = rowCodec<ApiKey>({ json: {}, nullable: { subject: true, revokedAt: true } })
-export const linkCodec = rowCodec<Link>({ json: { target: true }, nullable: { revokedAt: true } })
+export const linkCodec = rowCodec<Link>({ json: { target: true }, nullable: { fileId: true, revokedAt: true } })

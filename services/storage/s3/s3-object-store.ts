@@ -71,12 +71,12 @@ export function createS3ObjectStore(options: {
     },
 
     async presignPut(key, { publicUrl, bytes, contentType, expiresSeconds }) {
-      const command = new PutObjectCommand({ ...at(key), ContentLength: bytes, ContentType: contentType })
+      const command = new PutObjectCommand({ ...at(key), ContentLength: bytes, ContentType: contentType, IfNoneMatch: '*' })
       const url = await getSignedUrl(presign(publicUrl), command, {
         expiresIn: allowedSeconds(expiresSeconds),
-        signableHeaders: new Set(['host', 'content-length', 'content-type']),
+        signableHeaders: new Set(['host', 'content-length', 'content-type', 'if-none-match']),
       })
-      return { url, headers: { 'content-type': contentType, 'content-length': String(bytes) } }
+      return { url, headers: { 'content-type': contentType, 'content-length': String(bytes), 'if-none-match': '*' } }
     },
 
     async check() {

@@ -13,6 +13,7 @@ const newLink = (): Link => ({
   tenant: newId('tenant'),
   tokenHash: newHash(),
   containerId: newId('container'),
+  fileId: newId('containerFile'),
   target: { objectKey: 'tenants/t/c/files/x', filename: 'a.csv', mime: 'text/csv', bytes: 3 },
   createdAt: T0,
   expiresAt: T0 + 1000,
@@ -127,6 +128,17 @@ export function smallStoresContract(table: () => Table): void {
       await table().links.put(link)
       expect(await table().links.findByToken(link.tokenHash)).toEqual(link)
       expect(await table().links.findByToken(newHash())).toBeNull()
+    })
+
+    it('are found by their id, and by the file that they show', async () => {
+      const first = newLink()
+      const second = { ...newLink(), tenant: first.tenant, fileId: first.fileId, createdAt: T0 + 1 }
+      const output = { ...newLink(), tenant: first.tenant, fileId: null }
+      for (const link of [second, first, output]) await table().links.put(link)
+      expect(await table().links.get(first.tenant, first.id)).toEqual(first)
+      expect(await table().links.get(newId('tenant'), first.id)).toBeNull()
+      expect(await table().links.ofFile(first.tenant, first.fileId ?? '')).toEqual([first, second])
+      expect(await table().links.ofFile(newId('tenant'), first.fileId ?? '')).toEqual([])
     })
 
     it('are revoked by their id, by their tenant only, and once', async () => {

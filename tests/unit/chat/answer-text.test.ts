@@ -7,7 +7,7 @@ const file = (path: string, isFresh = true): NameableFile => ({
   containerId: 'cntr_1',
   path,
   isFresh,
-  url: async () => `https://h/d/${Buffer.from(path).toString('hex')}`,
+  link: async () => ({ url: `https://h/d/${Buffer.from(path).toString('hex')}`, id: `link-${path}` }),
 })
 
 async function write(pieces: readonly string[], files: readonly NameableFile[]) {

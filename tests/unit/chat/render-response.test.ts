@@ -8,9 +8,19 @@ const outcome: CallOutcome = {
   status: 'succeeded',
   reason: null,
   logs: '42',
-  images: [{ url: 'https://h/d/x', mime: 'image/png' }],
+  images: [{ url: 'https://h/d/x', mime: 'image/png', linkId: 'link_1' }],
   files: [
-    { id: 'cfile_1', path: 'a.csv', bytes: 1, sha256: 'aa', mime: 'text/csv', isNew: false, modifiedFrom: 'cfile_0', url: 'https://h/d/y' },
+    {
+      id: 'cfile_1',
+      path: 'a.csv',
+      bytes: 1,
+      sha256: 'aa',
+      mime: 'text/csv',
+      isNew: false,
+      modifiedFrom: 'cfile_0',
+      url: 'https://h/d/y',
+      linkId: 'link_2',
+    },
   ],
   lost: [{ what: 'x', reason: 'y' }],
   error: null,
@@ -103,6 +113,7 @@ describe('renderItem', () => {
       error: null,
       lost: [{ what: 'x', reason: 'y' }],
       outputs: [{ 'text/plain': '42' }],
+      images: [{ url: 'https://h/d/x', mime: 'image/png', link_id: 'link_1' }],
       files: [
         {
           id: 'cfile_1',
@@ -111,6 +122,7 @@ describe('renderItem', () => {
           sha256: 'aa',
           mime: 'text/csv',
           url: 'https://h/d/y',
+          link_id: 'link_2',
           is_new: false,
           modified_from: 'cfile_0',
         },

@@ -23,7 +23,7 @@ export const completeUploadRoute = defineRoute({
     const container = await containerOf(call, call.param('container_id'))
     const id = call.param('file_id')
     const file = isId('containerFile', id) ? await deps.table.files.get(caller.tenant, container.id, id) : null
-    if (file === null || file.state === 'deleted') throw fileMissing(id)
+    if (file === null || file.state === 'deleted' || file.state === 'swept') throw fileMissing(id)
     if (file.state === 'stored') return json(200, renderContainerFile(file))
     await checkBytes(deps.objects, file)
     const stored = await deps.table.files.patch(caller.tenant, container.id, id, {
@@ -32,7 +32,7 @@ export const completeUploadRoute = defineRoute({
       createdAt: deps.clock.now(),
     })
     if (stored === null) throw fileMissing(id)
-    await settleVersions(deps.table, stored, deps.clock.now())
+    await settleVersions(deps, stored, deps.clock.now())
     return json(200, renderContainerFile(stored))
   },
 })

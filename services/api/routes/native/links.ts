@@ -1,9 +1,11 @@
 import { ServiceError } from '../../../core/errors.ts'
 import { isId } from '../../../core/ids.ts'
+import type { Link as LinkRow } from '../../../core/link.ts'
 import { hashToken } from '../../../core/links.ts'
+import { containerOf } from '../../access.ts'
 import { redirectTo } from '../../http/redirect.ts'
 import { json } from '../../http/json-response.ts'
-import { defineRoute } from '../../http/route.ts'
+import { defineRoute, type Call } from '../../http/route.ts'
 import { presigner } from '../../render/presign.ts'
 import { deletedSchema } from '../../wire/list.ts'
 
@@ -25,11 +27,19 @@ export const followLinkRoute = defineRoute({
     if (link === null || link.revokedAt !== null || link.expiresAt <= deps.clock.now()) throw linkMissing()
     note('tenant', link.tenant)
     note('link_id', link.id)
-    const container = await deps.table.containers.get(link.tenant, link.containerId)
-    if (container === null || container.deletedAt !== null) throw linkMissing()
+    if (!(await isThere(deps, link))) throw linkMissing()
     return redirectTo(await presigner(deps.objects, publicUrl)(link.target.objectKey, link.target.filename, link.target.mime))
   },
 })
+
+/** Its container, and its file where it shows one, must not have been deleted. */
+async function isThere({ table }: Call['deps'], { tenant, containerId, fileId }: LinkRow): Promise<boolean> {
+  const [container, file] = await Promise.all([
+    table.containers.get(tenant, containerId),
+    fileId === null ? null : table.files.get(tenant, containerId, fileId),
+  ])
+  return container !== null && container.deletedAt === null && (fileId === null || file?.state === 'stored')
+}
 
 export const revokeLinkRoute = defineRoute({
   method: 'delete',
@@ -37,13 +47,20 @@ export const revokeLinkRoute = defineRoute({
   operationId: 'revokeLink',
   tag: 'Links',
   summary: 'Revoke a link',
-  description: 'It answers 404 from then on. A presigned URL that was handed out before lives its few minutes.',
+  description:
+    'It answers 404 from then on. Answers show its id as `link_id`: beside each file and picture of a call, and in `x_cellblock` of a citation. A presigned URL that was handed out before lives its few minutes.',
   answers: { 200: { description: 'It is revoked.', schema: deletedSchema('link.deleted') } },
   refusals: ['link_not_found'],
-  async handle({ deps, caller, param }) {
+  async handle(call) {
+    const { deps, caller, param } = call
     const id = param('link_id')
-    const link = isId('link', id) ? await deps.table.links.revoke(caller.tenant, id, deps.clock.now()) : null
+    const link = isId('link', id) ? await deps.table.links.get(caller.tenant, id) : null
     if (link === null) throw linkMissing()
+    // Who may not see the container may not end its links either.
+    await containerOf(call, link.containerId).catch((cause: unknown) => {
+      throw cause instanceof ServiceError ? linkMissing() : cause
+    })
+    await deps.table.links.revoke(caller.tenant, id, deps.clock.now())
     return json(200, { id, object: 'link.deleted', deleted: true })
   },
 })

@@ -16,8 +16,9 @@ export const deleteContainerFileRoute = defineRoute({
     const { deps, caller } = call
     const container = await containerOf(call, call.param('container_id'))
     const file = await fileOf(call, container.id, call.param('file_id'))
-    await deps.table.files.patch(caller.tenant, container.id, file.id, { state: 'deleted', isCurrent: false })
-    if (file.isCurrent) await deps.table.containers.filesChanged(caller.tenant, container.id, deps.clock.now())
+    const now = deps.clock.now()
+    await deps.table.files.patch(caller.tenant, container.id, file.id, { state: 'deleted', isCurrent: false, endedAt: now })
+    if (file.isCurrent) await deps.table.containers.filesChanged(caller.tenant, container.id, now)
     await deps.objects.delete(file.objectKey)
     return json(200, { id: file.id, object: 'container.file.deleted', deleted: true })
   },

@@ -35,7 +35,11 @@ beforeAll(async () => {
   await finishExecution(api, tenant, execution.id)
   const response = await client.responses.create({ model: 'demo', input: 'x', background: true })
   const target = { objectKey: 'k', filename: 'f', mime: 'text/plain', bytes: 1 }
-  const link = await createLink(api.table.links, { tenant, containerId: container.id, target, publicUrl: api.url }, Date.now())
+  const link = await createLink(
+    api.table.links,
+    { tenant, containerId: container.id, fileId: null, target, publicUrl: api.url, days: 7 },
+    Date.now(),
+  )
   const userFile = await client.files.create({ file: new File(['x'], 'x'), purpose: 'user_data' })
   const upload = await client.uploads.create({ filename: 'x', bytes: 1, mime_type: 'text/plain', purpose: 'user_data' })
   const conversation = await client.conversations.create({ items: [{ role: 'user', content: 'x' }], metadata: { of: 'ann' } })

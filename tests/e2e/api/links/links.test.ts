@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { toFile } from 'openai'
+import { newId } from '../../../../services/core/ids.ts'
 import { hashToken, createLink } from '../../../../services/core/links.ts'
 import { startApi, type TestApi } from '../../../support/start-api.ts'
 
@@ -10,11 +12,19 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-async function makeLink(container = containerId): Promise<{ readonly id: string; readonly url: string }> {
+async function makeLink(
+  container = containerId,
+  days = 7,
+  fileId: string | null = null,
+): Promise<{ readonly id: string; readonly url: string }> {
   const objectKey = `tenants/${api.owner.tenant}/${container}/files/${crypto.randomUUID()}`
   await api.objects.put(objectKey, Buffer.from('bytes'), { contentType: 'text/plain' })
   const target = { objectKey, filename: 'a.txt', mime: 'text/plain', bytes: 5 }
-  return createLink(api.table.links, { tenant: api.owner.tenant, containerId: container, target, publicUrl: api.url }, Date.now())
+  return createLink(
+    api.table.links,
+    { tenant: api.owner.tenant, containerId: container, fileId, target, publicUrl: api.url, days },
+    api.now(),
+  )
 }
 const statusOf = async (url: string): Promise<number> => (await fetch(url, { redirect: 'manual' })).status
 
@@ -43,6 +53,7 @@ it('ends with its time and with its container', async () => {
     v: 1 as const,
     tenant: api.owner.tenant,
     containerId,
+    fileId: null,
     target: { objectKey: 'k', filename: 'a', mime: 'text/plain', bytes: 1 },
     createdAt: now - 2,
     revokedAt: null,
@@ -64,4 +75,64 @@ it('answers a wrong token as JSON', async () => {
     'application/json',
     { error: { code: 'link_not_found' } },
   ])
+})
+
+it('works for as long as it was made for, and not a moment longer', async () => {
+  const { url } = await makeLink(containerId, 2)
+  api.skew = 86_400_000
+  const answer = await fetch(url, { redirect: 'manual' })
+  expect(await (await fetch(answer.headers.get('location') ?? '')).text()).toBe('bytes')
+  api.skew = 2 * 86_400_000 + 60_000
+  expect(await statusOf(url)).toBe(404)
+  api.skew = 0
+})
+
+it('is revoked only by a key that sees its container', async () => {
+  const tenant = newId('tenant')
+  const [anna, ben] = [await api.newKey({ tenant, subject: 'anna' }), await api.newKey({ tenant, subject: 'ben' })]
+  const { id: container } = await api.openai(anna).containers.create({ name: 'hers' })
+  const target = { objectKey: 'k', filename: 'a', mime: 'text/plain', bytes: 1 }
+  const link = await createLink(
+    api.table.links,
+    { tenant, containerId: container, fileId: null, target, publicUrl: api.url, days: 1 },
+    Date.now(),
+  )
+  const revoke = async (key: typeof anna) => {
+    const answer = await api.fetch(`/v1/links/${link.id}`, { method: 'DELETE', key })
+    return [answer.status, ((await answer.json()) as { error?: { code: string } }).error?.code]
+  }
+  expect(await revoke(ben)).toEqual([404, 'link_not_found'])
+  expect(await statusOf(link.url)).toBe(302)
+  expect(await revoke(anna)).toEqual([200, undefined])
+  expect(await statusOf(link.url)).toBe(404)
+})
+
+it('of a file is listed, and all of them are revoked together', async () => {
+  const file = await api.openai().containers.files.create(containerId, { file: await toFile(Buffer.from('x'), 'a.txt') })
+  const other = await makeLink()
+  const links = [await makeLink(containerId, 1, file.id), await makeLink(containerId, 3, file.id)]
+  const path = `/v1/containers/${containerId}/files/${file.id}/links`
+  expect((await api.fetch(path, { key: api.stranger })).status).toBe(404)
+  expect((await api.fetch(path, { method: 'DELETE', key: api.stranger })).status).toBe(404)
+  const list = (await (await api.fetch(path)).json()) as { readonly data: readonly object[] }
+  expect(list.data).toMatchObject(links.map(({ id }) => ({ id, object: 'link', file_id: file.id, filename: 'a.txt', revoked_at: null })))
+  expect(JSON.stringify(list)).not.toContain('/d/')
+  expect(await (await api.fetch(path, { method: 'DELETE' })).json()).toEqual({ object: 'link.list.deleted', deleted: true, revoked: 2 })
+  expect(await Promise.all([...links, other].map(({ url }) => statusOf(url)))).toEqual([404, 404, 302])
+})
+
+it('to a file that is deleted answers like one that never was', async () => {
+  const file = await api.openai().containers.files.create(containerId, { file: await toFile(Buffer.from('x'), 'gone.txt') })
+  const { url } = await makeLink(containerId, 1, file.id)
+  expect(await statusOf(url)).toBe(302)
+  await api.openai().containers.files.delete(file.id, { container_id: containerId })
+  expect(await statusOf(url)).toBe(404)
+})
+
+it('is named by id, never by its address, in what is logged', async () => {
+  const { id, url } = await makeLink()
+  await fetch(url, { redirect: 'manual' })
+  const token = url.slice(url.lastIndexOf('/') + 1)
+  expect(api.events).toContainEqual(expect.objectContaining({ route: 'followLink', link_id: id }))
+  expect(JSON.stringify(api.events)).not.toContain(token)
 })
