@@ -233,12 +233,12 @@ function leasedRows<Row extends LeasedRow>(
           const row = await created()
           const fences = new Map<string, number>()
           let holder: { expiresAt: number } | null = null
-          let [now, fence] = [T0, 0]
+          let [now, fence, takes] = [T0, 0, 0]
           for (const { worker: who, verb, wait } of steps) {
             now += wait
             if (verb === 'take') {
               const isFree = holder === null || holder.expiresAt <= now
-              const answer = await store().take(row.tenant, row.id, leaseOf(who, now))
+              const answer = await store().take(row.tenant, row.id, leaseOf(`${who}/${(takes += 1)}`, now))
               expect(answer.kind).toBe(isFree ? 'taken' : 'busy')
               if (isFree) {
                 fence += 1
