@@ -12,12 +12,6 @@ import type { NetworkStack } from './stacks/network-stack.ts'
 /** Lambda sets the Region itself and refuses to have it set. */
 type Set<Env> = Omit<Env, 'AWS_REGION'>
 
-/** Whose pages may call. */
-export interface EdgeEnv {
-  /** Comma-separated; may be empty. */
-  readonly CORS_ORIGINS: string
-}
-
 /** What every function is told about the data it works on. */
 export function storageEnvironment(config: Config, data: DataStack) {
   const queueUrl = (name: QueueName) => data.queues[name].queue.queueUrl
@@ -54,7 +48,7 @@ export const apiEnvironment = (config: Config, storage: StorageEnvironment, orig
     MAX_OPEN_STREAMS: String(config.api.maxOpenStreams),
     CORS_ORIGINS: config.api.corsOrigins.join(','),
     MODEL_NAMES: config.models.list.length === 0 ? 'demo' : config.models.list.map(({ name }) => name).join(','),
-  }) satisfies Set<ApiEnv> & OriginEnv & EdgeEnv
+  }) satisfies Set<ApiEnv> & OriginEnv
 
 export const chatEnvironment = (config: Config, storage: StorageEnvironment, data: DataStack) =>
   ({

@@ -3,6 +3,7 @@ import type { ApiDeps, ApiPorts } from './deps.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { mountRoute } from './http/mount-route.ts'
 import { createStreamSlots } from './http/stream-slots.ts'
+import { allowOrigins } from './middleware/allow-origins.ts'
 import { handleErrors } from './middleware/errors.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
 import { wideEvent, type ApiHono } from './middleware/wide-event.ts'
@@ -15,6 +16,7 @@ export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
   const app = new OpenAPIHono<ApiHono>()
   app.use('*', wideEvent(deps))
   app.use('*', securityHeaders)
+  if (deps.config.corsOrigins.length > 0) app.use('*', allowOrigins(deps.config.corsOrigins))
   const authenticate = createAuthenticator(deps.table.tenants, deps.clock, deps.config.keyCacheMs)
   for (const route of ROUTES) mountRoute(app, deps, authenticate, route)
   mountDocs(app, deps.config)

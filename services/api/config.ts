@@ -2,7 +2,21 @@ import { z } from 'zod'
 import { LIMITS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
 
+/** The names in a comma-separated list. */
+function namesIn(list: string): readonly string[] {
+  return list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1')
+
+/** Origins, comma-separated. */
+export const originList = z
+  .string()
+  .transform((list) => namesIn(list))
+  .pipe(z.array(z.string().regex(/^https?:\/\/[^/*\s]+$/, 'must be origins such as https://app.example.com, separated by commas')).readonly())
 
 /** What the HTTP edge wants to know of its surroundings. */
 export const ApiConfig = z.object({
@@ -29,6 +43,8 @@ export const ApiConfig = z.object({
     .default(LIMITS.maxResponseSeconds + 30),
   /** Event streams that this process holds open at once. */
   maxOpenStreams: z.number().int().positive().default(LIMITS.maxOpenStreams),
+  /** Origins whose pages may call from a browser, such as `https://app.example.com`. */
+  corsOrigins: z.array(z.string()).readonly().default([]),
 })
 export type ApiConfig = z.infer<typeof ApiConfig>
 
@@ -48,6 +64,7 @@ export const ApiEnv = z.object({
   PUBLIC_URL: z.string().optional(),
   TRUST_PROXY: flag.optional(),
   MAX_OPEN_STREAMS: z.coerce.number().int().positive().optional(),
+  CORS_ORIGINS: originList.optional(),
 })
 export type ApiEnv = z.input<typeof ApiEnv>
 
@@ -81,12 +98,7 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
       trustProxy: parsed.TRUST_PROXY ?? false,
       maxHoldSeconds: LAMBDA_HOLD_SECONDS,
       maxOpenStreams: parsed.MAX_OPEN_STREAMS,
+      corsOrigins: parsed.CORS_ORIGINS,
     }),
   }
 }
-
-const namesIn = (list: string): readonly string[] =>
-  list
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { LIMITS } from '../core/limits.ts'
+import { originList } from '../api/config.ts'
 
 const wholeNumber = (least: number, most: number) =>
   z
@@ -23,6 +24,7 @@ const LocalEnv = z.object({
   CELLBLOCK_PUBLIC_URL: z.url('must be a whole address, such as https://code.example.org').optional(),
   CELLBLOCK_LOG: oneOf(['silent', 'events']).default('silent'),
   MAX_OPEN_STREAMS: wholeNumber(1, 100_000).default(LIMITS.maxOpenStreams),
+  CORS_ORIGINS: originList.default([]),
   SANDBOX_DRIVER: oneOf(['docker', 'fargate']).default('docker'),
   SANDBOX_DOCKER_RUNTIME: z.string().optional(),
   /** Python modules that a warm sandbox has imported, such as `numpy,pandas`, or `none`. */
@@ -49,6 +51,8 @@ export interface LocalConfig {
   readonly log: 'silent' | 'events'
   /** Event streams that may be open at once. */
   readonly maxOpenStreams: number
+  /** Origins whose pages may call the API from a browser. */
+  readonly corsOrigins: readonly string[]
   readonly dockerRuntime: string | null
   /** Python modules that a warm sandbox has imported; null leaves them to the image. */
   readonly preload: readonly string[] | null
@@ -84,6 +88,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     publicUrl: values.CELLBLOCK_PUBLIC_URL ?? null,
     log: values.CELLBLOCK_LOG,
     maxOpenStreams: values.MAX_OPEN_STREAMS,
+    corsOrigins: values.CORS_ORIGINS,
     dockerRuntime: values.SANDBOX_DOCKER_RUNTIME ?? null,
     preload: values.SANDBOX_PRELOAD === undefined ? null : preloadOf(values.SANDBOX_PRELOAD),
     transport: values.SANDBOX_TRANSPORT,

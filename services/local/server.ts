@@ -155,7 +155,7 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
     toolTypes: typesOf(tools),
     readiness: () =>
       checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check(), driver: () => driver.check() }),
-    config: ApiConfig.parse({ publicUrl: config.publicUrl, maxOpenStreams: config.maxOpenStreams }),
+    config: ApiConfig.parse({ publicUrl: config.publicUrl, maxOpenStreams: config.maxOpenStreams, corsOrigins: config.corsOrigins }),
   })
   const server = await listen({ app, s3: emulators.s3.handler, host: config.host, port: config.port })
   cleanups.push(() => server.stop())
