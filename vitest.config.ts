@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 /** Suites that start sandboxes: few at a time, because each costs a core while it starts. */
-const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos'] as const
+const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos', 'aws'] as const
 /** Suites that need no Docker engine. */
 const WITHOUT_SANDBOXES = ['unit', 'infra'] as const
 

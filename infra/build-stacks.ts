@@ -16,13 +16,22 @@ export interface Stacks {
   readonly operations: OperationsStack
 }
 
-/** The whole deployment. `imageTag` is the content hash of the sandbox image, for when the configuration names none; `toolTypes` are what its tools are named by. It asks no account anything: the same stacks come out on every machine. */
-export function buildStacks(app: App, config: Config, imageTag: string, toolTypes: readonly string[] = []): Stacks {
+/**
+ * The whole deployment. `imageTag` is the content hash of the sandbox image, for when the configuration names none; `toolTypes` are what its
+ * tools are named by. With `removesData` the data goes with its stack. It asks no account anything: the same stacks come out on every machine.
+ */
+export function buildStacks(
+  app: App,
+  config: Config,
+  imageTag: string,
+  { toolTypes = [], removesData = false }: { readonly toolTypes?: readonly string[]; readonly removesData?: boolean } = {},
+): Stacks {
   const stack = (part: string) => `Cellblock-${config.stage}-${part}`
   const data = new DataStack(app, stack('Data'), {
     config,
+    removesData,
     description: 'Cellblock: table, objects, queues and secrets (kept)',
-    terminationProtection: true,
+    terminationProtection: !removesData,
   })
   const image = new ImageStack(app, stack('Image'), { stage: config.stage, description: 'Cellblock: where the sandbox image lies' })
   const network = new NetworkStack(app, stack('Network'), {

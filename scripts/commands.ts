@@ -35,6 +35,9 @@ export const COMMANDS = {
   doctor: { needs: [], entry: ['scripts/doctor/main.ts'] },
   cost: { needs: ['dependencies'], entry: ['scripts/operate/cost.ts'] },
   'pool-size': { needs: ['dependencies'], entry: ['scripts/operate/pool-size.ts'] },
+  deploy: { needs: SANDBOX, entry: ['scripts/deploy.ts'], isVerbose: true },
+  destroy: { needs: ['dependencies'], entry: ['scripts/destroy.ts'], isVerbose: true },
+  'test:aws': { needs: SANDBOX, entry: ['scripts/test.ts', '--project', 'aws'], isVerbose: true },
   synth: { needs: ['dependencies'], entry: ['node_modules/aws-cdk/bin/cdk', 'synth', '--quiet'] },
   'example:quickstart': { needs: ['dependencies'], entry: ['examples/quickstart/main.ts'] },
 } as const satisfies Record<string, Command>

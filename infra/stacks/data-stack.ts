@@ -1,4 +1,5 @@
-import { Stack, type StackProps } from 'aws-cdk-lib'
+import { CfnOutput, CfnResource, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
@@ -15,6 +16,8 @@ import { ObjectBucket } from '../constructs/object-bucket.ts'
 
 export interface DataStackProps extends StackProps {
   readonly config: Config
+  /** Takes off what keeps the data when the stack goes. */
+  readonly removesData: boolean
 }
 
 /** Everything that outlives a deployment. Removing the stack keeps table, objects, logs, keys and model keys; queues hold nudges only and go. */
@@ -27,7 +30,7 @@ export class DataStack extends Stack {
   readonly modelsSecret: Secret
   readonly modelsSecretName: string
 
-  constructor(scope: Construct, id: string, { config, ...props }: DataStackProps) {
+  constructor(scope: Construct, id: string, { config, removesData, ...props }: DataStackProps) {
     super(scope, id, props)
     this.key = createEncryptionKey(this, config.stage)
     this.table = new JobTable(this, 'Table', { key: this.key, backupDays: config.retention.backupDays }).table
@@ -44,5 +47,14 @@ export class DataStack extends Stack {
     this.queues = Object.fromEntries(queues) as Record<QueueName, JobQueue>
     this.modelsSecretName = config.models.secretName ?? `cellblock/${config.stage}/models`
     this.modelsSecret = createModelsSecret(this, this.modelsSecretName, this.key)
+    const outputs = { TableName: this.table.tableName, ObjectBucket: this.bucket.bucketName, AccessLogBucket: this.accessLogs.bucketName }
+    for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })
+    if (removesData) this.giveUpData()
+  }
+
+  private giveUpData(): void {
+    for (const child of this.node.findAll()) if (child instanceof CfnResource) child.applyRemovalPolicy(RemovalPolicy.DESTROY)
+    const table = this.table.node.defaultChild as CfnTable
+    table.deletionProtectionEnabled = false
   }
 }

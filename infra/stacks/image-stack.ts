@@ -1,4 +1,4 @@
-import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
 import { Repository, RepositoryEncryption, TagMutability } from 'aws-cdk-lib/aws-ecr'
 import type { Construct } from 'constructs'
 
@@ -21,5 +21,6 @@ export class ImageStack extends Stack {
       removalPolicy: RemovalPolicy.DESTROY,
       emptyOnDelete: true,
     })
+    new CfnOutput(this, 'RepositoryUri', { value: this.repository.repositoryUri })
   }
 }

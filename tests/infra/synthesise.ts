@@ -30,7 +30,7 @@ export function buildApp(
   })
   return {
     app,
-    stacks: buildStacks(app, readConfig({ ...(context.cellblock as object), stage: 'prod', ...changes }), '0123456789ab', toolTypes),
+    stacks: buildStacks(app, readConfig({ ...(context.cellblock as object), stage: 'prod', ...changes }), '0123456789ab', { toolTypes }),
   }
 }
 

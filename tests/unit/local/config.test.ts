@@ -10,6 +10,7 @@ it.for([
   [{ CELLBLOCK_LOG: 'loud' }, 'CELLBLOCK_LOG must be one of silent, events.'],
   [{ CELLBLOCK_PUBLIC_URL: 'here' }, 'CELLBLOCK_PUBLIC_URL must be a whole address, such as https://code.example.org.'],
   [{ SANDBOX_DRIVER: 'magic' }, 'SANDBOX_DRIVER must be one of docker, fargate.'],
+  [{ CORS_ORIGINS: 'https://a.example, https://*' }, 'CORS_ORIGINS.1 must be origins such as https://app.example.com, separated by commas.'],
   [{ PORT: 'x', CELLBLOCK_POOL: 'y' }, 'PORT must be a whole number from 0 to 65535. CELLBLOCK_POOL must be a whole number from 0 to 50.'],
 ] as const)('says of %o what it must be', ([env, sentence]) => {
   expect(() => readLocalConfig([], env)).toThrow(new ConfigError(sentence))
@@ -17,4 +18,10 @@ it.for([
 
 it('takes an empty variable for none', () => {
   expect(readLocalConfig([], { PORT: '', MAX_OPEN_STREAMS: '' })).toMatchObject({ port: 8787, maxOpenStreams: 1_000 })
+})
+
+it('reads the origins of pages as a list', () => {
+  const { corsOrigins } = readLocalConfig([], { CORS_ORIGINS: 'https://a.example, http://localhost:3000' })
+  expect(corsOrigins).toEqual(['https://a.example', 'http://localhost:3000'])
+  expect(readLocalConfig([], {}).corsOrigins).toEqual([])
 })

@@ -1,0 +1,53 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { SetupError } from '../setup/progress.ts'
+import { stackName, type Deployment, type Part } from './deployment.ts'
+
+/** The Region that the SDK finds, with credentials that exist. Throws a SetupError that says what to set. */
+export async function findAccount({
+  sdk,
+}: Pick<Deployment, 'sdk'>): Promise<{ readonly region: string; readonly isBootstrapped: boolean }> {
+  const client = new CloudFormationClient(sdk)
+  const region = await client.config.region().catch(() => {
+    throw new SetupError('No AWS Region is set. Set AWS_REGION, for example AWS_REGION=eu-west-1, and run the command again.')
+  })
+  await client.config.credentials().catch(() => {
+    throw new SetupError(
+      'No AWS credentials were found. Run `aws configure sso` or set AWS_PROFILE (or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY), and run the command again.',
+    )
+  })
+  try {
+    return { region, isBootstrapped: (await readOutputs(client, 'CDKToolkit')) !== null }
+  } catch (error) {
+    throw explainRefusal(error, region)
+  }
+}
+
+/** What a stack hands out, by the name of the output; null when there is no such stack. */
+export const outputsOf = (deployment: Deployment, part: Part): Promise<Readonly<Record<string, string>> | null> =>
+  readOutputs(new CloudFormationClient(deployment.sdk), stackName(deployment, part))
+
+async function readOutputs(client: CloudFormationClient, name: string): Promise<Readonly<Record<string, string>> | null> {
+  try {
+    const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: name }))
+    return Object.fromEntries((Stacks[0]?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]))
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+/** CloudFormation answers so for a stack that is not there. */
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'ValidationError' && /does not exist/.test(error.message)
+
+function explainRefusal(error: unknown, region: string): SetupError {
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  const advice = /Expired/.test(name)
+    ? 'The credentials have expired: log in again'
+    : /InvalidClientTokenId|UnrecognizedClient|SignatureDoesNotMatch/.test(name)
+      ? 'AWS does not know these credentials, or the Region is not enabled in the account: check AWS_PROFILE and AWS_REGION'
+      : /AccessDenied|NotAuthorized/.test(name)
+        ? 'These credentials may not look at CloudFormation: use those of an administrator of the account'
+        : 'AWS did not answer as it should: check the network'
+  return new SetupError(`${advice}, and run the command again. (${region}: ${message})`)
+}

@@ -1,0 +1,64 @@
+import { ECRClient, GetAuthorizationTokenCommand, DescribeImagesCommand } from '@aws-sdk/client-ecr'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { explainFailure, runCommand } from '../setup/command.ts'
+import { SetupError } from '../setup/progress.ts'
+import type { Deployment } from './deployment.ts'
+
+/** Docker's names of the two processors that Fargate has. */
+const DOCKER_ARCHITECTURES = { X86_64: 'amd64', ARM64: 'arm64' } as const
+
+/**
+ * Puts the local image into the repository under its tag, unless it is there: a tag is a hash of the content and never changes its image.
+ * Throws a SetupError when the image is built for another processor than the sandboxes run on.
+ */
+export async function pushImage(deployment: Deployment, local: string, repository: string): Promise<void> {
+  const tag = local.slice(local.lastIndexOf(':') + 1)
+  const remote = `${repository}:${tag}`
+  await checkArchitecture(deployment, local)
+  const ecr = new ECRClient(deployment.sdk)
+  const repositoryName = repository.slice(repository.indexOf('/') + 1)
+  const present = await ecr
+    .send(new DescribeImagesCommand({ repositoryName, imageIds: [{ imageTag: tag }] }))
+    .then(({ imageDetails = [] }) => imageDetails.length > 0)
+    .catch((error: unknown) => {
+      if (error instanceof Error && error.name === 'ImageNotFoundException') return false
+      throw error
+    })
+  if (present) return deployment.say(`image ${tag} is in the repository`)
+
+  const { authorizationData = [] } = await ecr.send(new GetAuthorizationTokenCommand({}))
+  const password = Buffer.from(authorizationData[0]?.authorizationToken ?? '', 'base64')
+    .toString()
+    .replace(/^AWS:/, '')
+  await logIn(deployment, repository.slice(0, repository.indexOf('/')), password)
+  deployment.say(`pushing ${remote}`)
+  for (const args of [
+    ['tag', local, remote],
+    ['push', '--quiet', remote],
+  ]) {
+    const result = await runCommand('docker', args, { env: deployment.env })
+    if (result.code !== 0)
+      throw explainFailure('The sandbox image could not be pushed: the reason is above. Run the command again.', result)
+  }
+}
+
+async function checkArchitecture({ config, env }: Deployment, local: string): Promise<void> {
+  const wanted = DOCKER_ARCHITECTURES[config.sandboxes.architecture]
+  const { stdout } = await runCommand('docker', ['image', 'inspect', '--format', '{{.Architecture}}', local], { env })
+  const built = stdout.trim()
+  if (built !== wanted)
+    throw new SetupError(
+      `The sandbox image is built for ${built}, and cdk.json asks for ${config.sandboxes.architecture} (${wanted}). Set sandboxes.architecture to the one of this machine, or deploy from a machine with ${wanted}.`,
+    )
+}
+
+/** The password goes over standard input: arguments can be seen by everybody on the machine. */
+async function logIn({ env }: Deployment, registry: string, password: string): Promise<void> {
+  const child = spawn('docker', ['login', '--username', 'AWS', '--password-stdin', registry], { env, stdio: ['pipe', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  child.stdin.end(password)
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code !== 0) throw new SetupError(`${said.trim()}\n\nDocker could not log in to ${registry}. Check that it can be reached.`)
+}

@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Sandbox } from '../../services/core/sandbox.ts'
+import type { NativeClient } from '../support/native-client.ts'
+import { openAccount, type Account } from './support/emulated-account.ts'
+
+const run = promisify(execFile)
+const QUICKSTART = join(import.meta.dirname, '../../examples/quickstart/main.ts')
+const PNG = '89504e470d0a1a0a'
+
+let account: Account
+let acme: { readonly apiKey: string; readonly native: NativeClient }
+let session: string
+beforeAll(async () => {
+  account = await openAccount(inject('sandboxImage'))
+  await account.deploy({ warm: 0 })
+  acme = await account.createTenant('acme')
+  session = await acme.native.createContainer('session')
+}, 300_000)
+afterAll(() => account.stop(), 60_000)
+
+const sandboxes = async (): Promise<readonly Sandbox[]> => account.table().sandboxes.all()
+const sandboxOf = async (containerId: string): Promise<Sandbox> => {
+  const found = (await sandboxes()).find(({ claimedBy }) => claimedBy?.containerId === containerId)
+  if (found === undefined) throw new Error(`No sandbox holds ${containerId}`)
+  return found
+}
+/** The engine's container behind a sandbox: the task has its address. */
+async function engineContainer({ address }: Sandbox): Promise<string> {
+  const { stdout } = await run('docker', ['ps', '--filter', 'name=ministack-ecs-', '--format', '{{.ID}}'])
+  for (const id of stdout.split('\n').filter(Boolean)) {
+    const { stdout: ip } = await run('docker', ['inspect', '--format', '{{.NetworkSettings.IPAddress}}', id])
+    if (address?.kind === 'tcp' && ip.trim() === address.host) return id
+  }
+  throw new Error('No container has the address of the sandbox')
+}
+
+describe('a deployed service with nothing warm', () => {
+  it('answers the quickstart: distribution, API, queues, chat, run, place, a real task, links', { timeout: 180_000 }, async () => {
+    const out = await mkdtemp(join(tmpdir(), 'cellblock-quickstart-'))
+    const env = {
+      ...process.env,
+      CELLBLOCK_URL: account.url(),
+      CELLBLOCK_API_KEY: acme.apiKey,
+      CELLBLOCK_MODEL: 'demo',
+      QUICKSTART_OUT: out,
+    }
+    try {
+      const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', QUICKSTART], { env })
+      expect(stdout).toContain('Best month: 2024-01 with 10,255 euros of 80,164')
+      expect((await readdir(out)).toSorted()).toEqual(['notebook.ipynb', 'revenue.png'])
+      expect((await readFile(join(out, 'revenue.png'))).toString('hex', 0, 8)).toBe(PNG)
+      // The link in the answer names the distribution, and leads to signed bytes.
+      const link = /https:\/\/[a-z0-9]+\.cloudfront\.net(\/d\/[\w-]+)/.exec(stdout)?.[1] ?? '/none'
+      expect(Buffer.from(await (await fetch(account.url() + link)).arrayBuffer()).toString('hex', 0, 8)).toBe(PNG)
+    } finally {
+      await rm(out, { recursive: true, force: true })
+    }
+    const started = await sandboxes()
+    expect(started).toMatchObject([{ state: 'claimed', address: { kind: 'tcp' }, answeredAt: expect.any(Number) }])
+  })
+
+  it('streams a response to the openai client', { timeout: 120_000 }, async () => {
+    const client = new OpenAI({ baseURL: `${account.url()}/v1`, apiKey: acme.apiKey })
+    const input = 'Compute.\n\n```python\nprint(6 * 7)\n```'
+    const types: string[] = []
+    let text = ''
+    for await (const event of await client.responses.create({
+      model: 'demo',
+      input,
+      stream: true,
+      tools: [{ type: 'code_interpreter', container: session }],
+    })) {
+      types.push(event.type)
+      if (event.type === 'response.output_text.delta') text += event.delta
+    }
+    expect(types.at(0)).toBe('response.created')
+    expect(types.at(-1)).toBe('response.completed')
+    expect(text).toContain('42')
+  })
+
+  it('keeps variables between calls, in the same task', { timeout: 60_000 }, async () => {
+    await acme.native.run(session, 'kept = "from before"')
+    const before = await sandboxOf(session)
+    expect((await acme.native.run(session, 'print(kept)')).stdout).toBe('from before\n')
+    expect((await sandboxOf(session)).id).toBe(before.id)
+  })
+
+  it('shows nobody the way around the distribution', async () => {
+    const answer = await fetch(`${account.sdk.endpoint}/v1/models`, { headers: { authorization: `Bearer ${acme.apiKey}` } })
+    expect(answer.ok).toBe(false)
+  })
+})
+
+describe('an upgrade in place, over live data', () => {
+  it(
+    'lets a cell that runs finish, keeps variables, fills the pool and drains what the old version left',
+    { timeout: 240_000 },
+    async () => {
+      const { native } = acme
+      const long = await native.run(
+        session,
+        'import time\nfor i in range(30):\n    print(i, flush=True)\n    time.sleep(1)\nprint(kept)',
+        0,
+      )
+      await expect.poll(async () => (await native.json<{ status: string }>('GET', `/v1/executions/${long.id}`)).status).toBe('running')
+      const old = (await sandboxes())[0]?.image ?? ''
+
+      await account.deploy({ warm: 1, imageTag: 'next' })
+      const ended = await native.ended(long.id)
+      expect([ended.status, ended.stdout.trim().split('\n').at(-1)]).toEqual(['succeeded', 'from before'])
+
+      const warm = async () => (await account.table().sandboxes.ready('1g', 10)).filter(({ readyAt }) => readyAt !== null)
+      await expect.poll(async () => (await warm()).map(({ image }) => image), { timeout: 120_000, interval: 1_000 }).toHaveLength(1)
+      const [pooled] = await warm()
+      expect(pooled?.image).toMatch(/:next$/)
+      expect(pooled?.image).not.toBe(old)
+
+      const fresh = await native.createContainer('warm')
+      expect((await native.run(fresh, 'print("claimed")')).stdout).toBe('claimed\n')
+      expect((await sandboxOf(fresh)).id).toBe(pooled?.id)
+    },
+  )
+})
+
+describe('a task that dies', () => {
+  it('ends its execution with a reason, and the next call works', { timeout: 240_000 }, async () => {
+    const { native } = acme
+    const running = await native.run(session, 'import time\nprint("begun", flush=True)\ntime.sleep(120)', 0)
+    await expect.poll(async () => (await native.json<{ status: string }>('GET', `/v1/executions/${running.id}`)).status).toBe('running')
+    await run('docker', ['kill', await engineContainer(await sandboxOf(session))])
+    const ended = await native.ended(running.id)
+    expect([ended.status, ended.reason]).toEqual(['failed', 'sandbox_lost'])
+    const next = await native.run(session, 'print("again")')
+    expect(next.stdout).toBe('again\n')
+    expect(next.lost).toEqual([expect.objectContaining({ what: 'variables' })])
+  })
+})
+
+describe('removing it', () => {
+  it('leaves the data and nothing that runs; then, when told so, nothing at all', { timeout: 240_000 }, async () => {
+    await account.destroy({ removesData: false })
+    const { stdout } = await run('docker', ['ps', '--quiet', '--filter', 'name=ministack-ecs-'])
+    expect(stdout).toBe('')
+    expect((await account.table().tenants.list()).map(({ name }) => name)).toEqual(['acme'])
+    expect(await leftInAccount(account)).toEqual(['Cellblock-emulated-Data'])
+
+    await account.destroy({ removesData: true })
+    expect(await leftInAccount(account)).toEqual([])
+    await expect(account.table().tenants.list()).rejects.toThrow()
+  })
+})
+
+/** Stacks that are not the CDK's own. */
+async function leftInAccount({ sdk }: Account): Promise<string[]> {
+  const { CloudFormationClient, paginateDescribeStacks } = await import('@aws-sdk/client-cloudformation')
+  const names: string[] = []
+  for await (const page of paginateDescribeStacks({ client: new CloudFormationClient(sdk) }, {}))
+    for (const { StackName = '', StackStatus } of page.Stacks ?? [])
+      if (StackName !== 'CDKToolkit' && StackStatus !== 'DELETE_COMPLETE') names.push(StackName)
+  return names
+}
