@@ -16,7 +16,9 @@ const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 
 export const originList = z
   .string()
   .transform((list) => namesIn(list))
-  .pipe(z.array(z.string().regex(/^https?:\/\/[^/*\s]+$/, 'must be origins such as https://app.example.com, separated by commas')).readonly())
+  .pipe(
+    z.array(z.string().regex(/^https?:\/\/[^/*\s]+$/, 'must be origins such as https://app.example.com, separated by commas')).readonly(),
+  )
 
 /** What the HTTP edge wants to know of its surroundings. */
 export const ApiConfig = z.object({

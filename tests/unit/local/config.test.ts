@@ -10,7 +10,10 @@ it.for([
   [{ CELLBLOCK_LOG: 'loud' }, 'CELLBLOCK_LOG must be one of silent, events.'],
   [{ CELLBLOCK_PUBLIC_URL: 'here' }, 'CELLBLOCK_PUBLIC_URL must be a whole address, such as https://code.example.org.'],
   [{ SANDBOX_DRIVER: 'magic' }, 'SANDBOX_DRIVER must be one of docker, fargate.'],
-  [{ CORS_ORIGINS: 'https://a.example, https://*' }, 'CORS_ORIGINS.1 must be origins such as https://app.example.com, separated by commas.'],
+  [
+    { CORS_ORIGINS: 'https://a.example, https://*' },
+    'CORS_ORIGINS.1 must be origins such as https://app.example.com, separated by commas.',
+  ],
   [{ PORT: 'x', CELLBLOCK_POOL: 'y' }, 'PORT must be a whole number from 0 to 65535. CELLBLOCK_POOL must be a whole number from 0 to 50.'],
 ] as const)('says of %o what it must be', ([env, sentence]) => {
   expect(() => readLocalConfig([], env)).toThrow(new ConfigError(sentence))
