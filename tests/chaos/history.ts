@@ -76,3 +76,9 @@ export function createHistory(): History {
   const entries: Entry[] = []
   return { entries, add: (entry) => void entries.push(entry) }
 }
+
+/** How a job ended, by the table's account; null when it has not. */
+export function hasEndedIn({ entries }: Pick<History, 'entries'>, execution: string): string | null {
+  const end = entries.findLast((entry) => entry.type === 'row' && entry.row.id === execution)
+  return end?.type === 'row' && end.row.endedAt !== null ? end.row.status : null
+}

@@ -36,8 +36,14 @@ export async function startStand(): Promise<Stand> {
   return { world, healthy, ahead, clock, used: [] }
 }
 
-/** A container in this setting, and the job that is to be worked on. */
-export async function prepare({ world, healthy, ahead, clock }: Stand, setting: Setting): Promise<{ container: Container; job: Job }> {
+export interface Prepared {
+  readonly container: Container
+  /** The job that is to be worked on. A container that falls asleep gets it afterwards: nothing that waits may sleep. */
+  accept(): Promise<Job>
+}
+
+/** A container in this setting. */
+export async function prepare({ world, healthy, ahead, clock }: Stand, setting: Setting): Promise<Prepared> {
   const container = await world.newContainer()
   if (setting === 'warm') await warm(world, healthy, clock.now())
   if (setting !== 'cold' && setting !== 'warm') {
@@ -51,7 +57,7 @@ export async function prepare({ world, healthy, ahead, clock }: Stand, setting: 
     await deliverAll(world, healthy)
   }
   if (setting === 'falling_asleep') await askToSleep(world, container)
-  return { container, job: await world.accept(container, { now: clock.now() }) }
+  return { container, accept: () => world.accept(container, { now: clock.now() }) }
 }
 
 async function warm(world: World, { placing }: Worker, now: number): Promise<void> {
@@ -69,23 +75,26 @@ async function askToSleep(world: World, { tenant, id }: Container): Promise<void
 /** One job whose worker dies at its nth call; false when it made fewer calls than that. */
 async function die(stand: Stand, setting: Setting, at: number, when: 'before' | 'after', points: Set<string>): Promise<boolean> {
   const { world, healthy, ahead, clock, used } = stand
-  const { container, job } = await prepare(stand, setting)
+  const { container, accept } = await prepare(stand, setting)
+  const early = setting === 'falling_asleep' ? null : await accept()
   const name = `victim-${setting}-${when}-${at}`
   const victim = mortal(world.byHand, at, when, (verb) => {
     points.add(`${setting}: ${verb}`)
     world.history.add({ type: 'killed', worker: name, at: verb })
   })
   const worker = createWorker({ name, ports: victim.ports, history: world.history, clock })
-  while (!victim.isDead && !(await world.hasEnded(job))) {
-    const letter = world.courier.take()
-    if (letter === undefined) {
-      ahead.ms += LEASE_MS
-      await worker.reconcile().catch(ignoreDeath)
-      continue
+  const work = async (): Promise<void> => {
+    for (let letter = world.courier.take(); letter !== undefined && !victim.isDead; letter = world.courier.take()) {
+      await Promise.race([worker.handle(letter).catch(ignoreDeath), victim.death])
+      // The queue hides a message that nobody deleted, and gives it out again.
+      if (victim.isDead) return void world.courier.letters.push(letter)
     }
-    await Promise.race([worker.handle(letter).catch(ignoreDeath), victim.death])
-    // The queue hides a message that nobody deleted, and gives it out again.
-    if (victim.isDead) world.courier.letters.push(letter)
+  }
+  await work()
+  const job = early ?? (await accept())
+  for (await work(); !victim.isDead && !(await world.hasEnded(job)); await work()) {
+    ahead.ms += LEASE_MS
+    await worker.reconcile().catch(ignoreDeath)
   }
   if (victim.isDead) ahead.ms += LEASE_MS + 1_000
   await settle(world, healthy, ahead, [job])

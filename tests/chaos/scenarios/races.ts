@@ -53,7 +53,8 @@ async function race(world: World, number: number): Promise<{ readonly isHeld: bo
   const { history } = world
   const healthy = createWorker({ name: `third-${number}`, ports: { ...world.clean, queue: ports.queue }, history, clock })
   const stand: Stand = { world, healthy, ahead, clock, used: [] }
-  const { container, job } = await prepare(stand, RACED[number % RACED.length] as Setting)
+  const { container, accept } = await prepare(stand, RACED[number % RACED.length] as Setting)
+  const job = await accept()
   const barrier = hold(world, ports, Math.floor(number / RACED.length) % PLACES, `slow-${number}`)
   const slow = createWorker({ name: `slow-${number}`, ports: barrier.ports, history, clock })
   const quick = createWorker({ name: `quick-${number}`, ports, history, clock })

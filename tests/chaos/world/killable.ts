@@ -71,6 +71,8 @@ export interface Mortal {
   /** The verb of each call so far. */
   readonly calls: readonly string[]
   readonly isDead: boolean
+  /** Now, wherever it is. */
+  kill(): void
   /** Resolves when it dies. */
   readonly death: Promise<void>
 }
@@ -101,6 +103,7 @@ export function mortal(ports: Ports, diesAt: number, when: 'before' | 'after', o
     ports: watched,
     calls,
     death,
+    kill: () => die('hand'),
     get isDead() {
       return isDead
     },

@@ -1,4 +1,3 @@
-import dynalite from 'dynalite'
 import { acceptExecution } from '../../../services/core/accept-execution.ts'
 import { createContainer } from '../../../services/core/create-container.ts'
 import type { Container } from '../../../services/core/container.ts'
@@ -9,8 +8,6 @@ import { loadResult } from '../../../services/core/load-result.ts'
 import { newObjectKey } from '../../../services/core/object-keys.ts'
 import type { Queue } from '../../../services/core/ports/queue.ts'
 import { createLocalResources, type LocalResources } from '../../../services/local/emulators/create-local-resources.ts'
-import { listenOnLoopback } from '../../../services/local/emulators/listen.ts'
-import { startEmulators } from '../../../services/local/emulators/start-emulators.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
 import { createStorageClients, type StorageClients } from '../../../services/storage/clients.ts'
 import { createDynamoTable } from '../../../services/storage/dynamodb/dynamo-table.ts'
@@ -21,11 +18,12 @@ import { createCourier, type Courier } from './courier.ts'
 import { faultyDriver, injectFaults, seeded, type Faults } from './faults.ts'
 import { startFleet, type Fleet } from './fleet.ts'
 import type { Ports } from './killable.ts'
-import { recordTable } from './record-table.ts'
+import { startRestartableEmulators, type RestartableEmulators } from './restartable-emulators.ts'
 import type { Script } from './scripted-kernel.ts'
 
 export interface World {
   readonly history: History
+  readonly emulators: RestartableEmulators
   readonly fleet: Fleet
   readonly courier: Courier
   readonly resources: LocalResources
@@ -36,7 +34,7 @@ export interface World {
   readonly byHand: Ports
   readonly queued: Ports
   /** Without faults. */
-  readonly clean: Ports
+  readonly clean: Ports & { readonly sqs: StorageClients['sqs'] }
   readonly tenants: readonly string[]
   newContainer(tenant?: string): Promise<Container>
   /** A file that a user uploads. */
@@ -46,6 +44,8 @@ export interface World {
   hasEnded(job: Job): Promise<boolean>
   /** Reads the end of a job as a client does, into the history. */
   see(job: Job): Promise<void>
+  /** After a restart of the emulators: the queues and the bucket again. */
+  recreate(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -58,12 +58,10 @@ export interface AcceptOptions {
 }
 
 /** Emulators, a fleet of scripted sandboxes and a history of everything. `seed` repeats the faults of an earlier run. */
-export async function startWorld(options: { readonly seed?: number } = {}): Promise<World> {
+export async function startWorld(options: { readonly seed?: number; readonly isDurable?: boolean } = {}): Promise<World> {
   const history = createHistory()
-  const emulators = await startEmulators({ dataDir: null, log: () => undefined })
-  const table = await listenOnLoopback(recordTable(dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 }), history))
-  const endpoints = { ...emulators.endpoints, dynamodb: table.endpoint }
-  const { region, credentials } = emulators
+  const emulators = await startRestartableEmulators(history, { isDurable: options.isDurable ?? false })
+  const { region, credentials, endpoints } = emulators
   const own = createStorageClients({ region, credentials, endpoints })
   const clients = createStorageClients({ region, credentials, endpoints })
   const faults: Faults = { rate: 0, history, random: seeded(options.seed ?? 1) }
@@ -82,13 +80,14 @@ export async function startWorld(options: { readonly seed?: number } = {}): Prom
       link,
     }
   }
-  const clean = portsOf(own)
+  const clean = { ...portsOf(own), sqs: own.sqs }
   const queued = { ...portsOf(clients), driver: faultyDriver(fleet.driver, faults) }
   const tenants = [newId('tenant'), newId('tenant')]
   let containers = 0
 
   return {
     history,
+    emulators,
     fleet,
     courier,
     resources,
@@ -170,12 +169,13 @@ export async function startWorld(options: { readonly seed?: number } = {}): Prom
       history.add({ type: 'seen', execution, status: row.status, reason: row.reason, stdout: result?.stdout ?? '', files, events })
     },
 
+    recreate: async () => void (await createLocalResources(own)),
+
     async stop() {
       await fleet.stop()
       await link.close()
       own.close()
       clients.close()
-      await table.stop()
       await emulators.stop()
     },
   }

@@ -1,0 +1,62 @@
+import { startCrew, untilEnded } from '../world/crew.ts'
+import { startWorld, type World } from '../world/world.ts'
+import { acceptMany, seeAll } from './many-jobs.ts'
+import type { Scenario } from './scenario.ts'
+
+const JOBS = 1_000
+const RATES = [0, 0.05, 0.1, 0.3] as const
+const PATIENCE_MS = 900_000
+/** Leases and the reconciler live this many times faster than the wall. */
+const SPEED = 10
+/** Where nearly every step fails somewhere, jobs behind one another would measure the length of their queue. */
+const PER_CONTAINER = 4
+/** How much longer a tenth of faults may make it take. */
+const SLOWER_AT_TENTH = 2
+/** Below this many jobs the time says nothing. */
+const ENOUGH_JOBS = 500
+
+async function playAt(rate: number, count: number): Promise<{ world: World; stuck: number; seconds: number; failed: number }> {
+  const world = await startWorld({ seed: 1 + rate * 100 })
+  world.faults.rate = rate
+  const crew = startCrew(world, { workers: 4, speed: SPEED })
+  try {
+    const began = performance.now()
+    const jobs = await acceptMany(world, count, world.clean.queue, { perContainer: PER_CONTAINER })
+    const open = await untilEnded(world, jobs, PATIENCE_MS)
+    const seconds = (performance.now() - began) / 1000
+    await seeAll(world, jobs)
+    const failed = world.history.entries.filter((entry) => entry.type === 'seen' && entry.status !== 'succeeded').length
+    return { world, stuck: open.length, seconds, failed }
+  } finally {
+    await crew.stop()
+    await world.stop()
+  }
+}
+
+/** Throttles, 5xx, timeouts and lost answers of table, store, queues and driver. */
+export const faults: Scenario = {
+  name: 'faults',
+  bars: ['D-33'],
+  async run({ scale, say }) {
+    const count = Math.max(20, Math.round(JOBS * scale))
+    const histories = []
+    const complaints: string[] = []
+    const figures: Record<string, number> = {}
+    const seconds = new Map<number, number>()
+    for (const rate of RATES) {
+      const played = await playAt(rate, count)
+      const injected = played.world.history.entries.filter((entry) => entry.type === 'fault').length
+      histories.push(played.world.history)
+      seconds.set(rate, played.seconds)
+      if (played.stuck > 0) complaints.push(`${played.stuck} jobs are stuck at ${rate * 100} %`)
+      // Ends other than success are typed ends; at these rates there should be none but for sandboxes that could not be started in time.
+      figures[`faults_at_${rate * 100}%`] = injected
+      figures[`failed_at_${rate * 100}%`] = played.failed
+      figures[`seconds_at_${rate * 100}%`] = Math.round(played.seconds)
+      say(`faults: ${count} jobs at ${rate * 100} %: ${injected} faults, ${played.failed} failed, ${played.seconds.toFixed(1)} s`)
+    }
+    const [usual = 0, atTenth = 0] = [seconds.get(0), seconds.get(0.1)]
+    if (count >= ENOUGH_JOBS && atTenth > SLOWER_AT_TENTH * usual) complaints.push(`10 % of faults take ${(atTenth / usual).toFixed(1)} times as long`)
+    return { histories, faults: complaints, figures }
+  },
+}

@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import dynalite from 'dynalite'
+import { buildApp } from 'fauxqs'
+import { createS3Handler } from '../../../services/local/s3/handler.ts'
+import { openObjectFolder } from '../../../services/local/s3/object-folder.ts'
+import type { StorageEndpoints } from '../../../services/storage/clients.ts'
+import type { History } from '../history.ts'
+import { recordTable } from './record-table.ts'
+
+const REGION = 'us-east-1'
+const CREDENTIALS = { accessKeyId: 'CHAOS', secretAccessKey: 'chaos-only' }
+
+export interface RestartableEmulators {
+  readonly region: string
+  readonly credentials: typeof CREDENTIALS
+  readonly endpoints: StorageEndpoints
+  /** All three go in the middle of what they do, and come back at the same addresses. Messages are lost, rows and objects are not. */
+  restart(downMs: number): Promise<void>
+  stop(): Promise<void>
+}
+
+/** The emulators of the local server, each at an address that outlives it. With `isDurable` rows are kept in a folder. */
+export async function startRestartableEmulators(history: History, options: { readonly isDurable: boolean }): Promise<RestartableEmulators> {
+  const root = await mkdtemp(join(tmpdir(), 'cellblock-chaos-'))
+  const path = options.isDurable ? { path: join(root, 'table') } : {}
+  let ports = { dynamodb: 0, sqs: 0, s3: 0 }
+  let stopAll: () => Promise<void> = async () => undefined
+
+  async function start(): Promise<void> {
+    const table = recordTable(dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...path }), history)
+    const folder = await openObjectFolder(join(root, 'objects'))
+    const handler: RequestListener = createS3Handler({ folder, credentials: CREDENTIALS, region: REGION, prefix: '' })
+    const objects = createServer({ requestTimeout: 0 }, handler)
+    const queues = buildApp({ logger: false, defaultRegion: REGION })
+    const [dynamodb, s3] = await Promise.all([listen(table, ports.dynamodb), listen(objects, ports.s3)])
+    const sqs = Number(new URL(await queues.listen({ port: ports.sqs, host: '127.0.0.1' })).port)
+    ports = { dynamodb, s3, sqs }
+    stopAll = async () => {
+      queues.server.closeAllConnections()
+      await Promise.all([close(table), close(objects), queues.close()])
+    }
+  }
+
+  await start()
+  const at = (port: number): string => `http://127.0.0.1:${port}`
+  return {
+    region: REGION,
+    credentials: CREDENTIALS,
+    endpoints: { dynamodb: at(ports.dynamodb), sqs: at(ports.sqs), s3: at(ports.s3) },
+    async restart(downMs) {
+      await stopAll()
+      await new Promise((resolve) => setTimeout(resolve, downMs))
+      await start()
+    },
+    async stop() {
+      await stopAll()
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  server.keepAliveTimeout = 60_000
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+const close = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
