@@ -25,12 +25,19 @@ export function quickClock(speed: number): Clock {
   return { now: () => began + (Date.now() - began) * speed }
 }
 
+interface CrewOptions {
+  readonly workers: number
+  readonly speed: number
+  readonly ports?: Ports
+  /** Jobs whose code takes its worker along. */
+  readonly refuses?: (execution: string) => boolean
+  /** Leaves the other queue to somebody else. */
+  readonly only?: 'placements'
+}
+
 /** Workers that poll the real queues, each a process of its own in everything but name, and a reconciler. */
-export function startCrew(
-  world: World,
-  options: { readonly workers: number; readonly speed: number; readonly ports?: Ports; readonly refuses?: (execution: string) => boolean },
-): Crew {
-  const { workers: size, speed, ports = world.queued, refuses = () => false } = options
+export function startCrew(world: World, options: CrewOptions): Crew {
+  const { workers: size, speed, ports = world.queued, refuses = () => false, only } = options
   const clock = quickClock(speed)
   const stopping = new AbortController()
   const workers = Array.from({ length: size }, (_, index) => createWorker({ name: `crew-${index}`, ports, history: world.history, clock }))
@@ -55,7 +62,8 @@ export function startCrew(
       await delay(RECONCILE_EVERY_MS / speed, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
   }
-  const loops = Promise.allSettled([...workers.flatMap((worker) => [consume(worker, 'executions'), consume(worker, 'placements')]), repair()])
+  const queues = only === undefined ? (['executions', 'placements'] as const) : [only]
+  const loops = Promise.allSettled([...workers.flatMap((worker) => queues.map((queue) => consume(worker, queue))), repair()])
   return {
     workers,
     clock,
