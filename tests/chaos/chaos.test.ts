@@ -5,7 +5,7 @@ import { SCENARIOS } from './scenarios/registry.ts'
 /** A little of each scenario; the full form is `npm run test:chaos`. */
 const SHORT = 0.004
 
-describe.each(SCENARIOS)('$name ($bars)', (scenario) => {
+describe.each(SCENARIOS.filter(({ needsSandboxes = false }) => !needsSandboxes))('$name ($bars)', (scenario) => {
   it('loses nothing and does nothing twice', async () => {
     const { histories, faults } = await scenario.run({ scale: SHORT, say: () => undefined })
     const verdicts = histories.map((history) => checkHistory(history.entries))

@@ -33,7 +33,16 @@ async function startWorkforce(world: World): Promise<Workforce> {
   const start = async (): Promise<void> => {
     const { region, credentials, endpoints } = world.emulators
     const name = `process-${named++}`
-    const plan: ChildPlan = { name, region, credentials, endpoints, resources: world.resources, image: world.fleet.driver.image, speed: SPEED, began }
+    const plan: ChildPlan = {
+      name,
+      region,
+      credentials,
+      endpoints,
+      resources: world.resources,
+      image: world.fleet.driver.image,
+      speed: SPEED,
+      began,
+    }
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CHILD, JSON.stringify(plan)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -84,7 +93,11 @@ export const backlog: Scenario = {
       say(`backlog: ${count} jobs in ${seconds.toFixed(0)} s, ${force.killed()} processes killed`)
       const complaints = open.map((job) => `${job.execution} is stuck`)
       if (force.killed() === 0) complaints.push('no process was killed')
-      return { histories: [world.history], faults: complaints, figures: { processes_killed: force.killed(), jobs_per_second: Math.round(rate * 10) / 10 } }
+      return {
+        histories: [world.history],
+        faults: complaints,
+        figures: { processes_killed: force.killed(), jobs_per_second: Math.round(rate * 10) / 10 },
+      }
     } finally {
       await force?.stop()
       await crew.stop()

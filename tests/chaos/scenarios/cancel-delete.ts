@@ -81,7 +81,8 @@ async function leftOf({ world }: Stand, containers: readonly Container[]): Promi
     const { rows } = await world.clean.table.executions.listByContainer(tenant, id, { after: null, limit: 10, order: 'asc' })
     const objects = await world.clean.objects.deletePrefix(objectPrefix(tenant, id))
     const files = await world.clean.table.files.all(tenant, id)
-    if (rows.length + objects + files.length > 0) left.push(`${id} left ${rows.length} executions, ${files.length} files, ${objects} objects`)
+    if (rows.length + objects + files.length > 0)
+      left.push(`${id} left ${rows.length} executions, ${files.length} files, ${objects} objects`)
   }
   return left
 }

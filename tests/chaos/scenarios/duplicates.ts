@@ -7,18 +7,19 @@ import type { Scenario } from './scenario.ts'
 const JOBS = 1_000
 const MAX_COPIES = 10
 const PATIENCE_MS = 900_000
+const HURRIED_MS = 40_000
 
 /** Every message arrives two to ten times, side by side, late and out of order, also when its job has long ended. */
 export const duplicates: Scenario = {
   name: 'duplicates',
   bars: ['D-32'],
-  async run({ scale, say }) {
+  async run({ scale, say, hurry = false }) {
     const world = await startWorld()
     const queue = duplicating(world.clean.queue, seeded(32), MAX_COPIES)
     const crew = startCrew(world, { workers: 4, speed: 1, ports: { ...world.clean, queue } })
     try {
       const jobs = await acceptMany(world, Math.max(20, Math.round(JOBS * scale)), queue)
-      const open = await untilEnded(world, jobs, PATIENCE_MS)
+      const open = await untilEnded(world, jobs, hurry ? HURRIED_MS : PATIENCE_MS)
       // Copies that are still under way come to jobs that have ended.
       await untilQuiet(world, world.clean.sqs, 60_000)
       await seeAll(world, jobs)

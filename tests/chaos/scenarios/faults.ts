@@ -56,7 +56,8 @@ export const faults: Scenario = {
       say(`faults: ${count} jobs at ${rate * 100} %: ${injected} faults, ${played.failed} failed, ${played.seconds.toFixed(1)} s`)
     }
     const [usual = 0, atTenth = 0] = [seconds.get(0), seconds.get(0.1)]
-    if (count >= ENOUGH_JOBS && atTenth > SLOWER_AT_TENTH * usual) complaints.push(`10 % of faults take ${(atTenth / usual).toFixed(1)} times as long`)
+    if (count >= ENOUGH_JOBS && atTenth > SLOWER_AT_TENTH * usual)
+      complaints.push(`10 % of faults take ${(atTenth / usual).toFixed(1)} times as long`)
     return { histories, faults: complaints, figures }
   },
 }

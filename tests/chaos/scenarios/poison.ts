@@ -41,7 +41,7 @@ interface DeadLetter {
 async function deadLetters(world: World, count: number): Promise<readonly DeadLetter[]> {
   const QueueUrl = world.resources.deadLetterUrls.executions
   const letters: DeadLetter[] = []
-  for (const until = Date.now() + PATIENCE_MS; letters.length < count && Date.now() < until; ) {
+  for (const until = Date.now() + PATIENCE_MS; letters.length < count && Date.now() < until;) {
     const { Messages = [] } = await world.clean.sqs.send(
       new ReceiveMessageCommand({
         QueueUrl,
@@ -89,7 +89,8 @@ export const poison: Scenario = {
       crashing.clear()
       const letter = letters.find(({ body }) => body.includes(dead(redriven)))
       if (letter !== undefined) await send(world, letter.body)
-      for (const job of await untilEnded(world, [redriven, crasher], PATIENCE_MS)) complaints.push(`${job.execution} is stuck after the redrive`)
+      for (const job of await untilEnded(world, [redriven, crasher], PATIENCE_MS))
+        complaints.push(`${job.execution} is stuck after the redrive`)
       await delay(100)
       const again = await world.clean.table.executions.get(redriven.tenant, redriven.execution)
       if (again?.status !== 'succeeded') complaints.push(`the redriven job is ${again?.status} ${again?.reason}`)

@@ -6,8 +6,20 @@ import { faults } from './faults.ts'
 import { poison } from './poison.ts'
 import { races } from './races.ts'
 import { restarts } from './restarts.ts'
+import { server } from './server.ts'
 import { sandboxDeaths } from './sandbox-deaths.ts'
 import type { Scenario } from './scenario.ts'
 
 /** In the order in which they are played. */
-export const SCENARIOS: readonly Scenario[] = [deaths, races, duplicates, faults, poison, sandboxDeaths, cancelDelete, backlog, restarts]
+export const SCENARIOS: readonly Scenario[] = [
+  deaths,
+  races,
+  duplicates,
+  faults,
+  poison,
+  sandboxDeaths,
+  cancelDelete,
+  backlog,
+  restarts,
+  server,
+]

@@ -108,7 +108,11 @@ export const sandboxDeaths: Scenario = {
         if (entry.type === 'seen' && entry.status !== 'succeeded' && entry.reason !== 'sandbox_lost')
           complaints.push(`${entry.execution} ended ${entry.status} ${entry.reason}`)
       say(`sandbox deaths: ${hits}`)
-      return { histories: [history], faults: complaints, figures: { sandbox_deaths: hits, slowest_alone_ms: slowest.alone, slowest_told_ms: slowest.told } }
+      return {
+        histories: [history],
+        faults: complaints,
+        figures: { sandbox_deaths: hits, slowest_alone_ms: slowest.alone, slowest_told_ms: slowest.told },
+      }
     } finally {
       await stand.world.stop()
     }

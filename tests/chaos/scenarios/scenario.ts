@@ -5,12 +5,16 @@ export interface Scenario {
   readonly name: string
   /** Ids of the bars that it shows. */
   readonly bars: readonly string[]
+  /** Starts real sandboxes: left out of the short form, whose end-to-end suite has the like. */
+  readonly needsSandboxes?: boolean
   run(options: ScenarioOptions): Promise<ScenarioResult>
 }
 export interface ScenarioOptions {
   /** 1 is the full form; the short form of the test suite asks for less. */
   readonly scale: number
   readonly say: (line: string) => void
+  /** Jobs that do not end are given up soon: what a mutant leaves behind never will. */
+  readonly hurry?: boolean
   /** The operator's word that the engine of this machine may be restarted. */
   readonly mayTouchEngine?: boolean
 }

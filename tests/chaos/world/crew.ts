@@ -89,7 +89,11 @@ export async function untilEnded(world: World, jobs: readonly Job[], limitMs: nu
 
 /** Resolves when no queue holds a message, waiting, hidden or delayed. */
 export async function untilQuiet(world: World, sqs: World['clients']['sqs'], limitMs: number): Promise<void> {
-  const AttributeNames = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible', 'ApproximateNumberOfMessagesDelayed'] as const
+  const AttributeNames = [
+    'ApproximateNumberOfMessages',
+    'ApproximateNumberOfMessagesNotVisible',
+    'ApproximateNumberOfMessagesDelayed',
+  ] as const
   for (const until = Date.now() + limitMs; Date.now() < until; await delay(200)) {
     const counts = await Promise.all(
       QUEUES.map((queue) =>
