@@ -39,7 +39,7 @@ export async function startStand(): Promise<Stand> {
 export interface Prepared {
   readonly container: Container
   /** The job that is to be worked on. A container that falls asleep gets it afterwards: nothing that waits may sleep. */
-  accept(): Promise<Job>
+  readonly accept: () => Promise<Job>
 }
 
 /** A container in this setting. */
