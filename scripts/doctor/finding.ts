@@ -12,10 +12,12 @@ export const fail = (what: string, says: string): Finding => ({ what, outcome: '
 
 const MARKS: Record<Finding['outcome'], string> = { ok: '✓', warn: '!', fail: '✗' }
 
-/** One line a finding, and one at the end that counts. */
+/** Names of checks are padded to one width, so that lines that come one by one stand below each other. */
+const WIDTH = 20
+export const findingLine = ({ what, outcome, says }: Finding): string => `${MARKS[outcome]} ${what.padEnd(WIDTH)}${says}\n`
+
+/** The last words: how many failed. */
 export function findingsText(findings: readonly Finding[]): string {
-  const width = Math.max(...findings.map(({ what }) => what.length))
   const failed = findings.filter(({ outcome }) => outcome === 'fail').length
-  const end = failed === 0 ? 'Everything that is needed is there.' : `${failed} of ${findings.length} checks failed.`
-  return `${[...findings.map(({ what, outcome, says }) => `${MARKS[outcome]} ${what.padEnd(width)}  ${says}`), '', end].join('\n')}\n`
+  return `\n${failed === 0 ? 'Everything that is needed is there.' : `${failed} of ${findings.length} checks failed.`}\n`
 }

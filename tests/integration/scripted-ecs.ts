@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ECSClient, type Task } from '@aws-sdk/client-ecs'
 
-type Action = 'RunTask' | 'StopTask' | 'DescribeTasks' | 'ListTasks'
+type Action = 'RunTask' | 'StopTask' | 'DescribeTasks' | 'ListTasks' | 'DescribeTaskDefinition'
 type Json = Record<string, unknown>
 
 export interface ScriptedEcs {
@@ -14,6 +14,8 @@ export interface ScriptedEcs {
   readonly tasks: Map<string, Task>
   /** New tasks are shown PENDING so many times before they run. */
   looksUntilRunning: number
+  /** With which code a task ends that was started so; null: it runs on. */
+  exits: (input: Json) => number | null
   /** The next call of this action is answered so, and changes nothing. */
   answer(action: Action, status: number, body: Json): void
   close(): Promise<void>
@@ -25,7 +27,7 @@ export async function startScriptedEcs(): Promise<ScriptedEcs> {
   const tasks = new Map<string, Task>()
   const scripted = new Map<Action, { status: number; body: Json }[]>()
   const looks = new Map<string, number>()
-  const settings = { looksUntilRunning: 0 }
+  const settings: Pick<ScriptedEcs, 'looksUntilRunning' | 'exits'> = { looksUntilRunning: 0, exits: () => null }
   let addresses = 0
 
   /** A task as it looks this time. */
@@ -41,11 +43,11 @@ export async function startScriptedEcs(): Promise<ScriptedEcs> {
     RunTask(input) {
       const taskArn = `arn:aws:ecs:eu-west-1:1:task/c/${String(input['clientToken'])}`
       const family = String(input['taskDefinition']).replace(/^.*\//, '').replace(/:\d+$/, '')
-      if (!tasks.has(taskArn))
-        tasks.set(
-          taskArn,
-          runningTask({ taskArn, startedBy: String(input['startedBy']), group: `family:${family}` }, `10.0.0.${++addresses}`),
-        )
+      if (!tasks.has(taskArn)) {
+        const task = runningTask({ taskArn, startedBy: String(input['startedBy']), group: `family:${family}` }, `10.0.0.${++addresses}`)
+        const exitCode = settings.exits(input)
+        tasks.set(taskArn, exitCode === null ? task : stoppedTask(task, exitCode))
+      }
       return { tasks: [tasks.get(taskArn)], failures: [] }
     },
     StopTask(input) {
@@ -56,6 +58,14 @@ export async function startScriptedEcs(): Promise<ScriptedEcs> {
     DescribeTasks(input) {
       const arns = input['tasks'] as string[]
       return { tasks: arns.flatMap(shown), failures: arns.filter((arn) => !tasks.has(arn)).map((arn) => ({ arn, reason: 'MISSING' })) }
+    },
+    DescribeTaskDefinition({ taskDefinition }) {
+      return {
+        taskDefinition: {
+          taskDefinitionArn: taskDefinition,
+          containerDefinitions: [{ name: 'sandbox', image: 'repository/sandbox:0123456789ab' }],
+        },
+      }
     },
     ListTasks({ startedBy, family, desiredStatus = 'RUNNING' }) {
       const found = [...tasks.values()].filter(
@@ -101,6 +111,15 @@ export async function startScriptedEcs(): Promise<ScriptedEcs> {
     },
   })
 }
+
+const stoppedTask = (task: Task, exitCode: number): Task => ({
+  ...task,
+  desiredStatus: 'STOPPED',
+  lastStatus: 'STOPPED',
+  stopCode: 'EssentialContainerExited',
+  stoppedReason: 'Essential container in task exited',
+  containers: [{ name: 'sandbox', lastStatus: 'STOPPED', exitCode }],
+})
 
 export const runningTask = (task: Task, address: string): Task => ({
   ...task,

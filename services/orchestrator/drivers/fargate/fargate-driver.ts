@@ -21,6 +21,8 @@ export interface FargateDriverOptions {
   readonly securityGroups: readonly string[]
   /** The task definitions have a health check: RUNNING alone is not ready. */
   readonly waitsForHealth?: boolean
+  /** What the image does instead of serving, and what it is told: for probes of the surroundings. */
+  readonly probe?: { readonly command: readonly string[]; readonly environment: Readonly<Record<string, string>> }
   readonly clock?: Clock
   /** Between two looks at a starting task, milliseconds. */
   readonly pollMs?: number
@@ -130,7 +132,9 @@ const runTaskInput = (spec: SandboxSpec, taskDefinition: string, options: Fargat
         environment: [
           { name: 'CELLBLOCK_SANDBOX_ID', value: spec.sandboxId },
           { name: 'CELLBLOCK_PUBLIC_KEY', value: spec.publicKey },
+          ...Object.entries(options.probe?.environment ?? {}).map(([name, value]) => ({ name, value })),
         ],
+        ...(options.probe === undefined ? {} : { command: [...options.probe.command] }),
       },
     ],
   },

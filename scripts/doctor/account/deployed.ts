@@ -1,0 +1,58 @@
+import { paginateListStackResources, type CloudFormationClient, type StackResourceSummary } from '@aws-sdk/client-cloudformation'
+import { MEMORY_TIERS, type MemoryTier } from '../../../services/core/limits.ts'
+
+/** What is deployed under a stage, as CloudFormation lists it. */
+export interface Deployed {
+  readonly cluster: string
+  readonly subnets: readonly string[]
+  readonly sandboxGroup: string
+  readonly bucket: string
+  readonly taskDefinitions: Partial<Record<MemoryTier, string>>
+  readonly endpoints: readonly { readonly name: string; readonly status: string }[]
+}
+
+/** A stack that is missing, or has not what it should; the message says what to do. */
+export class NotDeployed extends Error {}
+
+/** Throws NotDeployed. */
+export async function readDeployed(client: CloudFormationClient, stage: string): Promise<Deployed> {
+  const [network, service, data] = await Promise.all(
+    ['Network', 'Service', 'Data'].map((part) => resourcesOf(client, `Cellblock-${stage}-${part}`)),
+  )
+  const physical = (resources: readonly StackResourceSummary[] = [], type: string, logical = ''): string[] =>
+    resources
+      .filter(({ ResourceType, LogicalResourceId = '' }) => ResourceType === type && LogicalResourceId.includes(logical))
+      .flatMap(({ PhysicalResourceId }) => PhysicalResourceId ?? [])
+  const one = (found: readonly string[], what: string): string => {
+    const [first] = found
+    if (first === undefined) throw new NotDeployed(`The stacks of ${stage} have no ${what}. Run npm run deploy again.`)
+    return first
+  }
+  const definitions = physical(service, 'AWS::ECS::TaskDefinition')
+  return {
+    cluster: one(physical(service, 'AWS::ECS::Cluster'), 'cluster'),
+    subnets: physical(network, 'AWS::EC2::Subnet', 'sandbox'),
+    sandboxGroup: one(physical(network, 'AWS::EC2::SecurityGroup', 'WallsSandbox'), 'security group of sandboxes'),
+    bucket: one(physical(data, 'AWS::S3::Bucket', 'Objects'), 'bucket'),
+    taskDefinitions: Object.fromEntries(
+      MEMORY_TIERS.flatMap((tier) => definitions.filter((arn) => arn.includes(`-sandbox-${tier}:`)).map((arn) => [tier, arn])),
+    ),
+    endpoints: (network ?? [])
+      .filter(({ ResourceType }) => ResourceType === 'AWS::EC2::VPCEndpoint')
+      .map(({ LogicalResourceId = '', ResourceStatus = '' }) => ({ name: LogicalResourceId, status: ResourceStatus })),
+  }
+}
+
+async function resourcesOf(client: CloudFormationClient, stack: string): Promise<StackResourceSummary[]> {
+  const found: StackResourceSummary[] = []
+  try {
+    for await (const page of paginateListStackResources({ client }, { StackName: stack }))
+      found.push(...(page.StackResourceSummaries ?? []))
+  } catch (cause) {
+    const { name, message } = cause instanceof Error ? cause : new Error(String(cause))
+    if (name === 'ValidationError' && /does not exist/.test(message))
+      throw new NotDeployed(`There is no stack ${stack} in this account and Region. Run npm run deploy, or say another --stage.`, { cause })
+    throw cause
+  }
+  return found
+}

@@ -1,0 +1,55 @@
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
+import { ECSClient } from '@aws-sdk/client-ecs'
+import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { join } from 'node:path'
+import { Config, readConfig } from '../../../infra/config.ts'
+import { newId } from '../../../services/core/ids.ts'
+import { readCdkConfig } from '../../operate/cdk-config.ts'
+import { imageTag } from '../../setup/image-inputs.ts'
+import type { DoctorConfig } from '../config.ts'
+import { fail, type Finding } from '../finding.ts'
+import { checkAccount } from './account-checks.ts'
+
+const FOLDER = join(import.meta.dirname, '../../../runtime-image')
+/** The bucket refuses signatures that are older than its limit. */
+const LINK_SECONDS = 240
+
+/** Examines the deployment that cdk.json describes, or that of another stage, in the account of the caller's credentials. */
+export async function checkOwnAccount(
+  { url, apiKey }: DoctorConfig,
+  stage: string | undefined,
+  say: (finding: Finding) => void,
+): Promise<readonly Finding[]> {
+  const own = readConfig(await readCdkConfig())
+  const config = stage === undefined ? own : Config.parse({ ...own, stage })
+  const stacks = new CloudFormationClient({})
+  const region = await stacks.config.region().catch(() => null)
+  const missing =
+    region === null
+      ? 'No AWS Region is set. Set AWS_REGION, for example AWS_REGION=eu-west-1.'
+      : (await stacks.config.credentials().catch(() => null)) === null
+        ? 'No AWS credentials were found. Run aws configure sso, or set AWS_PROFILE.'
+        : null
+  if (region === null || missing !== null) {
+    const finding = fail('Account', missing ?? '')
+    say(finding)
+    return [finding]
+  }
+  const s3 = new S3Client({})
+  const key = `doctor/${newId('sandbox')}`
+  return checkAccount({
+    config,
+    region,
+    clients: { stacks, ecs: new ECSClient({}), quotas: new ServiceQuotasClient({}) },
+    upload: {
+      link: (Bucket) => getSignedUrl(s3, new PutObjectCommand({ Bucket, Key: key }), { expiresIn: LINK_SECONDS }),
+      remove: async (Bucket) => void (await s3.send(new DeleteObjectCommand({ Bucket, Key: key }))),
+    },
+    image: await imageTag(FOLDER, 'plain'),
+    api: url === null || apiKey === null ? null : { url, key: apiKey },
+    watch: { now: Date.now, pollMs: 2_000, settleMs: 20_000 },
+    say,
+  })
+}

@@ -1,0 +1,95 @@
+import { prelude } from '../../../tests/security/arena/prelude.ts'
+import { names } from '../../../tests/security/corpus/names.ts'
+import { network } from '../../../tests/security/corpus/network.ts'
+import type { Program } from '../../../tests/security/corpus/program.ts'
+import { fail, ok, type Finding } from '../finding.ts'
+
+/** Addresses that a program would reach in AWS if it could make a packet. */
+const TARGETS = {
+  gateway: '1.1.1.1',
+  port: 443,
+  flag: '/nonexistent',
+  engine: '/var/run/docker.sock',
+  metadata: '169.254.169.254',
+  credentials: '169.254.170.2',
+  resolver: '169.254.169.253',
+  sibling: '8.8.8.8',
+  siblingPort: 53,
+}
+
+/** Every socket family and type; the names of those that open. */
+const FAMILIES: Program = {
+  id: 'doctor/socket-families',
+  mechanism: 'socket(2)',
+  code: `opened = set()
+for family in range(64):
+    for kind in (1, 2, 3, 4, 5, 10):
+        try: socket.socket(family, kind).close(); opened.add(family)
+        except OSError: pass
+print(sorted(opened))`,
+  expects: { status: 'succeeded', stdout: '[1]\n' },
+}
+
+const foreignPut = (region: string): Program => ({
+  id: 'doctor/foreign-bucket-put',
+  mechanism: 'HTTP client of the standard library',
+  code: `import urllib.request
+try: urllib.request.urlopen(urllib.request.Request("https://s3.${region}.amazonaws.com/foreign-bucket/probe", data=b"x", method="PUT"), timeout=3); print("went out")
+except OSError as e: print("refused" if getattr(e, "reason", None) is not None and not hasattr(e, "code") else "went out")`,
+  expects: { status: 'succeeded', stdout: 'refused\n' },
+})
+
+export const programsFor = (region: string): readonly Program[] => [FAMILIES, foreignPut(region), ...network.programs, ...names.programs]
+
+interface Ended {
+  readonly status: string
+  readonly stdout: string
+  readonly error: { readonly name: string; readonly value: string } | null
+}
+
+const isAsExpected = ({ expects }: Program, { status, stdout, error }: Ended): boolean =>
+  status === expects.status &&
+  (expects.stdout === undefined || (typeof expects.stdout === 'string' ? stdout === expects.stdout : expects.stdout.test(stdout))) &&
+  (expects.error === undefined || expects.error.test(`${error?.name}: ${error?.value}`))
+
+/** Runs the hostile programs as a tenant, through the service itself: what a worker in a real sandbox can do. */
+export async function checkPrograms(api: { readonly url: string; readonly key: string }, programs: readonly Program[]): Promise<Finding> {
+  const what = 'Worker'
+  const call = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
+    const answer = await fetch(`${api.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${api.key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(120_000),
+    })
+    const json = (await answer.json()) as Record<string, unknown>
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(json['error'])}`)
+    return json
+  }
+  const ended = async (path: string, started: Record<string, unknown>): Promise<Ended> => {
+    for (let execution = started; ; execution = await call('GET', `/v1/executions/${String(started['id'])}?wait=50`))
+      if (execution['ended_at'] !== null) return execution as unknown as Ended
+  }
+  try {
+    const container = String((await call('POST', '/v1/containers', { name: 'doctor' }))['id'])
+    const path = `/v1/containers/${container}`
+    try {
+      const wrong: string[] = []
+      for (const program of programs) {
+        const code = `${prelude(TARGETS, 'doctor')}\n${program.code}`
+        const seen = await ended(path, await call('POST', `${path}/executions?wait=50`, { code, timeout_seconds: 60 }))
+        if (!isAsExpected(program, seen)) wrong.push(`${program.id} (${seen.status}: ${seen.stdout.slice(0, 80).trim()})`)
+      }
+      return wrong.length === 0
+        ? ok(what, `${programs.length} programs tried sockets, names, metadata, credentials and uploads: none got anywhere`)
+        : fail(
+            what,
+            `${wrong.length} of ${programs.length} programs ended otherwise than in a locked sandbox: ${wrong.join(', ')}. Do not use this deployment.`,
+          )
+    } finally {
+      await call('DELETE', path).catch(() => undefined)
+    }
+  } catch (error) {
+    return fail(what, `The service could not be asked: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
