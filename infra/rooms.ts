@@ -3,7 +3,7 @@ import type { DataStack } from './stacks/data-stack.ts'
 
 /** Takes requests: rows, files and the first message of a job. It reads no model key, reaches no sandbox and starts none. */
 export const apiAccess = (data: DataStack, originSecretArn: string): readonly Access[] => [
-  tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem']),
+  tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),
   ...objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload']),
   sendAccess(data, ['turns', 'executions', 'placements']),
   // `/readyz` asks each queue whether it is there.
@@ -15,8 +15,9 @@ export const apiAccess = (data: DataStack, originSecretArn: string): readonly Ac
 /** Talks to models and to nothing that runs code. The only reader of the model keys. */
 export const chatAccess = (data: DataStack): readonly Access[] => [
   consumeAccess([data.queues.turns.queue]),
-  tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem']),
-  ...objectAccess(data, ['GetObject', 'PutObject', 'AbortMultipartUpload']),
+  // It takes back the file of a message whose container was deleted meanwhile.
+  tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),
+  ...objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload']),
   sendAccess(data, ['turns', 'executions']),
   keyAccess(data, ['dynamodb', 's3', 'secretsmanager']),
   { actions: ['secretsmanager:GetSecretValue'], resources: [data.modelsSecret.secretArn] },

@@ -52,8 +52,19 @@ export function renderResponse(response: Response, options: RenderOptions): Reco
     truncation: 'auto',
     x_cellblock: {
       container_id: response.containerId,
+      usage: sandboxUsage(response.items),
       context: response.contextCut === null ? null : renderContextCut(response.contextCut),
     },
+  }
+}
+
+/** What the calls of a response used together; each call's own is on its item. */
+function sandboxUsage(items: readonly ResponseItem[]): Wire {
+  const used = items.flatMap((item) => (item.type === 'code_interpreter_call' && item.outcome?.usage ? [item.outcome.usage] : []))
+  return {
+    sandbox_seconds: used.reduce((sum, usage) => sum + usage.sandboxSeconds, 0),
+    peak_memory_bytes: Math.max(0, ...used.map((usage) => usage.peakMemoryBytes)),
+    cost_usd: used.reduce((sum, usage) => sum + usage.costUsd, 0),
   }
 }
 

@@ -38,16 +38,17 @@ const INTERFACES = [
 
 /** Everything that each function may do. A right that is not written here does not exist. */
 const MAY: Record<FunctionId, readonly string[]> = {
-  api: [...ROWS, ...KEY, ...LOG, ...OBJECTS, 'secretsmanager:GetSecretValue', 'sqs:GetQueueAttributes', 'sqs:SendMessage'],
-  chat: [
-    ...ROWS.filter((verb) => verb !== 'dynamodb:DeleteItem'),
+  api: [
+    ...ROWS,
+    'dynamodb:BatchWriteItem',
     ...KEY,
     ...LOG,
-    ...OBJECTS.filter((verb) => verb !== 's3:DeleteObject'),
+    ...OBJECTS,
     'secretsmanager:GetSecretValue',
-    ...CONSUME,
+    'sqs:GetQueueAttributes',
     'sqs:SendMessage',
   ],
+  chat: [...ROWS, 'dynamodb:BatchWriteItem', ...KEY, ...LOG, ...OBJECTS, 'secretsmanager:GetSecretValue', ...CONSUME, 'sqs:SendMessage'],
   run: [...ROWS, ...INTERFACES, ...KEY, ...LOG, ...OBJECTS, ...CONSUME, 'sqs:SendMessage'],
   place: [
     ...ROWS.filter((verb) => verb !== 'dynamodb:BatchGetItem'),

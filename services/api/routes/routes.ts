@@ -12,6 +12,7 @@ import { limitsRoute } from './native/limits.ts'
 import { followLinkRoute, revokeLinkRoute } from './native/links.ts'
 import { listExecutionsRoute } from './native/list-executions.ts'
 import { runCodeRoute } from './native/run-code.ts'
+import { usageRoute } from './native/usage.ts'
 import { cancelResponseRoute } from './openai/cancel-response.ts'
 import { containerFileContentRoute } from './openai/container-file-content.ts'
 import {
@@ -86,6 +87,7 @@ export const ROUTES: readonly AnyRoute[] = [
   listModelsRoute,
   getModelRoute,
   limitsRoute,
+  usageRoute,
   followLinkRoute,
   listFileLinksRoute,
   revokeFileLinksRoute,

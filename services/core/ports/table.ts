@@ -10,6 +10,7 @@ import type { Response } from '../response.ts'
 import type { Sandbox, SandboxPhase } from '../sandbox.ts'
 import type { ApiKey, Tenant, TenantPolicy } from '../tenant.ts'
 import type { Upload, UploadPart } from '../upload.ts'
+import type { UsageRecord } from '../usage.ts'
 import type { UserFile } from '../user-file.ts'
 
 /** A page of a list, ordered by time of creation. `after` is an id; an unknown one gives an empty page. */
@@ -271,6 +272,13 @@ export interface LinkStore {
   revoke(tenant: string, id: string, now: number): Promise<Link | null>
 }
 
+export interface UsageStore {
+  /** Under the execution's id: a second time replaces the first. */
+  put(record: UsageRecord): Promise<void>
+  /** Every record of a day, `YYYY-MM-DD`. Consistent. */
+  ofDay(tenant: string, day: string): Promise<readonly UsageRecord[]>
+}
+
 export type DueRow = {
   readonly kind: 'container' | 'execution' | 'response' | 'sandbox' | 'file' | 'upload' | 'conversation'
   readonly tenant: string
@@ -292,6 +300,7 @@ export interface Table {
   readonly tenants: TenantStore
   readonly idempotency: IdempotencyStore
   readonly links: LinkStore
+  readonly usage: UsageStore
   /** Rows whose `dueAt` is not after `now` and not before `since` (0), over all shards, soonest first. May lag behind. */
   due(now: number, limit: number, since?: number): Promise<readonly DueRow[]>
   /** Resolves when the table answers; rejects with the reason otherwise. */

@@ -2,6 +2,7 @@ import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { CONTAINER_KEPT_MS, type Container } from '../../core/container.ts'
 import { hasEnded } from '../../core/execution.ts'
 import { objectPrefix } from '../../core/object-keys.ts'
+import { recordUsage } from '../../core/record-usage.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
@@ -60,6 +61,11 @@ async function sweepContainer(deps: ReconcilerDeps, container: Container): Promi
   // Who saves its variables this moment must have stopped before the objects go.
   const saving = container.hibernating
   if (saving !== null && saving.expiresAt > deps.clock.now()) return containers.postpone(tenant, id, saving.expiresAt)
+  // What still stands in the queue may have ended without being counted.
+  for (const executionId of container.queue) {
+    const row = await executions.get(tenant, executionId)
+    if (row !== null && hasEnded(row.status)) await recordUsage(deps, row)
+  }
   for (const executionId of await executionsOf(deps, container)) {
     await events.removeAll({ kind: 'execution', tenant, id: executionId })
     await executions.remove(tenant, executionId)

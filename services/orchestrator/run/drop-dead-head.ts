@@ -1,16 +1,22 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import type { Container } from '../../core/container.ts'
 import { hasEnded } from '../../core/execution.ts'
+import { recordUsage } from '../../core/record-usage.ts'
 import type { EndDeps } from './end-execution.ts'
 
 /**
  * Takes a head off that nobody will: it has ended and its worker died before it said so, or its row was never written. The next one is nudged.
  * Only for a head that has stood there long enough to be no acceptance under way. False when it is alive.
  */
-export async function dropDeadHead(deps: Pick<EndDeps, 'table' | 'queue' | 'clock'>, container: Container, head: string): Promise<boolean> {
+export async function dropDeadHead(
+  deps: Pick<EndDeps, 'table' | 'queue' | 'clock' | 'objects'>,
+  container: Container,
+  head: string,
+): Promise<boolean> {
   const { tenant, id } = container
   const row = await deps.table.executions.get(tenant, head)
   if (row !== null && !hasEnded(row.status)) return false
+  if (row !== null) await recordUsage(deps, row)
   const dueAt = deps.clock.now() + NUDGE_AFTER_MS
   const next = (await deps.table.containers.dequeue(tenant, id, head, container.lastActiveAt, dueAt))?.queue[0]
   if (next !== undefined) await nudgeExecution(deps.queue, tenant, id, next)

@@ -1,7 +1,8 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
-import type { Execution, ExecutionReason, ExecutionResult, ExecutionStatus } from '../../core/execution.ts'
+import type { Execution, ExecutionReason, ExecutionResult, ExecutionStatus, ExecutionUsage } from '../../core/execution.ts'
 import { canMove } from '../../core/execution.ts'
+import { recordUsage } from '../../core/record-usage.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Clock } from '../../core/ports/clock.ts'
@@ -55,7 +56,7 @@ export async function endExecution(deps: EndDeps, row: Execution, end: End): Pro
   })
   if (ended === null) return null
   emitEnd(deps, ended, end)
-  await tellEnd(deps, ended)
+  await tellEnd(deps, ended, end.result.usage)
   return ended
 }
 
@@ -83,9 +84,9 @@ function emitEnd({ telemetry }: EndDeps, row: Execution, { result, sandboxTraceI
 }
 
 /** What follows an end. Repeating it is harmless; the reconciler does when a crash comes between. */
-export async function tellEnd(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
+export async function tellEnd(deps: Omit<EndDeps, 'telemetry'>, ended: Execution, usage: ExecutionUsage | null = null): Promise<void> {
   deps.signals.notify(topicOf('execution', ended.id), ended)
-  await Promise.all([advanceContainer(deps, ended), nudgeResponse(deps, ended)])
+  await Promise.all([recordUsage(deps, ended, usage).then(() => advanceContainer(deps, ended)), nudgeResponse(deps, ended)])
 }
 
 async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {

@@ -13,6 +13,7 @@ import { createLinkStore } from './link-store.ts'
 import { createSandboxStore } from './sandbox-store.ts'
 import { createTenantStore } from './tenant-store.ts'
 import { createUploadStore } from './upload-store.ts'
+import { createUsageStore } from './usage-store.ts'
 import { createUserFileStore } from './user-file-store.ts'
 
 /** All durable state in one DynamoDB table. Batches of events too big for an item lie in `objects`. */
@@ -35,6 +36,7 @@ export function createDynamoTable(options: {
     tenants: createTenantStore(items),
     idempotency: createIdempotencyStore(items),
     links: createLinkStore(items),
+    usage: createUsageStore(items),
     due: (now, limit, since = 0) => findDue(items, now, limit, since),
     check: async () => {
       await items.get({ pk: 'check', sk: 'row' })

@@ -15,6 +15,7 @@ export type RowName =
   | 'file'
   | 'upload'
   | 'conversation'
+  | 'usage'
 export interface ItemKey {
   readonly pk: string
   readonly sk: string
@@ -33,6 +34,12 @@ export const partKey = (tenant: string, uploadId: string, id: string): ItemKey =
   pk: rowKey(tenant, 'upload', uploadId).pk,
   sk: `${PART_PREFIX}${part(id)}`,
 })
+/** All of a day lie together; `day` is made by us. */
+export const usageKey = (tenant: string, day: string, executionId: string): ItemKey => ({
+  pk: rowKey(tenant, 'usage', day).pk,
+  sk: `${USAGE_PREFIX}${part(executionId)}`,
+})
+export const USAGE_PREFIX = 'use#'
 export const PART_PREFIX = 'part#'
 /** `position` is made by us and sorts as text. */
 export const itemKey = (tenant: string, conversationId: string, position: string): ItemKey => ({

@@ -7,6 +7,7 @@ import type { Response } from '../../core/response.ts'
 import type { Sandbox } from '../../core/sandbox.ts'
 import type { ApiKey, Tenant } from '../../core/tenant.ts'
 import type { Upload, UploadPart } from '../../core/upload.ts'
+import type { UsageRecord } from '../../core/usage.ts'
 import type { UserFile } from '../../core/user-file.ts'
 import { rowCodec } from './row-codec.ts'
 
@@ -79,6 +80,8 @@ export const sandboxCodec = rowCodec<Sandbox>({
   json: { address: true, claimedBy: true },
   nullable: { address: true, claimedBy: true, readyAt: true, answeredAt: true, claimedAt: true, dueAt: true },
 })
+
+export const usageCodec = rowCodec<UsageRecord>({ json: {}, nullable: { subject: true } })
 
 export const tenantCodec = rowCodec<Tenant>({ json: { policy: true }, nullable: {} })
 export const apiKeyCodec = rowCodec<ApiKey>({ json: {}, nullable: { subject: true, revokedAt: true } })

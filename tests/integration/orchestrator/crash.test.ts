@@ -11,6 +11,7 @@ import { newSandbox } from '../../../services/core/new-sandbox.ts'
 import { systemClock } from '../../../services/core/ports/clock.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { ReconcilerDeps, RunDeps } from '../../../services/orchestrator/deps.ts'
+import { dayOf } from '../../../services/core/usage.ts'
 import { createDockerDriver } from '../../../services/orchestrator/drivers/docker/docker-driver.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
 import { startSandbox } from '../../../services/orchestrator/place/start-sandbox.ts'
@@ -21,6 +22,8 @@ import { dyingWorker } from '../../support/dying-worker.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 
 const TENANT = newId('tenant')
+/** Executions that were accepted, by id. */
+const accepted: string[] = []
 const LINES = Array.from({ length: 3 }, (_, i) => `line ${i}\n`).join('')
 
 let storage: Storage
@@ -67,6 +70,7 @@ async function poolRow() {
 
 async function accept(code: string): Promise<string> {
   const id = newId('execution')
+  accepted.push(id)
   await acceptExecution(
     deps,
     {
@@ -94,6 +98,12 @@ async function ended(id: string): Promise<Execution> {
   if (row === null || !hasEnded(row.status)) throw new Error(`${id} has not ended: ${row?.status}`)
   return row
 }
+
+const usageOf = ({ result }: Execution): object => ({
+  sandboxSeconds: result?.usage.sandboxSeconds,
+  cpuMs: result?.usage.cpuMs,
+  peakMemoryBytes: result?.usage.peakMemoryBytes,
+})
 
 /** Accepts an execution, lets a worker die at its nth call to storage, lets another one take over, and returns how many calls the first made. */
 async function dieAt(number: number, when: 'before' | 'after'): Promise<{ readonly isDead: boolean; readonly at: string | undefined }> {
@@ -137,6 +147,12 @@ describe('a run worker that dies', () => {
     expect(deaths.length).toBeGreaterThan(16)
     const check = await accept('import collections, json; print(json.dumps(max(collections.Counter(runs).values())), len(runs))')
     await step(storage, check)
+    // However often a step was repeated, each execution is counted once.
+    const days = [...new Set([dayOf(Date.now()), dayOf(deps.clock.now())])]
+    const used = (await Promise.all(days.map((day) => storage.table.usage.ofDay(TENANT, day)))).flat()
+    expect(used.map((record) => record.executionId).toSorted()).toEqual(accepted.toSorted())
+    for (const record of used) expect(record).toMatchObject(usageOf(await ended(record.executionId)))
+    expect(deaths).toEqual(expect.arrayContaining(['before usage.put', 'after usage.put']))
     // Every run left its mark in the kernel's memory: one each, also where the worker died in the middle.
     expect((await ended(check)).result?.stdout).toBe(`1 ${deaths.length + 2}\n`)
     const files = (await storage.table.files.all(TENANT, container.id)).filter((file) => file.isCurrent)

@@ -1,0 +1,43 @@
+/** What one execution used. There is one for each that has ended, whatever died meanwhile: it is written under the execution's id. */
+export interface UsageRecord {
+  readonly v: 1
+  readonly tenant: string
+  readonly subject: string | null
+  readonly executionId: string
+  /** The UTC day on which the execution was accepted, `YYYY-MM-DD`. */
+  readonly day: string
+  readonly sandboxSeconds: number
+  readonly cpuMs: number
+  readonly peakMemoryBytes: number
+  readonly outputBytes: number
+  /** An estimate by list prices; 0 on a laptop. */
+  readonly costUsd: number
+}
+
+export interface UsageSum {
+  readonly executions: number
+  readonly sandboxSeconds: number
+  readonly cpuMs: number
+  /** The highest of one execution. */
+  readonly peakMemoryBytes: number
+  readonly outputBytes: number
+  readonly costUsd: number
+}
+
+const NOTHING: UsageSum = { executions: 0, sandboxSeconds: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0, costUsd: 0 }
+
+export const sumUsage = (records: readonly UsageRecord[]): UsageSum =>
+  records.reduce(
+    (sum, record) => ({
+      executions: sum.executions + 1,
+      sandboxSeconds: sum.sandboxSeconds + record.sandboxSeconds,
+      cpuMs: sum.cpuMs + record.cpuMs,
+      peakMemoryBytes: Math.max(sum.peakMemoryBytes, record.peakMemoryBytes),
+      outputBytes: sum.outputBytes + record.outputBytes,
+      costUsd: sum.costUsd + record.costUsd,
+    }),
+    NOTHING,
+  )
+
+/** The UTC day of a time in epoch ms. */
+export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)

@@ -1,0 +1,30 @@
+import type { UsageStore } from '../../core/ports/table.ts'
+import type { UsageRecord } from '../../core/usage.ts'
+import { all, equals, startsWith } from './expression.ts'
+import type { Items } from './items.ts'
+import { rowKey, USAGE_PREFIX, usageKey } from './keys.ts'
+import type { Item } from './row-codec.ts'
+import { usageCodec } from './row-shapes.ts'
+
+/** Records are kept this long, seconds: a year can be compared with the one before. */
+const KEPT_SECONDS = 400 * 86_400
+
+export function createUsageStore(items: Items): UsageStore {
+  return {
+    async put(record) {
+      const ttl = Math.floor(Date.parse(record.day) / 1000) + KEPT_SECONDS
+      await items.put({ ...usageCodec.encode(record), ...usageKey(record.tenant, record.day, record.executionId), ttl })
+    },
+    async ofDay(tenant, day) {
+      const where = all(equals('pk', rowKey(tenant, 'usage', day).pk), startsWith('sk', USAGE_PREFIX))
+      const records: UsageRecord[] = []
+      let startKey: Item | undefined
+      do {
+        const page = await items.query({ where, startKey })
+        for (const item of page.items) records.push(usageCodec.decode(item))
+        startKey = page.lastKey
+      } while (startKey !== undefined)
+      return records
+    },
+  }
+}
