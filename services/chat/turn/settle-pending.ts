@@ -26,8 +26,8 @@ export async function settlePending(deps: TurnDeps, turn: Turn): Promise<Settled
 
 async function takeIn(deps: TurnDeps, turn: Turn, index: number, execution: Execution): Promise<void> {
   const item = turn.items[index] as CodeItem
-  const [outcome] = await Promise.all([settleCall(deps, execution), tellOutput(deps, turn, execution)])
-  const settled: CodeItem = { ...item, status: callStatusOf(execution), outcome }
+  await tellOutput(deps, turn, execution)
+  const settled: CodeItem = { ...item, status: callStatusOf(execution), outcome: await settleCall(deps, execution) }
   turn.pending = null
   turn.failingTries = isFailingTry(execution) ? turn.failingTries + 1 : 0
   if (settled.status === 'completed') turn.emit(callCompleted(index, settled), 'soon')
