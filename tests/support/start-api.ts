@@ -45,6 +45,7 @@ export async function startApi(
   options: {
     readonly config?: Partial<ApiConfig>
     readonly toolTypes?: readonly string[]
+    readonly models?: readonly string[]
     readonly wrapObjects?: (objects: ObjectStore) => ObjectStore
   } = {},
 ): Promise<TestApi> {
@@ -64,7 +65,7 @@ export async function startApi(
   const events: WideEvent[] = []
   const time = { skew: 0 }
   let readiness: Readiness = { ok: true, parts: { table: { ok: true } } }
-  const models = [{ id: 'demo', createdAt: 1_700_000_000_000, ownedBy: 'cellblock' }]
+  const models = (options.models ?? ['demo']).map((id) => ({ id, createdAt: 1_700_000_000_000, ownedBy: 'cellblock' }))
   const app = createApp({
     table,
     queue,
@@ -72,7 +73,7 @@ export async function startApi(
     signals,
     clock: { now: () => systemClock.now() + time.skew },
     telemetry: { emit: (event) => void events.push(event) },
-    models: { list: () => models, has: (id) => id === 'demo' },
+    models: { list: () => models, has: (id) => models.some((model) => model.id === id) },
     toolTypes: options.toolTypes ?? [],
     readiness: async () => readiness,
     config: ApiConfig.parse(options.config ?? {}),

@@ -13,6 +13,7 @@ import { followLinkRoute, revokeLinkRoute } from './native/links.ts'
 import { listExecutionsRoute } from './native/list-executions.ts'
 import { runCodeRoute } from './native/run-code.ts'
 import { usageRoute } from './native/usage.ts'
+import { conversationNotebookRoute, responseNotebookRoute } from './native/told-notebooks.ts'
 import { cancelResponseRoute } from './openai/cancel-response.ts'
 import { containerFileContentRoute } from './openai/container-file-content.ts'
 import {
@@ -38,6 +39,7 @@ import { listContainerFilesRoute } from './openai/list-container-files.ts'
 import { listContainersRoute } from './openai/list-containers.ts'
 import { listFilesRoute } from './openai/list-files.ts'
 import { getModelRoute, listModelsRoute } from './openai/models.ts'
+import { compactResponseRoute, countInputTokensRoute } from './openai/not-served.ts'
 import { responseInputItemsRoute } from './openai/response-input-items.ts'
 import { uploadContainerFileRoute } from './openai/upload-container-file.ts'
 import { addUploadPartRoute, cancelUploadRoute, completeFileUploadRoute, createUploadRoute } from './openai/uploads.ts'
@@ -49,6 +51,9 @@ export const ROUTES: readonly AnyRoute[] = [
   cancelResponseRoute,
   deleteResponseRoute,
   responseInputItemsRoute,
+  responseNotebookRoute,
+  compactResponseRoute,
+  countInputTokensRoute,
   createConversationRoute,
   getConversationRoute,
   updateConversationRoute,
@@ -57,6 +62,7 @@ export const ROUTES: readonly AnyRoute[] = [
   listConversationItemsRoute,
   getConversationItemRoute,
   deleteConversationItemRoute,
+  conversationNotebookRoute,
   createContainerRoute,
   listContainersRoute,
   getContainerRoute,

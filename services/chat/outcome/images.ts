@@ -15,24 +15,35 @@ export interface ImageOwner {
   readonly publicUrl: string
 }
 
+/** A picture of one output, with its link. */
+export interface LinkedImage {
+  readonly output: Output
+  readonly linkId: string
+  readonly url: string
+  readonly mime: string
+  readonly bytes: number
+}
+
 /** Makes a link for every PNG and JPEG that was shown; inline ones are put into the object store first. */
 export async function linkImages(
   ports: { readonly table: Table; readonly objects: ObjectStore },
   owner: ImageOwner,
   outputs: readonly Output[],
   now: number,
-): Promise<{ readonly linkId: string; readonly url: string; readonly mime: string }[]> {
-  const found = outputs.flatMap((output) => ('data' in output ? imagesIn(output.data) : [])).slice(0, MAX_IMAGES)
+): Promise<readonly LinkedImage[]> {
+  const found = outputs
+    .flatMap((output) => ('data' in output ? imagesIn(output.data).map((image) => ({ output, image })) : []))
+    .slice(0, MAX_IMAGES)
   if (found.length === 0) return []
   const days = await linkDaysOf(ports.table.tenants, owner.tenant)
   return Promise.all(
-    found.map(async (image, i) => {
+    found.map(async ({ output, image }, i) => {
       const objectKey = 'objectKey' in image ? image.objectKey : newObjectKey(owner.tenant, 'outputs', owner.containerId)
       if ('body' in image) await ports.objects.put(objectKey, image.body, { contentType: image.mime })
       const bytes = 'body' in image ? image.body.length : image.bytes
       const target = { objectKey, filename: `image-${i + 1}.${ENDINGS[image.mime]}`, mime: image.mime, bytes }
       const { id, url } = await createLink(ports.table.links, { ...owner, fileId: null, target, days }, now)
-      return { linkId: id, url, mime: image.mime }
+      return { output, linkId: id, url, mime: image.mime, bytes }
     }),
   )
 }

@@ -3,10 +3,8 @@ import { emptyResult } from '../../core/empty-result.ts'
 import type { Execution } from '../../core/execution.ts'
 import { fileName } from '../../core/file-path.ts'
 import type { ContainerFile, ExecutionFile } from '../../core/file.ts'
-import { LIMITS } from '../../core/limits.ts'
 import { createLink, linkDaysOf } from '../../core/links.ts'
 import { loadResult } from '../../core/load-result.ts'
-import { REF_MIME, type MimeBundle, type Output } from '../../core/outputs.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
@@ -14,9 +12,8 @@ import type { CallOutcome, LinkedFile } from '../../core/response.ts'
 import { linkImages } from './images.ts'
 import { logsOf } from './logs.ts'
 import { modelTextOf } from './model-text.ts'
+import { showBundles } from './shown-bundles.ts'
 
-/** Parts of MIME bundles that ride on the item, characters in all. */
-const MAX_OUTPUTS = 24 * 1024
 const LINKS_AT_ONCE = 16
 
 /** Turns a finished execution into what its call hands back. Every file version and every picture gets one link. */
@@ -26,21 +23,19 @@ export async function settleCall(
 ): Promise<CallOutcome> {
   const result = (await loadResult(ports.objects, execution)) ?? emptyResult(execution, execution.endedAt ?? execution.createdAt)
   const outputs = result.cells.flatMap((cell) => cell.outputs)
-  const [images, files] = await Promise.all([
-    linkImages(ports, execution, outputs, ports.clock.now()),
-    linkFiles(ports, execution, result.files),
-  ])
+  const now = ports.clock.now()
+  const [images, files] = await Promise.all([linkImages(ports, execution, outputs, now), linkFiles(ports, execution, result.files)])
   return {
     executionId: execution.id,
     status: execution.status,
     reason: execution.reason,
     logs: logsOf(result),
-    images,
+    images: images.map(({ linkId, url, mime }) => ({ linkId, url, mime })),
     files,
     lost: result.lost,
     error: result.error,
     usage: result.usage,
-    outputs: smallBundles(outputs),
+    outputs: await showBundles(ports, execution, outputs, images, now),
     modelText: modelTextOf(execution, result),
   }
 }
@@ -80,23 +75,4 @@ export async function linkFile(
   const { tenant, containerId, id: fileId } = file
   const target = { objectKey: file.objectKey, filename: fileName(file.path), mime: file.mime, bytes: file.bytes }
   return createLink(ports.table.links, { tenant, containerId, fileId, target, publicUrl: owner.publicUrl, days }, ports.clock.now())
-}
-
-/** The bundles that were shown, with the parts that fit; a big part is in the execution, or is the picture of the item. */
-function smallBundles(outputs: readonly Output[]): readonly MimeBundle[] {
-  let room = MAX_OUTPUTS
-  const bundles: MimeBundle[] = []
-  for (const output of outputs) {
-    if (!('data' in output)) continue
-    const kept: Record<string, unknown> = {}
-    for (const [mime, value] of Object.entries(output.data)) {
-      const size =
-        mime === REF_MIME || mime === 'image/png' || mime === 'image/jpeg' ? Infinity : (JSON.stringify(value)?.length ?? Infinity)
-      if (size > Math.min(room, LIMITS.maxInlineTextBytes)) continue
-      kept[mime] = value
-      room -= size
-    }
-    if (Object.keys(kept).length > 0) bundles.push(kept)
-  }
-  return bundles
 }

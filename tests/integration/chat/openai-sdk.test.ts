@@ -1,45 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chatConfigFromEnv } from '../../../services/chat/config.ts'
-import { createModelCatalogue } from '../../../services/chat/models/catalogue.ts'
-import { createTurnStep } from '../../../services/chat/turn-step.ts'
-import { systemClock } from '../../../services/core/ports/clock.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
-import { finishExecution } from '../../support/finish-execution.ts'
-import { startApi, type TestApi } from '../../support/start-api.ts'
-import { storeFile } from '../../support/turn-bench.ts'
+import type { TestApi } from '../../support/start-api.ts'
+import { startWorkedApi, type WorkedApi } from '../../support/start-worked-api.ts'
 
+let worked: WorkedApi
 let api: TestApi
-let working = true
-let worker: Promise<void>
-
-/** Every due row is looked after, as the queues and their workers do; code makes a file that has the code in it. */
-async function work(): Promise<void> {
-  const models = createModelCatalogue(chatConfigFromEnv({}))
-  const step = createTurnStep({ ...api, clock: systemClock, telemetry: silentTelemetry, models, workerId: 'wrk_test' })
-  while (working) {
-    for (const { kind, tenant, id } of await api.table.due(Date.now() + 3_600_000, 50)) {
-      if (kind === 'response') await step({ v: 1, type: 'response.step', tenant, responseId: id })
-      if (kind !== 'execution') continue
-      const execution = await api.table.executions.get(tenant, id)
-      if (execution === null || execution.endedAt !== null || execution.source.kind !== 'code') continue
-      const { code } = execution.source
-      const file = await storeFile(api, execution, 'out/made.txt', code)
-      const files = [{ id: file.id, path: file.path, bytes: file.bytes, mime: file.mime, sha256: 'x', isNew: true, modifiedFrom: null }]
-      await finishExecution(api, tenant, id, { result: { stdout: `ran ${code}`, files } })
-    }
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-}
-
 beforeAll(async () => {
-  api = await startApi()
-  worker = work()
+  worked = await startWorkedApi()
+  api = worked.api
+  worked.runs((code) => ({ files: { 'out/made.txt': code }, result: { stdout: `ran ${code}` } }))
 })
-afterAll(async () => {
-  working = false
-  await worker
-  await api.stop()
-})
+afterAll(() => worked.stop())
 
 const request = {
   model: 'demo',

@@ -188,8 +188,13 @@ describe('a turn with code', () => {
     expect(outcome).toMatchObject({
       logs: 'x',
       images: [{ mime: 'image/png' }, { mime: 'image/jpeg' }],
-      outputs: [{ 'text/plain': '<Figure>' }, { 'text/html': '<b>x</b>' }],
     })
+    const [small, big] = outcome?.images ?? []
+    expect(outcome?.outputs).toEqual([
+      { 'text/plain': '<Figure>', 'cellblock/ref': { url: small?.url, bytes: 9, mime: 'image/png', link_id: small?.linkId } },
+      { 'cellblock/ref': { url: big?.url, bytes: 9, mime: 'image/jpeg', link_id: big?.linkId } },
+      { 'text/html': '<b>x</b>', 'text/plain': 'x' },
+    ])
     const bodies = await Promise.all(
       (outcome?.images ?? []).map(async ({ url }) => {
         const link = await bench.storage.table.links.findByToken(hashToken(url.slice(url.lastIndexOf('/') + 1)))
@@ -200,6 +205,41 @@ describe('a turn with code', () => {
       }),
     )
     expect(bodies).toEqual(['a picture', 'a big one'])
+  })
+
+  it('carries data that is shown: small as it is, big as a link', async () => {
+    const table = { schema: { fields: [{ name: 'a', type: 'integer' }] }, data: [{ a: 1 }] }
+    const plotly = { data: [{ y: 'z'.repeat(40_000) }] }
+    const svg = '<svg>'.padEnd(30_000, ' ')
+    bench.upstream.play((_, turn) => (turn === 0 ? runPython('show()') : say('Shown.')))
+    const { id } = await bench.accept(INTERPRETER)
+    const row = await bench.finish(id, () => ({
+      result: {
+        cells: [
+          {
+            index: 0,
+            status: 'ok',
+            executionCount: 1,
+            outputs: [
+              { output_type: 'execute_result', execution_count: 1, data: { 'application/vnd.dataresource+json': table }, metadata: {} },
+              { output_type: 'display_data', data: { 'application/vnd.plotly.v1+json': plotly, 'image/svg+xml': [svg] }, metadata: {} },
+            ],
+          },
+        ],
+      },
+    }))
+    const [ci] = row.items
+    const [small, big] = (ci?.type === 'code_interpreter_call' ? ci.outcome?.outputs : undefined) ?? []
+    expect(small).toEqual({ 'application/vnd.dataresource+json': table })
+    const refs = big?.['cellblock/ref'] as { readonly url: string; readonly mime: string; readonly bytes: number }[]
+    expect(refs.map(({ mime, bytes }) => [mime, bytes])).toEqual([
+      ['application/vnd.plotly.v1+json', JSON.stringify(plotly).length],
+      ['image/svg+xml', svg.length],
+    ])
+    for (const { url } of refs) {
+      const link = await bench.storage.table.links.findByToken(hashToken(url.slice(url.lastIndexOf('/') + 1)))
+      expect(await bench.storage.objects.head(link?.target.objectKey ?? '')).toMatchObject({ bytes: link?.target.bytes })
+    }
   })
 
   it('keeps a turn that is too big for a row', async () => {

@@ -1,0 +1,76 @@
+import { buildNotebook, type NotebookPart } from '../../core/notebook.ts'
+import type { Caller } from '../../core/tenant.ts'
+import { isVisible } from '../access.ts'
+import type { ApiDeps } from '../deps.ts'
+import { NOTEBOOK_INLINE_BYTES, notebookPart } from '../executions/notebook-part.ts'
+import { storedBytes } from '../executions/stored-bytes.ts'
+import type { Told } from './told-items.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** What a notebook holds of executions, bytes; older cells beyond it have their code and no outputs. */
+const MAX_BYTES = 64 * 1024 * 1024
+
+/**
+ * A conversation as an executed notebook: what was said as markdown, each call of the interpreter as the cell that ran, with everything that
+ * it showed. Outputs of an execution that is not kept any more are those that the item has.
+ */
+export async function toldNotebook(
+  deps: Pick<ApiDeps, 'table' | 'objects'>,
+  caller: Caller,
+  { items, isWhole }: Told,
+): Promise<ReturnType<typeof buildNotebook>> {
+  const budget = { bytes: NOTEBOOK_INLINE_BYTES }
+  let left = MAX_BYTES
+  const parts: NotebookPart[] = []
+  // The newest first, so that what does not fit is the oldest.
+  for (const [index, item] of [...items.entries()].toReversed()) {
+    const text = item['type'] === 'message' ? textOf(item) : ''
+    if (text !== '') parts.push(markdown(`item${index}`, text))
+    if (item['type'] !== 'code_interpreter_call') continue
+    const id = (item['x_cellblock'] as Wire | undefined)?.['execution_id']
+    const row = typeof id === 'string' ? await deps.table.executions.get(caller.tenant, id) : null
+    left -= row === null ? 0 : storedBytes(row)
+    parts.push(row === null || !isVisible(row, caller) || left < 0 ? fromItem(item, index) : await notebookPart(deps.objects, row, budget))
+  }
+  if (!isWhole) parts.push(markdown('earlier', '*Earlier turns of this conversation are left out: the notebook would be too big.*'))
+  return buildNotebook(parts.toReversed())
+}
+
+const markdown = (id: string, source: string): NotebookPart => ({
+  executionId: id,
+  cells: [],
+  results: [],
+  document: { cells: [{ cell_type: 'markdown', source }] },
+})
+
+function textOf(item: Wire): string {
+  const { content, role } = item
+  const parts = Array.isArray(content) ? (content as readonly Wire[]) : []
+  const text =
+    typeof content === 'string'
+      ? content
+      : parts
+          .map((part) => part['text'] ?? part['refusal'])
+          .filter((one) => typeof one === 'string')
+          .join('\n\n')
+  return text === '' || role === 'assistant' ? text : `**${role === 'user' ? 'User' : 'Instructions'}:** ${text}`
+}
+
+function fromItem(item: Wire, index: number): NotebookPart {
+  const outputs = Array.isArray(item['outputs']) ? (item['outputs'] as readonly Wire[]) : []
+  const logs = outputs.flatMap((output) => (typeof output['logs'] === 'string' ? [output['logs']] : []))
+  return {
+    executionId: `item${index}`,
+    cells: [{ index: 0, code: typeof item['code'] === 'string' ? item['code'] : '' }],
+    results: [
+      {
+        index: 0,
+        status: 'ok',
+        executionCount: null,
+        outputs: logs.map((text) => ({ output_type: 'stream' as const, name: 'stdout' as const, text })),
+      },
+    ],
+    document: null,
+  }
+}

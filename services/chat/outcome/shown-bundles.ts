@@ -1,0 +1,82 @@
+import { LIMITS } from '../../core/limits.ts'
+import { createLink, linkDaysOf } from '../../core/links.ts'
+import { newObjectKey } from '../../core/object-keys.ts'
+import { REF_MIME, refsOf, type MimeBundle, type Output } from '../../core/outputs.ts'
+import type { ObjectStore } from '../../core/ports/object-store.ts'
+import type { Table } from '../../core/ports/table.ts'
+import type { ImageOwner, LinkedImage } from './images.ts'
+
+/** Parts of MIME bundles that ride on the item, characters in all. */
+const MAX_OUTPUTS = 24 * 1024
+/** Parts beyond this many are in the execution's own outputs only. */
+const MAX_LINKS = 20
+const BINARY = /^(image\/(?!svg\+xml)|audio\/|video\/|application\/(pdf|octet-stream|zip))/
+
+interface PartLink {
+  /** Null: it is among the outputs of the execution. */
+  readonly url: string | null
+  readonly bytes: number
+  readonly mime: string
+  /** For `DELETE /v1/links/{id}`. */
+  readonly link_id?: string
+}
+
+/** The bundles that were shown: small parts as they are, pictures and big parts as links under `cellblock/ref`, one or a list. */
+export async function showBundles(
+  ports: { readonly table: Table; readonly objects: ObjectStore },
+  owner: ImageOwner,
+  outputs: readonly Output[],
+  images: readonly LinkedImage[],
+  now: number,
+): Promise<readonly MimeBundle[]> {
+  let room = MAX_OUTPUTS
+  let links = 0
+  let days: number | null = null
+  const link = async (mime: string, bytes: number, objectKey: () => string | Promise<string>): Promise<PartLink> => {
+    if (links >= MAX_LINKS) return { url: null, bytes, mime }
+    links += 1
+    days ??= await linkDaysOf(ports.table.tenants, owner.tenant)
+    const target = { objectKey: await objectKey(), filename: `output-${links}.${endingOf(mime)}`, mime, bytes }
+    const made = await createLink(ports.table.links, { ...owner, fileId: null, target, days }, now)
+    return { url: made.url, bytes, mime, link_id: made.id }
+  }
+  const store = async (mime: string, body: Buffer): Promise<string> => {
+    const objectKey = newObjectKey(owner.tenant, 'outputs', owner.containerId)
+    await ports.objects.put(objectKey, body, { contentType: mime })
+    return objectKey
+  }
+
+  const bundles: MimeBundle[] = []
+  for (const output of outputs) {
+    if (!('data' in output)) continue
+    const image = images.find((one) => one.output === output)
+    const kept: Record<string, unknown> = {}
+    const elsewhere: PartLink[] = image === undefined ? [] : [{ url: image.url, bytes: image.bytes, mime: image.mime, link_id: image.linkId }]
+    for (const ref of refsOf(output.data))
+      if (ref.mime !== image?.mime) elsewhere.push(await link(ref.mime, ref.bytes, () => ref.objectKey))
+    for (const [mime, value] of Object.entries(output.data)) {
+      if (mime === REF_MIME || mime === image?.mime) continue
+      const size = JSON.stringify(value)?.length ?? 0
+      if (!BINARY.test(mime) && size <= Math.min(room, LIMITS.maxInlineTextBytes)) {
+        kept[mime] = value
+        room -= size
+        continue
+      }
+      const body = bodyOf(mime, value)
+      elsewhere.push(await link(mime, body.length, () => store(mime, body)))
+    }
+    if (elsewhere.length > 0) kept[REF_MIME] = elsewhere.length === 1 ? elsewhere[0] : elsewhere
+    if (Object.keys(kept).length > 0) bundles.push(kept)
+  }
+  return bundles
+}
+
+function bodyOf(mime: string, value: unknown): Buffer {
+  const isText = typeof value === 'string' || (Array.isArray(value) && value.every((line) => typeof line === 'string'))
+  const text = !isText ? JSON.stringify(value) : typeof value === 'string' ? value : value.join('')
+  return Buffer.from(text, BINARY.test(mime) ? 'base64' : 'utf8')
+}
+
+/** Of a download's name: `png` of `image/png`, `json` of everything that is JSON. */
+const endingOf = (mime: string): string =>
+  mime.endsWith('json') ? 'json' : (/^[a-z]+\/([a-z0-9]{2,5})(?:\+xml)?$/.exec(mime)?.[1]?.replace('plain', 'txt') ?? 'bin')

@@ -1,0 +1,334 @@
+import OpenAI from 'openai'
+import type { ResponseCreateParamsNonStreaming, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createContainer } from '../../../services/core/create-container.ts'
+import { newId } from '../../../services/core/ids.ts'
+import { call, runPython, say, type ScriptedAnswer } from '../../support/scripted-upstream.ts'
+import { startWorkedApi, type WorkedApi } from '../../support/start-worked-api.ts'
+
+let worked: WorkedApi
+let client: OpenAI
+beforeAll(async () => {
+  worked = await startWorkedApi()
+  client = worked.api.openai()
+  worked.runs((code) => ({
+    result: {
+      stdout: `ran ${code}\n`,
+      cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [{ output_type: 'stream', name: 'stdout', text: `ran ${code}\n` }] }],
+    },
+  }))
+})
+afterAll(() => worked.stop())
+
+const tools: ResponseCreateParamsNonStreaming['tools'] = [{ type: 'code_interpreter', container: { type: 'auto' } }]
+const weather = {
+  type: 'function' as const,
+  name: 'get_weather',
+  description: 'Weather of a city',
+  strict: false,
+  parameters: { type: 'object', properties: { city: { type: 'string' } } },
+}
+/** The answers in order; the last one again and again. */
+const inOrder = (...answers: readonly ScriptedAnswer[]) =>
+  worked.upstream.play((_, turn) => answers[Math.min(turn, answers.length - 1)] ?? say(''))
+const ask = (change: Partial<ResponseCreateParamsNonStreaming> = {}) =>
+  client.responses.create({ model: 'scripted', input: 'Go', ...change })
+const sent = (at = -1) => worked.upstream.requests.at(at)?.body
+
+describe('functions of the caller', () => {
+  it('end the response, and its answer goes on with their output: by the id of the response or in the whole input', async () => {
+    inOrder(call({ name: 'get_weather', arguments: '{"city":"Rome"}' }), say('Sunny.'))
+    const first = await ask({ tools: [weather, ...(tools ?? [])] })
+    expect(first).toMatchObject({ status: 'completed', output_text: '' })
+    const [wanted] = first.output
+    if (wanted?.type !== 'function_call') throw new Error('no call')
+    expect(wanted).toMatchObject({ name: 'get_weather', arguments: '{"city":"Rome"}', status: 'completed' })
+
+    const output = { type: 'function_call_output' as const, call_id: wanted.call_id, output: '25 degrees' }
+    const second = await ask({ tools: [weather], previous_response_id: first.id, input: [output] })
+    expect(second.output_text).toBe('Sunny.')
+    const expected = [
+      { role: 'user', content: 'Go' },
+      { role: 'assistant', tool_calls: [{ id: wanted.call_id, function: { name: 'get_weather', arguments: '{"city":"Rome"}' } }] },
+      { role: 'tool', tool_call_id: wanted.call_id, content: '25 degrees' },
+    ]
+    expect(sent()?.messages).toMatchObject(expected)
+
+    await ask({ tools: [weather], store: false, input: [{ role: 'user', content: 'Go' }, wanted, output] })
+    expect(sent()?.messages).toMatchObject(expected)
+  })
+
+  it('stream their arguments', async () => {
+    inOrder(call({ name: 'get_weather', arguments: '{"city":"Rome"}' }))
+    const events: ResponseStreamEvent[] = []
+    for await (const event of client.responses.stream({ model: 'scripted', input: 'Go', tools: [weather] })) events.push(event)
+    expect(events.map((event) => event.type)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      ...events.filter((event) => event.type === 'response.function_call_arguments.delta').map((event) => event.type),
+      'response.function_call_arguments.done',
+      'response.output_item.done',
+      'response.completed',
+    ])
+    expect(events.find((event) => event.type === 'response.function_call_arguments.done')).toMatchObject({ arguments: '{"city":"Rome"}' })
+  })
+
+  it('may be mixed with code: the code runs first', async () => {
+    const both = call({ name: 'python', arguments: '{"code":"1"}' }, { name: 'get_weather', arguments: '{}' })
+    inOrder(both)
+    const response = await ask({ tools: [weather, ...(tools ?? [])] })
+    expect(response.output).toMatchObject([
+      { type: 'code_interpreter_call', status: 'completed' },
+      { type: 'function_call', status: 'completed' },
+    ])
+  })
+})
+
+describe('the stream of a turn with code', () => {
+  it('has the events of the wire in their order, numbered from 0', async () => {
+    inOrder(runPython('print(1)'), say('It says 1.', 100))
+    const events: ResponseStreamEvent[] = []
+    for await (const event of client.responses.stream({
+      model: 'scripted',
+      input: 'Go',
+      tools,
+      include: ['code_interpreter_call.outputs'],
+    }))
+      events.push(event)
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
+    const types = events.map((event) => event.type).filter((type, i, all) => type !== all[i - 1])
+    expect(types).toEqual(
+      [
+        'created',
+        'in_progress',
+        'output_item.added',
+        'code_interpreter_call.in_progress',
+        'code_interpreter_call_code.delta',
+        'code_interpreter_call_code.done',
+        'code_interpreter_call.interpreting',
+        'code_interpreter_call.completed',
+        'output_item.done',
+        'output_item.added',
+        'content_part.added',
+        'output_text.delta',
+        'output_text.done',
+        'content_part.done',
+        'output_item.done',
+        'completed',
+      ].map((name) => `response.${name}`),
+    )
+    expect(events.find((event) => event.type === 'response.output_item.done')).toMatchObject({
+      item: { type: 'code_interpreter_call', code: 'print(1)', outputs: [{ type: 'logs', logs: 'ran print(1)' }] },
+    })
+    expect(events.at(-1)).toMatchObject({ response: { status: 'completed', output: [{}, { content: [{ text: 'It says 1.' }] }] } })
+  })
+
+  it('goes on by starting_after when the connection broke', async () => {
+    const gate = Promise.withResolvers<void>()
+    inOrder({ ...say('First half, ', 4), gate: gate.promise })
+    const stream = await client.responses.create({ model: 'scripted', input: 'Go', stream: true })
+    const before: ResponseStreamEvent[] = []
+    for await (const event of stream) {
+      before.push(event)
+      if (event.type === 'response.output_text.delta') break
+    }
+    gate.resolve()
+    const [first] = before
+    const id = first?.type === 'response.created' ? first.response.id : ''
+    const after: ResponseStreamEvent[] = []
+    for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: before.length - 1 })) after.push(event)
+    const all = [...before, ...after]
+    expect(all.map((event) => event.sequence_number)).toEqual(all.map((_, i) => i))
+    expect(all.map((event) => (event.type === 'response.output_text.delta' ? event.delta : '')).join('')).toBe('First half, ')
+    expect(all.at(-1)?.type).toBe('response.completed')
+  })
+})
+
+describe('what a request may say', () => {
+  it('include, instructions, metadata, sampling and the rest come back as they were sent', async () => {
+    inOrder(say('{"a":1}'))
+    const format = { type: 'json_schema' as const, name: 'one', strict: true, schema: { type: 'object' } }
+    const wanted = {
+      instructions: 'Be brief.',
+      metadata: { a: 'b' },
+      temperature: 0.5,
+      top_p: 0.9,
+      max_output_tokens: 100,
+      max_tool_calls: 3,
+      parallel_tool_calls: false,
+      tool_choice: 'none' as const,
+      user: 'someone',
+      safety_identifier: 'x',
+      prompt_cache_key: 'y',
+      reasoning: { effort: 'low' as const },
+      text: { format, verbosity: 'low' as const },
+    }
+    const response = await ask({ ...wanted, tools })
+    expect(response).toMatchObject({ ...wanted, tools, store: true, background: false, truncation: 'auto', previous_response_id: null })
+    expect(JSON.parse(response.output_text)).toEqual({ a: 1 })
+    expect(sent()).toMatchObject({
+      messages: [{ role: 'system', content: expect.stringContaining('Be brief.') }, { role: 'user' }],
+      temperature: 0.5,
+      top_p: 0.9,
+      max_tokens: 100,
+      reasoning_effort: 'low',
+      response_format: { type: 'json_schema', json_schema: { name: 'one' } },
+    })
+    // Instructions are of one turn only.
+    await ask({ previous_response_id: response.id })
+    expect(JSON.stringify(sent()?.messages)).not.toContain('Be brief.')
+  })
+
+  it('usage is that of all calls of the model', async () => {
+    inOrder(runPython('1'), say('1'))
+    expect((await ask({ tools })).usage).toEqual({
+      input_tokens: 200,
+      input_tokens_details: { cached_tokens: 80, cache_write_tokens: 0 },
+      output_tokens: 20,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 220,
+    })
+  })
+
+  it.each<[NonNullable<ResponseCreateParamsNonStreaming['tool_choice']>, unknown]>([
+    ['required', 'required'],
+    ['none', undefined],
+    [{ type: 'code_interpreter' }, { type: 'function', function: { name: 'python' } }],
+    [
+      { type: 'function', name: 'get_weather' },
+      { type: 'function', function: { name: 'get_weather' } },
+    ],
+  ])('tool_choice %j holds for the first call', async (choice, upstream) => {
+    inOrder(choice === 'none' ? say('No.') : runPython('1'), say('Yes.'))
+    const response = await ask({ tools: [...(tools ?? []), weather], tool_choice: choice })
+    expect(worked.upstream.requests[0]?.body.tool_choice).toEqual(upstream)
+    if (choice !== 'none') expect(worked.upstream.requests[1]?.body.tool_choice).toBe('auto')
+    expect(response.tool_choice).toEqual(choice)
+  })
+
+  it('max_tool_calls and max_output_tokens end it incomplete, with the reason', async () => {
+    inOrder(runPython('again()'))
+    const calls = await ask({ tools, max_tool_calls: 1 })
+    expect(calls).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_tool_calls' } })
+    inOrder({ ...say('A long sto'), finish: 'length' })
+    const words = await ask({ max_output_tokens: 16 })
+    expect(words).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output_text: 'A long sto' })
+    inOrder({ ...say('Oh'), finish: 'content_filter' })
+    expect(await ask()).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'content_filter' } })
+  })
+
+  it('store: false is answered, and is not there afterwards', async () => {
+    inOrder(say('Once.'))
+    const response = await ask({ store: false })
+    expect(response).toMatchObject({ output_text: 'Once.', store: false })
+    await expect(client.responses.retrieve(response.id)).rejects.toThrow(OpenAI.NotFoundError)
+    await expect(ask({ previous_response_id: response.id })).rejects.toThrow(OpenAI.NotFoundError)
+    await expect(ask({ store: false, background: true })).rejects.toThrow(OpenAI.BadRequestError)
+  })
+
+  it('a refusal of the model is a content part of its own', async () => {
+    inOrder({ deltas: [{ refusal: 'I will not.' }], finish: 'stop' })
+    expect((await ask()).output).toMatchObject([{ type: 'message', content: [{ type: 'refusal', refusal: 'I will not.' }] }])
+  })
+
+  it('fields that nobody knows are passed over', async () => {
+    inOrder(say('Fine.'))
+    const unknown = {
+      context_management: [{ type: 'compaction' }],
+      service_tier: 'flex',
+      stream_options: { include_obfuscation: true },
+      brand_new: 1,
+    }
+    expect(await ask(unknown as Partial<ResponseCreateParamsNonStreaming>)).toMatchObject({ status: 'completed' })
+  })
+})
+
+describe('the rest of the wire', () => {
+  it('lists the models', async () => {
+    expect((await client.models.list()).data.map((model) => model.id)).toEqual(['demo', 'scripted'])
+    expect(await client.models.retrieve('scripted')).toMatchObject({ id: 'scripted', object: 'model' })
+  })
+
+  it('says honestly what is not served', async () => {
+    const refusal = { status: 400, code: 'unsupported_value', message: expect.stringContaining('previous_response_id') }
+    await expect(client.responses.compact({ model: 'gpt-5', input: 'x' })).rejects.toMatchObject(refusal)
+    await expect(client.responses.inputTokens.count({ model: 'gpt-5', input: 'x' })).rejects.toMatchObject({
+      status: 400,
+      code: 'unsupported_value',
+    })
+  })
+
+  it('goes on in a container that has expired: by its id, and in a history that names it', async () => {
+    const id = newId('container')
+    const { table, owner } = worked.api
+    await createContainer(table, { tenant: owner.tenant, subject: null, id, name: 'old', memoryTier: '1g' }, Date.now() - 3_600_000)
+    expect((await client.containers.retrieve(id)).status).toBe('expired')
+    inOrder(runPython('1'), say('Woken.'))
+    const named = await ask({ tools: [{ type: 'code_interpreter', container: id }] })
+    expect(named.output).toMatchObject([{ type: 'code_interpreter_call', container_id: id, status: 'completed' }, {}])
+    const history = [{ role: 'user', content: 'Go' }, ...named.output, { role: 'user', content: 'And?' }] as ResponseInput
+    inOrder(runPython('2'), say('Again.'))
+    const replayed = await ask({ tools, input: history })
+    expect(replayed.output).toMatchObject([{ container_id: id, status: 'completed' }, {}])
+
+    await client.containers.delete(id)
+    inOrder(runPython('3'), say('Anew.'))
+    const rebuilt = await ask({ tools, input: history })
+    expect(rebuilt).toMatchObject({ status: 'completed', output_text: 'Anew.' })
+    const [again] = rebuilt.output
+    expect(again?.type === 'code_interpreter_call' && again.container_id).toMatch(/^cntr_/)
+    expect(again?.type === 'code_interpreter_call' && again.container_id).not.toBe(id)
+  })
+})
+
+interface Notebook {
+  readonly nbformat: number
+  readonly cells: readonly {
+    readonly id: string
+    readonly cell_type: string
+    readonly source: string
+    readonly outputs?: readonly unknown[]
+  }[]
+}
+
+describe('the notebook of a conversation', () => {
+  const cells = [
+    { cell_type: 'markdown', source: '**User:** Go' },
+    { cell_type: 'code', source: 'x = 1', outputs: [{ output_type: 'stream', text: 'ran x = 1\n' }] },
+    { cell_type: 'markdown', source: 'Set.' },
+    { cell_type: 'markdown', source: '**User:** More' },
+    { cell_type: 'code', source: 'print(x)', execution_count: 1 },
+    { cell_type: 'markdown', source: 'It is 1.' },
+  ]
+
+  it('has what was said and the cells that ran, of a conversation and of a chain of responses', async () => {
+    for (const history of ['conversation', 'chain']) {
+      const conversation = history === 'conversation' ? (await client.conversations.create()).id : null
+      inOrder(runPython('x = 1'), say('Set.'))
+      const first = await ask({ tools, conversation })
+      inOrder(runPython('print(x)'), say('It is 1.'))
+      const second = await ask({ tools, input: 'More', conversation, previous_response_id: conversation === null ? first.id : null })
+      const paths = [
+        `/responses/${second.id}/notebook.ipynb`,
+        ...(conversation === null ? [] : [`/conversations/${conversation}/notebook.ipynb`]),
+      ]
+      for (const path of paths) {
+        const notebook: Notebook = await client.get(path)
+        expect(notebook.nbformat).toBe(4)
+        expect(notebook.cells).toMatchObject(cells)
+        expect(new Set(notebook.cells.map((cell) => cell.id)).size).toBe(cells.length)
+      }
+    }
+  })
+
+  it('has the call that could not run, too, and is nobody else’s', async () => {
+    inOrder(call({ name: 'python', arguments: '{"code": 6' }), say('Sorry.'))
+    const { id } = await ask({ tools })
+    const notebook: Notebook = await client.get(`/responses/${id}/notebook.ipynb`)
+    expect(notebook.cells.map((cell) => cell.cell_type)).toEqual(['markdown', 'code', 'markdown'])
+    const stranger = worked.api.openai(worked.api.stranger)
+    await expect(stranger.get(`/responses/${id}/notebook.ipynb`)).rejects.toThrow(OpenAI.NotFoundError)
+    await expect(stranger.get('/conversations/conv_0/notebook.ipynb')).rejects.toThrow(OpenAI.NotFoundError)
+  })
+})

@@ -1,0 +1,83 @@
+import { createModelCatalogue } from '../../services/chat/models/catalogue.ts'
+import { createTurnStep } from '../../services/chat/turn-step.ts'
+import type { Execution } from '../../services/core/execution.ts'
+import { systemClock } from '../../services/core/ports/clock.ts'
+import { silentTelemetry } from '../../services/core/ports/telemetry.ts'
+import { finishExecution } from './finish-execution.ts'
+import { startScriptedUpstream, type ScriptedUpstream } from './scripted-upstream.ts'
+import { startApi, type TestApi } from './start-api.ts'
+import { storeFile, type RunOutcome } from './turn-bench.ts'
+
+export type PlayCode = (code: string, execution: Execution) => RunOutcome
+
+export interface WorkedApi {
+  readonly api: TestApi
+  readonly upstream: ScriptedUpstream
+  /** Decides from now on what code comes to. */
+  runs(play: PlayCode): void
+  stop(): Promise<void>
+}
+
+/**
+ * The API over real HTTP, with turn workers: every due row is looked after, as the queues and their workers do. The models are `demo` and
+ * `scripted`; what code comes to is the test's word.
+ */
+export async function startWorkedApi(): Promise<WorkedApi> {
+  const [api, upstream] = await Promise.all([startApi({ models: ['demo', 'scripted'] }), startScriptedUpstream()])
+  const model = {
+    name: 'scripted',
+    baseUrl: upstream.baseUrl,
+    apiKey: 'sk-scripted',
+    upstreamName: 'upstream-model',
+    contextWindow: 16_000,
+    fencesCode: null,
+  }
+  const models = createModelCatalogue({ openAi: null, models: [model] })
+  const step = createTurnStep({ ...api, clock: systemClock, telemetry: silentTelemetry, models, workerId: 'wrk_test' })
+  let play: PlayCode = () => ({})
+  let isWorking = true
+
+  async function run(tenant: string, id: string): Promise<void> {
+    const execution = await api.table.executions.get(tenant, id)
+    if (execution === null || execution.endedAt !== null || execution.source.kind !== 'code') return
+    const { files = {}, result, patch } = play(execution.source.code, execution)
+    const made = await Promise.all(Object.entries(files).map(([path, text]) => storeFile(api, execution, path, text)))
+    const told = made.map((file) => ({
+      id: file.id,
+      path: file.path,
+      bytes: file.bytes,
+      mime: file.mime,
+      sha256: 'x',
+      isNew: true,
+      modifiedFrom: null,
+    }))
+    await finishExecution(api, tenant, id, { result: { files: told, ...result }, ...(patch === undefined ? {} : { patch }) })
+  }
+  /** Steps that are under way, by response. */
+  const steps = new Map<string, Promise<void>>()
+  const working = (async () => {
+    while (isWorking) {
+      for (const { kind, tenant, id } of await api.table.due(Date.now() + 3_600_000, 50)) {
+        if (kind === 'execution') await run(tenant, id)
+        if (kind !== 'response' || steps.has(id)) continue
+        steps.set(
+          id,
+          step({ v: 1, type: 'response.step', tenant, responseId: id }).then(() => void steps.delete(id)),
+        )
+      }
+      // Leaves the one thread to what it looks after.
+      await new Promise((resolve) => setTimeout(resolve, 3))
+    }
+  })()
+  return {
+    api,
+    upstream,
+    runs: (next) => void (play = next),
+    async stop() {
+      isWorking = false
+      await working
+      await Promise.all(steps.values())
+      await Promise.all([api.stop(), upstream.stop()])
+    },
+  }
+}
