@@ -51,7 +51,8 @@ export async function showBundles(
     if (!('data' in output)) continue
     const image = images.find((one) => one.output === output)
     const kept: Record<string, unknown> = {}
-    const elsewhere: PartLink[] = image === undefined ? [] : [{ url: image.url, bytes: image.bytes, mime: image.mime, link_id: image.linkId }]
+    const elsewhere: PartLink[] =
+      image === undefined ? [] : [{ url: image.url, bytes: image.bytes, mime: image.mime, link_id: image.linkId }]
     for (const ref of refsOf(output.data))
       if (ref.mime !== image?.mime) elsewhere.push(await link(ref.mime, ref.bytes, () => ref.objectKey))
     for (const [mime, value] of Object.entries(output.data)) {
