@@ -4,6 +4,8 @@ import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/new-s
 import { SUPERVISOR_PROTOCOL, type Sandbox, type SandboxSession } from '../../core/sandbox.ts'
 import { takeSandboxAway } from '../../core/take-sandbox-away.ts'
 import type { RunDeps } from '../deps.ts'
+import { createAfterClaim } from './after-claim.ts'
+import { createWarmCandidates } from './warm-candidates.ts'
 import { awaitSupervisor, needsLook } from './await-supervisor.ts'
 
 export type Acquired =
@@ -15,7 +17,6 @@ export type Acquired =
   /** The container was deleted, or another step changed it. */
   | { readonly kind: 'moved' }
 
-const CLAIM_CANDIDATES = 8
 const REMEMBERED = 1_000
 
 export interface SandboxFinder {
@@ -27,12 +28,16 @@ export interface SandboxFinder {
   acquire(container: Container, execution: Execution): Promise<Acquired>
   /** Stops a sandbox that does not answer and takes it from the container; null when the container moved on meanwhile. */
   abandon(container: Container): Promise<Container | null>
+  /** Does what a claim for this execution left to be done; at the end of its step. */
+  settle(executionId: string): Promise<void>
 }
 
 export function createSandboxFinder(deps: RunDeps): SandboxFinder {
   const { table, queue, clock } = deps
   /** A claimed sandbox's address and keys never change, so the row of one that answers is read once. */
   const sessions = new Map<string, SandboxSession>()
+  const candidates = createWarmCandidates(deps)
+  const afterClaim = createAfterClaim(deps, candidates)
 
   function remember(session: SandboxSession): SandboxSession {
     if (sessions.size >= REMEMBERED) sessions.delete(sessions.keys().next().value ?? '')
@@ -82,7 +87,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
       if (freed === null) return { kind: 'moved' }
       present = freed
     }
-    return (await claimWarm(present)) ?? (await reserveStarting(present)) ?? (await askForStart(present, execution.id))
+    return (await claimWarm(present, execution.id)) ?? (await reserveStarting(present)) ?? (await askForStart(present, execution.id))
   }
 
   /** What a claimed sandbox is to its container: one that is yet to answer counts as starting. */
@@ -96,26 +101,25 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
     return { kind: 'live', session: remember(session), container }
   }
 
-  async function claimWarm(container: Container): Promise<Acquired | null> {
-    for (const candidate of await table.sandboxes.ready(container.memoryTier, CLAIM_CANDIDATES)) {
-      if (candidate.protocol !== SUPERVISOR_PROTOCOL || candidate.image !== deps.image) continue
+  async function claimWarm(container: Container, executionId: string): Promise<Acquired | null> {
+    for await (const candidate of candidates.of(container.memoryTier)) {
       const now = clock.now()
       const claimed = await table.sandboxes.claim(
-        candidate.id,
+        candidate,
         { tenant: container.tenant, containerId: container.id },
         now,
         now + SANDBOX_CHECK_MS,
       )
       if (claimed === null) continue
-      const owner = await give(container, candidate.id)
-      void queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined)
+      afterClaim.begin(executionId, container.memoryTier)
+      const owner = await give(container, candidate)
       if (owner !== null) {
         const found = await look(claimed, owner)
         // One that is dead is taken away by the next step, which finds it in the container.
         return typeof found === 'object' ? found : { kind: 'starting', sandboxId: claimed.id }
       }
       // Another step moved this container first: a claimed sandbox is never handed back.
-      await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: candidate.id }, { group: '_pool' })
+      await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: candidate }, { group: '_pool' })
       return { kind: 'moved' }
     }
     return null
@@ -169,7 +173,7 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
     return takeAway(present, 'The sandbox that held them was lost.')
   }
 
-  return { own, ownAnswering, acquire, abandon }
+  return { own, ownAnswering, acquire, abandon, settle: (executionId) => afterClaim.end(executionId) }
 }
 
 function sessionOf(sandbox: Sandbox): SandboxSession | null {

@@ -13,7 +13,14 @@ interface Proof {
   readonly validUntil: number
 }
 
+interface Sighting {
+  readonly identity: Identity
+  readonly validUntil: number
+}
+
 export interface IdentityCheck {
+  /** Somebody else asked who lives there: whoever has that session need not ask again for as long as a proof holds. */
+  note(address: SandboxAddress, identity: Identity): void
   /** Resolves once `/health` has proved who lives at the address; at once while an earlier proof holds. Throws SupervisorError `wrong_sandbox`. */
   prove(session: SandboxSession, signal: AbortSignal): Promise<void>
   /** An answered request: the proof holds on. */
@@ -24,22 +31,37 @@ export interface IdentityCheck {
 
 export function createIdentityCheck(ask: (address: SandboxAddress, signal: AbortSignal) => Promise<Identity>, clock: Clock): IdentityCheck {
   const proofs = new Map<string, Proof>()
+  const sightings = new Map<string, Sighting>()
 
+  const makeRoom = (map: Map<string, unknown>): void => {
+    if (map.size < MAX_PROOFS) return
+    for (const oldest of map.keys()) {
+      map.delete(oldest)
+      break
+    }
+  }
   const remember = (session: SandboxSession, bootNonce: string): void => {
     proofs.delete(session.sandboxId)
-    if (proofs.size >= MAX_PROOFS)
-      for (const oldest of proofs.keys()) {
-        proofs.delete(oldest)
-        break
-      }
+    makeRoom(proofs)
     proofs.set(session.sandboxId, { address: nameOf(session.address), bootNonce, validUntil: clock.now() + PROOF_MS[session.address.kind] })
   }
 
+  const seenAt = (address: SandboxAddress): Identity | null => {
+    const sighting = sightings.get(nameOf(address))
+    sightings.delete(nameOf(address))
+    return sighting !== undefined && clock.now() < sighting.validUntil ? sighting.identity : null
+  }
+
   return {
+    note(address, identity) {
+      sightings.delete(nameOf(address))
+      makeRoom(sightings)
+      sightings.set(nameOf(address), { identity, validUntil: clock.now() + PROOF_MS[address.kind] })
+    },
     async prove(session, signal) {
       const earlier = proofs.get(session.sandboxId)
       if (earlier && earlier.address === nameOf(session.address) && clock.now() < earlier.validUntil) return
-      const { health, bootNonce } = await ask(session.address, signal)
+      const { health, bootNonce } = (earlier === undefined ? seenAt(session.address) : null) ?? (await ask(session.address, signal))
       if (health.sandboxId !== session.sandboxId)
         throw new SupervisorError('wrong_sandbox', `Another sandbox lives at the address of ${session.sandboxId}; nothing was sent to it.`)
       if (health.v !== SUPERVISOR_PROTOCOL)

@@ -73,7 +73,9 @@ export function createSupervisorClient(options: { readonly link: SandboxLink; re
 
   return {
     async health(address, waitMs, signal) {
-      return (await askHealth(address, waitMs, signal)).health
+      const seen = await askHealth(address, waitMs, signal)
+      identity.note(address, seen)
+      return seen.health
     },
 
     async execute(session, executionId, request, after, signal) {

@@ -77,6 +77,20 @@ describe('the supervisor client', () => {
     await stub[Symbol.asyncDispose]()
   })
 
+  it('need not ask where somebody has just looked, and believes no more of it than of an answer of its own', async () => {
+    await using stub = await startStubSupervisor('sbx_a')
+    stub.on('PUT /executions/exec_1', sendLines(started, doneEvent(1)))
+    const supervisor = client()
+    await supervisor.health(stub.session.address, 0, never)
+    await collect(await supervisor.execute(stub.session, 'exec_1', code, -1, never))
+    expect(stub.seen).toEqual(['GET /health', 'PUT /executions/exec_1?after=-1'])
+    const other = client()
+    await other.health(stub.session.address, 0, never)
+    await expect(other.execute({ ...stub.session, sandboxId: 'sbx_mine' }, 'exec_1', code, -1, never)).rejects.toMatchObject({
+      code: 'wrong_sandbox',
+    })
+  })
+
   it('refuses a sandbox of another protocol, and one that was started anew', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('GET /files', (_request, response) => sendJson(response, 200, { files: [], skipped: [] }))

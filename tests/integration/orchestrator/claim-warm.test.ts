@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { Container } from '../../../services/core/container.ts'
+import { createContainer } from '../../../services/core/create-container.ts'
+import { newId } from '../../../services/core/ids.ts'
+import { newSandbox } from '../../../services/core/new-sandbox.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import type { RunDeps } from '../../../services/orchestrator/deps.ts'
+import { createLink } from '../../../services/orchestrator/link/create-link.ts'
+import { createSandboxFinder } from '../../../services/orchestrator/run/acquire-sandbox.ts'
+import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { executionRow } from '../../support/rows.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+
+const TENANT = newId('tenant')
+
+let storage: Storage
+let deps: RunDeps
+let queries: number
+let refills: number
+
+beforeAll(async () => void (storage = await startStorage()))
+afterAll(() => storage.stop())
+beforeEach(() => {
+  queries = refills = 0
+  const { sandboxes } = storage.table
+  deps = {
+    table: {
+      ...storage.table,
+      sandboxes: { ...sandboxes, ready: (tier, limit) => ((queries += 1), sandboxes.ready(tier, limit)) },
+    },
+    objects: storage.objects,
+    queue: { ...storage.queue, send: async (_, { type }) => void (type === 'sandbox.refill' && (refills += 1)) },
+    signals: createLocalSignals(),
+    telemetry: silentTelemetry,
+    clock: { now: () => Date.now() },
+    supervisor: createSupervisorClient({ link: createLink() }),
+    workerId: 'claim-warm-test',
+    // Each test has a pool of its own.
+    image: newId('sandbox'),
+    stepBudgetMs: 50_000,
+    costPerSecond: () => 0,
+  }
+})
+
+async function warmSandbox(): Promise<string> {
+  const now = Date.now()
+  const sandbox = newSandbox({ memoryTier: '1g', image: deps.image, claimedBy: null }, now)
+  await storage.table.sandboxes.create({
+    ...sandbox,
+    state: 'ready',
+    readyAt: now,
+    address: { kind: 'unix', socketPath: `/${sandbox.id}` },
+  })
+  return sandbox.id
+}
+const freshContainer = (): Promise<Container> =>
+  createContainer(storage.table, { tenant: TENANT, subject: null, name: 'fresh', memoryTier: '1g' }, Date.now())
+const executionIn = (container: Container) => executionRow({ tenant: TENANT, containerId: container.id, createdAt: Date.now() })
+
+it('claims what was left after the last claim without looking for it again', async () => {
+  const pool = [await warmSandbox(), await warmSandbox()]
+  const finder = createSandboxFinder(deps)
+  const claimed: string[] = []
+  for (const expected of [2, 3]) {
+    const container = await freshContainer()
+    const execution = executionIn(container)
+    const acquired = await finder.acquire(container, execution)
+    if (acquired.kind === 'live') claimed.push(acquired.session.sandboxId)
+    await finder.settle(execution.id)
+    // One look of its own for the first, none for the second, and one ahead for each.
+    expect(queries).toBe(expected)
+  }
+  expect(claimed.toSorted()).toEqual(pool.toSorted())
+})
+
+it('goes on to the next one when somebody else took what it remembers', async () => {
+  const pool = [await warmSandbox(), await warmSandbox()]
+  const finder = createSandboxFinder(deps)
+  const first = await freshContainer()
+  const execution = executionIn(first)
+  await finder.acquire(first, execution)
+  await finder.settle(execution.id)
+  for (const id of pool) await storage.table.sandboxes.claim(id, { tenant: 'other', containerId: 'other' }, 1, 1)
+  const late = await warmSandbox()
+  const second = await freshContainer()
+  const next = executionIn(second)
+  expect(await finder.acquire(second, next)).toMatchObject({ kind: 'live', session: { sandboxId: late } })
+  await finder.settle(next.id)
+})
+
+it('refills once for a claim: soon, or when the step ends before', async () => {
+  await warmSandbox()
+  await warmSandbox()
+  const finder = createSandboxFinder(deps)
+  const first = await freshContainer()
+  const execution = executionIn(first)
+  await finder.acquire(first, execution)
+  expect(refills).toBe(0)
+  await finder.settle(execution.id)
+  await finder.settle(execution.id)
+  expect(refills).toBe(1)
+  const second = await freshContainer()
+  await finder.acquire(second, executionIn(second))
+  await expect.poll(() => refills).toBe(2)
+})
