@@ -43,6 +43,7 @@ import { compactResponseRoute, countInputTokensRoute } from './openai/not-served
 import { responseInputItemsRoute } from './openai/response-input-items.ts'
 import { uploadContainerFileRoute } from './openai/upload-container-file.ts'
 import { addUploadPartRoute, cancelUploadRoute, completeFileUploadRoute, createUploadRoute } from './openai/uploads.ts'
+import { executeRoute, pluginDocumentRoute, pluginLogoRoute, pluginManifestRoute } from './plugin/plugin.ts'
 
 /** Every route, in the order of the documentation. A fixed segment stands before a parameter in the same place. */
 export const ROUTES: readonly AnyRoute[] = [
@@ -98,6 +99,10 @@ export const ROUTES: readonly AnyRoute[] = [
   listFileLinksRoute,
   revokeFileLinksRoute,
   revokeLinkRoute,
+  executeRoute,
+  pluginManifestRoute,
+  pluginDocumentRoute,
+  pluginLogoRoute,
   healthRoute,
   readinessRoute,
 ]

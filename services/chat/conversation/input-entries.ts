@@ -1,6 +1,6 @@
 import type { ModelContentPart } from '../../core/ports/chat-model.ts'
 import type { ResponseRequest } from '../../core/response.ts'
-import { trimText } from '../outcome/trim-text.ts'
+import { trimText } from '../../core/trim-text.ts'
 import { PYTHON } from '../tools/python.ts'
 import { WEB_SEARCH } from '../tools/web-search.ts'
 import { imageUrl } from './attachments.ts'

@@ -1,4 +1,4 @@
-import { trimText } from '../outcome/trim-text.ts'
+import { trimText } from '../../core/trim-text.ts'
 import type { Entry } from './entry.ts'
 import { estimateTokens, type TokenMeter } from './tokens.ts'
 

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from '../../core/execution.ts'
 import type { MimeBundle, Output } from '../../core/outputs.ts'
-import { trimText, withoutColours } from './trim-text.ts'
+import { trimText, withoutColours } from '../../core/trim-text.ts'
 
 /** Text that one call shows on the wire, characters. */
 const MAX_LOGS = 32 * 1024

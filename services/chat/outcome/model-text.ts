@@ -1,7 +1,7 @@
 import type { Execution, ExecutionResult } from '../../core/execution.ts'
 import type { Output } from '../../core/outputs.ts'
 import { plainText } from './logs.ts'
-import { trimText, withoutColours } from './trim-text.ts'
+import { trimText, withoutColours } from '../../core/trim-text.ts'
 
 /** Characters of each part that the model gets to read. */
 const MAX = { stdout: 8_000, result: 4_000, traceback: 3_000, stderr: 2_000 } as const

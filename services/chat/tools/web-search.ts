@@ -1,5 +1,5 @@
 import type { Tool, ToolContext } from '../../core/ports/tool.ts'
-import { trimText } from '../outcome/trim-text.ts'
+import { trimText } from '../../core/trim-text.ts'
 import { searchBrave, type BraveSetting, type Found } from './brave-search.ts'
 
 /** The wire's type of the tool, and what the model calls it. */

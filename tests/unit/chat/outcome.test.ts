@@ -3,7 +3,7 @@ import type { ExecutionResult } from '../../../services/core/execution.ts'
 import { callStatusOf } from '../../../services/chat/outcome/call-status.ts'
 import { logsOf } from '../../../services/chat/outcome/logs.ts'
 import { modelTextOf } from '../../../services/chat/outcome/model-text.ts'
-import { trimText } from '../../../services/chat/outcome/trim-text.ts'
+import { trimText } from '../../../services/core/trim-text.ts'
 import { emptyResult } from '../../support/finish-execution.ts'
 
 const result = (change: Partial<ExecutionResult>): ExecutionResult => ({ ...emptyResult, ...change })

@@ -15,6 +15,7 @@ const TAGS = [
   { name: 'Executions', description: 'Running code without a model.' },
   { name: 'Language models', description: 'What a response may name as its model.' },
   { name: 'Links', description: 'Long-lived, revocable downloads.' },
+  { name: 'Plugin', description: 'The classic plugin surface: one call that runs a program.' },
   { name: 'Service', description: 'Limits and health.' },
 ]
 
