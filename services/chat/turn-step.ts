@@ -120,7 +120,7 @@ async function isEarly(deps: TurnDeps, row: Response): Promise<boolean> {
 
 /** Events that a step wrote which did not get to its commit. The first step of all has no predecessor. */
 async function unaccounted(deps: TurnDeps, row: Response): Promise<readonly ResponseEvent[]> {
-  if (row.fence === 1) return []
+  if (row.fence === 1 || row.accountedFence === row.fence - 1) return []
   const events: ResponseEvent[] = []
   for (;;) {
     const after = events.at(-1)?.seq ?? row.nextSeq - 1

@@ -209,6 +209,8 @@ export interface Response {
   readonly fence: number
   /** Events below this number are told by `items`; a later one in the log was written by a step that did not get to its commit. */
   readonly nextSeq: number
+  /** The holder with this fence gave the row back with every event that it wrote below `nextSeq`: its successor need not read the log. */
+  readonly accountedFence?: number
   /** The last events, kept in the row to spare a write; they follow the event log. */
   readonly tailEvents: readonly ResponseEvent[]
   readonly dueAt: number | null

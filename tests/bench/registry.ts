@@ -12,6 +12,7 @@ import { memory } from './figures/memory.ts'
 import { plot } from './figures/plot.ts'
 import { throughput } from './figures/throughput.ts'
 import { turn } from './figures/turn.ts'
+import { wake } from './figures/wake.ts'
 
 /** In the order in which they run: what loads the server most comes last. */
 export const BENCHES: readonly Bench[] = [
@@ -24,6 +25,7 @@ export const BENCHES: readonly Bench[] = [
   cold,
   throughput,
   fileCopy,
+  wake,
   imageSize,
   bundle,
   cost,

@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
 import { createApiClient, type ApiClient } from './api-client.ts'
-import { openWarmPool, type WarmPool } from './warm-pool.ts'
+import { createSleepWatch, type SleepWatch } from './sleep-watch.ts'
+import { openServerTable } from './server-table.ts'
+import { createWarmPool, type WarmPool } from './warm-pool.ts'
 
 const MAIN = join(import.meta.dirname, '../../../services/local/main.ts')
 const READY = /ready at (http:\/\/\S+)/
@@ -17,6 +19,7 @@ export interface BenchServer {
   readonly url: string
   readonly pid: number
   readonly pool: WarmPool
+  readonly sleep: SleepWatch
   stop(): Promise<void>
 }
 
@@ -24,6 +27,8 @@ export async function startServer(options: {
   readonly image: string
   readonly poolSize: number
   readonly modelUrl?: string
+  /** A container that nobody used for this long is sent to sleep; the product's own time when absent. */
+  readonly idleSeconds?: number
 }): Promise<BenchServer> {
   const apiKey = `ck_${randomBytes(32).toString('base64url')}`
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...SERVER_NODE_FLAGS, MAIN], {
@@ -34,6 +39,7 @@ export async function startServer(options: {
       CELLBLOCK_API_KEY: apiKey,
       CELLBLOCK_POOL: String(options.poolSize),
       CELLBLOCK_SANDBOX_IMAGE: options.image,
+      ...(options.idleSeconds === undefined ? {} : { CELLBLOCK_IDLE_SECONDS: String(options.idleSeconds) }),
       CELLBLOCK_MODELS:
         options.modelUrl === undefined ? '' : JSON.stringify([{ name: SCRIPTED_MODEL, base_url: options.modelUrl, api_key: 'none' }]),
     },
@@ -46,11 +52,13 @@ export async function startServer(options: {
   try {
     const url = await readyUrl(child)
     const api = createApiClient(url, apiKey)
+    const items = await openServerTable(url)
     return {
       api,
       url,
       pid: child.pid ?? 0,
-      pool: await openWarmPool(url),
+      pool: createWarmPool(items),
+      sleep: createSleepWatch(items, apiKey),
       stop: async () => {
         await api.close()
         await stop()

@@ -1,11 +1,7 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { setTimeout as pause } from 'node:timers/promises'
-import { join } from 'node:path'
-import { chooseLocalServer, listLocalServers } from '../../../services/cli/local-servers.ts'
-import { createItems } from '../../../services/storage/dynamodb/items.ts'
+import type { Items } from '../../../services/storage/dynamodb/items.ts'
 import { createSandboxStore } from '../../../services/storage/dynamodb/sandbox-store.ts'
 
-const NOTES = join(import.meta.dirname, '../../../.cellblock/servers')
 const POLL_MS = 50
 const MAX_WAIT_MS = 120_000
 
@@ -17,11 +13,8 @@ export interface WarmPool {
   waitFor(count: number): Promise<readonly string[]>
 }
 
-export async function openWarmPool(serverUrl: string): Promise<WarmPool> {
-  const server = chooseLocalServer(await listLocalServers(NOTES), Number(new URL(serverUrl).port))
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-  const client = new DynamoDBClient({ endpoint: server.dynamodbEndpoint, region: 'us-east-1', credentials })
-  const sandboxes = createSandboxStore(createItems(client, server.tableName))
+export function createWarmPool(items: Items): WarmPool {
+  const sandboxes = createSandboxStore(items)
   const ready = async (): Promise<readonly string[]> => (await sandboxes.ready('1g', 50)).map(({ id }) => id)
   return {
     ready,

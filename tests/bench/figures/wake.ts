@@ -1,0 +1,59 @@
+import { PRINT, type Bench, type BenchContext } from '../bench.ts'
+import { startServer } from '../sides/server.ts'
+import { timed } from '../sides/time.ts'
+import { timeUnpickle } from '../sides/unpickle.ts'
+import { round, summarize, type Figure } from '../statistics.ts'
+
+const POOL = 1
+const frameOf = (megabytes: number): string =>
+  `import numpy, pandas; frame = pandas.DataFrame(numpy.random.default_rng(1).normal(size=(${megabytes * 12_500}, 10)))`
+
+/**
+ * The first execution of a container that slept, beside a plain process that unpickles the same variable, from its start. What a claim costs
+ * is taken off first: the first execution of a new container on the same server.
+ */
+export const wake: Bench = {
+  name: 'wake',
+  title: 'waking a container with a DataFrame of 10 and 100 MB, beside unpickling it in a plain process',
+  async run(context) {
+    const server = await startServer({ image: context.image, poolSize: POOL, idleSeconds: 1 })
+    try {
+      const figures: Record<string, Figure> = {}
+      const ratios: number[] = []
+      for (const [megabytes, runs] of context.isQuick ? [[10, 2] as const] : [[10, 5] as const, [100, 3] as const]) {
+        const measured = await measure(context, server, megabytes, runs)
+        const { wakeMs, claimMs, unpickle } = measured
+        const name = `wake_${megabytes}mb`
+        figures[`${name}_ms`] = summarize('ms', wakeMs)
+        figures[`${name}_claim_ms`] = summarize('ms', claimMs)
+        figures[`unpickle_${megabytes}mb_ms`] = summarize('ms', unpickle.whole)
+        figures[`unpickle_${megabytes}mb_load_ms`] = summarize('ms', unpickle.load)
+        ratios.push((median(wakeMs) - median(claimMs)) / median(unpickle.whole))
+      }
+      return { figures, ratios: { wake_vs_unpickle: round(Math.max(...ratios)) } }
+    } finally {
+      await server.stop()
+    }
+  },
+}
+
+const median = (samples: readonly number[]): number => summarize('ms', samples).median
+
+async function measure({ image }: BenchContext, server: Awaited<ReturnType<typeof startServer>>, megabytes: number, runs: number) {
+  const { api, pool, sleep } = server
+  const wakeMs: number[] = []
+  const claimMs: number[] = []
+  const sleeper = await api.createContainer()
+  await api.run(sleeper, frameOf(megabytes))
+  for (let run = 0; run < runs; run++) {
+    await sleep.until(sleeper)
+    await pool.waitFor(POOL)
+    const fresh = await api.createContainer()
+    claimMs.push(await timed(() => api.run(fresh, PRINT)))
+    await api.deleteContainer(fresh)
+    await pool.waitFor(POOL)
+    wakeMs.push(await timed(() => api.run(sleeper, 'assert len(frame) > 0')))
+  }
+  await api.deleteContainer(sleeper)
+  return { wakeMs, claimMs, unpickle: await timeUnpickle(image, frameOf(megabytes), runs) }
+}

@@ -1,0 +1,13 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { join } from 'node:path'
+import { chooseLocalServer, listLocalServers } from '../../../services/cli/local-servers.ts'
+import { createItems, type Items } from '../../../services/storage/dynamodb/items.ts'
+
+const NOTES = join(import.meta.dirname, '../../../.cellblock/servers')
+
+/** The table of the server under test, for what the API does not show. */
+export async function openServerTable(serverUrl: string): Promise<Items> {
+  const server = chooseLocalServer(await listLocalServers(NOTES), Number(new URL(serverUrl).port))
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+  return createItems(new DynamoDBClient({ endpoint: server.dynamodbEndpoint, region: 'us-east-1', credentials }), server.tableName)
+}

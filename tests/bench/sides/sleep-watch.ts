@@ -1,0 +1,32 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { hashApiKey } from '../../../services/core/api-keys.ts'
+import { isAsleep } from '../../../services/core/container.ts'
+import { createContainerStore } from '../../../services/storage/dynamodb/container-store.ts'
+import type { Items } from '../../../services/storage/dynamodb/items.ts'
+import { createTenantStore } from '../../../services/storage/dynamodb/tenant-store.ts'
+
+const POLL_MS = 50
+const MAX_WAIT_MS = 60_000
+
+/** Containers that sleep, read from the table: on the wire they go on running. */
+export interface SleepWatch {
+  /** Waits until the container's variables are saved and its sandbox is given back. */
+  until(containerId: string): Promise<void>
+}
+
+export function createSleepWatch(items: Items, apiKey: string): SleepWatch {
+  const containers = createContainerStore(items)
+  return {
+    async until(containerId) {
+      const owner = await createTenantStore(items).findKey(hashApiKey(apiKey))
+      if (owner === null) throw new Error('The server does not know its own key.')
+      const deadline = performance.now() + MAX_WAIT_MS
+      for (;;) {
+        const row = await containers.get(owner.tenant, containerId)
+        if (row !== null && isAsleep(row) && row.sandboxId === null) return
+        if (performance.now() > deadline) throw new Error(`The container does not sleep after ${MAX_WAIT_MS / 1000} s.`)
+        await pause(POLL_MS)
+      }
+    },
+  }
+}
