@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Sandbox } from '../../services/core/sandbox.ts'
+import { tamper } from '../support/link-mutations.ts'
 import type { NativeClient } from '../support/native-client.ts'
 import { openAccount, type Account } from './support/emulated-account.ts'
 
@@ -89,6 +90,29 @@ describe('a deployed service with nothing warm', () => {
     const before = await sandboxOf(session)
     expect((await acme.native.run(session, 'print(kept)')).stdout).toBe('from before\n')
     expect((await sandboxOf(session)).id).toBe(before.id)
+  })
+
+  it('signs links that serve nothing else and expire', { timeout: 60_000 }, async () => {
+    const { objects } = account
+    const key = 'tenants/tnt_1/cntr_1/files/abc'
+    await objects().put(key, Buffer.from('mine to read'), { contentType: 'text/plain' })
+    await objects().put('tenants/tnt_2/cntr_2/files/abc', Buffer.from("another's secret"), { contentType: 'text/plain' })
+    const link = (expiresSeconds: number) =>
+      objects().presignGet(key, { publicUrl: account.url(), filename: 'report.csv', contentType: 'text/csv', expiresSeconds })
+    const signed = await link(300)
+    expect(await (await fetch(signed)).text()).toBe('mine to read')
+    // Without a signature of a known kind a request is anonymous, and the emulator's buckets are open to those. The local S3 refuses them too.
+    const attempts = tamper(signed).filter(({ name }) => !/(without|empty|second) X-Amz-Signature|X-Amz-Algorithm/.test(name))
+    expect(attempts.length).toBeGreaterThanOrEqual(60)
+    const served: string[] = []
+    for (const { name, url, method, headers } of attempts) {
+      const answer = await fetch(url, { method, headers, ...(method === 'PUT' || method === 'POST' ? { body: 'x' } : {}) })
+      if (answer.ok || /mine|secret/.test(await answer.text())) served.push(name)
+    }
+    expect(served).toEqual([])
+    const short = await link(2)
+    expect((await fetch(short)).status).toBe(200)
+    await expect.poll(async () => (await fetch(short)).status, { timeout: 10_000 }).toBe(403)
   })
 
   it('shows nobody the way around the distribution', async () => {

@@ -1,0 +1,39 @@
+import { createServer } from 'node:http'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { listenOnLoopback, type Listening } from '../../services/local/emulators/listen.ts'
+import { tamper } from '../support/link-mutations.ts'
+import { startStorage, type Storage } from '../support/start-storage.ts'
+
+const KEY = 'tenants/tnt_1/cntr_1/files/abc'
+const OTHER = 'tenants/tnt_2/cntr_2/files/abc'
+
+let storage: Storage
+let port: Listening
+let link: string
+beforeAll(async () => {
+  storage = await startStorage()
+  port = await listenOnLoopback(createServer(storage.emulators.s3.handler))
+  await storage.objects.put(KEY, Buffer.from('mine to read'), { contentType: 'text/plain' })
+  await storage.objects.put(OTHER, Buffer.from("another's secret"), { contentType: 'text/plain' })
+  const options = { publicUrl: port.endpoint, filename: 'report.csv', contentType: 'text/csv', expiresSeconds: 300 }
+  link = await storage.objects.presignGet(KEY, options)
+})
+afterAll(async () => {
+  await port.stop()
+  await storage.stop()
+})
+
+it('a link serves what was signed and none of at least sixty other uses of it', async () => {
+  expect(await (await fetch(link)).text()).toBe('mine to read')
+  const attempts = tamper(link)
+  expect(attempts.length).toBeGreaterThanOrEqual(60)
+  const got = await Promise.all(
+    attempts.map(async ({ name, url, method, headers }) => {
+      const answer = await fetch(url, { method, headers, ...(method === 'PUT' || method === 'POST' ? { body: 'x' } : {}) })
+      const text = await answer.text()
+      return { name, isRefused: [400, 403, 404].includes(answer.status) && !/mine|secret/.test(text) }
+    }),
+  )
+  expect(got.filter(({ isRefused }) => !isRefused).map(({ name }) => name)).toEqual([])
+  expect(await storage.objects.head(KEY)).toEqual({ bytes: 12 })
+})
