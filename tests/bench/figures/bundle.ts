@@ -4,10 +4,21 @@ import { join } from 'node:path'
 import { bundleFunction } from '../../../infra/bundle/bundle-function.ts'
 import { explainFailure, runCommand } from '../../../scripts/setup/command.ts'
 import type { ApiEnv } from '../../../services/api/config.ts'
+import type { ChatEnv } from '../../../services/chat/config.ts'
+import type { PlaceEnv, RunEnv } from '../../../services/orchestrator/config.ts'
 import type { Bench } from '../bench.ts'
-import { round, summarize } from '../statistics.ts'
+import { round, summarize, type Figure } from '../statistics.ts'
 
 const COLD_IMPORT = join(import.meta.dirname, '../cold-import.ts')
+const FUNCTIONS = {
+  api: 'services/api/lambda.ts',
+  chat: 'services/chat/lambda.ts',
+  run: 'services/orchestrator/run/lambda.ts',
+  place: 'services/orchestrator/place/lambda.ts',
+  reconciler: 'services/orchestrator/reconciler/lambda.ts',
+} as const
+type FunctionName = keyof typeof FUNCTIONS
+const NAMES = Object.keys(FUNCTIONS) as FunctionName[]
 
 const QUEUE_URL = 'https://sqs.eu-central-1.amazonaws.com/123456789012/bench'
 
@@ -20,20 +31,34 @@ const HANDLER_ENV = {
   TURNS_QUEUE_URL: QUEUE_URL,
   EXECUTIONS_QUEUE_URL: QUEUE_URL,
   PLACEMENTS_QUEUE_URL: QUEUE_URL,
-} satisfies ApiEnv
+  MODELS_SECRET_ARN: 'bench',
+  CELLBLOCK_MODELS: '[]',
+  SANDBOX_IMAGE: 'bench:1',
+  SANDBOX_ARCHITECTURE: 'X86_64',
+  CLUSTER_ARN: 'bench',
+  SUBNET_IDS: 'subnet-1',
+  SECURITY_GROUP_IDS: 'sg-1',
+  TASK_DEFINITIONS: '{"1g":"bench:1"}',
+  POOL_SIZES: '{}',
+} satisfies ApiEnv & ChatEnv & RunEnv & PlaceEnv
 
-/** The API's Lambda bundle as it is deployed: its size, and its cold start in a plain Node process. */
+/** Every Lambda bundle as it is deployed: its size, and its cold start in a plain Node process. */
 export const bundle: Bench = {
   name: 'bundle',
-  title: "the API's Lambda bundle and its cold start",
+  title: 'the Lambda bundles and their cold starts',
   async run({ isQuick }) {
     const folder = await mkdtemp(join(tmpdir(), 'cellblock-bench-bundle-'))
     try {
-      const { bytes } = await bundleFunction('services/api/lambda.ts', folder)
-      const starts: number[] = []
-      for (let run = 0; run < (isQuick ? 5 : 20); run++) starts.push(await coldStart(join(folder, 'index.mjs')))
-      const figures = { bundle: summarize('MB', [bytes / 1e6]), api_init_ms: summarize('ms', starts) }
-      return { figures, ratios: { bundle_mb: round(figures.bundle.median), api_init_ms: figures.api_init_ms.median } }
+      const figures: Record<string, Figure> = {}
+      for (const name of NAMES) {
+        const output = join(folder, name)
+        const { bytes } = await bundleFunction(FUNCTIONS[name], output)
+        const starts: number[] = []
+        for (let run = 0; run < (isQuick ? 5 : 20); run++) starts.push(await coldStart(join(output, 'index.mjs')))
+        figures[name === 'api' ? 'bundle' : `${name}_bundle`] = summarize('MB', [bytes / 1e6])
+        figures[`${name}_init_ms`] = summarize('ms', starts)
+      }
+      return { figures, ratios: { bundle_mb: round(figures['bundle']?.median ?? 0), api_init_ms: figures['api_init_ms']?.median ?? 0 } }
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
