@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MEMORY_TIERS } from '../services/core/limits.ts'
+import { poolSizeFor } from '../services/core/pool-size.ts'
 
 const integer = (least: number, most: number, what: string) =>
   z
@@ -13,10 +14,33 @@ const PREFIX_LIST = matching(
   'must be the id of a prefix list such as pl-63a5400a; `aws ec2 describe-prefix-lists` prints it',
 )
 
+/** How many sandboxes of a tier wait started: a number, or the demand that `npm run pool-size` takes. */
+const Tier = z
+  .strictObject({
+    warm: integer(0, 500, 'sandboxes').optional(),
+    /** Fresh containers in one minute, at the busiest. */
+    arrivalsPerMinute: z
+      .number()
+      .min(0, { error: 'must be at least 0 containers a minute' })
+      .max(1_200, { error: 'must be at most 1200: more is more than one Region starts' })
+      .optional(),
+    startSeconds: integer(1, 600, 'seconds').default(57),
+    waitSeconds: integer(0, 600, 'seconds').default(0),
+    sharePercent: integer(1, 99, 'percent').default(95),
+  })
+  .refine(({ warm, arrivalsPerMinute }) => (warm === undefined) !== (arrivalsPerMinute === undefined), {
+    error: 'must have either warm, a number of sandboxes, or arrivalsPerMinute, from which that number follows',
+  })
+  .transform(({ warm, arrivalsPerMinute = 0, startSeconds, waitSeconds, sharePercent }) => ({
+    warm:
+      warm ??
+      poolSizeFor({ arrivalsPerSecond: arrivalsPerMinute / 60, startSeconds, targetWaitSeconds: waitSeconds, share: sharePercent / 100 }),
+  }))
+
 const Sandboxes = z.strictObject({
   /** The memory tiers on offer, and how many sandboxes of each wait started. 0 costs nothing and makes a first execution wait for a start. */
   tiers: z
-    .partialRecord(z.enum(MEMORY_TIERS), z.strictObject({ warm: integer(0, 500, 'sandboxes') }), {
+    .partialRecord(z.enum(MEMORY_TIERS), Tier, {
       error: `must be an object whose keys are memory tiers (${MEMORY_TIERS.join(', ')})`,
     })
     .refine((tiers) => Object.keys(tiers).length > 0, { error: `must enable at least one memory tier of ${MEMORY_TIERS.join(', ')}` }),

@@ -43,7 +43,7 @@ export function poolText({ demand, tier, architecture, size, usdPerMonth }: Retu
     `${size} warm sandbox${size === 1 ? '' : 'es'} of tier ${tier}: ${Math.round(share * 1e5) / 1e3} % of callers ${wait}`,
     `at ${Math.round(arrivalsPerSecond * 6000) / 100} fresh containers a minute and ${startSeconds} s a start.`,
     `${usdPerMonth.toFixed(2)} US dollars a month on ${architecture} (${PRICES_REGION}, ${PRICES_AS_OF}).`,
-    `cdk.json: "tiers": { "${tier}": { "warm": ${size} } }`,
+    `cdk.json: "tiers": { "${tier}": { "warm": ${size} } }, or { "arrivalsPerMinute": … } with the same numbers.`,
     ...(beyond
       ? [`More than ${LAUNCHES.aSecond} starts a second is more than one account and Region allow: see docs/scaling.md on cells.`]
       : []),

@@ -1,10 +1,15 @@
 import type { Clock } from '../core/ports/clock.ts'
-import type { TenantStore } from '../core/ports/table.ts'
+import type { Queue } from '../core/ports/queue.ts'
+import type { Table, TenantStore } from '../core/ports/table.ts'
 import type { ApiClient } from './api-client.ts'
 
 /** What the commands work with; `main.ts` decides where it comes from. Nothing is opened before a command asks. */
 export interface CliDeps {
   tenants(): Promise<TenantStore>
+  /** Rows only: what lies in objects cannot be reached. */
+  table(): Promise<Table>
+  /** For nudges: the reconciler sends those that get lost. */
+  readonly queue: Queue
   api(): Promise<ApiClient>
   readonly clock: Clock
   /** A relative file name is looked up here: the folder in which the user typed the command. */

@@ -1,4 +1,6 @@
 import type { Command } from './command.ts'
+import { deadLettersList } from './dead-letters-list.ts'
+import { deadLettersRedrive } from './dead-letters-redrive.ts'
 import { keysCreate } from './keys-create.ts'
 import { keysList } from './keys-list.ts'
 import { keysRevoke } from './keys-revoke.ts'
@@ -15,6 +17,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'keys create': keysCreate,
   'keys list': keysList,
   'keys revoke': keysRevoke,
+  'dead-letters list': deadLettersList,
+  'dead-letters redrive': deadLettersRedrive,
   run: runCode,
 }
 
@@ -26,7 +30,7 @@ export function usageText(): string {
     '',
     ...commands.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`),
     '',
-    'tenants and keys work on the table of the local server that runs (PORT says which, when several do),',
+    'tenants, keys and dead-letters work on the table of the local server that runs (PORT says which, when several do),',
     "or on a table in AWS with --table NAME or TABLE_NAME and the SDK's default credentials.",
     'run asks the server at CELLBLOCK_URL (default: the local one) with the key in CELLBLOCK_API_KEY.',
     '',

@@ -2,13 +2,13 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { join } from 'node:path'
 import { systemClock } from '../core/ports/clock.ts'
-import type { TenantStore } from '../core/ports/table.ts'
-import { createItems } from '../storage/dynamodb/items.ts'
-import { createTenantStore } from '../storage/dynamodb/tenant-store.ts'
+import type { Table } from '../core/ports/table.ts'
+import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
 import { createApiClient } from './api-client.ts'
 import { CommandError, type CliDeps } from './command.ts'
 import { readCliConfig, type CliConfig } from './config.ts'
 import { chooseLocalServer, listLocalServers } from './local-servers.ts'
+import { NO_OBJECTS, NO_QUEUE } from './rows-only.ts'
 import { runCommand } from './run-command.ts'
 import { takeOption } from './take-option.ts'
 
@@ -27,9 +27,12 @@ async function start(): Promise<number> {
   const { value: tableOption, rest } = takeOption(process.argv.slice(2), 'table')
   const config = readCliConfig()
   const tableName = tableOption ?? config.tableName
+  const openTable = async (): Promise<Table> =>
+    tableName === null ? localTable(config) : tableOf(tableName, config.region === null ? {} : { region: config.region })
   const deps: CliDeps = {
-    tenants: async () =>
-      tableName === null ? localTenants(config) : tenantsOf(tableName, config.region === null ? {} : { region: config.region }),
+    tenants: async () => (await openTable()).tenants,
+    table: openTable,
+    queue: NO_QUEUE,
     async api() {
       if (config.apiKey === null)
         throw new CommandError('CELLBLOCK_API_KEY is not set. `npm start` prints a key, and `tenants create NAME` makes one.')
@@ -44,15 +47,15 @@ async function start(): Promise<number> {
   return runCommand(rest, deps)
 }
 
-function tenantsOf(tableName: string, client: DynamoDBClientConfig): TenantStore {
-  return createTenantStore(createItems(new DynamoDBClient(client), tableName))
+function tableOf(tableName: string, client: DynamoDBClientConfig): Table {
+  return createDynamoTable({ client: new DynamoDBClient(client), tableName, objects: NO_OBJECTS })
 }
 
-async function localTenants({ port }: CliConfig): Promise<TenantStore> {
+async function localTable({ port }: CliConfig): Promise<Table> {
   const server = chooseLocalServer(await listLocalServers(NOTES), port)
   // The emulator takes any credentials.
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-  return tenantsOf(server.tableName, { endpoint: server.dynamodbEndpoint, region: 'us-east-1', credentials })
+  return tableOf(server.tableName, { endpoint: server.dynamodbEndpoint, region: 'us-east-1', credentials })
 }
 
 async function localUrl({ port }: CliConfig): Promise<string> {

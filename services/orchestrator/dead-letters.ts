@@ -27,10 +27,20 @@ export function createDeadLetterStep(deps: ReconcilerDeps): (queue: QueueName, b
         ? await buryResponse(deps, turn.data.tenant, turn.data.responseId)
         : null
     if (buried === 'busy') throw new Error('Somebody works on it; look again later')
+    const named = execution.data ?? turn.data
     deps.telemetry.emit({
       event: 'dead_letter',
       outcome: buried === null ? 'unknown_message' : 'job_failed',
       queue,
+      tenant: named?.tenant ?? null,
+      job:
+        named === undefined
+          ? null
+          : 'responseId' in named
+            ? named.responseId
+            : 'executionId' in named
+              ? named.executionId
+              : named.containerId,
       bytes: body.length,
     })
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../infra/config.ts'
+import { poolSizeFor } from '../../services/core/pool-size.ts'
 import { context } from './synthesise.ts'
 
 const good = context.cellblock as Record<string, Record<string, unknown>>
@@ -8,6 +9,13 @@ const withSandboxes = (changes: Record<string, unknown>) => ({ ...good, sandboxe
 describe('readConfig', () => {
   it('takes what cdk.json says', () => {
     expect(readConfig(good)).toMatchObject({ stage: 'prod', sandboxes: { architecture: 'X86_64' }, network: { cidr: '10.88.0.0/16' } })
+  })
+  it('sizes a pool by the demand that it is given, with the code of npm run pool-size', () => {
+    const { sandboxes } = readConfig(
+      withSandboxes({ tiers: { '1g': { arrivalsPerMinute: 30 }, '4g': { arrivalsPerMinute: 30, waitSeconds: 30 } } }),
+    )
+    expect(sandboxes.tiers).toEqual({ '1g': { warm: 39 }, '4g': { warm: 21 } })
+    expect(sandboxes.tiers['1g']?.warm).toBe(poolSizeFor({ arrivalsPerSecond: 0.5, startSeconds: 57, targetWaitSeconds: 0, share: 0.95 }))
   })
   it('takes the same as JSON text, as `cdk -c` gives it', () => {
     expect(readConfig(JSON.stringify({ ...good, stage: 'dev' })).stage).toBe('dev')
@@ -19,6 +27,12 @@ describe('readConfig', () => {
     ['a stage with capitals', { ...good, stage: 'Prod' }, 'cellblock.stage must be 1 to 16 lower-case letters'],
     ['no stage', { ...good, stage: undefined }, 'cellblock.stage must be 1 to 16 lower-case letters'],
     ['an unknown setting', { ...good, pool: 3 }, 'cellblock has an unknown setting: pool. Correct its name or remove it'],
+    [
+      'a pool that is said twice',
+      withSandboxes({ tiers: { '1g': { warm: 1, arrivalsPerMinute: 5 } } }),
+      'cellblock.sandboxes.tiers.1g must have either warm',
+    ],
+    ['a pool that is not said', withSandboxes({ tiers: { '1g': {} } }), 'cellblock.sandboxes.tiers.1g must have either warm'],
     ['an unknown tier', withSandboxes({ tiers: { '2g': { warm: 1 } } }), 'cellblock.sandboxes.tiers'],
     ['no tier', withSandboxes({ tiers: {} }), 'cellblock.sandboxes.tiers must enable at least one memory tier of 1g, 4g, 16g, 64g'],
     ['a negative pool', withSandboxes({ tiers: { '1g': { warm: -1 } } }), 'cellblock.sandboxes.tiers.1g.warm must be at least 0 sandboxes'],

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { alarmMetrics } from '../../scripts/operate/cost.ts'
+import { MEMORY_TIERS } from '../../services/core/limits.ts'
 import { dataProperties } from './properties/data.ts'
 import { edgeProperties } from './properties/edge.ts'
 import { functionProperties } from './properties/functions.ts'
@@ -37,6 +40,20 @@ it('checks at least forty properties, each under a title of its own', () => {
 })
 
 describe('stacks', () => {
+  it('have an entry in the runbook for each alarm, and no entry for another', () => {
+    const runbook = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+    const entries = [...runbook.matchAll(/^### (`.*`)$/gm)].flatMap(([, names = '']) =>
+      [...names.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name),
+    )
+    const everyTier = synthesise({
+      sandboxes: { tiers: Object.fromEntries(MEMORY_TIERS.map((tier) => [tier, { warm: 1 }])), architecture: 'X86_64' },
+    })
+    const alarms = Object.entries(everyTier.operations.Resources).flatMap(([id, { Type }]) =>
+      Type === 'AWS::CloudWatch::Alarm' ? [id.replace(/^When/, '').replace(/[0-9A-F]{8}$/, '')] : [],
+    )
+    expect(entries.map((name) => name.replaceAll('-', '')).toSorted()).toEqual(alarms.toSorted())
+  })
+
   it('have as many alarm metrics as the cost command counts', () => {
     const metrics = all(templates, 'AWS::CloudWatch::Alarm').flatMap(({ Properties }) =>
       Properties['Metrics'] === undefined

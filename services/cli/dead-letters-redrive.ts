@@ -1,0 +1,70 @@
+import { acceptExecution } from '../core/accept-execution.ts'
+import { acceptResponse, newResponse } from '../core/accept-response.ts'
+import { ServiceError } from '../core/errors.ts'
+import { derivedId, isId } from '../core/ids.ts'
+import { readArguments } from './arguments.ts'
+import { CommandError, UsageError, type CliDeps, type Command } from './command.ts'
+import { NO_OBJECTS } from './rows-only.ts'
+
+export const deadLettersRedrive: Command = {
+  usage: 'dead-letters redrive TENANT ID [--may-have-run]',
+  summary: 'accept an execution or a response that ended as a dead letter once more, under a new id',
+  async run(args, deps) {
+    const { values, positionals } = readArguments(args, ['TENANT', 'ID'], { 'may-have-run': { type: 'boolean' } })
+    const [tenant = '', id = ''] = positionals
+    if (isId('execution', id)) deps.out(`${await redriveExecution(deps, tenant, id, values['may-have-run'] === true)}\n`)
+    else if (isId('response', id)) deps.out(`${await redriveResponse(deps, tenant, id)}\n`)
+    else throw new UsageError(`${id} is the id of neither an execution (exec_…) nor a response (resp_…).`)
+    return 0
+  },
+}
+
+/** Its new id. A second call answers with the same: the id follows from the old one. */
+async function redriveExecution(deps: CliDeps, tenant: string, id: string, mayHaveRun: boolean): Promise<string> {
+  const table = await deps.table()
+  const row = await table.executions.get(tenant, id)
+  if (row === null) throw new CommandError(`The tenant ${tenant} has no execution ${id}.`)
+  if (row.reason !== 'dead_letter')
+    throw new CommandError(`${id} is no dead letter: it is ${row.status}${row.reason === null ? '' : ` (${row.reason})`}.`)
+  if (row.sandboxId !== null && !mayHaveRun)
+    throw new CommandError(
+      `The code of ${id} had been handed to a sandbox, so it may have run, in part or whole. Say --may-have-run when running it again does no harm.`,
+    )
+  const { containerId, subject, source, timeoutSeconds, onError, storeHistory, metadata, publicUrl } = row
+  const { execution } = await accepted(() =>
+    acceptExecution(
+      { table, queue: deps.queue },
+      {
+        // Whoever asked for it was told that it failed: a turn does not go on with it.
+        ...{ tenant, subject, containerId, responseId: null, source, timeoutSeconds, onError, storeHistory, metadata, publicUrl },
+        id: derivedId('execution', row.createdAt, `redrive:${id}`),
+      },
+      deps.clock.now(),
+    ),
+  )
+  return execution.id
+}
+
+async function redriveResponse(deps: CliDeps, tenant: string, id: string): Promise<string> {
+  const table = await deps.table()
+  const row = await table.responses.get(tenant, id)
+  if (row === null) throw new CommandError(`The tenant ${tenant} has no response ${id}.`)
+  if (row.error?.code !== 'dead_letter') throw new CommandError(`${id} is no dead letter: it is ${row.status}.`)
+  if (row.requestRef !== null)
+    throw new CommandError(`The request of ${id} is too big to be taken from its row: the caller must send it again.`)
+  const { subject, request, previousResponseId, conversationId, publicUrl } = row
+  const again = newResponse({ tenant, subject, request, previousResponseId, conversationId, publicUrl }, deps.clock.now())
+  // Derived, so that a second call makes no second turn.
+  const response = { ...again, id: derivedId('response', row.createdAt, `redrive:${id}`) }
+  if ((await table.responses.get(tenant, response.id)) === null)
+    await accepted(() => acceptResponse({ table, queue: deps.queue, objects: NO_OBJECTS }, response))
+  return response.id
+}
+
+async function accepted<T>(accept: () => Promise<T>): Promise<T> {
+  try {
+    return await accept()
+  } catch (error) {
+    throw error instanceof ServiceError ? new CommandError(error.message, { cause: error }) : error
+  }
+}

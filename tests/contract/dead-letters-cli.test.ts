@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CommandError, UsageError, type CliDeps } from '../../services/cli/command.ts'
+import { deadLettersList } from '../../services/cli/dead-letters-list.ts'
+import { deadLettersRedrive } from '../../services/cli/dead-letters-redrive.ts'
+import { acceptExecution } from '../../services/core/accept-execution.ts'
+import { createContainer } from '../../services/core/create-container.ts'
+import type { Execution } from '../../services/core/execution.ts'
+import { newId } from '../../services/core/ids.ts'
+import { systemClock } from '../../services/core/ports/clock.ts'
+import { executionRow, responseRequest, responseRow } from '../support/rows.ts'
+import { startStorage, type Storage } from '../support/start-storage.ts'
+
+let storage: Storage
+beforeAll(async () => void (storage = await startStorage()))
+afterAll(() => storage.stop())
+
+const TENANT = newId('tenant')
+const LEASE = { owner: 'test', now: 0, expiresAt: 1 }
+
+function deps(): CliDeps & { readonly said: () => string } {
+  let said = ''
+  const never = (): never => {
+    throw new Error('not asked for')
+  }
+  return {
+    table: async () => storage.table,
+    tenants: async () => storage.table.tenants,
+    queue: storage.queue,
+    api: never,
+    clock: systemClock,
+    folder: '/',
+    signal: new AbortController().signal,
+    out: (text) => void (said += text),
+    note: (text) => void (said += text),
+    said: () => said,
+  }
+}
+const call = async (command: typeof deadLettersList, ...args: string[]): Promise<string> => {
+  const own = deps()
+  await command.run(args, own)
+  return own.said().trim()
+}
+const redrive = (id: string, ...more: string[]) => call(deadLettersRedrive, TENANT, id, ...more)
+
+/** An execution in a container of its own, ended so. */
+async function ended(change: Partial<Execution>): Promise<Execution> {
+  const container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'x', memoryTier: '1g' }, systemClock.now())
+  const wanted = executionRow({ tenant: TENANT, containerId: container.id, source: { kind: 'code', code: 'print("again")' } })
+  const { execution } = await acceptExecution(storage, wanted, systemClock.now())
+  const taken = await storage.table.executions.take(TENANT, execution.id, LEASE)
+  if (taken.kind !== 'taken') throw new Error(taken.kind)
+  const row = await storage.table.executions.commit(TENANT, execution.id, taken.row.fence, {
+    status: 'failed',
+    endedAt: systemClock.now(),
+    ...change,
+  })
+  if (row === null) throw new Error('lost')
+  return row
+}
+
+describe('dead-letters', () => {
+  it('lists what ended as a dead letter and nothing else, and says whether it may have run', async () => {
+    const [dead, handed] = [await ended({ reason: 'dead_letter' }), await ended({ reason: 'dead_letter', sandboxId: newId('sandbox') })]
+    await ended({ reason: 'error' })
+    const rows = JSON.parse(await call(deadLettersList, '--tenant', TENANT, '--json')) as { execution: string; may_have_run: string }[]
+    expect(rows.map(({ execution, may_have_run }) => [execution, may_have_run]).toSorted()).toEqual(
+      [
+        [dead.id, 'no'],
+        [handed.id, 'yes'],
+      ].toSorted(),
+    )
+    expect(await call(deadLettersList, '--tenant', newId('tenant'))).toBe('There is no dead letter.')
+  })
+
+  it('accepts one once more under a new id, once, in the same container', async () => {
+    const dead = await ended({ reason: 'dead_letter', responseId: newId('response') })
+    const id = await redrive(dead.id)
+    expect(await redrive(dead.id)).toBe(id)
+    const again = await storage.table.executions.get(TENANT, id)
+    expect(again).toMatchObject({ status: 'queued', containerId: dead.containerId, source: dead.source, responseId: null })
+    // The old one was never taken off here, as by a worker that died: its place is before the new one's, and no place is taken twice.
+    const container = await storage.table.containers.get(TENANT, dead.containerId)
+    expect(container?.queue.filter((queued) => queued === id)).toHaveLength(1)
+  })
+
+  it('runs nothing again that may have run, unless that is said', async () => {
+    const handed = await ended({ reason: 'dead_letter', sandboxId: newId('sandbox') })
+    await expect(redrive(handed.id)).rejects.toThrow(/may have run.*--may-have-run/)
+    expect(await redrive(handed.id, '--may-have-run')).toMatch(/^exec_/)
+  })
+
+  it('refuses what is no dead letter, is not there, or is no job', async () => {
+    const failed = await ended({ reason: 'error' })
+    await expect(redrive(failed.id)).rejects.toThrow(new CommandError(`${failed.id} is no dead letter: it is failed (error).`))
+    await expect(redrive(newId('execution'))).rejects.toThrow(CommandError)
+    await expect(redrive('cntr_1')).rejects.toThrow(UsageError)
+    await expect(call(deadLettersRedrive, newId('tenant'), failed.id)).rejects.toThrow(/has no execution/)
+  })
+
+  it('accepts a turn once more, once', async () => {
+    const error = { code: 'dead_letter', message: 'x' }
+    const dead = responseRow({ tenant: TENANT, status: 'failed', error, request: responseRequest({ input: 'ask again' }) })
+    await storage.table.responses.create(dead)
+    const id = await redrive(dead.id)
+    expect(await redrive(dead.id)).toBe(id)
+    expect(await storage.table.responses.get(TENANT, id)).toMatchObject({
+      status: 'queued',
+      request: { input: 'ask again' },
+      items: [],
+      error: null,
+    })
+    const fine = responseRow({ tenant: TENANT, status: 'completed' })
+    await storage.table.responses.create(fine)
+    await expect(redrive(fine.id)).rejects.toThrow(/is no dead letter/)
+  })
+})
