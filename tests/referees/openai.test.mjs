@@ -53,6 +53,21 @@ describe('uploads', () => {
     await client.files.delete(done.file.id)
   })
 
+  it('the largest file, in eight parts', async () => {
+    const piece = Buffer.alloc(64 * 1024 * 1024, 'x')
+    const upload = await client.uploads.create({
+      filename: 'huge.bin',
+      bytes: 8 * piece.length,
+      mime_type: 'text/plain',
+      purpose: 'user_data',
+    })
+    const ids = []
+    for (let i = 0; i < 8; i += 1) ids.push((await client.uploads.parts.create(upload.id, { data: await toFile(piece, 'part') })).id)
+    const { file } = await client.uploads.complete(upload.id, { part_ids: ids })
+    assert.equal(file.bytes, 512 * 1024 * 1024)
+    await client.files.delete(file.id)
+  })
+
   it('cancel', async () => {
     const upload = await client.uploads.create({ filename: 'x', bytes: 1, mime_type: 'text/plain', purpose: 'user_data' })
     assert.equal((await client.uploads.cancel(upload.id)).status, 'cancelled')

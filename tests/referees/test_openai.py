@@ -2,6 +2,8 @@
 
 import io
 import os
+import pathlib
+import tempfile
 import unittest
 
 from openai import NotFoundError, OpenAI
@@ -54,6 +56,16 @@ class OfficialClient(unittest.TestCase):
             file=b"x" * 3_000_000, filename="x.bin", bytes=3_000_000, mime_type="text/plain", purpose="user_data", part_size=1_000_000
         )
         self.assertEqual(done.file.bytes, 3_000_000)
+
+    def test_upload_of_the_largest_file(self) -> None:
+        size = 512 * 1024 * 1024
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "huge.bin")
+            with path.open("wb") as file:
+                file.truncate(size)
+            done = self.client.uploads.upload_file_chunked(file=path, mime_type="text/plain", purpose="user_data")
+        self.assertEqual(done.file.bytes, size)
+        self.client.files.delete(done.file.id)
 
     def test_containers(self) -> None:
         containers = self.client.containers

@@ -1,6 +1,8 @@
 import { createModelCatalogue } from '../../services/chat/models/catalogue.ts'
+import { typesOf } from '../../services/chat/tools/create-tools.ts'
 import { createTurnStep } from '../../services/chat/turn-step.ts'
 import type { Execution } from '../../services/core/execution.ts'
+import type { Tool } from '../../services/core/ports/tool.ts'
 import { systemClock } from '../../services/core/ports/clock.ts'
 import { silentTelemetry } from '../../services/core/ports/telemetry.ts'
 import { finishExecution } from './finish-execution.ts'
@@ -22,8 +24,11 @@ export interface WorkedApi {
  * The API over real HTTP, with turn workers: every due row is looked after, as the queues and their workers do. The models are `demo` and
  * `scripted`; what code comes to is the test's word.
  */
-export async function startWorkedApi(): Promise<WorkedApi> {
-  const [api, upstream] = await Promise.all([startApi({ models: ['demo', 'scripted'] }), startScriptedUpstream()])
+export async function startWorkedApi(tools: readonly Tool[] = []): Promise<WorkedApi> {
+  const [api, upstream] = await Promise.all([
+    startApi({ models: ['demo', 'scripted'], toolTypes: typesOf(tools) }),
+    startScriptedUpstream(),
+  ])
   const model = {
     name: 'scripted',
     baseUrl: upstream.baseUrl,
@@ -33,7 +38,7 @@ export async function startWorkedApi(): Promise<WorkedApi> {
     fencesCode: null,
   }
   const models = createModelCatalogue({ openAi: null, models: [model] })
-  const step = createTurnStep({ ...api, clock: systemClock, telemetry: silentTelemetry, models, workerId: 'wrk_test' })
+  const step = createTurnStep({ ...api, clock: systemClock, telemetry: silentTelemetry, models, tools, workerId: 'wrk_test' })
   let play: PlayCode = () => ({})
   let isWorking = true
 

@@ -1,15 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { webSearchTool } from '../../../services/chat/tools/web-search.ts'
+import { startScriptedBrave, type ScriptedBrave } from '../../support/scripted-brave.ts'
+import { call, say } from '../../support/scripted-upstream.ts'
 import type { TestApi } from '../../support/start-api.ts'
 import { startWorkedApi, type WorkedApi } from '../../support/start-worked-api.ts'
 
 let worked: WorkedApi
 let api: TestApi
+let brave: ScriptedBrave
 beforeAll(async () => {
-  worked = await startWorkedApi()
+  brave = await startScriptedBrave()
+  worked = await startWorkedApi([webSearchTool(brave.setting)])
   api = worked.api
   worked.runs((code) => ({ files: { 'out/made.txt': code }, result: { stdout: `ran ${code}` } }))
 })
-afterAll(() => worked.stop())
+afterAll(() => Promise.all([worked.stop(), brave.stop()]))
 
 const request = {
   model: 'demo',
@@ -56,6 +61,32 @@ describe('the official client', () => {
     expect(seen[0]).toBe('response.created')
     expect(seen.at(-1)).toBe('response.completed')
     expect(seen).toContain('response.code_interpreter_call_code.done')
+  })
+
+  it('searches the web, in one answer and in a stream', async () => {
+    const url = 'https://news.example/final'
+    brave.play(() => ({ results: [{ title: 'The final', url }] }))
+    const ask = {
+      model: 'scripted',
+      input: 'Who won?',
+      tools: [{ type: 'web_search' as const, search_context_size: 'low' as const }],
+      include: ['web_search_call.action.sources' as const],
+    }
+    worked.upstream.play(({ body }) =>
+      body.messages.at(-1)?.role === 'tool' ? say(`Rome, see ${url}.`) : call({ name: 'web_search', arguments: '{"query":"final"}' }),
+    )
+    const whole = await api.openai().responses.create(ask)
+    const stream = api.openai().responses.stream(ask)
+    const seen: string[] = []
+    for await (const event of stream) seen.push(event.type)
+    expect(seen).toEqual(expect.arrayContaining(['response.web_search_call.searching', 'response.web_search_call.completed']))
+    for (const response of [whole, await stream.finalResponse()]) {
+      expect(response.output_text).toBe(`Rome, see ${url}.`)
+      expect(response.output).toMatchObject([
+        { type: 'web_search_call', status: 'completed', action: { type: 'search', queries: ['final'], sources: [{ type: 'url', url }] } },
+        { type: 'message', content: [{ annotations: [{ type: 'url_citation', title: 'The final', url, start_index: 10 }] }] },
+      ])
+    }
   })
 
   it('reads a background response later, and resumes its stream', async () => {
