@@ -37,5 +37,8 @@ const TYPES: Readonly<Record<string, string>> = {
   sqlite: 'application/vnd.sqlite3',
 }
 
-/** By the name's ending alone: the host never looks into a user's file. */
-export const mimeOf = (path: string): string => TYPES[path.slice(path.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream'
+/** By the name's ending alone: the host never looks into a user's file. A file may be called `constructor`: only the table's own entries count. */
+export function mimeOf(path: string): string {
+  const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
+  return (Object.hasOwn(TYPES, ending) ? TYPES[ending] : undefined) ?? 'application/octet-stream'
+}

@@ -1,12 +1,26 @@
+import { isUtf8 } from 'node:buffer'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { startArena, type Arena, type Verdict } from './arena/arena.ts'
 import { runPrograms } from './arena/run-programs.ts'
 import { names } from './corpus/names.ts'
 import { DISTINCT, FAMILIES, MECHANISMS, PROGRAMS } from './corpus/registry.ts'
+import { runNeighbours } from './neighbours/neighbours.ts'
+import { NAUGHTY_NAMES } from './naughty-names.ts'
+import { PRECONDITIONS } from './preconditions.ts'
 import { PROPERTIES } from './properties.ts'
 
+/** Controls, directions, separators, ends that some systems drop and names that they reserve. */
+// oxlint-disable-next-line no-control-regex
+const UNSAFE_TO_SHOW =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\\/]|[. ]$|^(con|prn|aux|nul|(com|lpt)\d)(\.|$)/i
+/** Where an object lies: the tenant, the container, the kind, and nothing that user code chose. */
+const OBJECT_PATH = /\/tenants\/[\w-]+\/cntr_\w+\/files\/[\w-]{32}$/
+
+/** The long form of the neighbours runs in `npm run test:security`. */
+const NEIGHBOUR_SECONDS = 2
+
 /** The subset here, and what the properties need; all of them run in `npm run test:security`. */
-const needed = new Set(Object.values(PROPERTIES).flatMap((area) => Object.values(area).flat()))
+const needed = new Set([PROPERTIES, PRECONDITIONS].flatMap((areas) => Object.values(areas).flatMap((area) => Object.values(area).flat())))
 const wanted = PROGRAMS.filter(({ id, isQuick }) => isQuick || needed.has(id) || id.startsWith('names/'))
 
 let arena: Arena
@@ -48,10 +62,59 @@ describe('the corpus of hostile programs', () => {
   })
 })
 
+describe('names of files', () => {
+  it('are data: each is kept under a random key and comes back safe to show, or is told as refused', async () => {
+    const container = await arena.mallory.createContainer()
+    const names = JSON.stringify(NAUGHTY_NAMES.map(({ name }) => name.toString('hex')))
+    const execution = await arena.mallory.run(
+      container,
+      `import json\nfor n, name in enumerate(json.loads(${JSON.stringify(names)})): open(b"/mnt/data/" + bytes.fromhex(name), "w").write(f"content {n}")`,
+    )
+    expect(execution).toMatchObject({ status: 'succeeded', error: null })
+    // A name that is no UTF-8 reads like another one; it is never collected.
+    const readable = NAUGHTY_NAMES.map(({ name }, index) => ({ name, index })).filter(({ name }) => isUtf8(name))
+    const contents = new Map(readable.map(({ name, index }) => [name.toString(), `content ${index}`]))
+    for (const { path, url } of execution.files) {
+      const name = path.slice('/mnt/data/'.length)
+      expect(name).not.toMatch(UNSAFE_TO_SHOW)
+      expect(name.normalize('NFC')).toBe(name)
+      expect(new URL(url).pathname).toMatch(OBJECT_PATH)
+      const answer = await fetch(url)
+      expect([name, await answer.text()]).toEqual([name, contents.get(name)])
+      expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="[ -~]*"; filename\*=UTF-8''[\w.~%!-]*$/)
+    }
+    expect(execution.files.length).toBeGreaterThan(100)
+    const told = execution.lost.filter(({ what }) => what.startsWith('file '))
+    expect(execution.files.length + told.length).toBe(NAUGHTY_NAMES.length)
+  }, 120_000)
+
+  it('are more than 400', () => expect(NAUGHTY_NAMES.length).toBeGreaterThan(400))
+})
+
+describe('two tenants with live sandboxes', () => {
+  it('get not a byte of one another, nor of what an earlier sandbox left', async () => {
+    const { attempts, foreignBytes, faults } = await runNeighbours(arena.server, NEIGHBOUR_SECONDS)
+    expect(faults).toEqual([])
+    expect(foreignBytes).toBe(0)
+    expect(attempts).toBeGreaterThan(20)
+  }, 120_000)
+})
+
 describe('the routes of name resolution', () => {
   it('are twelve or more', () => expect(names.programs.length).toBeGreaterThanOrEqual(12))
 
   it.each(names.programs.map(({ id }) => id))('%s finds nobody to ask', (id) => expectHeld(id))
+})
+
+describe('what published escapes need', () => {
+  it('are 18 things', () => expect(Object.values(PRECONDITIONS).map((layer) => Object.keys(layer).length)).toEqual([4, 8, 6]))
+
+  describe.each(Object.entries(PRECONDITIONS))('of the %s', (_layer, needs) => {
+    it.each(Object.entries(needs))('%s is not there', (_name, ids) => {
+      expect(ids.length).toBeGreaterThan(0)
+      for (const id of ids) expectHeld(id)
+    })
+  })
 })
 
 describe('the properties', () => {

@@ -10,7 +10,9 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
   'text/latex': 'tex',
 }
-const filenameOf = (mime: string): string => `output.${EXTENSIONS[mime] ?? (mime.endsWith('json') ? 'json' : 'bin')}`
+/** User code names its types as it likes, `constructor` too: only the table's own entries count. */
+const filenameOf = (mime: string): string =>
+  `output.${(Object.hasOwn(EXTENSIONS, mime) ? EXTENSIONS[mime] : undefined) ?? (mime.endsWith('json') ? 'json' : 'bin')}`
 
 /** Outputs as the wire has them: `{objectKey}` becomes `{url}`. Untouched, and not copied, when nothing lies elsewhere. */
 export async function renderOutputs(outputs: readonly Output[], presign: Presign): Promise<readonly unknown[]> {

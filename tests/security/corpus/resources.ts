@@ -18,7 +18,10 @@ for p in filter(str.isdigit, os.listdir("/proc")):
     try:
         if open(f"/proc/{p}/stat").read().split(") ")[1].split()[1] == str(os.getpid()): os.kill(int(p), 9)
     except OSError: pass
-while err(os.wait) == "ok": pass`,
+end = time.time() + 5
+while time.time() < end:
+    try: os.waitpid(-1, os.WNOHANG)[0] or time.sleep(0.02)
+    except ChildProcessError: break`,
     'EAGAIN True',
   ],
   [
@@ -46,7 +49,8 @@ while True: x.append(bytearray(os.urandom(1) * (16 << 20)))`,
     py`
 import mmap
 m = mmap.mmap(-1, 8 << 30)
-for i in range(0, len(m), 4096): m[i] = 1`,
+at = ctypes.addressof(ctypes.c_char.from_buffer(m))
+for i in range(0, len(m), 1 << 24): ctypes.memset(at + i, 1, 1 << 24)`,
     OUT_OF_MEMORY,
     { timeoutSeconds: 40 },
   ],
