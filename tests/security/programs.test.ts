@@ -10,9 +10,7 @@ import { PRECONDITIONS } from './preconditions.ts'
 import { PROPERTIES } from './properties.ts'
 
 /** Controls, directions, separators, ends that some systems drop and names that they reserve. */
-// oxlint-disable-next-line no-control-regex
-const UNSAFE_TO_SHOW =
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\\/]|[. ]$|^(con|prn|aux|nul|(com|lpt)\d)(\.|$)/i
+const UNSAFE_TO_SHOW = /[\p{Cc}\p{Bidi_Control}\u200b-\u200d\ufeff\\/]|[. ]$|^(con|prn|aux|nul|(com|lpt)\d)(\.|$)/iu
 /** Where an object lies: the tenant, the container, the kind, and nothing that user code chose. */
 const OBJECT_PATH = /\/tenants\/[\w-]+\/cntr_\w+\/files\/[\w-]{32}$/
 
