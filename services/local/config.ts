@@ -21,6 +21,8 @@ const LocalEnv = z.object({
   CELLBLOCK_POOL: wholeNumber(0, 50).default(2),
   /** A container that nobody used for this long is sent to sleep. */
   CELLBLOCK_IDLE_SECONDS: wholeNumber(1, 31_536_000).default(LIMITS.hibernateAfterMinutes * 60),
+  /** A server with a data folder saves the variables of unused containers when it stops, for at most this long; 0 leaves them. */
+  CELLBLOCK_SAVE_SECONDS: wholeNumber(0, 600).default(10),
   CELLBLOCK_PUBLIC_URL: z.url('must be a whole address, such as https://code.example.org').optional(),
   CELLBLOCK_LOG: oneOf(['silent', 'events']).default('silent'),
   MAX_OPEN_STREAMS: wholeNumber(1, 100_000).default(LIMITS.maxOpenStreams),
@@ -47,6 +49,8 @@ export interface LocalConfig {
   readonly poolSize: number
   /** A container that nobody used for this long is sent to sleep, milliseconds. */
   readonly hibernateAfterMs: number
+  /** A stop may take this long to save the variables of unused containers, milliseconds. */
+  readonly saveMs: number
   readonly publicUrl: string | null
   readonly log: 'silent' | 'events'
   /** Event streams that may be open at once. */
@@ -85,6 +89,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     sandboxImage: values.CELLBLOCK_SANDBOX_IMAGE,
     poolSize: values.CELLBLOCK_POOL,
     hibernateAfterMs: values.CELLBLOCK_IDLE_SECONDS * 1000,
+    saveMs: values.CELLBLOCK_SAVE_SECONDS * 1000,
     publicUrl: values.CELLBLOCK_PUBLIC_URL ?? null,
     log: values.CELLBLOCK_LOG,
     maxOpenStreams: values.MAX_OPEN_STREAMS,

@@ -30,6 +30,7 @@ import { startEmulators } from './emulators/start-emulators.ts'
 import { listen } from './http-server.ts'
 import { lockDataDir } from './lock-data-dir.ts'
 import { reapStrays, SERVER_LABEL } from './reap-strays.ts'
+import { saveAll } from './save-all.ts'
 import { announceServer } from './server-file.ts'
 import { takeOverJobs } from './take-over-jobs.ts'
 import { createLocalTelemetry } from './telemetry.ts'
@@ -124,6 +125,14 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   const pool = createPool(placing)
   const models = createModelCatalogue(chatConfigFromEnv())
   const tools = await createTools(toolConfigFromEnv())
+  const runStep = createRunStep({
+    ...common,
+    supervisor,
+    workerId,
+    image: driver.image,
+    stepBudgetMs: config.stepBudgetMs,
+    costPerSecond: () => 0,
+  })
   const workers = startWorkers({
     sqs: clients.sqs,
     resources,
@@ -131,20 +140,14 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
     reconciler: placing,
     steps: {
       turns: createTurnStep({ ...common, models, tools, workerId }),
-      executions: createRunStep({
-        ...common,
-        supervisor,
-        workerId,
-        image: driver.image,
-        stepBudgetMs: config.stepBudgetMs,
-        costPerSecond: () => 0,
-      }),
+      executions: runStep,
       placements: createPlaceStep(placing, pool),
     },
   })
-  // Last first: short steps end, then the sandboxes, then the steps that followed code in them.
+  // Last first: short steps end, variables are saved where something is kept, then go the sandboxes, then the steps that followed code in them.
   cleanups.push(() => workers.stop(PATIENCE_MS))
   cleanups.push(() => stopSandboxes(placing))
+  cleanups.push(() => saveAll({ table, hibernate: runStep }, config.dataDir === null ? 0 : config.saveMs))
   cleanups.push(() => workers.stop(PATIENCE_MS))
   cleanups.push(() => pool.close())
 

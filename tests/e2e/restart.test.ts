@@ -6,7 +6,7 @@ import { startServer, type LocalServerProcess } from '../support/local-server.ts
 
 interface Restartable extends AsyncDisposable {
   /** On the folder that the one before it left. */
-  start(): Promise<LocalServerProcess>
+  start(env?: Readonly<Record<string, string>>): Promise<LocalServerProcess>
 }
 
 async function restartable(): Promise<Restartable> {
@@ -15,8 +15,8 @@ async function restartable(): Promise<Restartable> {
   made.defer(() => rm(dataDir, { recursive: true, force: true }))
   const everything = made.move()
   return {
-    async start() {
-      const server = await startServer({ dataDir })
+    async start(env = {}) {
+      const server = await startServer({ dataDir, env })
       everything.defer(async () => void (await server.stop()))
       return server
     },
@@ -74,7 +74,7 @@ describe.concurrent('a server that is killed', () => {
 
   it('says that variables are gone and keeps the files when the sandbox went with it', async ({ expect }) => {
     await using server = await restartable()
-    const first = await server.start()
+    const first = await server.start({ CELLBLOCK_SAVE_SECONDS: '0' })
     const container = await first.native.createContainer()
     await first.native.run(container, 'x = 1\nopen("kept.txt", "w").write("kept")')
     await first.stop()
@@ -84,5 +84,17 @@ describe.concurrent('a server that is killed', () => {
     expect(execution).toMatchObject({ status: 'succeeded', stdout: 'kept False\n', files: [] })
     expect(execution.lost.map((lost) => lost.what)).toEqual(['variables'])
     expect((await second.native.run(container, 'pass')).lost).toEqual([])
+  }, 120_000)
+
+  it('has saved the variables of containers that nobody used when it was stopped and not killed', async ({ expect }) => {
+    await using server = await restartable()
+    const first = await server.start()
+    const container = await first.native.createContainer()
+    await first.native.run(container, 'x = [1]\ny = x\nopen("kept.txt", "w").write("kept")')
+    expect(await first.stop()).toBe(0)
+
+    const second = await server.start()
+    const execution = await second.native.run(container, 'print(open("kept.txt").read(), x, y is x)')
+    expect(execution).toMatchObject({ status: 'succeeded', stdout: 'kept [1] True\n', lost: [] })
   }, 120_000)
 })

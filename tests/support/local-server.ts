@@ -38,6 +38,8 @@ export async function startServer(
   const root = options.root ?? ROOT
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'cellblock-test-')))
   const apiKey = 'ck_test_0123456789abcdef0123456789'
+  // What nobody reads again is not saved.
+  const thrownAway = options.dataDir === undefined ? { CELLBLOCK_SAVE_SECONDS: '0' } : {}
   const child = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', join(root, 'services/local/main.ts'), '--data', dataDir],

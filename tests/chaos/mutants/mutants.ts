@@ -20,7 +20,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'a job that has ended is not taken again',
     edit: { file: LEASED, find: 'all(isLive, isFree)', replace: 'isFree' },
-    scenario: 'duplicates',
+    scenario: 'races',
   },
   {
     what: 'code that was handed over is followed, not handed to another sandbox',
@@ -77,8 +77,8 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     what: 'the reconciler nudges a job whose message was lost',
     edit: {
       file: 'services/orchestrator/reconciler/repair-jobs.ts',
-      find: 'if (row === null || hasEnded(row.status)) return\n  const now',
-      replace: 'if (row !== null) return\n  const now',
+      find: 'if (row === null || hasEnded(row.status)) return\n  joinTrace',
+      replace: 'if (row !== null) return\n  joinTrace',
     },
     scenario: 'deaths',
   },

@@ -11,9 +11,11 @@ import type { Scenario } from './scenario.ts'
 
 const JOBS = 1_000
 const PROCESSES = 3
-/** Between two kills, milliseconds; with leases that run out five times as fast, as often as every ten seconds and more. */
+/** Between two kills, milliseconds; with leases that run out ten times as fast, as often as every ten seconds and more. */
 const KILL_EVERY_MS = 2_000
-const SPEED = 5
+/** The short form is over before that. */
+const SHORT_KILL_MS = 500
+const SPEED = 10
 const PATIENCE_MS = 900_000
 const CHILD = join(import.meta.dirname, '..', 'world', 'chaos-child.ts')
 
@@ -23,7 +25,7 @@ interface Workforce {
 }
 
 /** Worker processes of which one at a time is killed, by the system and without a word, and another one comes in its place. */
-async function startWorkforce(world: World): Promise<Workforce> {
+async function startWorkforce(world: World, processes: number, killEveryMs: number): Promise<Workforce> {
   const random = seeded(35)
   const children: ChildProcess[] = []
   let named = 0
@@ -49,12 +51,16 @@ async function startWorkforce(world: World): Promise<Workforce> {
     children.push(child)
     await once(child.stdout, 'data')
   }
-  await Promise.all(Array.from({ length: PROCESSES }, start))
+  await Promise.all(Array.from({ length: processes }, start))
   const killing = (async () => {
     while (!isStopping) {
-      await delay(KILL_EVERY_MS)
+      await delay(killEveryMs)
       const [victim] = children.splice(Math.floor(random() * children.length), 1)
-      if (isStopping || victim === undefined) return void (victim !== undefined && children.push(victim))
+      if (victim === undefined) return
+      if (isStopping) {
+        children.push(victim)
+        return
+      }
       victim.kill('SIGKILL')
       killed += 1
       world.history.add({ type: 'killed', worker: String(victim.pid), at: 'SIGKILL' })
@@ -79,12 +85,12 @@ export const backlog: Scenario = {
     const world = await startWorld()
     // Place and repair live on; only those that follow code are killed.
     const crew = startCrew(world, { workers: 1, speed: SPEED, ports: world.clean, only: 'placements' })
-    const count = Math.max(40, Math.round(JOBS * scale))
+    const count = Math.max(20, Math.round(JOBS * scale))
     let force: Workforce | null = null
     try {
       const jobs = await acceptMany(world, count, world.clean.queue, { pauseMs: 20, perContainer: 10 })
       const began = performance.now()
-      force = await startWorkforce(world)
+      force = await (scale < 0.05 ? startWorkforce(world, 2, SHORT_KILL_MS) : startWorkforce(world, PROCESSES, KILL_EVERY_MS))
       const open = await untilEnded(world, jobs, PATIENCE_MS)
       const seconds = (performance.now() - began) / 1000
       await force.stop()

@@ -17,7 +17,7 @@ export type Setting = (typeof SETTINGS)[number]
 const RUNS = 4
 const BETWEEN_SWEEPS = 12
 /** The short form leaves points out: every nth call, another nth in every round. */
-const SHORT_STEP = 12
+const SHORT_STEP = 37
 
 export interface Stand {
   readonly world: World

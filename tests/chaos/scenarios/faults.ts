@@ -38,12 +38,12 @@ export const faults: Scenario = {
   name: 'faults',
   bars: ['D-33'],
   async run({ scale, say }) {
-    const count = Math.max(20, Math.round(JOBS * scale))
+    const count = Math.max(16, Math.round(JOBS * scale))
     const histories = []
     const complaints: string[] = []
     const figures: Record<string, number> = {}
     const seconds = new Map<number, number>()
-    for (const rate of RATES) {
+    for (const rate of scale < 0.05 ? [0.1] : RATES) {
       const played = await playAt(rate, count)
       const injected = played.world.history.entries.filter((entry) => entry.type === 'fault').length
       histories.push(played.world.history)

@@ -105,12 +105,12 @@ export async function untilQuiet(world: World, sqs: World['clients']['sqs'], lim
 }
 
 /** Sends every message `copies` times and more, each copy at a time of its own, so that they arrive twice, late and in another order. */
-export function duplicating(queue: Queue, random: () => number, maxCopies: number): Queue {
+export function duplicating(queue: Queue, random: () => number, maxCopies: number, maxLateSeconds: number): Queue {
   return {
     ...queue,
     async send(name, message, options) {
       const copies = 2 + Math.floor(random() * (maxCopies - 1))
-      const late = (): number => (options.delaySeconds ?? 0) + Math.floor(random() * 4)
+      const late = (): number => (options.delaySeconds ?? 0) + Math.floor(random() * (maxLateSeconds + 1))
       await Promise.all(Array.from({ length: copies }, () => queue.send(name, message, { ...options, delaySeconds: late() })))
     },
   }
