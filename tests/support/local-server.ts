@@ -45,7 +45,15 @@ export async function startServer(
     ['--disable-warning=ExperimentalWarning', join(root, 'services/local/main.ts'), '--data', dataDir],
     {
       cwd: root,
-      env: { ...process.env, PORT: '0', CELLBLOCK_API_KEY: apiKey, CELLBLOCK_POOL: '1', SANDBOX_PRELOAD: 'none', ...thrownAway, ...options.env },
+      env: {
+        ...process.env,
+        PORT: '0',
+        CELLBLOCK_API_KEY: apiKey,
+        CELLBLOCK_POOL: '1',
+        SANDBOX_PRELOAD: 'none',
+        ...thrownAway,
+        ...options.env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
