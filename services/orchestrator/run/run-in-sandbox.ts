@@ -92,12 +92,14 @@ export async function runInSandbox(
       ...(traceId === undefined ? {} : { traceId }),
     }
     const cancel = watchCancel(deps, row, () => deps.supervisor.interrupt(session, row.id, 2000))
+    const deadline = deadlineOf(deps, row)
+    const progress = { ...opened, assembler, wasHandedOver: options.mode === 'resumed' }
     let envelope: SupervisorEnvelope | null
     try {
-      const signal = AbortSignal.any([stop, handOver.signal])
-      envelope = await follow(deps, row, session, request, { ...opened, assembler, wasHandedOver: options.mode === 'resumed' }, signal)
+      envelope = await follow(deps, row, session, request, progress, AbortSignal.any([stop, handOver.signal]), deadline.signal)
     } finally {
       cancel.close()
+      deadline.clear()
     }
     stop.throwIfAborted()
     if (envelope === null) return await passOn(deps, row, log)
@@ -181,8 +183,8 @@ async function follow(
   request: ExecuteRequest,
   progress: Progress,
   signal: AbortSignal,
+  silence: AbortSignal,
 ): Promise<SupervisorEnvelope | null> {
-  const silence = deadlineSignal(deps, row)
   let seen = -1
   let { wasHandedOver } = progress
   for (let attempt = 0; ; attempt++) {
@@ -232,9 +234,12 @@ function meaningOf(refusal: SupervisorError, wasHandedOver: boolean): Error {
   }
 }
 
-function deadlineSignal(deps: RunDeps, row: Execution): AbortSignal {
+/** Fires when the supervisor should long have ended the execution by itself. Its timer must not outlive the execution by the minutes it has left. */
+function deadlineOf(deps: RunDeps, row: Execution): { readonly signal: AbortSignal; clear(): void } {
   const endsAt = (row.startedAt ?? deps.clock.now()) + row.timeoutSeconds * 1000 + DEADLINE_GRACE_MS
-  return AbortSignal.timeout(Math.max(0, endsAt - deps.clock.now()))
+  const over = new AbortController()
+  const timer = setTimeout(() => over.abort(), Math.max(0, endsAt - deps.clock.now()))
+  return { signal: over.signal, clear: () => clearTimeout(timer) }
 }
 
 async function passOn(deps: RunDeps, row: Execution, log: EventLogWriter): Promise<void> {

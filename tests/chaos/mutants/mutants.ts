@@ -74,11 +74,11 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     scenario: 'races',
   },
   {
-    what: 'the reconciler nudges a job whose message was lost',
+    what: 'the reconciler repairs what is due',
     edit: {
-      file: 'services/orchestrator/reconciler/repair-jobs.ts',
-      find: 'if (row === null || hasEnded(row.status)) return\n  joinTrace',
-      replace: 'if (row !== null) return\n  joinTrace',
+      file: 'services/orchestrator/reconciler/reconcile.ts',
+      find: 'for await (const row of dueRows(deps)) {',
+      replace: 'for await (const row of [] as DueRow[]) {',
     },
     scenario: 'deaths',
   },

@@ -1,0 +1,123 @@
+// `npm run test:soak`: thousands of jobs through a real server with real sandboxes, and what is left of them. `-- --jobs 10000` or `-- --hours 4`.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { ensureSandboxImage } from '../../../scripts/sandbox-image.ts'
+import { callNative, type NativeClient } from '../../support/native-client.ts'
+import { measure, type Figures } from './figures.ts'
+
+const { values } = parseArgs({
+  options: {
+    jobs: { type: 'string', default: '10000' },
+    hours: { type: 'string' },
+    lanes: { type: 'string', default: '4' },
+    json: { type: 'boolean' },
+  },
+})
+const JOBS_PER_CONTAINER = 40
+/** The first jobs load code and fill caches: what comes after is compared with what is there then. */
+const WARM_UP_SHARE = 0.1
+const FILES_SLACK = 5
+const RESIDENT_GROWTH = 1.1
+const GOOD_SHARE = 0.9995
+/** Deleted containers are swept by the reconciler. */
+const SETTLE_MS = 60_000
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+const jobs = values.hours === undefined ? Number(values.jobs) : Number.POSITIVE_INFINITY
+const until = values.hours === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(values.hours) * 3_600_000
+await ensureSandboxImage(say)
+// The server's folder for temporary files is its own, so that whatever it leaves there is seen.
+const scratch = await mkdtemp(join(tmpdir(), 'cb-soak-'))
+const dataDir = join(scratch, 'data')
+const child = fork(join(import.meta.dirname, 'soak-child.ts'), ['--data', dataDir], {
+  execArgv: ['--expose-gc', '--max-semi-space-size=8', '--disable-warning=ExperimentalWarning'],
+  env: { ...process.env, TMPDIR: scratch, PORT: '0', CELLBLOCK_API_KEY: 'ck_soak_0123456789abcdef0123456789', CELLBLOCK_POOL: '2' },
+})
+const [ready] = (await once(child, 'message')) as [{ url: string; apiKey: string }]
+const native = callNative(ready.url, ready.apiKey)
+
+let done = 0
+let good = 0
+/** One container's life: code, files, an error, a picture; then it is deleted. */
+async function live(client: NativeClient, share: number): Promise<void> {
+  const container = await client.createContainer('soak')
+  for (let job = 0; job < share; job++) {
+    const mark = `${container} ${job}`
+    const code =
+      job % 10 === 9
+        ? 'raise ValueError("as asked")'
+        : `open("f${job % 5}.txt", "w").write("x" * 10_000)\nruns = globals().get("runs", 0) + 1\nprint("${mark}", runs)`
+    const expected = job % 10 === 9 ? 'failed' : 'succeeded'
+    const isGood = await client.run(container, code).then(
+      ({ status, stdout }) => status === expected && (expected === 'failed' || stdout === `${mark} ${job + 1 - Math.floor(job / 10)}\n`),
+      () => false,
+    )
+    done += 1
+    if (isGood) good += 1
+  }
+  await client.call('DELETE', `/v1/containers/${container}`)
+}
+
+/** Lanes side by side until so many jobs are done. */
+async function work(count: number): Promise<void> {
+  const goal = done + count
+  let asked = done
+  const lane = async (): Promise<void> => {
+    while (asked < goal && Date.now() < until) {
+      const share = Math.min(JOBS_PER_CONTAINER, goal - asked)
+      asked += share
+      await live(native, share)
+      if (done % 400 < JOBS_PER_CONTAINER) say(`${done} jobs, ${done - good} not good`)
+    }
+  }
+  await Promise.all(Array.from({ length: Number(values.lanes) }, lane))
+}
+
+/** Until the deleted containers are swept and idle connections are closed. */
+async function settled(like: Figures | null): Promise<Figures> {
+  let figures = await measure(child, scratch)
+  for (const end = Date.now() + SETTLE_MS; Date.now() < end; figures = await measure(child, scratch)) {
+    const isBack = like !== null && figures.containers <= like.containers && figures.objects <= like.objects && figures.files <= like.files
+    if (isBack && figures.sockets <= like.sockets && figures.timers <= like.timers) break
+    await delay(2_000)
+  }
+  return figures
+}
+
+const faults: string[] = []
+try {
+  await work(Number.isFinite(jobs) ? Math.ceil(jobs * WARM_UP_SHARE) : JOBS_PER_CONTAINER * 10)
+  const before = await settled(null)
+  const began = performance.now()
+  const doneBefore = done
+  await work(jobs - done)
+  const seconds = (performance.now() - began) / 1000
+  const after = await settled(before)
+
+  const rows = (Object.keys(before) as (keyof Figures)[]).map((name) => ({ name, before: before[name], after: after[name] }))
+  for (const { name, before: was, after: is } of rows) {
+    if (name === 'heapMiB') continue
+    const limit =
+      name === 'residentMiB' ? was * RESIDENT_GROWTH : name === 'files' || name === 'sockets' || name === 'timers' ? was + FILES_SLACK : was
+    if (is > limit) faults.push(`${name} grew from ${was} to ${is}`)
+  }
+  if (good / done < GOOD_SHARE) faults.push(`${done - good} of ${done} jobs were not good`)
+  const rate = (done - doneBefore) / seconds
+  if (values.json === true) process.stdout.write(`${JSON.stringify({ jobs: done, good, before, after, jobs_per_second: rate, faults })}\n`)
+  else {
+    process.stdout.write('| what | after the warm-up | at the end |\n|---|---:|---:|\n')
+    for (const { name, before: was, after: is } of rows) process.stdout.write(`| ${name} | ${was} | ${is} |\n`)
+    process.stdout.write(`\n${done} jobs, ${good} good, ${rate.toFixed(1)} a second\n`)
+  }
+} finally {
+  child.send('stop')
+  await once(child, 'exit')
+  await rm(scratch, { recursive: true, force: true })
+}
+for (const fault of faults) say(`✗ ${fault}`)
+if (faults.length > 0) process.exitCode = 1

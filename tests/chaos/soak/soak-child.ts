@@ -1,0 +1,26 @@
+import { readLocalConfig } from '../../../services/local/config.ts'
+import { startLocalServer } from '../../../services/local/server.ts'
+
+/** What the server process says of itself when it is asked. */
+export interface Inside {
+  /** After a collection, bytes. */
+  readonly heapBytes: number
+  /** Timers, sockets and whatever else keeps a process alive, by kind. */
+  readonly resources: Readonly<Record<string, number>>
+}
+
+/** The local server as a process that its parent can look into. */
+const server = await startLocalServer(readLocalConfig(process.argv.slice(2)))
+process.on('message', (word: 'figures' | 'stop') => {
+  if (word === 'stop') {
+    void server.stop().then(() => process.exit(0))
+    return
+  }
+  globalThis.gc?.()
+  const resources: Record<string, number> = {}
+  for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1
+  const inside: Inside = { heapBytes: process.memoryUsage().heapUsed, resources }
+  process.send?.(inside)
+})
+await server.warm
+process.send?.({ url: server.url, apiKey: server.apiKey })
