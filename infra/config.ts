@@ -137,7 +137,7 @@ export const Config = z.strictObject({
     .strictObject({
       chat: integer(2, 1_000, 'steps').default(50),
       run: integer(2, 1_000, 'steps').default(50),
-      place: integer(2, 1_000, 'starts').default(10),
+      place: integer(2, 1_000, 'starts').default(50),
     })
     .prefault({}),
   operations: z.strictObject({

@@ -34,6 +34,13 @@ describe('the sandbox image', () => {
     expect(writable.split('\n').filter((path) => !/^\/(mnt\/data|home\/worker|run\/lock|tmp|var\/tmp|dev)$/.test(path))).toEqual([])
   })
 
+  it('declares /mnt/data as a volume of the worker, whose owner a disk that is mounted there takes over', async () => {
+    const { stdout } = await runCommand('docker', ['image', 'inspect', '--format', '{{json .Config.Volumes}}', image])
+    expect(JSON.parse(stdout)).toEqual({ '/mnt/data': {} })
+    const owner = ['run', '--rm', '--entrypoint', 'stat', image, '--format', '%u:%g %a', '/mnt/data']
+    expect((await runCommand('docker', owner)).stdout.trim()).toBe('10001:10001 770')
+  })
+
   it('has compiled bytecode for what it imports, because its root is read-only', async () => {
     const count = (name: string) => `$(find /usr/local/lib/python3.13/dist-packages/pandas -name '${name}' | wc -l)`
     const [sources, compiled] = (await outputOf(`echo ${count('*.py')} ${count('*.pyc')}`)).split(' ').map(Number)

@@ -73,7 +73,13 @@ async function loseClaim(deps: ReconcilerDeps, sandbox: Sandbox): Promise<void> 
   const { tenant, containerId } = sandbox.claimedBy
   const container = await deps.table.containers.get(tenant, containerId)
   if (container?.sandboxId !== sandbox.id) return
-  await takeSandboxAway(deps.table.containers, container, 'The sandbox that held them was lost.', { dueAt: container.dueAt })
+  // One that nobody saw answering ended before it had anything that could be lost.
+  const held = sandbox.address?.kind === 'tcp' && sandbox.answeredAt === null ? null : 'The sandbox that held them was lost.'
+  if (held !== null) await takeSandboxAway(deps.table.containers, container, held, { dueAt: container.dueAt })
+  else {
+    const { id, generation, stateLost, dueAt } = container
+    await deps.table.containers.setSandbox(tenant, id, generation, { sandboxId: null, stateLost, dueAt })
+  }
   const head = container.queue[0]
   if (head !== undefined) await nudgeExecution(deps.queue, tenant, containerId, head)
 }

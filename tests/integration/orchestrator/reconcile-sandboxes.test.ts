@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createContainer } from '../../../services/core/create-container.ts'
+import { newId } from '../../../services/core/ids.ts'
+import { newSandbox } from '../../../services/core/new-sandbox.ts'
+import type { SandboxDriver } from '../../../services/core/ports/sandbox-driver.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../../services/core/sandbox.ts'
+import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
+import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
+import { wakeSandbox } from '../../../services/orchestrator/reconciler/wake.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { noSandboxes } from '../../support/no-sandboxes.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+
+const address = { kind: 'tcp', host: '10.0.0.1', port: 8700 } as const
+
+let storage: Storage
+let deps: ReconcilerDeps
+let now = Date.now()
+let alive: Set<string>
+beforeAll(async () => {
+  storage = await startStorage()
+  const driver: SandboxDriver = {
+    ...noSandboxes,
+    image: 'sandbox:2',
+    inspect: async (id) => (alive.has(id) ? { phase: 'ready', address } : { phase: 'gone', reason: 'lost', exitCode: null }),
+    stop: async (id) => void alive.delete(id),
+    async *list() {
+      yield* alive
+    },
+  }
+  deps = {
+    table: storage.table,
+    objects: storage.objects,
+    queue: storage.queue,
+    signals: createLocalSignals(),
+    clock: { now: () => now },
+    telemetry: silentTelemetry,
+    driver,
+    poolSizes: {},
+    maxStarts: 1,
+    hibernateAfterMs: 3_600_000,
+    workerId: 'reconcile-sandboxes-test',
+  }
+})
+afterAll(() => storage.stop())
+beforeEach(() => {
+  alive = new Set()
+})
+
+async function running(change: Partial<Sandbox>): Promise<string> {
+  const sandbox = {
+    ...newSandbox({ memoryTier: '1g', image: 'sandbox:2', claimedBy: null }, now),
+    state: 'ready',
+    address,
+    ...change,
+  } as const
+  await storage.table.sandboxes.create(sandbox)
+  alive.add(sandbox.id)
+  return sandbox.id
+}
+
+/** A container whose sandbox has just ended, and what it is told of its variables. */
+async function toldAfterTheEndOf(change: Partial<Sandbox>): Promise<string | null> {
+  const tenant = newId('tenant')
+  const created = await createContainer(storage.table, { tenant, subject: null, name: 'x', memoryTier: '1g' }, now)
+  const id = await running({ state: 'claimed', claimedBy: { tenant, containerId: created.id }, claimedAt: now, ...change })
+  await storage.table.containers.setSandbox(tenant, created.id, created.generation, { sandboxId: id, stateLost: null, dueAt: null })
+  alive.delete(id)
+  await wakeSandbox(deps, id)
+  const container = await storage.table.containers.get(tenant, created.id)
+  expect(container?.sandboxId).toBeNull()
+  return container?.stateLost ?? null
+}
+
+describe('after an upgrade', () => {
+  it('the pool of the version before is drained; what waits or runs for this one stays', async () => {
+    const held = await createContainer(storage.table, { tenant: newId('tenant'), subject: null, name: 'x', memoryTier: '1g' }, now)
+    const old = await running({ image: 'sandbox:1' })
+    const other = await running({ protocol: SUPERVISOR_PROTOCOL + 1 })
+    const mine = await running({})
+    const working = await running({
+      image: 'sandbox:1',
+      state: 'claimed',
+      claimedBy: { tenant: held.tenant, containerId: held.id },
+      claimedAt: now,
+      answeredAt: now,
+    })
+    await storage.table.containers.setSandbox(held.tenant, held.id, held.generation, { sandboxId: working, stateLost: null, dueAt: null })
+    now += 60_000
+    expect(await reconcile(deps)).toMatchObject({ failed: 0 })
+    expect([...alive].toSorted()).toEqual([mine, working].toSorted())
+    for (const id of [old, other]) expect(await storage.table.sandboxes.get(id)).toBeNull()
+  })
+})
+
+describe('a sandbox that ends behind an IP address', () => {
+  it('took variables with it when somebody had seen it answer', async () => {
+    expect(await toldAfterTheEndOf({ answeredAt: now })).toBe('The sandbox that held them was lost.')
+  })
+
+  it('took nothing with it when it never answered', async () => {
+    expect(await toldAfterTheEndOf({ answeredAt: null })).toBeNull()
+  })
+})
