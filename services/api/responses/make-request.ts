@@ -5,6 +5,7 @@ import type { Call } from '../http/route.ts'
 import { validate } from '../http/validate.ts'
 import { findAttached, nameAttached } from './attached-files.ts'
 import { modelMissing } from '../routes/openai/models.ts'
+import { resolveReferences } from './resolve-references.ts'
 import { CodeInterpreterTool, FunctionTool, type CreateResponse } from '../wire/response.ts'
 import { refuseNetwork } from '../wire/refuse-network.ts'
 
@@ -23,7 +24,7 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
     throw new ServiceError('invalid_request', 'A background response is read later, so it has to be stored. Leave store out.', {
       param: 'store',
     })
-  const [attached] = await Promise.all([findAttached(call), checkTools(call)])
+  const [attached, input] = await Promise.all([findAttached(call), resolveReferences(call, body.input), checkTools(call)])
   const [interpreter] = await Promise.all([
     findInterpreter(call, [...attached.keys()]),
     conversationId === null ? null : conversationOf(call, conversationId, 'conversation'),
@@ -31,7 +32,7 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
   ])
   return {
     model: body.model,
-    input: nameAttached(body.input, attached),
+    input: nameAttached(input, attached),
     instructions: body.instructions ?? null,
     tools: body.tools ?? [],
     toolChoice: body.tool_choice ?? 'auto',

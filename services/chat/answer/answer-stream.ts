@@ -1,4 +1,4 @@
-import { newId } from '../../core/ids.ts'
+import { outputItemId } from '../../core/item-ids.ts'
 import type { ModelDelta, ModelToolCall } from '../../core/ports/chat-model.ts'
 import type { ResponseItem } from '../../core/response.ts'
 import type { Fact, Urgency } from '../events/event-writer.ts'
@@ -9,6 +9,7 @@ import { fencedPython } from './fenced-code.ts'
 import { OpenCall, type CallKind } from './open-call.ts'
 
 export interface AnswerSetting {
+  readonly responseId: string
   /** The `output_index` of the first item. */
   readonly firstIndex: number
   readonly files: readonly NameableFile[]
@@ -77,7 +78,7 @@ export class AnswerStream {
   #addCode(code: string): void {
     const call = new OpenCall()
     call.add({ type: 'tool_call', index: 0, id: null, name: null, arguments: JSON.stringify({ code }) })
-    const item = call.begin('code', this.#setting.containerId)
+    const item = call.begin('code', this.#setting.containerId, this.#next())
     call.slot = this.#open(item)
     if (item.type === 'code_interpreter_call') this.#setting.emit(itemDelta(this.#indexOf(call.slot), item, call.take()), 'now')
     this.#closeCall(call, false)
@@ -90,7 +91,7 @@ export class AnswerStream {
       if (text.trim() === '') return
       const item: MessageItem = {
         type: 'message',
-        id: newId('message'),
+        id: outputItemId('message', this.#setting.responseId, this.#indexOf(this.#items.length)),
         status: 'in_progress',
         text: '',
         citations: [],
@@ -140,7 +141,7 @@ export class AnswerStream {
     if (kind === null || this.#begun >= this.#setting.maxCalls) return
     await this.#closeMessage('commentary')
     this.#begun += 1
-    const item = call.begin(kind, this.#setting.containerId)
+    const item = call.begin(kind, this.#setting.containerId, this.#next())
     call.slot = this.#open(item)
   }
 
@@ -172,6 +173,11 @@ export class AnswerStream {
         ? item.status === 'in_progress'
         : item.type === 'function_call' && this.#setting.kindOf(item.name) === 'server'
     if (!waits || item.status === 'incomplete') this.#setting.emit(itemDone(index, item, { include: [] }), 'paced')
+  }
+
+  /** Where the next item goes. */
+  #next(): { readonly responseId: string; readonly index: number } {
+    return { responseId: this.#setting.responseId, index: this.#indexOf(this.#items.length) }
   }
 
   #indexOf(slot: number): number {

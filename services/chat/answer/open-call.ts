@@ -1,4 +1,5 @@
 import { newId } from '../../core/ids.ts'
+import { outputItemId } from '../../core/item-ids.ts'
 import type { ModelDelta, ModelToolCall } from '../../core/ports/chat-model.ts'
 import type { SearchItem } from '../../core/response.ts'
 import type { CodeItem, FunctionItem } from '../events/item-events.ts'
@@ -39,16 +40,33 @@ export class OpenCall {
     return id !== '' && this.#id !== null && this.#id !== id
   }
 
-  begin(kind: CallKind, containerId: string): CallItem {
+  /** `at`: the response, and the `output_index` that the item gets. */
+  begin(kind: CallKind, containerId: string, at: { readonly responseId: string; readonly index: number }): CallItem {
     const callId = (this.#id ??= newId('functionCall').replace('fc_', 'call_'))
     this.#item =
       kind === 'search'
-        ? { type: 'web_search_call', id: newId('search'), callId, arguments: '', status: 'in_progress', output: null, sources: [] }
+        ? {
+            type: 'web_search_call',
+            id: outputItemId('search', at.responseId, at.index),
+            callId,
+            arguments: '',
+            status: 'in_progress',
+            output: null,
+            sources: [],
+          }
         : kind === 'code'
-          ? { type: 'code_interpreter_call', id: newId('call'), callId, containerId, code: '', status: 'in_progress', outcome: null }
+          ? {
+              type: 'code_interpreter_call',
+              id: outputItemId('call', at.responseId, at.index),
+              callId,
+              containerId,
+              code: '',
+              status: 'in_progress',
+              outcome: null,
+            }
           : {
               type: 'function_call',
-              id: newId('functionCall'),
+              id: outputItemId('functionCall', at.responseId, at.index),
               callId,
               name: this.#name ?? '',
               arguments: '',

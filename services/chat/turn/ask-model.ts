@@ -55,6 +55,7 @@ export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast
 
   for (let breaks = 0, isEmptyAgain = false; ;) {
     const answer = new AnswerStream({
+      responseId: turn.row.id,
       firstIndex: turn.items.length,
       files,
       sources: sourcesOf(turn),

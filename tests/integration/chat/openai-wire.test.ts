@@ -244,6 +244,34 @@ describe('what a request may say', () => {
   })
 })
 
+describe('a reference to an item that is stored here', () => {
+  it('is the item, of the input or of the output', async () => {
+    inOrder(runPython('x = 1'), say('Set.'))
+    const first = await ask({ tools, input: 'Set x' })
+    const [asked] = (await client.responses.inputItems.list(first.id)).data
+    const ids = [asked?.id, ...first.output.map((item) => item.id)]
+    expect(new Set(ids).size).toBe(3)
+    inOrder(say('Done.'))
+    const references = ids.map((id) => ({ type: 'item_reference' as const, id: id ?? '' }))
+    const second = await ask({ tools, store: false, input: [...references, { role: 'user', content: 'And?' }] })
+    expect(second.status).toBe('completed')
+    expect(sent()?.messages.slice(1)).toMatchObject([
+      { role: 'user', content: 'Set x' },
+      { role: 'assistant', tool_calls: [{ function: { arguments: '{"code":"x = 1"}' } }] },
+      { role: 'tool', content: 'ran x = 1' },
+      { role: 'assistant', content: 'Set.' },
+      { role: 'user', content: 'And?' },
+    ])
+    const theirs = worked.api.openai(worked.api.stranger)
+    for (const ask of [
+      () => client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: second.output[0]?.id ?? '' }] }),
+      () => client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: 'msg_nobody' }] }),
+      () => theirs.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: first.output[0]?.id ?? '' }] }),
+    ])
+      await expect(ask()).rejects.toMatchObject({ status: 404, code: 'item_not_found', param: 'input[0].id' })
+  })
+})
+
 describe('the rest of the wire', () => {
   it('lists the models', async () => {
     expect((await client.models.list()).data.map((model) => model.id)).toEqual(['demo', 'scripted'])

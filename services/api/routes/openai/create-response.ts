@@ -28,6 +28,7 @@ export const createResponseRoute = defineRoute({
     'file_not_found',
     'response_not_found',
     'conversation_not_found',
+    'item_not_found',
     'too_many_queued',
     'too_many_streams',
   ],
