@@ -1,4 +1,5 @@
-import type { ExecutionEvent } from './events.ts'
+import type { ExecutionEvent, ResponseEvent } from './events.ts'
+import { EXTENSION_EVENT, extensionData } from './extension-event.ts'
 import type { EventStore } from './ports/table.ts'
 import type { Execution } from './execution.ts'
 import type { PendingCall } from './response.ts'
@@ -8,7 +9,13 @@ import type { PendingCall } from './response.ts'
  * The numbers follow from that alone. So a reader may see the text while the code runs, before the turn's next step has written it to
  * the response's own log, and finds it there under the same numbers.
  */
-export const CODE_OUTPUT = 'cellblock:code_interpreter_call_output.text'
+const CODE_OUTPUT = 'code_interpreter_call_output'
+
+/** Whether an event tells what the code of the item at this `output_index` printed. */
+export function isCodeOutput({ type, data }: Pick<ResponseEvent, 'type' | 'data'>, outputIndex: number): boolean {
+  const told = data['x_cellblock'] as Readonly<Record<string, unknown>> | undefined
+  return type === EXTENSION_EVENT && told?.['type'] === CODE_OUTPUT && told['output_index'] === outputIndex
+}
 
 /** Of one call this many events and characters are told as they come; the whole is in its logs. */
 const MAX_EVENTS = 400
@@ -17,7 +24,7 @@ const EVENTS_PER_READ = 500
 
 export interface OutputFact {
   readonly at: number
-  readonly type: typeof CODE_OUTPUT
+  readonly type: typeof EXTENSION_EVENT
   readonly data: Readonly<Record<string, unknown>>
 }
 
@@ -68,8 +75,8 @@ export class CodeOutputReader {
       this.#count += 1
       this.#isFull = this.#chars > MAX_CHARS || this.#count > MAX_EVENTS
       if (this.#isFull) return
-      const data = { output_index: this.#call.itemIndex, item_id: this.#itemId, stream: event.type, text: event.text }
-      facts.push({ at: event.at, type: CODE_OUTPUT, data })
+      const told = { output_index: this.#call.itemIndex, item_id: this.#itemId, stream: event.type, text: event.text }
+      facts.push({ at: event.at, type: EXTENSION_EVENT, data: extensionData(CODE_OUTPUT, told) })
     }
   }
 }

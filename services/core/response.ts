@@ -12,6 +12,13 @@ export type ResponseStatus = (typeof RESPONSE_STATUSES)[number]
 const TERMINAL: readonly ResponseStatus[] = ['completed', 'failed', 'incomplete', 'cancelled']
 export const hasResponseEnded = (status: ResponseStatus): boolean => TERMINAL.includes(status)
 
+/**
+ * The last event of a stream. OpenAI's wire has none for a cancelled response, and its clients end a stream at a type that they do not know: it
+ * ends as `incomplete`, and its status says `cancelled`.
+ */
+export const terminalEventOf = (status: ResponseStatus): string => `response.${status === 'cancelled' ? 'incomplete' : status}`
+export const TERMINAL_EVENTS: readonly string[] = [...new Set(TERMINAL.map(terminalEventOf))]
+
 /** When a response that ends now is removed, epoch ms. */
 export const responseRemoval = ({ request }: Pick<Response, 'request'>, endedAt: number): number =>
   endedAt + (request.store ? LIMITS.responseDays * 86_400_000 : LIMITS.unstoredResponseMinutes * 60_000)

@@ -42,16 +42,20 @@ it('a table comes as rows, a chart as series, a conversation as its executed not
 })
 
 it('streams what the code prints while it runs', async () => {
-  const stream = await server.openai.responses.create({
+  // The helper of the official client ends a stream at an event that it does not know.
+  const stream = server.openai.responses.stream({
     model: 'demo',
     input: '```python\nimport time\nfor i in range(3):\n    print("step", i, flush=True)\n    time.sleep(0.7)\n```',
     tools: [{ type: 'code_interpreter', container: { type: 'auto' } }],
-    stream: true,
   })
-  const seen: { readonly type: string; readonly sequence_number: number; readonly text?: string }[] = []
+  const seen: {
+    readonly type: string
+    readonly sequence_number: number
+    readonly x_cellblock?: { readonly type: string; readonly text: string }
+  }[] = []
   for await (const event of stream) seen.push(event as never)
   expect(seen.map((event) => event.sequence_number)).toEqual(seen.map((_, i) => i))
-  const printed = seen.filter((event) => event.type === 'cellblock:code_interpreter_call_output.text')
+  const printed = seen.filter((event) => event.x_cellblock?.type === 'code_interpreter_call_output')
   expect(printed.length).toBeGreaterThan(1)
-  expect(printed.map((event) => event.text).join('')).toBe('step 0\nstep 1\nstep 2\n')
+  expect(printed.map((event) => event.x_cellblock?.text).join('')).toBe('step 0\nstep 1\nstep 2\n')
 })

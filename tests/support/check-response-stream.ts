@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { ResponseEvent } from '../../services/core/events.ts'
-import type { Response } from '../../services/core/response.ts'
+import { TERMINAL_EVENTS, terminalEventOf, type Response } from '../../services/core/response.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -12,10 +12,8 @@ export function checkResponseStream(events: readonly ResponseEvent[], row: Respo
   expect(events.map((event) => event.seq)).toEqual(events.map((_, i) => i))
   expect(events[0]?.type).toBe('response.created')
   for (const type of ['response.created', 'response.in_progress']) expect(events.filter((event) => event.type === type)).toHaveLength(1)
-  expect(
-    events.filter((event) => /^response\.(completed|failed|incomplete|cancelled)$/.test(event.type)).map((event) => event.type),
-  ).toEqual([`response.${row.status}`])
-  expect(events.at(-1)?.type).toBe(`response.${row.status}`)
+  expect(events.filter((event) => TERMINAL_EVENTS.includes(event.type)).map((event) => event.type)).toEqual([terminalEventOf(row.status)])
+  expect(events.at(-1)?.type).toBe(terminalEventOf(row.status))
 
   const alive = new Map<number, { text: string; whole: string | null }>()
   const done: number[] = []

@@ -1,7 +1,7 @@
 import { topicOf, type ResponseEvent } from '../../services/core/events.ts'
 import { newId } from '../../services/core/ids.ts'
 import { LEASE_MS } from '../../services/core/lease.ts'
-import type { Response as ResponseRow, ResponseItem, ResponseStatus } from '../../services/core/response.ts'
+import { terminalEventOf, type Response as ResponseRow, type ResponseItem, type ResponseStatus } from '../../services/core/response.ts'
 import { renderResponse } from '../../services/core/render-response.ts'
 import type { TestApi } from './start-api.ts'
 
@@ -52,7 +52,7 @@ export async function finishResponse(
       type: 'response.output_text.delta',
       data: { item_id: 'msg', output_index: 0, content_index: 0, delta: 'Hello', logprobs: [] },
     },
-    { seq: 3, at: now, type: `response.${status}`, data: render(change) },
+    { seq: 3, at: now, type: terminalEventOf(status), data: render(change) },
   ]
   await api.table.responses.commit(tenant, id, row.fence, { ...change, nextSeq: 4, tailEvents })
   api.signals.notify(topicOf('response', id))

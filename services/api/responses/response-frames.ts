@@ -1,13 +1,11 @@
 import { topicOf, type ResponseEvent } from '../../core/events.ts'
-import { hasResponseEnded, type Response as ResponseRow } from '../../core/response.ts'
+import { hasResponseEnded, TERMINAL_EVENTS, terminalEventOf, type Response as ResponseRow } from '../../core/response.ts'
 import { renderResponse } from '../../core/render-response.ts'
 import { loadResponse } from '../../core/response-blobs.ts'
 import type { ApiDeps } from '../deps.ts'
 import { followLog } from '../http/follow-log.ts'
 import { SSE_COMMENT, sseFrame } from '../http/sse.ts'
 import { liveOutput } from './live-output.ts'
-
-const TERMINAL = /^response\.(completed|failed|incomplete|cancelled)$/
 
 /** The events of a response with numbers above `after`, as OpenAI streams them, until the terminal one and the `[DONE]` mark. */
 export async function* responseFrames(
@@ -24,11 +22,11 @@ export async function* responseFrames(
     hasEnded: (current) => hasResponseEnded(current.status),
     after: options.after,
     signal: options.signal,
-    isLast: (event) => TERMINAL.test(event.type),
+    isLast: (event) => TERMINAL_EVENTS.includes(event.type),
     live: liveOutput(deps),
     lastOf: async (current, seq) => {
       const response = renderResponse(await loadResponse(deps.objects, current), { include: row.request.include })
-      return { seq, at: current.completedAt ?? current.createdAt, type: `response.${current.status}`, data: { response } }
+      return { seq, at: current.completedAt ?? current.createdAt, type: terminalEventOf(current.status), data: { response } }
     },
   })
   for await (const event of log) yield event === null ? SSE_COMMENT : frame(event)

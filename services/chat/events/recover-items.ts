@@ -1,6 +1,6 @@
 import type { ResponseEvent } from '../../core/events.ts'
 import type { Source } from '../../core/ports/tool.ts'
-import type { CallStatus, Citation, ResponseItem, SearchItem } from '../../core/response.ts'
+import { TERMINAL_EVENTS, type CallStatus, type Citation, type ResponseItem, type SearchItem } from '../../core/response.ts'
 
 /** What a step that died before its commit has told the readers. */
 export interface Recovered {
@@ -13,8 +13,6 @@ export interface Recovered {
   /** Type of the event that ended the response. */
   readonly terminal: string | null
 }
-
-export const TERMINAL_EVENTS: readonly string[] = ['response.completed', 'response.failed', 'response.incomplete', 'response.cancelled']
 
 export const toldKey = (type: string, data: Readonly<Record<string, unknown>>): string =>
   `${type}:${typeof data['output_index'] === 'number' ? data['output_index'] : ''}`

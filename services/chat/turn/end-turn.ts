@@ -1,5 +1,5 @@
 import { topicOf } from '../../core/events.ts'
-import { isOpenCall, responseRemoval, type ResponseStatus } from '../../core/response.ts'
+import { isOpenCall, responseRemoval, terminalEventOf, type ResponseStatus } from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import { addToConversation, leaveConversation } from './add-to-conversation.ts'
 import { RowLost } from './hold-row.ts'
@@ -24,7 +24,7 @@ export async function endTurn(
   const completedAt = deps.clock.now()
   const response = turn.render({ status, completedAt })
   if (Buffer.byteLength(JSON.stringify(response)) <= MAX_TAIL_BYTES)
-    writer.emit({ type: `response.${status}`, data: { response } }, 'paced')
+    writer.emit({ type: terminalEventOf(status), data: { response } }, 'paced')
   const patch = await turn.snapshot().patch()
   const tailEvents = await writer.takeTail()
   const end = { ...patch, status, completedAt, tailEvents }

@@ -1,4 +1,4 @@
-import { CODE_OUTPUT, CodeOutputReader } from '../../core/code-output.ts'
+import { CodeOutputReader, isCodeOutput } from '../../core/code-output.ts'
 import type { Execution } from '../../core/execution.ts'
 import type { TurnDeps } from '../deps.ts'
 import type { Turn } from './turn.ts'
@@ -13,5 +13,6 @@ export async function tellOutput(deps: TurnDeps, turn: Turn, execution: Executio
   if (pending === null || item === undefined || (!row.request.stream && !row.request.background)) return
   const reader = new CodeOutputReader(deps.table.events, row.tenant, pending, item.id)
   const facts = await reader.next(execution)
-  for (const { type, data } of facts.slice(turn.toldTimes(CODE_OUTPUT, pending.itemIndex))) turn.emit({ type, data }, 'paced')
+  const told = turn.unaccounted.filter((event) => isCodeOutput(event, pending.itemIndex)).length
+  for (const { type, data } of facts.slice(told)) turn.emit({ type, data }, 'paced')
 }

@@ -1,5 +1,6 @@
 import type { ResponseEvent } from '../../core/events.ts'
 import { topicOf } from '../../core/events.ts'
+import { EXTENSION_EVENT, extensionData } from '../../core/extension-event.ts'
 import type { Execution } from '../../core/execution.ts'
 import type { Patch } from '../../core/ports/table.ts'
 import { renderContextCut, renderResponse } from '../../core/render-response.ts'
@@ -31,7 +32,8 @@ export class Turn {
   #contextCut: ContextCut | null
   readonly #deps: TurnDeps
   readonly #told: ReadonlySet<string>
-  readonly #unaccounted: readonly ResponseEvent[]
+  /** What a step that died before its commit has told. */
+  readonly unaccounted: readonly ResponseEvent[]
 
   /** `row` whole and taken; `unaccounted`: events of the log from `row.nextSeq` on. `broken` hears of a log that cannot be written. */
   constructor(
@@ -64,7 +66,7 @@ export class Turn {
       nextSeq: (unaccounted.at(-1)?.seq ?? row.nextSeq - 1) + 1,
       now: () => deps.clock.now(),
     })
-    this.#unaccounted = unaccounted
+    this.unaccounted = unaccounted
     const recovered = recoverItems(unaccounted, row.items.length)
     this.#told = recovered.told
     this.#begin()
@@ -78,11 +80,6 @@ export class Turn {
     this.writer.emit(fact, urgency)
   }
 
-  /** How often a step that died before its commit has told this of the item at `index`. */
-  toldTimes(type: string, index: number): number {
-    return this.#unaccounted.filter((event) => event.type === type && event.data['output_index'] === index).length
-  }
-
   /** Replaces an item that has come to its end and says so. */
   finishItem(index: number, item: ResponseItem): void {
     this.items[index] = item
@@ -94,7 +91,7 @@ export class Turn {
     const before = JSON.stringify(this.#contextCut)
     this.#contextCut = cut
     if (cut !== null && JSON.stringify(cut) !== before)
-      this.emit({ type: 'cellblock:context.cut', data: { context: renderContextCut(cut) } }, 'soon')
+      this.emit({ type: EXTENSION_EVENT, data: extensionData('context_cut', { context: renderContextCut(cut) }) }, 'soon')
   }
 
   /** The response as readers see it now, or with these changes. */

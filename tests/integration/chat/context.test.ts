@@ -33,7 +33,9 @@ describe('a conversation that is longer than the window', () => {
     const { context } = renderResponse(row, { include: [] })['x_cellblock'] as { readonly context: unknown }
     expect(context).toMatchObject({ window_tokens: 4_000, dropped_turns: expect.any(Number), whole_history: true })
     const events = await bench.events(row.id)
-    expect(events.filter((event) => event.type === 'cellblock:context.cut')).toMatchObject([{ data: { context } }])
+    expect(events.filter((event) => event.type === 'keepalive')).toMatchObject([
+      { data: { x_cellblock: { type: 'context_cut', context } } },
+    ])
     checkResponseStream(events, row)
     const sent = bench.upstream.requests.at(-1)?.body.messages ?? []
     expect(sent[0]).toMatchObject({ role: 'system', content: expect.stringContaining('earlier turns of this conversation left out') })
@@ -70,7 +72,7 @@ describe('a conversation that is longer than the window', () => {
     const { id } = await bench.accept({})
     const row = await bench.finish(id)
     expect(renderResponse(row, { include: [] })['x_cellblock']).toMatchObject({ context: null })
-    expect((await bench.events(id)).map((event) => event.type)).not.toContain('cellblock:context.cut')
+    expect((await bench.events(id)).map((event) => event.type)).not.toContain('keepalive')
   })
 })
 

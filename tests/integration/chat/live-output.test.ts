@@ -4,7 +4,7 @@ import { chatConfigFromEnv } from '../../../services/chat/config.ts'
 import { createModelCatalogue } from '../../../services/chat/models/catalogue.ts'
 import { createTurnStep } from '../../../services/chat/turn-step.ts'
 import type { ExecutionEvent, ResponseEvent } from '../../../services/core/events.ts'
-import { CODE_OUTPUT } from '../../../services/core/code-output.ts'
+import { isCodeOutput } from '../../../services/core/code-output.ts'
 import { systemClock } from '../../../services/core/ports/clock.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
@@ -55,10 +55,17 @@ async function running(change: { readonly background?: boolean } = {}) {
   }
 }
 
-type Told =
-  | ResponseStreamEvent
-  | { readonly type: typeof CODE_OUTPUT; readonly sequence_number: number; readonly stream: string; readonly text: string }
-const textOf = (event: Told): string => (event.type === CODE_OUTPUT ? event.text : '')
+type Told = Pick<ResponseStreamEvent, 'type' | 'sequence_number'> & {
+  readonly x_cellblock?: {
+    readonly type: string
+    readonly output_index: number
+    readonly item_id: string
+    readonly stream: string
+    readonly text: string
+  }
+}
+const isOutput = (event: Told): boolean => event.x_cellblock?.type === 'code_interpreter_call_output'
+const textOf = (event: Told): string => (isOutput(event) ? (event.x_cellblock?.text ?? '') : '')
 
 /** Follows a response; `until` resolves once that many of its events have come. */
 function follow(id: string, after = -1) {
@@ -66,7 +73,7 @@ function follow(id: string, after = -1) {
   const stop = new AbortController()
   const reading = (async () => {
     const stream = await api.openai().responses.retrieve(id, { stream: true, starting_after: after }, { signal: stop.signal })
-    for await (const event of stream) events.push(event)
+    for await (const event of stream) events.push(event as Told)
   })()
   return {
     events,
@@ -93,13 +100,10 @@ describe('what running code prints', () => {
     const events = await reader.whole()
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
     expect(reader.printed()).toEqual(['one\n', 'two\n', 'three\n', 'four\n'])
-    const types = events.map((event) => event.type)
-    expect(types.lastIndexOf(CODE_OUTPUT)).toBeLessThan(types.indexOf('response.code_interpreter_call.completed'))
-    expect(events.find((event) => event.type === CODE_OUTPUT)).toMatchObject({
-      output_index: 0,
-      item_id: expect.stringMatching(/^ci_/),
-      stream: 'stdout',
-    })
+    expect(events.findLastIndex(isOutput)).toBeLessThan(
+      events.findIndex((event) => event.type === 'response.code_interpreter_call.completed'),
+    )
+    expect(events.find(isOutput)?.x_cellblock).toMatchObject({ output_index: 0, item_id: expect.stringMatching(/^ci_/), stream: 'stdout' })
     // Whoever comes later reads the very same.
     expect(await follow(code.id).whole()).toEqual(events)
   })
@@ -134,7 +138,23 @@ describe('what running code prints', () => {
     const events = await reader.whole()
     expect(reader.printed()).toEqual(['before', 'unseen'])
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
-    expect(events.slice(-2).map((event) => event.type)).toEqual(['response.output_item.done', 'response.cancelled'])
+    expect(events.slice(-2).map((event) => event.type)).toEqual(['response.output_item.done', 'response.incomplete'])
+    expect(events.at(-1)).toMatchObject({ response: { status: 'cancelled' } })
+  })
+
+  it('disturbs no helper of the official client', async () => {
+    const code = await running()
+    const helper = api.openai().responses.stream({ response_id: code.id })
+    const seen: number[] = []
+    const reading = (async () => {
+      for await (const event of helper) seen.push(event.sequence_number)
+    })()
+    await code.print('one')
+    await code.end('two')
+    await step(code.id)
+    await reading
+    expect(seen).toEqual(seen.map((_, i) => i))
+    expect(await helper.finalResponse()).toMatchObject({ id: code.id, status: 'completed' })
   })
 
   it('is told as far as a stream can carry it', async () => {
@@ -153,8 +173,8 @@ describe('what running code prints', () => {
     await code.print('once')
     await code.end()
     const told = async () =>
-      (await api.table.events.read<ResponseEvent>({ kind: 'response', tenant: api.owner.tenant, id: code.id }, -1, 100)).filter(
-        (event) => event.type === CODE_OUTPUT,
+      (await api.table.events.read<ResponseEvent>({ kind: 'response', tenant: api.owner.tenant, id: code.id }, -1, 100)).filter((event) =>
+        isCodeOutput(event, 0),
       )
     const models = createModelCatalogue(chatConfigFromEnv({}))
     const dying = createTurnStep({
