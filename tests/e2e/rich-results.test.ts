@@ -53,7 +53,7 @@ it('streams what the code prints while it runs', async () => {
     readonly sequence_number: number
     readonly x_cellblock?: { readonly type: string; readonly text: string }
   }[] = []
-  for await (const event of stream) seen.push(event as never)
+  for await (const event of stream) seen.push(event)
   expect(seen.map((event) => event.sequence_number)).toEqual(seen.map((_, i) => i))
   const printed = seen.filter((event) => event.x_cellblock?.type === 'code_interpreter_call_output')
   expect(printed.length).toBeGreaterThan(1)

@@ -42,7 +42,7 @@ export async function resolveReferences(
         `No item ${JSON.stringify(id.slice(0, 80))} is stored here. Send the item itself; the items of a response with "store": false are never there.`,
         { param: `input[${index}].id` },
       )
-    return found as (typeof input)[number]
+    return found
   })
 }
 

@@ -73,7 +73,7 @@ function follow(id: string, after = -1) {
   const stop = new AbortController()
   const reading = (async () => {
     const stream = await api.openai().responses.retrieve(id, { stream: true, starting_after: after }, { signal: stop.signal })
-    for await (const event of stream) events.push(event as Told)
+    for await (const event of stream) events.push(event)
   })()
   return {
     events,
