@@ -18,6 +18,8 @@ const PREFIX_LIST = matching(
 const Tier = z
   .strictObject({
     warm: integer(0, 500, 'sandboxes').optional(),
+    /** So many at most wait while the claims of the last minute need them. */
+    warmMost: integer(0, 500, 'sandboxes').optional(),
     /** Fresh containers in one minute, at the busiest. */
     arrivalsPerMinute: z
       .number()
@@ -31,7 +33,8 @@ const Tier = z
   .refine(({ warm, arrivalsPerMinute }) => (warm === undefined) !== (arrivalsPerMinute === undefined), {
     error: 'must have either warm, a number of sandboxes, or arrivalsPerMinute, from which that number follows',
   })
-  .transform(({ warm, arrivalsPerMinute = 0, startSeconds, waitSeconds, sharePercent }) => ({
+  .transform(({ warm, warmMost, arrivalsPerMinute = 0, startSeconds, waitSeconds, sharePercent }) => ({
+    warmMost,
     warm:
       warm ??
       poolSizeFor({ arrivalsPerSecond: arrivalsPerMinute / 60, startSeconds, targetWaitSeconds: waitSeconds, share: sharePercent / 100 }),

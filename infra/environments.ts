@@ -78,4 +78,9 @@ export const placeEnvironment = (config: Config, storage: StorageEnvironment, im
     SECURITY_GROUP_IDS: network.sandboxGroup.securityGroupId,
     TASK_DEFINITIONS: network.toJsonString(sandboxes.taskDefinitions),
     POOL_SIZES: JSON.stringify(Object.fromEntries(Object.entries(config.sandboxes.tiers).map(([tier, { warm }]) => [tier, warm]))),
+    POOL_CEILINGS: JSON.stringify(
+      Object.fromEntries(
+        Object.entries(config.sandboxes.tiers).flatMap(([tier, { warmMost }]) => (warmMost === undefined ? [] : [[tier, warmMost]])),
+      ),
+    ),
   }) satisfies Set<PlaceEnv>

@@ -19,6 +19,8 @@ const LocalEnv = z.object({
   CELLBLOCK_API_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
   CELLBLOCK_SANDBOX_IMAGE: z.string().default('cellblock-sandbox:dev'),
   CELLBLOCK_POOL: wholeNumber(0, 50).default(2),
+  /** The pool may grow this far while containers come faster than sandboxes start. */
+  CELLBLOCK_POOL_MOST: wholeNumber(0, 50).optional(),
   /** A container that nobody used for this long is sent to sleep. */
   CELLBLOCK_IDLE_SECONDS: wholeNumber(1, 31_536_000).default(LIMITS.hibernateAfterMinutes * 60),
   /** A server with a data folder saves the variables of unused containers when it stops, for at most this long; 0 leaves them. */
@@ -47,6 +49,8 @@ export interface LocalConfig {
   readonly sandboxImage: string
   /** Warm sandboxes of the smallest tier. */
   readonly poolSize: number
+  /** How far the pool may grow with the claims of the last minute. */
+  readonly poolCeiling: number
   /** A container that nobody used for this long is sent to sleep, milliseconds. */
   readonly hibernateAfterMs: number
   /** A stop may take this long to save the variables of unused containers, milliseconds. */
@@ -88,6 +92,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     dataDir: flags.data === undefined ? null : resolve(flags.data),
     sandboxImage: values.CELLBLOCK_SANDBOX_IMAGE,
     poolSize: values.CELLBLOCK_POOL,
+    poolCeiling: values.CELLBLOCK_POOL_MOST ?? values.CELLBLOCK_POOL,
     hibernateAfterMs: values.CELLBLOCK_IDLE_SECONDS * 1000,
     saveMs: values.CELLBLOCK_SAVE_SECONDS * 1000,
     publicUrl: values.CELLBLOCK_PUBLIC_URL ?? null,

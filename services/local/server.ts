@@ -118,6 +118,7 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
     ...common,
     driver,
     poolSizes: { '1g': config.poolSize },
+    poolCeilings: { '1g': config.poolCeiling },
     maxStarts: 2,
     workerId,
     hibernateAfterMs: config.hibernateAfterMs,

@@ -48,6 +48,8 @@ export const PlaceEnv = z.object({
   TASK_DEFINITIONS: json(z.partialRecord(z.enum(MEMORY_TIERS), z.string())),
   /** Warm sandboxes by tier: `{"1g":2}`. */
   POOL_SIZES: json(z.partialRecord(z.enum(MEMORY_TIERS), z.number().int().min(0))).default({}),
+  /** How far each pool may grow with the claims of the last minute: `{"1g":20}`. */
+  POOL_CEILINGS: json(z.partialRecord(z.enum(MEMORY_TIERS), z.number().int().min(0))).default({}),
 })
 export type PlaceEnv = z.input<typeof PlaceEnv>
 

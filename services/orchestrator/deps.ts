@@ -35,6 +35,8 @@ export interface PlaceDeps extends Common {
   readonly driver: SandboxDriver
   /** Warm sandboxes to hold, by tier. */
   readonly poolSizes: Partial<Record<MemoryTier, number>>
+  /** How far the pool of a tier may grow when sandboxes are claimed often; it does not grow without a number here. */
+  readonly poolCeilings?: Partial<Record<MemoryTier, number>>
   /** Starts that may be under way at once. */
   readonly maxStarts: number
   /** Dollars per sandbox second, by tier, for the metric; without it none is told. */

@@ -42,6 +42,7 @@ function placeDeps(config: ReturnType<typeof placeConfigFromEnv>): ReconcilerDep
       securityGroups: config.SECURITY_GROUP_IDS,
     }),
     poolSizes: config.POOL_SIZES,
+    poolCeilings: config.POOL_CEILINGS,
     maxStarts: MAX_STARTS,
     workerId: newId('worker'),
     hibernateAfterMs: LIMITS.hibernateAfterMinutes * 60_000,

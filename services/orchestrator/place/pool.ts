@@ -2,8 +2,11 @@ import pLimit from 'p-limit'
 import { nudgeExecution } from '../../core/accept-execution.ts'
 import { MEMORY_TIERS, type MemoryTier } from '../../core/limits.ts'
 import { newSandbox } from '../../core/new-sandbox.ts'
+import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
+import { stopSandbox } from './place-step.ts'
 import { startSandbox } from './start-sandbox.ts'
+import { wantedSize } from './wanted-size.ts'
 
 export interface Pool {
   /** Starts what is missing and resolves when each start has ended. Calls that come meanwhile join the one under way and one more after it. */
@@ -21,18 +24,33 @@ export function createPool(deps: PlaceDeps): Pool {
 
   async function fill(): Promise<void> {
     const present = await deps.table.sandboxes.all()
-    const missing = MEMORY_TIERS.flatMap((tier) => {
-      const waiting = present.filter(
-        (s) =>
-          s.memoryTier === tier && s.claimedBy === null && s.image === deps.driver.image && (s.state === 'starting' || s.state === 'ready'),
+    const missing: MemoryTier[] = []
+    for (const tier of MEMORY_TIERS) {
+      const ofTier = present.filter(({ memoryTier }) => memoryTier === tier)
+      const waiting = ofTier.filter(
+        ({ claimedBy, protocol, image, state }) =>
+          claimedBy === null &&
+          protocol === SUPERVISOR_PROTOCOL &&
+          image === deps.driver.image &&
+          (state === 'starting' || state === 'ready'),
       )
-      const wanted = deps.poolSizes[tier] ?? 0
-      const count = Math.max(0, wanted - waiting.length)
-      const ready = waiting.filter(({ state }) => state === 'ready').length
-      if (wanted > 0) deps.telemetry.emit({ event: 'pool', outcome: 'counted', tier, wanted, ready, missing: wanted - ready })
-      return Array.from({ length: count }, () => tier)
-    })
+      const least = deps.poolSizes[tier] ?? 0
+      const wanted = wantedSize(ofTier, { least, most: deps.poolCeilings?.[tier] ?? least }, deps.clock.now())
+      const ready = waiting.filter(({ state }) => state === 'ready')
+      if (wanted > 0)
+        deps.telemetry.emit({ event: 'pool', outcome: 'counted', tier, wanted, ready: ready.length, missing: wanted - ready.length })
+      for (let count = waiting.length; count < wanted; count++) missing.push(tier)
+      await drain(ready.slice(0, Math.max(0, waiting.length - wanted)))
+    }
     await Promise.all(missing.map((tier) => slots(() => (isClosed ? undefined : startOne(deps, tier)))))
+  }
+
+  /** Demand went back. A claim that comes at the same moment wins: only who moves the row may stop the sandbox. */
+  async function drain(surplus: readonly Sandbox[]): Promise<void> {
+    for (const { id } of surplus) {
+      const change = { state: 'stopping', dueAt: deps.clock.now() } as const
+      if ((await deps.table.sandboxes.move(id, ['ready'], change, { unclaimed: true })) !== null) await stopSandbox(deps, id)
+    }
   }
 
   async function loop(): Promise<void> {

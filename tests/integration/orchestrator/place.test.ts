@@ -79,11 +79,21 @@ describe('starting a sandbox', () => {
 describe('the pool', () => {
   it('is filled to its size and no further, however often it is asked', async () => {
     const sized = { ...deps, poolSizes: { '1g': 2 } }
-    const before = (await deps.table.sandboxes.ready('1g', 10)).length
     const pool = createPool(sized)
     await Promise.all([pool.refill(), pool.refill(), pool.refill()])
     await pool.refill()
-    expect((await deps.table.sandboxes.ready('1g', 10)).length).toBe(Math.max(2, before))
+    expect((await deps.table.sandboxes.ready('1g', 10)).length).toBe(2)
+  })
+
+  it('is drained to its size when less is wanted, and leaves alone what is claimed', async () => {
+    const [kept, ...others] = await deps.table.sandboxes.ready('1g', 10)
+    if (kept === undefined) throw new Error('The pool is empty.')
+    await deps.table.sandboxes.claim(kept.id, { tenant: 'tnt_x', containerId: 'cntr_x' }, deps.clock.now(), deps.clock.now() + 30_000)
+    await createPool({ ...deps, poolSizes: {} }).refill()
+    expect(await deps.table.sandboxes.ready('1g', 10)).toEqual([])
+    const left = await running()
+    expect(left).toContain(kept.id)
+    for (const { id } of others) expect(left).not.toContain(id)
   })
 })
 
