@@ -34,7 +34,7 @@ const Tier = z
     error: 'must have either warm, a number of sandboxes, or arrivalsPerMinute, from which that number follows',
   })
   .transform(({ warm, warmMost, arrivalsPerMinute = 0, startSeconds, waitSeconds, sharePercent }) => ({
-    warmMost,
+    ...(warmMost === undefined ? {} : { warmMost }),
     warm:
       warm ??
       poolSizeFor({ arrivalsPerSecond: arrivalsPerMinute / 60, startSeconds, targetWaitSeconds: waitSeconds, share: sharePercent / 100 }),
