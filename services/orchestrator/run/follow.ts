@@ -1,5 +1,6 @@
 import type { ExecutionFact } from '../../core/events.ts'
 import type { Execution } from '../../core/execution.ts'
+import { derivedObjectKey } from '../../core/object-keys.ts'
 import { displayOutput, type OutputAssembler } from '../../core/output-assembler.ts'
 import type { SupervisorEnvelope, SupervisorEvent } from '../../core/ports/supervisor.ts'
 import type { RunDeps } from '../deps.ts'
@@ -8,7 +9,7 @@ import { spillBundle } from './spill-outputs.ts'
 
 /**
  * Reads a supervisor's events into the assembler and, those after `storedThrough`, into the event log. Returns the envelope; null when the
- * stream ended without one.
+ * stream ended without one. `secret` is the sandbox's: with it the objects of big outputs have keys that a successor finds again.
  */
 export async function followEvents(
   deps: RunDeps,
@@ -17,10 +18,11 @@ export async function followEvents(
   assembler: OutputAssembler,
   log: EventLogWriter,
   storedThrough: number,
+  secret: string,
 ): Promise<SupervisorEnvelope | null> {
   for await (const raw of stream) {
     if (raw.type === 'done') return raw
-    const event = await spilled(deps, row, raw)
+    const event = await spilled(deps, row, raw, secret, raw.seq <= storedThrough)
     assembler.add(event)
     if (event.seq <= storedThrough) continue
     const fact = factOf(event, assembler)
@@ -29,9 +31,10 @@ export async function followEvents(
   return null
 }
 
-async function spilled(deps: RunDeps, row: Execution, event: SupervisorEvent): Promise<SupervisorEvent> {
+async function spilled(deps: RunDeps, row: Execution, event: SupervisorEvent, secret: string, isStored: boolean): Promise<SupervisorEvent> {
   if (event.type !== 'display' && event.type !== 'update_display') return event
-  return { ...event, data: await spillBundle(deps.objects, row, event.data) }
+  const keyOf = (mime: string): string => derivedObjectKey(row.tenant, 'outputs', row.containerId, secret, `${row.id} ${event.seq} ${mime}`)
+  return { ...event, data: await spillBundle(deps.objects, event.data, { keyOf, isStored }) }
 }
 
 function factOf(event: SupervisorEvent, assembler: OutputAssembler): ExecutionFact | null {

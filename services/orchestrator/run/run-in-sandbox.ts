@@ -197,7 +197,7 @@ async function follow(
           yield event
         }
       })()
-      const envelope = await followEvents(deps, row, noted, progress.assembler, progress.log, progress.storedThrough)
+      const envelope = await followEvents(deps, row, noted, progress.assembler, progress.log, progress.storedThrough, session.privateKey)
       if (envelope !== null) return envelope
       throw new LinkError('broken', 'The event stream ended without a result')
     } catch (cause) {

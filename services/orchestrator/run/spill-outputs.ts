@@ -1,5 +1,4 @@
 import { LIMITS } from '../../core/limits.ts'
-import { newObjectKey } from '../../core/object-keys.ts'
 import { REF_MIME, type MimeBundle, type OutputRef } from '../../core/outputs.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 
@@ -9,12 +8,13 @@ const JSON_TYPE = /(\+json|^application\/json)$/
 /**
  * Puts the parts of a MIME bundle that are too big for a row into objects. What is left says where they went under `cellblock/ref`:
  * one reference, or a list of them. Text up to 64 KB and images up to 256 KB of base64 stay inline. A `cellblock/ref` that comes in
- * the bundle is the kernel's own word: it may name another tenant's object, so it never gets through.
+ * the bundle is the kernel's own word: it may name another tenant's object, so it never gets through. `keyOf` gives the same key for the same
+ * part of the same output, so that a step which reads an execution anew finds the objects; with `isStored` they are not put again.
  */
 export async function spillBundle(
-  objects: ObjectStore,
-  owner: { tenant: string; containerId: string },
+  objects: Pick<ObjectStore, 'put'>,
   bundle: MimeBundle,
+  options: { readonly keyOf: (mime: string) => string; readonly isStored: boolean },
 ): Promise<MimeBundle> {
   const kept: Record<string, unknown> = {}
   const refs: OutputRef[] = []
@@ -25,8 +25,8 @@ export async function spillBundle(
       kept[mime] = value
       continue
     }
-    const objectKey = newObjectKey(owner.tenant, 'outputs', owner.containerId)
-    await objects.put(objectKey, body, { contentType: mime })
+    const objectKey = options.keyOf(mime)
+    if (!options.isStored) await objects.put(objectKey, body, { contentType: mime })
     refs.push({ objectKey, bytes: body.length, mime })
   }
   if (refs.length === 1) kept[REF_MIME] = refs[0]

@@ -12,6 +12,8 @@ export interface Script {
   readonly file: string | null
   /** Between two lines, milliseconds. */
   readonly pauseMs: number
+  /** A picture of so many bytes of base64 that is shown before the first line; 0 for none. */
+  readonly pictureBytes: number
 }
 
 /** Places in a sandbox's life where a scenario may look on, wait, or do harm. */
@@ -96,6 +98,10 @@ export class ScriptedKernel {
     await this.#onStage('begun', this.#sandbox, execution)
     this.marks.push(script.mark)
     let changed: { path: string; bytes: Buffer } | null = null
+    if (script.pictureBytes > 0) {
+      const data = { 'image/png': 'A'.repeat(script.pictureBytes) }
+      say({ type: 'display', index: 0, output_type: 'display_data', data, metadata: {} })
+    }
     for (const line of script.lines) {
       if (run.isInterrupted || this.isDead) break
       say({ type: 'stream', index: 0, name: 'stdout', text: line })

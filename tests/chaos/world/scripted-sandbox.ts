@@ -76,7 +76,8 @@ export class ScriptedSandbox {
     response.writeHead(200, { 'content-type': 'application/x-ndjson' })
     response.flushHeaders()
     for await (const line of this.kernel.events(id, Number(url.searchParams.get('after') ?? -1))) {
-      if (response.destroyed || !response.write(line)) break
+      if (response.destroyed) return
+      if (!response.write(line)) await Promise.race([once(response, 'drain'), once(response, 'close')])
     }
     if (this.kernel.isDead) response.destroy()
     else response.end()

@@ -34,6 +34,7 @@ export function createWorker(options: {
   const ports = watchPorts(options.ports, {
     after(_number, verb, answer, args) {
       history.add({ type: 'call', worker: name, verb })
+      if (verb === 'objects.put') history.add({ type: 'object', key: String(args[0]) })
       if (verb !== 'executions.commit' || answer === null) return
       const { id, fence } = answer as { id: string; fence: number }
       history.add({ type: 'commit', worker: name, execution: id, fence: Number(args[2]), rowFence: fence })

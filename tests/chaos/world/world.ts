@@ -53,6 +53,7 @@ export interface AcceptOptions {
   readonly lines?: number
   readonly file?: boolean
   readonly pauseMs?: number
+  readonly pictureBytes?: number
   readonly now?: number
   readonly through?: Queue
 }
@@ -125,12 +126,15 @@ export async function startWorld(options: { readonly seed?: number; readonly isD
       await clean.table.containers.filesChanged(tenant, id, Date.now())
     },
 
-    async accept({ tenant, id: container }, { lines = 3, file = true, pauseMs = 0, now = Date.now(), through = courier.queue } = {}) {
+    async accept(
+      { tenant, id: container },
+      { lines = 3, file = true, pauseMs = 0, pictureBytes = 0, now = Date.now(), through = courier.queue } = {},
+    ) {
       const execution = newId('execution')
       const mark = execution.slice(5)
       const said = Array.from({ length: lines }, (_, line) => `${mark} ${line}\n`)
       const job: Job = { tenant, container, execution, mark, stdout: said.join(''), file: file ? `${mark}.txt` : null }
-      const script: Script = { container, mark, lines: said, file: job.file, pauseMs }
+      const script: Script = { container, mark, lines: said, file: job.file, pauseMs, pictureBytes }
       history.add({ type: 'asked', job })
       await acceptExecution(
         { table: clean.table, queue: through },
