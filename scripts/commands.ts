@@ -1,5 +1,5 @@
 /** What a command needs before it can run. */
-export type Need = 'dependencies' | 'engine' | 'image'
+export type Need = 'dependencies' | 'engine' | 'image' | 'referees'
 
 export interface Command {
   readonly needs: readonly Need[]
@@ -19,9 +19,9 @@ const SANDBOX: readonly Need[] = ['dependencies', 'engine', 'image']
 /** One entry for each npm script; `scripts/run.ts` prepares what it needs and becomes it. */
 export const COMMANDS = {
   start: { needs: SANDBOX, entry: ['services/local/main.ts'], nodeFlags: SERVER_NODE_FLAGS, isVerbose: true },
-  test: { needs: SANDBOX, entry: ['scripts/test.ts'], isVerbose: true },
+  test: { needs: [...SANDBOX, 'referees'], entry: ['scripts/test.ts'], isVerbose: true },
   'test:unit': { needs: ['dependencies'], entry: ['scripts/test.ts', '--project', 'unit'] },
-  'test:referees': { needs: SANDBOX, entry: ['tests/referees/run.ts'], isVerbose: true },
+  'test:referees': { needs: [...SANDBOX, 'referees'], entry: ['tests/referees/run.ts'], isVerbose: true },
   'test:security': { needs: SANDBOX, entry: ['tests/security/main.ts'] },
   'test:chaos': { needs: SANDBOX, entry: ['tests/chaos/main.ts'] },
   'test:soak': { needs: SANDBOX, entry: ['tests/chaos/soak/main.ts'] },

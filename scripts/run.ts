@@ -31,6 +31,11 @@ async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.Pr
       found: await ensureDependencies(root, config, progress),
       value: undefined,
     }))
+  if (command.needs.includes('referees'))
+    await step("Other people's clients", isVerbose, async (progress) => ({
+      found: await ensureDependencies(join(root, 'tests', 'referees'), config, progress),
+      value: undefined,
+    }))
   if (command.needs.includes('image'))
     env['CELLBLOCK_SANDBOX_IMAGE'] = await step('Sandbox image', isVerbose, async (progress) => {
       const value = await ensureSandboxImage(progress, { mayInstall, config: { ...config, environment: env } })

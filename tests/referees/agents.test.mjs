@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Agent, codeInterpreterTool, OpenAIProvider, Runner } from '@openai/agents'
-import { python, server } from './server.mjs'
+import { container, python, server } from './server.mjs'
 
 const runner = new Runner({
   modelProvider: new OpenAIProvider({ apiKey: server.apiKey, baseURL: server.baseURL, useResponses: true }),
   tracingDisabled: true,
 })
-const agent = new Agent({ name: 'referee', model: server.model, tools: [codeInterpreterTool()] })
+const agent = new Agent({ name: 'referee', model: server.model, tools: [codeInterpreterTool(container ? { container } : {})] })
 const callsOf = (result) => result.newItems.filter(({ rawItem }) => /code_interpreter/.test(JSON.stringify(rawItem.name ?? rawItem.type)))
 
 it('@openai/agents runs its hosted code interpreter', async () => {

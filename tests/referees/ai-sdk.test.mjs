@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, streamText } from 'ai'
-import { python, server } from './server.mjs'
+import { container, python, server } from './server.mjs'
 
 const openai = createOpenAI({ baseURL: server.baseURL, apiKey: server.apiKey })
 const request = {
   model: openai.responses(server.model),
   prompt: python('print(6 * 7)'),
-  tools: { code_interpreter: openai.tools.codeInterpreter({}) },
+  tools: { code_interpreter: openai.tools.codeInterpreter(container ? { container } : {}) },
 }
 
 it('the AI SDK generates with its code interpreter tool', async () => {

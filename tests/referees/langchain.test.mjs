@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { ChatOpenAI } from '@langchain/openai'
-import { python, server } from './server.mjs'
+import { container, python, server } from './server.mjs'
 
 const model = new ChatOpenAI({
   model: server.model,
   apiKey: server.apiKey,
   useResponsesApi: true,
   configuration: { baseURL: server.baseURL },
-}).bindTools([{ type: 'code_interpreter', container: { type: 'auto' } }])
+}).bindTools([{ type: 'code_interpreter', container: container ?? { type: 'auto' } }])
 
 it('LangChain runs the built-in code interpreter', async () => {
   const message = await model.invoke(python('print(6 * 7)'))

@@ -21,17 +21,15 @@ async function must(program: string, args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`"${program} ${args.join(' ')}" ended with ${code}. Read what it says above.`)
 }
 
-async function installClients(): Promise<void> {
-  const npm = process.env['npm_execpath']
-  if (!existsSync(join(HERE, 'node_modules')))
-    await must(npm === undefined ? 'npm' : process.execPath, [...(npm === undefined ? [] : [npm]), 'ci', '--ignore-scripts'])
+/** Those for Node are there already; Python's has a folder of its own. */
+async function installPython(): Promise<void> {
   if (existsSync(join(VENV, 'installed'))) return
   await must('python3', ['-m', 'venv', VENV])
   await must(join(VENV, 'bin/pip'), ['install', '--quiet', '--requirement', 'requirements.txt'])
   await must('touch', [join(VENV, 'installed')])
 }
 
-await installClients()
+await installPython()
 const server = await startServer({ env: { SANDBOX_PRELOAD: '' } })
 const env = { ...process.env, CELLBLOCK_URL: server.url, CELLBLOCK_API_KEY: server.apiKey, CELLBLOCK_MODEL: 'demo' }
 const codes = [

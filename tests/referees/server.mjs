@@ -4,5 +4,8 @@ if (!url || !apiKey) throw new Error('Set CELLBLOCK_URL and CELLBLOCK_API_KEY, o
 
 export const server = { baseURL: `${url}/v1`, apiKey, model: process.env.CELLBLOCK_MODEL ?? 'demo' }
 
+/** The container that all code runs in, when one is named: a sandbox for each turn is most of the time. */
+export const container = process.env.CELLBLOCK_CONTAINER
+
 /** The demo model runs the fenced blocks of a message. */
 export const python = (code) => `Run this:\n\`\`\`python\n${code}\n\`\`\``
