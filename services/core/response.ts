@@ -45,7 +45,7 @@ export interface ResponseRequest {
   readonly stream: boolean
   readonly user: string | null
   /** Fields that come back as they were sent, by their wire names; some are passed on to the model. */
-  readonly echoed: Readonly<Record<string, unknown>>
+  readonly echoed?: Readonly<Record<string, unknown>>
 }
 
 /** `containerId` null means `auto`: a container is made when code first runs. */

@@ -53,7 +53,7 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
 }
 
 /** What comes back as it was sent. A field that was not sent has the wire's default. */
-function echoedFields(body: CreateResponse): ResponseRequest['echoed'] {
+function echoedFields(body: CreateResponse): Readonly<Record<string, unknown>> {
   const { reasoning, text, safety_identifier, prompt_cache_key } = body
   const sent = {
     reasoning: reasoning && { effort: null, summary: null, ...reasoning },

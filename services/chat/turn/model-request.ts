@@ -13,7 +13,7 @@ export function modelRequest(
   messages: readonly ModelMessage[],
   isLast: boolean,
 ): ModelRequest {
-  const text = objectOf(request.echoed['text'])
+  const text = objectOf(request.echoed?.['text'])
   return {
     model: model.upstreamName,
     messages,
@@ -24,7 +24,7 @@ export function modelRequest(
     maxOutputTokens: request.maxOutputTokens,
     parallelToolCalls: request.parallelToolCalls,
     responseFormat: responseFormat(objectOf(text['format'])),
-    reasoningEffort: stringOf(objectOf(request.echoed['reasoning'])['effort']),
+    reasoningEffort: stringOf(objectOf(request.echoed?.['reasoning'])['effort']),
     verbosity: stringOf(text['verbosity']),
     fencesCode: model.fencesCode,
   }

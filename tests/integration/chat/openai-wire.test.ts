@@ -238,9 +238,19 @@ describe('what a request may say', () => {
       context_management: [{ type: 'compaction' }],
       service_tier: 'flex',
       stream_options: { include_obfuscation: true },
+      prompt: { id: 'p' },
+      top_logprobs: 3,
+      truncation: 'disabled',
+      include: ['message.output_text.logprobs'],
       brand_new: 1,
     }
-    expect(await ask(unknown as Partial<ResponseCreateParamsNonStreaming>)).toMatchObject({ status: 'completed' })
+    const response = await ask(unknown as Partial<ResponseCreateParamsNonStreaming>)
+    expect(response).toMatchObject({ status: 'completed', truncation: 'auto' })
+    const events: ResponseStreamEvent[] = []
+    for await (const event of await client.responses.retrieve(response.id, { stream: true, include_obfuscation: true })) events.push(event)
+    expect(JSON.stringify(events)).not.toContain('obfuscation')
+    const elsewhere = client.withOptions({ organization: 'org', project: 'proj' })
+    expect((await elsewhere.responses.retrieve(response.id)).id).toBe(response.id)
   })
 })
 
@@ -276,6 +286,7 @@ describe('the rest of the wire', () => {
   it('lists the models', async () => {
     expect((await client.models.list()).data.map((model) => model.id)).toEqual(['demo', 'scripted'])
     expect(await client.models.retrieve('scripted')).toMatchObject({ id: 'scripted', object: 'model' })
+    await expect(client.models.delete('scripted')).rejects.toMatchObject({ status: 405, code: 'method_not_allowed' })
   })
 
   it('says honestly what is not served', async () => {

@@ -115,7 +115,8 @@ describe('web_search', () => {
     const tool = {
       type: 'web_search_preview',
       search_context_size: 'low',
-      user_location: { type: 'approximate', country: 'de' },
+      external_web_access: true,
+      user_location: { type: 'approximate', country: 'de', city: 'Berlin', timezone: 'Europe/Berlin' },
       filters: { allowed_domains: ['example.org', 'nonsense!'] },
     }
     const row = await finish({ ...SEARCH, tools: [tool], toolChoice: { type: 'web_search_preview' } })

@@ -1,0 +1,32 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const rows = readFileSync(join(ROOT, 'docs/openai-wire.md'), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| Call or field'))
+  .map((line) => line.slice(2, -2).split(' | '))
+
+/** `e2e/api/files/200, 4xx; referees`: a name without a folder lies in the folder before it. */
+function testsIn(cell: string): string[] {
+  return cell.split(';').flatMap((group) => {
+    const [first = '', ...more] = group.split(',').map((name) => name.trim())
+    return [first, ...more.map((name) => (name.includes('/') ? name : join(dirname(first), name)))]
+  })
+}
+const isThere = (name: string): boolean =>
+  existsSync(join(ROOT, 'tests', `${name}.test.ts`)) ||
+  existsSync(join(ROOT, 'tests', `${name}.ts`)) ||
+  existsSync(join(ROOT, 'tests', name))
+
+describe('the table of what conforms', () => {
+  it('has a call, a verdict and its proof in every row', () => {
+    expect(rows.length).toBeGreaterThan(50)
+    for (const row of rows) expect(row, row.join(' | ')).toHaveLength(3)
+  })
+
+  it.each(rows.map(([call = '', , tests = '']) => [call, tests]))('%s is shown by tests that are there', (_, tests) => {
+    expect(testsIn(tests).filter((name) => !isThere(name))).toEqual([])
+  })
+})
