@@ -61,7 +61,7 @@ export const ApiEnv = z.object({
   PLACEMENTS_QUEUE_URL: z.string().min(1),
   /** Names of the models, comma-separated. */
   MODEL_NAMES: z.string().default('demo'),
-  /** Types of the chat worker's tools, comma-separated. */
+  /** Types of the chat worker's tools, comma-separated; other words for one follow it after a `|`. */
   TOOL_TYPES: z.string().default(''),
   PUBLIC_URL: z.string().optional(),
   TRUST_PROXY: flag.optional(),
@@ -80,7 +80,7 @@ export interface LambdaConfig {
   readonly bucket: string
   readonly queueUrls: Readonly<Record<QueueName, string>>
   readonly models: readonly string[]
-  readonly toolTypes: readonly string[]
+  readonly toolTypes: readonly (readonly string[])[]
   readonly api: ApiConfig
 }
 
@@ -94,7 +94,7 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
     bucket: parsed.BUCKET_NAME,
     queueUrls: { turns: parsed.TURNS_QUEUE_URL, executions: parsed.EXECUTIONS_QUEUE_URL, placements: parsed.PLACEMENTS_QUEUE_URL },
     models: namesIn(parsed.MODEL_NAMES),
-    toolTypes: namesIn(parsed.TOOL_TYPES),
+    toolTypes: namesIn(parsed.TOOL_TYPES).map((names) => names.split('|')),
     api: ApiConfig.parse({
       publicUrl: parsed.PUBLIC_URL ?? null,
       trustProxy: parsed.TRUST_PROXY ?? false,

@@ -28,8 +28,8 @@ export interface ApiPorts {
   readonly clock: Clock
   readonly telemetry: Telemetry
   readonly models: { list(): readonly ModelEntry[]; has(id: string): boolean }
-  /** Types of this server's tools besides the interpreter and functions. */
-  readonly toolTypes: readonly string[]
+  /** What requests may name this server's tools by, besides the interpreter and functions: of each its type, then other words for it. */
+  readonly toolTypes: readonly (readonly string[])[]
   readonly readiness: () => Promise<Readiness>
   readonly config: ApiConfig
 }

@@ -44,7 +44,7 @@ export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | '
 export async function startApi(
   options: {
     readonly config?: Partial<ApiConfig>
-    readonly toolTypes?: readonly string[]
+    readonly toolTypes?: readonly (readonly string[])[]
     readonly models?: readonly string[]
     readonly wrapObjects?: (objects: ObjectStore) => ObjectStore
   } = {},

@@ -73,15 +73,17 @@ async function checkTools({ body, deps, caller }: ResponseCall): Promise<void> {
   for (const [index, tool] of wanted.entries()) {
     if (tool.type === 'code_interpreter') within(`tools[${index}]`, () => validate(CodeInterpreterTool, tool, 'body'))
     else if (tool.type === 'function') within(`tools[${index}]`, () => validate(FunctionTool, tool, 'body'))
-    else if (!deps.toolTypes.includes(tool.type)) {
-      const known = ['code_interpreter', 'function', ...deps.toolTypes].join(', ')
+    else if (!deps.toolTypes.some((names) => names.includes(tool.type))) {
+      const known = ['code_interpreter', 'function', ...deps.toolTypes.map(([type]) => type)].join(', ')
       const sentence = `Tools of type ${JSON.stringify(tool.type.slice(0, 60))} are not offered here. Use one of ${known}.`
       throw new ServiceError('unsupported_value', sentence, { param: `tools[${index}].type` })
     }
   }
   if (wanted.every((tool) => tool.type === 'function')) return
   const off = (await deps.table.tenants.get(caller.tenant))?.policy?.toolsOff ?? []
-  const index = wanted.findIndex((tool) => off.includes(tool.type))
+  // One tool has several names, and each of them is off.
+  const namesOf = (type: string): readonly string[] => deps.toolTypes.find((names) => names.includes(type)) ?? [type]
+  const index = wanted.findIndex((tool) => namesOf(tool.type).some((name) => off.includes(name)))
   if (index === -1) return
   const sentence = `Tools of type ${JSON.stringify(wanted[index]?.type)} are switched off for this account. Leave it out, or ask the operator.`
   throw new ServiceError('unsupported_value', sentence, { param: `tools[${index}].type` })

@@ -11,5 +11,5 @@ export async function createTools({ brave, folder }: ToolConfig): Promise<readon
   return tools
 }
 
-/** Every type that a request may name for one of these tools. */
-export const typesOf = (tools: readonly Tool[]): readonly string[] => tools.flatMap((tool) => [tool.type, ...(tool.aliases ?? [])])
+/** What a request may name each of these tools by: its type first. */
+export const typesOf = (tools: readonly Tool[]): readonly (readonly string[])[] => tools.map((tool) => [tool.type, ...(tool.aliases ?? [])])

@@ -44,7 +44,7 @@ describe('a folder of tools', () => {
 
   it('lets an operator bring another web search', async () => {
     await put('search.mjs', file({ type: "'web_search'", name: "'web_search'", aliases: "['web_search_preview']" }))
-    expect(typesOf(await load())).toEqual(['web_search', 'web_search_preview'])
+    expect(typesOf(await load())).toEqual([['web_search', 'web_search_preview']])
     const both = { CELLBLOCK_TOOLS: folder, BRAVE_SEARCH_API_KEY: 'k' }
     await expect(createTools(toolConfigFromEnv(both))).rejects.toThrow('Two tools have the name web_search')
   })

@@ -4,7 +4,7 @@ import { startApi, type TestApi } from '../../../support/start-api.ts'
 
 let api: TestApi
 beforeAll(async () => {
-  api = await startApi({ toolTypes: ['weather'] })
+  api = await startApi({ toolTypes: [['weather', 'weather_preview']] })
 })
 afterAll(() => api.stop())
 
@@ -155,6 +155,7 @@ it('refuses a tool that is switched off for the tenant, the interpreter like oth
     return [answer.status, error?.code, error?.param]
   }
   expect(await ask('weather')).toEqual([400, 'unsupported_value', 'tools[0].type'])
+  expect(await ask('weather_preview')).toEqual([400, 'unsupported_value', 'tools[0].type'])
   expect(await ask('code_interpreter')).toEqual([400, 'unsupported_value', 'tools[0].type'])
   expect(await ask('weather', api.owner)).toEqual([200, undefined, undefined])
   await api.table.tenants.setPolicy(tenant, { toolsOff: ['code_interpreter'] })
