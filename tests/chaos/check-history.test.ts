@@ -58,6 +58,7 @@ const seen = (of: Job, change: Partial<Extract<Entry, { type: 'seen' }>> = {}): 
   reason: null,
   stdout: of.stdout,
   files: [of.file ?? ''],
+  lost: [],
   events: [
     { seq: 1, at: 0, type: 'stdout', cell: 0, text: of.stdout },
     { seq: 2, at: 0, type: 'done', status: 'succeeded', reason: null },

@@ -140,11 +140,13 @@ function checkWriters(entries: readonly Entry[], report: Report): void {
 }
 
 function checkWhatClientsSee(seen: readonly Of<'seen'>[], jobs: ReadonlyMap<string, Job>, report: Report): void {
-  for (const { execution, status, stdout, files, events } of seen) {
+  for (const { execution, status, stdout, files, lost, events } of seen) {
     const job = jobs.get(execution)
     if (job === undefined) continue
     if (status === 'succeeded' && stdout !== job.stdout) report('output_wrong', `${execution} said ${JSON.stringify(stdout)}`)
-    if (status === 'succeeded' && files.join() !== (job.file ?? '')) report('output_wrong', `${execution} left ${files.join()}`)
+    // A file that is missing is said to be.
+    const wanted = job.file === null || lost.includes(`file ${JSON.stringify(job.file)}`) ? '' : job.file
+    if (status === 'succeeded' && files.join() !== wanted) report('output_wrong', `${execution} left ${files.join()}`)
     const streamed = events.map((event) => (event.type === 'stdout' ? event.text : '')).join('')
     // One that was cut short has a beginning of what it would have said.
     if (status === 'succeeded' ? streamed !== job.stdout : !job.stdout.startsWith(streamed))

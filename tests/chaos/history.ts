@@ -62,6 +62,8 @@ export type Entry =
       readonly reason: string | null
       readonly stdout: string
       readonly files: readonly string[]
+      /** What the result says is missing. */
+      readonly lost: readonly string[]
       readonly events: readonly ExecutionEvent[]
     }
   /** An object that was written, by its key. */

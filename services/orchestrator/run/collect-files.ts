@@ -8,11 +8,14 @@ import { LIMITS } from '../../core/limits.ts'
 import { mimeOf } from '../../core/mime.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { ByteStream } from '../../core/ports/object-store.ts'
-import type { SandboxFile, SupervisorEnvelope } from '../../core/ports/supervisor.ts'
+import { LinkError } from '../../core/ports/sandbox-link.ts'
+import { SupervisorError, type SandboxFile, type SupervisorEnvelope } from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 
 const AT_ONCE = 4
+/** A connection that broke is made once more: the sandbox may be well. */
+const DOWNLOADS = 2
 
 export interface Collected {
   readonly files: readonly ExecutionFile[]
@@ -106,12 +109,11 @@ async function collectOne(
     }
   }
 
-  const download = await deps.supervisor.getFile(session, path, signal)
-  if (download === null) return { what, reason: 'It was gone or no regular file any more when it was collected.' }
   const mime = mimeOf(path)
   const objectKey = newObjectKey(tenant, 'files', containerId)
-  const counted = counting(download.body)
-  const { bytes } = await deps.objects.put(objectKey, counted.stream, { contentType: mime })
+  const stored = await bring(deps, session, path, { objectKey, mime }, signal)
+  if (typeof stored === 'string') return { what, reason: stored }
+  const { bytes, sha256 } = stored
   const file: ContainerFile = {
     v: 1,
     tenant,
@@ -119,7 +121,7 @@ async function collectOne(
     containerId,
     path,
     bytes,
-    sha256: counted.sha256(),
+    sha256,
     mime,
     source: 'assistant',
     createdAt: deps.clock.now(),
@@ -131,7 +133,30 @@ async function collectOne(
   }
   await deps.table.files.put(file)
   if (before !== null) await deps.table.files.patch(tenant, containerId, before.id, { isCurrent: false, endedAt: file.createdAt })
-  return { id: file.id, path, bytes, sha256: counted.sha256(), mime, isNew: before === null, modifiedFrom: before?.id ?? null }
+  return { id: file.id, path, bytes, sha256, mime, isNew: before === null, modifiedFrom: before?.id ?? null }
+}
+
+/** Streams a file into an object; the reason when there is none to be had. The code has ended by now, so a sandbox that goes costs its files alone. */
+async function bring(
+  deps: RunDeps,
+  session: SandboxSession,
+  path: string,
+  target: { readonly objectKey: string; readonly mime: string },
+  signal: AbortSignal,
+): Promise<{ readonly bytes: number; readonly sha256: string } | string> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const download = await deps.supervisor.getFile(session, path, signal)
+      if (download === null) return 'It was gone or no regular file any more when it was collected.'
+      const counted = counting(download.body)
+      const { bytes } = await deps.objects.put(target.objectKey, counted.stream, { contentType: target.mime })
+      return { bytes, sha256: counted.sha256() }
+    } catch (cause) {
+      const isUnreachable = cause instanceof LinkError || (cause instanceof SupervisorError && cause.code === 'wrong_sandbox')
+      if (!isUnreachable) throw cause
+      if (attempt === DOWNLOADS) return 'The sandbox was lost before it was collected.'
+    }
+  }
 }
 
 /** The hash is of the bytes that were stored, not of what the sandbox said. */

@@ -36,7 +36,14 @@ const scratch = await mkdtemp(join(tmpdir(), 'cb-soak-'))
 const dataDir = join(scratch, 'data')
 const child = fork(join(import.meta.dirname, 'soak-child.ts'), ['--data', dataDir], {
   execArgv: ['--expose-gc', '--max-semi-space-size=8', '--disable-warning=ExperimentalWarning'],
-  env: { ...process.env, TMPDIR: scratch, PORT: '0', CELLBLOCK_API_KEY: 'ck_soak_0123456789abcdef0123456789', CELLBLOCK_POOL: '2' },
+  env: {
+    ...process.env,
+    TMPDIR: scratch,
+    PORT: '0',
+    CELLBLOCK_API_KEY: 'ck_soak_0123456789abcdef0123456789',
+    CELLBLOCK_POOL: '2',
+    CELLBLOCK_SAVE_SECONDS: '0',
+  },
 })
 const [ready] = (await once(child, 'message')) as [{ url: string; apiKey: string }]
 const native = callNative(ready.url, ready.apiKey)

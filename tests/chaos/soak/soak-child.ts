@@ -11,11 +11,11 @@ export interface Inside {
 
 /** The local server as a process that its parent can look into. */
 const server = await startLocalServer(readLocalConfig(process.argv.slice(2)))
+const stop = (): void => void server.stop().then(() => process.exit(0))
+// A parent that died leaves nothing running.
+process.on('disconnect', stop)
 process.on('message', (word: 'figures' | 'stop') => {
-  if (word === 'stop') {
-    void server.stop().then(() => process.exit(0))
-    return
-  }
+  if (word === 'stop') return stop()
   globalThis.gc?.()
   const resources: Record<string, number> = {}
   for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1

@@ -170,7 +170,8 @@ export async function startWorld(options: { readonly seed?: number; readonly isD
       const logged = await clean.table.events.read<ExecutionEvent>(owner, 0, 10_000)
       const events = [...logged, ...row.tailEvents]
       const files = (result?.files ?? []).map((file) => file.path)
-      history.add({ type: 'seen', execution, status: row.status, reason: row.reason, stdout: result?.stdout ?? '', files, events })
+      const lost = (result?.lost ?? []).map(({ what }) => what)
+      history.add({ type: 'seen', execution, status: row.status, reason: row.reason, stdout: result?.stdout ?? '', files, lost, events })
     },
 
     recreate: async () => void (await createLocalResources(own)),
