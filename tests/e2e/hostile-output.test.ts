@@ -27,6 +27,28 @@ describe('output that means harm', () => {
     expect(notebook.status).toBe(200)
   })
 
+  it('is told where it had to be cut or changed, and a file that is not collected is told once', async () => {
+    const container = await server.native.createContainer()
+    const first = await server.native.run(
+      container,
+      'import os\nos.symlink("/etc/passwd", "/mnt/data/link")\ndisplay({"application/json": {"n": float("nan")}, "text/plain": "x"}, raw=True)\nraise ValueError("x" * 100_000)',
+    )
+    expect(first.lost.map(({ what }) => what).toSorted()).toEqual(['display', 'error', 'file "link"'])
+    expect(first.lost.find(({ what }) => what === 'display')?.reason).toMatch(/NaN .* became null/)
+    expect(first.lost.find(({ what }) => what === 'error')?.reason).toMatch(/^Cut to \d+ of \d+ bytes: max_error_bytes$/)
+    expect((await server.native.run(container, 'print(1)')).lost).toEqual([])
+  })
+
+  it('may be a file whose name means something to JavaScript', async () => {
+    const names = ['constructor', '__proto__', 'toString', 'a.valueOf']
+    const container = await server.native.createContainer()
+    const execution = await server.native.run(container, `for name in ${JSON.stringify(names)}: open("/mnt/data/" + name, "w").write("x")`)
+    expect(execution).toMatchObject({ status: 'succeeded', lost: [] })
+    expect(execution.files.map(({ path, mime }) => [path, mime]).toSorted()).toEqual(
+      names.map((name) => [`/mnt/data/${name}`, 'application/octet-stream']).toSorted(),
+    )
+  })
+
   it('is kept when long code and text of many bytes a character come together', async () => {
     const container = await server.native.createContainer()
     const execution = await server.native.run(container, `#${'a'.repeat(190 * 1024)}\nprint("漢" * 44_000, "\\x01" * 5_000)`)

@@ -26,7 +26,7 @@ const verdicts = new Map<string, Verdict>()
 beforeAll(async () => {
   arena = await startArena({ image: inject('sandboxImage') })
   await runPrograms(arena, wanted, (verdict) => verdicts.set(verdict.program.id, verdict), true)
-}, 240_000)
+}, 480_000)
 afterAll(() => arena.stop())
 
 function expectHeld(id: string): void {

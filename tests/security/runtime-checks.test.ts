@@ -75,6 +75,16 @@ const CHECKS: Readonly<Record<string, () => void>> = {
     expect(seen.Mounts.map(({ Source, Destination }) => [Source.startsWith(controlRoot), Destination])).toEqual([
       [true, '/run/cellblock/control'],
     ]),
+  'shares no mount back to the host': () =>
+    expect(seen.Mounts.map(({ Propagation }) => Propagation).filter((propagation) => propagation.includes('shared'))).toEqual([]),
+  'was entered by nobody': () => expect(seen.ExecIDs ?? []).toEqual([]),
+  'runs nothing but the supervisor, under its image by content': () =>
+    expect([seen.Config.Image, seen.Path, seen.Args.join(' ')]).toEqual([
+      expect.stringMatching(/^cellblock-sandbox(-mutant)?:[\w-]{8,}$/),
+      expect.stringMatching(/python3$/),
+      '-m cellblock_supervisor',
+    ]),
+  'stays in its own control group': () => expect(host.CgroupParent ?? '').toBe(''),
   'has no device of the host': () => expect([host.Devices ?? [], host.DeviceRequests ?? []]).toEqual([[], []]),
   'is told nothing that is secret': () =>
     expect(
@@ -83,6 +93,53 @@ const CHECKS: Readonly<Record<string, () => void>> = {
   'is never started again by the engine': () => expect(host.RestartPolicy?.Name).toMatch(/^(no)?$/),
   'has a name that tells nothing of the host': () => expect(seen.Config.Hostname).toBe('sandbox'),
 }
+
+/** The checks of container runtimes in docker-bench-security, section 5, by number; each is one of ours. */
+const DOCKER_BENCH: Readonly<Record<number, keyof typeof CHECKS>> = {
+  3: 'adds three capabilities back, for the supervisor',
+  4: 'is not privileged',
+  5: 'mounts nothing of the host but its control folder',
+  6: 'runs nothing but the supervisor, under its image by content',
+  7: 'publishes no port',
+  8: 'publishes no port',
+  9: 'has no network',
+  10: 'has a limit of memory, and no swap',
+  11: 'has a limit of processor time',
+  12: 'has a read-only root',
+  13: 'publishes no port',
+  14: 'is never started again by the engine',
+  15: 'shares no process, user or host-name space',
+  16: 'keeps shared memory to itself, with a size',
+  17: 'has no device of the host',
+  18: 'has a limit of open files',
+  19: 'shares no mount back to the host',
+  20: 'shares no process, user or host-name space',
+  21: 'runs under our profile of system calls',
+  22: 'was entered by nobody',
+  23: 'was entered by nobody',
+  24: 'stays in its own control group',
+  25: 'gains no new privileges',
+  27: 'runs nothing but the supervisor, under its image by content',
+  28: 'has a limit of processes',
+  29: 'has no network',
+  30: 'shares no process, user or host-name space',
+  31: 'mounts nothing of the host but its control folder',
+}
+const NOT_APPLICABLE: Readonly<Record<number, string>> = {
+  1: 'AppArmor is the choice of the host: where it is on, the engine applies its own profile by itself.',
+  2: 'SELinux likewise.',
+  26: "The orchestrator asks the supervisor's /health; a probe of the engine would be a process more in every sandbox.",
+}
+const DOCKER_BENCH_CHECKS = 31
+
+describe('the checks of docker-bench-security', () => {
+  it('are all answered by ours, but for at most four that are not applicable', () => {
+    const answered = [...Object.keys(DOCKER_BENCH), ...Object.keys(NOT_APPLICABLE)].map(Number).toSorted((a, b) => a - b)
+    expect(answered).toEqual(Array.from({ length: DOCKER_BENCH_CHECKS }, (_, index) => index + 1))
+    expect(Object.keys(NOT_APPLICABLE).length).toBeLessThanOrEqual(4)
+    expect(Object.values(DOCKER_BENCH).filter((name) => !Object.hasOwn(CHECKS, name))).toEqual([])
+  })
+})
 
 describe('a sandbox, as the engine sees it', () => {
   it.each(Object.entries(CHECKS))('%s', (_name, check) => check())

@@ -43,6 +43,8 @@ export interface Arena {
 
 /** Where other programs of the host may knock too, such as a cloud's SDK in search of credentials. */
 const SHARED: readonly Tripwire[] = ['metadata', 'credentials', 'resolver', 'dns']
+/** For programs that are to end by themselves, on a machine that may be busy with others. */
+const PATIENCE_SECONDS = 90
 const canary = (): string => `CANARY-${randomBytes(12).toString('hex')}`
 
 /**
@@ -88,7 +90,7 @@ export async function startArena(options: {
     run,
     try: async (container, program, isNextSkipped = false) => {
       const token = newToken()
-      const body = { code: prelude(targets, token) + program.code, timeout_seconds: program.timeoutSeconds ?? 20 }
+      const body = { code: prelude(targets, token) + program.code, timeout_seconds: program.timeoutSeconds ?? PATIENCE_SECONDS }
       const execution = await mallory.run(container, body)
       const { after } = program
       const later = after === undefined ? null : await mallory.run(container, prelude(targets, token) + after.code)

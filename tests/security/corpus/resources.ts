@@ -41,7 +41,7 @@ go.set(); time.sleep(0.3)`,
     py`x = []
 while True: x.append(bytearray(os.urandom(1) * (16 << 20)))`,
     OUT_OF_MEMORY,
-    { timeoutSeconds: 40 },
+    { timeoutSeconds: 120 },
   ],
   [
     'anonymous mapping',
@@ -52,7 +52,7 @@ m = mmap.mmap(-1, 8 << 30)
 at = ctypes.addressof(ctypes.c_char.from_buffer(m))
 for i in range(0, len(m), 1 << 24): ctypes.memset(at + i, 1, 1 << 24)`,
     OUT_OF_MEMORY,
-    { timeoutSeconds: 40 },
+    { timeoutSeconds: 120 },
   ],
   [
     'shared memory file',
@@ -117,7 +117,7 @@ try:
 except OSError as e: print(name(e.errno))
 import shutil; shutil.rmtree("/home/worker/i")`,
     'ENOSPC',
-    { timeoutSeconds: 40 },
+    { timeoutSeconds: 120 },
   ],
   [
     'descriptors',
