@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { definitionOf, measure, METRIC_NAMES, type MetricName } from '../../services/core/metrics.ts'
+import type { WideEvent } from '../../services/core/ports/telemetry.ts'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
 type Line = Readonly<Record<string, string | number | boolean | null | undefined>>
@@ -83,6 +85,17 @@ it('keeps the trace of a queued execution although another one nudges it', async
   const ends = (traceId: string) => ofTrace(traceId).filter(({ event }) => event === 'execution')
   await expect.poll(() => [ends(first).length, ends(second).length]).toEqual([1, 1])
   expect(ends(second)[0]).toMatchObject({ execution: id, sandbox_trace_id: second })
+})
+
+it('its lines carry what the metrics are made of', async () => {
+  const container = await server.native.createContainer()
+  await server.native.run(container, 'print(1)')
+  await server.native.call('DELETE', `/v1/containers/${container}`)
+  const measured = () => new Set(lines().flatMap((line) => measure(line as WideEvent).map(({ name }) => name)))
+  await expect.poll(measured, { timeout: 30_000 }).toContain('SandboxSeconds')
+  const noPool: readonly MetricName[] = ['PoolReady', 'PoolMissing', 'SandboxCost']
+  const wanted = METRIC_NAMES.filter((name) => definitionOf(name).isFailure !== true && !noPool.includes(name))
+  expect(wanted.filter((name) => !measured().has(name))).toEqual([])
 })
 
 it('every line is an object with its time, level and kind', () => {

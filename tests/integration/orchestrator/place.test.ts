@@ -2,7 +2,8 @@ import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { newSandbox } from '../../../services/core/new-sandbox.ts'
 import { systemClock } from '../../../services/core/ports/clock.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import { measure } from '../../../services/core/metrics.ts'
+import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
 import type { Sandbox } from '../../../services/core/sandbox.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
 import { createDockerDriver } from '../../../services/orchestrator/drivers/docker/docker-driver.ts'
@@ -18,6 +19,9 @@ let storage: Storage
 let deps: ReconcilerDeps
 /** Reconcilers look at a table of the future when a test wants everything to be due. */
 let ahead = 0
+const heard: WideEvent[] = []
+/** Values of a metric in what was heard so far. */
+const measured = (name: string) => heard.flatMap(measure).flatMap((one) => (one.name === name ? one.value : []))
 
 beforeAll(async () => {
   storage = await startStorage()
@@ -32,7 +36,8 @@ beforeAll(async () => {
     queue: storage.queue,
     objects: storage.objects,
     signals: createLocalSignals(),
-    telemetry: silentTelemetry,
+    telemetry: { emit: (event) => void heard.push(event) },
+    costPerSecond: () => 0.01,
     clock: { now: () => systemClock.now() + ahead },
     driver,
     poolSizes: {},
@@ -82,6 +87,8 @@ describe('the pool', () => {
     const pool = createPool(sized)
     await Promise.all([pool.refill(), pool.refill(), pool.refill()])
     await pool.refill()
+    // What is counted is what was there before: at last nothing is missing.
+    expect([measured('PoolReady').at(-1), measured('PoolMissing').at(-1)]).toEqual([2, 0])
     expect((await deps.table.sandboxes.ready('1g', 10)).length).toBe(2)
   })
 
@@ -116,6 +123,9 @@ describe('the reconciler', () => {
     } finally {
       ahead = 0
     }
+    const [seconds] = measured('SandboxSeconds')
+    expect(seconds).toBeGreaterThan(0)
+    expect(measured('SandboxCost')[0]).toBeCloseTo((seconds ?? 0) * 0.01, 9)
     const left = await running()
     for (const { id } of [dead, unheld, orphan]) {
       expect(left).not.toContain(id)
