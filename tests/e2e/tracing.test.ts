@@ -93,7 +93,7 @@ it('its lines carry what the metrics are made of', async () => {
   await server.native.call('DELETE', `/v1/containers/${container}`)
   const measured = () => new Set(lines().flatMap((line) => measure(line as WideEvent).map(({ name }) => name)))
   await expect.poll(measured, { timeout: 30_000 }).toContain('SandboxSeconds')
-  const noPool: readonly MetricName[] = ['PoolReady', 'PoolMissing', 'SandboxCost']
+  const noPool: readonly MetricName[] = ['PoolReady', 'PoolMissing', 'Claim', 'SandboxCost']
   const wanted = METRIC_NAMES.filter((name) => definitionOf(name).isFailure !== true && !noPool.includes(name))
   expect(wanted.filter((name) => !measured().has(name))).toEqual([])
 })
