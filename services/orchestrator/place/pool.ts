@@ -38,7 +38,14 @@ export function createPool(deps: PlaceDeps): Pool {
       const wanted = wantedSize(ofTier, { least, most: deps.poolCeilings?.[tier] ?? least }, deps.clock.now())
       const ready = waiting.filter(({ state }) => state === 'ready')
       if (wanted > 0)
-        deps.telemetry.emit({ event: 'pool', outcome: 'counted', tier, wanted, ready: ready.length, missing: Math.max(0, wanted - ready.length) })
+        deps.telemetry.emit({
+          event: 'pool',
+          outcome: 'counted',
+          tier,
+          wanted,
+          ready: ready.length,
+          missing: Math.max(0, wanted - ready.length),
+        })
       for (let count = waiting.length; count < wanted; count++) missing.push(tier)
       await drain(ready.slice(0, Math.max(0, waiting.length - wanted)))
     }
