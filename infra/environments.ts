@@ -46,6 +46,7 @@ export const apiEnvironment = (config: Config, storage: StorageEnvironment, orig
     ...(config.api.customDomain === undefined ? {} : { PUBLIC_URL: `https://${config.api.customDomain.name}` }),
     ORIGIN_SECRET_ARN: originSecretArn,
     MAX_OPEN_STREAMS: String(config.api.maxOpenStreams),
+    MEMORY_TIERS: Object.keys(config.sandboxes.tiers).join(','),
     CORS_ORIGINS: config.api.corsOrigins.join(','),
     MODEL_NAMES: config.models.list.length === 0 ? 'demo' : config.models.list.map(({ name }) => name).join(','),
   }) satisfies Set<ApiEnv> & OriginEnv

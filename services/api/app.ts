@@ -1,4 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { createLimitReader } from '../core/limit-reader.ts'
 import type { ApiDeps, ApiPorts } from './deps.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { mountRoute } from './http/mount-route.ts'
@@ -12,7 +13,11 @@ import { ROUTES } from './routes/routes.ts'
 
 /** The HTTP edge: the same app under Node's server and under Lambda. */
 export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
-  const deps: ApiDeps = { ...ports, streams: createStreamSlots(ports.config.maxOpenStreams) }
+  const deps: ApiDeps = {
+    ...ports,
+    streams: createStreamSlots(ports.config.maxOpenStreams),
+    limits: createLimitReader(ports.table.tenants, ports.clock),
+  }
   const app = new OpenAPIHono<ApiHono>()
   app.use('*', wideEvent(deps))
   app.use('*', securityHeaders)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LIMITS } from '../core/limits.ts'
+import { LIMITS, MEMORY_TIERS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
 
 /** The names in a comma-separated list. */
@@ -43,6 +43,11 @@ export const ApiConfig = z.object({
     .number()
     .positive()
     .default(LIMITS.maxResponseSeconds + 30),
+  /** Tiers that a sandbox can have here. */
+  memoryTiers: z
+    .array(z.enum(MEMORY_TIERS))
+    .min(1)
+    .default([...MEMORY_TIERS]),
   /** Event streams that this process holds open at once. */
   maxOpenStreams: z.number().int().positive().default(LIMITS.maxOpenStreams),
   /** Origins whose pages may call from a browser, such as `https://app.example.com`. */
@@ -67,6 +72,12 @@ export const ApiEnv = z.object({
   TRUST_PROXY: flag.optional(),
   MAX_OPEN_STREAMS: z.coerce.number().int().positive().optional(),
   CORS_ORIGINS: originList.optional(),
+  /** The memory tiers on offer, comma-separated. */
+  MEMORY_TIERS: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(MEMORY_TIERS)))
+    .optional(),
 })
 export type ApiEnv = z.input<typeof ApiEnv>
 
@@ -101,6 +112,7 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
       maxHoldSeconds: LAMBDA_HOLD_SECONDS,
       maxOpenStreams: parsed.MAX_OPEN_STREAMS,
       corsOrigins: parsed.CORS_ORIGINS,
+      memoryTiers: parsed.MEMORY_TIERS,
     }),
   }
 }

@@ -1,3 +1,4 @@
+import type { LimitReader } from '../core/limit-reader.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { ObjectStore } from '../core/ports/object-store.ts'
 import type { Queue } from '../core/ports/queue.ts'
@@ -37,4 +38,6 @@ export interface ApiPorts {
 /** Everything the HTTP edge works with. It has no state of its own but a small cache of verified keys and the streams that are open. */
 export interface ApiDeps extends ApiPorts {
   readonly streams: StreamSlots
+  /** What each tenant may use. */
+  readonly limits: LimitReader
 }

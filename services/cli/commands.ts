@@ -6,6 +6,7 @@ import { keysList } from './keys-list.ts'
 import { keysRevoke } from './keys-revoke.ts'
 import { runCode } from './run-code.ts'
 import { tenantsCreate } from './tenants-create.ts'
+import { tenantsLimits } from './tenants-limits.ts'
 import { tenantsList } from './tenants-list.ts'
 import { tenantsPolicy } from './tenants-policy.ts'
 
@@ -14,6 +15,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'tenants create': tenantsCreate,
   'tenants list': tenantsList,
   'tenants policy': tenantsPolicy,
+  'tenants limits': tenantsLimits,
   'keys create': keysCreate,
   'keys list': keysList,
   'keys revoke': keysRevoke,

@@ -1,4 +1,5 @@
 import { LIMITS, type MemoryTier } from './limits.ts'
+import type { ContainerLimits } from './tenant-limits.ts'
 
 /** Variables saved when the sandbox was let go. Its bytes are hostile: only a sandbox of the same container may read them. */
 export interface Snapshot {
@@ -30,6 +31,8 @@ export interface Container {
   /** After this many idle minutes the container calls itself `expired`: a word only, files and variables are kept. */
   readonly expiresAfterMinutes: number
   readonly memoryTier: MemoryTier
+  /** What it asked for below its tenant's limits. */
+  readonly limits: ContainerLimits | null
   /** Executions in the order in which they were accepted. Only the first may run: it holds the head of the container. */
   readonly queue: readonly string[]
   /** The compute that holds it now. */

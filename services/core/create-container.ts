@@ -2,6 +2,7 @@ import { CONTAINER_KEPT_MS, type Container } from './container.ts'
 import { newId } from './ids.ts'
 import { LIMITS, type MemoryTier } from './limits.ts'
 import type { Table } from './ports/table.ts'
+import type { ContainerLimits } from './tenant-limits.ts'
 
 export interface NewContainer {
   readonly tenant: string
@@ -9,6 +10,7 @@ export interface NewContainer {
   readonly name: string
   readonly memoryTier: MemoryTier
   readonly expiresAfterMinutes?: number
+  readonly limits?: ContainerLimits
   /** Given by a caller whose step may be repeated, so that a repetition makes no second container. */
   readonly id?: string
 }
@@ -25,6 +27,7 @@ export async function createContainer(table: Table, wanted: NewContainer, now: n
     lastActiveAt: now,
     expiresAfterMinutes: wanted.expiresAfterMinutes ?? LIMITS.defaultIdleMinutes,
     memoryTier: wanted.memoryTier,
+    limits: wanted.limits ?? null,
     queue: [],
     sandboxId: null,
     generation: 0,

@@ -15,6 +15,7 @@ export const ERRORS = {
   invalid_request: { status: 400, type: 'invalid_request_error', retryable: false, act: 'caller' },
   invalid_file_name: { status: 400, type: 'invalid_request_error', retryable: false, act: 'caller' },
   invalid_notebook: { status: 400, type: 'invalid_request_error', retryable: false, act: 'caller' },
+  limit_exceeded: { status: 400, type: 'invalid_request_error', retryable: false, act: 'caller' },
   unsupported_value: { status: 400, type: 'invalid_request_error', retryable: false, act: 'caller' },
   invalid_api_key: { status: 401, type: 'authentication_error', retryable: false, act: 'caller' },
   not_found: { status: 404, type: 'invalid_request_error', retryable: false, act: 'caller' },

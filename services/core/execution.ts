@@ -15,6 +15,7 @@ export const EXECUTION_REASONS = [
   'sandbox_lost',
   'dead_letter',
   'deadline',
+  'cpu_limit',
   'caller',
 ] as const
 export type ExecutionReason = (typeof EXECUTION_REASONS)[number]

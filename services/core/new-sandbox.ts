@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { newId } from './ids.ts'
 import type { MemoryTier } from './limits.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from './sandbox.ts'
+import type { SandboxLimits } from './tenant-limits.ts'
 
 /** How long a start may take before the reconciler gives it up, milliseconds. Fargate needs about a minute. */
 export const SANDBOX_START_MS = 180_000
@@ -10,7 +11,12 @@ export const SANDBOX_CHECK_MS = 30_000
 
 /** A row for a sandbox that is about to be started, with a key pair of its own. `claimedBy` null means: for the pool. */
 export function newSandbox(
-  wanted: { readonly memoryTier: MemoryTier; readonly image: string; readonly claimedBy: Sandbox['claimedBy'] },
+  wanted: {
+    readonly memoryTier: MemoryTier
+    readonly limits?: SandboxLimits | null
+    readonly image: string
+    readonly claimedBy: Sandbox['claimedBy']
+  },
   now: number,
 ): Sandbox {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
@@ -19,6 +25,7 @@ export function newSandbox(
     id: newId('sandbox'),
     state: 'starting',
     memoryTier: wanted.memoryTier,
+    limits: wanted.limits ?? null,
     protocol: SUPERVISOR_PROTOCOL,
     image: wanted.image,
     address: null,

@@ -1,4 +1,5 @@
 import type { MemoryTier } from './limits.ts'
+import type { SandboxLimits } from './tenant-limits.ts'
 
 /** The major version of `runtime-image/PROTOCOL.md` that this code speaks. */
 export const SUPERVISOR_PROTOCOL = 1
@@ -18,6 +19,8 @@ export interface Sandbox {
   readonly id: string
   readonly state: SandboxPhase
   readonly memoryTier: MemoryTier
+  /** Null: what every sandbox of the warm pool has. */
+  readonly limits: SandboxLimits | null
   /** Supervisor protocol of its image; another major is drained, never claimed. */
   readonly protocol: number
   readonly image: string

@@ -1,3 +1,5 @@
+import type { TenantLimits } from './tenant-limits.ts'
+
 /** Who is isolated, limited and billed. */
 export interface Tenant {
   readonly v: 1
@@ -13,6 +15,8 @@ export interface TenantPolicy {
   readonly toolsOff?: readonly string[]
   /** Life of a `/d/…` link that is made from now on, days. */
   readonly linkDays?: number
+  /** What it may use, where that differs from what everybody may. */
+  readonly limits?: Partial<TenantLimits>
 }
 
 /** Bounds of `linkDays`. */

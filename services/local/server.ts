@@ -11,6 +11,7 @@ import { newId } from '../core/ids.ts'
 import { systemClock } from '../core/ports/clock.ts'
 import type { ReconcilerDeps } from '../orchestrator/deps.ts'
 import { createDockerDriver } from '../orchestrator/drivers/docker/docker-driver.ts'
+import { tiersOfHost } from '../orchestrator/drivers/docker/limits.ts'
 import { createExecRelay } from '../orchestrator/drivers/docker/exec-relay.ts'
 import { createLink } from '../orchestrator/link/create-link.ts'
 import { createPlaceStep } from '../orchestrator/place/place-step.ts'
@@ -110,6 +111,7 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
     preload: config.preload ?? undefined,
   })
   await driver.check()
+  const memoryTiers = tiersOfHost((await docker.info()) as { readonly MemTotal?: number })
   await reapStrays(docker, stage, systemClock.now())
   if (config.dataDir !== null) await takeOverJobs(table, systemClock.now())
 
@@ -159,7 +161,12 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
     toolTypes: typesOf(tools),
     readiness: () =>
       checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check(), driver: () => driver.check() }),
-    config: ApiConfig.parse({ publicUrl: config.publicUrl, maxOpenStreams: config.maxOpenStreams, corsOrigins: config.corsOrigins }),
+    config: ApiConfig.parse({
+      publicUrl: config.publicUrl,
+      maxOpenStreams: config.maxOpenStreams,
+      corsOrigins: config.corsOrigins,
+      memoryTiers,
+    }),
   })
   const server = await listen({ app, s3: emulators.s3.handler, host: config.host, port: config.port })
   cleanups.push(() => server.stop())

@@ -6,6 +6,7 @@ import type { Signals } from '../core/ports/signals.ts'
 import type { Supervisor } from '../core/ports/supervisor.ts'
 import type { Table } from '../core/ports/table.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
+import type { LimitReader } from '../core/limit-reader.ts'
 import type { MemoryTier } from '../core/limits.ts'
 
 interface Common {
@@ -28,6 +29,11 @@ export interface RunDeps extends Common {
   readonly stepBudgetMs: number
   /** Dollars per sandbox second, by tier, for the estimate in a result; 0 on a laptop. */
   readonly costPerSecond: (tier: MemoryTier) => number
+}
+
+/** What a step works with besides. */
+export interface StepDeps extends RunDeps {
+  readonly limits: LimitReader
 }
 
 /** The place worker talks to the compute API and never to a sandbox. */

@@ -108,6 +108,7 @@ export const containerRow = (change: Partial<Container> = {}): Container => ({
   lastActiveAt: T0,
   expiresAfterMinutes: 20,
   memoryTier: '1g',
+  limits: null,
   queue: [],
   sandboxId: null,
   generation: 0,

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../core/errors.ts'
 import type { InterpreterRequest, ResponseRequest } from '../../core/response.ts'
 import { containerOf, conversationOf, findFile, responseOf } from '../access.ts'
+import { checkMemory } from '../check-limits.ts'
 import type { Call } from '../http/route.ts'
 import { validate } from '../http/validate.ts'
 import { findAttached, nameAttached } from './attached-files.ts'
@@ -109,8 +110,10 @@ async function findInterpreter(call: ResponseCall, attached: readonly string[]):
     const { id, memoryTier } = await containerOf(call, container, param)
     return { containerId: id, memoryTier, fileIds: attached }
   }
+  const memoryTier = container?.memory_limit ?? '1g'
+  await checkMemory(call.deps, call.caller.tenant, memoryTier, `${param}.memory_limit`)
   refuseNetwork(container?.network_policy, `${param}.network_policy`)
   const fileIds = [...new Set(container?.file_ids ?? [])]
   await Promise.all(fileIds.map((id) => findFile(call, id, `${param}.file_ids`)))
-  return { containerId: null, memoryTier: container?.memory_limit ?? '1g', fileIds: [...new Set([...fileIds, ...attached])] }
+  return { containerId: null, memoryTier, fileIds: [...new Set([...fileIds, ...attached])] }
 }

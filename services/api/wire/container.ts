@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { containerStatus, type Container as ContainerRow } from '../../core/container.ts'
 import { LIMITS, MEMORY_TIERS } from '../../core/limits.ts'
 import { atMost } from './at-most.ts'
+import { ContainerLimitsBody, renderContainerLimits } from './container-limits.ts'
 
 const bytesOf = (text: string): number => Buffer.byteLength(text)
 
@@ -32,6 +33,7 @@ export const CreateContainer = z
       .nullish()
       .openapi({ description: 'Files to copy in: `file-…` of `/v1/files`, or `cfile_…` of other containers.' }),
     memory_limit: MemoryLimit.nullish(),
+    limits: ContainerLimitsBody.nullish(),
     network_policy: NetworkPolicy.nullish(),
     skills: z.array(z.unknown()).nullish().openapi({ description: 'Not supported: a list that is not empty is refused.' }),
   })
@@ -49,6 +51,10 @@ export const Container = z
     last_active_at: z.int(),
     expires_after: z.object({ anchor: z.literal('last_active_at'), minutes: z.int() }),
     memory_limit: MemoryLimit,
+    limits: z
+      .record(z.string(), z.int())
+      .optional()
+      .openapi({ description: 'What it was created with, when that is less than the account has.' }),
     network_policy: z.object({ type: z.literal('disabled') }),
   })
   .openapi('Container')
@@ -62,5 +68,6 @@ export const renderContainer = (row: ContainerRow, now: number): z.infer<typeof 
   last_active_at: Math.floor(row.lastActiveAt / 1000),
   expires_after: { anchor: 'last_active_at', minutes: row.expiresAfterMinutes },
   memory_limit: row.memoryTier,
+  ...(row.limits && { limits: renderContainerLimits(row.limits) }),
   network_policy: { type: 'disabled' },
 })

@@ -1,9 +1,12 @@
 import type { MemoryTier } from '../limits.ts'
 import type { SandboxAddress } from '../sandbox.ts'
+import type { SandboxLimits } from '../tenant-limits.ts'
 
 export interface SandboxSpec {
   readonly sandboxId: string
   readonly memoryTier: MemoryTier
+  /** Null or absent: what every sandbox of the warm pool has. */
+  readonly limits?: SandboxLimits | null
   /** Ed25519 public key, 32 bytes, base64url: the supervisor believes only its holder. */
   readonly publicKey: string
   /** Somebody waits for it; one for the pool may give way to live work while it starts. */

@@ -41,6 +41,10 @@ export interface ExecuteRequest {
   readonly onError: 'stop' | 'continue'
   readonly storeHistory: boolean
   readonly timeoutMs: number
+  /** Absent: unlimited. Displays beyond `maxDisplays` are counted and not kept. */
+  readonly cpuMs?: number
+  readonly maxTotalBytes?: number
+  readonly maxDisplays?: number
   /** 32 hex digits, handed back in the envelope. */
   readonly traceId?: string
 }
@@ -51,7 +55,16 @@ export interface SandboxFile {
   readonly sha256: string
 }
 
-export type SupervisorOutcome = 'ok' | 'error' | 'timed_out' | 'cancelled' | 'oom' | 'kernel_died' | 'output_limit' | 'disk_full'
+export type SupervisorOutcome =
+  | 'ok'
+  | 'error'
+  | 'timed_out'
+  | 'cancelled'
+  | 'oom'
+  | 'kernel_died'
+  | 'output_limit'
+  | 'disk_full'
+  | 'cpu_limit'
 
 export type SupervisorEvent = { readonly seq: number; readonly t: number } & SupervisorFact
 export type SupervisorFact =

@@ -25,8 +25,8 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
       start_ms: clock.now() - began,
     })
   try {
-    const { id: sandboxId, memoryTier, publicKey } = sandbox
-    await driver.start({ sandboxId, memoryTier, publicKey, isAwaited: sandbox.claimedBy !== null }, signal)
+    const { id: sandboxId, memoryTier, limits, publicKey } = sandbox
+    await driver.start({ sandboxId, memoryTier, limits, publicKey, isAwaited: sandbox.claimedBy !== null }, signal)
     const sight = await driver.waitReady(sandbox.id, signal)
     if (sight.phase === 'ready') {
       const now = clock.now()

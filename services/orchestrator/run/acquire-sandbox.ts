@@ -2,7 +2,10 @@ import type { Container } from '../../core/container.ts'
 import type { Execution } from '../../core/execution.ts'
 import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/new-sandbox.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox, type SandboxSession } from '../../core/sandbox.ts'
+import { createLimitReader, type LimitReader } from '../../core/limit-reader.ts'
+import { hasAllItMay } from '../../core/live-sandboxes.ts'
 import { takeSandboxAway } from '../../core/take-sandbox-away.ts'
+import { sandboxLimitsOf, type SandboxLimits } from '../../core/tenant-limits.ts'
 import type { RunDeps } from '../deps.ts'
 import { createAfterClaim } from './after-claim.ts'
 import { createWarmCandidates } from './warm-candidates.ts'
@@ -12,6 +15,8 @@ export type Acquired =
   | { readonly kind: 'live'; readonly session: SandboxSession; readonly container: Container }
   /** A sandbox is being started for this container; the place worker nudges the execution when it is ready. */
   | { readonly kind: 'starting'; readonly sandboxId: string }
+  /** The tenant has as many sandboxes as it may have: one has to go first. */
+  | { readonly kind: 'full' }
   /** Starts have failed for too long. */
   | { readonly kind: 'failed' }
   /** The container was deleted, or another step changed it. */
@@ -32,7 +37,10 @@ export interface SandboxFinder {
   settle(executionId: string): Promise<void>
 }
 
-export function createSandboxFinder(deps: RunDeps): SandboxFinder {
+export function createSandboxFinder(
+  deps: RunDeps,
+  limitReader: LimitReader = createLimitReader(deps.table.tenants, deps.clock),
+): SandboxFinder {
   const { table, queue, clock } = deps
   /** A claimed sandbox's address and keys never change, so the row of one that answers is read once. */
   const sessions = new Map<string, SandboxSession>()
@@ -87,7 +95,12 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
       if (freed === null) return { kind: 'moved' }
       present = freed
     }
-    return (await claimWarm(present, execution.id)) ?? (await reserveStarting(present)) ?? (await askForStart(present, execution.id))
+    const tenantLimits = await limitReader.of(present.tenant)
+    if (await hasAllItMay(table.sandboxes, present.tenant, tenantLimits)) return { kind: 'full' }
+    const limits = sandboxLimitsOf(tenantLimits, present.limits)
+    // Sandboxes of the pool are what everybody may have, so whoever has less or more waits for one of its own.
+    const ready = limits === null ? ((await claimWarm(present, execution.id)) ?? (await reserveStarting(present))) : null
+    return ready ?? (await askForStart(present, execution.id, limits))
   }
 
   /** What a claimed sandbox is to its container: one that is yet to answer counts as starting. */
@@ -145,9 +158,9 @@ export function createSandboxFinder(deps: RunDeps): SandboxFinder {
   }
 
   /** The row comes first and names the sandbox, so a repeated step finds it and asks for no second one. */
-  async function askForStart(container: Container, executionId: string): Promise<Acquired> {
+  async function askForStart(container: Container, executionId: string, limits: SandboxLimits | null): Promise<Acquired> {
     const { tenant, id, memoryTier } = container
-    const sandbox = newSandbox({ memoryTier, image: deps.image, claimedBy: { tenant, containerId: id } }, clock.now())
+    const sandbox = newSandbox({ memoryTier, limits, image: deps.image, claimedBy: { tenant, containerId: id } }, clock.now())
     await table.sandboxes.create(sandbox)
     if ((await give(container, sandbox.id)) === null) {
       await table.sandboxes.remove(sandbox.id)

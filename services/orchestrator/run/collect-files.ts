@@ -30,7 +30,7 @@ export async function collectFiles(
   deps: RunDeps,
   session: SandboxSession,
   execution: Execution,
-  generation: number,
+  { generation, maxFiles }: { readonly generation: number; readonly maxFiles: number },
   envelope: SupervisorEnvelope,
   signal: AbortSignal,
 ): Promise<Collected> {
@@ -50,7 +50,7 @@ export async function collectFiles(
   )
 
   const lost: Lost[] = []
-  const wanted = envelope.files.slice(0, LIMITS.maxFilesPerExecution)
+  const wanted = envelope.files.slice(0, maxFiles)
   if (wanted.length < envelope.files.length) {
     lost.push({ what: 'files', reason: `Only the first ${wanted.length} of ${envelope.files.length} changed files were kept.` })
   }

@@ -11,6 +11,7 @@ const ENDS: Record<SupervisorOutcome, { readonly status: ExecutionStatus; readon
   kernel_died: { status: 'failed', reason: 'kernel_died' },
   output_limit: { status: 'failed', reason: 'output_limit' },
   disk_full: { status: 'failed', reason: 'disk_full' },
+  cpu_limit: { status: 'timed_out', reason: 'cpu_limit' },
 }
 export const endOf = (outcome: SupervisorOutcome): { readonly status: ExecutionStatus; readonly reason: ExecutionReason | null } =>
   ENDS[outcome]
@@ -19,6 +20,8 @@ const STATE_LOST: Readonly<Record<string, string>> = {
   oom: 'The kernel ran out of memory and was started afresh.',
   kernel_died: 'The kernel died and was started afresh.',
   timed_out: 'The kernel did not stop at its time limit and was started afresh.',
+  cpu_limit: 'The kernel did not stop when its processor time was used up and was started afresh.',
+  output_limit: 'The kernel did not stop when it had put out too much and was started afresh.',
   cancelled: 'The kernel did not stop when it was cancelled and was started afresh.',
 }
 

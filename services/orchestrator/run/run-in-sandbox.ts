@@ -7,8 +7,9 @@ import { LinkError } from '../../core/ports/sandbox-link.ts'
 import { SupervisorError, type ExecuteRequest, type SupervisorEnvelope } from '../../core/ports/supervisor.ts'
 import type { Patch } from '../../core/ports/table.ts'
 import type { SandboxSession } from '../../core/sandbox.ts'
+import { executionLimitsOf, USUAL_LIMITS, type ExecutionLimits } from '../../core/tenant-limits.ts'
 import { currentTrace } from '../../core/trace.ts'
-import type { RunDeps } from '../deps.ts'
+import type { RunDeps, StepDeps } from '../deps.ts'
 import { cellsOf } from './cells-of.ts'
 import { collectFiles } from './collect-files.ts'
 import { endExecution, MAX_INLINE_JSON_BYTES } from './end-execution.ts'
@@ -51,7 +52,7 @@ export type RunMode = 'fresh' | 'marked' | 'resumed'
  * back and sends a fresh message: the supervisor keeps the events. Throws SandboxUnreachable, SandboxLost or LeaseLost.
  */
 export async function runInSandbox(
-  deps: RunDeps,
+  deps: StepDeps,
   taken: Execution,
   container: Container,
   session: SandboxSession,
@@ -82,13 +83,16 @@ export async function runInSandbox(
     const opened = await openLog(deps, row, options.mode === 'resumed', lose)
     log = opened.log
     const source = await cellsOf(deps.objects, row.source)
+    const tenantLimits = await deps.limits.of(row.tenant)
+    const limits = executionLimitsOf(tenantLimits, container.limits)
     const assembler = new OutputAssembler(source.indexes)
     const traceId = currentTrace()?.traceId
     const request: ExecuteRequest = {
       cells: source.cells,
       onError: row.onError,
       storeHistory: row.storeHistory,
-      timeoutMs: row.timeoutSeconds * 1000,
+      timeoutMs: Math.min(row.timeoutSeconds, tenantLimits.timeoutSeconds) * 1000,
+      ...belowUsual(limits),
       ...(traceId === undefined ? {} : { traceId }),
     }
     const cancel = watchCancel(deps, row, () => deps.supervisor.interrupt(session, row.id, 2000))
@@ -103,7 +107,7 @@ export async function runInSandbox(
     }
     stop.throwIfAborted()
     if (envelope === null) return await passOn(deps, row, log)
-    await commitEnd(deps, row, container, session, assembler, log, envelope, stop)
+    await commitEnd(deps, row, container, session, assembler, log, envelope, limits, stop)
   } catch (cause) {
     abort.signal.throwIfAborted()
     if (silent.signal.aborted) throw mayHaveRun ? silent.signal.reason : new SandboxUnreachable('It stopped answering', { cause })
@@ -174,6 +178,13 @@ interface Progress {
   readonly storedThrough: number
   readonly wasHandedOver: boolean
 }
+
+/** Only what is less than everybody has: the rest costs the supervisor nothing to watch. */
+const belowUsual = ({ cpuSeconds, outputBytes, displays }: ExecutionLimits): Partial<ExecuteRequest> => ({
+  ...(cpuSeconds < USUAL_LIMITS.cpuSeconds && { cpuMs: cpuSeconds * 1000 }),
+  ...(outputBytes < USUAL_LIMITS.outputBytes && { maxTotalBytes: outputBytes }),
+  ...(displays < USUAL_LIMITS.displays && { maxDisplays: displays }),
+})
 
 /** Null when the step's budget ran out first. A broken stream is picked up again: the supervisor keeps its events. */
 async function follow(
@@ -256,9 +267,11 @@ async function commitEnd(
   assembler: OutputAssembler,
   log: EventLogWriter,
   envelope: SupervisorEnvelope,
+  limits: ExecutionLimits,
   signal: AbortSignal,
 ): Promise<void> {
-  const collected = await collectFiles(deps, session, row, container.generation, envelope, signal)
+  const { filesPerExecution: maxFiles } = limits
+  const collected = await collectFiles(deps, session, row, { generation: container.generation, maxFiles }, envelope, signal)
   const end = endOf(envelope.outcome)
   const lost = [...row.lostBefore, ...lostIn(envelope), ...collected.lost]
   for (const file of collected.files) log.push({ type: 'file', file })

@@ -2,12 +2,13 @@ import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { isAsleep, type Container } from '../../core/container.ts'
 import { hasEnded, type Execution } from '../../core/execution.ts'
 import { newId } from '../../core/ids.ts'
+import { createLimitReader } from '../../core/limit-reader.ts'
 import { LEASE_MS } from '../../core/lease.ts'
 import type { ExecutionMessage } from '../../core/messages.ts'
 import type { Patch } from '../../core/ports/table.ts'
 import type { SandboxSession } from '../../core/sandbox.ts'
 import { joinTrace } from '../../core/trace.ts'
-import type { RunDeps } from '../deps.ts'
+import type { RunDeps, StepDeps } from '../deps.ts'
 import { createSandboxFinder, type Acquired, type SandboxFinder } from './acquire-sandbox.ts'
 import { dropDeadHead } from './drop-dead-head.ts'
 import { tellEnd } from './end-execution.ts'
@@ -24,8 +25,9 @@ const MAX_SANDBOXES_PER_STEP = 3
  * One step of an execution: whatever the rows say is to be done next. It may be called twice, late or in parallel for the same execution;
  * the lease lets one of them work, and the supervisor runs an id once.
  */
-export function createRunStep(deps: RunDeps): (message: ExecutionMessage) => Promise<void> {
-  const finder = createSandboxFinder(deps)
+export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Promise<void> {
+  const deps: StepDeps = { ...ports, limits: createLimitReader(ports.table.tenants, ports.clock) }
+  const finder = createSandboxFinder(deps, deps.limits)
   return async (message) => {
     if (message.type === 'container.hibernate') return hibernate(deps, finder, message)
     const { tenant, executionId: id, containerId } = message
@@ -47,12 +49,12 @@ export function createRunStep(deps: RunDeps): (message: ExecutionMessage) => Pro
 }
 
 class RunStep {
-  readonly #deps: RunDeps
+  readonly #deps: StepDeps
   readonly #finder: SandboxFinder
   readonly #row: Execution
   #taken: Execution | null = null
 
-  constructor(deps: RunDeps, finder: SandboxFinder, row: Execution) {
+  constructor(deps: StepDeps, finder: SandboxFinder, row: Execution) {
     this.#deps = deps
     this.#finder = finder
     this.#row = row
@@ -108,6 +110,7 @@ class RunStep {
       if (session === null) {
         const acquired = await this.#claim(present, taken)
         if (acquired.kind === 'failed') return void (await endUnstarted(this.#deps, taken))
+        if (acquired.kind === 'full') return this.#release(taken)
         if (acquired.kind !== 'live') return this.#waitForSandbox(taken, acquired)
         session = acquired.session
         present = acquired.container

@@ -15,7 +15,7 @@ const skippedSchema = z.object({ path: text, reason: text })
 const doneSchema = z.object({
   ...numbered,
   type: z.literal('done'),
-  outcome: z.enum(['ok', 'error', 'timed_out', 'cancelled', 'oom', 'kernel_died', 'output_limit', 'disk_full']),
+  outcome: z.enum(['ok', 'error', 'timed_out', 'cancelled', 'oom', 'kernel_died', 'output_limit', 'disk_full', 'cpu_limit']),
   run_ms: z.number().nonnegative(),
   cpu_ms: z.number().nonnegative(),
   peak_memory_bytes: z.number().nonnegative(),

@@ -61,8 +61,17 @@ export const responseCodec = rowCodec<Response>({
 })
 
 export const containerCodec = rowCodec<Container>({
-  json: {},
-  nullable: { subject: true, sandboxId: true, stateLost: true, snapshot: true, hibernating: true, deletedAt: true, dueAt: true },
+  json: { limits: true },
+  nullable: {
+    limits: true,
+    subject: true,
+    sandboxId: true,
+    stateLost: true,
+    snapshot: true,
+    hibernating: true,
+    deletedAt: true,
+    dueAt: true,
+  },
 })
 
 export const fileCodec = rowCodec<ContainerFile>({ json: {}, nullable: { sha256: true, executionId: true } })
@@ -77,8 +86,8 @@ export const conversationCodec = rowCodec<Conversation>({
 })
 
 export const sandboxCodec = rowCodec<Sandbox>({
-  json: { address: true, claimedBy: true },
-  nullable: { address: true, claimedBy: true, readyAt: true, answeredAt: true, claimedAt: true, dueAt: true },
+  json: { limits: true, address: true, claimedBy: true },
+  nullable: { limits: true, address: true, claimedBy: true, readyAt: true, answeredAt: true, claimedAt: true, dueAt: true },
 })
 
 export const usageCodec = rowCodec<UsageRecord>({ json: {}, nullable: { subject: true } })

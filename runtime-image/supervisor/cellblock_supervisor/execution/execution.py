@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import time
 from dataclasses import dataclass
 
@@ -28,6 +29,10 @@ class Request:
     on_error: str
     store_history: bool
     timeout_ms: int
+    # Processor time of the whole sandbox, and everything that is printed and shown; None: unlimited.
+    cpu_ms: int | None
+    max_total_bytes: int | None
+    max_displays: int
     head_bytes: int
     tail_bytes: int
     # Names the request that this is part of, in the client's logs; handed back in the envelope.
@@ -42,7 +47,7 @@ class Execution(Listener):
         self._files = files
         self._cgroup = cgroup
         self._limits = limits
-        self._outputs = Outputs(self.log, request.head_bytes, request.tail_bytes)
+        self._outputs = Outputs(self.log, request.head_bytes, request.tail_bytes, request.max_displays)
         # Why it was stopped from outside: timed_out, cancelled, output_limit. The first reason stays.
         self._cause: str | None = None
         self._stopping = asyncio.Event()
@@ -51,6 +56,8 @@ class Execution(Listener):
         self._error: tuple[str, str] | None = None
         self._error_shown = False
         self._death: Death | None = None
+        totals = [limit for limit in (limits.max_output_bytes, request.max_total_bytes) if limit is not None]
+        self._max_total = min(totals) if totals else None
         self._peak = 0
         # Processes that user code had left and that were ended for the next execution's sake.
         self._ended_processes = 0
@@ -80,7 +87,12 @@ class Execution(Listener):
                 began = stray_processes.now_ticks()
                 watch = MemoryWatch(self._cgroup, self._limits.memory_bytes, lambda: self._kernel.kill(for_memory=True))
                 self.log.append("started", {"kernel_generation": self._kernel.generation})
-                await self._run_cells()
+                clock = self._watch_cpu(cpu)
+                try:
+                    await self._run_cells()
+                finally:
+                    if clock is not None:
+                        clock.cancel()
                 await self._make_room(began)
         finally:
             deadline.cancel()
@@ -165,12 +177,28 @@ class Execution(Listener):
 
     def on_text(self, name: str, data: memoryview) -> None:
         self._outputs.text(name, data)
-        limit = self._limits.max_output_bytes
-        if limit is not None and self._outputs.total_bytes > limit:
+        self._check_size()
+
+    def _check_size(self) -> None:
+        if self._max_total is not None and self._outputs.output_bytes > self._max_total:
             self.stop("output_limit", TIMEOUT_GRACE_MS)
+
+    def _watch_cpu(self, start: float | None) -> asyncio.Task[None] | None:
+        limit = self._request.cpu_ms
+        if limit is None or start is None:
+            return None
+        return asyncio.get_running_loop().create_task(self._stop_at(start + limit))
+
+    async def _stop_at(self, end: float) -> None:
+        """Sleeps until it can have been used at the earliest, by all processors at once, and looks again."""
+        processors = os.cpu_count() or 1
+        while (left := end - (self._cgroup.cpu_ms() or 0.0)) > 0:
+            await asyncio.sleep(max(0.05, left / 1000 / processors))
+        self.stop("cpu_limit", TIMEOUT_GRACE_MS)
 
     def on_dropped(self, size: int, reason: str) -> None:
         self._outputs.dropped(size, reason)
+        self._check_size()
 
     def on_message(self, message: dict[str, object]) -> None:
         op = message.get("op")
@@ -209,7 +237,7 @@ class Execution(Listener):
         outcome = self._outcome()
         lost: dict[str, str] | None = None
         if self._death is not None:
-            lost = {"reason": outcome if outcome in ("oom", "timed_out", "cancelled") else "kernel_died"}
+            lost = {"reason": outcome if outcome in ("oom", "timed_out", "cancelled", "cpu_limit", "output_limit") else "kernel_died"}
         elif self._kernel.lost_while_idle:
             lost = {"reason": "kernel_died"}
         self._kernel.lost_while_idle = False

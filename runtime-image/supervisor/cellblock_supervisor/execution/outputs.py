@@ -23,8 +23,9 @@ QUIET_SECONDS = 0.02
 class Outputs:
     """One per execution. `index` is the cell that runs."""
 
-    def __init__(self, log: EventLog, head_bytes: int, tail_bytes: int) -> None:
+    def __init__(self, log: EventLog, head_bytes: int, tail_bytes: int, max_displays: int = MAX_DISPLAY_EVENTS) -> None:
         self._log = log
+        self._max_displays = max_displays
         self._streams = {
             name: StreamKeeper(head_bytes, tail_bytes, lambda text, name=name: self._emit_text(name, text))
             for name in ("stdout", "stderr")
@@ -154,7 +155,7 @@ class Outputs:
             return
         if size > MAX_BUNDLE_BYTES:
             self.dropped(size, "bundle_too_large")
-        elif self._display_events >= MAX_DISPLAY_EVENTS:
+        elif self._display_events >= self._max_displays:
             self.dropped(size, "too_many_displays")
         elif self._display_bytes + size > MAX_DISPLAY_BYTES:
             self.dropped(size, "max_display_bytes")

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from ..execution.event_log import EventLog
 from ..execution.execution import Execution
 from ..execution.execution import Request as ExecutionRequest
+from ..execution.outputs import MAX_DISPLAY_EVENTS
 from ..execution.registry import Busy, Ended, Forgotten
 from ..sandbox import Sandbox
 from .messages import HttpError, Reply, Request, json_reply
@@ -123,10 +124,17 @@ def _execution_request(body: dict[str, object]) -> ExecutionRequest:
         on_error=str(on_error),
         store_history=store_history,
         timeout_ms=_integer(body, "timeout_ms", 120_000, 1, MAX_TIMEOUT_MS),
+        cpu_ms=_optional(body, "cpu_ms", 1),
+        max_total_bytes=_optional(body, "max_total_bytes", 0),
+        max_displays=min(_integer(body, "max_displays", MAX_DISPLAY_EVENTS, 0, 2**53), MAX_DISPLAY_EVENTS),
         head_bytes=min(_integer(body, "max_output_bytes", 1024 * 1024, 0, 2**53), MAX_HEAD_BYTES),
         tail_bytes=min(_integer(body, "tail_bytes", 64 * 1024, 0, 2**53), MAX_TAIL_BYTES),
         trace_id=trace_id,
     )
+
+
+def _optional(body: dict[str, object], name: str, low: int) -> int | None:
+    return None if body.get(name) is None else _integer(body, name, None, low, 2**53)
 
 
 def _integer(body: dict[str, object], name: str, default: int | None, low: int, high: int) -> int:

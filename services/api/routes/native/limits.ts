@@ -1,8 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { LEASE_MS } from '../../../core/lease.ts'
 import { LIMITS, MEMORY_TIERS, TIERS } from '../../../core/limits.ts'
+import { countLive } from '../../../core/live-sandboxes.ts'
+import { isBiggerTier, limitName } from '../../../core/tenant-limits.ts'
 import { json } from '../../http/json-response.ts'
-import { defineRoute } from '../../http/route.ts'
+import { defineRoute, type Call } from '../../http/route.ts'
 
 const Limits = z
   .object({
@@ -28,8 +30,35 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
   [/Days$/, 'days'],
 ]
 
-const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 const unitOf = (name: string): string => UNITS.find(([ending]) => ending.test(name))?.[1] ?? 'count'
+
+/** What every account has, under what this one has: its own policy replaces the figures of the same limit. */
+async function figures({
+  deps,
+  caller,
+}: Pick<Call, 'deps' | 'caller'>): Promise<Record<string, { value: number; unit: string; used: number | null }>> {
+  const [{ memoryLimit: _, ...own }, tenant, live] = await Promise.all([
+    deps.limits.of(caller.tenant),
+    deps.table.tenants.get(caller.tenant),
+    countLive(deps.table.sandboxes, caller.tenant),
+  ])
+  const everybody = {
+    ...LIMITS,
+    maxTimeoutSeconds: own.timeoutSeconds,
+    defaultTimeoutSeconds: Math.min(LIMITS.defaultTimeoutSeconds, own.timeoutSeconds),
+    maxFileBytes: own.fileBytes,
+    maxFilesPerExecution: own.filesPerExecution,
+    maxOpenStreams: deps.config.maxOpenStreams,
+    linkDays: tenant?.policy?.linkDays ?? LIMITS.linkDays,
+  }
+  const used: Readonly<Record<string, number>> = { liveContainers: live, maxOpenStreams: deps.streams.open }
+  return Object.fromEntries(
+    Object.entries({ ...everybody, ...own }).map(([name, value]) => [
+      limitName(name),
+      { value, unit: unitOf(name), used: used[name] ?? null },
+    ]),
+  )
+}
 
 export const limitsRoute = defineRoute({
   method: 'get',
@@ -37,14 +66,15 @@ export const limitsRoute = defineRoute({
   operationId: 'getLimits',
   tag: 'Service',
   summary: 'Every limit that applies to this key',
-  answers: { 200: { description: 'Sizes in bytes, times by their unit.', schema: Limits } },
-  handle: () =>
-    json(200, {
+  answers: { 200: { description: 'Sizes in bytes, times by their unit. A changed policy shows here within ten seconds.', schema: Limits } },
+  handle: async (call) => {
+    const { memoryLimit } = await call.deps.limits.of(call.caller.tenant)
+    const tiers = call.deps.config.memoryTiers.filter((tier) => !isBiggerTier(tier, memoryLimit))
+    return json(200, {
       object: 'limits',
-      limits: Object.fromEntries(
-        Object.entries(LIMITS).map(([name, value]) => [snakeCase(name), { value, unit: unitOf(name), used: null }]),
-      ),
-      memory_limits: MEMORY_TIERS.map((tier) => ({ memory_limit: tier, memory_bytes: TIERS[tier].memoryBytes })),
+      limits: await figures(call),
+      memory_limits: tiers.map((tier) => ({ memory_limit: tier, memory_bytes: TIERS[tier].memoryBytes })),
       recovery_ms: LEASE_MS,
-    }),
+    })
+  },
 })

@@ -2,7 +2,9 @@ import { acceptExecution } from '../../../core/accept-execution.ts'
 import { topicOf } from '../../../core/events.ts'
 import { hasEnded, type Execution as ExecutionRow } from '../../../core/execution.ts'
 import { LIMITS } from '../../../core/limits.ts'
+import { USUAL_LIMITS } from '../../../core/tenant-limits.ts'
 import { checkContainer, containerOf } from '../../access.ts'
+import { checkRoom, checkTimeout } from '../../check-limits.ts'
 import { claimExecutionId } from '../../executions/idempotency.ts'
 import { checkSource, storeSource, type CheckedSource } from '../../executions/make-source.ts'
 import { json } from '../../http/json-response.ts'
@@ -28,14 +30,24 @@ export const runCodeRoute = defineRoute({
     201: { description: 'It ended within `wait`. Failing code is a result, not an error.', schema: Execution },
     202: { description: 'It goes on; read it again at `Location`.', schema: Execution, headers: { Location: 'Where to read it.' } },
   },
-  refusals: ['container_not_found', 'invalid_notebook', 'idempotency_key_reused', 'too_many_queued'],
+  refusals: [
+    'container_not_found',
+    'invalid_notebook',
+    'limit_exceeded',
+    'idempotency_key_reused',
+    'too_many_queued',
+    'concurrency_limit_reached',
+  ],
   async handle(call) {
     const source = checkSource(call.body)
     const containerId = call.param('container_id')
+    const { deps, caller } = call
+    const timeoutSeconds = await checkTimeout(deps, caller.tenant, call.body.timeout_seconds)
+    const hasRoom = (await deps.limits.of(caller.tenant)).liveContainers === USUAL_LIMITS.liveContainers
     // What lies in objects is stored below its container, so that has to be there first; and a refusal uses up no key.
-    await (source.kind === 'code' && !call.request.headers.has('idempotency-key')
+    await (source.kind === 'code' && hasRoom && !call.request.headers.has('idempotency-key')
       ? checkContainer(call, containerId)
-      : containerOf(call, containerId))
+      : checkRoom(deps, await containerOf(call, containerId)))
     const { id, isNew } = await claimExecutionId(call.deps, call.caller, call.request, { containerId: containerId, rawBody: call.rawBody })
     call.note('container_id', containerId)
     call.note('execution_id', id)
@@ -43,7 +55,7 @@ export const runCodeRoute = defineRoute({
     const subscription = call.deps.signals.subscribe(topicOf('execution', id))
     try {
       const before = isNew ? null : await call.deps.table.executions.get(call.caller.tenant, id)
-      const accepted = before === null ? await accept(call, containerId, id, source) : { row: before, position: null }
+      const accepted = before === null ? await accept(call, containerId, id, source, timeoutSeconds) : { row: before, position: null }
       const row = await waitForEnd(call, subscription, accepted.row)
       const body = await renderExecution(call.deps, row, call.publicUrl, accepted.position)
       const replayed: Record<string, string> = before === null ? {} : { 'idempotent-replayed': 'true' }
@@ -61,6 +73,7 @@ async function accept(
   containerId: string,
   id: string,
   source: CheckedSource,
+  timeoutSeconds: number,
 ): Promise<{ row: ExecutionRow; position: number | null }> {
   const { deps, caller, body } = call
   const { execution, container } = await acceptExecution(
@@ -72,7 +85,7 @@ async function accept(
       containerId,
       responseId: null,
       source: await storeSource(deps.objects, caller.tenant, containerId, source),
-      timeoutSeconds: body.timeout_seconds ?? LIMITS.defaultTimeoutSeconds,
+      timeoutSeconds,
       onError: body.on_error ?? 'stop',
       storeHistory: body.store_history ?? true,
       metadata: body.metadata ?? {},

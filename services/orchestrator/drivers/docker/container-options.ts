@@ -1,5 +1,5 @@
 import type Docker from 'dockerode'
-import { LIMITS, TIERS } from '../../../core/limits.ts'
+import { TIERS } from '../../../core/limits.ts'
 import type { SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
 import { memoryLimitBytes, RUN_BYTES, type DockerLimits } from './limits.ts'
 
@@ -75,7 +75,7 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
     ],
     // Programs that the code brings along may run where it can write them: they meet the same walls as the code itself.
     Tmpfs: {
-      '/mnt/data': `rw,nosuid,nodev,exec,${WORKER},mode=0770,size=${limits.dataBytes},nr_inodes=200000`,
+      '/mnt/data': `rw,nosuid,nodev,exec,${WORKER},mode=0770,size=${limits.dataBytes},nr_inodes=${limits.inodes}`,
       '/tmp': `rw,nosuid,nodev,exec,mode=1777,size=${limits.tmpBytes},nr_inodes=100000`,
       '/home/worker': `rw,nosuid,nodev,exec,${WORKER},mode=0700,size=${limits.homeBytes},nr_inodes=50000`,
       '/run/worker': `${walled},${WORKER},mode=0770,size=${RUN_BYTES},nr_inodes=1000`,
@@ -97,7 +97,7 @@ const supervisorEnv = (spec: SandboxSpec, { limits, preload }: ContainerPlan): R
     memory_bytes: TIERS[spec.memoryTier].memoryBytes,
     processes: limits.processes,
     open_files: limits.openFiles,
-    file_bytes: LIMITS.maxFileBytes,
+    file_bytes: limits.fileBytes,
     // Nobody waits for one of the pool, so it has the data stack imported; whoever waits imports what the code needs.
     ...(spec.isAwaited ? { preload: [] } : preload && { preload }),
   }),

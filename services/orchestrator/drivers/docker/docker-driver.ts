@@ -8,7 +8,7 @@ import { exitReason } from '../exit-reason.ts'
 import { containerOptions, SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL } from './container-options.ts'
 import { controlSocket, defaultControlRoot, makeControlFolder, removeControlFolder } from './control-folder.ts'
 import { engineStatus, toDriverError } from './engine-error.ts'
-import { DEFAULT_LIMITS, memoryLimitBytes, type DockerLimits } from './limits.ts'
+import { DEFAULT_LIMITS, memoryLimitBytes, withSandboxLimits, type DockerLimits } from './limits.ts'
 import { readSeccompProfile } from './seccomp-profile.ts'
 import { untilReady } from './wait-ready.ts'
 
@@ -70,7 +70,7 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
       const plan = {
         image,
         stage,
-        limits,
+        limits: withSandboxLimits(limits, spec.limits),
         seccompProfile,
         controlFolder: folder,
         runtime: options.runtime,

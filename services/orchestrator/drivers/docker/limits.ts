@@ -1,4 +1,5 @@
-import { TIERS, type MemoryTier } from '../../../core/limits.ts'
+import { MEMORY_TIERS, TIERS, type MemoryTier } from '../../../core/limits.ts'
+import { USUAL_SANDBOX, type SandboxLimits } from '../../../core/tenant-limits.ts'
 
 const MiB = 1024 * 1024
 
@@ -13,17 +14,22 @@ export interface DockerLimits {
   readonly cpus: number
   readonly processes: number
   readonly openFiles: number
+  readonly fileBytes: number
+  /** Of the data folder. */
+  readonly inodes: number
 }
 
 export const DEFAULT_LIMITS: DockerLimits = {
-  dataBytes: 1024 * MiB,
+  dataBytes: USUAL_SANDBOX.diskBytes,
   tmpBytes: 256 * MiB,
   homeBytes: 64 * MiB,
   shmBytes: 128 * MiB,
   reserveBytes: 192 * MiB,
   cpus: 1,
-  processes: 256,
-  openFiles: 1_024,
+  processes: USUAL_SANDBOX.processes,
+  openFiles: USUAL_SANDBOX.openFiles,
+  fileBytes: USUAL_SANDBOX.fileBytes,
+  inodes: USUAL_SANDBOX.inodes,
 }
 
 /** The small writable folders that carry sockets and nothing else, bytes. */
@@ -32,3 +38,14 @@ export const RUN_BYTES = 16 * MiB
 /** The container's memory limit: the tier, every tmpfs filled to its brim, and the supervisor's reserve. */
 export const memoryLimitBytes = (tier: MemoryTier, limits: DockerLimits): number =>
   TIERS[tier].memoryBytes + limits.dataBytes + limits.tmpBytes + limits.homeBytes + limits.shmBytes + 3 * RUN_BYTES + limits.reserveBytes
+
+/** The driver's limits with those that one sandbox has instead. */
+export const withSandboxLimits = (limits: DockerLimits, own: SandboxLimits | null | undefined): DockerLimits => {
+  if (own === null || own === undefined) return limits
+  const { diskBytes, ...others } = own
+  return { ...limits, ...others, dataBytes: diskBytes }
+}
+
+/** The tiers whose memory the engine's machine has at all; the smallest one always, because a sandbox rarely uses what it may. */
+export const tiersOfHost = ({ MemTotal: bytes = 0 }: { readonly MemTotal?: number }): MemoryTier[] =>
+  MEMORY_TIERS.filter((tier) => tier === '1g' || memoryLimitBytes(tier, DEFAULT_LIMITS) <= bytes)

@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ListTasksCommand, RunTaskCommand, StopTaskCommand, type ECSClient, type RunTaskCommandInput } from '@aws-sdk/client-ecs'
 import { decodeTime } from 'ulid'
 import { ID_PREFIXES, isId } from '../../../core/ids.ts'
-import { MEMORY_TIERS, type MemoryTier } from '../../../core/limits.ts'
+import { MEMORY_TIERS, TIERS, type MemoryTier } from '../../../core/limits.ts'
 import { systemClock, type Clock } from '../../../core/ports/clock.ts'
 import { DriverError, type SandboxDriver, type SandboxSight, type SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
+import type { SandboxLimits } from '../../../core/tenant-limits.ts'
 import { fromFailures, toDriverError } from './ecs-error.ts'
 import { createTaskFinder } from './find-task.ts'
 import { taskSight } from './task-sight.ts'
@@ -133,12 +134,17 @@ const runTaskInput = (spec: SandboxSpec, taskDefinition: string, options: Fargat
           { name: 'CELLBLOCK_SANDBOX_ID', value: spec.sandboxId },
           { name: 'CELLBLOCK_PUBLIC_KEY', value: spec.publicKey },
           ...Object.entries(options.probe?.environment ?? {}).map(([name, value]) => ({ name, value })),
+          ...(spec.limits ? [{ name: 'CELLBLOCK_LIMITS', value: supervisorLimits(spec.memoryTier, spec.limits) }] : []),
         ],
         ...(options.probe === undefined ? {} : { command: [...options.probe.command] }),
       },
     ],
   },
 })
+
+/** Instead of the task definition's. The task's own disk has no quota, so only the size of one file holds there. */
+const supervisorLimits = (tier: MemoryTier, { processes, openFiles, fileBytes }: SandboxLimits): string =>
+  JSON.stringify({ memory_bytes: TIERS[tier].memoryBytes, processes, open_files: openFiles, file_bytes: fileBytes })
 
 const rethrow = (error: unknown): never => {
   throw toDriverError(error)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { LIMITS } from '../../../../services/core/limits.ts'
+import { NUMERIC_LIMITS } from '../../../../services/core/tenant-limits.ts'
 import { startApi, type TestApi } from '../../../support/start-api.ts'
 
 let api: TestApi
@@ -33,7 +34,7 @@ it("lists the models with OpenAI's own client", async () => {
 
 it('tells every limit with its unit', async () => {
   const body = (await (await api.fetch('/v1/limits')).json()) as { limits: Record<string, unknown>; memory_limits: unknown[] }
-  expect(Object.keys(body.limits)).toHaveLength(Object.keys(LIMITS).length)
+  expect(Object.keys(body.limits)).toHaveLength(Object.keys(LIMITS).length + Object.keys(NUMERIC_LIMITS).length)
   expect(body.limits).toMatchObject({
     max_code_bytes: { value: LIMITS.maxCodeBytes, unit: 'bytes', used: null },
     max_timeout_seconds: { unit: 'seconds' },

@@ -1,0 +1,57 @@
+import { ServiceError } from '../core/errors.ts'
+import { LIMITS, type MemoryTier } from '../core/limits.ts'
+import { hasAllItMay } from '../core/live-sandboxes.ts'
+import type { Container } from '../core/container.ts'
+import { isBiggerTier, limitName, type ContainerLimits, type TenantLimits } from '../core/tenant-limits.ts'
+import type { ApiDeps } from './deps.ts'
+
+const tooMuch = (name: string, most: number | string, param: string): ServiceError =>
+  new ServiceError(
+    'limit_exceeded',
+    `At most ${most} is allowed for this account (limit ${name}). Ask for less, or ask the operator for more.`,
+    {
+      param,
+    },
+  )
+
+/** Throws ServiceError `limit_exceeded` for more than the account has, `unsupported_value` for a tier that no sandbox here can have. */
+export async function checkMemory(
+  { limits, config }: Pick<ApiDeps, 'limits' | 'config'>,
+  tenant: string,
+  tier: MemoryTier,
+  param = 'memory_limit',
+): Promise<void> {
+  if (!config.memoryTiers.includes(tier))
+    throw new ServiceError('unsupported_value', `No sandbox here can have ${tier}. Choose one of ${config.memoryTiers.join(', ')}.`, {
+      param,
+    })
+  const { memoryLimit } = await limits.of(tenant)
+  if (isBiggerTier(tier, memoryLimit)) throw tooMuch('memory_limit', memoryLimit, param)
+}
+
+/** A container asks for less than its account has, never for more. Throws ServiceError `limit_exceeded`. */
+export function checkContainerLimits(limits: TenantLimits, asked: ContainerLimits): void {
+  for (const [name, value] of Object.entries(asked)) {
+    const most = limits[name as keyof ContainerLimits]
+    if (value > most) throw tooMuch(limitName(name), most, `limits.${limitName(name)}`)
+  }
+}
+
+/** How long a call may let code run, seconds: what it asks for, else the usual as far as the account has it. Throws ServiceError `limit_exceeded`. */
+export async function checkTimeout({ limits }: Pick<ApiDeps, 'limits'>, tenant: string, asked: number | null | undefined): Promise<number> {
+  const { timeoutSeconds } = await limits.of(tenant)
+  if (asked !== null && asked !== undefined && asked > timeoutSeconds)
+    throw tooMuch('timeout_seconds', `${timeoutSeconds} seconds`, 'timeout_seconds')
+  return asked ?? Math.min(LIMITS.defaultTimeoutSeconds, timeoutSeconds)
+}
+
+/** Throws ServiceError `concurrency_limit_reached` when the container needs a sandbox and its account has as many as it may have. */
+export async function checkRoom({ table, limits }: Pick<ApiDeps, 'table' | 'limits'>, container: Container): Promise<void> {
+  if (container.sandboxId !== null) return
+  const tenantLimits = await limits.of(container.tenant)
+  if (!(await hasAllItMay(table.sandboxes, container.tenant, tenantLimits))) return
+  throw new ServiceError(
+    'concurrency_limit_reached',
+    `${tenantLimits.liveContainers} containers of this account are in use, as many as it may have (limit live_containers). Delete one, or try again when one has been idle for ${LIMITS.hibernateAfterMinutes} minutes.`,
+  )
+}

@@ -1,0 +1,66 @@
+import { MEMORY_TIERS, type MemoryTier } from '../core/limits.ts'
+import { limitName, limitsOf, NUMERIC_LIMITS, type TenantLimits } from '../core/tenant-limits.ts'
+import { readArguments } from './arguments.ts'
+import { CommandError, UsageError, type Command } from './command.ts'
+import { formatTable } from './format-table.ts'
+
+const NAMES = new Map(Object.keys(NUMERIC_LIMITS).map((name) => [limitName(name), name]))
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 }
+
+/** Without NAME=VALUE it shows what holds. A change holds within ten seconds; a sandbox that runs keeps what it was started with. */
+export const tenantsLimits: Command = {
+  usage: 'tenants limits TENANT [NAME=VALUE …] [--json]',
+  summary: 'show or change what a tenant may use; NAME=usual takes a limit of its own away',
+  async run(args, deps) {
+    const assignments = args.filter((word) => /^[a-z_]+=/.test(word))
+    const { values, positionals } = readArguments(
+      args.filter((word) => !assignments.includes(word)),
+      ['TENANT'],
+      { json: { type: 'boolean' } },
+    )
+    const changes = assignments.map(readAssignment)
+    const id = positionals[0] ?? ''
+    const tenants = await deps.tenants()
+    const tenant = await tenants.get(id)
+    if (tenant === null) throw new CommandError(`No tenant ${JSON.stringify(id)} exists: \`tenants list\` shows the ids.`)
+
+    const own = new Map<string, unknown>(Object.entries(tenant.policy?.limits ?? {}))
+    for (const [name, value] of changes) value === null ? own.delete(name) : own.set(name, value)
+    const limits = Object.fromEntries(own) as Partial<TenantLimits>
+    if (changes.length > 0) await tenants.setPolicy(id, { ...tenant.policy, limits })
+
+    const rows = Object.entries(limitsOf(limits)).map(([name, value]) => ({
+      limit: limitName(name),
+      value: String(value),
+      set: own.has(name) ? 'here' : 'usual',
+    }))
+    if (values.json)
+      deps.out(
+        `${JSON.stringify({ tenant: id, limits: Object.fromEntries(rows.map((row) => [row.limit, limitsOf(limits)[keyOf(row.limit)]])) })}\n`,
+      )
+    else deps.out(formatTable(rows))
+    return 0
+  },
+}
+
+const keyOf = (wire: string): keyof TenantLimits => (NAMES.get(wire) ?? 'memoryLimit') as keyof TenantLimits
+
+/** `disk_bytes=256m` → what to set; null takes it away. Throws UsageError. */
+function readAssignment(word: string): readonly [name: keyof TenantLimits, value: number | MemoryTier | null] {
+  const [wire = '', text = ''] = word.split('=', 2)
+  const known = [...NAMES.keys(), 'memory_limit']
+  if (!known.includes(wire)) throw new UsageError(`There is no limit ${JSON.stringify(wire)}. Known: ${known.join(', ')}.`)
+  const name = keyOf(wire)
+  if (text === 'usual') return [name, null]
+  if (name === 'memoryLimit') {
+    const tier = MEMORY_TIERS.find((one) => one === text)
+    if (tier === undefined) throw new UsageError(`memory_limit takes one of ${MEMORY_TIERS.join(', ')}, or usual.`)
+    return [name, tier]
+  }
+  const { least, most } = NUMERIC_LIMITS[name] as { least: number; most: number }
+  const [, digits = '', unit = ''] = /^(\d+)([kmgt]?)$/.exec(text) ?? []
+  const value = Number(digits || Number.NaN) * (UNITS[unit] ?? 1)
+  if (!Number.isSafeInteger(value) || value < least || value > most)
+    throw new UsageError(`${wire} takes a whole number from ${least} to ${most} (k, m, g and t are powers of 1024), or usual.`)
+  return [name, value]
+}

@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest'
+import { createLimitReader, LIMITS_CACHE_MS } from '../../../services/core/limit-reader.ts'
+import type { Tenant } from '../../../services/core/tenant.ts'
+import {
+  executionLimitsOf,
+  limitsOf,
+  NUMERIC_LIMITS,
+  sandboxLimitsOf,
+  USUAL_LIMITS,
+  USUAL_SANDBOX,
+} from '../../../services/core/tenant-limits.ts'
+
+it('are what everybody has where a policy says nothing', () => {
+  expect(limitsOf(undefined)).toEqual(USUAL_LIMITS)
+  expect(limitsOf({ processes: 40 })).toEqual({ ...USUAL_LIMITS, processes: 40 })
+})
+
+it('are usually within what an operator may say', () => {
+  for (const [name, { usual, least, most }] of Object.entries(NUMERIC_LIMITS)) expect(least <= usual && usual <= most, name).toBe(true)
+})
+
+it('leave the warm pool to whoever has the usual', () => {
+  expect(sandboxLimitsOf(USUAL_LIMITS, null)).toBeNull()
+  expect(sandboxLimitsOf(USUAL_LIMITS, { cpuSeconds: 5 })).toBeNull()
+  expect(sandboxLimitsOf(limitsOf({ diskBytes: 2 ** 31 }), null)).toEqual({ ...USUAL_SANDBOX, diskBytes: 2 ** 31 })
+  expect(sandboxLimitsOf(USUAL_LIMITS, { processes: 64 })).toEqual({ ...USUAL_SANDBOX, processes: 64 })
+})
+
+it('of a container never exceed its tenant’s, also when those were lowered later', () => {
+  expect(sandboxLimitsOf(limitsOf({ processes: 50 }), { processes: 64 })?.processes).toBe(50)
+  expect(executionLimitsOf(limitsOf({ cpuSeconds: 9 }), { cpuSeconds: 60, displays: 3 })).toMatchObject({ cpuSeconds: 9, displays: 3 })
+})
+
+const tenant: Tenant = { v: 1, id: 't', name: 't', createdAt: 0, policy: { limits: { displays: 7 } } }
+
+it('are read once in ten seconds', async () => {
+  let now = 0
+  let reads = 0
+  const reader = createLimitReader({ get: async () => (reads++, tenant) }, { now: () => now })
+  expect((await reader.of('t')).displays).toBe(7)
+  now = LIMITS_CACHE_MS - 1
+  await reader.of('t')
+  expect(reads).toBe(1)
+  now = LIMITS_CACHE_MS
+  await reader.of('t')
+  expect(reads).toBe(2)
+})
+
+it('are asked for again after a read that failed', async () => {
+  let fails = true
+  const reader = createLimitReader(
+    {
+      get: async () => {
+        if (fails) throw new Error('no table')
+        return tenant
+      },
+    },
+    { now: () => 0 },
+  )
+  await expect(reader.of('t')).rejects.toThrow('no table')
+  fails = false
+  expect((await reader.of('t')).displays).toBe(7)
+})
