@@ -25,7 +25,10 @@ export const tenantsLimits: Command = {
     if (tenant === null) throw new CommandError(`No tenant ${JSON.stringify(id)} exists: \`tenants list\` shows the ids.`)
 
     const own = new Map<string, unknown>(Object.entries(tenant.policy?.limits ?? {}))
-    for (const [name, value] of changes) value === null ? own.delete(name) : own.set(name, value)
+    for (const [name, value] of changes) {
+      if (value === null) own.delete(name)
+      else own.set(name, value)
+    }
     const limits = Object.fromEntries(own) as Partial<TenantLimits>
     if (changes.length > 0) await tenants.setPolicy(id, { ...tenant.policy, limits })
 
