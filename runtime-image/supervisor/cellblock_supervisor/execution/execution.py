@@ -13,7 +13,7 @@ from .cgroup import Cgroup
 from .event_log import EventLog, Kept
 from .kernel_host import Death, KernelHost, Listener
 from .memory_watch import MemoryWatch
-from .outputs import Outputs
+from .outputs import MAX_DISPLAY_EVENTS, Outputs
 
 # Between the interrupt at a limit and the kill: together an overshoot of less than a second.
 TIMEOUT_GRACE_MS = 600
@@ -29,12 +29,12 @@ class Request:
     on_error: str
     store_history: bool
     timeout_ms: int
-    # Processor time of the whole sandbox, and everything that is printed and shown; None: unlimited.
-    cpu_ms: int | None
-    max_total_bytes: int | None
-    max_displays: int
     head_bytes: int
     tail_bytes: int
+    # Processor time of the whole sandbox, and everything that is printed and shown; None: unlimited.
+    cpu_ms: int | None = None
+    max_total_bytes: int | None = None
+    max_displays: int = MAX_DISPLAY_EVENTS
     # Names the request that this is part of, in the client's logs; handed back in the envelope.
     trace_id: str | None = None
 
