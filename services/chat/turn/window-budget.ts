@@ -7,8 +7,8 @@ import { textTokens, type TokenMeter } from '../conversation/tokens.ts'
 import type { OfferedTools } from '../tools/offered-tools.ts'
 import type { Turn } from './turn.ts'
 
-/** Kept free for the answer at most, and a quarter of the window at most, tokens. */
-const MAX_RESERVE = 8_192
+/** Kept free for an answer of which nobody said how long it may be; a quarter of the window at most, tokens. */
+const RESERVE = 8_192
 const LEAST_BUDGET = 256
 const TOKENS_PER_IMAGE = 1_000
 /** An endpoint that finds the conversation too long gets this much less, this often. */
@@ -26,7 +26,11 @@ export class WindowBudget {
   constructor(model: OfferedModel, maxOutputTokens: number | null, offered: OfferedTools) {
     this.meter = { bytesPerToken: model.bytesPerToken, tokensPerImage: TOKENS_PER_IMAGE }
     this.#window = model.contextWindow
-    const reserve = Math.min(maxOutputTokens ?? MAX_RESERVE, MAX_RESERVE, Math.floor(model.contextWindow / 4))
+    // Endpoints add up what goes in and what may come out, and refuse the sum.
+    const reserve =
+      maxOutputTokens === null
+        ? Math.min(RESERVE, Math.floor(model.contextWindow / 4))
+        : Math.min(maxOutputTokens, Math.floor(model.contextWindow / 2))
     this.#taken = reserve + textTokens(JSON.stringify(offered.tools), this.meter)
     this.#tokens = Math.max(LEAST_BUDGET, model.contextWindow - this.#taken)
   }

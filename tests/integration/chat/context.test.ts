@@ -67,6 +67,16 @@ describe('a conversation that is longer than the window', () => {
     expect(sent).toMatch(/^BEGIN x+\n… \d+ characters left out …\nx+ END$/)
   })
 
+  it('leaves room for the answer that the caller wants', async () => {
+    bench.upstream.play(() => say('Long.'))
+    const { id } = await bench.accept({ model: 'small', input: 'x'.repeat(200_000), maxOutputTokens: 1_900 })
+    expect(await bench.finish(id)).toMatchObject({ status: 'completed', contextCut: { shortenedTexts: 1 } })
+    const [request] = bench.upstream.requests
+    expect(request?.body['max_tokens']).toBe(1_900)
+    expect(tokens(request as UpstreamRequest) + 1_900).toBeLessThan(4_000 * 1.3)
+    expect(String(request?.body.messages.at(-1)?.content).length / 3.6 + 1_900).toBeLessThan(4_000)
+  })
+
   it('says nothing where everything was read', async () => {
     bench.upstream.play(() => say('Short.'))
     const { id } = await bench.accept({})
