@@ -180,7 +180,8 @@ describe('children that outlive a cell', () => {
   })
 
   it('are ended with an execution that is stopped, as far as it started them', async () => {
-    await supervisor().run('import subprocess\nolder = subprocess.Popen(["sleep", "600"])')
+    // The system notes the begin of a process in hundredths of a second.
+    await supervisor().run('import subprocess, time\nolder = subprocess.Popen(["sleep", "600"])\ntime.sleep(0.05)')
     const stopped = await supervisor().run('own = [subprocess.Popen(["sleep", "600"]) for _ in range(3)]\nwhile True: pass', {
       timeout_ms: 300,
     })
