@@ -1,7 +1,7 @@
-import type { Execution, ExecutionUsage } from './execution.ts'
-import { loadResult } from './load-result.ts'
+import type { Execution, ExecutionResult, ExecutionUsage } from './execution.ts'
 import type { ObjectStore } from './ports/object-store.ts'
 import type { UsageStore } from './ports/table.ts'
+import { readBytes } from './read-bytes.ts'
 import { dayOf } from './usage.ts'
 
 /**
@@ -13,8 +13,8 @@ export async function recordUsage(
   ended: Execution,
   known: ExecutionUsage | null = null,
 ): Promise<void> {
-  const usage = known ?? (await loadResult(ports.objects, ended))?.usage
-  if (usage === undefined) return
+  const usage = known ?? (await usageOf(ports.objects, ended))
+  if (usage === null) return
   const { tenant, subject, id: executionId, createdAt } = ended
   const { sandboxSeconds, cpuMs, peakMemoryBytes, outputBytes, costUsd } = usage
   await ports.table.usage.put({
@@ -29,4 +29,11 @@ export async function recordUsage(
     outputBytes,
     costUsd,
   })
+}
+
+/** Null when its result is gone: a container must not stand still for that. */
+async function usageOf(objects: ObjectStore, { result, resultRef }: Execution): Promise<ExecutionUsage | null> {
+  if (result !== null) return result.usage
+  const found = resultRef === null ? null : await objects.get(resultRef.objectKey)
+  return found === null ? null : (JSON.parse((await readBytes(found.body)).toString('utf8')) as ExecutionResult).usage
 }

@@ -15,6 +15,9 @@ export interface Found {
 /** `why` is a sentence for the model; it names no key and no address of ours. */
 export type BraveAnswer = { readonly kind: 'found'; readonly found: readonly Found[] } | { readonly kind: 'failed'; readonly why: string }
 
+/** What is longer is no address that anybody could cite. */
+const MAX_URL_CHARS = 2_000
+const MAX_TITLE_CHARS = 300
 /** More than this is no answer to a search, bytes. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
@@ -62,12 +65,15 @@ export async function searchBrave(
     return { kind: 'failed', why: 'The answer of the search engine cannot be read. Go on without it and say so.' }
   return {
     kind: 'found',
-    found: (parsed.data.web?.results ?? []).slice(0, wanted.count).map((result) => ({
-      title: plain(result.title),
-      url: result.url,
-      text: plain([result.description ?? '', ...(result.extra_snippets ?? [])].join(' ')),
-      age: result.age ?? null,
-    })),
+    found: (parsed.data.web?.results ?? [])
+      .filter(({ url }) => url.length <= MAX_URL_CHARS)
+      .slice(0, wanted.count)
+      .map((result) => ({
+        title: plain(result.title).slice(0, MAX_TITLE_CHARS),
+        url: result.url,
+        text: plain([result.description ?? '', ...(result.extra_snippets ?? [])].join(' ')),
+        age: result.age ?? null,
+      })),
   }
 }
 

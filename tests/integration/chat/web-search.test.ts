@@ -131,9 +131,10 @@ describe('web_search', () => {
       url: `https://e.example/${i}`,
       description: 'word '.repeat(2_000),
     }))
-    brave.play(() => ({ results }))
+    brave.play(() => ({ results: [{ title: 'Long', url: `https://e.example/${'x'.repeat(3_000)}` }, ...results] }))
     bench.upstream.play(searchThenSay('Done.'))
     const row = await finish({ ...SEARCH, tools: [{ type: 'web_search', search_context_size: 'high' }] })
+    expect(firstSearch(row).sources.map(({ title }) => title)).not.toContain('Long')
     expect(firstSearch(row).sources).toHaveLength(12)
     expect(toldToModel().length).toBeLessThan(12_100)
   })
