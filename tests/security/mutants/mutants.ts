@@ -148,6 +148,13 @@ export const MUTANTS: readonly Mutant[] = [
     'false',
     'unit/core/file-path.test.ts',
   ),
+  service(
+    "names that are JavaScript's own",
+    'core/mime.ts',
+    '(Object.hasOwn(TYPES, ending) ? TYPES[ending] : undefined)',
+    'TYPES[ending]',
+    'unit/core/mime.test.ts',
+  ),
   service('revoked keys', 'api/http/authenticate.ts', ' || found.revokedAt !== null', '', 'unit/api/authenticate.test.ts'),
   service(
     'subject check',
