@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { SetupError } from '../setup/progress.ts'
 import { findAccount, outputsOf } from './account.ts'
-import { runCdk } from './cdk.ts'
+import { runCdk, runCdkOnTemplates, synthesise } from './cdk.ts'
 import { stackName, type Deployment, type Part } from './deployment.ts'
 
 export interface Deployed {
@@ -21,6 +21,7 @@ export async function deploy(deployment: Deployment, publish: (repository: strin
     deployment.say(`preparing the account for the CDK in ${region}`)
     await runCdk(deployment, 'The account could not be prepared for the CDK: the reason is above.', ['bootstrap'])
   }
+  await synthesise(deployment)
   await deployParts(deployment, ['Data', 'Image'])
   await publish(need(await outputsOf(deployment, 'Image'), 'RepositoryUri'))
   await deployParts(deployment, deployment.parts)
@@ -29,9 +30,9 @@ export async function deploy(deployment: Deployment, publish: (repository: strin
   return { outputs: { ...(await outputsOf(deployment, 'Data')), ...service } }
 }
 
-/** One synthesis and one changeset for each stack that changed. */
+/** A stack that has not changed is left alone. */
 const deployParts = (deployment: Deployment, parts: readonly Part[]): Promise<void> =>
-  runCdk(
+  runCdkOnTemplates(
     deployment,
     'The deployment stopped: the reason is above. CloudFormation has taken back what it had begun. Mend it and run the command again.',
     ['deploy', '--exclusively', '--require-approval', 'never', '--concurrency', '3', ...parts.map((part) => stackName(deployment, part))],

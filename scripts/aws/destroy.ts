@@ -7,6 +7,7 @@ import { stopSandboxes } from './stop-sandboxes.ts'
 
 /** The pool is refilled until its function is gone, so a removal may meet a sandbox that has just started. */
 const TRIES = 3
+const REMOVES_DATA = ['--context', 'cellblock-removes-data=true']
 
 /**
  * Removes everything that costs money without being used. With `removesData` also table, objects, keys and secrets; the table's backups live on
@@ -14,38 +15,38 @@ const TRIES = 3
  */
 export async function destroy(deployment: Deployment, { removesData }: { readonly removesData: boolean }): Promise<void> {
   await findAccount(deployment)
-  for (const part of deployment.parts.toReversed()) {
-    const outputs = part === 'Data' && !removesData ? null : await outputsOf(deployment, part)
-    if (outputs === null) continue
-    if (part === 'Service') await removeService(deployment, outputs)
-    else if (part === 'Data') await removeData(deployment, outputs)
-    else await removeStack(deployment, part)
-  }
+  await removeService(deployment)
+  if (removesData) await removeData(deployment)
 }
 
-async function removeService(deployment: Deployment, outputs: Readonly<Record<string, string>>): Promise<void> {
-  const { SiteBucket } = outputs
-  if (SiteBucket !== undefined) await emptyBucket(deployment, SiteBucket)
+/** All stacks but the one with the data; what is gone already is left out. */
+async function removeService(deployment: Deployment): Promise<void> {
+  const siteBucket = (await outputsOf(deployment, 'Service'))?.['SiteBucket']
+  if (siteBucket !== undefined) await emptyBucket(deployment, siteBucket)
   for (let attempt = 1; ; attempt++) {
+    const present: Part[] = []
+    for (const part of deployment.parts) if (part !== 'Data' && (await outputsOf(deployment, part)) !== null) present.push(part)
+    if (present.length === 0) return
     await stopSandboxes(deployment)
     try {
-      return await removeStack(deployment, 'Service')
+      return await removeStacks(deployment, present)
     } catch (error) {
       if (attempt === TRIES || !(error instanceof SetupError)) throw error
-      deployment.say('a sandbox was started meanwhile: once more')
+      deployment.say('once more: a sandbox may have been started meanwhile')
     }
   }
 }
 
 /** First the stack is told that its data may go, then it goes: until then table, buckets and key would outlive it. */
-async function removeData(deployment: Deployment, outputs: Readonly<Record<string, string>>): Promise<void> {
+async function removeData(deployment: Deployment): Promise<void> {
+  const outputs = await outputsOf(deployment, 'Data')
+  if (outputs === null) return
   await runCdk(deployment, 'The protection of the data could not be taken off: the reason is above.', [
     'deploy',
     '--exclusively',
     '--require-approval',
     'never',
-    '--context',
-    'cellblock-removes-data=true',
+    ...REMOVES_DATA,
     stackName(deployment, 'Data'),
   ])
   for (const name of ['ObjectBucket', 'AccessLogBucket']) {
@@ -53,14 +54,17 @@ async function removeData(deployment: Deployment, outputs: Readonly<Record<strin
     if (bucket === undefined) throw new SetupError(`The Data stack has no output ${name}. Run npm run deploy once, then destroy it again.`)
     await emptyBucket(deployment, bucket)
   }
-  await removeStack(deployment, 'Data', ['--context', 'cellblock-removes-data=true'])
+  await removeStacks(deployment, ['Data'], REMOVES_DATA)
 }
 
-const removeStack = (deployment: Deployment, part: Part, more: readonly string[] = []): Promise<void> =>
-  runCdk(deployment, `The stack ${stackName(deployment, part)} could not be removed: the reason is above. Run the command again.`, [
+/** The CDK removes them in the order of who uses whom. */
+function removeStacks(deployment: Deployment, parts: readonly Part[], more: readonly string[] = []): Promise<void> {
+  const names = parts.map((part) => stackName(deployment, part))
+  return runCdk(deployment, `${names.join(', ')}: the removal stopped, the reason is above. Run the command again.`, [
     'destroy',
     '--exclusively',
     '--force',
     ...more,
-    stackName(deployment, part),
+    ...names,
   ])
+}
