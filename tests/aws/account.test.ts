@@ -123,7 +123,7 @@ describe('a deployed service with nothing warm', () => {
 
 describe('an upgrade in place, over live data', () => {
   it(
-    'lets a cell that runs finish, keeps variables, fills the pool and drains what the old version left',
+    'lets a cell that runs finish, keeps variables, and fills the pool with the new image, which is claimed',
     { timeout: 240_000 },
     async () => {
       const { native } = acme
@@ -167,17 +167,24 @@ describe('a task that dies', () => {
 })
 
 describe('removing it', () => {
-  it('leaves the data and nothing that runs; then, when told so, nothing at all', { timeout: 240_000 }, async () => {
-    await account.destroy({ removesData: false })
-    const { stdout } = await run('docker', ['ps', '--quiet', '--filter', 'name=ministack-ecs-'])
-    expect(stdout).toBe('')
-    expect((await account.table().tenants.list()).map(({ name }) => name)).toEqual(['acme'])
-    expect(await leftInAccount(account)).toEqual(['Cellblock-emulated-Data'])
+  it(
+    'leaves the data and nothing that runs, can be taken back, and then, when told so, leaves nothing at all',
+    { timeout: 400_000 },
+    async () => {
+      await account.destroy({ removesData: false })
+      const { stdout } = await run('docker', ['ps', '--quiet', '--filter', 'name=ministack-ecs-'])
+      expect(stdout).toBe('')
+      expect((await account.table().tenants.list()).map(({ name }) => name)).toEqual(['acme'])
+      expect(await leftInAccount(account)).toEqual(['Cellblock-emulated-Data'])
 
-    await account.destroy({ removesData: true })
-    expect(await leftInAccount(account)).toEqual([])
-    await expect(account.table().tenants.list()).rejects.toThrow()
-  })
+      await account.deploy({ warm: 0 })
+      expect((await acme.native.run(session, 'print("back")')).stdout).toBe('back\n')
+      await account.destroy({ removesData: false })
+      await account.destroy({ removesData: true })
+      expect(await leftInAccount(account)).toEqual([])
+      await expect(account.table().tenants.list()).rejects.toThrow()
+    },
+  )
 })
 
 /** Stacks that are not the CDK's own. */

@@ -98,7 +98,8 @@ export async function openAccount(image: string): Promise<Account> {
         tagged.add(name)
       })
       outputs = deployed.outputs
-      edge ??= await startEdge(endpoint, outputs['EdgeDomain'] ?? '')
+      edge ??= await startEdge(endpoint)
+      edge.leadTo(outputs['EdgeDomain'] ?? '')
       return deployed
     },
     destroy: (options) => destroy(last, options),

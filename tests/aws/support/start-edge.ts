@@ -4,11 +4,14 @@ import type { AddressInfo } from 'node:net'
 
 export interface Edge {
   readonly url: string
+  /** The distribution that it stands for from now on. */
+  leadTo(host: string): void
   stop(): Promise<void>
 }
 
 /** A port of this machine that stands for the host name of a distribution, which no DNS knows. */
-export async function startEdge(endpoint: string, host: string): Promise<Edge> {
+export async function startEdge(endpoint: string): Promise<Edge> {
+  let host = ''
   const { hostname, port } = new URL(endpoint)
   const server = createServer((asked, answer) => {
     // As behind something that ends TLS: the distribution takes nothing else.
@@ -23,6 +26,9 @@ export async function startEdge(endpoint: string, host: string): Promise<Edge> {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    leadTo: (name) => {
+      host = name
+    },
     async stop() {
       server.closeAllConnections()
       server.close()
