@@ -41,14 +41,11 @@ describe('the local server', () => {
   })
 
   it('claims a warm sandbox for the first execution and starts another one in its place', async () => {
-    const server = await startServer({ env: { CELLBLOCK_POOL: '1', CELLBLOCK_LOG: 'events' } })
+    const server = await startServer({ env: { CELLBLOCK_POOL: '1' } })
     try {
       const containers = await Promise.all(['a', 'b', 'c'].map((name) => server.native.createContainer(name)))
       const executions = await Promise.all(containers.map((container, i) => server.native.run(container, `print(${i})`)))
       expect(executions).toMatchObject([0, 1, 2].map((i) => ({ status: 'succeeded', stdout: `${i}\n`, lost: [] })))
-      // As the metrics of the same names read them.
-      await expect.poll(() => server.said()).toMatch(/"event":"claim","outcome":"live".*"claim_ms":\d/)
-      expect(server.said()).toMatch(/"event":"pool","outcome":"counted","tier":"1g","wanted":1,"ready":\d/)
     } finally {
       await server.stop()
     }
