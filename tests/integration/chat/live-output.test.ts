@@ -208,6 +208,7 @@ describe('what running code prints', () => {
     await step(code.id)
     expect(await told()).toHaveLength(1)
     const events = await follow(code.id).whole()
+    expect(events.filter(isOutput)).toHaveLength(1)
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
   })
 })
