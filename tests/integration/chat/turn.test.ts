@@ -242,6 +242,26 @@ describe('a turn with code', () => {
     }
   })
 
+  it("makes links that live as long as the tenant's policy says, and shows their ids", async () => {
+    const { tenants, links } = bench.storage.table
+    await tenants.create({ v: 1, id: bench.tenant, name: 'policy', createdAt: Date.now() })
+    await tenants.setPolicy(bench.tenant, { linkDays: 2 })
+    bench.upstream.play((_, turn) => (turn === 0 ? runPython('save()') : say('See [plot](sandbox:/mnt/data/plot.png).')))
+    const { id } = await bench.accept(INTERPRETER)
+    const output = { output_type: 'display_data' as const, data: { 'image/png': 'AAAA' }, metadata: {} }
+    const cells = [{ index: 0, status: 'ok' as const, executionCount: 1, outputs: [output] }]
+    const row = await bench.finish(id, () => ({ files: { 'plot.png': 'PNG' }, result: { cells } }))
+    await tenants.setPolicy(bench.tenant, {})
+    const [ci, message] = row.items
+    if (message?.type !== 'message' || ci?.type !== 'code_interpreter_call') throw new Error('unexpected items')
+    const [file] = ci.outcome?.files ?? []
+    expect(message.citations).toMatchObject([{ linkId: file?.linkId, fileId: file?.id }])
+    for (const linkId of [file?.linkId, ci.outcome?.images[0]?.linkId]) {
+      const link = await links.get(bench.tenant, linkId ?? '')
+      expect((link?.expiresAt ?? 0) - (link?.createdAt ?? 0)).toBe(2 * 86_400_000)
+    }
+  })
+
   it('keeps a turn that is too big for a row', async () => {
     const code = `x = "${'y'.repeat(150_000)}"`
     bench.upstream.play((_, turn) => (turn === 0 ? runPython(code) : say('Big.')))
