@@ -81,12 +81,11 @@ export const stressSweep: Bar = {
     const faults: string[] = []
     const answers: number[] = []
     for (const name of names) {
-      const { status, reason } = await cell.run(stress(name, seconds), seconds + 30)
-      const end = `${status}${reason === null ? '' : ` ${reason}`}`
+      const { status, reason, stdout } = await cell.run(stress(name, seconds), seconds + 30)
+      const end = reason === null ? `${status}, ${stdout.trim()}` : `${status} ${reason}`
       ends.set(end, (ends.get(end) ?? 0) + 1)
       const fault = await nextCall(cell)
       if (fault !== null) faults.push(`${name}: ${fault}`)
-      // A stressor that took everything in /tmp with it is brought back from the archive no more: the rest would say nothing.
       const { ms, result } = await timed(() => beside.run('print(1)'))
       if (result.stdout !== '1\n') faults.push(`${name}: the other sandbox ${result.status} ${result.reason}`)
       answers.push(ms)

@@ -43,11 +43,10 @@ export const runCodeRoute = defineRoute({
     const containerId = call.param('container_id')
     const { deps, caller } = call
     const timeoutSeconds = await checkTimeout(deps, caller.tenant, call.body.timeout_seconds)
-    const hasRoom = (await deps.limits.of(caller.tenant)).liveContainers === USUAL_LIMITS.liveContainers
+    const isUnlimited = (await deps.limits.of(caller.tenant)).liveContainers === USUAL_LIMITS.liveContainers
     // What lies in objects is stored below its container, so that has to be there first; and a refusal uses up no key.
-    await (source.kind === 'code' && hasRoom && !call.request.headers.has('idempotency-key')
-      ? checkContainer(call, containerId)
-      : checkRoom(deps, await containerOf(call, containerId)))
+    const isPlain = source.kind === 'code' && isUnlimited && !call.request.headers.has('idempotency-key')
+    const known = isPlain ? await checkContainer(call, containerId) : await containerOf(call, containerId)
     const { id, isNew } = await claimExecutionId(call.deps, call.caller, call.request, { containerId: containerId, rawBody: call.rawBody })
     call.note('container_id', containerId)
     call.note('execution_id', id)
@@ -55,6 +54,8 @@ export const runCodeRoute = defineRoute({
     const subscription = call.deps.signals.subscribe(topicOf('execution', id))
     try {
       const before = isNew ? null : await call.deps.table.executions.get(call.caller.tenant, id)
+      // A call that was accepted before is answered again, however many containers are live by now.
+      if (before === null && known !== undefined) await checkRoom(deps, known)
       const accepted = before === null ? await accept(call, containerId, id, source, timeoutSeconds) : { row: before, position: null }
       const row = await waitForEnd(call, subscription, accepted.row)
       const body = await renderExecution(call.deps, row, call.publicUrl, accepted.position)

@@ -105,8 +105,16 @@ describe('more than an account has is refused with the limit’s name:', () => {
     const refused = await api.post(path, { code: '1' }, { key })
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
     expect(await refusal(refused)).toMatchObject([429, { error: { code: 'concurrency_limit_reached', type: 'rate_limit_error' } }])
+    const again = { key, headers: { 'idempotency-key': 'once' } }
+    expect((await api.post(path, { code: '2' }, again)).status).toBe(429)
     await api.table.sandboxes.remove(live.id)
     expect((await api.post(path, { code: '1' }, { key })).status).toBe(202)
+
+    const accepted = (await (await api.post(path, { code: '2' }, again)).json()) as { id: string }
+    await api.table.sandboxes.create(live)
+    const replayed = await api.post(path, { code: '2' }, again)
+    expect([replayed.status, replayed.headers.get('idempotent-replayed')]).toEqual([202, 'true'])
+    expect(await replayed.json()).toMatchObject({ id: accepted.id })
   })
 })
 
