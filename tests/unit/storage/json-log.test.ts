@@ -87,6 +87,11 @@ describe('a metric line', () => {
     expect(Object.keys(readMetrics(metricLine(start(false), at, 'prod')))).toEqual(['SandboxStart', 'ColdStart'])
     expect(Object.keys(readMetrics(metricLine(start(true), at, 'prod')))).toEqual(['SandboxStart'])
   })
+  it('times a claim that found a sandbox, and none that has to wait for a start', () => {
+    const claim = (outcome: string) => readMetrics(metricLine({ event: 'claim', outcome, claim_ms: 3 }, at, 'prod'))
+    expect(claim('live')).toEqual({ Claim: { value: 3, unit: 'Milliseconds', dimensions: { stage: 'prod' } } })
+    expect(claim('starting')).toEqual({})
+  })
   it('no metric is told apart by a tenant, which would cost by tenant', () => {
     expect(METRIC_NAMES.filter((name) => 'by' in METRICS[name] && METRICS[name].by !== 'tier')).toEqual([])
   })
