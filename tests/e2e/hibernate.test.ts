@@ -26,7 +26,7 @@ const SETUP = `
 import math as m
 import numpy as np, pandas as pd
 import matplotlib.pyplot as plt
-frame = pd.DataFrame({"a": np.arange(1_250_000)})
+frame = pd.DataFrame({"a": np.arange(12_500_000)})
 items = [1, 2]
 same = items
 factor = 5
@@ -41,13 +41,13 @@ generator = (i for i in range(3))
 open("notes.txt", "w").write("kept")
 `
 const CHECK = `
-print(int(frame.a.sum()), frame.memory_usage(deep=True).sum() >= 10_000_000)
+print(int(frame.a.sum()), frame.memory_usage(deep=True).sum() >= 100_000_000)
 print(same is items, box.inside is items, isinstance(box, Box))
 print(scale(2), double(4), m.floor(2.5), open("notes.txt").read())
 print(len(axes.lines), len(figure.axes))
 print("generator" in globals())
 `
-const CHECKED = '781249375000 True\nTrue True True\n10 8 2 kept\n1 1\nFalse\n'
+const CHECKED = '78124993750000 True\nTrue True True\n10 8 2 kept\n1 1\nFalse\n'
 
 describe.concurrent('an idle container', () => {
   it('gives its sandbox up and wakes with its files and variables; what could not be kept is named once', async ({ expect }) => {
@@ -63,7 +63,7 @@ describe.concurrent('an idle container', () => {
 
     await untilAsleep(expect)
     expect(await server.native.run(container, 'print(scale(2), int(frame.a.sum()))')).toMatchObject({
-      stdout: '14 781249375000\n',
+      stdout: '14 78124993750000\n',
       lost: [],
     })
   }, 240_000)
