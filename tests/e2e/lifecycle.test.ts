@@ -43,6 +43,7 @@ describe('the local server', () => {
   it('claims a warm sandbox for the first execution and starts another one in its place', async () => {
     const server = await startServer({ env: { CELLBLOCK_POOL: '1' } })
     try {
+      await expect.poll(() => server.said()).toMatch(/"event":"sandbox_start","outcome":"ready"/)
       const containers = await Promise.all(['a', 'b', 'c'].map((name) => server.native.createContainer(name)))
       const executions = await Promise.all(containers.map((container, i) => server.native.run(container, `print(${i})`)))
       expect(executions).toMatchObject([0, 1, 2].map((i) => ({ status: 'succeeded', stdout: `${i}\n`, lost: [] })))
