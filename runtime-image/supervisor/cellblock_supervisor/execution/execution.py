@@ -93,6 +93,10 @@ class Execution(Listener):
                 finally:
                     if clock is not None:
                         clock.cancel()
+                # What is left to be ended is ended here: a kill that comes later would meet the next kernel.
+                deadline.cancel()
+                if self._kill_timer is not None:
+                    self._kill_timer.cancel()
                 await self._make_room(began)
         finally:
             deadline.cancel()
