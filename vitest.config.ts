@@ -17,7 +17,7 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     // What is waited for comes when the machine has time for it.
     expect: { poll: { timeout: 30_000 } },
     projects: [

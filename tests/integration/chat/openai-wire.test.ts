@@ -85,66 +85,6 @@ describe('functions of the caller', () => {
   })
 })
 
-describe('the stream of a turn with code', () => {
-  it('has the events of the wire in their order, numbered from 0', async () => {
-    inOrder(runPython('print(1)'), say('It says 1.', 100))
-    const events: ResponseStreamEvent[] = []
-    for await (const event of client.responses.stream({
-      model: 'scripted',
-      input: 'Go',
-      tools,
-      include: ['code_interpreter_call.outputs'],
-    }))
-      events.push(event)
-    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
-    const types = events.map((event) => event.type).filter((type, i, all) => type !== all[i - 1])
-    expect(types).toEqual(
-      [
-        'created',
-        'in_progress',
-        'output_item.added',
-        'code_interpreter_call.in_progress',
-        'code_interpreter_call_code.delta',
-        'code_interpreter_call_code.done',
-        'code_interpreter_call.interpreting',
-        'code_interpreter_call.completed',
-        'output_item.done',
-        'output_item.added',
-        'content_part.added',
-        'output_text.delta',
-        'output_text.done',
-        'content_part.done',
-        'output_item.done',
-        'completed',
-      ].map((name) => `response.${name}`),
-    )
-    expect(events.find((event) => event.type === 'response.output_item.done')).toMatchObject({
-      item: { type: 'code_interpreter_call', code: 'print(1)', outputs: [{ type: 'logs', logs: 'ran print(1)' }] },
-    })
-    expect(events.at(-1)).toMatchObject({ response: { status: 'completed', output: [{}, { content: [{ text: 'It says 1.' }] }] } })
-  })
-
-  it('goes on by starting_after when the connection broke', async () => {
-    const gate = Promise.withResolvers<void>()
-    inOrder({ ...say('First half, ', 4), gate: gate.promise })
-    const stream = await client.responses.create({ model: 'scripted', input: 'Go', stream: true })
-    const before: ResponseStreamEvent[] = []
-    for await (const event of stream) {
-      before.push(event)
-      if (event.type === 'response.output_text.delta') break
-    }
-    gate.resolve()
-    const [first] = before
-    const id = first?.type === 'response.created' ? first.response.id : ''
-    const after: ResponseStreamEvent[] = []
-    for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: before.length - 1 })) after.push(event)
-    const all = [...before, ...after]
-    expect(all.map((event) => event.sequence_number)).toEqual(all.map((_, i) => i))
-    expect(all.map((event) => (event.type === 'response.output_text.delta' ? event.delta : '')).join('')).toBe('First half, ')
-    expect(all.at(-1)?.type).toBe('response.completed')
-  })
-})
-
 describe('what a request may say', () => {
   it('include, instructions, metadata, sampling and the rest come back as they were sent', async () => {
     inOrder(say('{"a":1}'))
@@ -318,56 +258,5 @@ describe('the rest of the wire', () => {
     const [again] = rebuilt.output
     expect(again?.type === 'code_interpreter_call' && again.container_id).toMatch(/^cntr_/)
     expect(again?.type === 'code_interpreter_call' && again.container_id).not.toBe(id)
-  })
-})
-
-interface Notebook {
-  readonly nbformat: number
-  readonly cells: readonly {
-    readonly id: string
-    readonly cell_type: string
-    readonly source: string
-    readonly outputs?: readonly unknown[]
-  }[]
-}
-
-describe('the notebook of a conversation', () => {
-  const cells = [
-    { cell_type: 'markdown', source: '**User:** Go' },
-    { cell_type: 'code', source: 'x = 1', outputs: [{ output_type: 'stream', text: 'ran x = 1\n' }] },
-    { cell_type: 'markdown', source: 'Set.' },
-    { cell_type: 'markdown', source: '**User:** More' },
-    { cell_type: 'code', source: 'print(x)', execution_count: 1 },
-    { cell_type: 'markdown', source: 'It is 1.' },
-  ]
-
-  it('has what was said and the cells that ran, of a conversation and of a chain of responses', async () => {
-    for (const history of ['conversation', 'chain']) {
-      const conversation = history === 'conversation' ? (await client.conversations.create()).id : null
-      inOrder(runPython('x = 1'), say('Set.'))
-      const first = await ask({ tools, conversation })
-      inOrder(runPython('print(x)'), say('It is 1.'))
-      const second = await ask({ tools, input: 'More', conversation, previous_response_id: conversation === null ? first.id : null })
-      const paths = [
-        `/responses/${second.id}/notebook.ipynb`,
-        ...(conversation === null ? [] : [`/conversations/${conversation}/notebook.ipynb`]),
-      ]
-      for (const path of paths) {
-        const notebook: Notebook = await client.get(path)
-        expect(notebook.nbformat).toBe(4)
-        expect(notebook.cells).toMatchObject(cells)
-        expect(new Set(notebook.cells.map((cell) => cell.id)).size).toBe(cells.length)
-      }
-    }
-  })
-
-  it('has the call that could not run, too, and is nobody else’s', async () => {
-    inOrder(call({ name: 'python', arguments: '{"code": 6' }), say('Sorry.'))
-    const { id } = await ask({ tools })
-    const notebook: Notebook = await client.get(`/responses/${id}/notebook.ipynb`)
-    expect(notebook.cells.map((cell) => cell.cell_type)).toEqual(['markdown', 'code', 'markdown'])
-    const stranger = worked.api.openai(worked.api.stranger)
-    await expect(stranger.get(`/responses/${id}/notebook.ipynb`)).rejects.toThrow(OpenAI.NotFoundError)
-    await expect(stranger.get('/conversations/conv_0/notebook.ipynb')).rejects.toThrow(OpenAI.NotFoundError)
   })
 })

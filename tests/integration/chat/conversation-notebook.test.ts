@@ -1,0 +1,77 @@
+import OpenAI from 'openai'
+import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { call, runPython, say, type ScriptedAnswer } from '../../support/scripted-upstream.ts'
+import { startWorkedApi, type WorkedApi } from '../../support/start-worked-api.ts'
+
+let worked: WorkedApi
+let client: OpenAI
+beforeAll(async () => {
+  worked = await startWorkedApi()
+  client = worked.api.openai()
+  worked.runs((code) => ({
+    result: {
+      stdout: `ran ${code}\n`,
+      cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [{ output_type: 'stream', name: 'stdout', text: `ran ${code}\n` }] }],
+    },
+  }))
+})
+afterAll(() => worked.stop())
+
+const tools: ResponseCreateParamsNonStreaming['tools'] = [{ type: 'code_interpreter', container: { type: 'auto' } }]
+/** The answers in order; the last one again and again. */
+const inOrder = (...answers: readonly ScriptedAnswer[]) =>
+  worked.upstream.play((_, turn) => answers[Math.min(turn, answers.length - 1)] ?? say(''))
+const ask = (change: Partial<ResponseCreateParamsNonStreaming> = {}) =>
+  client.responses.create({ model: 'scripted', input: 'Go', ...change })
+
+interface Notebook {
+  readonly nbformat: number
+  readonly cells: readonly {
+    readonly id: string
+    readonly cell_type: string
+    readonly source: string
+    readonly outputs?: readonly unknown[]
+  }[]
+}
+
+describe('the notebook of a conversation', () => {
+  const cells = [
+    { cell_type: 'markdown', source: '**User:** Go' },
+    { cell_type: 'code', source: 'x = 1', outputs: [{ output_type: 'stream', text: 'ran x = 1\n' }] },
+    { cell_type: 'markdown', source: 'Set.' },
+    { cell_type: 'markdown', source: '**User:** More' },
+    { cell_type: 'code', source: 'print(x)', execution_count: 1 },
+    { cell_type: 'markdown', source: 'It is 1.' },
+  ]
+
+  it('has what was said and the cells that ran, of a conversation and of a chain of responses', async () => {
+    for (const history of ['conversation', 'chain']) {
+      const conversation = history === 'conversation' ? (await client.conversations.create()).id : null
+      inOrder(runPython('x = 1'), say('Set.'))
+      const first = await ask({ tools, conversation })
+      inOrder(runPython('print(x)'), say('It is 1.'))
+      const second = await ask({ tools, input: 'More', conversation, previous_response_id: conversation === null ? first.id : null })
+      const paths = [
+        `/responses/${second.id}/notebook.ipynb`,
+        ...(conversation === null ? [] : [`/conversations/${conversation}/notebook.ipynb`]),
+      ]
+      for (const path of paths) {
+        const notebook: Notebook = await client.get(path)
+        expect(notebook.nbformat).toBe(4)
+        expect(notebook.cells).toMatchObject(cells)
+        expect(new Set(notebook.cells.map((cell) => cell.id)).size).toBe(cells.length)
+      }
+    }
+  })
+
+  it('has the call that could not run, too, and is nobody else’s', async () => {
+    inOrder(call({ name: 'python', arguments: '{"code": 6' }), say('Sorry.'))
+    const { id } = await ask({ tools })
+    const notebook: Notebook = await client.get(`/responses/${id}/notebook.ipynb`)
+    expect(notebook.cells.map((cell) => cell.cell_type)).toEqual(['markdown', 'code', 'markdown'])
+    const stranger = worked.api.openai(worked.api.stranger)
+    await expect(stranger.get(`/responses/${id}/notebook.ipynb`)).rejects.toThrow(OpenAI.NotFoundError)
+    await expect(stranger.get('/conversations/conv_0/notebook.ipynb')).rejects.toThrow(OpenAI.NotFoundError)
+  })
+})

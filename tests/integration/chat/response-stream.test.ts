@@ -1,0 +1,84 @@
+import type OpenAI from 'openai'
+import type { ResponseCreateParamsNonStreaming, ResponseStreamEvent } from 'openai/resources/responses/responses'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runPython, say, type ScriptedAnswer } from '../../support/scripted-upstream.ts'
+import { startWorkedApi, type WorkedApi } from '../../support/start-worked-api.ts'
+
+let worked: WorkedApi
+let client: OpenAI
+beforeAll(async () => {
+  worked = await startWorkedApi()
+  client = worked.api.openai()
+  worked.runs((code) => ({
+    result: {
+      stdout: `ran ${code}\n`,
+      cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [{ output_type: 'stream', name: 'stdout', text: `ran ${code}\n` }] }],
+    },
+  }))
+})
+afterAll(() => worked.stop())
+
+const tools: ResponseCreateParamsNonStreaming['tools'] = [{ type: 'code_interpreter', container: { type: 'auto' } }]
+/** The answers in order; the last one again and again. */
+const inOrder = (...answers: readonly ScriptedAnswer[]) =>
+  worked.upstream.play((_, turn) => answers[Math.min(turn, answers.length - 1)] ?? say(''))
+
+describe('the stream of a turn with code', () => {
+  it('has the events of the wire in their order, numbered from 0', async () => {
+    inOrder(runPython('print(1)'), say('It says 1.', 100))
+    const events: ResponseStreamEvent[] = []
+    for await (const event of client.responses.stream({
+      model: 'scripted',
+      input: 'Go',
+      tools,
+      include: ['code_interpreter_call.outputs'],
+    }))
+      events.push(event)
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
+    const types = events.map((event) => event.type).filter((type, i, all) => type !== all[i - 1])
+    expect(types).toEqual(
+      [
+        'created',
+        'in_progress',
+        'output_item.added',
+        'code_interpreter_call.in_progress',
+        'code_interpreter_call_code.delta',
+        'code_interpreter_call_code.done',
+        'code_interpreter_call.interpreting',
+        'code_interpreter_call.completed',
+        'output_item.done',
+        'output_item.added',
+        'content_part.added',
+        'output_text.delta',
+        'output_text.done',
+        'content_part.done',
+        'output_item.done',
+        'completed',
+      ].map((name) => `response.${name}`),
+    )
+    expect(events.find((event) => event.type === 'response.output_item.done')).toMatchObject({
+      item: { type: 'code_interpreter_call', code: 'print(1)', outputs: [{ type: 'logs', logs: 'ran print(1)' }] },
+    })
+    expect(events.at(-1)).toMatchObject({ response: { status: 'completed', output: [{}, { content: [{ text: 'It says 1.' }] }] } })
+  })
+
+  it('goes on by starting_after when the connection broke', async () => {
+    const gate = Promise.withResolvers<void>()
+    inOrder({ ...say('First half, ', 4), gate: gate.promise })
+    const stream = await client.responses.create({ model: 'scripted', input: 'Go', stream: true })
+    const before: ResponseStreamEvent[] = []
+    for await (const event of stream) {
+      before.push(event)
+      if (event.type === 'response.output_text.delta') break
+    }
+    gate.resolve()
+    const [first] = before
+    const id = first?.type === 'response.created' ? first.response.id : ''
+    const after: ResponseStreamEvent[] = []
+    for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: before.length - 1 })) after.push(event)
+    const all = [...before, ...after]
+    expect(all.map((event) => event.sequence_number)).toEqual(all.map((_, i) => i))
+    expect(all.map((event) => (event.type === 'response.output_text.delta' ? event.delta : '')).join('')).toBe('First half, ')
+    expect(all.at(-1)?.type).toBe('response.completed')
+  })
+})
