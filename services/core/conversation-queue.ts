@@ -1,4 +1,5 @@
-import type { ConversationStore, ResponseStore } from './ports/table.ts'
+import type { ConversationStore } from './ports/conversation-store.ts'
+import type { ResponseStore } from './ports/table.ts'
 import { hasResponseEnded, type Response } from './response.ts'
 
 /** Heads that are found dead and taken off in one look. */

@@ -1,5 +1,5 @@
 import type { ConversationItem } from '../../core/conversation.ts'
-import type { ConversationStore } from '../../core/ports/table.ts'
+import type { ConversationStore } from '../../core/ports/conversation-store.ts'
 import type { PastTurn } from './past-turn.ts'
 import type { History } from './read-history.ts'
 

@@ -1,5 +1,4 @@
 import type { Container, Hibernation, Snapshot } from '../container.ts'
-import type { Conversation, ConversationItem } from '../conversation.ts'
 import type { AnyEvent, EventBatch, EventOwner } from '../events.ts'
 import type { Execution } from '../execution.ts'
 import type { ContainerFile } from '../file.ts'
@@ -12,6 +11,7 @@ import type { ApiKey, Tenant, TenantPolicy } from '../tenant.ts'
 import type { Upload, UploadPart } from '../upload.ts'
 import type { UsageRecord } from '../usage.ts'
 import type { UserFile } from '../user-file.ts'
+import type { ConversationStore } from './conversation-store.ts'
 
 /** A page of a list, ordered by time of creation. `after` is an id; an unknown one gives an empty page. */
 export interface PageRequest {
@@ -170,33 +170,6 @@ export interface UploadStore {
   end(tenant: string, id: string, status: 'completed' | 'cancelled'): Promise<Upload | null>
   /** Takes the rows of its parts away, then its own. */
   remove(tenant: string, id: string): Promise<void>
-}
-
-export interface ConversationStore {
-  create(conversation: Conversation): Promise<void>
-  /** Deleted ones are returned too, with `deletedAt`. */
-  get(tenant: string, id: string): Promise<Conversation | null>
-  /** Null when missing or deleted. */
-  setMetadata(tenant: string, id: string, metadata: Readonly<Record<string, string>>): Promise<Conversation | null>
-  /** Appends to the queue unless it is in it already. `missing` covers deleted ones; `full` at LIMITS.maxQueuedPerConversation. */
-  enqueue(tenant: string, id: string, responseId: string): Promise<Conversation | 'missing' | 'full'>
-  /** Removes the head if it is this response, and notes its container if it had one; null when another one is at the head. */
-  dequeue(tenant: string, id: string, responseId: string, containerId: string | null): Promise<Conversation | null>
-  /** From then on it answers as missing everywhere. Idempotent; null when missing. */
-  markDeleted(tenant: string, id: string, now: number, dueAt: number): Promise<Conversation | null>
-  /** Its own row; the items go with `removeItems`. */
-  remove(tenant: string, id: string): Promise<void>
-  /** An item at a position that is taken replaces what is there. */
-  putItems(items: readonly ConversationItem[]): Promise<void>
-  /** A page of items after this position, in this order. Consistent. */
-  items(
-    tenant: string,
-    conversationId: string,
-    page: { readonly after: string | null; readonly limit: number; readonly order: 'asc' | 'desc' },
-  ): Promise<{ readonly rows: readonly ConversationItem[]; readonly hasMore: boolean }>
-  findItem(tenant: string, conversationId: string, id: string): Promise<ConversationItem | null>
-  removeItem(item: ConversationItem): Promise<void>
-  removeItems(tenant: string, conversationId: string): Promise<void>
 }
 
 export interface SandboxStore {

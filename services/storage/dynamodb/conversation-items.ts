@@ -1,7 +1,7 @@
 import type { ConversationItem } from '../../core/conversation.ts'
 import { newObjectKey, objectPrefix } from '../../core/object-keys.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
-import type { ConversationStore } from '../../core/ports/table.ts'
+import type { ConversationStore } from '../../core/ports/conversation-store.ts'
 import { readJson } from '../../core/response-blobs.ts'
 import { all, between, equals, startsWith } from './expression.ts'
 import type { Items } from './items.ts'

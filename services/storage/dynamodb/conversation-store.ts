@@ -1,7 +1,7 @@
 import type { Conversation } from '../../core/conversation.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
-import type { ConversationStore } from '../../core/ports/table.ts'
+import type { ConversationStore } from '../../core/ports/conversation-store.ts'
 import { absent, all, append, equals, exists, lacks, remove, set, setOnce, shorterThan } from './expression.ts'
 import { createConversationItems } from './conversation-items.ts'
 import type { Items } from './items.ts'
