@@ -16,21 +16,26 @@ export interface DyingWorker {
 }
 
 /**
- * Real ports that stop working at the call with this number (from 0): `before` it reached the storage, or `after`, with the answer lost.
+ * Real ports that stop working at the call with this number (from 0), or at the first one of this name: `before` it reached the storage, or `after`, with the answer lost.
  * From then on every call fails, as of a process that is gone.
  */
-export function dyingWorker(ports: Pick<TurnDeps, 'table' | 'queue' | 'objects'>, diesAt: number, when: 'before' | 'after'): DyingWorker {
+export function dyingWorker(
+  ports: Pick<TurnDeps, 'table' | 'queue' | 'objects'>,
+  diesAt: number | string,
+  when: 'before' | 'after',
+): DyingWorker {
   const calls: string[] = []
   let isDead = false
   const guard = async (name: string, call: () => unknown): Promise<unknown> => {
     if (isDead) throw new Killed()
     const number = calls.push(name) - 1
-    if (number === diesAt && when === 'before') {
+    const isLast = number === diesAt || name === diesAt
+    if (isLast && when === 'before') {
       isDead = true
       throw new Killed()
     }
     const answer = await call()
-    if (number === diesAt) isDead = true
+    if (isLast) isDead = true
     if (isDead) throw new Killed()
     return answer
   }

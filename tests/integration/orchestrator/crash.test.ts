@@ -105,15 +105,18 @@ const usageOf = ({ result }: Execution): object => ({
   peakMemoryBytes: result?.usage.peakMemoryBytes,
 })
 
-/** Accepts an execution, lets a worker die at its nth call to storage, lets another one take over, and returns how many calls the first made. */
-async function dieAt(number: number, when: 'before' | 'after'): Promise<{ readonly isDead: boolean; readonly at: string | undefined }> {
-  const mark = `${when}${number}`
+/** Accepts an execution, lets a worker die at its nth call to storage or the first of this name, and lets another one take over. */
+async function dieAt(
+  call: number | string,
+  when: 'before' | 'after',
+): Promise<{ readonly isDead: boolean; readonly at: string | undefined }> {
+  const mark = `${when}${call}`
   const id = await accept(
     `runs = globals().get("runs", []) + ["${mark}"]\nfor i in range(3): print("line", i)\nopen("${mark}.txt", "w").write("${mark}")`,
   )
-  const worker = dyingWorker(storage, number, when)
+  const worker = dyingWorker(storage, call, when)
   await step(worker.deps, id).catch(() => undefined)
-  const at = worker.calls[number]
+  const at = typeof call === 'string' ? call : worker.calls[call]
   ahead += LEASE_MS + 1_000
   // At most two more nudges: one goes on, one finds it ended.
   await step(storage, id)
@@ -145,6 +148,12 @@ describe('a run worker that dies', () => {
       }
     }
     expect(deaths.length).toBeGreaterThan(16)
+    // The calls of a run are not always as many, so that a number may miss one: this one is the last, and the one that is about money.
+    for (const when of ['before', 'after'] as const) {
+      const { isDead, at } = await dieAt('usage.put', when)
+      expect(isDead).toBe(true)
+      deaths.push(`${when} ${at}`)
+    }
     const check = await accept('import collections, json; print(json.dumps(max(collections.Counter(runs).values())), len(runs))')
     await step(storage, check)
     // However often a step was repeated, each execution is counted once.
@@ -152,7 +161,6 @@ describe('a run worker that dies', () => {
     const used = (await Promise.all(days.map((day) => storage.table.usage.ofDay(TENANT, day)))).flat()
     expect(used.map((record) => record.executionId).toSorted()).toEqual(accepted.toSorted())
     for (const record of used) expect(record).toMatchObject(usageOf(await ended(record.executionId)))
-    expect(deaths).toEqual(expect.arrayContaining(['before usage.put', 'after usage.put']))
     // Every run left its mark in the kernel's memory: one each, also where the worker died in the middle.
     expect((await ended(check)).result?.stdout).toBe(`1 ${deaths.length + 2}\n`)
     const files = (await storage.table.files.all(TENANT, container.id)).filter((file) => file.isCurrent)
