@@ -41,7 +41,7 @@ describe('the local server', () => {
   })
 
   it('claims a warm sandbox for the first execution and starts another one in its place', async () => {
-    const server = await startServer({ env: { CELLBLOCK_POOL: '1' } })
+    const server = await startServer({ env: { CELLBLOCK_POOL: '1', CELLBLOCK_LOG: 'events' } })
     try {
       await expect.poll(() => server.said()).toMatch(/"event":"sandbox_start","outcome":"ready"/)
       const containers = await Promise.all(['a', 'b', 'c'].map((name) => server.native.createContainer(name)))
