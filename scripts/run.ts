@@ -8,6 +8,7 @@ import { readSetupConfig } from './setup/config.ts'
 import { ensureDependencies } from './setup/dependencies.ts'
 import { ensureEngine } from './setup/engine.ts'
 import { quiet, SetupError, step } from './setup/progress.ts'
+import { ensurePythonPackages } from './setup/python-packages.ts'
 import { withSetupLock } from './setup/setup-lock.ts'
 
 const root = dirname(import.meta.dirname)
@@ -32,10 +33,17 @@ async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.Pr
       value: undefined,
     }))
   if (command.needs.includes('referees'))
-    await step("Other people's clients", isVerbose, async (progress) => ({
-      found: await ensureDependencies(join(root, 'tests', 'referees'), config, progress),
-      value: undefined,
-    }))
+    await step("Other people's clients", isVerbose, async (progress) => {
+      const folder = join(root, 'tests', 'referees')
+      const found = await ensureDependencies(folder, config, progress)
+      await ensurePythonPackages(
+        join(root, '.cellblock', 'referees-python'),
+        join(folder, 'requirements.txt'),
+        { config, mayInstall },
+        progress,
+      )
+      return { found, value: undefined }
+    })
   if (command.needs.includes('image'))
     env['CELLBLOCK_SANDBOX_IMAGE'] = await step('Sandbox image', isVerbose, async (progress) => {
       const value = await ensureSandboxImage(progress, { mayInstall, config: { ...config, environment: env } })

@@ -1,0 +1,42 @@
+import { copyFile, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { aptInstall } from './apt.ts'
+import { explainFailure, runCommand } from './command.ts'
+import type { SetupConfig } from './config.ts'
+import { SetupError, type Progress } from './progress.ts'
+
+/**
+ * A virtual environment at `folder` with what `requirements` names, made anew when that file has changed. Where Python cannot make one, Debian's
+ * packages for it are installed when this runs as root. Throws a SetupError that says what to do.
+ */
+export async function ensurePythonPackages(
+  folder: string,
+  requirements: string,
+  options: { readonly config: SetupConfig; readonly mayInstall: boolean },
+  progress: Progress,
+): Promise<void> {
+  const env = options.config.environment
+  const mark = join(folder, 'installed.txt')
+  const [wanted, present] = await Promise.all([readFile(requirements, 'utf8'), readFile(mark, 'utf8').catch(() => undefined)])
+  if (wanted === present) return
+
+  await rm(folder, { recursive: true, force: true })
+  progress('python3 -m venv')
+  const make = () => runCommand('python3', ['-m', 'venv', folder], { env })
+  if ((await make()).code !== 0) {
+    const canInstall = options.mayInstall && process.getuid?.() === 0 && (await runCommand('apt-get', ['--version'], { env })).code === 0
+    if (!canInstall)
+      throw new SetupError(
+        'python3 cannot make a virtual environment. On Debian or Ubuntu run `sudo apt-get install -y python3-venv`, then the command again.',
+      )
+    await aptInstall(['python3', 'python3-venv'], env, progress)
+    const made = await make()
+    if (made.code !== 0) throw explainFailure('python3 cannot make a virtual environment.', made)
+  }
+  progress('pip install')
+  const args = ['install', '--quiet', '--disable-pip-version-check', '--requirement', requirements]
+  const installed = await runCommand(join(folder, 'bin', 'pip'), args, { env })
+  if (installed.code !== 0)
+    throw explainFailure('pip could not install the Python client. Check that PyPI can be reached and run the command again.', installed)
+  await copyFile(requirements, mark)
+}
