@@ -70,4 +70,16 @@ describe('the way to the emulators inside one process', () => {
     await expect(waiting).rejects.toMatchObject({ name: 'AbortError' })
     await expect(receive(AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
   })
+
+  it('is closed without a fault under those who still read', async () => {
+    const short = await startStorage()
+    const TableName = short.resources.tableName
+    const reads = Array.from({ length: 50 }, () => short.clients.dynamodb.send(new GetItemCommand({ TableName, Key })))
+    const ended = Promise.allSettled(reads)
+    await short.emulators.stop()
+    const late = short.clients.dynamodb.send(new GetItemCommand({ TableName, Key }))
+    await expect(late).rejects.toMatchObject({ name: 'ResourceNotFoundException' })
+    for (const read of await ended) if (read.status === 'rejected') expect(read.reason).toMatchObject({ name: 'ResourceNotFoundException' })
+    short.clients.close()
+  })
 })

@@ -7,9 +7,32 @@ import { listenOnLoopback, type Emulator } from './listen.ts'
  */
 const SLAB_BYTES = 1024
 
-/** DynamoDB in this process. With a folder every acknowledged write outlives the process, a kill included; without one it is in memory. */
+/** What whoever asks after the end is told; the SDK does not ask again after this one. */
+const CLOSED = JSON.stringify({ __type: 'com.amazonaws.dynamodb.v20120810#ResourceNotFoundException', message: 'The table is closed.' })
+
+/**
+ * DynamoDB in this process. With a folder every acknowledged write outlives the process, a kill included; without one it is in memory. A stop
+ * waits for what this process has asked: the database under it throws at readers that it is closed beneath.
+ */
 export async function startDynamoDb(folder: string | null): Promise<Emulator> {
   if (folder === null) Buffer.poolSize = Math.min(Buffer.poolSize, SLAB_BYTES)
   const server = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...(folder === null ? {} : { path: folder }) })
-  return { ...(await listenOnLoopback(server)), serve: (request, response) => void server.emit('request', request, response) }
+  const listening = await listenOnLoopback(server)
+  let asked = 0
+  let isClosed = false
+  let whenIdle = (): void => undefined
+  return {
+    ...listening,
+    serve: (request, response) => {
+      if (isClosed) return void response.writeHead(400).end(CLOSED)
+      asked += 1
+      response.once('finish', () => (asked -= 1) === 0 && whenIdle())
+      server.emit('request', request, response)
+    },
+    async stop() {
+      isClosed = true
+      if (asked > 0) await new Promise<void>((resolve) => (whenIdle = resolve))
+      await listening.stop()
+    },
+  }
 }
