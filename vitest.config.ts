@@ -17,7 +17,7 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 3,
+    maxWorkers: 4,
     // A third of the time went into loading the same modules for each file. No module of ours keeps what a test could find.
     isolate: false,
     // What is waited for comes when the machine has time for it.

@@ -1,4 +1,11 @@
-import { CreateTableCommand, ResourceInUseException, type CreateTableCommandInput, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  ResourceInUseException,
+  type CreateTableCommandInput,
+  type DynamoDBClient,
+} from '@aws-sdk/client-dynamodb'
 import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3'
 import { CreateQueueCommand, GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import { QUEUES, type QueueName } from '../../core/messages.ts'
@@ -22,12 +29,21 @@ export async function createLocalResources(clients: {
   const bucket = 'cellblock'
   const [queues] = await Promise.all([
     Promise.all(QUEUES.map((queue) => createQueue(clients.sqs, queue))),
-    clients.dynamodb.send(new CreateTableCommand(tableInput(tableName))).catch(ignoreExistingTable),
+    createTable(clients.dynamodb, tableName),
     clients.s3.send(new CreateBucketCommand({ Bucket: bucket })),
   ])
   const byName = (urlOf: (queue: CreatedQueue) => string) =>
     Object.fromEntries(queues.map((queue) => [queue.queue, urlOf(queue)])) as Record<QueueName, string>
   return { tableName, bucket, queueUrls: byName((queue) => queue.url), deadLetterUrls: byName((queue) => queue.deadLetterUrl) }
+}
+
+const TABLE_PAUSE_MS = 2
+
+/** A table that was made a moment ago takes no rows yet. */
+async function createTable(dynamodb: DynamoDBClient, tableName: string): Promise<void> {
+  await dynamodb.send(new CreateTableCommand(tableInput(tableName))).catch(ignoreExistingTable)
+  while ((await dynamodb.send(new DescribeTableCommand({ TableName: tableName }))).Table?.TableStatus !== 'ACTIVE')
+    await delay(TABLE_PAUSE_MS)
 }
 
 function tableInput(tableName: string): CreateTableCommandInput {
