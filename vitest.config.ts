@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import LongestFirst from './tests/setup/longest-first.ts'
 
 /** Suites that start sandboxes: few at a time, because each costs a core while it starts. */
 const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos', 'aws'] as const
@@ -16,6 +17,7 @@ const suite = (name: string, order: number) => ({
 export default defineConfig({
   test: {
     testTimeout: 60_000,
+    sequence: { sequencer: LongestFirst },
     hookTimeout: 120_000,
     maxWorkers: 4,
     // A third of the time went into loading the same modules for each file. No module of ours keeps what a test could find.

@@ -1,0 +1,22 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files that take longest, most of it waiting: begun last, each would keep the whole run waiting alone. */
+const LONGEST = [
+  'security/programs.test.ts',
+  'security/limits/limits.test.ts',
+  'e2e/hibernate.test.ts',
+  'integration/orchestrator/hibernate.test.ts',
+  'chaos/chaos.test.ts',
+  'e2e/executions.test.ts',
+]
+const rank = ({ moduleId }: TestSpecification): number => {
+  const index = LONGEST.findIndex((path) => moduleId.endsWith(`/tests/${path}`))
+  return index === -1 ? LONGEST.length : index
+}
+
+/** Vitest's own order, with the longest files before all others. */
+export default class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
