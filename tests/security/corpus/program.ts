@@ -63,7 +63,7 @@ export function family(name: string, entries: readonly Entry[]): Family {
         : expects instanceof RegExp
           ? { status: 'succeeded', stdout: expects }
           : expects
-    const isQuick = index % 4 === 0 && more.timeoutSeconds === undefined
+    const isQuick = index % 6 === 0 && more.timeoutSeconds === undefined
     return { id: `${name}/${what.replaceAll(/[^\w.]+/g, '-')}`, mechanism, code, expects: expected, isQuick, ...more }
   })
   return { name, programs }
