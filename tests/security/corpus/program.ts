@@ -54,7 +54,7 @@ interface More {
 }
 type Entry = readonly [name: string, mechanism: string, code: string, expects: string | RegExp | Expected, more?: More]
 
-/** A text or pattern as `expects` is the stdout of a program that ends well. Every fourth program is part of the subset. */
+/** A text or pattern as `expects` is the stdout of a program that ends well. Every sixth program is part of the subset. */
 export function family(name: string, entries: readonly Entry[]): Family {
   const programs = entries.map(([what, mechanism, code, expects, more = {}], index): Program => {
     const expected: Expected =
