@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createContainer } from '../../../services/core/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { call, runPython, say, type ScriptedAnswer } from '../../support/scripted-upstream.ts'
+import { codeTools, playInOrder, ranCode } from '../../support/scripted-turns.ts'
 import { startWorkedApi, type WorkedApi } from '../../support/start-worked-api.ts'
 
 let worked: WorkedApi
@@ -11,16 +12,11 @@ let client: OpenAI
 beforeAll(async () => {
   worked = await startWorkedApi()
   client = worked.api.openai()
-  worked.runs((code) => ({
-    result: {
-      stdout: `ran ${code}\n`,
-      cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [{ output_type: 'stream', name: 'stdout', text: `ran ${code}\n` }] }],
-    },
-  }))
+  worked.runs(ranCode)
 })
 afterAll(() => worked.stop())
 
-const tools: ResponseCreateParamsNonStreaming['tools'] = [{ type: 'code_interpreter', container: { type: 'auto' } }]
+const tools = codeTools
 const weather = {
   type: 'function' as const,
   name: 'get_weather',
@@ -28,9 +24,7 @@ const weather = {
   strict: false,
   parameters: { type: 'object', properties: { city: { type: 'string' } } },
 }
-/** The answers in order; the last one again and again. */
-const inOrder = (...answers: readonly ScriptedAnswer[]) =>
-  worked.upstream.play((_, turn) => answers[Math.min(turn, answers.length - 1)] ?? say(''))
+const inOrder = (...answers: readonly ScriptedAnswer[]) => playInOrder(worked.upstream, answers)
 const ask = (change: Partial<ResponseCreateParamsNonStreaming> = {}) =>
   client.responses.create({ model: 'scripted', input: 'Go', ...change })
 const sent = (at = -1) => worked.upstream.requests.at(at)?.body
@@ -38,7 +32,7 @@ const sent = (at = -1) => worked.upstream.requests.at(at)?.body
 describe('functions of the caller', () => {
   it('end the response, and its answer goes on with their output: by the id of the response or in the whole input', async () => {
     inOrder(call({ name: 'get_weather', arguments: '{"city":"Rome"}' }), say('Sunny.'))
-    const first = await ask({ tools: [weather, ...(tools ?? [])] })
+    const first = await ask({ tools: [weather, ...tools] })
     expect(first).toMatchObject({ status: 'completed', output_text: '' })
     const [wanted] = first.output
     if (wanted?.type !== 'function_call') throw new Error('no call')
@@ -77,7 +71,7 @@ describe('functions of the caller', () => {
   it('may be mixed with code: the code runs first', async () => {
     const both = call({ name: 'python', arguments: '{"code":"1"}' }, { name: 'get_weather', arguments: '{}' })
     inOrder(both)
-    const response = await ask({ tools: [weather, ...(tools ?? [])] })
+    const response = await ask({ tools: [weather, ...tools] })
     expect(response.output).toMatchObject([
       { type: 'code_interpreter_call', status: 'completed' },
       { type: 'function_call', status: 'completed' },
@@ -141,7 +135,7 @@ describe('what a request may say', () => {
     ],
   ])('tool_choice %j holds for the first call', async (choice, upstream) => {
     inOrder(choice === 'none' ? say('No.') : runPython('1'), say('Yes.'))
-    const response = await ask({ tools: [...(tools ?? []), weather], tool_choice: choice })
+    const response = await ask({ tools: [...tools, weather], tool_choice: choice })
     expect(worked.upstream.requests[0]?.body.tool_choice).toEqual(upstream)
     if (choice !== 'none') expect(worked.upstream.requests[1]?.body.tool_choice).toBe('auto')
     expect(response.tool_choice).toEqual(choice)

@@ -1,7 +1,8 @@
 import type OpenAI from 'openai'
-import type { ResponseCreateParamsNonStreaming, ResponseStreamEvent } from 'openai/resources/responses/responses'
+import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runPython, say, type ScriptedAnswer } from '../../support/scripted-upstream.ts'
+import { codeTools, playInOrder, ranCode } from '../../support/scripted-turns.ts'
 import { startWorkedApi, type WorkedApi } from '../../support/start-worked-api.ts'
 
 let worked: WorkedApi
@@ -9,19 +10,12 @@ let client: OpenAI
 beforeAll(async () => {
   worked = await startWorkedApi()
   client = worked.api.openai()
-  worked.runs((code) => ({
-    result: {
-      stdout: `ran ${code}\n`,
-      cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [{ output_type: 'stream', name: 'stdout', text: `ran ${code}\n` }] }],
-    },
-  }))
+  worked.runs(ranCode)
 })
 afterAll(() => worked.stop())
 
-const tools: ResponseCreateParamsNonStreaming['tools'] = [{ type: 'code_interpreter', container: { type: 'auto' } }]
-/** The answers in order; the last one again and again. */
-const inOrder = (...answers: readonly ScriptedAnswer[]) =>
-  worked.upstream.play((_, turn) => answers[Math.min(turn, answers.length - 1)] ?? say(''))
+const tools = codeTools
+const inOrder = (...answers: readonly ScriptedAnswer[]) => playInOrder(worked.upstream, answers)
 
 describe('the stream of a turn with code', () => {
   it('has the events of the wire in their order, numbered from 0', async () => {
