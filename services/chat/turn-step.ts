@@ -5,8 +5,9 @@ import { mustWait } from '../core/conversation-queue.ts'
 import { newId } from '../core/ids.ts'
 import { LEASE_MS } from '../core/lease.ts'
 import type { TurnMessage } from '../core/messages.ts'
+import type { Patch, Taken } from '../core/ports/table.ts'
 import { loadResponse } from '../core/response-blobs.ts'
-import { hasResponseEnded, type Response } from '../core/response.ts'
+import { hasResponseEnded, isAccounted, type Response } from '../core/response.ts'
 import { joinTrace } from '../core/trace.ts'
 import type { TurnDeps } from './deps.ts'
 import { LogTaken } from './events/event-writer.ts'
@@ -47,7 +48,7 @@ export function createTurnStep(deps: TurnDeps): (message: TurnMessage) => Promis
   }
 }
 
-type Done = Advanced | { readonly kind: 'again' | 'busy' | 'ended' | 'missing' | 'lost' | 'early' }
+type Done = Advanced | { readonly kind: Exclude<Taken<Response>['kind'], 'taken'> | 'again' | 'lost' | 'early' }
 
 async function step(
   deps: TurnDeps,
@@ -69,11 +70,11 @@ async function step(
   const held = holdRow(deps, row, async () =>
     turn !== null && progress !== null && turn.writer.writtenSeq >= progress.nextSeq ? progress.patch() : {},
   )
-  const release = (after: number): Promise<Response | null> =>
-    responses.commit(tenant, responseId, row.fence, {}, { release: true, dueAt: deps.clock.now() + after })
+  const release = (after: number, patch: Patch<Response> = {}): Promise<Response | null> =>
+    responses.commit(tenant, responseId, row.fence, patch, { release: true, dueAt: deps.clock.now() + after })
   try {
     if (await isEarly(deps, row)) {
-      await release(NUDGE_AFTER_MS)
+      await release(NUDGE_AFTER_MS, isAccounted(row) ? { accountedFence: row.fence } : {})
       await deps.queue
         .send('turns', { v: 1, type: 'response.step', tenant, responseId, againAt: row.fence }, { group: tenant, delaySeconds: 1 })
         .catch(() => undefined)
@@ -118,9 +119,9 @@ async function isEarly(deps: TurnDeps, row: Response): Promise<boolean> {
   return before !== null && !hasResponseEnded(before.status)
 }
 
-/** Events that a step wrote which did not get to its commit. The first step of all has no predecessor. */
+/** Events that a step wrote which did not get to its commit. */
 async function unaccounted(deps: TurnDeps, row: Response): Promise<readonly ResponseEvent[]> {
-  if (row.fence === 1 || row.accountedFence === row.fence - 1) return []
+  if (isAccounted(row)) return []
   const events: ResponseEvent[] = []
   for (;;) {
     const after = events.at(-1)?.seq ?? row.nextSeq - 1

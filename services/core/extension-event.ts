@@ -6,6 +6,6 @@ export const EXTENSION_EVENT = 'keepalive'
 
 /** `type` tells what it is about, for readers that look. */
 export const extensionData = (
-  type: 'context_cut' | 'code_interpreter_call_output',
+  type: 'context_cut' | 'code_interpreter_call_output' | 'taken_over',
   fields: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> => ({ x_cellblock: { type, ...fields } })

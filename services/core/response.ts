@@ -216,9 +216,15 @@ export interface Response {
   readonly fence: number
   /** Events below this number are told by `items`; a later one in the log was written by a step that did not get to its commit. */
   readonly nextSeq: number
-  /** The holder with this fence gave the row back with every event that it wrote below `nextSeq`: its successor need not read the log. */
+  /**
+   * The holder with this fence gave the row back with every event that was written below `nextSeq`, and nobody before it can write to the log any
+   * more: its successor need not read the log.
+   */
   readonly accountedFence?: number
   /** The last events, kept in the row to spare a write; they follow the event log. */
   readonly tailEvents: readonly ResponseEvent[]
   readonly dueAt: number | null
 }
+
+/** Whether the holder of this row may go on at `nextSeq` without a look at the log. The first one of all has no predecessor. */
+export const isAccounted = ({ fence, accountedFence }: Response): boolean => fence === 1 || accountedFence === fence - 1

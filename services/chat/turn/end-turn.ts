@@ -9,7 +9,7 @@ import type { Turn } from './turn.ts'
 /** Events up to this many bytes of JSON ride in the row. */
 const MAX_TAIL_BYTES = 32 * 1024
 
-/** Commits the one terminal state. The last events ride in the row; a terminal event too big for that is made from the row by its readers. */
+/** Commits the one terminal state, once the log is this step's alone. The last events ride in the row; a terminal event too big for that is made from the row by its readers. */
 export async function endTurn(
   deps: TurnDeps,
   turn: Turn,
@@ -19,6 +19,7 @@ export async function endTurn(
   await abandonPending(deps, turn)
   closeOpenItems(turn)
   if (writer.waitingBytes > MAX_TAIL_BYTES) await writer.drain()
+  await turn.seal()
   // A turn that never said anything leaves no question behind: its caller asks again.
   if (turn.items.length > 0 || status === 'completed') await addToConversation(deps, turn)
   const completedAt = deps.clock.now()

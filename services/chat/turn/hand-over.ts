@@ -51,7 +51,7 @@ export async function handOver(deps: TurnDeps, turn: Turn): Promise<HandedOver> 
   const { row, pending } = turn
   if (pending === null) throw new Error('Nothing is pending')
   await turn.writer.drain()
-  const patch = { ...(await turn.snapshot().patch()), accountedFence: row.fence }
+  const patch = { ...(await turn.snapshot().patch()), ...(turn.isSealed ? { accountedFence: row.fence } : {}) }
   const released = await deps.table.responses.commit(row.tenant, row.id, row.fence, patch, {
     release: true,
     dueAt: deps.clock.now() + NUDGE_AFTER_MS,

@@ -5,7 +5,15 @@ import type { Execution } from '../../core/execution.ts'
 import type { Patch } from '../../core/ports/table.ts'
 import { renderContextCut, renderResponse } from '../../core/render-response.ts'
 import { storeItems } from '../../core/response-blobs.ts'
-import { isOpenCall, type ContextCut, type PendingCall, type Response, type ResponseItem, type ResponseUsage } from '../../core/response.ts'
+import {
+  isAccounted,
+  isOpenCall,
+  type ContextCut,
+  type PendingCall,
+  type Response,
+  type ResponseItem,
+  type ResponseUsage,
+} from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import { EventWriter, type Fact, type Urgency } from '../events/event-writer.ts'
 import { itemDone, itemWritten } from '../events/item-events.ts'
@@ -32,6 +40,7 @@ export class Turn {
   #contextCut: ContextCut | null
   readonly #deps: TurnDeps
   readonly #told: ReadonlySet<string>
+  readonly #firstSeq: number
   /** What a step that died before its commit has told. */
   readonly unaccounted: readonly ResponseEvent[]
 
@@ -56,6 +65,7 @@ export class Turn {
     this.incompleteReason = row.incompleteReason
     this.#contextCut = row.contextCut
     const owner = { kind: 'response', tenant: row.tenant, id: row.id } as const
+    this.#firstSeq = (unaccounted.at(-1)?.seq ?? row.nextSeq - 1) + 1
     this.writer = new EventWriter({
       log: {
         append: (batch) => deps.table.events.append(owner, batch),
@@ -63,7 +73,7 @@ export class Turn {
         broken,
       },
       fence: row.fence,
-      nextSeq: (unaccounted.at(-1)?.seq ?? row.nextSeq - 1) + 1,
+      nextSeq: this.#firstSeq,
       now: () => deps.clock.now(),
     })
     this.unaccounted = unaccounted
@@ -92,6 +102,21 @@ export class Turn {
     this.#contextCut = cut
     if (cut !== null && JSON.stringify(cut) !== before)
       this.emit({ type: EXTENSION_EVENT, data: extensionData('context_cut', { context: renderContextCut(cut) }) }, 'soon')
+  }
+
+  /** Whether nobody before this step can write to the log any more: they wrote all they had, or this step has taken their next place. */
+  get isSealed(): boolean {
+    return isAccounted(this.row) || this.writer.writtenSeq > this.#firstSeq
+  }
+
+  /**
+   * Takes the next place of the log. A predecessor that only stood still writes its batches one after the other, so nothing of its can follow. Throws
+   * LogTaken when it was faster.
+   */
+  async seal(): Promise<void> {
+    if (this.isSealed) return
+    if (this.writer.nextSeq === this.#firstSeq) this.emit({ type: EXTENSION_EVENT, data: extensionData('taken_over', {}) }, 'soon')
+    await this.writer.drain()
   }
 
   /** The response as readers see it now, or with these changes. */

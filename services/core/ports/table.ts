@@ -29,6 +29,8 @@ export type Taken<Row> =
   | { readonly kind: 'taken'; readonly row: Row }
   /** Somebody else holds an unexpired lease. */
   | { readonly kind: 'busy'; readonly row: Row }
+  /** It is free, but somebody has held it since it was read: whoever wants it reads it again. */
+  | { readonly kind: 'moved'; readonly row: Row }
   /** The status is terminal. */
   | { readonly kind: 'ended'; readonly row: Row }
   | { readonly kind: 'missing' }
@@ -44,9 +46,15 @@ export interface LeasedStore<Row extends LeasedRow> {
   /**
    * Takes the lease if the row has not ended and its lease is free or expired at `now`, adds one to the fence, applies `patch`, sets `dueAt`
    * to the lease's end, and returns the new row. `owner` names one step and no other (one process may get a message twice): the same owner
-   * with the same end is the same call, sent again because its answer got lost.
+   * with the same end is the same call, sent again because its answer got lost. With `fence` only the row as it was read: `moved` when somebody has held
+   * it since.
    */
-  take(tenant: string, id: string, lease: { owner: string; now: number; expiresAt: number }, patch?: Patch<Row>): Promise<Taken<Row>>
+  take(
+    tenant: string,
+    id: string,
+    lease: { owner: string; now: number; expiresAt: number; fence?: number },
+    patch?: Patch<Row>,
+  ): Promise<Taken<Row>>
   /**
    * Writes under the fencing number; null when it is not the row's any more or the row has ended. `release` gives the lease back.
    * `extendTo` moves the lease's end and `dueAt` there. A patch to a terminal status gives the lease back and clears `dueAt` by itself,

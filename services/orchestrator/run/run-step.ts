@@ -20,6 +20,8 @@ import { SandboxBusy } from './restore-variables.ts'
 import { needsSync } from './sync-files.ts'
 
 const MAX_SANDBOXES_PER_STEP = 3
+/** A row that others hold again and again is left to them. */
+const MAX_LOOKS = 3
 
 /**
  * One step of an execution: whatever the rows say is to be done next. It may be called twice, late or in parallel for the same execution;
@@ -28,23 +30,30 @@ const MAX_SANDBOXES_PER_STEP = 3
 export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Promise<void> {
   const deps: StepDeps = { ...ports, limits: createLimitReader(ports.table.tenants, ports.clock) }
   const finder = createSandboxFinder(deps, deps.limits)
-  return async (message) => {
-    if (message.type === 'container.hibernate') return hibernate(deps, finder, message)
-    const { tenant, executionId: id, containerId } = message
+  /** True when the row moved between the look at it and the lease: then what was decided may be wrong, and is decided anew. */
+  async function step({ tenant, executionId: id, containerId }: Extract<ExecutionMessage, { type: 'execution.step' }>): Promise<boolean> {
     const [row, container] = await Promise.all([deps.table.executions.get(tenant, id), deps.table.containers.get(tenant, containerId)])
-    if (row === null) return
+    if (row === null) return false
     joinTrace(row.traceparent)
-    if (hasEnded(row.status)) return tellEnd(deps, row)
-    const step = new RunStep(deps, finder, row)
+    if (hasEnded(row.status)) {
+      await tellEnd(deps, row)
+      return false
+    }
+    const run = new RunStep(deps, finder, row)
     try {
-      await step.advance(container)
+      await run.advance(container)
     } catch (cause) {
       if (!(cause instanceof LeaseLost)) throw cause
       // Somebody else holds the row now and goes on, or the answer to the commit of the end got lost.
       const present = await deps.table.executions.get(tenant, id)
       if (present !== null && hasEnded(present.status)) await tellEnd(deps, present)
-      else await step.letGo()
+      else await run.letGo()
     }
+    return run.hasMoved
+  }
+  return async (message) => {
+    if (message.type === 'container.hibernate') return hibernate(deps, finder, message)
+    for (let look = 0; look < MAX_LOOKS && (await step(message)); look++);
   }
 }
 
@@ -53,6 +62,8 @@ class RunStep {
   readonly #finder: SandboxFinder
   readonly #row: Execution
   #taken: Execution | null = null
+  /** Somebody else had the row since this step read it. */
+  hasMoved = false
 
   constructor(deps: StepDeps, finder: SandboxFinder, row: Execution) {
     this.#deps = deps
@@ -184,9 +195,11 @@ class RunStep {
 
   async #take(patch: Patch<Execution>): Promise<Execution | null> {
     const now = this.#deps.clock.now()
-    const lease = { owner: `${this.#deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS }
+    const { fence } = this.#row
+    const lease = { owner: `${this.#deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS, fence }
     const taken = await this.#deps.table.executions.take(this.#row.tenant, this.#row.id, lease, patch)
     if (taken.kind === 'taken') this.#taken = taken.row
+    this.hasMoved = taken.kind === 'moved'
     return this.#taken
   }
 

@@ -33,7 +33,7 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
 
     get,
 
-    async take(tenant, id, { owner, now, expiresAt }, patch = {}): Promise<Taken<Row>> {
+    async take(tenant, id, { owner, now, expiresAt, fence }, patch = {}): Promise<Taken<Row>> {
       const actions = [
         ...patchActions(kind.codec, patch, ['dueAt']),
         set('lease', { owner, expiresAt }),
@@ -41,8 +41,9 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
         increment('fence'),
       ]
       const isFree = any(absent('lease'), atMost('lease.expiresAt', now))
+      const isAsRead = fence === undefined ? [] : [equals('fence', fence)]
       for (let tries = 1; ; tries++) {
-        const taken = decode(await items.update(keyOf(tenant, id), actions, all(isLive, isFree)))
+        const taken = decode(await items.update(keyOf(tenant, id), actions, all(isLive, isFree, ...isAsRead)))
         if (taken !== null) return { kind: 'taken', row: taken }
         const row = await get(tenant, id)
         if (row === null) return { kind: 'missing' }
@@ -50,6 +51,7 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
         // The client sends a write again when its answer got lost: what is refused then may have been done by this very call.
         if (row.lease?.owner === owner && row.lease.expiresAt === expiresAt) return { kind: 'taken', row }
         const isHeld = row.lease !== null && row.lease.expiresAt > now
+        if (!isHeld && fence !== undefined && row.fence !== fence) return { kind: 'moved', row }
         if (isHeld || tries === MAX_TRIES) return { kind: 'busy', row }
       }
     },

@@ -51,6 +51,11 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     scenario: 'races',
   },
   {
+    what: "a successor takes the next place of a response's event log before it ends it",
+    edit: { file: 'services/chat/turn/end-turn.ts', find: '  await turn.seal()\n', replace: '' },
+    scenario: 'turns',
+  },
+  {
     what: 'only the head leaves a queue',
     edit: {
       file: 'services/storage/dynamodb/container-store.ts',

@@ -7,6 +7,7 @@ import { poison } from './poison.ts'
 import { races } from './races.ts'
 import { restarts } from './restarts.ts'
 import { server } from './server.ts'
+import { turns } from './turns.ts'
 import { sandboxDeaths } from './sandbox-deaths.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -14,6 +15,7 @@ import type { Scenario } from './scenario.ts'
 export const SCENARIOS: readonly Scenario[] = [
   deaths,
   races,
+  turns,
   duplicates,
   faults,
   poison,

@@ -1,0 +1,114 @@
+import { LEASE_MS } from '../../../services/core/lease.ts'
+import { hasResponseEnded, type Response } from '../../../services/core/response.ts'
+import { atCall } from '../../support/at-call.ts'
+import { runPython, say as answerWith, type Script } from '../../support/scripted-upstream.ts'
+import { streamFaults } from '../../support/stream-faults.ts'
+import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
+import type { Scenario } from './scenario.ts'
+
+const RUNS = 6
+/** The short form leaves places out: every nth call. */
+const SHORT_STEP = 6
+const MAX_STEPS = 20
+/** A step that stands at a place that it never comes to has ended. */
+const ENDED = Symbol('ended')
+
+/** Looks at the conversation alone, so that a repeated call gets the same answer. */
+const script: Script = ({ body }) =>
+  body.messages.some((message) => message.role === 'tool')
+    ? answerWith('It is a fine day for [a](sandbox:/mnt/data/a.txt).', 5)
+    : runPython('first()')
+
+interface Turned {
+  /** False when the step made fewer calls than that. */
+  readonly isHeld: boolean
+  readonly at: string
+  readonly faults: readonly string[]
+}
+
+/** Goes on with a response as its other workers do, to its end. */
+async function finish(bench: TurnBench, id: string, ran: Map<string, number>): Promise<Response> {
+  for (let steps = 0; steps < MAX_STEPS; steps++) {
+    await bench.step(id)
+    const row = await bench.row(id)
+    if (hasResponseEnded(row.status)) return row
+    await bench.runPending(row, (_code, { id: execution }) => {
+      ran.set(execution, (ran.get(execution) ?? 0) + 1)
+      return { files: { 'a.txt': 'a' }, result: { stdout: 'ran\n' } }
+    })
+  }
+  throw new Error(`${id} does not end`)
+}
+
+/**
+ * A worker stands still at one call of its step until its lease has run out and another one has taken the turn over; it goes on beside that one, or
+ * when the turn has ended. The step is the turn's first, or the one after its code.
+ */
+async function stand(bench: TurnBench, place: number, step: 'first' | 'second', goesOn: 'beside' | 'after'): Promise<Turned> {
+  const { id } = await bench.accept(INTERPRETER)
+  const ran = new Map<string, number>()
+  if (step === 'second') {
+    await bench.step(id)
+    await bench.runPending(await bench.row(id), (_code, { id: execution }) => {
+      ran.set(execution, 1)
+      return { files: { 'a.txt': 'a' }, result: { stdout: 'ran\n' } }
+    })
+  }
+  const held = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const { ports, calls } = atCall(bench.deps, place, async () => {
+    held.resolve()
+    await gate.promise
+  })
+  const slow = bench.step(id, ports).then(
+    () => ENDED,
+    () => ENDED,
+  )
+  const isHeld = (await Promise.race([held.promise, slow])) !== ENDED
+  bench.skew += LEASE_MS + 1
+  if (goesOn === 'beside') gate.resolve()
+  await finish(bench, id, ran)
+  gate.resolve()
+  await slow
+  const row = await bench.row(id)
+  const faults = [...streamFaults(await bench.events(id), row)]
+  if (row.status !== 'completed') faults.push(`it ended ${row.status}`)
+  const told = row.items.flatMap((item) =>
+    item.type === 'code_interpreter_call' && item.outcome !== null ? [item.outcome.executionId] : [],
+  )
+  if (told.toSorted().join() !== [...ran.keys()].toSorted().join())
+    faults.push(`it tells of ${told.join()}, and ${[...ran.keys()].join()} ran`)
+  if ([...ran.values()].some((times) => times !== 1)) faults.push('code ran twice')
+  return { isHeld, at: calls[place] ?? '', faults }
+}
+
+/** Chat workers that stand still at every call while another one goes on with the turn. */
+export const turns: Scenario = {
+  name: 'turns',
+  bars: ['D-31'],
+  async run({ scale, say }) {
+    const bench = await startTurnBench()
+    bench.upstream.play(script)
+    const complaints: string[] = []
+    const places = new Set<string>()
+    let races = 0
+    const every = scale < 0.05 ? SHORT_STEP : 1
+    try {
+      for (let round = 0; round < Math.max(1, Math.round(RUNS * scale)); round++)
+        for (const [index, step] of (['first', 'second'] as const).entries())
+          for (const goesOn of ['beside', 'after'] as const)
+            for (let place = every === 1 ? 0 : index + (goesOn === 'after' ? every >> 1 : 0), isHeld = true; isHeld; place += every) {
+              const turned = await stand(bench, place, step, goesOn)
+              isHeld = turned.isHeld
+              if (isHeld) races += 1
+              places.add(`${step}: ${turned.at}`)
+              complaints.push(...turned.faults.map((fault) => `${step} step, ${goesOn} ${turned.at} (${place}): ${fault}`))
+            }
+      if (races === 0) complaints.push('no step was held')
+      say(`turns: ${races} races`)
+      return { histories: [], faults: complaints, figures: { races, places: places.size } }
+    } finally {
+      await bench.stop()
+    }
+  },
+}

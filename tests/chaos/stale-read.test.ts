@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { LEASE_MS } from '../../services/core/lease.ts'
+import { checkHistory } from './check-history.ts'
+import { prepare, startStand, type Stand } from './scenarios/deaths.ts'
+import { settle } from './scenarios/settle.ts'
+import { watchPorts, type Ports } from './world/killable.ts'
+import { createWorker } from './world/worker.ts'
+
+let stand: Stand
+beforeAll(async () => {
+  stand = await startStand()
+})
+afterAll(() => stand.world.stop())
+
+/** Ports whose holder stands still at the first call of this name. */
+function holdAt(ports: Ports, verb: string): { readonly ports: Ports; readonly held: Promise<void>; release(): void } {
+  const held = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const before = async (_number: number, called: string): Promise<void> => {
+    if (called !== verb) return
+    held.resolve()
+    await gate.promise
+  }
+  return { ports: watchPorts(ports, { before }), held: held.promise, release: () => gate.resolve() }
+}
+
+it('decides anew when another worker had the row between the look at it and the lease', async () => {
+  const { world, healthy, ahead, clock } = stand
+  const { container } = await prepare(stand, 'live')
+  // Longer than events wait for company.
+  const job = await world.accept(container, { pauseMs: 50, now: clock.now() })
+  const letter = world.courier.take()
+  if (letter === undefined) throw new Error('Nothing was sent')
+  // It has read the execution's row by then, and goes on with what it read.
+  const early = holdAt(world.byHand, 'containers.get')
+  const late = holdAt(world.byHand, 'events.append')
+  const looked = createWorker({ name: 'looked', ports: early.ports, history: world.history, clock }).handle(letter)
+  await early.held
+  const stuck = createWorker({ name: 'stuck', ports: late.ports, history: world.history, clock }).handle(letter)
+  await late.held
+  ahead.ms += LEASE_MS + 1_000
+  early.release()
+  await looked
+  late.release()
+  await stuck
+  await settle(world, healthy, ahead, [job])
+  await world.see(job)
+  expect(checkHistory(world.history.entries).found).toEqual([])
+  // It found the code running and read on: its own first event alone closes the log to the other one.
+  const batches = world.history.entries.filter((entry) => entry.type === 'batch' && entry.execution === job.execution)
+  expect(batches[0]).toMatchObject({ firstSeq: 1, events: 1, fence: 2 })
+  expect(world.history.entries.filter((entry) => entry.type === 'ran' && entry.execution === job.execution)).toHaveLength(2)
+})
