@@ -18,7 +18,8 @@ const logFile = process.getuid?.() === 0 ? '/var/log/cellblock-dockerd.log' : jo
 async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.ProcessEnv> {
   const config = readSetupConfig()
   const isVerbose = command.isVerbose ?? false
-  const env: NodeJS.ProcessEnv = { ...config.environment }
+  // Node keeps what it compiled: a command, and every process that it starts, loads in half the time the next time.
+  const env: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: join(root, '.cellblock', 'compile-cache'), ...config.environment }
   // The engine first: where it is missing, nobody waits for downloads to learn it.
   if (command.needs.includes('engine')) {
     const engine = await step('Docker engine', isVerbose, async (progress) => {

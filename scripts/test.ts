@@ -35,10 +35,7 @@ async function runVitest(args: readonly string[]): Promise<TestCounts> {
 const args = process.argv.slice(2)
 const counts: TestCounts[] = []
 if (args.length === 0)
-  for (const name of CHECK_NAMES) {
-    const isGood = await runCheck(name)
-    counts.push({ passed: isGood ? 1 : 0, failed: isGood ? 0 : 1 })
-  }
+  for (const isGood of await Promise.all(CHECK_NAMES.map(runCheck))) counts.push({ passed: isGood ? 1 : 0, failed: isGood ? 0 : 1 })
 // The emulated account takes minutes and has a command of its own.
 counts.push(await runVitest(args.length === 0 ? ['--project', '!aws'] : args))
 console.log(`\n${summaryLine(counts)}`)
