@@ -44,7 +44,8 @@ export interface NativeClient {
   /** Any call; a string or bytes body goes as it is, anything else as JSON. */
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
   json<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>
-  createContainer(name?: string): Promise<string>
+  /** With `limits` its sandbox is started for it: the warm pool's have the usual size. */
+  createContainer(name?: string, limits?: Readonly<Record<string, number>>): Promise<string>
   /** Waits until it has ended, unless `wait` is 0. */
   run(containerId: string, body: string | Readonly<Record<string, unknown>>, wait?: number): Promise<WireExecution>
   /** Waits until it has ended. */
@@ -76,7 +77,7 @@ export function callNative(url: string, apiKey: string): NativeClient {
   return {
     call,
     json,
-    createContainer: async (name = 'test') => (await json<{ id: string }>('POST', '/v1/containers', { name })).id,
+    createContainer: async (name = 'test', limits) => (await json<{ id: string }>('POST', '/v1/containers', { name, limits })).id,
     run: async (containerId, body, wait = 60) => {
       const execution = await json<WireExecution>(
         'POST',

@@ -3,6 +3,8 @@ import type { EventBatch, ExecutionEvent, ExecutionFact } from '../../core/event
 /** The first output is written at once, later ones together: about four writes a second for each execution. */
 const FIRST_FLUSH_MS = 20
 const FLUSH_EVERY_MS = 250
+/** A status alone waits this long for company: with a short cell it rides in the row, and readers of a silent one hear of it all the same. */
+const STATUS_FLUSH_MS = 250
 /** A batch is written early when it holds this much, bytes of JSON. */
 const FLUSH_AT_BYTES = 192 * 1024
 /** What number and time add to each event. */
@@ -27,6 +29,7 @@ export class EventLogWriter {
   #pendingBytes = 0
   #sourceSeq: number | null
   #timer: NodeJS.Timeout | null = null
+  #flushAt = 0
   #lastFlushAt = 0
   #writing: Promise<void> = Promise.resolve()
   #isBroken = false
@@ -52,7 +55,7 @@ export class EventLogWriter {
     // Pictures and text that needs escapes count as what they will be in the row or the batch.
     this.#pendingBytes += Buffer.byteLength(JSON.stringify(fact)) + ENVELOPE_BYTES
     if (this.#pendingBytes >= FLUSH_AT_BYTES) this.#flush()
-    else if (fact.type !== 'status') this.#schedule()
+    else this.#schedule(fact.type === 'status' ? STATUS_FLUSH_MS : FIRST_FLUSH_MS)
   }
 
   /** Waits for what is being written and hands out the rest, unwritten, for the row itself. */
@@ -81,10 +84,13 @@ export class EventLogWriter {
     this.#isBroken = true
   }
 
-  #schedule(): void {
-    if (this.#timer !== null) return
-    const wait = Math.max(FIRST_FLUSH_MS, this.#lastFlushAt + FLUSH_EVERY_MS - this.#now())
-    this.#timer = setTimeout(() => this.#flush(), wait)
+  /** A flush that is due earlier stays. */
+  #schedule(withinMs: number): void {
+    const at = Math.max(this.#now() + withinMs, this.#lastFlushAt + FLUSH_EVERY_MS)
+    if (this.#timer !== null && this.#flushAt <= at) return
+    this.#cancelTimer()
+    this.#flushAt = at
+    this.#timer = setTimeout(() => this.#flush(), at - this.#now())
   }
 
   #cancelTimer(): void {

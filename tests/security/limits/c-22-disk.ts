@@ -4,7 +4,7 @@ import { nextCall, until, type Cell, type Ground } from './ground.ts'
 const py = String.raw
 const MiB = 1024 * 1024
 /** Bigger places are filled in the long form. */
-const SHORT_BYTES = 128 * MiB
+const SHORT_BYTES = 64 * MiB
 
 /** Every folder in which the worker can make a file, one a file system, with its size as the system tells it. */
 const PLACES = py`

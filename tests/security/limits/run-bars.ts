@@ -8,7 +8,7 @@ export interface Measured {
 
 /** Measures each bar in its turn on one server. A bar that throws has missed: the others are measured all the same. */
 export async function runBars(image: string, bars: readonly Bar[], form: Form, onMeasured: (measured: Measured) => void): Promise<void> {
-  const ground = await startGround(image)
+  const ground = await startGround(image, form)
   try {
     for (const bar of bars) {
       const findings = await bar

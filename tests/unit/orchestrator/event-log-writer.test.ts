@@ -37,6 +37,20 @@ describe('EventLogWriter', () => {
     expect(batches[0]?.events[0]?.at).toBe(1_000_000)
   })
 
+  it('tells that it runs within 250 ms when nothing is said, and with the first output when something is', async () => {
+    const silent = setUp()
+    silent.log.push({ type: 'status', status: 'running' })
+    await vi.advanceTimersByTimeAsync(200)
+    expect(silent.batches).toEqual([])
+    await vi.advanceTimersByTimeAsync(50)
+    expect(silent.batches.map(({ events }) => events.map(({ type }) => type))).toEqual([['status']])
+    const talking = setUp()
+    talking.log.push({ type: 'status', status: 'running' })
+    talking.log.push({ type: 'stdout', cell: 0, text: 'a' }, 1)
+    await vi.advanceTimersByTimeAsync(20)
+    expect(talking.batches.map(({ events }) => events.map(({ type }) => type))).toEqual([['status', 'stdout']])
+  })
+
   it('numbers events consecutively across batches and names the last source event', async () => {
     const { log, batches } = setUp()
     log.push({ type: 'status', status: 'running' })
