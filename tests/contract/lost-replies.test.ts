@@ -4,7 +4,7 @@ import { newId } from '../../services/core/ids.ts'
 import type { Table } from '../../services/core/ports/table.ts'
 import { createStorageClients, type StorageClients } from '../../services/storage/clients.ts'
 import { createDynamoTable } from '../../services/storage/dynamodb/dynamo-table.ts'
-import { executionRow, T0 } from '../support/rows.ts'
+import { containerRow, executionRow, T0 } from '../support/rows.ts'
 import { startStorage, type Storage } from '../support/start-storage.ts'
 
 let storage: Storage
@@ -60,5 +60,18 @@ describe('a lease whose answer got lost', () => {
     expect(toLose).toBe(0)
     expect(taken).toMatchObject({ kind: 'taken', row: { fence: 1, status: 'starting', lease: { owner: 'worker/step' } } })
     expect(await table.executions.take(row.tenant, row.id, { ...lease, owner: 'worker/other' })).toMatchObject({ kind: 'busy' })
+  })
+})
+
+describe('a sandbox that is given to a container, whose answer got lost', () => {
+  it('is the container’s when the client sends it again, and nobody else’s', async () => {
+    const row = containerRow()
+    await storage.table.containers.create(row)
+    const give = (sandboxId: string) =>
+      table.containers.setSandbox(row.tenant, row.id, row.generation, { sandboxId, stateLost: null, dueAt: T0 })
+    toLose = 1
+    expect(await give('sbx_mine')).toMatchObject({ sandboxId: 'sbx_mine', generation: row.generation + 1 })
+    expect(toLose).toBe(0)
+    expect(await give('sbx_other')).toBeNull()
   })
 })

@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ECSClient, type Task } from '@aws-sdk/client-ecs'
 
-type Action = 'RunTask' | 'StopTask' | 'DescribeTasks' | 'ListTasks' | 'DescribeTaskDefinition'
-type Json = Record<string, unknown>
+export type Action = 'RunTask' | 'StopTask' | 'DescribeTasks' | 'ListTasks' | 'DescribeTaskDefinition'
+export type Json = Record<string, unknown>
 
 export interface ScriptedEcs {
   readonly client: ECSClient
@@ -16,18 +16,24 @@ export interface ScriptedEcs {
   looksUntilRunning: number
   /** With which code a task ends that was started so; null: it runs on. */
   exits: (input: Json) => number | null
+  /** What any call is answered instead, and changes nothing; `reply_lost`: it is done, and the connection breaks. */
+  disturb: (action: Action, input: Json) => { readonly status: number; readonly body: Json } | 'reply_lost' | null
   /** The next call of this action is answered so, and changes nothing. */
   answer(action: Action, status: number, body: Json): void
   close(): Promise<void>
 }
 
-/** A small ECS behind a real HTTP port, spoken to by the real SDK. */
-export async function startScriptedEcs(): Promise<ScriptedEcs> {
+/** A small ECS behind a real HTTP port, spoken to by the real SDK, which tries a call so often. */
+export async function startScriptedEcs({ maxAttempts = 1 } = {}): Promise<ScriptedEcs> {
   const calls: { action: Action; input: Json }[] = []
   const tasks = new Map<string, Task>()
   const scripted = new Map<Action, { status: number; body: Json }[]>()
   const looks = new Map<string, number>()
-  const settings: Pick<ScriptedEcs, 'looksUntilRunning' | 'exits'> = { looksUntilRunning: 0, exits: () => null }
+  const settings: Pick<ScriptedEcs, 'looksUntilRunning' | 'exits' | 'disturb'> = {
+    looksUntilRunning: 0,
+    exits: () => null,
+    disturb: () => null,
+  }
   let addresses = 0
 
   /** A task as it looks this time. */
@@ -85,7 +91,9 @@ export async function startScriptedEcs(): Promise<ScriptedEcs> {
       const action = String(request.headers['x-amz-target']).split('.').at(-1) as Action
       const input = JSON.parse(Buffer.concat(parts).toString()) as Json
       calls.push({ action, input })
-      const said = scripted.get(action)?.shift() ?? { status: 200, body: actions[action](input) }
+      const planned = scripted.get(action)?.shift() ?? settings.disturb(action, input)
+      const said = planned === null || planned === 'reply_lost' ? { status: 200, body: actions[action](input) } : planned
+      if (planned === 'reply_lost') return void response.destroy()
       response.writeHead(said.status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(said.body))
     })
   })
@@ -95,7 +103,7 @@ export async function startScriptedEcs(): Promise<ScriptedEcs> {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     region: 'eu-west-1',
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-    maxAttempts: 1,
+    maxAttempts,
   })
   return Object.assign(settings, {
     client,

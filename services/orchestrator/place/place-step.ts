@@ -3,7 +3,8 @@ import type { PlaceDeps } from '../deps.ts'
 import type { Pool } from './pool.ts'
 import { startSandbox } from './start-sandbox.ts'
 
-const RETRY_START_SECONDS = 3
+/** Between a start that failed and the next one for the same execution, seconds: half as long as it has been tried for, within these bounds. */
+const RETRY_START_SECONDS = { least: 3, most: 30 } as const
 
 /** Starts, stops and refills: the only steps that talk to the compute API. */
 export function createPlaceStep(deps: PlaceDeps, pool: Pool): (message: PlacementMessage) => Promise<void> {
@@ -21,11 +22,17 @@ export function createPlaceStep(deps: PlaceDeps, pool: Pool): (message: Placemen
         return deps.queue.send(
           'executions',
           { v: 1, type: 'execution.step', tenant, containerId, executionId },
-          { group: tenant, ...(hasFailed ? { delaySeconds: RETRY_START_SECONDS } : {}) },
+          { group: tenant, ...(hasFailed ? { delaySeconds: await backOffSeconds(deps, tenant, executionId) } : {}) },
         )
       }
     }
   }
+}
+
+async function backOffSeconds({ table, clock }: PlaceDeps, tenant: string, executionId: string): Promise<number> {
+  const now = clock.now()
+  const since = (await table.executions.get(tenant, executionId))?.startAskedAt ?? now
+  return Math.min(RETRY_START_SECONDS.most, Math.max(RETRY_START_SECONDS.least, (now - since) / 2000))
 }
 
 /** Ends a sandbox for good. The row says `stopping` first, so that a crash in between is repaired. */

@@ -90,7 +90,8 @@ export function createSandboxFinder(
       const neverRan = claimed === 'dead' || sandbox?.address === null
       if (claimed === 'dead')
         await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: present.sandboxId }, { group: '_pool' })
-      if (neverRan && clock.now() - execution.createdAt > SANDBOX_START_MS) return { kind: 'failed' }
+      // Since the first start was asked for: how long it stood in a queue before says nothing of the platform.
+      if (neverRan && clock.now() - (execution.startAskedAt ?? Infinity) > SANDBOX_START_MS) return { kind: 'failed' }
       const freed = neverRan ? await give(present, null) : await takeAway(present, 'The sandbox that held them has ended.')
       if (freed === null) return { kind: 'moved' }
       present = freed

@@ -217,14 +217,14 @@ class RunStep {
     taken: Execution,
     acquired: { readonly kind: 'starting'; readonly sandboxId: string } | { readonly kind: 'moved' },
   ): Promise<void> {
-    await this.#release(taken)
+    await this.#release(taken, { startAskedAt: taken.startAskedAt ?? this.#deps.clock.now() })
     const { table, queue } = this.#deps
     const sandbox = acquired.kind === 'starting' ? await table.sandboxes.get(acquired.sandboxId) : null
     if (sandbox?.state !== 'starting') await nudgeExecution(queue, taken.tenant, taken.containerId, taken.id)
   }
 
-  async #release(taken: Execution): Promise<void> {
+  async #release(taken: Execution, patch: Patch<Execution> = {}): Promise<void> {
     const dueAt = this.#deps.clock.now() + NUDGE_AFTER_MS
-    await this.#deps.table.executions.commit(taken.tenant, taken.id, taken.fence, {}, { release: true, dueAt })
+    await this.#deps.table.executions.commit(taken.tenant, taken.id, taken.fence, patch, { release: true, dueAt })
   }
 }

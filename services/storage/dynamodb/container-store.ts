@@ -68,7 +68,12 @@ export function createContainerStore(items: Items): ContainerStore {
         ...(whileUnused ? [shorterThan('queue', 1)] : []),
         ...(whileAsleep ? [equals('snapshot.isRestored', false)] : []),
       ]
-      return decode(await items.update(keyOf(tenant, id), actions, all(...conditions)))
+      const given = decode(await items.update(keyOf(tenant, id), actions, all(...conditions)))
+      if (given !== null || change.sandboxId === null) return given
+      // The client sends a write again when its answer got lost: what is refused then may have been done by this very call.
+      const row = await get(tenant, id)
+      const isDone = row?.sandboxId === change.sandboxId && row.generation === generation + 1 && row.deletedAt === null
+      return isDone ? row : null
     },
 
     async filesChanged(tenant, id, now) {

@@ -79,6 +79,15 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     scenario: 'races',
   },
   {
+    what: 'the token of a start is the id of its sandbox',
+    edit: {
+      file: 'services/orchestrator/drivers/fargate/fargate-driver.ts',
+      find: '  clientToken: spec.sandboxId,\n',
+      replace: '  clientToken: String(Math.random()),\n',
+    },
+    scenario: 'run-task',
+  },
+  {
     what: 'the reconciler repairs what is due',
     edit: {
       file: 'services/orchestrator/reconciler/reconcile.ts',

@@ -6,6 +6,7 @@ import { faults } from './faults.ts'
 import { poison } from './poison.ts'
 import { races } from './races.ts'
 import { restarts } from './restarts.ts'
+import { runTask } from './run-task.ts'
 import { server } from './server.ts'
 import { turns } from './turns.ts'
 import { sandboxDeaths } from './sandbox-deaths.ts'
@@ -18,6 +19,7 @@ export const SCENARIOS: readonly Scenario[] = [
   turns,
   duplicates,
   faults,
+  runTask,
   poison,
   sandboxDeaths,
   cancelDelete,

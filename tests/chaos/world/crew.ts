@@ -4,6 +4,7 @@ import { hasEnded } from '../../../services/core/execution.ts'
 import { QUEUES } from '../../../services/core/messages.ts'
 import type { Clock } from '../../../services/core/ports/clock.ts'
 import type { Queue } from '../../../services/core/ports/queue.ts'
+import { silentTelemetry, type Telemetry } from '../../../services/core/ports/telemetry.ts'
 import { consumeQueue } from '../../../services/storage/sqs/consumer.ts'
 import type { Job } from '../history.ts'
 import type { Ports } from './killable.ts'
@@ -29,6 +30,7 @@ interface CrewOptions {
   readonly workers: number
   readonly speed: number
   readonly ports?: Ports
+  readonly telemetry?: Telemetry
   /** Jobs whose code takes its worker along. */
   readonly refuses?: (execution: string) => boolean
   /** Leaves the other queue to somebody else. */
@@ -37,10 +39,11 @@ interface CrewOptions {
 
 /** Workers that poll the real queues, each a process of its own in everything but name, and a reconciler. */
 export function startCrew(world: World, options: CrewOptions): Crew {
-  const { workers: size, speed, ports = world.queued, refuses = () => false, only } = options
+  const { workers: size, speed, ports = world.queued, telemetry = silentTelemetry, refuses = () => false, only } = options
   const clock = quickClock(speed)
   const stopping = new AbortController()
-  const workers = Array.from({ length: size }, (_, index) => createWorker({ name: `crew-${index}`, ports, history: world.history, clock }))
+  const { history } = world
+  const workers = Array.from({ length: size }, (_, index) => createWorker({ name: `crew-${index}`, ports, history, clock, telemetry }))
   const consume = <Q extends 'executions' | 'placements'>(worker: Worker, queue: Q): Promise<void> =>
     consumeQueue<Q>({
       client: world.clients.sqs,

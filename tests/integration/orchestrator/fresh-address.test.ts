@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Container } from '../../../services/core/container.ts'
+import type { Execution } from '../../../services/core/execution.ts'
 import { createContainer } from '../../../services/core/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { newSandbox, SANDBOX_START_MS } from '../../../services/core/new-sandbox.ts'
@@ -86,7 +87,8 @@ async function startedContainer(): Promise<{ container: Container; sandboxId: st
   health = { ...health, sandbox_id: sandbox.id }
   return { container, sandboxId: sandbox.id }
 }
-const execution = (container: Container, createdAt = Date.now()) => executionRow({ tenant: TENANT, containerId: container.id, createdAt })
+const execution = (container: Container, change: Partial<Execution> = {}) =>
+  executionRow({ tenant: TENANT, containerId: container.id, createdAt: Date.now(), ...change })
 
 describe('a sandbox that its driver calls ready before its supervisor listens', () => {
   it('gets no code until the supervisor has answered, and is waited for', async () => {
@@ -132,9 +134,18 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     const { container } = await startedContainer()
     health = { ...health, state: 'refused' }
     server.listen(port, '127.0.0.1')
-    const old = execution(container, Date.now() - SANDBOX_START_MS - 1)
+    const old = execution(container, { startAskedAt: Date.now() - SANDBOX_START_MS - 1 })
     expect(await createSandboxFinder(deps).acquire(container, old)).toEqual({ kind: 'failed' })
     expect(sent).toEqual(['sandbox.stop'])
+  })
+
+  it('is no reason to end an execution that stood long in a queue: its starts have only begun', async () => {
+    const { container } = await startedContainer()
+    health = { ...health, state: 'refused' }
+    server.listen(port, '127.0.0.1')
+    const queued = execution(container, { createdAt: Date.now() - 2 * SANDBOX_START_MS })
+    expect(await createSandboxFinder(deps).acquire(container, queued)).toMatchObject({ kind: 'starting' })
+    expect(sent).toEqual(['sandbox.stop', 'sandbox.place'])
   })
 
   it('is no stranger that took the address over', async () => {
