@@ -2,6 +2,7 @@ import type { Container } from './container.ts'
 import { ServiceError } from './errors.ts'
 import type { Execution, ExecutionSource } from './execution.ts'
 import { LIMITS } from './limits.ts'
+import type { ContainerSeen } from './messages.ts'
 import type { Queue } from './ports/queue.ts'
 import type { Table } from './ports/table.ts'
 import { currentTraceparent } from './trace.ts'
@@ -69,13 +70,26 @@ export async function acceptExecution(
       `${LIMITS.maxQueuedPerContainer} executions wait in this container already. Wait until one has ended.`,
     )
   }
-  if (container.queue[0] === wanted.id) await nudgeExecution(queue, wanted.tenant, wanted.containerId, wanted.id)
+  await nudgeHead(queue, container, wanted.id, now)
   return { execution, container }
 }
 
 /** A lost nudge is no lost job: the reconciler sends another one. */
-export async function nudgeExecution(queue: Queue, tenant: string, containerId: string, executionId: string): Promise<void> {
+export async function nudgeExecution(
+  queue: Queue,
+  tenant: string,
+  containerId: string,
+  executionId: string,
+  seen?: ContainerSeen,
+): Promise<void> {
   await queue
-    .send('executions', { v: 1, type: 'execution.step', tenant, containerId, executionId }, { group: tenant })
+    .send('executions', { v: 1, type: 'execution.step', tenant, containerId, executionId, ...(seen && { seen }) }, { group: tenant })
     .catch(() => undefined)
+}
+
+/** Nudges `executionId` if the container's row, as a write at `now` left it, has it at the head. It takes that row along, so that nobody need read it. */
+export async function nudgeHead(queue: Queue, container: Container, executionId: string | undefined, now: number): Promise<void> {
+  if (executionId === undefined || container.queue[0] !== executionId) return
+  const seen = { at: now, container: { ...container, queue: [executionId] } }
+  await nudgeExecution(queue, container.tenant, container.id, executionId, seen)
 }

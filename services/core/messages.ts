@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Container } from './container.ts'
 
 /** The queues. Each has a dead-letter queue named `<queue>-dead`. */
 export const QUEUES = ['turns', 'executions', 'placements'] as const
@@ -16,7 +17,14 @@ export const TurnMessage = z.object({
   againAt: z.number().int().optional(),
 })
 export const ExecutionMessage = z.discriminatedUnion('type', [
-  z.object({ ...ids, type: z.literal('execution.step'), executionId: z.string(), containerId: z.string() }),
+  z.object({
+    ...ids,
+    type: z.literal('execution.step'),
+    executionId: z.string(),
+    containerId: z.string(),
+    /** The container as the write left it that brought this execution to its head, and when that was (epoch ms). */
+    seen: z.object({ at: z.number(), container: z.custom<Container>((row) => (row as Container | null)?.v === 1) }).optional(),
+  }),
   /** Save the variables of a container that nobody used since `idleSince` (its `lastActiveAt`) and let its sandbox go. */
   z.object({ ...ids, type: z.literal('container.hibernate'), containerId: z.string(), idleSince: z.number() }),
 ])
@@ -29,10 +37,11 @@ export const PlacementMessage = z.discriminatedUnion('type', [
 export type TurnMessage = z.infer<typeof TurnMessage>
 export type ExecutionMessage = z.infer<typeof ExecutionMessage>
 export type ExecutionStepMessage = Extract<ExecutionMessage, { type: 'execution.step' }>
+export type ContainerSeen = NonNullable<ExecutionStepMessage['seen']>
 export type HibernateMessage = Extract<ExecutionMessage, { type: 'container.hibernate' }>
 export type PlacementMessage = z.infer<typeof PlacementMessage>
 
-/** What may be in each queue. A message is a nudge: the row it names says what is to be done. */
+/** What may be in each queue. A message is a nudge: the rows it names say what is to be done, and every write asks them again. */
 export interface QueueMessages {
   readonly turns: TurnMessage
   readonly executions: ExecutionMessage

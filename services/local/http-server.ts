@@ -10,7 +10,7 @@ export async function listen(options: {
   readonly host: string
   readonly port: number
 }): Promise<{ readonly url: string; stop(): Promise<void> }> {
-  const api = getRequestListener((request, env) => options.app.fetch(request, env), { overrideGlobalObjects: false })
+  const api = getRequestListener((request, env) => options.app.fetch(request, env))
   const server = createServer((request, response) => {
     const isStore = request.url?.startsWith(`${LOCAL_S3_PATH}/`) === true
     return isStore ? options.s3(request, response) : void api(request, response)

@@ -42,8 +42,9 @@ export const LOCAL_S3_PATH = '/s3'
 /** Clients of links are kept by the address they are for; the address comes from a request, so their number is bounded. */
 const MAX_PRESIGNERS = 32
 
+type UnsignedRequest = { headers: Record<string, string> }
 const UNSIGNED = {
-  sign: async <Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> => {
+  sign: async <Request extends UnsignedRequest>(request: Request): Promise<Request> => {
     request.headers['authorization'] =
       'AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/local/aws4_request, SignedHeaders=host, Signature=none'
     request.headers['x-amz-date'] = '20260101T000000Z'
@@ -63,17 +64,19 @@ function leaveBodiesUnsigned(client: S3Client): void {
   )
 }
 
-/** Between a client and an emulator in the same process nothing gets lost, so that nothing is tried again, and nobody routes by host. */
-function dropWireCare({ middlewareStack }: DynamoDBClient | SQSClient): void {
-  middlewareStack.remove('hostHeaderMiddleware')
-  middlewareStack.remove('retryMiddleware')
-  // The signing middleware finds its place by this name.
-  const placeholder = <Next>(next: Next): Next => next
-  ;(middlewareStack as DynamoDBClient['middlewareStack']).add(placeholder, {
+/**
+ * Between a client and an emulator in the same process nothing gets lost, so that nothing is tried again, nobody routes by host, and nobody
+ * chooses among ways to sign what is not checked. Where they find each other is read once.
+ */
+function dropWireCare(client: DynamoDBClient | SQSClient): void {
+  const stack = client.middlewareStack as DynamoDBClient['middlewareStack']
+  for (const name of ['hostHeaderMiddleware', 'retryMiddleware', 'httpAuthSchemeMiddleware', 'httpSigningMiddleware']) stack.remove(name)
+  stack.add((next) => async (args) => next({ ...args, request: await UNSIGNED.sign(args.request as UnsignedRequest) }), {
     step: 'finalizeRequest',
-    name: 'retryMiddleware',
-    priority: 'high',
+    name: 'leaveUnsigned',
   })
+  const endpoint = client.config.endpoint?.()
+  if (endpoint !== undefined) client.config.endpoint = () => endpoint
 }
 
 /** The SDK's clients, made in one place. Without `endpoints` and `credentials` they are AWS's own. */

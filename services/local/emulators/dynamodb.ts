@@ -1,3 +1,4 @@
+import { parse as parseUrl } from 'node:url'
 import dynalite from 'dynalite'
 import { listenOnLoopback, type Emulator } from './listen.ts'
 
@@ -15,6 +16,7 @@ const CLOSED = JSON.stringify({ __type: 'com.amazonaws.dynamodb.v20120810#Resour
  * waits for what this process has asked: the database under it throws at readers that it is closed beneath.
  */
 export async function startDynamoDb(folder: string | null): Promise<Emulator> {
+  tellOfUrlParse()
   if (folder === null) Buffer.poolSize = Math.min(Buffer.poolSize, SLAB_BYTES)
   const server = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...(folder === null ? {} : { path: folder }) })
   const listening = await listenOnLoopback(server)
@@ -35,4 +37,15 @@ export async function startDynamoDb(folder: string | null): Promise<Emulator> {
       await listening.stop()
     },
   }
+}
+
+/**
+ * The emulator parses each request's address with `url.parse`. Until Node has told once that this is deprecated, it walks the stack at every
+ * call to find out whether a package does it. So it is told here, to nobody.
+ */
+function tellOfUrlParse(): void {
+  const before = process.noDeprecation
+  process.noDeprecation = true
+  parseUrl('/')
+  process.noDeprecation = before ?? false
 }

@@ -1,4 +1,4 @@
-import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
+import { nudgeHead, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
 import type { Execution, ExecutionReason, ExecutionResult, ExecutionStatus, ExecutionUsage } from '../../core/execution.ts'
 import { canMove } from '../../core/execution.ts'
@@ -92,8 +92,7 @@ export async function tellEnd(deps: Omit<EndDeps, 'telemetry'>, ended: Execution
 async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
   const now = deps.clock.now()
   const container = await deps.table.containers.dequeue(ended.tenant, ended.containerId, ended.id, now, now + NUDGE_AFTER_MS)
-  const next = container?.queue[0]
-  if (next !== undefined) await nudgeExecution(deps.queue, ended.tenant, ended.containerId, next)
+  if (container !== null) await nudgeHead(deps.queue, container, container.queue[0], now)
 }
 
 async function nudgeResponse(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {

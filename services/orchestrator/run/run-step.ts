@@ -4,7 +4,7 @@ import { hasEnded, type Execution } from '../../core/execution.ts'
 import { newId } from '../../core/ids.ts'
 import { createLimitReader } from '../../core/limit-reader.ts'
 import { LEASE_MS } from '../../core/lease.ts'
-import type { ExecutionMessage } from '../../core/messages.ts'
+import type { ExecutionMessage, ExecutionStepMessage } from '../../core/messages.ts'
 import type { Patch } from '../../core/ports/table.ts'
 import type { SandboxSession } from '../../core/sandbox.ts'
 import { joinTrace } from '../../core/trace.ts'
@@ -22,6 +22,11 @@ import { needsSync } from './sync-files.ts'
 const MAX_SANDBOXES_PER_STEP = 3
 /** A row that others hold again and again is left to them. */
 const MAX_LOOKS = 3
+/** What a message says of its container is good for so long, milliseconds; then the rows are read. */
+const SEEN_MS = 2_000
+
+/** What a step has to know of its row before it takes it. */
+type Looked = Pick<Execution, 'tenant' | 'id' | 'fence' | 'createdAt' | 'sandboxId' | 'cancelRequestedAt'>
 
 /**
  * One step of an execution: whatever the rows say is to be done next. It may be called twice, late or in parallel for the same execution;
@@ -30,8 +35,9 @@ const MAX_LOOKS = 3
 export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Promise<void> {
   const deps: StepDeps = { ...ports, limits: createLimitReader(ports.table.tenants, ports.clock) }
   const finder = createSandboxFinder(deps, deps.limits)
+
   /** True when the row moved between the look at it and the lease: then what was decided may be wrong, and is decided anew. */
-  async function step({ tenant, executionId: id, containerId }: Extract<ExecutionMessage, { type: 'execution.step' }>): Promise<boolean> {
+  async function step({ tenant, executionId: id, containerId }: ExecutionStepMessage): Promise<boolean> {
     const [row, container] = await Promise.all([deps.table.executions.get(tenant, id), deps.table.containers.get(tenant, containerId)])
     if (row === null) return false
     joinTrace(row.traceparent)
@@ -40,6 +46,23 @@ export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Pr
       return false
     }
     const run = new RunStep(deps, finder, row)
+    await advance(run, row, container)
+    return run.hasMoved
+  }
+
+  /**
+   * The first step of an execution, without a look at its rows: nobody has had it, and its container is as the message says. The lease is given
+   * for a row that nobody ever held, and for no other. False when it was not given: then the rows are read.
+   */
+  async function firstStep({ tenant, executionId: id, seen }: ExecutionStepMessage): Promise<boolean> {
+    if (seen === undefined || deps.clock.now() - seen.at > SEEN_MS || seen.container.hibernating !== null) return false
+    const row: Looked = { tenant, id, fence: 0, createdAt: seen.at, sandboxId: null, cancelRequestedAt: null }
+    const run = new RunStep(deps, finder, row)
+    await advance(run, row, seen.container)
+    return run.hasTaken
+  }
+
+  async function advance(run: RunStep, { tenant, id }: Looked, container: Container | null): Promise<void> {
     try {
       await run.advance(container)
     } catch (cause) {
@@ -49,10 +72,11 @@ export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Pr
       if (present !== null && hasEnded(present.status)) await tellEnd(deps, present)
       else await run.letGo()
     }
-    return run.hasMoved
   }
+
   return async (message) => {
     if (message.type === 'container.hibernate') return hibernate(deps, finder, message)
+    if (await firstStep(message)) return
     for (let look = 0; look < MAX_LOOKS && (await step(message)); look++);
   }
 }
@@ -60,15 +84,19 @@ export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Pr
 class RunStep {
   readonly #deps: StepDeps
   readonly #finder: SandboxFinder
-  readonly #row: Execution
+  readonly #row: Looked
   #taken: Execution | null = null
   /** Somebody else had the row since this step read it. */
   hasMoved = false
 
-  constructor(deps: StepDeps, finder: SandboxFinder, row: Execution) {
+  constructor(deps: StepDeps, finder: SandboxFinder, row: Looked) {
     this.#deps = deps
     this.#finder = finder
     this.#row = row
+  }
+
+  get hasTaken(): boolean {
+    return this.#taken !== null
   }
 
   async advance(container: Container | null): Promise<void> {
@@ -115,6 +143,7 @@ class RunStep {
   }
 
   async #runWith(taken: Execution, container: Container, session: SandboxSession | null, isMarked: boolean): Promise<void> {
+    if (taken.cancelRequestedAt !== null) return endCancelled(this.#deps, taken, 'It was cancelled before it began.')
     let present = container
     let marked = isMarked
     for (let attempt = 0; attempt < MAX_SANDBOXES_PER_STEP; attempt++) {
@@ -198,7 +227,10 @@ class RunStep {
     const { fence } = this.#row
     const lease = { owner: `${this.#deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS, fence }
     const taken = await this.#deps.table.executions.take(this.#row.tenant, this.#row.id, lease, patch)
-    if (taken.kind === 'taken') this.#taken = taken.row
+    if (taken.kind === 'taken') {
+      this.#taken = taken.row
+      joinTrace(taken.row.traceparent)
+    }
     this.hasMoved = taken.kind === 'moved'
     return this.#taken
   }

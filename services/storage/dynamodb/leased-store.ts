@@ -42,8 +42,10 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
       ]
       const isFree = any(absent('lease'), atMost('lease.expiresAt', now))
       const isAsRead = fence === undefined ? [] : [equals('fence', fence)]
+      // A row that nobody ever held has no lease.
+      const mayTake = fence === 0 ? all(isLive, ...isAsRead) : all(isLive, isFree, ...isAsRead)
       for (let tries = 1; ; tries++) {
-        const taken = decode(await items.update(keyOf(tenant, id), actions, all(isLive, isFree, ...isAsRead)))
+        const taken = decode(await items.update(keyOf(tenant, id), actions, mayTake))
         if (taken !== null) return { kind: 'taken', row: taken }
         const row = await get(tenant, id)
         if (row === null) return { kind: 'missing' }
