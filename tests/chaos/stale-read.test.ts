@@ -31,6 +31,8 @@ it('decides anew when another worker had the row between the look at it and the 
   const job = await world.accept(container, { pauseMs: 50, now: clock.now() })
   const letter = world.courier.take()
   if (letter === undefined) throw new Error('Nothing was sent')
+  // What the letter says of the container is old by then.
+  ahead.ms += 5_000
   // It has read the execution's row by then, and goes on with what it read.
   const early = holdAt(world.byHand, 'containers.get')
   const late = holdAt(world.byHand, 'events.append')
@@ -50,4 +52,45 @@ it('decides anew when another worker had the row between the look at it and the 
   const batches = world.history.entries.filter((entry) => entry.type === 'batch' && entry.execution === job.execution)
   expect(batches[0]).toMatchObject({ firstSeq: 1, events: 1, fence: 2 })
   expect(world.history.entries.filter((entry) => entry.type === 'ran' && entry.execution === job.execution)).toHaveLength(2)
+})
+
+it('goes by the rows when somebody has had the execution since its message was sent, whatever that says', async () => {
+  const { world, healthy, ahead, clock } = stand
+  const { container } = await prepare(stand, 'live')
+  const job = await world.accept(container, { pauseMs: 50, now: clock.now() })
+  const letter = world.courier.take()
+  if (letter?.queue !== 'executions' || letter.message.type !== 'execution.step') throw new Error('No step was asked for')
+  const late = holdAt(world.byHand, 'events.append')
+  const stuck = createWorker({ name: 'told', ports: late.ports, history: world.history, clock }).handle(letter)
+  await late.held
+  ahead.ms += LEASE_MS + 1_000
+  // As if it had been sent this moment: nobody has had the execution, and the container has nothing to wait for.
+  const seen = { at: clock.now(), container: (await world.clean.table.containers.get(container.tenant, container.id)) ?? container }
+  await createWorker({ name: 'told again', ports: world.byHand, history: world.history, clock }).handle({
+    ...letter,
+    message: { ...letter.message, seen },
+  })
+  late.release()
+  await stuck
+  await settle(world, healthy, ahead, [job])
+  await world.see(job)
+  expect(checkHistory(world.history.entries).found).toEqual([])
+  const batches = world.history.entries.filter((entry) => entry.type === 'batch' && entry.execution === job.execution)
+  expect(batches[0]).toMatchObject({ firstSeq: 1, events: 1, fence: 2 })
+})
+
+it('begins without a look at the rows when the message says all', async () => {
+  const { world, healthy, clock } = stand
+  const { container } = await prepare(stand, 'live')
+  const from = world.history.entries.length
+  const job = await world.accept(container, { now: clock.now() })
+  const letter = world.courier.take()
+  if (letter === undefined) throw new Error('Nothing was sent')
+  await healthy.handle(letter)
+  await world.see(job)
+  const verbs = world.history.entries
+    .slice(from)
+    .flatMap((entry) => (entry.type === 'call' && entry.worker === 'healthy' ? [entry.verb] : []))
+  expect(verbs.slice(0, 2)).toEqual(['executions.take', 'link PUT /executions'])
+  expect(verbs.filter((verb) => verb.endsWith('.get'))).toEqual([])
 })

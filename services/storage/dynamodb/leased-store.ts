@@ -41,9 +41,9 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
         increment('fence'),
       ]
       const isFree = any(absent('lease'), atMost('lease.expiresAt', now))
-      const isAsRead = fence === undefined ? [] : [equals('fence', fence)]
+      const isOpen = all(isLive, isFree)
       // A row that nobody ever held has no lease.
-      const mayTake = fence === 0 ? all(isLive, ...isAsRead) : all(isLive, isFree, ...isAsRead)
+      const mayTake = fence === undefined ? isOpen : all(fence === 0 ? isLive : isOpen, equals('fence', fence))
       for (let tries = 1; ; tries++) {
         const taken = decode(await items.update(keyOf(tenant, id), actions, mayTake))
         if (taken !== null) return { kind: 'taken', row: taken }
