@@ -7,6 +7,8 @@ interface Cell {
   status: CellResult['status']
   executionCount: number | null
   outputs: Output[]
+  /** The last error that it showed: what ended it, if it fails. Code can show errors that it got over. */
+  error: ExecutionError | null
   displays: Map<string, number[]>
   clearOnNext: boolean
 }
@@ -50,13 +52,14 @@ export class OutputAssembler {
         return
       }
       case 'error':
-        this.#error ??= { name: event.name, value: event.value, traceback: event.traceback }
+        this.#cell(event.index).error = { name: event.name, value: event.value, traceback: event.traceback }
         this.#append(event.index, { output_type: 'error', ename: event.name, evalue: event.value, traceback: event.traceback })
         return
       case 'cell_done': {
         const cell = this.#cell(event.index)
         cell.status = event.status
         cell.executionCount = event.executionCount ?? cell.executionCount
+        if (event.status === 'error') this.#error ??= cell.error
         return
       }
       case 'started':
@@ -84,6 +87,7 @@ export class OutputAssembler {
   get stderr(): string {
     return this.#text.stderr.join('')
   }
+  /** What ended the first cell that failed; null when none did. */
   get error(): ExecutionError | null {
     return this.#error
   }
@@ -92,7 +96,7 @@ export class OutputAssembler {
     let cell = this.#cells.get(index)
     if (cell === undefined) {
       // A cell that was begun and never reported its end did not finish.
-      cell = { index, status: 'aborted', executionCount: null, outputs: [], displays: new Map(), clearOnNext: false }
+      cell = { index, status: 'aborted', executionCount: null, outputs: [], error: null, displays: new Map(), clearOnNext: false }
       this.#cells.set(index, cell)
     }
     return cell

@@ -30,7 +30,7 @@ export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, res
   section(
     'result',
     outputs
-      .map(shownText)
+      .map((output) => shownText(output, result.error))
       .filter((text) => text !== '')
       .join('\n'),
     MAX.result,
@@ -57,7 +57,10 @@ export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, res
   return parts.join('\n')
 }
 
-function shownText(output: Output): string {
+/** An error that is not the one that ended the call was shown on the way: a value that cannot be displayed, `%tb`. */
+function shownText(output: Output, end: ExecutionResult['error']): string {
+  if (output.output_type === 'error')
+    return output.ename === end?.name && output.evalue === end.value ? '' : `${output.ename}: ${trimText(output.evalue, 1_000)}`
   if (output.output_type === 'execute_result') return plainText(output.data)
   if (output.output_type !== 'display_data') return ''
   const image = Object.keys(output.data).find((mime) => mime.startsWith('image/'))

@@ -173,6 +173,21 @@ describe('what a cell can do', () => {
     expect(plot.text('stderr')).toBe('')
   })
 
+  it.each(['%matplotlib inline', '%matplotlib agg', '%matplotlib'])('%j, as notebooks begin', async (magic) => {
+    const run = await supervisor().run(magic)
+    expect({ outcome: run.done.outcome, stderr: run.text('stderr') }).toEqual({ outcome: 'ok', stderr: '' })
+    expect((await supervisor().run('%matplotlib inline\nimport matplotlib.pyplot as plt\n_ = plt.plot([1, 2])')).of('display')).toHaveLength(1)
+  })
+
+  it('says that nobody can see a window', async () => {
+    expect((await supervisor().run('%gui qt')).text('stderr')).toContain('Use %matplotlib inline.')
+  })
+
+  it('shows what a pager would', async () => {
+    const [help] = (await supervisor().run('len?')).of('display')
+    expect(help?.['data']).toMatchObject({ 'text/plain': expect.stringContaining('Return the number of items') })
+  })
+
   it('keeps text and displays in the order in which they were made', async () => {
     const run = await supervisor().run('from IPython.display import display\nfor i in range(50):\n    print(i)\n    display(i)')
     const order = run.events.flatMap((event) =>

@@ -57,6 +57,19 @@ describe('modelTextOf', () => {
     expect(modelTextOf({ status: 'failed', reason }, result({}))).toContain(advice)
   })
 
+  it('tells an error that was shown on the way once, beside the one at the end', () => {
+    const shown = { output_type: 'error', ename: 'ReprError', evalue: 'no text', traceback: [] } as const
+    const end = { output_type: 'error', ename: 'KeyError', evalue: 'k', traceback: [] } as const
+    const cell = (outputs: readonly (typeof shown | typeof end)[]) => [{ index: 0, status: 'ok', executionCount: 1, outputs }] as const
+    expect(modelTextOf({ status: 'succeeded', reason: null }, result({ cells: cell([shown]) }))).toBe(
+      'status: succeeded\nresult:\nReprError: no text',
+    )
+    const error = { name: 'KeyError', value: 'k', traceback: [] }
+    expect(modelTextOf({ status: 'failed', reason: 'error' }, result({ cells: cell([shown, end]), error }))).toBe(
+      'status: failed\nresult:\nReprError: no text\nerror: KeyError: k',
+    )
+  })
+
   it('says that nothing was printed', () => {
     expect(modelTextOf({ status: 'succeeded', reason: null }, result({}))).toContain('printed nothing')
   })

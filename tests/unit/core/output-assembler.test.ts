@@ -73,10 +73,17 @@ describe('OutputAssembler', () => {
     ])
   })
 
-  it('keeps the first error and calls a cell without an end aborted', () => {
-    const fail = (name: string): SupervisorFact => ({ type: 'error', index: 0, name, value: 'v', traceback: [] })
-    const assembler = assemble([{ type: 'cell_started', index: 0, executionCount: 1 }, fail('First'), fail('Second')])
-    expect(assembler.error?.name).toBe('First')
+  const fail = (name: string, index = 0): SupervisorFact => ({ type: 'error', index, name, value: 'v', traceback: [] })
+  const done = (status: 'ok' | 'error', index = 0): SupervisorFact => ({ type: 'cell_done', index, status, executionCount: 1 })
+
+  it('names the error that ended the first cell that failed, not one that it showed and got over', () => {
+    expect(assemble([fail('Shown'), done('ok')]).error).toBeNull()
+    const notebook = [fail('Shown'), done('ok'), fail('Shown', 1), fail('End', 1), done('error', 1), fail('Later', 2), done('error', 2)]
+    expect(assemble(notebook, [0, 1, 2]).error?.name).toBe('End')
+  })
+
+  it('calls a cell without an end aborted', () => {
+    const assembler = assemble([{ type: 'cell_started', index: 0, executionCount: 1 }, print('x')])
     expect(assembler.cells()[0]?.status).toBe('aborted')
   })
 })

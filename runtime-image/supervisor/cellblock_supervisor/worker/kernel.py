@@ -17,7 +17,9 @@ import warnings
 from collections.abc import Callable
 
 from ipykernel.ipkernel import IPythonKernel
+from IPython.core import page
 from IPython.core.compilerop import CachingCompiler
+from IPython.core.error import UsageError
 from IPython.core.profiledir import ProfileDir
 from tornado.ioloop import IOLoop
 from traitlets.config import Config
@@ -30,6 +32,7 @@ from .streams import Flusher, text_stream
 
 
 _MAX_REPLY_VALUE_CHARACTERS = 4096
+_LOOPLESS_GUIS = frozenset((None, "inline", "agg", "asyncio", "nbagg", "notebook", "ipympl", "widget", "webagg"))
 
 
 class ChannelKernel(IPythonKernel):
@@ -42,6 +45,9 @@ class ChannelKernel(IPythonKernel):
         shell.exit_now = False
         # `exit()` ends the cell like sys.exit(); the user's variables stay.
         shell.ask_exit = _raise_system_exit
+        shell.enable_gui = _enable_gui
+        # What a pager would show (`print?`, `%man`) is a display like any other: nobody could turn its pages.
+        shell.set_hook("show_in_pager", page.as_hook(page.display_page), 0)
         # IPython keeps a copy of all printed text for notebook exports; here it would be a leak.
         shell._tee = lambda channel: contextlib.nullcontext()
         # Commands write to the kernel's own descriptors, which are captured: no terminal emulation, and `&` works.
@@ -75,6 +81,12 @@ class ChannelKernel(IPythonKernel):
 
 def _raise_system_exit() -> None:
     raise SystemExit(0)
+
+
+def _enable_gui(gui: str | None = None) -> None:
+    """`%matplotlib inline` asks for no loop of a toolkit; asyncio's is the kernel's own; windows have nobody to see them."""
+    if gui not in _LOOPLESS_GUIS:
+        raise UsageError(f"No window of {gui!r} can be shown here. Use %matplotlib inline.")
 
 
 class Server:
