@@ -26,6 +26,15 @@ describe('files that cannot be where they should', () => {
     expect(execution.lost.map(({ what }) => what)).toEqual(expect.arrayContaining(['file "a/b.txt"', 'file "link/c.txt"']))
   })
 
+  it('are named once when they cannot be taken away, and the code runs beside them', async () => {
+    const container = await server.native.createContainer()
+    const { files } = await server.native.run(container, 'import os; open("a", "w").write("x"); os.chmod(".", 0o555)')
+    expect((await server.native.call('DELETE', `/v1/containers/${container}/files/${files[0]?.id}`)).status).toBe(200)
+    const told = await server.native.run(container, 'print(os.path.exists("a"))')
+    expect(told).toMatchObject({ status: 'succeeded', stdout: 'True\n', files: [], lost: [{ what: 'file "a"' }] })
+    expect(await server.native.run(container, 'os.chmod(".", 0o755)')).toMatchObject({ status: 'succeeded', files: [], lost: [] })
+  })
+
   it('are not taken for deleted while nobody can look', async () => {
     const container = await server.native.createContainer()
     await server.native.run(container, 'import os; os.makedirs("d"); open("d/x.txt", "w").write("x"); open("y.txt", "w").write("y")')

@@ -32,7 +32,8 @@ export async function syncFiles(
     rows.map((file) =>
       slots(async () => {
         if (file.state === 'deleted' && file.sandboxGeneration === generation) {
-          if (!current.has(file.path)) await deps.supervisor.deleteFile(session, file.path)
+          const kept = current.has(file.path) ? null : await remove(deps, session, file)
+          if (kept !== null) lost.push(kept)
           await deps.table.files.patch(tenant, id, file.id, { sandboxGeneration: 0 })
         }
         if (!file.isCurrent || file.state !== 'stored' || file.sandboxGeneration === generation) return
@@ -46,6 +47,17 @@ export async function syncFiles(
   if (lost.length <= MAX_NAMED) return lost
   const others = lost.length - MAX_NAMED
   return [...lost.slice(0, MAX_NAMED), { what: 'files', reason: `${others} more files could not be brought in; the first ones say why.` }]
+}
+
+/** Code can close a folder to changes; a file that stays in it because of that is told once, and stops nothing. */
+async function remove(deps: RunDeps, session: SandboxSession, file: ContainerFile): Promise<Lost | null> {
+  try {
+    await deps.supervisor.deleteFile(session, file.path)
+    return null
+  } catch (cause) {
+    if (!(cause instanceof SupervisorError) || REFUSED[cause.code] === undefined) throw cause
+    return { what: `file ${JSON.stringify(file.path)}`, reason: 'It was deleted, but the sandbox does not let its copy go.' }
+  }
 }
 
 async function push(deps: RunDeps, session: SandboxSession, file: ContainerFile, signal: AbortSignal): Promise<Lost | null> {
@@ -65,7 +77,7 @@ async function push(deps: RunDeps, session: SandboxSession, file: ContainerFile,
 const REFUSED: Partial<Record<SupervisorErrorCode, string>> = {
   disk_full: 'The disk of the sandbox is full, so it was not brought in.',
   too_large: 'It is too big for the disk of the sandbox.',
-  bad_request: 'The sandbox does not take its name.',
+  bad_request: 'The sandbox does not take its name, or its folder is closed to changes.',
   conflict: 'A folder of this name is in its place.',
   not_found: 'A file or a link is in the place of its folder.',
 }

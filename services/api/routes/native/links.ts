@@ -28,7 +28,9 @@ export const followLinkRoute = defineRoute({
     note('tenant', link.tenant)
     note('link_id', link.id)
     if (!(await isThere(deps, link))) throw linkMissing()
-    return redirectTo(await presigner(deps.objects, publicUrl)(link.target.objectKey, link.target.filename, link.target.mime))
+    const url = await presigner(deps.objects, publicUrl)(link.target.objectKey, link.target.filename, link.target.mime)
+    // Answers are shown by apps of other origins, pictures in them too.
+    return redirectTo(url, { 'cross-origin-resource-policy': 'cross-origin' })
   },
 })
 

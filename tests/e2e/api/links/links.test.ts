@@ -34,6 +34,8 @@ it('leads to the bytes without a key, by a fresh URL each time', async () => {
   expect(answer.status).toBe(302)
   expect(answer.headers.get('cache-control')).toBe('no-store')
   expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
+  // Otherwise browsers refuse the picture to a chat page of another origin.
+  expect(answer.headers.get('cross-origin-resource-policy')).toBe('cross-origin')
   const bytes = await fetch(answer.headers.get('location') ?? '')
   expect(await bytes.text()).toBe('bytes')
   expect(bytes.headers.get('content-disposition')).toContain('a.txt')
