@@ -1,5 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
-import { encodeTime, monotonicFactory } from 'ulid'
+import { decodeTime, encodeTime, monotonicFactory } from 'ulid'
 
 /** Every kind of id and its wire prefix. An id is the prefix and a ULID, so ids of one kind sort by time of creation. */
 export const ID_PREFIXES = {
@@ -44,3 +44,9 @@ const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 /** Says whether a string has the form of an id of this kind; it need not exist. */
 export const isId = (kind: IdKind, value: string): boolean =>
   value.startsWith(ID_PREFIXES[kind]) && /^[0-9a-z]{20,40}$/.test(value.slice(ID_PREFIXES[kind].length))
+
+/** When an id of this kind was made, epoch ms; null for what is none. */
+export const idTime = (kind: IdKind, value: string): number | null => {
+  const ulid = value.slice(ID_PREFIXES[kind].length)
+  return isId(kind, value) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(ulid) ? decodeTime(ulid.toUpperCase()) : null
+}

@@ -23,6 +23,7 @@ export async function receiveUserFile({ deps, caller, request }: Pick<Call, 'dep
     throw new ServiceError('unsupported_media_type', 'Send the file as multipart/form-data in a part named "file", with a field "purpose".')
   refuseAnnounced(request, RULES.maxBytes + FORM_OVERHEAD_BYTES)
   const id = newId('file')
+  const now = deps.clock.now()
   const objectKey = newObjectKey(caller.tenant, 'files', id)
   const form = await receiveMultipart(request, deps.objects, objectKey, RULES)
   try {
@@ -33,7 +34,6 @@ export async function receiveUserFile({ deps, caller, request }: Pick<Call, 'dep
       })
     const { purpose, expires_after } = validate(UserFileFields, fieldsOf(form), 'body')
     const filename = plainName(file.filename)
-    const now = deps.clock.now()
     const row: UserFile = {
       v: 1,
       tenant: caller.tenant,

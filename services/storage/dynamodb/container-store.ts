@@ -5,7 +5,7 @@ import { absent, all, append, assign, below, equals, increment, lacks, remove, s
 import { createHibernationVerbs } from './hibernation-verbs.ts'
 import type { Items } from './items.ts'
 import { dueShard, listPartition, listSortKey, rowKey } from './keys.ts'
-import { listPage } from './list-page.ts'
+import { listPage, placeOf } from './list-page.ts'
 import type { Item } from './row-codec.ts'
 import { containerCodec } from './row-shapes.ts'
 
@@ -31,7 +31,7 @@ export function createContainerStore(items: Items): ContainerStore {
     get,
 
     async list(tenant, page) {
-      const after = page.after === null ? null : await get(tenant, page.after)
+      const after = page.after === null ? null : placeOf('container', page.after, await get(tenant, page.after))
       if (page.after !== null && after === null) return { rows: [], hasMore: false }
       const filter = page.name === null ? {} : { filter: equals('name', page.name) }
       return listPage(items, containerCodec, { partition: listOf(tenant), after, page, ...filter })

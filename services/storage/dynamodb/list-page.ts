@@ -1,8 +1,21 @@
+import { idTime, type IdKind } from '../../core/ids.ts'
 import type { Page, PageRequest } from '../../core/ports/table.ts'
 import { above, all, below, equals, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { listSortKey, type ItemKey } from './keys.ts'
 import type { Item, RowCodec } from './row-codec.ts'
+
+interface Place {
+  readonly id: string
+  readonly createdAt: number
+}
+
+/** Where the row with this id stands, or stood: whoever deletes what a page brought goes on after it all the same. */
+export function placeOf(kind: IdKind, id: string, row: Place | null): Place | null {
+  if (row !== null) return row
+  const createdAt = idTime(kind, id)
+  return createdAt === null ? null : { id, createdAt }
+}
 
 /**
  * One page of the `list` index. The index knows keys only; the rows are read from the table afterwards, so a page is at most as late
@@ -14,7 +27,7 @@ export async function listPage<Row>(
   list: {
     readonly partition: string
     /** The row after which the page begins. */
-    readonly after: { readonly id: string; readonly createdAt: number } | null
+    readonly after: Place | null
     readonly page: PageRequest
     /** On attributes that the index holds. */
     readonly filter?: Condition

@@ -3,7 +3,7 @@ import type { UserFile } from '../../core/user-file.ts'
 import { absent } from './expression.ts'
 import type { Items } from './items.ts'
 import { dueShard, listPartition, listSortKey, rowKey } from './keys.ts'
-import { listPage } from './list-page.ts'
+import { listPage, placeOf } from './list-page.ts'
 import { userFileCodec } from './row-shapes.ts'
 
 const keyOf = (tenant: string, id: string) => rowKey(tenant, 'file', id)
@@ -24,7 +24,7 @@ export function createUserFileStore(items: Items): UserFileStore {
     },
     get,
     async list(tenant, page) {
-      const after = page.after === null ? null : await get(tenant, page.after)
+      const after = page.after === null ? null : placeOf('file', page.after, await get(tenant, page.after))
       if (page.after !== null && after === null) return { rows: [], hasMore: false }
       return listPage(items, userFileCodec, { partition: listPartition(tenant, 'files'), after, page })
     },

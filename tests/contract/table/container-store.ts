@@ -197,5 +197,12 @@ export function containerStoreContract(table: () => Table): void {
         hasMore: false,
       })
     })
+
+    it('go on after a row that was swept away meanwhile', async () => {
+      const tenant = newId('tenant')
+      const rows = [await created({ tenant, createdAt: Date.now() }), await created({ tenant, createdAt: Date.now() })]
+      await store().remove(tenant, rows[0]?.id ?? '')
+      expect((await store().list(tenant, { after: rows[0]?.id ?? '', limit: 9, order: 'asc', name: null })).rows).toEqual(rows.slice(1))
+    })
   })
 }

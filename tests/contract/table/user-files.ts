@@ -26,6 +26,19 @@ export function userFilesContract(table: () => Table): void {
       expect(await table().userFiles.list(tenant, { after: newId('file'), limit: 3, order: 'asc' })).toEqual({ rows: [], hasMore: false })
     })
 
+    it('are listed on after one that was deleted meanwhile', async () => {
+      const tenant = newId('tenant')
+      const files = Array.from({ length: 4 }, () => userFileRow({ tenant, createdAt: Date.now() }))
+      for (const file of files) await table().userFiles.create(file)
+      for (const order of ['asc', 'desc'] as const) {
+        const [first] = (await table().userFiles.list(tenant, { after: null, limit: 1, order })).rows
+        await table().userFiles.remove(tenant, first?.id ?? '')
+        const { rows } = await table().userFiles.list(tenant, { after: first?.id ?? null, limit: 9, order })
+        const left = files.filter((file) => file.id !== first?.id && (order === 'asc' || file.id !== files[0]?.id))
+        expect(rows).toEqual(order === 'asc' ? left : left.toReversed())
+      }
+    })
+
     it('are not found by another tenant', async () => {
       const file = userFileRow()
       await table().userFiles.create(file)

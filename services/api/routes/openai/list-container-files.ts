@@ -19,8 +19,7 @@ export const listContainerFilesRoute = defineRoute({
     const { deps, caller } = call
     const container = await containerOf(call, call.param('container_id'))
     const files = await deps.table.files.all(caller.tenant, container.id)
-    const current = files.filter((row) => row.isCurrent && row.state === 'stored')
-    const page = pageOfList(current, pageOf(call.query))
+    const page = pageOfList(files, pageOf(call.query), (row) => row.isCurrent && row.state === 'stored')
     return json(200, listOf(page.rows.map(renderContainerFile), page.hasMore))
   },
 })

@@ -74,6 +74,14 @@ it('lists current files only, and keeps the old version under its id', async () 
   expect(await (await client.containers.files.content.retrieve(first.id, { container_id: id })).text()).toBe('one')
 })
 
+it('lists all files to a client that deletes them on the way', async () => {
+  const { id } = await api.openai().containers.create({ name: 'cleaned' })
+  const { files } = api.openai().containers
+  for (const name of ['a', 'b', 'c']) await files.create(id, { file: new File([''], name) })
+  for await (const file of files.list(id, { limit: 1 })) await files.delete(file.id, { container_id: id })
+  expect((await files.list(id)).data).toEqual([])
+})
+
 it('has one current version after uploads of one path at the same time', async () => {
   const { id } = await api.openai().containers.create({ name: 'race' })
   await Promise.all(

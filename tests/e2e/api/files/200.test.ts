@@ -57,6 +57,8 @@ it('lists files by purpose, in pages, in both orders', async () => {
   expect(await all({})).toEqual(made.toReversed())
   expect(await all({ order: 'asc', purpose: 'user_data' })).toEqual([made[0], made[2], made[4]])
   expect((await client.files.list({ limit: 10_000 })).data).toHaveLength(5)
+  for await (const file of client.files.list({ limit: 2 })) await client.files.delete(file.id)
+  expect((await client.files.list()).data).toEqual([])
 })
 
 it('keeps the files of one end user from another', async () => {
