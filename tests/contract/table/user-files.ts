@@ -23,7 +23,7 @@ export function userFilesContract(table: () => Table): void {
       const after = first.rows.at(-1)?.id ?? null
       expect(await table().userFiles.list(tenant, { after, limit: 3, order: 'asc' })).toEqual({ rows: files.slice(3), hasMore: false })
       expect((await table().userFiles.list(tenant, { after: null, limit: 9, order: 'desc' })).rows).toEqual(files.toReversed())
-      expect(await table().userFiles.list(tenant, { after: newId('file'), limit: 3, order: 'asc' })).toEqual({ rows: [], hasMore: false })
+      expect(await table().userFiles.list(tenant, { after: 'file-none', limit: 3, order: 'asc' })).toEqual({ rows: [], hasMore: false })
     })
 
     it('are listed on after one that was deleted meanwhile', async () => {

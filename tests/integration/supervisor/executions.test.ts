@@ -176,7 +176,9 @@ describe('what a cell can do', () => {
   it.each(['%matplotlib inline', '%matplotlib agg', '%matplotlib'])('%j, as notebooks begin', async (magic) => {
     const run = await supervisor().run(magic)
     expect({ outcome: run.done.outcome, stderr: run.text('stderr') }).toEqual({ outcome: 'ok', stderr: '' })
-    expect((await supervisor().run('%matplotlib inline\nimport matplotlib.pyplot as plt\n_ = plt.plot([1, 2])')).of('display')).toHaveLength(1)
+    expect(
+      (await supervisor().run('%matplotlib inline\nimport matplotlib.pyplot as plt\n_ = plt.plot([1, 2])')).of('display'),
+    ).toHaveLength(1)
   })
 
   it('says that nobody can see a window', async () => {
