@@ -2,13 +2,17 @@
 
 import asyncio
 import json
+import os
+import socket
 import unittest
 
 from cellblock_supervisor import packets
 from cellblock_supervisor.execution import json_guard
 from cellblock_supervisor.execution.event_log import EventLog, Kept
-from cellblock_supervisor.execution.outputs import MAX_BUNDLE_BYTES, Outputs
+from cellblock_supervisor.execution.outputs import MAX_BUNDLE_BYTES, MAX_CLAIMED_BYTES, MAX_DISPLAY_BYTES, Outputs
 from cellblock_supervisor.execution.stream_keeper import StreamKeeper
+from cellblock_supervisor.worker.channel import Channel
+from cellblock_supervisor.worker.streams import ChannelBuffer, ChannelText
 
 
 def keep(pieces: list[bytes], head: int, tail: int) -> tuple[str, StreamKeeper]:
@@ -42,6 +46,91 @@ class Streams(unittest.TestCase):
 
     def test_bytes_that_are_no_utf8_become_replacement_characters(self) -> None:
         self.assertEqual(keep([b"a\xff", b"b\xc3"], 100, 100)[0], "a\ufffdb\ufffd")
+
+
+    def test_bytes_that_nobody_sent_are_counted_and_the_end_is_what_came_after_them(self) -> None:
+        texts: list[str] = []
+        keeper = StreamKeeper(4, 6, texts.append)
+        keeper.add(b"headgone")
+        keeper.skip(1_000)
+        keeper.add(b"end")
+        keeper.finish()
+        self.assertEqual("".join(texts), "headend")
+        self.assertEqual((keeper.total_bytes, keeper.kept_bytes), (1_011, 7))
+
+
+class Heard:
+    """The supervisor's end of a channel, with a keeper behind it."""
+
+    def __init__(self, head: int, tail: int) -> None:
+        self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.channel = Channel(theirs)
+        self.texts: list[str] = []
+        self.keeper = StreamKeeper(head, tail, self.texts.append)
+        self.packets = 0
+
+    def read(self) -> None:
+        while True:
+            try:
+                packet = self._ours.recv(1 << 20, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return
+            self.packets += 1
+            if packet[0] == packets.SKIPPED:
+                self.keeper.skip(packets.SKIP.unpack(packet)[2])
+            else:
+                self.keeper.add(packet[1:])
+
+    def close(self) -> None:
+        self._ours.close()
+        os.close(self.channel.fileno())
+
+
+class Floods(unittest.TestCase):
+    """A kernel that counts what would be thrown away changes nothing of what is kept and told."""
+
+    def flood(self, pieces: list[str], head: int, tail: int, release_every: int) -> tuple[str, Heard]:
+        heard = Heard(head, tail)
+        self.addCleanup(heard.close)
+        stream = ChannelText.over(heard.channel, packets.STDOUT, "stdout", 1)
+        stream.buffer.send_at_most(head, tail)
+        for number, piece in enumerate(pieces):
+            stream.text.write(piece)
+            if number % release_every == release_every - 1:
+                stream.text.flush()
+                stream.buffer.release()
+            heard.read()
+        stream.text.flush()
+        stream.buffer.release()
+        heard.read()
+        heard.keeper.finish()
+        return "".join(heard.texts), heard
+
+    def test_head_end_and_count_are_those_of_a_kernel_that_sends_everything(self) -> None:
+        whole = "".join(f"{number:06}\n" for number in range(30_000))
+        for step, release_every in ((7, 1_000), (1_001, 3), (70_000, 1), (9_000, 1_000_000)):
+            pieces = [whole[at : at + step] for at in range(0, len(whole), step)]
+            text, heard = self.flood(pieces, 10_000, 5_000, release_every)
+            self.assertEqual(text, whole[:10_000] + whole[-5_000:])
+            self.assertEqual((heard.keeper.total_bytes, heard.keeper.kept_bytes), (len(whole), 15_000))
+
+    def test_hardly_anything_is_sent(self) -> None:
+        _, heard = self.flood(["x" * 65_536] * 1_000, 65_536, 65_536, 1_000_000)
+        self.assertEqual(heard.keeper.total_bytes, 65_536_000)
+        self.assertLess(heard.packets, 10)
+
+    def test_everything_is_sent_again_between_cells_and_in_forked_children(self) -> None:
+        for again in (ChannelBuffer.send_all, ChannelBuffer.renew):
+            heard = Heard(100, 0)
+            self.addCleanup(heard.close)
+            stream = ChannelText.over(heard.channel, packets.STDOUT, "stdout", 1)
+            stream.buffer.send_at_most(0, 4)
+            again(stream.buffer)
+            stream.text.write("all of it")
+            stream.text.flush()
+            heard.read()
+            heard.keeper.finish()
+            self.assertEqual("".join(heard.texts), "all of it")
 
 
 class Events(unittest.IsolatedAsyncioTestCase):
@@ -121,6 +210,27 @@ class Events(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(log.next_seq, 0)
         self.assertEqual(outputs.truncated()[0]["reason"], "bundle_too_large")
 
+
+    async def test_what_a_kernel_claims_not_to_have_sent_has_a_bound(self) -> None:
+        outputs = Outputs(EventLog(), 1000, 1000)
+        for _ in range(3):
+            outputs.skipped("stdout", 2**64 - 1)
+            outputs.omitted(2**63, "max_display_bytes")
+        outputs.omitted(-5, "max_display_bytes")
+        outputs.omitted(5, "a reason of its own")
+        outputs.omitted("5", "max_display_bytes")
+        self.assertEqual(outputs.output_bytes, MAX_CLAIMED_BYTES)
+        self.assertEqual([told["what"] for told in outputs.truncated()], ["stdout", "display"])
+
+    async def test_room_shrinks_with_what_is_kept(self) -> None:
+        outputs = Outputs(EventLog(), 10, 5, 2)
+        self.assertEqual((outputs.room()["stdout"], outputs.kept_of_more("stdout")), (10, None))
+        outputs.text("stdout", b"x" * 12)
+        outputs.display("display_data", {"data": {"text/plain": "abc"}}, None)
+        room = outputs.room()
+        self.assertEqual((room["stdout"], room["stderr"], room["tail"], room["displays"]), (0, 10, 5, 1))
+        self.assertEqual(outputs.kept_of_more("stdout"), 5)
+        self.assertLess(room["display_bytes"], MAX_DISPLAY_BYTES - 2)
 
     async def test_numbers_that_had_to_change_are_told(self) -> None:
         for number in (float("nan"), float("-inf"), 2**63):

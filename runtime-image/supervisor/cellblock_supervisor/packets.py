@@ -7,10 +7,12 @@ A packet is one kind byte and its payload; JSON messages longer than a packet tr
 import struct
 
 PACKET_BYTES = 64 * 1024 + 1
-STDOUT, STDERR, MESSAGE, BULK = 0x31, 0x32, 0x4A, 0x42
+STDOUT, STDERR, MESSAGE, BULK, SKIPPED = 0x31, 0x32, 0x4A, 0x42, 0x53
 
 # kind, message number (unique per sender), 1 on the last fragment
 _FRAGMENT = struct.Struct("<BQB")
+# kind, STDOUT or STDERR, bytes of it that the kernel counted and did not send
+SKIP = struct.Struct("<BBQ")
 
 
 def fragments(number: int, body: bytes) -> list[bytes]:

@@ -48,7 +48,7 @@ while True: x.append(bytearray(b"x") * (16 << 20))`,
     'mmap(2) without a file',
     py`
 import mmap
-m = mmap.mmap(-1, 8 << 30); m.madvise(mmap.MADV_HUGEPAGE)
+m = mmap.mmap(-1, 8 << 30)
 for i in range(0, len(m), 4096): m[i] = 1`,
     OUT_OF_MEMORY,
     { timeoutSeconds: 120 },

@@ -11,17 +11,20 @@ const CAP_BYTES = MiB + 64 * 1024
 
 interface Flood {
   readonly code: (bytes: number) => string
-  /** The same writes into a pipe whose reader throws everything away: what the flood is compared with. */
+  /** What the flood is compared with: the same bytes thrown away. Where they go through a pipe, its reader does that. */
   readonly thrown: (bytes: number) => string
   /** The stream that is cut, and how much of what was written it must have counted. */
   readonly stream: 'stdout' | 'stderr' | 'display'
 }
 
+/** Both are run in turns and the best of each compared, so that what else the machine does weighs on neither. */
+const PAIRS: Record<Form, number> = { short: 1, long: 5 }
+
+/** The same writes through the same layer of text, to where nobody reads. */
 const textSink = (bytes: number): string => py`
-sink = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
 block = ("x" * 1023 + "\n") * 64
-for _ in range(${bytes} // len(block)): sink.stdin.write(block)
-sink.stdin.close(); sink.wait()`
+with open(os.devnull, "w") as sink:
+    for _ in range(${bytes} // len(block)): sink.write(block)`
 const grandchild = (bytes: number): string => py`
 inner = """
 import os
@@ -59,9 +62,16 @@ for _ in range(${bytes} // len(block)): sys.stderr.write(block)`,
 from IPython.display import display
 block = "x" * (4 << 20)
 for _ in range(${bytes} // len(block)): display({"text/plain": block}, raw=True)`,
-    thrown: textSink,
+    // What a kernel writes to be rid of a display is at least its message.
+    thrown: (bytes) => py`
+import json
+block = "x" * (4 << 20)
+with open(os.devnull, "w") as sink:
+    for _ in range(${bytes} // len(block)): sink.write(json.dumps({"data": {"text/plain": block}}))`,
   },
 }
+
+const runMs = async (cell: Cell, code: string): Promise<number> => (await cell.run(code, 1_800)).usage['run_ms'] ?? Infinity
 
 async function flood(cell: Cell, name: string, bytes: number, form: Form): Promise<readonly Finding[]> {
   const { code, thrown: sink, stream } = FLOODS[name] as Flood
@@ -71,8 +81,12 @@ async function flood(cell: Cell, name: string, bytes: number, form: Form): Promi
     () => cell.supervisorBytes(),
     100,
   )
-  const thrown = await timed(() => cell.run(sink(bytes), 1_800))
   const execution = result.result
+  const [times, thrown] = [[execution.usage['run_ms'] ?? Infinity], [await runMs(cell, sink(bytes))]]
+  for (let pair = 1; pair < PAIRS[form]; pair++) {
+    times.push(await runMs(cell, code(bytes)))
+    thrown.push(await runMs(cell, sink(bytes)))
+  }
   const kept = stream === 'display' ? JSON.stringify(execution.outputs).length : Buffer.byteLength(execution[stream])
   const said = execution.lost.find(({ what }) => what === stream)?.reason ?? ''
   const told = Number(/of (\d+) bytes/.exec(said)?.[1])
@@ -83,13 +97,7 @@ async function flood(cell: Cell, name: string, bytes: number, form: Form): Promi
     stream === 'display'
       ? { what: `${label}: bytes told`, value: `${told}`, bar: `≥ ${bytes}`, holds: told >= bytes }
       : same(`${label}: bytes told`, told, bytes),
-    atMost(
-      form,
-      `${label}: time beside throwing it away`,
-      (result.result.usage['run_ms'] ?? 0) / (thrown.result.usage['run_ms'] ?? 0),
-      1.5,
-      '×',
-    ),
+    atMost(form, `${label}: time beside throwing it away`, Math.min(...times) / Math.min(...thrown), 1.5, '×'),
     atMost(form, `${label}: growth of the supervisor`, Math.max(...looks) - before, 32 * MiB, 'bytes'),
     same(`${label}: fault of the next call`, await nextCall(cell), null),
   ]

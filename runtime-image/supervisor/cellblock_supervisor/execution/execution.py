@@ -155,7 +155,7 @@ class Execution(Listener):
                 continue
             self._count, self._error_shown = None, False
             reply = await self._kernel.request(
-                {"op": "execute", "code": code, "store_history": self._request.store_history}, self
+                {"op": "execute", "code": code, "store_history": self._request.store_history, "room": self._outputs.room()}, self
             )
             self._after_cell()
             if isinstance(reply, Death):
@@ -200,6 +200,13 @@ class Execution(Listener):
             await asyncio.sleep(max(0.05, left / 1000 / processors))
         self.stop("cpu_limit", TIMEOUT_GRACE_MS)
 
+    def kept_of_more(self, name: str) -> int | None:
+        return self._outputs.kept_of_more(name)
+
+    def on_skipped(self, name: str, size: int) -> None:
+        self._outputs.skipped(name, size)
+        self._check_size()
+
     def on_dropped(self, size: int, reason: str) -> None:
         self._outputs.dropped(size, reason)
         self._check_size()
@@ -217,6 +224,9 @@ class Execution(Listener):
             self._outputs.display("execute_result", message, count)
         elif op == "update":
             self._outputs.display("update_display_data", message, None)
+        elif op == "omitted":
+            self._outputs.omitted(message.get("bytes"), message.get("reason"))
+            self._check_size()
         elif op == "clear":
             self._outputs.clear(bool(message.get("wait")))
         elif op == "error":

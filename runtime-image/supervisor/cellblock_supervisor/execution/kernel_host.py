@@ -33,6 +33,10 @@ class Listener:
     """What a request hears while it runs; the default ignores everything."""
 
     def on_text(self, name: str, data: memoryview) -> None: ...
+    def kept_of_more(self, name: str) -> int | None:
+        return 0
+
+    def on_skipped(self, name: str, size: int) -> None: ...
     def on_message(self, message: dict[str, object]) -> None: ...
     def on_bulk(self, data: bytes) -> None: ...
     def on_dropped(self, size: int, reason: str) -> None: ...
@@ -148,6 +152,12 @@ class KernelHost:
 
     def on_text(self, name: str, data: memoryview) -> None:
         self._listener.on_text(name, data)
+
+    def kept_of_more(self, name: str) -> int | None:
+        return self._listener.kept_of_more(name)
+
+    def on_skipped(self, name: str, size: int) -> None:
+        self._listener.on_skipped(name, size)
 
     def on_bulk(self, data: bytes) -> None:
         self._listener.on_bulk(data)

@@ -7,6 +7,9 @@ import json
 import os
 import select
 import socket
+import termios
+import time
+from array import array
 from collections import deque
 from typing import Protocol
 
@@ -18,7 +21,8 @@ MAX_MESSAGE_BYTES = 14 * 1024 * 1024
 _PIPE_BYTES = 1024 * 1024
 _RAW_READ_BYTES = 256 * 1024
 _FLOOD_BYTES = 4 * 1024
-_FLOOD_PAUSE_SECONDS = 0.0005
+_FLOOD_PAUSE_SECONDS = 0.0002
+_FLOOD_ROUNDS = 8
 _PACKETS_PER_TURN = 64
 
 
@@ -26,6 +30,13 @@ class LinkEvents(Protocol):
     """Where a link delivers. All data is hostile; only JSON syntax has been checked."""
 
     def on_text(self, name: str, data: memoryview) -> None: ...
+
+    def kept_of_more(self, name: str) -> int | None:
+        """How many bytes of the end of what a stream still says are wanted; None: everything."""
+
+    def on_skipped(self, name: str, size: int) -> None:
+        """So many bytes of the stream came that were not read, or that the kernel says it did not send."""
+
     def on_message(self, message: dict[str, object]) -> None: ...
     def on_bulk(self, data: bytes) -> None: ...
     def on_dropped(self, size: int, reason: str) -> None: ...
@@ -56,6 +67,7 @@ class KernelLink:
         self._view = memoryview(self._buffer)
         # Texts from pipes have a buffer of their own: they are read while a packet is still being handled.
         self._raw_view = memoryview(bytearray(_RAW_READ_BYTES))
+        self._nothing = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
         self._outgoing: deque[bytes] = deque()
         self._numbers = 0
         self._drained: asyncio.Future[None] | None = None
@@ -122,7 +134,7 @@ class KernelLink:
             self._loop.remove_reader(fd)
         self._loop.remove_writer(self._socket)
         self._socket.close()
-        for fd in self._raw.values():
+        for fd in (self._nothing, *self._raw.values()):
             os.close(fd)
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
@@ -152,6 +164,9 @@ class KernelLink:
             self._events.on_text("stdout", self._view[1:size])
         elif kind == packets.STDERR:
             self._events.on_text("stderr", self._view[1:size])
+        elif kind == packets.SKIPPED and size == packets.SKIP.size:
+            _, stream, count = packets.SKIP.unpack_from(self._buffer)
+            self._events.on_skipped("stderr" if stream == packets.STDERR else "stdout", count)
         elif kind == packets.BULK:
             self._events.on_bulk(bytes(self._view[1:size]))
         elif kind == packets.MESSAGE:
@@ -166,21 +181,16 @@ class KernelLink:
         return True
 
     def _on_raw(self, name: str) -> None:
-        if not self._open:
-            return
-        if self._read_raw(name, 4 * _RAW_READ_BYTES) >= _FLOOD_BYTES:
-            # While it floods, let the pipe fill: one large read costs far less than a wake-up for each small write.
-            self._loop.remove_reader(self._raw[name])
-            self._loop.call_later(_FLOOD_PAUSE_SECONDS, self._listen_raw, name)
-
-    def _listen_raw(self, name: str) -> None:
-        if self._open:
-            self._loop.add_reader(self._raw[name], self._on_raw, name)
+        for _ in range(_FLOOD_ROUNDS):
+            if not self._open or self._read_raw(name, 4 * _RAW_READ_BYTES) < _FLOOD_BYTES:
+                return
+            # While it floods, let the pipe fill: one large read costs far less than a wake-up for each small write. The loop's own timers are too coarse.
+            time.sleep(_FLOOD_PAUSE_SECONDS)
 
     def _read_raw(self, name: str, limit: int) -> int:
         """Reads until the pipe is empty or `limit` bytes came; answers how many."""
         fd = self._raw[name]
-        total = 0
+        total = self._skip_raw(name)
         while total < limit:
             try:
                 size = os.readv(fd, [self._raw_view])
@@ -194,6 +204,23 @@ class KernelLink:
             if size < len(self._raw_view):
                 break
         return total
+
+    def _skip_raw(self, name: str) -> int:
+        """Throws away what would not be kept, without reading it; answers how much."""
+        kept = self._events.kept_of_more(name)
+        if kept is None:
+            return 0
+        waiting = array("i", (0,))
+        fcntl.ioctl(self._raw[name], termios.FIONREAD, waiting)
+        if waiting[0] - kept < _FLOOD_BYTES:
+            return 0
+        try:
+            size = os.splice(self._raw[name], self._nothing, waiting[0] - kept)
+        except OSError:
+            # Not every kernel can do this with these two: then it is read.
+            return 0
+        self._events.on_skipped(name, size)
+        return size
 
     def _write(self) -> None:
         while self._outgoing and self._open:

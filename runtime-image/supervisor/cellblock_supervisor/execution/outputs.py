@@ -15,6 +15,8 @@ MAX_ERROR_NAME_CHARACTERS = 1024
 MAX_ERROR_VALUE_CHARACTERS = 64 * 1024
 # A claim of more than this is no size.
 MAX_CLAIMED_BYTES = 1 << 40
+# Why a kernel may say that it did not send a display.
+OMITTED = ("bundle_too_large", "too_many_displays", "max_display_bytes")
 # Text waits this long for company; the more events there are already, the longer, so a slow drip stays bounded too.
 COALESCE_SECONDS = ((200, 0.02), (2_000, 0.1), (20_000, 1.0))
 QUIET_SECONDS = 0.02
@@ -40,6 +42,32 @@ class Outputs:
         self._error_bytes = 0
         self._error_kept_bytes = 0
         self._has_changed_numbers = False
+        self._tail_bytes = tail_bytes
+        self._claims_left = MAX_CLAIMED_BYTES
+
+    def room(self) -> dict[str, int]:
+        """What the kernel may still send of each kind before all of it would be thrown away, the end of its streams excepted."""
+        heads = {name: stream.head_left for name, stream in self._streams.items()}
+        displays = {"display_bytes": MAX_DISPLAY_BYTES - self._display_bytes, "displays": self._max_displays - self._display_events}
+        return {**heads, "tail": self._tail_bytes, "bundle": MAX_BUNDLE_BYTES, **displays}
+
+    def kept_of_more(self, name: str) -> int | None:
+        """How many bytes of the end of what a stream still says are kept; None while its head has room."""
+        return None if self._streams[name].head_left > 0 else self._tail_bytes
+
+    def skipped(self, name: str, size: int) -> None:
+        """Bytes that nobody sent. The kernel's count of them is a claim, and all claims together have a bound."""
+        self._streams[name].skip(self._claim(size))
+
+    def omitted(self, size: object, reason: object) -> None:
+        """Displays that the kernel did not send."""
+        if isinstance(size, int) and reason in OMITTED:
+            self.dropped(self._claim(size), str(reason))
+
+    def _claim(self, size: int) -> int:
+        claimed = max(0, min(size, self._claims_left))
+        self._claims_left -= claimed
+        return claimed
 
     @property
     def total_bytes(self) -> int:
@@ -148,7 +176,7 @@ class Outputs:
             return
         for mime in [mime for mime, value in data.items() if isinstance(value, dict) and "cellblock/dropped" in value]:
             size = data.pop(mime)["cellblock/dropped"]
-            self.dropped(size if isinstance(size, int) and size >= 0 else 0, "bundle_too_large")
+            self.dropped(self._claim(size) if isinstance(size, int) else 0, "bundle_too_large")
         size = sum(len(value) if isinstance(value, str) else len(json.dumps(value)) for value in data.values())
         size += len(json.dumps(fields.get("metadata", {})))
         if "data" in fields and not data:

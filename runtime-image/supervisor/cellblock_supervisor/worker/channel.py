@@ -29,6 +29,9 @@ class Channel:
         for start in range(0, len(text), step):
             self._socket.sendmsg((head, text[start : start + step]))
 
+    def send_skipped(self, kind: int, size: int) -> None:
+        self._socket.send(packets.SKIP.pack(packets.SKIPPED, kind, size))
+
     def send_bulk(self, data: bytes | memoryview) -> None:
         step = packets.PACKET_BYTES - 1
         head = bytes((packets.BULK,))

@@ -28,7 +28,7 @@ from .. import packets
 from . import rich_displays, snapshot
 from .channel import Channel
 from .output import ChannelSession
-from .streams import Flusher, text_stream
+from .streams import ChannelText, Flusher
 
 
 _MAX_REPLY_VALUE_CHARACTERS = 4096
@@ -92,11 +92,12 @@ def _enable_gui(gui: str | None = None) -> None:
 class Server:
     """Reads requests from the channel on the kernel's own event loop, so that tasks of earlier cells go on between cells."""
 
-    def __init__(self, channel: Channel, kernel: ChannelKernel, session: ChannelSession, flusher: Flusher) -> None:
+    def __init__(self, channel: Channel, kernel: ChannelKernel, session: ChannelSession, flusher: Flusher, streams: tuple[ChannelText, ...]) -> None:
         self._channel = channel
         self._kernel = kernel
         self._session = session
         self._flusher = flusher
+        self._streams = streams
         self._owner = os.getpid()
 
     def on_readable(self) -> None:
@@ -119,11 +120,17 @@ class Server:
             reply = {"status": "error", "name": "KernelFault", "value": traceback.format_exc()[-4000:]}
         self._flusher.busy.clear()
         self._flusher.flush()
+        for stream in self._streams:
+            stream.buffer.send_all()
         self._channel.send_message({"op": "reply", "id": request["id"], "count": self._kernel.shell.execution_count - 1, **reply})
 
     async def _dispatch(self, request: dict[str, object]) -> dict[str, object]:
         shell = self._kernel.shell
         if request["op"] == "execute":
+            room = request["room"]
+            for stream, name in zip(self._streams, ("stdout", "stderr"), strict=True):
+                stream.buffer.send_at_most(room[name], room["tail"])
+            self._session.send_at_most(room["bundle"], room["display_bytes"], room["displays"])
             self._flusher.busy.set()
             _reset_peak_memory()
             started = {"op": "input", "id": request["id"], "count": shell.execution_count}
@@ -201,14 +208,14 @@ def main(channel: Channel, data_dir: str) -> None:
     sys.path[:0] = [""]
     sys.argv = ["cellblock-kernel"]
     _reseed()
-    stdout = text_stream(channel, packets.STDOUT, "stdout", 1)
-    stderr = text_stream(channel, packets.STDERR, "stderr", 2, before=stdout.flush)
-    flusher = Flusher((stdout, stderr))
-    sys.stdout = sys.__stdout__ = stdout
-    sys.stderr = sys.__stderr__ = stderr
+    stdout = ChannelText.over(channel, packets.STDOUT, "stdout", 1)
+    stderr = ChannelText.over(channel, packets.STDERR, "stderr", 2, before=stdout.text.flush)
+    sys.stdout = sys.__stdout__ = stdout.text
+    sys.stderr = sys.__stderr__ = stderr.text
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     session = ChannelSession(channel=channel)
+    flusher = Flusher((stdout, stderr), session.release)
     profile = ProfileDir.create_profile_dir("/tmp/.ipython-profile")
 
     async def boot() -> Server:
@@ -217,7 +224,7 @@ def main(channel: Channel, data_dir: str) -> None:
         log.addHandler(logging.NullHandler())
         log.propagate = False
         kernel = ChannelKernel(session=session, iopub_socket=session, profile_dir=profile, config=config, log=log)
-        return Server(channel, kernel, session, flusher)
+        return Server(channel, kernel, session, flusher, (stdout, stderr))
 
     server = loop.run_until_complete(boot())
     flusher.start()

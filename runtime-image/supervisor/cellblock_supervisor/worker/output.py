@@ -1,5 +1,9 @@
 """Turns what ipykernel publishes into the channel's messages."""
 
+import json
+import sys
+import threading
+
 from jupyter_client.session import Session
 from traitlets import Any, Unicode
 
@@ -18,6 +22,24 @@ class ChannelSession(Session):
     channel: Channel = Any()
     request_id = Unicode("")
 
+    def __init__(self, **traits: object) -> None:
+        super().__init__(**traits)
+        self._lock = threading.RLock()
+        self.send_at_most(sys.maxsize, sys.maxsize, sys.maxsize)
+
+    def send_at_most(self, each: int, together: int, count: int) -> None:
+        """From now on displays of more bytes, alone or together, or beyond that number are counted instead of sent."""
+        with self._lock:
+            self._bundle_bytes, self._bytes_left, self._displays_left = each, together, count
+            self._omitted: dict[str, int] = {}
+
+    def release(self) -> None:
+        """Tells the supervisor of the displays that were not sent, by reason and with the bytes of their texts."""
+        with self._lock:
+            omitted, self._omitted = self._omitted, {}
+        for reason, size in omitted.items():
+            self.channel.send_message({"op": "omitted", "id": self.request_id, "reason": reason, "bytes": size})
+
     def send(self, stream, msg_or_type, content=None, parent=None, **_transport):  # type: ignore[no-untyped-def]
         """Called by ipykernel's display publisher, display hook and traceback printer, from any thread."""
         if isinstance(msg_or_type, dict):
@@ -26,8 +48,27 @@ class ChannelSession(Session):
             kind = msg_or_type
         build = _MESSAGES.get(kind)
         if build is not None and content is not None:
-            self.channel.send_message({"id": self.request_id, **build(content)})
+            message = build(content)
+            if "data" not in message or self._has_room(message["data"], message["metadata"]):
+                self.channel.send_message({"id": self.request_id, **message})
         return {"content": content, "header": {"msg_type": kind}}
+
+    def _has_room(self, data: dict[str, object], metadata: object) -> bool:
+        """False when the supervisor would drop it for sure: what is not text counts as nothing here and as something there."""
+        size = sum(len(value) for value in data.values() if isinstance(value, str))
+        with self._lock:
+            if size > self._bundle_bytes:
+                reason = "bundle_too_large"
+            elif self._displays_left <= 0:
+                reason = "too_many_displays"
+            elif size > self._bytes_left:
+                reason = "max_display_bytes"
+            else:
+                self._bytes_left -= size
+                self._displays_left -= 1
+                return True
+            self._omitted[reason] = self._omitted.get(reason, 0) + size + len(json.dumps(metadata))
+        return False
 
 
 def _display(content: dict[str, object]) -> dict[str, object]:

@@ -1,15 +1,19 @@
 """sys.stdout and sys.stderr of the kernel: ordinary text streams whose bytes become packets of the channel.
 
-Text and displays travel on one channel, so their order is kept; a full channel blocks the writer, so a flood stays bounded.
+Text and displays travel on one channel, so their order is kept; a full channel blocks the writer, so a flood stays bounded. What the supervisor
+would throw away is only counted here, which is a service to whoever floods and no wall: the supervisor has its own caps.
 """
 
 import codecs
 import io
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from ..tail import Tail
 from .channel import Channel
 
 # What a cell prints is sent at least this often while it runs, and at its end.
@@ -45,30 +49,88 @@ class ChannelWriter(io.RawIOBase):
         self._channel.send_text(self._kind, view)
         return len(view)
 
+    def skip(self, size: int) -> None:
+        """Tells of bytes that are not sent."""
+        self._channel.send_skipped(self._kind, size)
+
 
 class ChannelBuffer(io.BufferedWriter):
+    """Collects small writes. Past the number of bytes that would be kept it holds the end alone, until the next release."""
+
+    def __init__(self, writer: ChannelWriter) -> None:
+        super().__init__(writer, _BUFFER_BYTES)
+        self.renew()
+
+    def renew(self) -> None:
+        """Forgets what is held, as in a forked child, where no thread is left that could hold the lock or release."""
+        self._lock = threading.RLock()
+        self.send_all()
+
+    def send_at_most(self, size: int, tail_bytes: int) -> None:
+        """From now on the first `size` bytes go out at once; of the rest, at every release, how many they were and the end."""
+        with self._lock:
+            self._left, self._tail = size, Tail(tail_bytes)
+
+    def send_all(self) -> None:
+        self.send_at_most(sys.maxsize, 0)
+
+    def write(self, data: bytes | memoryview) -> int:
+        size = data.nbytes if isinstance(data, memoryview) else len(data)
+        if size <= self._left:
+            super().write(data)
+            self._left -= size
+            return size
+        with self._lock:
+            if self._left > 0:
+                data = memoryview(data).cast("B")
+                super().write(data[: self._left])
+                data = data[self._left :]
+                self._left = 0
+            self._tail.add(data if isinstance(data, bytes) else memoryview(data).cast("B"))
+        return size
+
+    def release(self) -> None:
+        with self._lock:
+            if not self._tail:
+                return
+            self.flush()
+            end, dropped = self._tail.take(), self._tail.dropped
+            self._tail.dropped = 0
+            if dropped:
+                self.raw.skip(dropped)
+            if end:
+                self.raw.write(end)
+
     def close(self) -> None:
         """User code that closes its stdout must not lose the next cell's output."""
         self.flush()
 
 
-class ChannelText(io.TextIOWrapper):
-    def close(self) -> None:
-        self.flush()
+@dataclass(frozen=True)
+class ChannelText:
+    """A text stream of the kernel and the buffer below it, which user code may detach."""
 
+    text: io.TextIOWrapper
+    buffer: ChannelBuffer
 
-def text_stream(channel: Channel, kind: int, name: str, fd: int, before: Callable[[], None] | None = None) -> ChannelText:
-    """stdout collects until the next flush; a stream with `before` sends every line at once."""
-    buffer = ChannelBuffer(ChannelWriter(channel, kind, name, fd, before), _BUFFER_BYTES)
-    return ChannelText(buffer, "utf-8", "cellblock", "\n", line_buffering=before is not None)
+    @staticmethod
+    def over(channel: Channel, kind: int, name: str, fd: int, before: Callable[[], None] | None = None) -> "ChannelText":
+        """stdout collects until the next flush; a stream with `before` sends every line at once. The text's own class, since a subclass of it writes slower."""
+        buffer = ChannelBuffer(ChannelWriter(channel, kind, name, fd, before))
+        text = io.TextIOWrapper(buffer, "utf-8", "cellblock", "\n", line_buffering=before is not None)
+        # What the text collects before it hands it down; the usual 8 KiB would have the buffer asked four times as often.
+        text._CHUNK_SIZE = _BUFFER_BYTES
+        return ChannelText(text, buffer)
 
 
 class Flusher(threading.Thread):
     """Sends what waits in the streams while a cell runs; asleep otherwise, so an idle kernel uses no CPU."""
 
-    def __init__(self, streams: tuple[ChannelText, ...]) -> None:
+    def __init__(self, streams: tuple[ChannelText, ...], after: Callable[[], None]) -> None:
+        """`after` is called after each flush."""
         super().__init__(name="cellblock-flush", daemon=True)
         self._streams = streams
+        self._after = after
         self.busy = threading.Event()
         # A forked child has no flusher thread, and must not repeat what its parent had pending.
         os.register_at_fork(before=self.flush, after_in_child=self._in_child)
@@ -81,14 +143,17 @@ class Flusher(threading.Thread):
     def flush(self) -> None:
         for stream in self._streams:
             try:
-                stream.flush()
+                stream.text.flush()
+                stream.buffer.release()
             except (ValueError, OSError, RuntimeError):
                 # A detached stream, a lost channel or a flush inside a flush: nothing that could be reported from here.
                 pass
+        self._after()
 
     def _in_child(self) -> None:
         for stream in self._streams:
             try:
-                stream.reconfigure(line_buffering=True)
+                stream.buffer.renew()
+                stream.text.reconfigure(line_buffering=True)
             except (ValueError, OSError):
                 pass
