@@ -1,5 +1,7 @@
 // `npm run test:chaos`: every scenario in full, each history checked. `-- --json` prints the summary alone, `-- --only NAME` plays one, `-- --scale 0.1` less of it,
-// `-- --mutants` breaks the guarantees as well, `-- --engine` restarts this machine's container engine.
+// `-- --keep FOLDER` keeps the histories with violations, `-- --mutants` breaks the guarantees as well, `-- --engine` restarts this machine's container engine.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkHistory, type Verdict } from './check-history.ts'
 import { CHAOS_MUTANTS } from './mutants/mutants.ts'
@@ -16,6 +18,7 @@ const { values } = parseArgs({
     engine: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
     hurry: { type: 'boolean', default: false },
+    keep: { type: 'string' },
   },
 })
 const names = values.only?.split(',')
@@ -33,6 +36,12 @@ for (const scenario of wanted) {
   const result = await scenario.run({ scale, say, mayTouchEngine, hurry })
   const verdicts = result.histories.map((history) => checkHistory(history.entries))
   played.push({ ...scenario, result, verdicts, seconds: (performance.now() - began) / 1000 })
+  for (const [index, { found }] of verdicts.entries())
+    if (values.keep !== undefined && found.length > 0)
+      await writeFile(
+        join(values.keep, `${scenario.name}-${process.pid}-${index}.json`),
+        JSON.stringify({ found, entries: result.histories[index]?.entries }),
+      )
   for (const fault of result.faults) say(`✗ ${scenario.name}: ${fault}`)
   for (const { violation, about } of verdicts.flatMap(({ found }) => found).slice(0, 20)) say(`✗ ${scenario.name}: ${violation}: ${about}`)
 }

@@ -24,21 +24,28 @@ function holdAt(ports: Ports, verb: string): { readonly ports: Ports; readonly h
   return { ports: watchPorts(ports, { before }), held: held.promise, release: () => gate.resolve() }
 }
 
-it('decides anew when another worker had the row between the look at it and the lease', async () => {
+it.each([
+  ['nobody had taken yet', 'live', 'executions.take'],
+  ['another worker held and had not begun yet', 'warm', 'sandboxes.claim'],
+] as const)('decides anew when the row that it read, which %s, has been begun before it gets the lease', async (_, setting, before) => {
   const { world, healthy, ahead, clock } = stand
-  const { container } = await prepare(stand, 'live')
+  const { container } = await prepare(stand, setting)
   // Longer than events wait for company.
   const job = await world.accept(container, { pauseMs: 50, now: clock.now() })
   const letter = world.courier.take()
   if (letter === undefined) throw new Error('Nothing was sent')
   // What the letter says of the container is old by then.
   ahead.ms += 5_000
+  const work = (name: string, ports: Ports) => createWorker({ name, ports, history: world.history, clock }).handle(letter)
+  const beginning = holdAt(world.byHand, before)
+  const late = holdAt(beginning.ports, 'events.append')
+  const stuck = work('stuck', late.ports)
+  await beginning.held
   // It has read the execution's row by then, and goes on with what it read.
   const early = holdAt(world.byHand, 'containers.get')
-  const late = holdAt(world.byHand, 'events.append')
-  const looked = createWorker({ name: 'looked', ports: early.ports, history: world.history, clock }).handle(letter)
+  const looked = work('looked', early.ports)
   await early.held
-  const stuck = createWorker({ name: 'stuck', ports: late.ports, history: world.history, clock }).handle(letter)
+  beginning.release()
   await late.held
   ahead.ms += LEASE_MS + 1_000
   early.release()

@@ -222,10 +222,13 @@ describe('the Fargate driver', () => {
     expect(await newDriver().inspect(id)).toMatchObject({ phase: 'gone', reason: 'refused' })
   })
 
-  it('goes on waiting while ECS asks it to slow down', async () => {
+  it.each([
+    ['asks it to slow down', 400, 'ThrottlingException'],
+    ['has a fault', 500, 'ServerException'],
+  ])('goes on waiting while ECS %s', async (_, status, type) => {
     const driver = newDriver()
     const id = await startShown(driver, {})
-    ecs.answer('DescribeTasks', 400, { __type: 'ThrottlingException', message: 'Rate exceeded' })
+    ecs.answer('DescribeTasks', status, { __type: type, message: 'Rate exceeded' })
     expect((await driver.waitReady(id, soon())).phase).toBe('ready')
   })
 

@@ -29,7 +29,7 @@ export type Taken<Row> =
   | { readonly kind: 'taken'; readonly row: Row }
   /** Somebody else holds an unexpired lease. */
   | { readonly kind: 'busy'; readonly row: Row }
-  /** It is free, but somebody has held it since it was read: whoever wants it reads it again. */
+  /** It is free, but it is not what was seen any more: whoever wants it reads it again. */
   | { readonly kind: 'moved'; readonly row: Row }
   /** The status is terminal. */
   | { readonly kind: 'ended'; readonly row: Row }
@@ -37,6 +37,13 @@ export type Taken<Row> =
 
 /** Fields that a step may set. Identity, lease and fence have verbs of their own. */
 export type Patch<Row extends LeasedRow> = Partial<Omit<Row, 'v' | 'tenant' | 'id' | 'lease' | 'fence' | 'createdAt'>>
+
+/** Fields as they were read. A holder changes its row without a new fence, so the fence alone does not tell whether it did. */
+export interface Seen {
+  readonly fence?: number
+  /** Of an execution. */
+  readonly sandboxId?: string | null
+}
 
 /** Rows that workers advance under a lease. Every verb is one conditional write; reads are consistent. */
 export interface LeasedStore<Row extends LeasedRow> {
@@ -46,13 +53,12 @@ export interface LeasedStore<Row extends LeasedRow> {
   /**
    * Takes the lease if the row has not ended and its lease is free or expired at `now`, adds one to the fence, applies `patch`, sets `dueAt`
    * to the lease's end, and returns the new row. `owner` names one step and no other (one process may get a message twice): the same owner
-   * with the same end is the same call, sent again because its answer got lost. With `fence` only the row as it was read: `moved` when somebody has held
-   * it since.
+   * with the same end is the same call, sent again because its answer got lost. `seen`: only a row that still has these values, `moved` otherwise.
    */
   take(
     tenant: string,
     id: string,
-    lease: { owner: string; now: number; expiresAt: number; fence?: number },
+    lease: { owner: string; now: number; expiresAt: number; seen?: Seen },
     patch?: Patch<Row>,
   ): Promise<Taken<Row>>
   /**

@@ -27,7 +27,8 @@ export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promis
   const now = deps.clock.now()
   if (row.sandboxId === null && now - row.createdAt > MAX_WAIT_MS) {
     const owner = `${deps.workerId}/${newId('worker')}`
-    const taken = await deps.table.executions.take(row.tenant, row.id, { owner, now, expiresAt: now + LEASE_MS, fence: row.fence })
+    const lease = { owner, now, expiresAt: now + LEASE_MS, seen: { sandboxId: null } }
+    const taken = await deps.table.executions.take(row.tenant, row.id, lease)
     if (taken.kind === 'taken') await endOverdue(deps, taken.row)
     return
   }

@@ -224,8 +224,8 @@ class RunStep {
 
   async #take(patch: Patch<Execution>): Promise<Execution | null> {
     const now = this.#deps.clock.now()
-    const { fence } = this.#row
-    const lease = { owner: `${this.#deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS, fence }
+    const { fence, sandboxId } = this.#row
+    const lease = { owner: `${this.#deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS, seen: { fence, sandboxId } }
     const taken = await this.#deps.table.executions.take(this.#row.tenant, this.#row.id, lease, patch)
     if (taken.kind === 'taken') {
       this.#taken = taken.row

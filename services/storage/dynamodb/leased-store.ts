@@ -1,5 +1,5 @@
 import type { LeasedRow } from '../../core/lease.ts'
-import type { LeasedStore, Taken } from '../../core/ports/table.ts'
+import type { LeasedStore, Seen, Taken } from '../../core/ports/table.ts'
 import { absent, all, any, assign, atMost, equals, exists, increment, oneOf, remove, set, setOnce, type Action } from './expression.ts'
 import type { Items } from './items.ts'
 import { dueShard, rowKey } from './keys.ts'
@@ -33,7 +33,7 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
 
     get,
 
-    async take(tenant, id, { owner, now, expiresAt, fence }, patch = {}): Promise<Taken<Row>> {
+    async take(tenant, id, { owner, now, expiresAt, seen = {} }, patch = {}): Promise<Taken<Row>> {
       const actions = [
         ...patchActions(kind.codec, patch, ['dueAt']),
         set('lease', { owner, expiresAt }),
@@ -41,9 +41,10 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
         increment('fence'),
       ]
       const isFree = any(absent('lease'), atMost('lease.expiresAt', now))
-      const isOpen = all(isLive, isFree)
+      const fields = Object.entries(seen) as [keyof Seen, string | number | null][]
+      const isAsSeen = fields.map(([field, value]) => (value === null ? absent(field) : equals(field, value)))
       // A row that nobody ever held has no lease.
-      const mayTake = fence === undefined ? isOpen : all(fence === 0 ? isLive : isOpen, equals('fence', fence))
+      const mayTake = all(isLive, ...(seen.fence === 0 ? [] : [isFree]), ...isAsSeen)
       for (let tries = 1; ; tries++) {
         const taken = decode(await items.update(keyOf(tenant, id), actions, mayTake))
         if (taken !== null) return { kind: 'taken', row: taken }
@@ -53,7 +54,7 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
         // The client sends a write again when its answer got lost: what is refused then may have been done by this very call.
         if (row.lease?.owner === owner && row.lease.expiresAt === expiresAt) return { kind: 'taken', row }
         const isHeld = row.lease !== null && row.lease.expiresAt > now
-        if (!isHeld && fence !== undefined && row.fence !== fence) return { kind: 'moved', row }
+        if (!isHeld && fields.some(([field, value]) => (row as Seen)[field] !== value)) return { kind: 'moved', row }
         if (isHeld || tries === MAX_TRIES) return { kind: 'busy', row }
       }
     },

@@ -24,7 +24,12 @@ export interface Figures {
   readonly sockets: number
   readonly timers: number
   readonly heapMiB: number
+  /** What V8 holds for its heap, full or empty. */
+  readonly heapHeldMiB: number
+  /** Buffers and the like. */
+  readonly outsideMiB: number
   readonly residentMiB: number
+  readonly filePagesMiB: number
 }
 
 const lines = (text: string): number => text.split('\n').filter(Boolean).length
@@ -35,14 +40,21 @@ const count = (folder: string): Promise<number> =>
     () => 0,
   )
 
+/** What a process holds in memory. `files`: pages of its program and of the local table's files, which the system takes back when it wants them. */
+export async function residentMiB(pid: number): Promise<{ readonly own: number; readonly files: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  const inMiB = (name: string): number => Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024)
+  return { own: inMiB('RssAnon'), files: inMiB('RssFile') }
+}
+
 /** Looks at the engine, the disk, and the process from outside and inside. */
 export async function measure(child: ChildProcess, scratch: string): Promise<Figures> {
   const dataDir = join(scratch, 'data')
   const pid = child.pid ?? 0
   const answered = once(child, 'message') as Promise<[Inside]>
   child.send('figures')
-  const [{ heapBytes, resources }] = await answered
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  const [{ memory, resources }] = await answered
+  const resident = await residentMiB(pid)
   const label = `label=cellblock.stage=${stageOf(dataDir)}`
   const [containers, volumes, networks, objects, uploads, temporaryFiles, files] = await Promise.all([
     docker('ps', '-aq', '--filter', label),
@@ -68,7 +80,10 @@ export async function measure(child: ChildProcess, scratch: string): Promise<Fig
     files,
     sockets: resources['TCPSocketWrap'] ?? 0,
     timers: resources['Timeout'] ?? 0,
-    heapMiB: Math.round(heapBytes / MiB),
-    residentMiB: Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024),
+    heapMiB: Math.round(memory.heapUsed / MiB),
+    heapHeldMiB: Math.round(memory.heapTotal / MiB),
+    outsideMiB: Math.round(memory.external / MiB),
+    residentMiB: resident.own,
+    filePagesMiB: resident.files,
   }
 }

@@ -3,8 +3,8 @@ import { startLocalServer } from '../../../services/local/server.ts'
 
 /** What the server process says of itself when it is asked. */
 export interface Inside {
-  /** After a collection, bytes. */
-  readonly heapBytes: number
+  /** After a collection. `heapTotal`: what V8 holds, full or empty; `external` and `arrayBuffers`: bytes outside its heap. */
+  readonly memory: NodeJS.MemoryUsage
   /** Timers, sockets and whatever else keeps a process alive, by kind. */
   readonly resources: Readonly<Record<string, number>>
 }
@@ -19,7 +19,7 @@ process.on('message', (word: 'figures' | 'stop') => {
   globalThis.gc?.()
   const resources: Record<string, number> = {}
   for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1
-  const inside: Inside = { heapBytes: process.memoryUsage().heapUsed, resources }
+  const inside: Inside = { memory: process.memoryUsage(), resources }
   process.send?.(inside)
 })
 await server.warm

@@ -107,6 +107,16 @@ export async function untilQuiet(world: World, sqs: World['clients']['sqs'], lim
   }
 }
 
+/** Queues whose delays pass as fast as the clock of the workers. */
+export const paced = (queue: Queue, speed: number): Queue => ({
+  ...queue,
+  send: (name, message, options) =>
+    queue.send(name, message, {
+      ...options,
+      ...(options.delaySeconds === undefined ? {} : { delaySeconds: options.delaySeconds / speed }),
+    }),
+})
+
 /** Sends every message `copies` times and more, each copy at a time of its own, so that they arrive twice, late and in another order. */
 export function duplicating(queue: Queue, random: () => number, maxCopies: number, maxLateSeconds: number): Queue {
   return {

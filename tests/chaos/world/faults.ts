@@ -62,22 +62,27 @@ export function injectFaults(clients: StorageClients, faults: Faults): void {
   for (const service of ['dynamodb', 'sqs', 's3'] as const) inject(service, clients[service].middlewareStack as unknown as Stack)
 }
 
+/** The SDK under a driver tries a call so often, as it does under the other ports. */
+const DRIVER_TRIES = 3
+
 /** A driver that is throttled, full, broken, or loses its answers. */
 export function faultyDriver(driver: SandboxDriver, faults: Faults): SandboxDriver {
   const around = async <T>(call: () => Promise<T>): Promise<T> => {
-    const kind = pick(faults)
-    if (kind === null) return call()
-    faults.history.add({ type: 'fault', service: 'driver', kind })
-    if (kind === 'reply_lost') await call()
-    throw kind === 'throttle'
-      ? new DriverError(faults.random() < 0.5 ? 'throttled' : 'capacity', 'Not now.')
-      : new DriverError('unavailable', 'The platform had a fault.')
+    for (let tries = 1; ; tries++) {
+      const kind = pick(faults)
+      if (kind === null) return call()
+      faults.history.add({ type: 'fault', service: 'driver', kind })
+      if (kind === 'reply_lost') await call()
+      // That there is no room is an answer, and no fault of the call.
+      if (kind === 'throttle' && faults.random() < 0.5) throw new DriverError('capacity', 'Not now.')
+      if (tries < DRIVER_TRIES) continue
+      throw kind === 'throttle' ? new DriverError('throttled', 'Not now.') : new DriverError('unavailable', 'The platform had a fault.')
+    }
   }
   return {
     ...driver,
     start: (spec, signal) => around(() => driver.start(spec, signal)),
     inspect: (id) => around(() => driver.inspect(id)),
-    waitReady: (id, signal) => around(() => driver.waitReady(id, signal)),
     stop: (id) => around(() => driver.stop(id)),
   }
 }

@@ -139,13 +139,19 @@ function leasedRows<Row extends LeasedRow>(
       expect(await store().take(row.tenant, row.id, leaseOf('w1', T0 + 1))).toEqual({ ...held, kind: 'busy' })
     })
 
-    it('have moved for who read them before somebody else had them, and change nothing then', async () => {
+    it('have moved for who read them before somebody else changed them, and change nothing then', async () => {
       const row = await created()
       await store().take(row.tenant, row.id, leaseOf('w1', T0))
       const free = await store().commit(row.tenant, row.id, 1, {}, { release: true })
-      expect(await store().take(row.tenant, row.id, { ...leaseOf('w2', T0), fence: 0 }, working)).toEqual({ kind: 'moved', row: free })
-      expect(await store().take(row.tenant, row.id, { ...leaseOf('w2', T0), fence: 1 })).toMatchObject({ kind: 'taken', row: { fence: 2 } })
-      expect(await store().take(row.tenant, row.id, { ...leaseOf('w3', T0), fence: 1 })).toMatchObject({ kind: 'busy' })
+      expect(await store().take(row.tenant, row.id, { ...leaseOf('w2', T0), seen: { fence: 0 } }, working)).toEqual({
+        kind: 'moved',
+        row: free,
+      })
+      expect(await store().take(row.tenant, row.id, { ...leaseOf('w2', T0), seen: { fence: 1 } })).toMatchObject({
+        kind: 'taken',
+        row: { fence: 2 },
+      })
+      expect(await store().take(row.tenant, row.id, { ...leaseOf('w3', T0), seen: { fence: 1 } })).toMatchObject({ kind: 'busy' })
     })
 
     it('refuse a commit with an old fence, and change nothing then', async () => {

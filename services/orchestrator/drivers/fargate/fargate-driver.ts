@@ -76,8 +76,9 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
     async waitReady(sandboxId, signal) {
       for (;;) {
         const sight = await look(sandboxId).catch((error: unknown) => {
-          // A start takes most of a minute: being asked to slow down is no reason to give it up.
-          if (error instanceof DriverError && error.kind === 'throttled') return { phase: 'starting' } as const
+          // A start takes most of a minute: that ECS asks to slow down, or has a fault, is no reason to give it up.
+          if (error instanceof DriverError && (error.kind === 'throttled' || error.kind === 'unavailable'))
+            return { phase: 'starting' } as const
           throw error
         })
         if (sight.phase !== 'starting' || signal.aborted) return sight
