@@ -19,7 +19,7 @@ it('hands an execution that outlasts its step over to fresh messages: nothing lo
   const { entries } = world.history
   // How often depends on how busy the machine is; that the code is sent once does not.
   const handed = entries.filter((entry) => entry.type === 'handed').map((entry) => entry.isFirst)
-  expect(handed.length).toBeGreaterThan(4)
+  expect(handed.length).toBeGreaterThan(1)
   expect(handed).toEqual([true, ...Array(handed.length - 1).fill(false)])
   expect(entries.filter((entry) => entry.type === 'object' && entry.key.includes('/outputs/'))).toHaveLength(1)
   expect(entries.find((entry) => entry.type === 'seen')).toMatchObject({ status: 'succeeded', stdout: job.stdout })
