@@ -17,6 +17,8 @@ export interface TurnDeps {
   readonly models: ModelCatalogue
   /** Tools of this server besides the interpreter; a request names them by type. */
   readonly tools?: readonly Tool[]
+  /** How long a step stays with code that it handed over, milliseconds; 0: not at all. A second when absent. */
+  readonly stayMs?: number
   /** Names this process in leases. */
   readonly workerId: string
 }

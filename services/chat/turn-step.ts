@@ -1,17 +1,18 @@
 import { NUDGE_AFTER_MS } from '../core/accept-execution.ts'
 import type { ResponseEvent } from '../core/events.ts'
-import { hasEnded } from '../core/execution.ts'
+import { hasEnded, type Execution } from '../core/execution.ts'
 import { mustWait } from '../core/conversation-queue.ts'
 import { newId } from '../core/ids.ts'
 import { LEASE_MS } from '../core/lease.ts'
 import type { TurnMessage } from '../core/messages.ts'
 import type { Patch, Taken } from '../core/ports/table.ts'
 import { loadResponse } from '../core/response-blobs.ts'
-import { hasResponseEnded, isAccounted, type Response } from '../core/response.ts'
+import { hasResponseEnded, isAccounted, isFollowed, type Response } from '../core/response.ts'
 import { joinTrace } from '../core/trace.ts'
 import type { TurnDeps } from './deps.ts'
 import { LogTaken } from './events/event-writer.ts'
 import { advanceTurn, type Advanced } from './turn/advance-turn.ts'
+import { giveBack, type Refused } from './turn/hand-over.ts'
 import { holdRow, RowLost } from './turn/hold-row.ts'
 import { refuseCall } from './turn/settle-pending.ts'
 import { Turn } from './turn/turn.ts'
@@ -25,36 +26,43 @@ const EVENTS_PER_READ = 1_000
 const MAX_ROUNDS = 5
 
 /**
- * One step of a chat turn: takes the row, goes on as far as it can, commits. It ends when the turn ends or when code has to run. Whatever
- * dies in the middle, a later step continues; a message that finds the row held does nothing. Throws only when storage fails.
+ * Steps of a chat turn: each takes the row, goes on as far as it can, commits. It ends when the turn ends or when code has to run; the next
+ * one begins here when that code ends soon, else with the message that tells of its end. Whatever dies in the middle, a later step
+ * continues; a message that finds the row held does nothing. Throws only when storage fails.
  */
 export function createTurnStep(deps: TurnDeps): (message: TurnMessage) => Promise<void> {
   return async (message) => {
-    let refusal: Extract<Advanced, { kind: 'refused' }> | null = null
+    const { tenant, responseId } = message
+    let next: Next = { ...message, refusal: null, execution: null }
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const startedAt = deps.clock.now()
-      const { tenant, responseId } = message
-      const done = await step(deps, round === 0 ? message : { tenant, responseId }, refusal)
+      const done = await step(deps, next)
       deps.telemetry.emit({
         event: 'turn_step',
         outcome: done.kind,
-        tenant: message.tenant,
-        response_id: message.responseId,
+        tenant,
+        response_id: responseId,
         step_ms: deps.clock.now() - startedAt,
       })
-      if (done.kind !== 'refused' && done.kind !== 'again') return
-      refusal = done.kind === 'refused' ? done : null
+      const execution = done.kind === 'handed_over' ? await done.end.wait() : null
+      if (execution !== null) round = -1
+      else if (done.kind !== 'refused' && done.kind !== 'again') return
+      next = { tenant, responseId, refusal: done.kind === 'refused' ? done : null, execution }
     }
   }
 }
 
+/** What a step begins with. */
+interface Next extends Pick<TurnMessage, 'tenant' | 'responseId' | 'againAt'> {
+  /** Of the code that the step before wanted to hand over. */
+  readonly refusal: Refused | null
+  /** The code that it handed over, ended. */
+  readonly execution: Execution | null
+}
+
 type Done = Advanced | { readonly kind: Exclude<Taken<Response>['kind'], 'taken'> | 'again' | 'lost' | 'early' }
 
-async function step(
-  deps: TurnDeps,
-  { tenant, responseId, againAt }: Pick<TurnMessage, 'tenant' | 'responseId' | 'againAt'>,
-  refusal: Extract<Advanced, { kind: 'refused' }> | null,
-): Promise<Done> {
+async function step(deps: TurnDeps, { tenant, responseId, againAt, refusal, execution: ended }: Next): Promise<Done> {
   const { responses } = deps.table
   if (againAt !== undefined && (await responses.get(tenant, responseId))?.fence !== againAt) return { kind: 'early' }
   const now = deps.clock.now()
@@ -82,8 +90,8 @@ async function step(
     }
     const [whole, events, before] = await Promise.all([
       loadResponse(deps.objects, row),
-      unaccounted(deps, row),
-      row.pending === null ? null : deps.table.executions.get(tenant, row.pending.executionId),
+      readUnaccounted(deps, row),
+      ended !== null && ended.id === row.pending?.executionId ? ended : pendingOf(deps, row),
     ])
     const current = new Turn(deps, whole, events, before, () => held.lose())
     turn = current
@@ -93,10 +101,9 @@ async function step(
       progress = current.snapshot()
     })
     if (advanced.kind !== 'running') return advanced
-    await turn.writer.drain()
-    if ((await release(RECHECK_MS)) === null) return { kind: 'lost' }
+    if ((await giveBack(deps, turn, RECHECK_MS)) === null) return { kind: 'lost' }
     // The code may have ended after it was looked at, while its message found the row held.
-    const execution = turn.pending === null ? null : await deps.table.executions.get(tenant, turn.pending.executionId)
+    const execution = await pendingOf(deps, { tenant, pending: turn.pending })
     return execution !== null && hasEnded(execution.status) ? { kind: 'again' } : advanced
   } catch (cause) {
     const isMine = (await release(NUDGE_AFTER_MS).catch(() => null)) !== null
@@ -110,6 +117,9 @@ async function step(
   }
 }
 
+const pendingOf = async ({ table }: TurnDeps, { tenant, pending }: Pick<Response, 'tenant' | 'pending'>): Promise<Execution | null> =>
+  pending === null ? null : table.executions.get(tenant, pending.executionId)
+
 /** The turn before this one still runs: one running response per conversation. */
 async function isEarly(deps: TurnDeps, row: Response): Promise<boolean> {
   if (row.items.length > 0 || row.cancelRequestedAt !== null) return false
@@ -119,12 +129,15 @@ async function isEarly(deps: TurnDeps, row: Response): Promise<boolean> {
   return before !== null && !hasResponseEnded(before.status)
 }
 
-/** Events that a step wrote which did not get to its commit. */
-async function unaccounted(deps: TurnDeps, row: Response): Promise<readonly ResponseEvent[]> {
-  if (isAccounted(row)) return []
+/**
+ * What the log has from the row's tail on, when a step before this one did not get to give the row back; null when there was none, when
+ * everything is accounted for, and when there is no log.
+ */
+async function readUnaccounted(deps: TurnDeps, row: Response): Promise<readonly ResponseEvent[] | null> {
+  if (!isFollowed(row) || isAccounted(row)) return null
   const events: ResponseEvent[] = []
   for (;;) {
-    const after = events.at(-1)?.seq ?? row.nextSeq - 1
+    const after = events.at(-1)?.seq ?? (row.tailEvents[0]?.seq ?? row.nextSeq) - 1
     const page = await deps.table.events.read<ResponseEvent>({ kind: 'response', tenant: row.tenant, id: row.id }, after, EVENTS_PER_READ)
     events.push(...page)
     if (page.length === 0) return events

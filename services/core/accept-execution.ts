@@ -20,6 +20,7 @@ export interface NewExecution {
   readonly storeHistory: boolean
   readonly metadata: Readonly<Record<string, string>>
   readonly publicUrl: string
+  readonly awaitedUntil?: number
 }
 
 /** The reconciler looks after a row that nobody moved for this long, milliseconds. */

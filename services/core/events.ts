@@ -20,6 +20,9 @@ export interface ResponseEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
+/** What an event of a response says, without number and time. */
+export type Fact = Pick<ResponseEvent, 'type' | 'data'>
+
 export type AnyEvent = ExecutionEvent | ResponseEvent
 
 /** Events written together. `sourceSeq` is the last supervisor event that went into it, so that a successor reads on from there. */

@@ -98,6 +98,8 @@ export interface Execution {
   readonly containerId: string
   /** The chat turn that asked for it; its next step is nudged when this ends. */
   readonly responseId: string | null
+  /** Until then (epoch ms) the worker of that turn looks for the end by itself. */
+  readonly awaitedUntil?: number
   readonly status: ExecutionStatus
   readonly reason: ExecutionReason | null
   readonly source: ExecutionSource

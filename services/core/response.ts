@@ -19,6 +19,9 @@ export const hasResponseEnded = (status: ResponseStatus): boolean => TERMINAL.in
 export const terminalEventOf = (status: ResponseStatus): string => `response.${status === 'cancelled' ? 'incomplete' : status}`
 export const TERMINAL_EVENTS: readonly string[] = [...new Set(TERMINAL.map(terminalEventOf))]
 
+/** Whether somebody may read along. The events of the others are made from the row when it has ended, should anybody want them. */
+export const isFollowed = ({ request }: Pick<Response, 'request'>): boolean => request.stream || request.background
+
 /** When a response that ends now is removed, epoch ms. */
 export const responseRemoval = ({ request }: Pick<Response, 'request'>, endedAt: number): number =>
   endedAt + (request.store ? LIMITS.responseDays * 86_400_000 : LIMITS.unstoredResponseMinutes * 60_000)
@@ -221,7 +224,7 @@ export interface Response {
    * more: its successor need not read the log.
    */
   readonly accountedFence?: number
-  /** The last events, kept in the row to spare a write; they follow the event log. */
+  /** The last events below `nextSeq`, kept in the row to spare a write; they follow the event log, which may have them too by now. */
   readonly tailEvents: readonly ResponseEvent[]
   readonly dueAt: number | null
 }

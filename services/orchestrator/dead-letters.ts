@@ -3,7 +3,7 @@ import { EXTENSION_EVENT, extensionData } from '../core/extension-event.ts'
 import { newId } from '../core/ids.ts'
 import { LEASE_MS } from '../core/lease.ts'
 import { ExecutionMessage, TurnMessage, type QueueName } from '../core/messages.ts'
-import { responseRemoval, type Response } from '../core/response.ts'
+import { isFollowed, responseRemoval, type Response } from '../core/response.ts'
 import { joinTrace } from '../core/trace.ts'
 import type { ReconcilerDeps } from './deps.ts'
 import { giveUpHibernation } from './reconciler/give-up-hibernation.ts'
@@ -68,7 +68,7 @@ export async function buryResponse(deps: ReconcilerDeps, tenant: string, id: str
   if (taken.kind === 'busy') return 'busy'
   if (taken.kind !== 'taken') return 'buried'
   joinTrace(taken.row.traceparent)
-  if (!(await sealResponse(deps, taken.row))) return 'busy'
+  if (isFollowed(taken.row) && !(await sealResponse(deps, taken.row))) return 'busy'
   const error = { code: 'dead_letter', message: 'Every try to work on this response failed; the operator finds the cause in the logs.' }
   const end = { status: 'failed', error, completedAt: lease.now } as const
   await deps.table.responses.commit(tenant, id, taken.row.fence, end, { removeAt: responseRemoval(taken.row, lease.now) })
@@ -80,14 +80,16 @@ export async function buryResponse(deps: ReconcilerDeps, tenant: string, id: str
  * Takes the next place of a response's event log, so that nothing of a worker that only stood still can follow its end. False when a successor writes
  * there.
  */
-async function sealResponse({ table, clock }: ReconcilerDeps, { tenant, id, fence }: Response): Promise<boolean> {
+async function sealResponse({ table, clock }: ReconcilerDeps, { tenant, id, fence, tailEvents }: Response): Promise<boolean> {
   const owner = { kind: 'response', tenant, id } as const
   for (;;) {
     const last = await table.events.last(owner)
     if (last !== null && last.fence > fence) return false
-    const seq = (last?.events.at(-1)?.seq ?? -1) + 1
-    const events = [{ seq, at: clock.now(), type: EXTENSION_EVENT, data: extensionData('taken_over', {}) }]
-    if (await table.events.append(owner, { firstSeq: seq, events, fence, sourceSeq: null })) return true
+    const firstSeq = (last?.events.at(-1)?.seq ?? -1) + 1
+    // Readers may have the row's tail, so it keeps its numbers.
+    const kept = tailEvents.filter((event) => event.seq >= firstSeq)
+    const own = { seq: firstSeq + kept.length, at: clock.now(), type: EXTENSION_EVENT, data: extensionData('taken_over', {}) }
+    if (await table.events.append(owner, { firstSeq, events: [...kept, own], fence, sourceSeq: null })) return true
   }
 }
 

@@ -45,13 +45,14 @@ export async function* followLog<Row extends { readonly tailEvents: readonly E[]
         }
         spokeAt = log.clock.now()
       }
+      for (const event of row.tailEvents) {
+        if (event.seq <= last) continue
+        last = event.seq
+        spokeAt = log.clock.now()
+        yield event
+        if (log.isLast(event)) return
+      }
       if (ended) {
-        for (const event of row.tailEvents) {
-          if (event.seq <= last) continue
-          last = event.seq
-          yield event
-          if (log.isLast(event)) return
-        }
         if (!(await isComplete(log, row))) yield await log.lastOf(row, last + 1)
         return
       }

@@ -25,9 +25,11 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
     throw new ServiceError('invalid_request', 'A background response is read later, so it has to be stored. Leave store out.', {
       param: 'store',
     })
-  const [attached, input] = await Promise.all([findAttached(call), resolveReferences(call, body.input), checkTools(call)])
-  const [interpreter] = await Promise.all([
-    findInterpreter(call, [...attached.keys()]),
+  const [attached, input, , interpreter] = await allInOrder([
+    findAttached(call),
+    resolveReferences(call, body.input),
+    checkTools(call),
+    findInterpreter(call),
     conversationId === null ? null : conversationOf(call, conversationId, 'conversation'),
     body.previous_response_id ? responseOf(call, body.previous_response_id, 'previous_response_id') : null,
   ])
@@ -37,7 +39,7 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
     instructions: body.instructions ?? null,
     tools: body.tools ?? [],
     toolChoice: body.tool_choice ?? 'auto',
-    interpreter,
+    interpreter: interpreter === null ? null : { ...interpreter, fileIds: [...new Set([...interpreter.fileIds, ...attached.keys()])] },
     include: body.include ?? [],
     metadata: body.metadata ?? {},
     temperature: body.temperature ?? null,
@@ -51,6 +53,15 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
     user: body.user ?? null,
     echoed: echoedFields(body),
   }
+}
+
+/** Looks at everything at once; of several refusals the first in this order counts. */
+async function allInOrder<const Checks extends readonly unknown[]>(
+  checks: Checks,
+): Promise<{ -readonly [Index in keyof Checks]: Awaited<Checks[Index]> }> {
+  const settled = await Promise.allSettled(checks)
+  for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
+  return Promise.all(checks)
 }
 
 /** What comes back as it was sent. A field that was not sent has the wire's default. */
@@ -101,19 +112,19 @@ function within(path: string, check: () => unknown): void {
 }
 
 /** What the code_interpreter tool means. Its container and files have to be there, now and for this caller. */
-async function findInterpreter(call: ResponseCall, attached: readonly string[]): Promise<InterpreterRequest | null> {
+async function findInterpreter(call: ResponseCall): Promise<InterpreterRequest | null> {
   const index = (call.body.tools ?? []).findIndex((tool) => tool.type === 'code_interpreter')
   if (index === -1) return null
   const { container } = validate(CodeInterpreterTool, call.body.tools?.[index], 'body')
   const param = `tools[${index}].container`
   if (typeof container === 'string') {
     const { id, memoryTier } = await containerOf(call, container, param)
-    return { containerId: id, memoryTier, fileIds: attached }
+    return { containerId: id, memoryTier, fileIds: [] }
   }
   const memoryTier = container?.memory_limit ?? '1g'
   await checkMemory(call.deps, call.caller.tenant, memoryTier, `${param}.memory_limit`)
   refuseNetwork(container?.network_policy, `${param}.network_policy`)
   const fileIds = [...new Set(container?.file_ids ?? [])]
   await Promise.all(fileIds.map((id) => findFile(call, id, `${param}.file_ids`)))
-  return { containerId: null, memoryTier, fileIds: [...new Set([...fileIds, ...attached])] }
+  return { containerId: null, memoryTier, fileIds }
 }

@@ -1,5 +1,6 @@
 import { topicOf, type ResponseEvent } from '../../core/events.ts'
-import { hasResponseEnded, TERMINAL_EVENTS, terminalEventOf, type Response as ResponseRow } from '../../core/response.ts'
+import { retellResponse } from '../../core/retell-response.ts'
+import { hasResponseEnded, isFollowed, TERMINAL_EVENTS, terminalEventOf, type Response as ResponseRow } from '../../core/response.ts'
 import { renderResponse } from '../../core/render-response.ts'
 import { loadResponse } from '../../core/response-blobs.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -18,12 +19,17 @@ export async function* responseFrames(
     ...deps,
     owner: { kind: 'response', tenant: row.tenant, id: row.id },
     topic: topicOf('response', row.id),
-    read: async () => deps.table.responses.get(row.tenant, row.id),
+    read: async () => {
+      const current = await deps.table.responses.get(row.tenant, row.id)
+      return current === null || isFollowed(row) || !hasResponseEnded(current.status)
+        ? current
+        : retold(await loadResponse(deps.objects, current))
+    },
     hasEnded: (current) => hasResponseEnded(current.status),
     after: options.after,
     signal: options.signal,
     isLast: (event) => TERMINAL_EVENTS.includes(event.type),
-    live: liveOutput(deps),
+    ...(isFollowed(row) ? { live: liveOutput(deps) } : {}),
     lastOf: async (current, seq) => {
       const response = renderResponse(await loadResponse(deps.objects, current), { include: row.request.include })
       return { seq, at: current.completedAt ?? current.createdAt, type: terminalEventOf(current.status), data: { response } }
@@ -32,3 +38,6 @@ export async function* responseFrames(
   for await (const event of log) yield event === null ? SSE_COMMENT : frame(event)
   if (!options.signal.aborted) yield 'data: [DONE]\n\n'
 }
+
+/** A response whose events nobody wrote down. */
+const retold = (row: ResponseRow): ResponseRow => ({ ...row, tailEvents: retellResponse(row) })

@@ -1,5 +1,5 @@
 import type { ResponseItem } from '../../core/response.ts'
-import type { MessageItem } from '../events/item-events.ts'
+import type { MessageItem } from '../../core/item-events.ts'
 import { PYTHON } from '../tools/python.ts'
 import { WEB_SEARCH } from '../tools/web-search.ts'
 import type { Entry } from './entry.ts'

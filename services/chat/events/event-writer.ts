@@ -1,10 +1,4 @@
-import type { EventBatch, ResponseEvent } from '../../core/events.ts'
-
-/** An event that says something new, without its number. */
-export interface Fact {
-  readonly type: string
-  readonly data: Readonly<Record<string, unknown>>
-}
+import type { EventBatch, Fact, ResponseEvent } from '../../core/events.ts'
 
 /** How long an event may wait for others: `now` for what a reader waits for, `soon` for what usually has company, `paced` for a stream. */
 export type Urgency = 'now' | 'soon' | 'paced'
@@ -31,6 +25,15 @@ const NOW_MS = 5
 const SOON_MS = 30
 const PACE_MS = 250
 
+export interface EventWriterOptions {
+  readonly log: EventLog
+  readonly fence: number
+  readonly nextSeq: number
+  /** The last events below `nextSeq`, when they are in the row and not in the log. */
+  readonly tail: readonly ResponseEvent[]
+  readonly now: () => number
+}
+
 /** Numbers the events of one response, consecutive from `nextSeq`, and writes them in batches, one at a time. */
 export class EventWriter {
   readonly #log: EventLog
@@ -38,6 +41,8 @@ export class EventWriter {
   readonly #now: () => number
   #nextSeq: number
   #writtenSeq: number
+  /** Events below this number may be in the row already, so they stay as they are. */
+  #settledSeq: number
   #waiting: ResponseEvent[] = []
   #timer: NodeJS.Timeout | null = null
   #timerAt = 0
@@ -45,11 +50,13 @@ export class EventWriter {
   #writing: Promise<void> | null = null
   #failure: unknown = null
 
-  constructor(options: { readonly log: EventLog; readonly fence: number; readonly nextSeq: number; readonly now: () => number }) {
+  constructor(options: EventWriterOptions) {
     this.#log = options.log
     this.#fence = options.fence
     this.#nextSeq = options.nextSeq
-    this.#writtenSeq = options.nextSeq
+    this.#writtenSeq = options.tail[0]?.seq ?? options.nextSeq
+    this.#settledSeq = options.nextSeq
+    this.#waiting = [...options.tail]
     this.#now = options.now
   }
 
@@ -63,15 +70,10 @@ export class EventWriter {
     return this.#writtenSeq
   }
 
-  /** Size of what waits, bytes of JSON. */
-  get waitingBytes(): number {
-    return Buffer.byteLength(JSON.stringify(this.#waiting))
-  }
-
   /** Deltas of one item that wait together become one event. */
   emit(fact: Fact, urgency: Urgency): void {
     const last = this.#waiting.at(-1)
-    const merged = last === undefined ? null : mergeDeltas(last, fact)
+    const merged = last === undefined || last.seq < this.#settledSeq ? null : mergeDeltas(last, fact)
     if (merged === null) {
       this.#waiting.push({ seq: this.#nextSeq, at: this.#now(), ...fact })
       this.#nextSeq += 1
@@ -87,11 +89,21 @@ export class EventWriter {
     if (this.#failure !== null) throw this.#failure
   }
 
-  /** Waits for a write under way and hands out what is left, unwritten, for the row itself. */
+  /** What waits, to ride in a row that somebody goes on with: the log gets it with what follows. More than this many bytes of JSON is written at once. */
+  async tail(maxBytes: number): Promise<readonly ResponseEvent[]> {
+    await this.#writing
+    if (Buffer.byteLength(JSON.stringify(this.#waiting)) > maxBytes) await this.drain()
+    if (this.#failure !== null) throw this.#failure
+    this.#settledSeq = this.#nextSeq
+    return [...this.#waiting]
+  }
+
+  /** Waits for a write under way and hands out what is left, unwritten, for the row itself. Nothing is written afterwards. */
   async takeTail(): Promise<readonly ResponseEvent[]> {
     this.#stopTimer()
     await this.#writing
     if (this.#failure !== null) throw this.#failure
+    this.#stopTimer()
     const tail = this.#waiting
     this.#waiting = []
     return tail

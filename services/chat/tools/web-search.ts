@@ -6,7 +6,12 @@ import { searchBrave, type BraveSetting, type Found } from './brave-search.ts'
 export const WEB_SEARCH = 'web_search'
 
 /** Results for OpenAI's `search_context_size`. */
-const RESULTS: Readonly<Record<string, number>> = { low: 3, medium: 6, high: 12 }
+const RESULTS: ReadonlyMap<unknown, number> = new Map([
+  ['low', 3],
+  ['medium', 6],
+  ['high', 12],
+])
+const USUAL_RESULTS = 6
 const MAX_QUERY_CHARS = 400
 const MAX_SNIPPET_CHARS = 700
 const MAX_DOMAINS = 20
@@ -31,7 +36,7 @@ export const webSearchTool = (setting: BraveSetting): Tool => ({
       setting,
       {
         query: withDomains(String(args['query']).slice(0, MAX_QUERY_CHARS), domains),
-        count: RESULTS[String(context.options['search_context_size'])] ?? RESULTS['medium'] ?? 6,
+        count: RESULTS.get(context.options['search_context_size']) ?? USUAL_RESULTS,
         country: countryOf(context),
       },
       context.signal,

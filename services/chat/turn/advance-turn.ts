@@ -1,7 +1,8 @@
 import type { TurnDeps } from '../deps.ts'
 import { askModel } from './ask-model.ts'
 import { endTurn } from './end-turn.ts'
-import { handOver, startCall, type HandedOver } from './hand-over.ts'
+import type { AwaitedEnd } from './await-end.ts'
+import { handOver, MAX_KEPT_BYTES, startCall, type HandedOver, type Refused } from './hand-over.ts'
 import { RowLost, type HeldRow } from './hold-row.ts'
 import { nextAction } from './next-action.ts'
 import { refuseCall, settlePending } from './settle-pending.ts'
@@ -9,7 +10,7 @@ import type { Turn } from './turn.ts'
 import { useTool } from './use-tool.ts'
 
 /** How far a step got. After `handed_over` and `refused` the row is given back already; after `running` it is still held. */
-export type Advanced = { readonly kind: 'finished' | 'handed_over' | 'running' } | Extract<HandedOver, { kind: 'refused' }>
+export type Advanced = { readonly kind: 'finished' | 'running' } | { readonly kind: 'handed_over'; readonly end: AwaitedEnd } | Refused
 
 /** Does what the turn needs next until it ends, or until it has to wait for code. `checkpoint` notes what may be committed on the way. */
 export async function advanceTurn(deps: TurnDeps, turn: Turn, held: HeldRow, checkpoint: () => void): Promise<Advanced> {
@@ -55,12 +56,13 @@ export async function advanceTurn(deps: TurnDeps, turn: Turn, held: HeldRow, che
 
 /** Commits what the turn has come to, and keeps the row. */
 async function saveTurn(deps: TurnDeps, turn: Turn): Promise<void> {
-  await turn.writer.drain()
   const { tenant, id, fence } = turn.row
-  if ((await deps.table.responses.commit(tenant, id, fence, await turn.snapshot().patch())) === null) throw new RowLost(id)
+  const tailEvents = await turn.tail(MAX_KEPT_BYTES)
+  const patch = { ...(await turn.snapshot().patch()), tailEvents }
+  if ((await deps.table.responses.commit(tenant, id, fence, patch)) === null) throw new RowLost(id)
 }
 
-const handedOver = (outcome: HandedOver): Advanced => (outcome.kind === 'accepted' ? { kind: 'handed_over' } : outcome)
+const handedOver = (outcome: HandedOver): Advanced => (outcome.kind === 'accepted' ? { kind: 'handed_over', end: outcome.end } : outcome)
 
 /** True when the turn has come to its end because it was cancelled or took too long. */
 async function stopIfAsked(deps: TurnDeps, turn: Turn, held: HeldRow): Promise<boolean> {

@@ -1,12 +1,12 @@
 import { topicOf } from '../../core/events.ts'
-import { isOpenCall, responseRemoval, terminalEventOf, type ResponseStatus } from '../../core/response.ts'
+import { isFollowed, isOpenCall, responseRemoval, terminalEventOf, type ResponseStatus } from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import { addToConversation, leaveConversation } from './add-to-conversation.ts'
 import { RowLost } from './hold-row.ts'
 import { abandonPending } from './settle-pending.ts'
 import type { Turn } from './turn.ts'
 
-/** Events up to this many bytes of JSON ride in the row. */
+/** Events up to this many bytes of JSON ride in the row, and so does a terminal one. */
 const MAX_TAIL_BYTES = 32 * 1024
 
 /** Commits the one terminal state, once the log is this step's alone. The last events ride in the row; a terminal event too big for that is made from the row by its readers. */
@@ -18,17 +18,20 @@ export async function endTurn(
   const { row, writer } = turn
   await abandonPending(deps, turn)
   closeOpenItems(turn)
-  if (writer.waitingBytes > MAX_TAIL_BYTES) await writer.drain()
-  await turn.seal()
   // A turn that never said anything leaves no question behind: its caller asks again.
   if (turn.items.length > 0 || status === 'completed') await addToConversation(deps, turn)
+  await turn.seal()
+  await writer.tail(MAX_TAIL_BYTES)
   const completedAt = deps.clock.now()
-  const response = turn.render({ status, completedAt })
-  if (Buffer.byteLength(JSON.stringify(response)) <= MAX_TAIL_BYTES)
-    writer.emit({ type: terminalEventOf(status), data: { response } }, 'paced')
-  const patch = await turn.snapshot().patch()
+  if (isFollowed(row)) {
+    const response = turn.render({ status, completedAt })
+    if (Buffer.byteLength(JSON.stringify(response)) <= MAX_TAIL_BYTES)
+      writer.emit({ type: terminalEventOf(status), data: { response } }, 'paced')
+  }
+  const { patch } = turn.snapshot()
+  // At once, so that the log never says the end before the row does.
   const tailEvents = await writer.takeTail()
-  const end = { ...patch, status, completedAt, tailEvents }
+  const end = { ...(await patch()), status, completedAt, tailEvents }
   const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, end, { removeAt: responseRemoval(row, completedAt) })
   if (ended === null) throw new RowLost(row.id)
   deps.signals.notify(topicOf('response', row.id), ended)

@@ -1,13 +1,15 @@
 import { acceptExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { nudgeResponse } from '../../core/accept-response.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { topicOf } from '../../core/events.ts'
 import type { ExecutionSource } from '../../core/execution.ts'
 import { derivedId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { PendingCall, Response } from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
-import { callInterpreting, type CodeItem } from '../events/item-events.ts'
+import { awaitEnd, type AwaitedEnd } from './await-end.ts'
+import { callInterpreting, type CodeItem } from '../../core/item-events.ts'
 import { makeContainer, ownContainerId } from './find-container.ts'
 import { RowLost } from './hold-row.ts'
 import type { Turn } from './turn.ts'
@@ -15,8 +17,12 @@ import type { Turn } from './turn.ts'
 /** Source up to this many bytes rides in the execution's row. */
 const MAX_INLINE_CODE = 128 * 1024
 
+/** Events up to this many bytes of JSON ride in a row that is worked on: each of its writes costs what the whole row has. */
+export const MAX_KEPT_BYTES = 4 * 1024
+
 /** What came of handing code over: it was accepted, or it was refused with a sentence for the model. */
-export type HandedOver = { readonly kind: 'accepted' } | { readonly kind: 'refused'; readonly reason: string; readonly why: string }
+export type HandedOver = { readonly kind: 'accepted'; readonly end: AwaitedEnd } | Refused
+export type Refused = { readonly kind: 'refused'; readonly reason: string; readonly why: string }
 
 /**
  * Notes in the row that this call's code is to run, gives the row back, then accepts the execution. The row is given back first, so that
@@ -42,29 +48,49 @@ export async function startCall(deps: TurnDeps, turn: Turn, index: number): Prom
   turn.emit(callInterpreting(index, item), 'now')
   const isOwn = turn.containerId === null && item.containerId === ownContainerId(row)
   turn.containerId = item.containerId
-  await Promise.all([turn.writer.drain(), isOwn ? makeContainer(deps, row) : null])
+  if (isOwn) await makeContainer(deps, row)
   return handOver(deps, turn)
+}
+
+/** Gives the row back with all that the turn has come to, so that its successor need not read the log. Null when it was lost. */
+export async function giveBack(deps: TurnDeps, turn: Turn, dueAfterMs: number): Promise<Response | null> {
+  const { tenant, id, fence } = turn.row
+  await turn.tail(MAX_KEPT_BYTES)
+  const tailEvents = await turn.writer.takeTail()
+  const patch = { ...(await turn.snapshot().patch()), tailEvents, ...(turn.isSealed ? { accountedFence: fence } : {}) }
+  const released = await deps.table.responses.commit(tenant, id, fence, patch, { release: true, dueAt: deps.clock.now() + dueAfterMs })
+  if (tailEvents.length > 0) deps.signals.notify(topicOf('response', id))
+  return released
 }
 
 /** Gives the row back and accepts what is pending in it. */
 export async function handOver(deps: TurnDeps, turn: Turn): Promise<HandedOver> {
   const { row, pending } = turn
   if (pending === null) throw new Error('Nothing is pending')
-  await turn.writer.drain()
-  const patch = { ...(await turn.snapshot().patch()), ...(turn.isSealed ? { accountedFence: row.fence } : {}) }
-  const released = await deps.table.responses.commit(row.tenant, row.id, row.fence, patch, {
-    release: true,
-    dueAt: deps.clock.now() + NUDGE_AFTER_MS,
-  })
+  const released = await giveBack(deps, turn, NUDGE_AFTER_MS)
   if (released === null) throw new RowLost(row.id)
-  const handed = await acceptPending(deps, row, pending, codeOf(turn, pending))
-  // Whoever cancelled meanwhile found the row held and no code to interrupt.
-  if (released.cancelRequestedAt !== null) await nudgeResponse(deps.queue, row.tenant, row.id)
-  return handed
+  const end = awaitEnd(deps, row.tenant, pending)
+  try {
+    const refused = await acceptPending(deps, row, pending, codeOf(turn, pending), end.until)
+    // Whoever cancelled meanwhile found the row held and no code to interrupt.
+    if (released.cancelRequestedAt !== null) await nudgeResponse(deps.queue, row.tenant, row.id)
+    if (refused === null) return { kind: 'accepted', end }
+    end.close()
+    return refused
+  } catch (cause) {
+    end.close()
+    throw cause
+  }
 }
 
-/** Repeating it accepts nothing twice. */
-export async function acceptPending(deps: TurnDeps, row: Response, pending: PendingCall, code: string): Promise<HandedOver> {
+/** Null when it was accepted. Repeating it accepts nothing twice. */
+export async function acceptPending(
+  deps: TurnDeps,
+  row: Response,
+  pending: PendingCall,
+  code: string,
+  awaitedUntil: number | null,
+): Promise<Refused | null> {
   try {
     await acceptExecution(
       deps,
@@ -80,10 +106,11 @@ export async function acceptPending(deps: TurnDeps, row: Response, pending: Pend
         storeHistory: true,
         metadata: {},
         publicUrl: row.publicUrl,
+        ...(awaitedUntil === null ? {} : { awaitedUntil }),
       },
       deps.clock.now(),
     )
-    return { kind: 'accepted' }
+    return null
   } catch (cause) {
     if (cause instanceof ServiceError) return { kind: 'refused', reason: cause.code, why: cause.message }
     throw cause

@@ -2,11 +2,11 @@ import { nudgeExecution } from '../../core/accept-execution.ts'
 import { topicOf } from '../../core/events.ts'
 import { hasEnded, type Execution } from '../../core/execution.ts'
 import type { TurnDeps } from '../deps.ts'
-import { callCompleted, type CodeItem } from '../events/item-events.ts'
+import { callCompleted, type CodeItem } from '../../core/item-events.ts'
 import { callStatusOf, isFailingTry } from '../outcome/call-status.ts'
 import { failedCall } from '../outcome/failed-call.ts'
 import { settleCall } from '../outcome/settle-call.ts'
-import { acceptPending, codeOf, type HandedOver } from './hand-over.ts'
+import { acceptPending, codeOf, type Refused } from './hand-over.ts'
 import { tellOutput } from './tell-output.ts'
 import type { Turn } from './turn.ts'
 
@@ -35,7 +35,7 @@ async function takeIn(deps: TurnDeps, turn: Turn, index: number, execution: Exec
 }
 
 /** The code could not be handed over: the model is told why. */
-export function refuseCall(turn: Turn, index: number, { reason, why }: Extract<HandedOver, { kind: 'refused' }>): void {
+export function refuseCall(turn: Turn, index: number, { reason, why }: Refused): void {
   turn.pending = null
   turn.failingTries += 1
   turn.finishItem(index, failedCall(turn.items[index] as CodeItem, reason, why))
@@ -47,7 +47,7 @@ export async function abandonPending(deps: TurnDeps, turn: Turn): Promise<void> 
   if (pending === null) return
   const present = await deps.table.executions.get(row.tenant, pending.executionId)
   // A step that noted this call may yet accept it; accepted and cancelled now, it cannot run later.
-  if (present === null) await acceptPending(deps, row, pending, codeOf(turn, pending))
+  if (present === null) await acceptPending(deps, row, pending, codeOf(turn, pending), null)
   const marked = await deps.table.executions.requestCancel(row.tenant, pending.executionId, deps.clock.now())
   if (marked !== null && !hasEnded(marked.status)) {
     deps.signals.notify(topicOf('execution', pending.executionId))

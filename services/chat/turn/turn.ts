@@ -1,4 +1,4 @@
-import type { ResponseEvent } from '../../core/events.ts'
+import type { Fact, ResponseEvent } from '../../core/events.ts'
 import { topicOf } from '../../core/events.ts'
 import { EXTENSION_EVENT, extensionData } from '../../core/extension-event.ts'
 import type { Execution } from '../../core/execution.ts'
@@ -7,6 +7,7 @@ import { renderContextCut, renderResponse } from '../../core/render-response.ts'
 import { storeItems } from '../../core/response-blobs.ts'
 import {
   isAccounted,
+  isFollowed,
   isOpenCall,
   type ContextCut,
   type PendingCall,
@@ -15,8 +16,8 @@ import {
   type ResponseUsage,
 } from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
-import { EventWriter, type Fact, type Urgency } from '../events/event-writer.ts'
-import { itemDone, itemWritten } from '../events/item-events.ts'
+import { EventWriter, type Urgency } from '../events/event-writer.ts'
+import { itemDone, itemWritten } from '../../core/item-events.ts'
 import { recoverItems, toldKey } from '../events/recover-items.ts'
 
 /** Events that are told once, even when the step that told them died before its commit. */
@@ -44,11 +45,14 @@ export class Turn {
   /** What a step that died before its commit has told. */
   readonly unaccounted: readonly ResponseEvent[]
 
-  /** `row` whole and taken; `unaccounted`: events of the log from `row.nextSeq` on. `broken` hears of a log that cannot be written. */
+  /**
+   * `row` whole and taken; `logged`: events of the log that its predecessor did not account for, from the row's tail on. Null: it accounted for
+   * all. `broken` hears of a log that cannot be written.
+   */
   constructor(
     deps: TurnDeps,
     row: Response,
-    unaccounted: readonly ResponseEvent[],
+    logged: readonly ResponseEvent[] | null,
     execution: Execution | null,
     broken: (cause: unknown) => void,
   ) {
@@ -65,7 +69,7 @@ export class Turn {
     this.incompleteReason = row.incompleteReason
     this.#contextCut = row.contextCut
     const owner = { kind: 'response', tenant: row.tenant, id: row.id } as const
-    this.#firstSeq = (unaccounted.at(-1)?.seq ?? row.nextSeq - 1) + 1
+    const unaccounted = (logged ?? []).filter((event) => event.seq >= row.nextSeq)
     this.writer = new EventWriter({
       log: {
         append: (batch) => deps.table.events.append(owner, batch),
@@ -73,9 +77,12 @@ export class Turn {
         broken,
       },
       fence: row.fence,
-      nextSeq: this.#firstSeq,
+      nextSeq: (unaccounted.at(-1)?.seq ?? row.nextSeq - 1) + 1,
+      // Whoever writes begins with the row's tail: when the log has anything from there on, it has the tail.
+      tail: (logged ?? []).length > 0 ? [] : row.tailEvents,
       now: () => deps.clock.now(),
     })
+    this.#firstSeq = this.writer.writtenSeq
     this.unaccounted = unaccounted
     const recovered = recoverItems(unaccounted, row.items.length)
     this.#told = recovered.told
@@ -86,6 +93,7 @@ export class Turn {
   }
 
   emit(fact: Fact, urgency: Urgency): void {
+    if (!isFollowed(this.row)) return
     if (ONCE.test(fact.type) && this.#told.has(toldKey(fact.type, fact.data))) return
     this.writer.emit(fact, urgency)
   }
@@ -106,7 +114,7 @@ export class Turn {
 
   /** Whether nobody before this step can write to the log any more: they wrote all they had, or this step has taken their next place. */
   get isSealed(): boolean {
-    return isAccounted(this.row) || this.writer.writtenSeq > this.#firstSeq
+    return !isFollowed(this.row) || isAccounted(this.row) || this.writer.writtenSeq > this.#firstSeq
   }
 
   /**
@@ -117,6 +125,12 @@ export class Turn {
     if (this.isSealed) return
     if (this.writer.nextSeq === this.#firstSeq) this.emit({ type: EXTENSION_EVENT, data: extensionData('taken_over', {}) }, 'soon')
     await this.writer.drain()
+  }
+
+  /** What waits, to ride in a row that somebody goes on with, up to this many bytes of JSON; more is written. So is all of it while the log is not sealed. */
+  async tail(maxBytes: number): Promise<readonly ResponseEvent[]> {
+    if (!this.isSealed) await this.writer.drain()
+    return this.writer.tail(maxBytes)
   }
 
   /** The response as readers see it now, or with these changes. */
@@ -147,6 +161,7 @@ export class Turn {
         incompleteReason,
         contextCut,
         nextSeq,
+        tailEvents: [],
       }),
     }
   }

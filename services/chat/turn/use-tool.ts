@@ -1,7 +1,7 @@
 import type { Tool, ToolResult } from '../../core/ports/tool.ts'
 import type { SearchItem } from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
-import { searchGoesOn, type FunctionItem } from '../events/item-events.ts'
+import { searchGoesOn, type FunctionItem } from '../../core/item-events.ts'
 import { trimText } from '../../core/trim-text.ts'
 import { argumentChecker } from '../tools/check-arguments.ts'
 import { isOfType, offerTools } from '../tools/offered-tools.ts'

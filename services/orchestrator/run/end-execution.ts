@@ -97,6 +97,8 @@ async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, en
 
 async function nudgeResponse(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
   if (ended.responseId === null) return
+  // By the clock as it is after the commit: the last look of the turn's worker comes later than that time.
+  if (ended.awaitedUntil !== undefined && deps.clock.now() < ended.awaitedUntil) return
   // A lost nudge is repaired by the reconciler: the response's own row is due.
   await deps.queue
     .send('turns', { v: 1, type: 'response.step', tenant: ended.tenant, responseId: ended.responseId }, { group: ended.tenant })

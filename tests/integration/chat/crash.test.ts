@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TurnDeps } from '../../../services/chat/deps.ts'
 import { LEASE_MS } from '../../../services/core/lease.ts'
+import { retellResponse } from '../../../services/core/retell-response.ts'
 import { hasResponseEnded } from '../../../services/core/response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { dyingWorker } from '../../support/dying-worker.ts'
@@ -12,6 +14,9 @@ beforeAll(async () => {
 })
 afterAll(() => bench.stop())
 
+/** So many that the first events do not fit a row. */
+const instructions = 'Be brief. '.repeat(1_600)
+
 /** Looks at the conversation alone, so that a repeated call gets the same answer. */
 const script: Script = ({ body }) => {
   const results = body.messages.filter((message) => message.role === 'tool').length
@@ -19,15 +24,36 @@ const script: Script = ({ body }) => {
   return results < 3 ? runPython('third()') : say('Made [a](sandbox:/mnt/data/a.txt).', 5)
 }
 
+interface Way {
+  readonly when: 'before' | 'after'
+  /** Somebody may read along. */
+  readonly stream: boolean
+  /** The worker that dies stays with its code, which ends as soon as it was handed over. */
+  readonly stays: boolean
+}
+
 /** Plays a whole turn in which one worker dies at one call, and another one takes over when the lease has run out. */
 async function playWithDeath(
   diesAt: number,
-  when: 'before' | 'after',
+  { when, stream, stays }: Way,
 ): Promise<{ readonly died: boolean; readonly calls: readonly string[] }> {
   bench.upstream.play(script)
-  const { id } = await bench.accept(INTERPRETER)
+  const { id } = await bench.accept({ ...INTERPRETER, instructions, stream })
   const worker = dyingWorker(bench.deps, diesAt, when)
   const ran = new Map<string, string[]>()
+  const runCode = async (): Promise<void> =>
+    bench.runPending(await bench.row(id), (code, execution) => {
+      ran.set(execution.id, [...(ran.get(execution.id) ?? []), code])
+      return { files: { 'a.txt': code }, result: { stdout: `${code}\n` } }
+    })
+  const queue: TurnDeps['queue'] = {
+    ...worker.deps.queue,
+    async send(name, message, options) {
+      await worker.deps.queue.send(name, message, options)
+      if (name === 'executions') await runCode()
+    },
+  }
+  const dying = stays ? { ...worker.deps, queue, stayMs: 1_000 } : worker.deps
   let row = await bench.row(id)
   for (let round = 0; !hasResponseEnded(row.status); round += 1) {
     expect(round, 'steps until the end').toBeLessThan(25)
@@ -35,20 +61,16 @@ async function playWithDeath(
       bench.skew += LEASE_MS + 1
       await bench.step(id)
     } else {
-      await bench.step(id, worker.deps).catch((cause: unknown) => {
+      await bench.step(id, dying).catch((cause: unknown) => {
         if (!worker.isDead) throw cause
       })
     }
-    row = await bench.row(id)
-    await bench.runPending(row, (code, execution) => {
-      ran.set(execution.id, [...(ran.get(execution.id) ?? []), code])
-      return { files: { 'a.txt': code }, result: { stdout: `${code}\n` } }
-    })
+    await runCode()
     row = await bench.row(id)
   }
   const context = `killed ${when} call ${diesAt} (${worker.calls[diesAt] ?? 'none'})`
   expect(row.status, context).toBe('completed')
-  checkResponseStream(await bench.events(id), row)
+  checkResponseStream(stream ? await bench.events(id) : retellResponse(row), row)
   const message = row.items.at(-1)
   expect(message?.type === 'message' ? message.text : '', context).toMatch(/^Made \[a\]\(http:\/\/localhost:8787\/d\/[\w-]+\)\.$/)
   // Whatever was accepted ran once, and is told by exactly one item.
@@ -69,19 +91,25 @@ async function playWithDeath(
 /** Dying after a read is the same as dying before the next call. */
 const READS = /\.(get|all|read|find|last|due|head)$/
 
-describe.each(['before', 'after'] as const)('a worker that dies %s a call', (when) => {
+describe.each<Way>([
+  { when: 'before', stream: true, stays: false },
+  { when: 'after', stream: true, stays: false },
+  { when: 'before', stream: false, stays: true },
+  { when: 'after', stream: true, stays: true },
+])('a worker that dies $when a call (stays with its code: $stays, read along: $stream)', (way) => {
   it('is followed by one that brings the turn to its one end', async () => {
-    const { calls: all } = await playWithDeath(Number.POSITIVE_INFINITY, when)
+    const { when } = way
+    const { calls: all } = await playWithDeath(Number.POSITIVE_INFINITY, way)
     const killedAt: string[] = []
     for (const [diesAt, name] of all.entries()) {
       if (when === 'after' && READS.test(name)) continue
-      const { died, calls } = await playWithDeath(diesAt, when)
+      const { died, calls } = await playWithDeath(diesAt, way)
       if (died) killedAt.push(calls[diesAt] ?? '')
     }
     for (const expected of [
       'responses.take',
       'responses.commit',
-      'events.append',
+      ...(way.stream ? ['events.append'] : []),
       'executions.create',
       'containers.enqueue',
       'containers.create',

@@ -15,7 +15,7 @@ let step: (responseId: string) => Promise<void>
 beforeAll(async () => {
   api = await startApi()
   const models = createModelCatalogue(chatConfigFromEnv({}))
-  const turnStep = createTurnStep({ ...api, clock: systemClock, telemetry: silentTelemetry, models, workerId: 'wrk_test' })
+  const turnStep = createTurnStep({ ...api, clock: systemClock, telemetry: silentTelemetry, models, workerId: 'wrk_test', stayMs: 0 })
   step = (responseId) => turnStep({ v: 1, type: 'response.step', tenant: api.owner.tenant, responseId })
 })
 afterAll(() => api.stop())

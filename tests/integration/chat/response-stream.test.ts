@@ -1,6 +1,7 @@
 import type OpenAI from 'openai'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { runPython, say, type ScriptedAnswer } from '../../support/scripted-upstream.ts'
 import { codeTools, playInOrder, ranCode } from '../../support/scripted-turns.ts'
 import { startWorkedApi, type WorkedApi } from '../../support/start-worked-api.ts'
@@ -74,5 +75,24 @@ describe('the stream of a turn with code', () => {
     expect(all.map((event) => event.sequence_number)).toEqual(all.map((_, i) => i))
     expect(all.map((event) => (event.type === 'response.output_text.delta' ? event.delta : '')).join('')).toBe('First half, ')
     expect(all.at(-1)?.type).toBe('response.completed')
+  })
+
+  it('can be had of a plain response too, whose events nobody wrote down', async () => {
+    inOrder(runPython('print(1)'), say('It says 1.', 100))
+    const { id } = await client.responses.create({ model: 'scripted', input: 'Go', tools })
+    const events: ResponseStreamEvent[] = []
+    for await (const event of await client.responses.retrieve(id, { stream: true })) events.push(event)
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
+    const row = await worked.api.table.responses.get(worked.api.owner.tenant, id)
+    if (row === null) throw new Error('no row')
+    checkResponseStream(
+      events.map(({ sequence_number: seq, type, ...data }) => ({ seq, at: 0, type, data })),
+      row,
+    )
+    expect(events.map((event) => event.type)).toContain('response.code_interpreter_call.interpreting')
+    expect(events.at(-1)).toMatchObject({ response: { status: 'completed', output: [{}, { content: [{ text: 'It says 1.' }] }] } })
+    const rest: ResponseStreamEvent[] = []
+    for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: 4 })) rest.push(event)
+    expect(rest).toEqual(events.slice(5))
   })
 })

@@ -125,6 +125,13 @@ describe('web_search', () => {
     expect(firstSearch(row).sources).toEqual([{ title: 'In', url: 'https://docs.example.org/x' }])
   })
 
+  it.each(['constructor', '__proto__', 'huge', 7])('takes the usual context size for %j', async (size) => {
+    brave.play(() => ({ results: [] }))
+    bench.upstream.play(searchThenSay('Done.'))
+    await finish({ ...SEARCH, tools: [{ type: 'web_search', search_context_size: size }] })
+    expect(brave.requests[0]?.query).toMatchObject({ count: '6' })
+  })
+
   it('trims what pages say', async () => {
     const results = Array.from({ length: 20 }, (_, i) => ({
       title: `T${i}`,

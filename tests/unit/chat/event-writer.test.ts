@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { EventBatch, ResponseEvent } from '../../../services/core/events.ts'
-import { EventWriter, LogTaken } from '../../../services/chat/events/event-writer.ts'
+import { EventWriter, LogTaken, type EventWriterOptions } from '../../../services/chat/events/event-writer.ts'
 
-function bench(append: (batch: EventBatch<ResponseEvent>) => Promise<boolean> = async () => true) {
+function bench(
+  append: (batch: EventBatch<ResponseEvent>) => Promise<boolean> = async () => true,
+  options: Partial<EventWriterOptions> = {},
+) {
   const batches: EventBatch<ResponseEvent>[] = []
   const faults: unknown[] = []
   let notified = 0
@@ -17,7 +20,9 @@ function bench(append: (batch: EventBatch<ResponseEvent>) => Promise<boolean> = 
     },
     fence: 3,
     nextSeq: 5,
+    tail: [],
     now: () => Date.now(),
+    ...options,
   })
   return { writer, batches, faults, notified: () => notified }
 }
@@ -90,6 +95,24 @@ describe('EventWriter', () => {
     writer.emit({ type: 'b', data: {} }, 'paced')
     expect(await writer.takeTail()).toMatchObject([{ seq: 6, type: 'b' }])
     expect(batches).toHaveLength(1)
+  })
+
+  it('begins with the tail of the row, which stays as it is', async () => {
+    const kept = { seq: 4, at: 1, ...delta('kept') }
+    const { writer, batches } = bench(undefined, { tail: [kept] })
+    expect(writer.writtenSeq).toBe(4)
+    writer.emit(delta('new'), 'paced')
+    expect(await writer.tail(4_096)).toMatchObject([kept, { seq: 5, data: { delta: 'new' } }])
+    writer.emit(delta('newer'), 'paced')
+    await writer.drain()
+    expect(batches).toMatchObject([{ firstSeq: 4, events: [kept, { seq: 5 }, { seq: 6, data: { delta: 'newer' } }] }])
+  })
+
+  it('writes a tail that is too much for a row', async () => {
+    const big = bench()
+    big.writer.emit(delta('x'.repeat(40_000)), 'paced')
+    expect(await big.writer.tail(4_096)).toEqual([])
+    expect(big.batches).toHaveLength(1)
   })
 
   it('stops when somebody else writes the log', async () => {

@@ -1,6 +1,6 @@
-import { renderCitation, renderContentPart, renderItem, type RenderOptions } from '../../core/render-response.ts'
-import type { ResponseItem, SearchItem } from '../../core/response.ts'
-import type { Fact } from './event-writer.ts'
+import { renderCitation, renderContentPart, renderItem, type RenderOptions } from './render-response.ts'
+import type { ResponseItem, SearchItem } from './response.ts'
+import type { Fact } from './events.ts'
 
 export type MessageItem = Extract<ResponseItem, { type: 'message' }>
 export type CodeItem = Extract<ResponseItem, { type: 'code_interpreter_call' }>

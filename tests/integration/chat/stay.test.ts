@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TurnDeps } from '../../../services/chat/deps.ts'
+import type { ResponseEvent } from '../../../services/core/events.ts'
+import { retellResponse } from '../../../services/core/retell-response.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import { tellEnd } from '../../../services/orchestrator/run/end-execution.ts'
+import { atCall } from '../../support/at-call.ts'
+import { checkResponseStream } from '../../support/check-response-stream.ts'
+import { finishExecution } from '../../support/finish-execution.ts'
+import { runPython, say } from '../../support/scripted-upstream.ts'
+import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
+
+let bench: TurnBench
+beforeAll(async () => {
+  bench = await startTurnBench()
+})
+afterAll(() => bench.stop())
+
+const twoCalls = () => bench.upstream.play((_, turn) => (turn < 2 ? runPython(`call(${turn})`) : say('Done.')))
+
+/** A queue that notes where messages go, and does this as soon as code was handed over. */
+function queueThatRuns(id: string, sent: string[], run: () => Promise<void>): TurnDeps['queue'] {
+  return {
+    ...bench.storage.queue,
+    async send(name, message) {
+      sent.push(name)
+      if (name === 'executions') await run()
+      if (name === 'turns') expect(message).toMatchObject({ responseId: id })
+    },
+  }
+}
+const runCode = async (id: string): Promise<void> => bench.runPending(await bench.row(id), () => ({ result: { stdout: '1\n' } }))
+
+describe('a worker that stays with its code', () => {
+  it('brings a turn to its end in one go', async () => {
+    twoCalls()
+    const { id } = await bench.accept({ ...INTERPRETER, stream: false })
+    const { ports, calls } = atCall(bench.storage, Number.POSITIVE_INFINITY, async () => undefined)
+    await bench.step(id, { ...ports, queue: queueThatRuns(id, [], () => runCode(id)), stayMs: 60_000 })
+    const row = await bench.row(id)
+    expect(row).toMatchObject({ status: 'completed', items: [{ status: 'completed' }, { status: 'completed' }, { text: 'Done.' }] })
+    checkResponseStream(retellResponse(row), row)
+    // What it costs: three times taken, twice given back, once ended. Nobody reads along, so no event is written.
+    expect(row).toMatchObject({ tailEvents: [], nextSeq: 0 })
+    expect(calls.filter((call) => call === 'responses.take')).toHaveLength(3)
+    expect(calls.filter((call) => call === 'responses.commit')).toHaveLength(3)
+    expect(calls.filter((call) => call.startsWith('events.'))).toEqual([])
+  })
+
+  it('goes when the code takes longer, and leaves the row to whoever is told of the end', async () => {
+    twoCalls()
+    const { id } = await bench.accept(INTERPRETER)
+    await bench.step(id, { queue: queueThatRuns(id, [], async () => undefined), stayMs: 20 })
+    expect(await bench.row(id)).toMatchObject({ status: 'in_progress', lease: null, items: [{ status: 'interpreting' }] })
+    expect(await bench.finish(id)).toMatchObject({ status: 'completed' })
+  })
+
+  it('leaves a turn that was cancelled meanwhile to the message that says so', async () => {
+    twoCalls()
+    const { id } = await bench.accept(INTERPRETER)
+    const cancel = async (): Promise<void> => {
+      const { pending } = await bench.row(id)
+      await bench.storage.table.responses.requestCancel(bench.tenant, id, Date.now())
+      await bench.step(id)
+      await finishExecution(bench.deps, bench.tenant, pending?.executionId ?? '', { patch: { status: 'cancelled', reason: 'caller' } })
+    }
+    await bench.step(id, { queue: queueThatRuns(id, [], cancel), stayMs: 60_000 })
+    const row = await bench.row(id)
+    expect(row).toMatchObject({ status: 'cancelled', items: [{ status: 'incomplete' }] })
+    expect(bench.upstream.requests).toHaveLength(1)
+    checkResponseStream(await bench.events(id), row)
+  })
+
+  it('is spared the message that tells of the end, as long as it waits', async () => {
+    twoCalls()
+    const { id } = await bench.accept(INTERPRETER)
+    const sent: string[] = []
+    await bench.step(id, { queue: queueThatRuns(id, sent, async () => undefined), stayMs: 20 })
+    const { pending } = await bench.row(id)
+    await runCode(id)
+    const ended = await bench.storage.table.executions.get(bench.tenant, pending?.executionId ?? '')
+    if (ended === null || ended.awaitedUntil === undefined) throw new Error('Nobody said how long he waits')
+    sent.length = 0
+    const told = { ...bench.deps, queue: queueThatRuns(id, sent, async () => undefined), telemetry: silentTelemetry }
+    await tellEnd({ ...told, clock: { now: () => (ended.awaitedUntil ?? 0) - 1 } }, ended)
+    expect(sent).toEqual([])
+    await tellEnd({ ...told, clock: { now: () => ended.awaitedUntil ?? 0 } }, ended)
+    expect(sent).toEqual(['turns'])
+  })
+})
+
+describe('a turn that is read along', () => {
+  it('has told by the time its code runs that it does, in its log and its row together', async () => {
+    twoCalls()
+    const { id } = await bench.accept(INTERPRETER)
+    await bench.step(id)
+    const row = await bench.row(id)
+    const logged = await bench.storage.table.events.read<ResponseEvent>({ kind: 'response', tenant: bench.tenant, id }, -1, 100)
+    const told = [...logged, ...row.tailEvents]
+    expect(told.map(({ seq }) => seq)).toEqual(Array.from({ length: row.nextSeq }, (_, i) => i))
+    expect(told.at(-1)?.type).toBe('response.code_interpreter_call.interpreting')
+  })
+})
