@@ -1,4 +1,5 @@
 import type { CellResult } from './execution.ts'
+import { isJsonMime, validAttachments, validMetadata } from './notebook-metadata.ts'
 import { REF_MIME, type MimeBundle, type Output } from './outputs.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -14,7 +15,6 @@ export interface NotebookPart {
 }
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
-const objectOr = (value: unknown): JsonObject => (isObject(value) ? value : {})
 const sourceOf = (value: unknown): string =>
   Array.isArray(value) ? value.filter((line) => typeof line === 'string').join('') : typeof value === 'string' ? value : ''
 
@@ -22,7 +22,7 @@ const sourceOf = (value: unknown): string =>
 export function buildNotebook(parts: readonly NotebookPart[]): JsonObject {
   const ids = new Set<string>()
   const cells = parts.flatMap((part) => cellsOf(part, ids))
-  const metadata = parts.length === 1 ? objectOr(parts[0]?.document?.['metadata']) : {}
+  const metadata = parts.length === 1 ? validMetadata(parts[0]?.document?.['metadata']) : {}
   return {
     nbformat: 4,
     nbformat_minor: 5,
@@ -43,14 +43,14 @@ function cellsOf(part: NotebookPart, ids: Set<string>): readonly JsonObject[] {
   const cells = Array.isArray(part.document['cells']) ? (part.document['cells'] as readonly unknown[]) : []
   return cells.filter(isObject).map((cell, index) => {
     const id = uniqueId(ids, cell['id'], `${prefix}-${index}`)
-    const metadata = objectOr(cell['metadata'])
+    const metadata = validMetadata(cell['metadata'])
     if (cell['cell_type'] === 'code') return codeCell(id, metadata, sourceOf(cell['source']), results.get(index))
     return {
       cell_type: cell['cell_type'] === 'raw' ? 'raw' : 'markdown',
       id,
       metadata,
       source: sourceOf(cell['source']),
-      ...(isObject(cell['attachments']) ? { attachments: cell['attachments'] } : {}),
+      ...(isObject(cell['attachments']) ? { attachments: validAttachments(cell['attachments']) } : {}),
     }
   })
 }
@@ -84,7 +84,7 @@ function validBundle(bundle: MimeBundle): MimeBundle {
   for (const [mime, value] of Object.entries(bundle)) {
     if (mime === REF_MIME) continue
     const isText = typeof value === 'string' || (Array.isArray(value) && value.every((line) => typeof line === 'string'))
-    valid[mime] = isText || mime.endsWith('json') ? value : JSON.stringify(value)
+    valid[mime] = isText || isJsonMime(mime) ? value : JSON.stringify(value)
   }
   if (Object.keys(valid).length === 0) valid['text/plain'] = '[This output is too big for the notebook. Read it from the execution.]'
   return valid

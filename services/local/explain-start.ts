@@ -10,6 +10,9 @@ export function explainStart(error: unknown): string {
   if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'EROFS' || code === 'ENOENT')
     return 'The data folder cannot be made: a file is in its way, or nothing can be written there. Choose another one: npm start -- --data ./data'
   if (code === 'EACCES') return 'This port or data folder may not be used by you. Choose another one: PORT=8788 npm start -- --data ./data'
+  // The emulator hides the code of the second fault behind these words.
+  if (String(code).startsWith('LEVEL_') || (error instanceof Error && error.message === 'Database is closed'))
+    return 'The table in the data folder is damaged and cannot be read. Put a copy of the folder back, or choose another one: npm start -- --data ./data'
   if (code === 'ENOSPC') return 'The disk is full. Free some space and start again.'
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -6,6 +6,11 @@ const IMPATIENT_AFTER_MS = 2_000
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
+function fail(error: unknown): never {
+  process.stderr.write(`✗ ${error instanceof ConfigError ? error.message : explainStart(error)}\n`)
+  process.exit(1)
+}
+
 async function main(): Promise<void> {
   const config = readLocalConfig(process.argv.slice(2))
   const starting = startLocalServer(config)
@@ -16,15 +21,7 @@ async function main(): Promise<void> {
     if (stoppingSince !== null) return
     stoppingSince = Date.now()
     say(`\nStopping (${signal}): sandboxes and emulators end now …`)
-    starting
-      .then((server) => server.stop())
-      .then(
-        () => process.exit(0),
-        (error: unknown) => {
-          process.stderr.write(`✗ ${explainStart(error)}\n`)
-          process.exit(1)
-        },
-      )
+    starting.then((server) => server.stop()).then(() => process.exit(0), fail)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
 
@@ -41,7 +38,6 @@ Try it:
 `)
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`✗ ${error instanceof ConfigError ? error.message : explainStart(error)}\n`)
-  process.exit(1)
-})
+// The embedded table opens its files by itself and tells of a fault to nobody else.
+process.on('uncaughtException', fail)
+main().catch(fail)

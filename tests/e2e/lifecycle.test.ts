@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { stageOf } from '../../services/local/config.ts'
@@ -23,6 +26,14 @@ describe('the local server', () => {
     expect(await server.stop()).toBe(0)
     expect(await sandboxCount(server)).toBe(0)
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
+  })
+
+  it('says in a sentence that its table is damaged', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'cellblock-damaged-'))
+    await mkdir(join(dataDir, 'table'))
+    await writeFile(join(dataDir, 'table', 'CURRENT'), 'no manifest')
+    await expect(startServer({ dataDir })).rejects.toThrow(/exit code 1\):\n✗ The table in the data folder is damaged .*\n$/)
+    await rm(dataDir, { recursive: true })
   })
 
   it('stops soon while code runs, and ends that too', async () => {

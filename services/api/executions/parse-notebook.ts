@@ -7,8 +7,8 @@ export interface NotebookCode {
   readonly code: string
 }
 
-const refuse = (message: string, param: string): never => {
-  throw new ServiceError('invalid_notebook', `${message} Send an nbformat 4 document as Jupyter saves it.`, { param })
+const refuse = (message: string, param: string, advice = 'Send an nbformat 4 document as Jupyter saves it.'): never => {
+  throw new ServiceError('invalid_notebook', `${message} ${advice}`, { param })
 }
 
 /** The code cells of an nbformat 4 document in order. Throws ServiceError `invalid_notebook` that names the cell at fault. */
@@ -18,9 +18,9 @@ export function parseNotebook(notebook: Readonly<Record<string, unknown>>): read
   const cells = notebook['cells']
   if (!Array.isArray(cells)) return refuse('The notebook has no list of cells.', 'notebook.cells')
   if (cells.length > LIMITS.maxNotebookCells)
-    refuse(`The notebook has ${cells.length} cells; at most ${LIMITS.maxNotebookCells} are taken.`, 'notebook.cells')
+    refuse(`The notebook has ${cells.length} cells; at most ${LIMITS.maxNotebookCells} are taken.`, 'notebook.cells', 'Split it.')
   const code = cells.flatMap((cell: unknown, index) => codeOf(cell, index))
-  if (code.length === 0) refuse('The notebook has no code cell.', 'notebook.cells')
+  if (code.length === 0) refuse('The notebook has no code cell, so there is nothing to run.', 'notebook.cells', 'Add one.')
   const bytes = Buffer.byteLength(JSON.stringify(code))
   if (bytes > LIMITS.maxNotebookCodeBytes)
     throw new ServiceError(

@@ -38,11 +38,13 @@ export async function receiveMultipart(request: Request, objects: ObjectStore, o
   const fields: Record<string, string> = Object.create(null) as Record<string, string>
   let storing: Promise<ReceivedFile | Error> | null = null
   let isTruncated = false
+  let isOneTooMany = false
+  form.on('filesLimit', () => (isOneTooMany = true))
   form.on('field', (name, value) => {
     fields[name.slice(0, 100)] = value
   })
   form.on('file', (name, stream, filename) => {
-    if (name !== rules.part || storing !== null) {
+    if (name !== rules.part) {
       stream.resume()
       return
     }
@@ -63,9 +65,11 @@ export async function receiveMultipart(request: Request, objects: ObjectStore, o
     failure = error
   }
   const stored = await (storing as Promise<ReceivedFile | Error> | null)
-  if (failure === null && !(stored instanceof Error)) return { file: stored, fields }
+  if (failure === null && !isOneTooMany && !(stored instanceof Error)) return { file: stored, fields }
   if (stored !== null) await objects.delete(objectKey)
   if (isTruncated) throw tooLarge(rules)
+  if (isOneTooMany && failure === null)
+    throw refuse(`The form has more than one file. Send one for each call, in a part named "${rules.part}".`, rules.part)
   if (stored instanceof Error && failure === null) throw stored
   throw refuse(
     `The multipart form ended too early or is malformed. Send it again as multipart/form-data with a part named "${rules.part}".`,

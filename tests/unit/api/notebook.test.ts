@@ -51,6 +51,7 @@ it('makes every bundle one that nbformat accepts', () => {
     'text/plain': ['a', 'b'],
     'text/html': { not: 'text' },
     'application/json': { a: 1 },
+    'text/json': { a: 1 },
     'application/vnd.plotly.v1+json': [1],
     'cellblock/ref': { objectKey: 'k', bytes: 1, mime: 'image/png' },
   }
@@ -67,7 +68,43 @@ it('makes every bundle one that nbformat accepts', () => {
   ]
   const built = buildNotebook([{ executionId: 'exec_1', cells: [{ index: 0, code: 'x' }], results, document: null }]) as unknown as Built
   expect(built.cells[0]?.outputs?.map((output) => output.data)).toEqual([
-    { 'text/plain': ['a', 'b'], 'text/html': '{"not":"text"}', 'application/json': { a: 1 }, 'application/vnd.plotly.v1+json': [1] },
+    {
+      'text/plain': ['a', 'b'],
+      'text/html': '{"not":"text"}',
+      'application/json': { a: 1 },
+      'text/json': '{"a":1}',
+      'application/vnd.plotly.v1+json': [1],
+    },
     { 'text/plain': expect.stringContaining('too big') },
   ])
+})
+
+it('leaves out metadata and attachments that nbformat forbids, and keeps what it does not know', () => {
+  const wrong = { name: '', tags: ['a', 'a'], collapsed: 1, scrolled: 'x', format: 3, jupyter: 5, execution: { at: 1 } }
+  const right = {
+    name: 'n',
+    tags: ['a'],
+    collapsed: true,
+    scrolled: 'auto',
+    format: 'x',
+    jupyter: {},
+    execution: { at: 's' },
+    constructor: 5,
+  }
+  const cell = (metadata: unknown, attachments: unknown) => ({ cell_type: 'markdown', source: '', metadata, attachments })
+  const attachments = { 'a.png': { 'image/png': 'AA==' } }
+  const document = {
+    metadata: { title: 5, authors: 'me', orig_nbformat: 'x', mine: { a: 1 } },
+    cells: [cell(wrong, { ...attachments, 'b.png': { 'image/png': 5 }, 'c.png': 5 }), cell(right, attachments), cell(null, null)],
+  }
+  expect(buildNotebook([{ executionId: '1', cells: [], results: [], document }])).toEqual({
+    nbformat: 4,
+    nbformat_minor: 5,
+    metadata: { mine: { a: 1 }, kernelspec: expect.anything(), language_info: expect.anything() },
+    cells: [
+      { cell_type: 'markdown', id: '1-0', source: '', metadata: {}, attachments },
+      { cell_type: 'markdown', id: '1-1', source: '', metadata: right, attachments },
+      { cell_type: 'markdown', id: '1-2', source: '', metadata: {} },
+    ],
+  })
 })

@@ -45,6 +45,12 @@ it('refuses a form without a file, cut off, without boundary or with no body', a
   expect(await refusal(await raw('', 'multipart/form-data; boundary=b'))).toEqual([400, 'invalid_request'])
 })
 
+it('refuses a form with two files, and keeps neither', async () => {
+  const two = part('a.txt').replace('--b--\r\n', '') + part('b.txt')
+  expect(await refusal(await raw(two))).toEqual([400, 'invalid_request'])
+  expect(await api.objects.deletePrefix(`tenants/${api.owner.tenant}/`)).toBe(0)
+})
+
 it('refuses other types and compressed forms', async () => {
   expect(await refusal(await raw('x', 'text/csv'))).toEqual([415, 'unsupported_media_type'])
   const answer = await api.fetch(path, {
