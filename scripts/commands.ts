@@ -14,12 +14,6 @@ export interface Command {
 /** Objects of one request die young: a small nursery keeps a third of the server's memory free at the same speed. */
 export const SERVER_NODE_FLAGS: readonly string[] = ['--max-semi-space-size=8']
 
-/**
- * The local table works in threads of the pool, and each would get a heap of its own of the C library, which gives nothing back: a quarter of a
- * gigabyte after some thousand executions.
- */
-export const SERVER_ENVIRONMENT: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: '1' }
-
 const SANDBOX: readonly Need[] = ['dependencies', 'engine', 'image']
 
 /** One entry for each npm script; `scripts/run.ts` prepares what it needs and becomes it. */

@@ -1,5 +1,6 @@
 import { parse as parseUrl } from 'node:url'
 import dynalite from 'dynalite'
+import { closeIterators } from './close-iterators.ts'
 import { listenOnLoopback, type Emulator } from './listen.ts'
 
 /**
@@ -18,6 +19,7 @@ const CLOSED = JSON.stringify({ __type: 'com.amazonaws.dynamodb.v20120810#Resour
 export async function startDynamoDb(folder: string | null): Promise<Emulator> {
   tellOfUrlParse()
   if (folder === null) Buffer.poolSize = Math.min(Buffer.poolSize, SLAB_BYTES)
+  closeIterators()
   const server = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...(folder === null ? {} : { path: folder }) })
   const listening = await listenOnLoopback(server)
   let asked = 0

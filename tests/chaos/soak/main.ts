@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
+import { SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
 import { ensureSandboxImage } from '../../../scripts/sandbox-image.ts'
 import { callNative, type NativeClient } from '../../support/native-client.ts'
 import { measure, residentMiB, type Figures } from './figures.ts'
@@ -42,7 +42,6 @@ const child = fork(join(import.meta.dirname, 'soak-child.ts'), ['--data', dataDi
   env: {
     ...process.env,
     TMPDIR: scratch,
-    ...SERVER_ENVIRONMENT,
     PORT: '0',
     CELLBLOCK_API_KEY: 'ck_soak_0123456789abcdef0123456789',
     CELLBLOCK_POOL: '2',

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import dynalite from 'dynalite'
 import { buildApp } from 'fauxqs'
+import { closeIterators } from '../../../services/local/emulators/close-iterators.ts'
 import { createS3Handler } from '../../../services/local/s3/handler.ts'
 import { openObjectFolder } from '../../../services/local/s3/object-folder.ts'
 import type { StorageEndpoints } from '../../../services/storage/clients.ts'
@@ -26,6 +27,7 @@ export interface RestartableEmulators {
 
 /** The emulators of the local server, each at an address that outlives it. With `isDurable` rows are kept in a folder. */
 export async function startRestartableEmulators(history: History, options: { readonly isDurable: boolean }): Promise<RestartableEmulators> {
+  closeIterators()
   const root = await mkdtemp(join(tmpdir(), 'cellblock-chaos-'))
   const path = options.isDurable ? { path: join(root, 'table') } : {}
   let ports = { dynamodb: 0, sqs: 0, s3: 0 }
