@@ -13,5 +13,7 @@ export async function bundleTools(folder: string, outputFolder: string): Promise
     entryPoints: [...(await toolFiles(join(PROJECT, folder)))],
     outdir: join(outputFolder, TOOLS_IN_BUNDLE),
     outExtension: { '.js': '.mjs' },
+    // What an operator uses may still call `require`.
+    banner: { js: "import{createRequire as cellblockRequire}from'node:module';const require=cellblockRequire(import.meta.url);" },
   })
 }
