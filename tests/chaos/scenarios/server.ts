@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { ensureSandboxImage } from '../../../scripts/sandbox-image.ts'
 import { startServer, type LocalServerProcess } from '../../support/local-server.ts'
 import { createHistory, type History, type Job } from '../history.ts'
+import { restartEngine } from '../world/restart-engine.ts'
 import type { Scenario } from './scenario.ts'
 
 const CONTAINERS = 5
@@ -14,7 +13,6 @@ const JOBS_EACH = 12
 const KILLS = 4
 const BETWEEN_MS = 1_500
 const LINES = 4
-const run = promisify(execFile)
 
 /** Python that leaves a mark in a file and in memory each time it runs, and says lines that are only its own. */
 const codeOf = (mark: string): string => `
@@ -82,7 +80,7 @@ export const server: Scenario = {
         current = await startServer({ dataDir })
       }
       const complaints = [...(await look(current, history, jobs))]
-      if (mayTouchEngine) complaints.push(...(await restartEngine(current, say)))
+      if (mayTouchEngine) complaints.push(...(await outliveEngine(current, say)))
       say(`server: ${jobs.length} jobs, ${kills} kills`)
       return { histories: [history], faults: complaints, figures: { server_kills: kills } }
     } finally {
@@ -93,10 +91,10 @@ export const server: Scenario = {
 }
 
 /** Only with `--engine`: everybody's containers on this machine end with it. */
-async function restartEngine({ native }: LocalServerProcess, say: (line: string) => void): Promise<readonly string[]> {
+async function outliveEngine({ native }: LocalServerProcess, say: (line: string) => void): Promise<readonly string[]> {
   const container = await native.createContainer('engine')
   const { id } = await native.run(container, 'import time; time.sleep(5); print("over")', 0)
-  await run('sh', ['-c', 'systemctl restart docker || service docker restart'])
+  await restartEngine()
   const began = performance.now()
   const { status, reason } = await native.ended(id)
   const after = await native.run(container, 'print(1)')
