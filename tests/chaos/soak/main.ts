@@ -32,7 +32,11 @@ const SETTLE_MS = 60_000
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 const jobs = values.hours === undefined ? Number(values.jobs) : Number.POSITIVE_INFINITY
-const until = values.hours === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(values.hours) * 3_600_000
+let until = values.hours === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(values.hours) * 3_600_000
+// Ctrl-C begins no more jobs, and tells what has been reached.
+process.once('SIGINT', () => {
+  until = 0
+})
 await ensureSandboxImage(say)
 // The server's folder for temporary files is its own, so that whatever it leaves there is seen.
 const scratch = await mkdtemp(join(tmpdir(), 'cb-soak-'))
