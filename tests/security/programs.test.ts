@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { startArena, type Arena, type Verdict } from './arena/arena.ts'
+import { LIGHT, startArena, type Arena, type Verdict } from './arena/arena.ts'
 import { runPrograms } from './arena/run-programs.ts'
 import { names } from './corpus/names.ts'
 import { DISTINCT, FAMILIES, MECHANISMS, PROGRAMS } from './corpus/registry.ts'
@@ -16,9 +16,6 @@ const OBJECT_PATH = /\/tenants\/[\w-]+\/cntr_\w+\/files\/[\w-]{32}$/
 
 /** The long form of the neighbours runs in `npm run test:security`. */
 const NEIGHBOUR_SECONDS = 2
-
-/** No program needs the data stack, and none of these comes from the pool: each sandbox is started once, when it is asked for. */
-const LIGHT = { SANDBOX_PRELOAD: 'none', CELLBLOCK_POOL: '0' }
 
 /** The subset here, and what the properties need; all of them run in `npm run test:security`. */
 const needed = new Set([PROPERTIES, PRECONDITIONS].flatMap((areas) => Object.values(areas).flatMap((area) => Object.values(area).flat())))

@@ -45,6 +45,8 @@ export interface Arena {
 const SHARED: readonly Tripwire[] = ['metadata', 'credentials', 'resolver', 'dns']
 /** For programs that are to end by themselves, on a machine that may be busy with others. */
 const PATIENCE_SECONDS = 90
+/** For few programs: none needs the data stack, and none comes from the pool, so each sandbox is started once, when it is asked for. */
+export const LIGHT = { SANDBOX_PRELOAD: 'none', CELLBLOCK_POOL: '0' }
 const canary = (): string => `CANARY-${randomBytes(12).toString('hex')}`
 
 /**

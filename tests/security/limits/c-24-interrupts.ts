@@ -1,5 +1,6 @@
 import { atMost, percentile, same, type Bar, type Form } from './bar.ts'
 import { saysLost, type Cell, type Ground } from './ground.ts'
+import type { WireExecution } from '../../support/native-client.ts'
 
 const py = String.raw
 const ROUNDS: Record<Form, { readonly interrupted: number; readonly deaf: number }> = {
@@ -20,6 +21,8 @@ subprocess.run(["sleep", "3600"])`,
   py`print("go", flush=True)
 threading.Event().wait()`,
 ]
+/** Containers in which deaf code is killed at the same time. */
+const LANES: Record<Form, number> = { short: 1, long: 4 }
 const DEAF = py`
 for s in range(1, 65):
     try: signal.signal(s, signal.SIG_IGN)
@@ -49,13 +52,19 @@ export const interrupts: Bar = {
     const heeded = []
     for (let round = 0; round < interrupted; round++) heeded.push(await cancel(ground, cell, LOOPS[round % LOOPS.length] ?? ''))
     const kept = await cell.run('print(kept)')
-    const killed = []
-    for (let round = 0; round < deaf; round++) {
-      killed.push(await cancel(ground, cell, DEAF))
-      killed.push({ ...(await ground.client.run(cell.containerId, 'print(1)').then((execution) => ({ execution, ms: 0 }))) })
+    const dead: Awaited<ReturnType<typeof cancel>>[] = []
+    const after: WireExecution[] = []
+    const rounds = Array.from({ length: deaf }).values()
+    const lane = async (own: Cell): Promise<void> => {
+      for (const _ of rounds) {
+        dead.push(await cancel(ground, own, DEAF))
+        after.push(await ground.client.run(own.containerId, 'print(1)'))
+      }
     }
-    const dead = killed.filter((_, index) => index % 2 === 0)
-    const after = killed.filter((_, index) => index % 2 === 1)
+    const more: Cell[] = []
+    while (more.length < LANES[form] - 1) more.push(await ground.cell())
+    await Promise.all([cell, ...more].map(lane))
+    await Promise.all(more.map((own) => own.remove()))
     return [
       same(
         'interrupted ones that ended cancelled with KeyboardInterrupt and their variables kept',
@@ -82,7 +91,7 @@ export const interrupts: Bar = {
         deaf,
       ),
       atMost(form, 'deaf: slowest end after the grace', Math.max(...dead.map(({ ms }) => ms)) - GRACE_MS, 2_000, 'ms'),
-      same('calls after a kill that worked', after.filter(({ execution }) => execution.stdout === '1\n').length, deaf),
+      same('calls after a kill that worked', after.filter(({ stdout }) => stdout === '1\n').length, deaf),
     ]
   },
 }

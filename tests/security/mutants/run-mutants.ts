@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCommand } from '../../../scripts/setup/command.ts'
-import { startArena } from '../arena/arena.ts'
+import { LIGHT, startArena } from '../arena/arena.ts'
 import { runPrograms } from '../arena/run-programs.ts'
 import { SELF_TEST_OFF } from '../control/walls-off.ts'
 import { PROGRAMS } from '../corpus/registry.ts'
@@ -14,7 +14,8 @@ export interface MutantsResult {
   readonly survivors: readonly string[]
 }
 
-const LANES = 2
+/** More than cores: much of each is waiting for the engine. */
+const LANES = 3
 
 /** True when the tests find nothing to complain of. Throws when they did not run at all. */
 async function passes(copy: ProjectCopy, { killer }: Pick<Mutant, 'killer'>): Promise<boolean> {
@@ -40,7 +41,7 @@ async function testPasses({ root, image }: ProjectCopy, test: string): Promise<b
 async function programsPass({ root, image }: ProjectCopy, ids: readonly string[]): Promise<boolean> {
   const programs = PROGRAMS.filter(({ id }) => ids.includes(id))
   if (programs.length !== ids.length) throw new Error(`Some of these programs do not exist: ${ids.join(', ')}`)
-  const arena = await startArena({ image, root })
+  const arena = await startArena({ image, root, env: () => LIGHT })
   try {
     const verdicts = await runPrograms(arena, programs)
     return verdicts.every(({ isTyped, faults }) => isTyped && faults.length === 0) && (await arena.hits()).length === 0

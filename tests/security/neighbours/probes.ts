@@ -61,7 +61,7 @@ WAYS = {
     "own memory": lambda: [bytes(marker) for marker in (globals().get("MARKER", b""),)],
 }
 # Ways at whose end nothing of others may be.
-def strangers(): return [p for p in range(2, 4000) if p not in known() and alive(p)]
+def strangers(): own = known(); return [p for p in range(2, 4000) if p not in own and alive(p) and p not in known()]
 def known(): return {int(t) for p in pids() for t in ([p] + (os.listdir(f"/proc/{p}/task") if os.path.exists(f"/proc/{p}/task") else []))}
 def alive(p):
     try: os.kill(p, 0); return True
@@ -88,6 +88,8 @@ while attempts == 0 or time.monotonic() < end:
     for way, go in CLOSED.items():
         attempts += 1; seen = go()
         if seen: open_ways[way] = repr(seen)[:200]
+    # Ten minutes are long: the other suites of the machine get most of it.
+    time.sleep(0.1)
 # Both sides hold it at once, or each would see the other's hand on it.
 fd = os.open("/usr/bin/env", os.O_RDONLY)
 try: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB); held = False
