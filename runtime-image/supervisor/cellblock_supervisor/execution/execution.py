@@ -16,7 +16,7 @@ from .memory_watch import MemoryWatch
 from .outputs import MAX_DISPLAY_EVENTS, Outputs
 
 # Between the interrupt at a limit and the kill: together an overshoot of less than a second.
-TIMEOUT_GRACE_MS = 600
+TIMEOUT_GRACE_MS = 500
 # How long killed processes may take to leave the table, in steps of 10 ms.
 _GONE_WITHIN_STEPS = 50
 
