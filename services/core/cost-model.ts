@@ -53,12 +53,12 @@ export const TYPICAL: Usage = {
 }
 
 /**
- * Units that one turn with one execution uses. Counted on a live container: 11 writes, 9 reads, 9 queue requests; a write moves an index too, and
+ * Units that one turn with one execution uses. Counted on a live container: 11 writes, 7 reads, 9 queue requests; a write moves an index too, and
  * an API that waits asks the row up to twice a second.
  */
 const PER_TURN = {
-  dynamodbWrites: 24,
-  dynamodbReads: 40,
+  dynamodbWrites: 23,
+  dynamodbReads: 38,
   sqsRequests: 12,
   s3Puts: 2,
   s3Gets: 1,

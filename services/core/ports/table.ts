@@ -97,8 +97,8 @@ export interface ContainerStore {
    * `missing` covers deleted ones; `full` when LIMITS.maxQueuedPerContainer are waiting.
    */
   enqueue(tenant: string, id: string, executionId: string, now: number, dueAt: number): Promise<Container | 'missing' | 'full'>
-  /** Removes the head if it is this execution and sets `lastActiveAt`, `dueAt`; null when another one is at the head. */
-  dequeue(tenant: string, id: string, executionId: string, now: number, dueAt: number): Promise<Container | null>
+  /** Removes the head if it is this execution and sets `lastActiveAt` and, unless null, `dueAt`; null when another one is at the head. */
+  dequeue(tenant: string, id: string, executionId: string, now: number, dueAt: number | null): Promise<Container | null>
   /**
    * Gives the container its next sandbox (or none), if `generation` is still the row's and it is not deleted. A sandbox adds one to the
    * generation and sets `syncedFilesVersion` to 0 for the first one, to -1 for any later one: those need every file of the container.

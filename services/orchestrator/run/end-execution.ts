@@ -91,7 +91,9 @@ export async function tellEnd(deps: Omit<EndDeps, 'telemetry'>, ended: Execution
 
 async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
   const now = deps.clock.now()
-  const container = await deps.table.containers.dequeue(ended.tenant, ended.containerId, ended.id, now, now + NUDGE_AFTER_MS)
+  // Its acceptance made the container due soon. While that lies ahead it does for the next one too, and moving it would cost an index two writes.
+  const dueAt = now < ended.createdAt + NUDGE_AFTER_MS ? null : now + NUDGE_AFTER_MS
+  const container = await deps.table.containers.dequeue(ended.tenant, ended.containerId, ended.id, now, dueAt)
   if (container !== null) await nudgeHead(deps.queue, container, container.queue[0], now)
 }
 

@@ -51,7 +51,7 @@ export function createContainerStore(items: Items): ContainerStore {
     },
 
     async dequeue(tenant, id, executionId, now, dueAt) {
-      const actions = [remove('queue[0]'), set('lastActiveAt', now), set('dueAt', dueAt)]
+      const actions = [remove('queue[0]'), set('lastActiveAt', now), ...(dueAt === null ? [] : [set('dueAt', dueAt)])]
       return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId)))
     },
 

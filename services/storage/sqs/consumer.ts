@@ -37,6 +37,8 @@ export interface Delivery {
 const WAIT_SECONDS = 20
 const BATCH = 10
 const POLL_FAILED_MS = 500
+/** After messages came the next poll waits a moment: the handlers begin first, and what comes meanwhile comes as one batch. */
+const BETWEEN_POLLS_MS = 2
 const doubling = (receives: number): number => Math.min(60, 2 ** (receives - 1))
 
 /**
@@ -83,6 +85,7 @@ export async function consumeQueue<Q extends QueueName>(options: ConsumerOptions
         })
         running.add(work)
       }
+      if (Messages.length > 0 && !signal.aborted) await pause(BETWEEN_POLLS_MS)
     } catch (error) {
       if (signal.aborted) break
       onError(error, null)

@@ -66,7 +66,11 @@ export function containerStoreContract(table: () => Table): void {
         dueAt: T0 + 9,
       })
       expect(await store().dequeue(row.tenant, row.id, 'exec_1', T0 + 6, T0 + 9)).toBeNull()
-      expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 6, T0 + 9)).toMatchObject({ queue: [] })
+      expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 6, null)).toMatchObject({
+        queue: [],
+        lastActiveAt: T0 + 6,
+        dueAt: T0 + 9,
+      })
       expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 6, T0 + 9)).toBeNull()
     })
 
