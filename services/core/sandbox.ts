@@ -1,8 +1,13 @@
 import type { MemoryTier } from './limits.ts'
 import type { SandboxLimits } from './tenant-limits.ts'
 
-/** The major version of `runtime-image/PROTOCOL.md` that this code speaks. */
+/** The major version of `runtime-image/PROTOCOL.md` that sandboxes of this code have. */
 export const SUPERVISOR_PROTOCOL = 1
+/**
+ * Whether this code can talk to a sandbox of that major: its own and the one before it. So a cell that runs while a new major is deployed is
+ * read on to its end, in the sandbox that it runs in; nothing of another major is ever claimed.
+ */
+export const isSpokenProtocol = (major: number): boolean => major === SUPERVISOR_PROTOCOL || major === SUPERVISOR_PROTOCOL - 1
 
 /** How to reach a supervisor; made by the driver, used by the link of the same name. */
 export type SandboxAddress =

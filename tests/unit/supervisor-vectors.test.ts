@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { isSpokenProtocol, SUPERVISOR_PROTOCOL } from '../../services/core/sandbox.ts'
 import { toEvent } from '../../services/orchestrator/supervisor-client/events.ts'
 import { parsePrivateKey, signatureHeader, stringToSign } from '../../services/orchestrator/supervisor-client/signature.ts'
 
-const load = (name: string): unknown =>
-  JSON.parse(readFileSync(new URL(`../../runtime-image/vectors/${name}.json`, import.meta.url), 'utf8'))
+const FOLDER = new URL('../../runtime-image/vectors/', import.meta.url)
+const load = (name: string): unknown => JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8'))
 
 interface Signatures {
   readonly sandbox_id: string
@@ -20,12 +21,17 @@ interface Signatures {
   }[]
 }
 interface Events {
+  /** The major version of the protocol. */
+  readonly v: number
   readonly streams: readonly { readonly name: string; readonly events: readonly { readonly seq: number; readonly type: string }[] }[]
   readonly envelopes: readonly { readonly outcome: string }[]
 }
 
-const signatures = load('signatures') as Signatures
-const events = load('events') as Events
+const signatures = load('signatures.json') as Signatures
+/** A file for each major: those of an older one stay for as long as the client speaks it. */
+const recorded = readdirSync(FOLDER)
+  .filter((name) => /^events.*\.json$/.test(name))
+  .map((name) => load(name) as Events)
 
 describe('the client signs as the supervisor expects', () => {
   it.each(signatures.accepted)('$name', (vector) => {
@@ -41,12 +47,17 @@ describe('the client signs as the supervisor expects', () => {
   })
 })
 
-describe('the client understands what the supervisor sends', () => {
-  it.each(events.streams)('$name', ({ events: wire }) => {
+it('there are recordings of every major that the client speaks', () => {
+  const majors = Array.from({ length: SUPERVISOR_PROTOCOL + 1 }, (_, index) => index + 1)
+  expect(recorded.map(({ v }) => v).toSorted()).toEqual(majors.filter(isSpokenProtocol))
+})
+
+describe.each(recorded)('the client understands what a supervisor of major $v sends', ({ streams, envelopes }) => {
+  it.each(streams)('$name', ({ events: wire }) => {
     expect(wire.map((event) => toEvent(event).type)).toEqual(wire.map((event) => event.type))
   })
 
-  it.each(events.envelopes)('an envelope with outcome $outcome', (envelope) => {
+  it.each(envelopes)('an envelope with outcome $outcome', (envelope) => {
     expect(toEvent(envelope)).toMatchObject({ type: 'done', outcome: envelope.outcome })
   })
 })

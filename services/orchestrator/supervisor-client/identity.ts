@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/ports/clock.ts'
 import { SupervisorError } from '../../core/ports/supervisor.ts'
-import { SUPERVISOR_PROTOCOL, type SandboxAddress, type SandboxSession } from '../../core/sandbox.ts'
+import { isSpokenProtocol, SUPERVISOR_PROTOCOL, type SandboxAddress, type SandboxSession } from '../../core/sandbox.ts'
 import type { Identity } from './answers.ts'
 
 /** A proof holds while the connection it was made on is likely kept open. A socket in a folder of one sandbox cannot change hands; an IP can. */
@@ -64,10 +64,10 @@ export function createIdentityCheck(ask: (address: SandboxAddress, signal: Abort
       const { health, bootNonce } = (earlier === undefined ? seenAt(session.address) : null) ?? (await ask(session.address, signal))
       if (health.sandboxId !== session.sandboxId)
         throw new SupervisorError('wrong_sandbox', `Another sandbox lives at the address of ${session.sandboxId}; nothing was sent to it.`)
-      if (health.v !== SUPERVISOR_PROTOCOL)
+      if (!isSpokenProtocol(health.v))
         throw new SupervisorError(
           'wrong_sandbox',
-          `Sandbox ${session.sandboxId} speaks protocol ${health.v}, this version speaks ${SUPERVISOR_PROTOCOL}.`,
+          `Sandbox ${session.sandboxId} speaks protocol ${health.v}, this version speaks ${SUPERVISOR_PROTOCOL} and the one before.`,
         )
       if (earlier && earlier.bootNonce !== bootNonce)
         throw new SupervisorError('wrong_sandbox', `Sandbox ${session.sandboxId} was started anew; what ran in it is gone.`)

@@ -13,6 +13,8 @@ interface ExecuteBody {
 export class ScriptedSandbox {
   readonly socketPath: string
   readonly kernel: ScriptedKernel
+  /** The major version that it says it has. */
+  protocol = 1
   readonly #id: string
   readonly #key: KeyObject
   readonly #server: Server
@@ -51,7 +53,7 @@ export class ScriptedSandbox {
     if (what === 'health') {
       await this.#onStage('health', this.#id, null)
       const state = { state: 'ready', boot_nonce: 'one', kernel: 'idle', kernel_generation: 1, python: '3.13', refused: [] }
-      return sendJson(response, 200, { v: 1, sandbox_id: this.#id, ...state })
+      return sendJson(response, 200, { v: this.protocol, sandbox_id: this.#id, ...state })
     }
     if (!this.#isSigned(request)) return refuse(response, 401, 'unauthorized')
     if (what === 'executions') return this.#execution(request, response, url, rest)

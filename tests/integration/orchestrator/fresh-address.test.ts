@@ -7,6 +7,7 @@ import type { Execution } from '../../../services/core/execution.ts'
 import { createContainer } from '../../../services/core/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { newSandbox, SANDBOX_START_MS } from '../../../services/core/new-sandbox.ts'
+import { SUPERVISOR_PROTOCOL } from '../../../services/core/sandbox.ts'
 import { LinkError } from '../../../services/core/ports/sandbox-link.ts'
 import type { Supervisor } from '../../../services/core/ports/supervisor.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
@@ -173,9 +174,11 @@ describe('the warm pool', () => {
     }
     const address = { kind: 'tcp', host: '127.0.0.1', port }
     const others = [
-      await warm({ state: 'ready', address, protocol: 2 }),
+      await warm({ state: 'ready', address, protocol: SUPERVISOR_PROTOCOL + 1 }),
+      await warm({ state: 'ready', address, protocol: SUPERVISOR_PROTOCOL - 1 }),
       await warm({ state: 'ready', address, image: 'sandbox:0' }),
-      await warm({ protocol: 2 }),
+      await warm({ protocol: SUPERVISOR_PROTOCOL + 1 }),
+      await warm({ protocol: SUPERVISOR_PROTOCOL - 1 }),
       await warm({ image: 'sandbox:0' }),
     ]
     const acquired = await createSandboxFinder(deps).acquire(free, execution(free))

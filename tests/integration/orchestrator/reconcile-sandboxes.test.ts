@@ -74,13 +74,15 @@ async function toldAfterTheEndOf(change: Partial<Sandbox>): Promise<string | nul
 }
 
 describe('after an upgrade', () => {
-  it('the pool of the version before is drained; what waits or runs for this one stays', async () => {
+  it('the pool of another version is drained; what waits or runs for this one stays', async () => {
     const held = await createContainer(storage.table, { tenant: newId('tenant'), subject: null, name: 'x', memoryTier: '1g' }, now)
     const old = await running({ image: 'sandbox:1' })
-    const other = await running({ protocol: SUPERVISOR_PROTOCOL + 1 })
+    const newer = await running({ protocol: SUPERVISOR_PROTOCOL + 1 })
+    const older = await running({ protocol: SUPERVISOR_PROTOCOL - 1 })
     const mine = await running({})
     const working = await running({
       image: 'sandbox:1',
+      protocol: SUPERVISOR_PROTOCOL - 1,
       state: 'claimed',
       claimedBy: { tenant: held.tenant, containerId: held.id },
       claimedAt: now,
@@ -90,7 +92,7 @@ describe('after an upgrade', () => {
     now += 60_000
     expect(await reconcile(deps)).toMatchObject({ failed: 0 })
     expect([...alive].toSorted()).toEqual([mine, working].toSorted())
-    for (const id of [old, other]) expect(await storage.table.sandboxes.get(id)).toBeNull()
+    for (const id of [old, newer, older]) expect(await storage.table.sandboxes.get(id)).toBeNull()
   })
 })
 
