@@ -1,5 +1,5 @@
 /** What a command needs before it can run. */
-export type Need = 'dependencies' | 'engine' | 'image' | 'referees'
+export type Need = 'dependencies' | 'engine' | 'image' | 'referees' | 'emulator'
 
 export interface Command {
   readonly needs: readonly Need[]
@@ -19,7 +19,7 @@ const SANDBOX: readonly Need[] = ['dependencies', 'engine', 'image']
 /** One entry for each npm script; `scripts/run.ts` prepares what it needs and becomes it. */
 export const COMMANDS = {
   start: { needs: SANDBOX, entry: ['services/local/main.ts'], nodeFlags: SERVER_NODE_FLAGS, isVerbose: true },
-  test: { needs: [...SANDBOX, 'referees'], entry: ['scripts/test.ts'], isVerbose: true },
+  test: { needs: [...SANDBOX, 'referees', 'emulator'], entry: ['scripts/test.ts'], isVerbose: true },
   'test:unit': { needs: ['dependencies'], entry: ['scripts/test.ts', '--project', 'unit'] },
   'test:referees': { needs: [...SANDBOX, 'referees'], entry: ['tests/referees/run.ts'], isVerbose: true },
   'test:security': { needs: SANDBOX, entry: ['tests/security/main.ts'] },
@@ -38,7 +38,7 @@ export const COMMANDS = {
   'pool-size': { needs: ['dependencies'], entry: ['scripts/operate/pool-size.ts'] },
   deploy: { needs: SANDBOX, entry: ['scripts/deploy.ts'], isVerbose: true },
   destroy: { needs: ['dependencies'], entry: ['scripts/destroy.ts'], isVerbose: true },
-  'test:aws': { needs: SANDBOX, entry: ['scripts/test.ts', '--project', 'aws'], isVerbose: true },
+  'test:aws': { needs: [...SANDBOX, 'emulator'], entry: ['scripts/test.ts', '--project', 'aws'], isVerbose: true },
   synth: { needs: ['dependencies'], entry: ['node_modules/aws-cdk/bin/cdk', 'synth', '--quiet'] },
   'example:quickstart': { needs: ['dependencies'], entry: ['examples/quickstart/main.ts'] },
 } as const satisfies Record<string, Command>

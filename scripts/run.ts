@@ -7,6 +7,7 @@ import { endWithSignals } from './setup/command.ts'
 import { readSetupConfig } from './setup/config.ts'
 import { ensureDependencies } from './setup/dependencies.ts'
 import { ensureEngine } from './setup/engine.ts'
+import { ensureMiniStack } from './setup/ministack.ts'
 import { quiet, SetupError, step } from './setup/progress.ts'
 import { ensurePythonPackages } from './setup/python-packages.ts'
 import { withSetupLock } from './setup/setup-lock.ts'
@@ -44,6 +45,11 @@ async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.Pr
         progress,
       )
       return { found, value: undefined }
+    })
+  if (command.needs.includes('emulator'))
+    await step('Emulated AWS account', isVerbose, async (progress) => {
+      const value = await ensureMiniStack(root, { config, mayInstall }, progress)
+      return { found: 'MiniStack as locked', value }
     })
   if (command.needs.includes('image'))
     env['CELLBLOCK_SANDBOX_IMAGE'] = await step('Sandbox image', isVerbose, async (progress) => {

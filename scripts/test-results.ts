@@ -3,25 +3,39 @@ export interface TestCounts {
   readonly failed: number
 }
 
+export interface SuiteCounts extends TestCounts {
+  /** Of those that passed: how many only when tried again. */
+  readonly secondTries: number
+}
+
 interface VitestReport {
   readonly numPassedTests: number
   readonly numFailedTests: number
   readonly success: boolean
-  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly { readonly status: string }[] }[]
+  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly VitestResult[] }[]
+}
+
+interface VitestResult {
+  readonly status: string
+  /** `tests/setup/second-tries.ts` marks them. */
+  readonly meta?: { readonly isSecondTry?: boolean }
 }
 
 /**
  * Counts of a vitest JSON report. A file that failed without a failing test (it could not be loaded, a hook threw) counts as
  * one failure, and so does a run that exits non-zero or writes no report: nothing that went wrong counts as nothing.
  */
-export function countTests(report: string | undefined, exitCode: number): TestCounts {
-  if (report === undefined) return { passed: 0, failed: 1 }
+export function countTests(report: string | undefined, exitCode: number): SuiteCounts {
+  if (report === undefined) return { passed: 0, failed: 1, secondTries: 0 }
   const { numPassedTests, numFailedTests, testResults } = JSON.parse(report) as VitestReport
   const brokenFiles = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((result) => result.status === 'failed'),
   ).length
   const failed = numFailedTests + brokenFiles
-  return { passed: numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed }
+  const secondTries = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ meta }) => meta?.isSecondTry === true).length
+  return { passed: numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed, secondTries }
 }
 
 /** The last line of `npm test`, alone on its line. */

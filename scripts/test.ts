@@ -1,4 +1,5 @@
-// `npm test`: every static check, then every test; ends with the line `N passed, N failed`. With arguments it is vitest alone.
+// `npm test`: every static check, then every test; ends with the line `N passed, N failed`. With arguments it is vitest alone. The suite of the
+// emulated account is cached like a build step: `npm test` runs it once for each input.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -6,12 +7,14 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CHECK_NAMES } from './checks.ts'
 import { runCheck } from './run-check.ts'
-import { countTests, summaryLine, type TestCounts } from './test-results.ts'
+import { countTests, summaryLine, type SuiteCounts, type TestCounts } from './test-results.ts'
+import { ACCOUNT_INPUTS, createStamps, runStamped } from './test-stamp.ts'
 
-const VITEST = join(import.meta.dirname, '..', 'node_modules', 'vitest', 'vitest.mjs')
-const SECOND_TRIES = join(import.meta.dirname, '..', 'tests', 'setup', 'second-tries.ts')
+const ROOT = join(import.meta.dirname, '..')
+const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
+const SECOND_TRIES = join(ROOT, 'tests', 'setup', 'second-tries.ts')
 
-async function runVitest(args: readonly string[]): Promise<TestCounts> {
+async function runVitest(args: readonly string[]): Promise<SuiteCounts> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-test-'))
   const report = join(folder, 'report.json')
   try {
@@ -32,11 +35,25 @@ async function runVitest(args: readonly string[]): Promise<TestCounts> {
   }
 }
 
+const ACCOUNT = ['--project', 'aws']
+const stamps = createStamps({ root: ROOT, inputs: ACCOUNT_INPUTS, folder: join(ROOT, '.cellblock', 'passed') })
+const runAccount = (): Promise<SuiteCounts> => runStamped(stamps, () => runVitest(ACCOUNT))
+
+/** What `npm test` counts of the emulated account; nothing when it passed on this very input before. */
+async function accountUnlessPassed(): Promise<readonly TestCounts[]> {
+  const stamp = await stamps.find(await stamps.input())
+  if (stamp === null) return [await runAccount()]
+  console.log(
+    `\nThe emulated AWS account passed on this very input at ${stamp.at} (${stamp.tests} tests in ${stamp.seconds} s), so it is not run and not counted. To run it again: npm run test:aws`,
+  )
+  return []
+}
+
 const args = process.argv.slice(2)
 const counts: TestCounts[] = []
-if (args.length === 0)
+if (args.length === 0) {
   for (const isGood of await Promise.all(CHECK_NAMES.map(runCheck))) counts.push({ passed: isGood ? 1 : 0, failed: isGood ? 0 : 1 })
-// The emulated account takes minutes and has a command of its own.
-counts.push(await runVitest(args.length === 0 ? ['--project', '!aws'] : args))
+  counts.push(await runVitest(['--project', '!aws']), ...(await accountUnlessPassed()))
+} else counts.push(await (args.join(' ') === ACCOUNT.join(' ') ? runAccount() : runVitest(args)))
 console.log(`\n${summaryLine(counts)}`)
 if (counts.some(({ failed }) => failed > 0)) process.exitCode = 1

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { SetupError } from '../setup/progress.ts'
 import { findAccount, outputsOf } from './account.ts'
-import { runCdk, runCdkOnTemplates, synthesise } from './cdk.ts'
+import { runCdk, synthesise } from './cdk.ts'
 import { stackName, type Deployment, type Part } from './deployment.ts'
 
 export interface Deployed {
@@ -17,11 +17,11 @@ export interface Deployed {
  */
 export async function deploy(deployment: Deployment, publish: (repository: string) => Promise<void>): Promise<Deployed> {
   const { region, isBootstrapped } = await findAccount(deployment)
+  await synthesise(deployment)
   if (!isBootstrapped) {
     deployment.say(`preparing the account for the CDK in ${region}`)
     await runCdk(deployment, 'The account could not be prepared for the CDK: the reason is above.', ['bootstrap'])
   }
-  await synthesise(deployment)
   await deployParts(deployment, ['Data', 'Image'])
   await publish(need(await outputsOf(deployment, 'Image'), 'RepositoryUri'))
   await deployParts(deployment, deployment.parts)
@@ -32,7 +32,7 @@ export async function deploy(deployment: Deployment, publish: (repository: strin
 
 /** A stack that has not changed is left alone. */
 const deployParts = (deployment: Deployment, parts: readonly Part[]): Promise<void> =>
-  runCdkOnTemplates(
+  runCdk(
     deployment,
     'The deployment stopped: the reason is above. CloudFormation has taken back what it had begun. Mend it and run the command again.',
     ['deploy', '--exclusively', '--require-approval', 'never', '--concurrency', '3', ...parts.map((part) => stackName(deployment, part))],

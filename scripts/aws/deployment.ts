@@ -27,6 +27,8 @@ export interface Deployment {
   readonly env: NodeJS.ProcessEnv
   /** How the SDK's clients reach the account; empty: as the environment says. */
   readonly sdk: { readonly endpoint?: string; readonly region?: string; readonly credentials?: AwsKeys }
+  /** The templates let the data go with its stack. */
+  readonly removesData?: boolean
   /** All of them in a real account; an emulated one lacks some. */
   readonly parts: readonly Part[]
   readonly say: Progress

@@ -1,13 +1,13 @@
+import { join } from 'node:path'
 import { SetupError } from '../setup/progress.ts'
 import { findAccount, outputsOf } from './account.ts'
-import { runCdk } from './cdk.ts'
+import { runCdk, synthesise } from './cdk.ts'
 import { emptyBucket } from './empty-bucket.ts'
 import { stackName, type Deployment, type Part } from './deployment.ts'
 import { stopSandboxes } from './stop-sandboxes.ts'
 
 /** The pool is refilled until its function is gone, so a removal may meet a sandbox that has just started. */
 const TRIES = 3
-const REMOVES_DATA = ['--context', 'cellblock-removes-data=true']
 
 /**
  * Removes everything that costs money without being used. With `removesData` also table, objects, keys and secrets; the table's backups live on
@@ -16,7 +16,7 @@ const REMOVES_DATA = ['--context', 'cellblock-removes-data=true']
 export async function destroy(deployment: Deployment, { removesData }: { readonly removesData: boolean }): Promise<void> {
   await findAccount(deployment)
   await removeService(deployment)
-  if (removesData) await removeData(deployment)
+  if (removesData) await removeData({ ...deployment, removesData, output: join(deployment.output, 'removal') })
 }
 
 /** All stacks but the one with the data; what is gone already is left out. */
@@ -41,12 +41,12 @@ async function removeService(deployment: Deployment): Promise<void> {
 async function removeData(deployment: Deployment): Promise<void> {
   const outputs = await outputsOf(deployment, 'Data')
   if (outputs === null) return
+  await synthesise(deployment, ['Data'])
   await runCdk(deployment, 'The protection of the data could not be taken off: the reason is above.', [
     'deploy',
     '--exclusively',
     '--require-approval',
     'never',
-    ...REMOVES_DATA,
     stackName(deployment, 'Data'),
   ])
   for (const name of ['ObjectBucket', 'AccessLogBucket']) {
@@ -54,17 +54,16 @@ async function removeData(deployment: Deployment): Promise<void> {
     if (bucket === undefined) throw new SetupError(`The Data stack has no output ${name}. Run npm run deploy once, then destroy it again.`)
     await emptyBucket(deployment, bucket)
   }
-  await removeStacks(deployment, ['Data'], REMOVES_DATA)
+  await removeStacks(deployment, ['Data'])
 }
 
 /** The CDK removes them in the order of who uses whom. */
-function removeStacks(deployment: Deployment, parts: readonly Part[], more: readonly string[] = []): Promise<void> {
+function removeStacks(deployment: Deployment, parts: readonly Part[]): Promise<void> {
   const names = parts.map((part) => stackName(deployment, part))
   return runCdk(deployment, `${names.join(', ')}: the removal stopped, the reason is above. Run the command again.`, [
     'destroy',
     '--exclusively',
     '--force',
-    ...more,
     ...names,
   ])
 }

@@ -37,6 +37,6 @@ export async function ensurePythonPackages(
   const args = ['install', '--quiet', '--disable-pip-version-check', '--requirement', requirements]
   const installed = await runCommand(join(folder, 'bin', 'pip'), args, { env })
   if (installed.code !== 0)
-    throw explainFailure('pip could not install the Python client. Check that PyPI can be reached and run the command again.', installed)
+    throw explainFailure('pip could not install what tests need. Check that PyPI can be reached and run the command again.', installed)
   await copyFile(requirements, mark)
 }

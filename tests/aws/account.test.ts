@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Execution } from '../../services/core/execution.ts'
 import type { Sandbox } from '../../services/core/sandbox.ts'
 import { tamper } from '../support/link-mutations.ts'
 import type { NativeClient } from '../support/native-client.ts'
+import { upgradeCellSeconds } from './config.ts'
 import { openAccount, type Account } from './support/emulated-account.ts'
 
 const run = promisify(execFile)
@@ -33,13 +35,22 @@ const sandboxOf = async (containerId: string): Promise<Sandbox> => {
 }
 /** The engine's container behind a sandbox: the task has its address. */
 async function engineContainer({ address }: Sandbox): Promise<string> {
-  const { stdout } = await run('docker', ['ps', '--filter', 'name=ministack-ecs-', '--format', '{{.ID}}'])
-  for (const id of stdout.split('\n').filter(Boolean)) {
+  for (const id of await account.ministack.tasks()) {
     const { stdout: ip } = await run('docker', ['inspect', '--format', '{{.NetworkSettings.IPAddress}}', id])
     if (address?.kind === 'tcp' && ip.trim() === address.host) return id
   }
   throw new Error('No container has the address of the sandbox')
 }
+/** Sandboxes of the pool that wait. */
+const warm = async (): Promise<readonly Sandbox[]> =>
+  (await account.table().sandboxes.ready('1g', 10)).filter(({ readyAt }) => readyAt !== null)
+async function rowOf(executionId: string): Promise<Execution> {
+  const [tenant] = await account.table().tenants.list()
+  const row = await account.table().executions.get(tenant?.id ?? '', executionId)
+  if (row === null) throw new Error(`There is no execution ${executionId}`)
+  return row
+}
+const isRunning = (executionId: string) => expect.poll(async () => (await rowOf(executionId)).status).toBe('running')
 
 describe('a deployed service with nothing warm', () => {
   it('answers the quickstart: distribution, API, queues, chat, run, place, a real task, links', { timeout: 180_000 }, async () => {
@@ -62,8 +73,8 @@ describe('a deployed service with nothing warm', () => {
     } finally {
       await rm(out, { recursive: true, force: true })
     }
-    const started = await sandboxes()
-    expect(started).toMatchObject([{ state: 'claimed', address: { kind: 'tcp' }, answeredAt: expect.any(Number) }])
+    const [started] = await sandboxes()
+    expect(started).toMatchObject({ state: 'claimed', address: { kind: 'tcp' }, answeredAt: expect.any(Number) })
   })
 
   it('streams a response to the openai client', { timeout: 120_000 }, async () => {
@@ -121,42 +132,76 @@ describe('a deployed service with nothing warm', () => {
   })
 })
 
+/** Runs until somebody from outside lets it end, and shows that it never stopped meanwhile. */
+const ENDLESS = `import os, time
+n = 0
+while not os.path.exists("/tmp/end"):
+    print(n, flush=True)
+    n += 1
+    time.sleep(1)
+print(kept)`
+
 describe('an upgrade in place, over live data', () => {
-  it(
-    'lets a cell that runs finish, keeps variables, and fills the pool with the new image, which is claimed',
-    { timeout: 240_000 },
-    async () => {
-      const { native } = acme
-      const long = await native.run(
-        session,
-        'import time\nfor i in range(30):\n    print(i, flush=True)\n    time.sleep(1)\nprint(kept)',
-        0,
-      )
-      await expect.poll(async () => (await native.json<{ status: string }>('GET', `/v1/executions/${long.id}`)).status).toBe('running')
-      const old = (await sandboxes())[0]?.image ?? ''
+  let oldImage: string
 
-      await account.deploy({ warm: 1, imageTag: 'next' })
-      const ended = await native.ended(long.id)
-      expect([ended.status, ended.stdout.trim().split('\n').at(-1)]).toEqual(['succeeded', 'from before'])
+  it('leaves a cell alone that outlives the whole deployment: the next version reads on and ends it', { timeout: 420_000 }, async () => {
+    const { native } = acme
+    await native.run(session, 'kept = "from before"')
+    const cell = await native.run(session, { code: ENDLESS, timeout_seconds: 900 }, 0)
+    await isRunning(cell.id)
+    const began = Date.now()
+    const sandbox = await sandboxOf(session)
+    oldImage = sandbox.image
 
-      const warm = async () => (await account.table().sandboxes.ready('1g', 10)).filter(({ readyAt }) => readyAt !== null)
-      await expect.poll(async () => (await warm()).map(({ image }) => image), { timeout: 120_000, interval: 1_000 }).toHaveLength(1)
-      const [pooled] = await warm()
-      expect(pooled?.image).toMatch(/:next$/)
-      expect(pooled?.image).not.toBe(old)
+    await account.deploy({ warm: 1, imageTag: 'next' })
+    const { fence } = await rowOf(cell.id)
+    // Every version that was there before has let go of it.
+    await expect.poll(async () => (await rowOf(cell.id)).fence, { timeout: 150_000, interval: 500 }).toBeGreaterThan(fence)
+    const leastMs = upgradeCellSeconds * 1000
+    await expect.poll(() => Date.now() - began, { timeout: leastMs + 10_000, interval: 1_000 }).toBeGreaterThanOrEqual(leastMs)
+    await run('docker', ['exec', await engineContainer(sandbox), 'touch', '/tmp/end'])
 
-      const fresh = await native.createContainer('warm')
-      expect((await native.run(fresh, 'print("claimed")')).stdout).toBe('claimed\n')
-      expect((await sandboxOf(fresh)).id).toBe(pooled?.id)
-    },
-  )
+    const ended = await native.ended(cell.id)
+    const lines = ended.stdout.trim().split('\n')
+    expect([ended.status, lines.at(-1)]).toEqual(['succeeded', 'from before'])
+    expect(lines.slice(0, -1)).toEqual(lines.slice(0, -1).map((_, index) => String(index)))
+    expect((await sandboxOf(session)).id).toBe(sandbox.id)
+    console.log(`The cell ran ${Math.round((Date.now() - began) / 1000)} s, through the deployment of the next version.`)
+  })
+
+  it('fills the pool with the new image and claims that', { timeout: 180_000 }, async () => {
+    await expect.poll(async () => (await warm()).map(({ image }) => image), { timeout: 120_000, interval: 1_000 }).toHaveLength(1)
+    const [pooled] = await warm()
+    expect(pooled?.image).toMatch(/:next$/)
+    const fresh = await acme.native.createContainer('warm')
+    expect((await acme.native.run(fresh, 'print("claimed")')).stdout).toBe('claimed\n')
+    expect((await sandboxOf(fresh)).id).toBe(pooled?.id)
+  })
+
+  it('goes back as well: what the newer version has warm is never claimed, and drained', { timeout: 240_000 }, async () => {
+    const { native } = acme
+    await expect.poll(async () => (await warm()).map(({ image }) => image), { timeout: 120_000, interval: 1_000 }).toHaveLength(1)
+    const [pooled] = await warm()
+    const task = await engineContainer(pooled as Sandbox)
+    await account.deploy({ warm: 1 })
+    const fresh = await native.createContainer('back')
+    expect((await native.run(fresh, 'print("back")')).stdout).toBe('back\n')
+    expect((await sandboxOf(fresh)).image).toBe(oldImage)
+    expect((await account.table().sandboxes.get(pooled?.id ?? ''))?.claimedBy ?? null).toBeNull()
+    const isLeft = async (): Promise<boolean> => {
+      await account.reconcile()
+      return (await account.ministack.tasks()).includes(task)
+    }
+    await expect.poll(isLeft, { timeout: 120_000, interval: 2_000 }).toBe(false)
+    expect((await native.run(session, 'print(kept)')).stdout).toBe('from before\n')
+  })
 })
 
 describe('a task that dies', () => {
   it('ends its execution with a reason, and the next call works', { timeout: 240_000 }, async () => {
     const { native } = acme
     const running = await native.run(session, 'import time\nprint("begun", flush=True)\ntime.sleep(120)', 0)
-    await expect.poll(async () => (await native.json<{ status: string }>('GET', `/v1/executions/${running.id}`)).status).toBe('running')
+    await isRunning(running.id)
     await run('docker', ['kill', await engineContainer(await sandboxOf(session))])
     const ended = await native.ended(running.id)
     expect([ended.status, ended.reason]).toEqual(['failed', 'sandbox_lost'])
@@ -172,8 +217,7 @@ describe('removing it', () => {
     { timeout: 400_000 },
     async () => {
       await account.destroy({ removesData: false })
-      const { stdout } = await run('docker', ['ps', '--quiet', '--filter', 'name=ministack-ecs-'])
-      expect(stdout).toBe('')
+      expect(await account.ministack.tasks()).toEqual([])
       expect((await account.table().tenants.list()).map(({ name }) => name)).toEqual(['acme'])
       expect(await leftInAccount(account)).toEqual(['Cellblock-emulated-Data'])
 

@@ -1,70 +1,73 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { openSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, open } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 
 export interface MiniStack {
   readonly endpoint: string
-  /** What it printed until now, with the log lines of functions. */
-  log(): Promise<string>
+  /** Its own folder, which goes with it. */
+  readonly folder: string
+  /** The engine's ids of the containers that its tasks are. */
+  tasks(): Promise<readonly string[]>
+  /** Takes everything away that it made. The same happens by itself when this process ends in any other way. */
   stop(): Promise<void>
 }
 
 const START_MS = 60_000
-const RUNTIME = join(import.meta.dirname, 'streaming-runtime.cjs')
+const CHILD = join(import.meta.dirname, 'ministack-child.ts')
 
-/** An empty AWS account on a free port of this machine. Functions run as processes of this very Node; tasks are containers of the local engine. */
+/**
+ * An empty AWS account on a free port of this machine. Functions run as processes of this very Node; tasks are containers of the local engine.
+ * Several may run at one time: each has an account number and thereby names of its own.
+ */
 export async function startMiniStack(python: string): Promise<MiniStack> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-aws-'))
-  const port = await freePort()
-  const logFile = join(folder, 'ministack.log')
-  const log = openSync(logFile, 'a')
-  const child = spawn(python, ['-m', 'ministack'], {
-    cwd: folder,
-    stdio: ['ignore', log, log],
-    env: {
-      // Functions inherit all of this: nothing of the caller's but where programs are.
-      PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
-      HOME: folder,
-      TMPDIR: folder,
-      ...(process.env['DOCKER_HOST'] === undefined ? {} : { DOCKER_HOST: process.env['DOCKER_HOST'] }),
-      NODE_OPTIONS: `--require ${RUNTIME} --disable-warning=DEP0169`,
-      GATEWAY_PORT: String(port),
-      BIND_HOST: '127.0.0.1',
-      MINISTACK_HOST: '127.0.0.1',
-      IOT_MTLS_ENABLED: '0',
-      SFTP_ENABLED: '0',
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-      NO_PROXY: '127.0.0.1,localhost',
-    },
+  const log = await open(join(folder, 'ministack.log'), 'a+')
+  const port = String(await freePort())
+  const account = String(randomInt(100_000_000_000, 200_000_000_000))
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CHILD, python, folder, port, account], {
+    // Out of the terminal's group: an interrupt reaches the tests, and their end reaches this one.
+    detached: true,
+    stdio: ['pipe', log.fd, log.fd],
   })
-  const endpoint = `http://127.0.0.1:${port}`
-  const read = (): Promise<string> => readFile(logFile, 'utf8')
   const stop = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) {
       const ended = once(child, 'exit')
-      child.kill('SIGTERM')
-      const isLate = setTimeout(() => child.kill('SIGKILL'), 20_000)
+      child.stdin?.end()
       await ended
-      clearTimeout(isLate)
     }
-    await rm(folder, { recursive: true, force: true })
+    await log.close()
   }
+  const endpoint = `http://127.0.0.1:${port}`
   const until = Date.now() + START_MS
   while (!(await answers(endpoint))) {
     if (child.exitCode === null && Date.now() < until) await delay(100)
     else {
-      const said = (await read()).slice(-2_000)
+      const { size } = await log.stat()
+      const { buffer } = await log.read({ buffer: Buffer.alloc(2_000), position: Math.max(0, size - 2_000) })
       await stop()
-      throw new Error(`The emulated account did not start:\n${said}`)
+      throw new Error(`The emulated account did not start:\n${buffer.toString().replaceAll('\0', '')}`)
     }
   }
-  return { endpoint, log: read, stop }
+  return {
+    endpoint,
+    folder,
+    async tasks() {
+      const { stdout } = await promisify(execFile)('docker', [
+        'ps',
+        '--quiet',
+        '--filter',
+        `label=ministack.instance=${hostname()}:${port}`,
+      ])
+      return stdout.split('\n').filter(Boolean)
+    },
+    stop,
+  }
 }
 
 const answers = (endpoint: string): Promise<boolean> =>

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+
+/** Paths relative to `folder` of every file that `roots` names, a root being a file or a folder; sorted, without Python's bytecode. */
+export async function listFiles(folder: string, roots: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  for (const root of roots) {
+    const path = join(folder, root)
+    if (!(await stat(path)).isDirectory()) {
+      found.push(root)
+      continue
+    }
+    for (const entry of await readdir(path, { recursive: true, withFileTypes: true }))
+      if (entry.isFile() && !entry.name.endsWith('.pyc')) found.push(relative(folder, join(entry.parentPath, entry.name)))
+  }
+  return found.toSorted()
+}
+
+/** SHA-256, hex, over names and content: the same files give the same hash on every machine. */
+export async function contentHash(folder: string, paths: readonly string[]): Promise<string> {
+  const hash = createHash('sha256')
+  for (const path of paths) {
+    const content = await readFile(join(folder, path))
+    hash.update(`${path}\0${content.byteLength}\0`).update(content)
+  }
+  return hash.digest('hex')
+}

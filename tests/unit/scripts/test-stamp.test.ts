@@ -1,0 +1,106 @@
+import { build } from 'esbuild'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { listFiles } from '../../../scripts/setup/content-hash.ts'
+import { ACCOUNT_INPUTS, createStamps, runStamped, type Stamps } from '../../../scripts/test-stamp.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const green = { passed: 3, failed: 0, secondTries: 0 }
+
+let root: string
+let stamps: Stamps
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'cellblock-stamps-'))
+  await mkdir(join(root, 'services/api'), { recursive: true })
+  await writeFile(join(root, 'services/api/app.ts'), 'one')
+  await writeFile(join(root, 'package-lock.json'), '{}')
+  stamps = createStamps({ root, inputs: ['package-lock.json', 'services'], folder: join(root, '.cellblock/passed') })
+})
+afterEach(() => rm(root, { recursive: true }))
+
+const found = async () => stamps.find(await stamps.input())
+
+describe('a suite that passed', () => {
+  it('is known by its input, and says when and how much', async () => {
+    expect(await found()).toBeNull()
+    expect(await runStamped(stamps, async () => green)).toEqual(green)
+    expect(await found()).toEqual({ at: expect.stringMatching(/^\d{4}-.*Z$/), tests: 3, seconds: expect.any(Number) })
+  })
+
+  it.each([
+    ['a change of a file', 'services/api/app.ts', 'two'],
+    ['a new file', 'services/api/new.ts', 'one'],
+    ['another lockfile', 'package-lock.json', '{"a":1}'],
+  ])('is unknown after %s, and known again when that is taken back', async (_, path, content) => {
+    await runStamped(stamps, async () => green)
+    const before = await stamps.input()
+    await writeFile(join(root, path), content)
+    expect(await found()).toBeNull()
+    if (path.endsWith('new.ts')) await rm(join(root, path))
+    else await writeFile(join(root, path), path.endsWith('.json') ? '{}' : 'one')
+    expect(await stamps.input()).toBe(before)
+    expect(await found()).not.toBeNull()
+  })
+
+  it('is not another version of Node', async () => {
+    expect(await stamps.input()).toContain(`node-${process.versions.node}-`)
+  })
+
+  it('is forgotten when its stamp is damaged', async () => {
+    await runStamped(stamps, async () => green)
+    await writeFile(join(root, '.cellblock/passed', `${await stamps.input()}.json`), '{"at":')
+    expect(await found()).toBeNull()
+  })
+})
+
+describe('no stamp is written', () => {
+  it.each([
+    ['a failure', { passed: 3, failed: 1, secondTries: 0 }],
+    ['a pass at the second try', { passed: 3, failed: 0, secondTries: 1 }],
+    ['a run of nothing', { passed: 0, failed: 0, secondTries: 0 }],
+  ])('after %s', async (_, counts) => {
+    await runStamped(stamps, async () => counts)
+    expect(await found()).toBeNull()
+  })
+
+  it('after a run during which the input changed', async () => {
+    await runStamped(stamps, async () => {
+      await writeFile(join(root, 'services/api/app.ts'), 'two')
+      return green
+    })
+    expect(await found()).toBeNull()
+    await writeFile(join(root, 'services/api/app.ts'), 'one')
+    expect(await found()).toBeNull()
+  })
+})
+
+it('takes into account every file of ours that the suite loads', async () => {
+  const entries = [
+    'tests/aws/account.test.ts',
+    'tests/aws/support/emulated-app.ts',
+    'tests/setup/sandbox-image.ts',
+    'scripts/test.ts',
+    'scripts/run.ts',
+    'infra/bundle/main.ts',
+    'examples/quickstart/main.ts',
+    'services/cli/main.ts',
+    ...['api', 'chat', 'orchestrator/run', 'orchestrator/place', 'orchestrator/reconciler'].map((room) => `services/${room}/lambda.ts`),
+  ]
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: entries,
+    bundle: true,
+    write: false,
+    outdir: 'never',
+    metafile: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'silent',
+  })
+  const counted = new Set(await listFiles(ROOT, ACCOUNT_INPUTS))
+  expect(Object.keys(metafile.inputs).length).toBeGreaterThan(100)
+  expect(Object.keys(metafile.inputs).filter((path) => !counted.has(path))).toEqual([])
+})
