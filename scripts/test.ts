@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { CHECK_NAMES } from './checks.ts'
 import { runCheck } from './run-check.ts'
 import { countTests, summaryLine, type SuiteCounts, type TestCounts } from './test-results.ts'
-import { ACCOUNT_INPUTS, createStamps, runStamped } from './test-stamp.ts'
+import { ACCOUNT_INPUTS, createStamps, runStamped, runUnlessPassed, type Stamp } from './test-stamp.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
@@ -37,23 +37,17 @@ async function runVitest(args: readonly string[]): Promise<SuiteCounts> {
 
 const ACCOUNT = ['--project', 'aws']
 const stamps = createStamps({ root: ROOT, inputs: ACCOUNT_INPUTS, folder: join(ROOT, '.cellblock', 'passed') })
-const runAccount = (): Promise<SuiteCounts> => runStamped(stamps, () => runVitest(ACCOUNT))
-
-/** What `npm test` counts of the emulated account; nothing when it passed on this very input before. */
-async function accountUnlessPassed(): Promise<readonly TestCounts[]> {
-  const stamp = await stamps.find(await stamps.input())
-  if (stamp === null) return [await runAccount()]
+const runAccount = (): Promise<SuiteCounts> => runVitest(ACCOUNT)
+const sayPassed = ({ at, tests, seconds }: Stamp): void =>
   console.log(
-    `\nThe emulated AWS account passed on this very input at ${stamp.at} (${stamp.tests} tests in ${stamp.seconds} s), so it is not run and not counted. To run it again: npm run test:aws`,
+    `\nThe emulated AWS account passed on this very input at ${at} (${tests} tests in ${seconds} s): not run again, not counted. To run it: npm run test:aws`,
   )
-  return []
-}
 
 const args = process.argv.slice(2)
 const counts: TestCounts[] = []
 if (args.length === 0) {
   for (const isGood of await Promise.all(CHECK_NAMES.map(runCheck))) counts.push({ passed: isGood ? 1 : 0, failed: isGood ? 0 : 1 })
-  counts.push(await runVitest(['--project', '!aws']), ...(await accountUnlessPassed()))
-} else counts.push(await (args.join(' ') === ACCOUNT.join(' ') ? runAccount() : runVitest(args)))
+  counts.push(await runVitest(['--project', '!aws']), ...(await runUnlessPassed(stamps, runAccount, sayPassed)))
+} else counts.push(await (args.join(' ') === ACCOUNT.join(' ') ? runStamped(stamps, runAccount) : runVitest(args)))
 console.log(`\n${summaryLine(counts)}`)
 if (counts.some(({ failed }) => failed > 0)) process.exitCode = 1

@@ -11,6 +11,7 @@ import { tamper } from '../support/link-mutations.ts'
 import type { NativeClient } from '../support/native-client.ts'
 import { upgradeCellSeconds } from './config.ts'
 import { openAccount, type Account } from './support/emulated-account.ts'
+import { examine } from './support/examine.ts'
 
 const run = promisify(execFile)
 const QUICKSTART = join(import.meta.dirname, '../../examples/quickstart/main.ts')
@@ -130,36 +131,52 @@ describe('a deployed service with nothing warm', () => {
     const answer = await fetch(`${account.sdk.endpoint}/v1/models`, { headers: { authorization: `Bearer ${acme.apiKey}` } })
     expect(answer.ok).toBe(false)
   })
+
+  it('is examined by the doctor, as tasks and as a tenant', { timeout: 240_000 }, async () => {
+    const found = await examine(account, inject('sandboxImage'), acme.apiKey)
+    expect(found).toMatchObject({
+      Stacks: expect.stringMatching(/^ok/),
+      Endpoints: expect.stringMatching(/^ok/),
+      Image: expect.stringMatching(/^ok/),
+      Sandbox: expect.stringMatching(/^ok: tier 1g was up/),
+      Worker: expect.stringMatching(/^ok: \d+ programs tried/),
+      // The emulator gives keys to every task, as no Fargate task without a role has them: the probe ran, and notices.
+      Credentials: expect.stringMatching(/^fail: keys of AWS were to be had/),
+    })
+  })
 })
 
-/** Runs until somebody from outside lets it end, and shows that it never stopped meanwhile. */
-const ENDLESS = `import os, time
+/** Runs until there is that file, which somebody from outside makes, and shows that it never stopped meanwhile. */
+const untilThereIs = (file: string): string => `import os, time
 n = 0
-while not os.path.exists("/tmp/end"):
+while not os.path.exists("${file}"):
     print(n, flush=True)
     n += 1
     time.sleep(1)
 print(kept)`
 
 describe('an upgrade in place, over live data', () => {
+  const NEXT = { warm: 1, imageTag: 'next' }
   let oldImage: string
+  let isBack = false
 
   it('leaves a cell alone that outlives the whole deployment: the next version reads on and ends it', { timeout: 420_000 }, async () => {
     const { native } = acme
     await native.run(session, 'kept = "from before"')
-    const cell = await native.run(session, { code: ENDLESS, timeout_seconds: 900 }, 0)
+    const end = `/tmp/end-${Date.now()}`
+    const cell = await native.run(session, { code: untilThereIs(end), timeout_seconds: 900 }, 0)
     await isRunning(cell.id)
     const began = Date.now()
     const sandbox = await sandboxOf(session)
     oldImage = sandbox.image
 
-    await account.deploy({ warm: 1, imageTag: 'next' })
+    await account.deploy(NEXT)
     const { fence } = await rowOf(cell.id)
     // Every version that was there before has let go of it.
     await expect.poll(async () => (await rowOf(cell.id)).fence, { timeout: 150_000, interval: 500 }).toBeGreaterThan(fence)
     const leastMs = upgradeCellSeconds * 1000
     await expect.poll(() => Date.now() - began, { timeout: leastMs + 10_000, interval: 1_000 }).toBeGreaterThanOrEqual(leastMs)
-    await run('docker', ['exec', await engineContainer(sandbox), 'touch', '/tmp/end'])
+    await run('docker', ['exec', await engineContainer(sandbox), 'touch', end])
 
     const ended = await native.ended(cell.id)
     const lines = ended.stdout.trim().split('\n')
@@ -180,10 +197,13 @@ describe('an upgrade in place, over live data', () => {
 
   it('goes back as well: what the newer version has warm is never claimed, and drained', { timeout: 240_000 }, async () => {
     const { native } = acme
+    if (isBack) await account.deploy(NEXT)
     await expect.poll(async () => (await warm()).map(({ image }) => image), { timeout: 120_000, interval: 1_000 }).toHaveLength(1)
     const [pooled] = await warm()
+    expect(pooled?.image).toMatch(/:next$/)
     const task = await engineContainer(pooled as Sandbox)
     await account.deploy({ warm: 1 })
+    isBack = true
     const fresh = await native.createContainer('back')
     expect((await native.run(fresh, 'print("back")')).stdout).toBe('back\n')
     expect((await sandboxOf(fresh)).image).toBe(oldImage)

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { readConfig } from '../../../infra/config.ts'
+import { readConfig, type Config } from '../../../infra/config.ts'
 import { deploy, type Deployed } from '../../../scripts/aws/deploy.ts'
 import { PROJECT, type Deployment } from '../../../scripts/aws/deployment.ts'
 import { destroy } from '../../../scripts/aws/destroy.ts'
@@ -33,6 +33,7 @@ export interface Account {
   readonly ministack: MiniStack
   /** Where the service answers, after the first deployment. */
   readonly url: () => string
+  readonly config: () => Config
   readonly table: () => Table
   readonly objects: () => ObjectStore
   deploy(wanted: Wanted): Promise<Deployed>
@@ -97,6 +98,7 @@ export async function openAccount(image: string): Promise<Account> {
     ministack,
     sdk,
     url: () => edge?.url ?? '',
+    config: () => last.config,
     table: () => createDynamoTable({ client: clients.dynamodb, tableName: outputs['TableName'] ?? '', objects: objects() }),
     objects,
     async deploy(wanted) {

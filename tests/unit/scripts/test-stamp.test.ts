@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listFiles } from '../../../scripts/setup/content-hash.ts'
-import { ACCOUNT_INPUTS, createStamps, runStamped, type Stamps } from '../../../scripts/test-stamp.ts'
+import { ACCOUNT_INPUTS, createStamps, runStamped, runUnlessPassed, type Stamps } from '../../../scripts/test-stamp.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const green = { passed: 3, failed: 0, secondTries: 0 }
@@ -42,6 +42,22 @@ describe('a suite that passed', () => {
     else await writeFile(join(root, path), path.endsWith('.json') ? '{}' : 'one')
     expect(await stamps.input()).toBe(before)
     expect(await found()).not.toBeNull()
+  })
+
+  it('is not run again and not counted, and somebody says so', async () => {
+    const said: number[] = []
+    const run = () =>
+      runUnlessPassed(
+        stamps,
+        async () => green,
+        ({ tests }) => void said.push(tests),
+      )
+    expect(await run()).toEqual([green])
+    expect(said).toEqual([])
+    expect(await run()).toEqual([])
+    expect(said).toEqual([3])
+    await writeFile(join(root, 'services/api/app.ts'), 'two')
+    expect(await run()).toEqual([green])
   })
 
   it('is not another version of Node', async () => {

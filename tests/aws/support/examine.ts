@@ -1,0 +1,25 @@
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
+import { ECSClient } from '@aws-sdk/client-ecs'
+import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
+import { checkAccount } from '../../../scripts/doctor/account/account-checks.ts'
+import type { Account } from './emulated-account.ts'
+
+/** What `npm run doctor -- --aws` finds in the emulated account: outcomes and sentences by their subject. */
+export async function examine(account: Account, image: string, key: string): Promise<Readonly<Record<string, string>>> {
+  const { sdk } = account
+  const findings = await checkAccount({
+    config: account.config(),
+    region: sdk.region ?? '',
+    clients: {
+      stacks: new CloudFormationClient(sdk),
+      ecs: new ECSClient(sdk),
+      quotas: new ServiceQuotasClient({ ...sdk, maxAttempts: 1 }),
+    },
+    upload: { link: async (bucket) => `${sdk.endpoint}/${bucket}/doctor`, remove: async () => undefined },
+    image,
+    api: { url: account.url(), key },
+    watch: { now: Date.now, pollMs: 500, settleMs: 3_000 },
+    say: () => undefined,
+  })
+  return Object.fromEntries(findings.map(({ what, outcome, says }) => [what, `${outcome}: ${says}`]))
+}
