@@ -14,6 +14,8 @@ export const ACCOUNT_INPUTS: readonly string[] = [
   'scripts',
   'services',
   'tests/aws',
+  'tests/security/arena/prelude.ts',
+  'tests/security/corpus',
   'tests/setup',
   'tests/support/link-mutations.ts',
   'tests/support/native-client.ts',
