@@ -14,6 +14,7 @@ export const ACCOUNT_INPUTS: readonly string[] = [
   'scripts',
   'services',
   'tests/aws',
+  'tests/e2e/executions.ts',
   'tests/security/arena/prelude.ts',
   'tests/security/corpus',
   'tests/setup',

@@ -7,6 +7,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Execution } from '../../services/core/execution.ts'
 import type { Sandbox } from '../../services/core/sandbox.ts'
+import { executionsSuite } from '../e2e/executions.ts'
 import { tamper } from '../support/link-mutations.ts'
 import type { NativeClient } from '../support/native-client.ts'
 import { upgradeCellSeconds } from './config.ts'
@@ -69,8 +70,8 @@ describe('a deployed service with nothing warm', () => {
       expect((await readdir(out)).toSorted()).toEqual(['notebook.ipynb', 'revenue.png'])
       expect((await readFile(join(out, 'revenue.png'))).toString('hex', 0, 8)).toBe(PNG)
       // The link in the answer names the distribution, and leads to signed bytes.
-      const link = /https:\/\/[a-z0-9]+\.cloudfront\.net(\/d\/[\w-]+)/.exec(stdout)?.[1] ?? '/none'
-      expect(Buffer.from(await (await fetch(account.url() + link)).arrayBuffer()).toString('hex', 0, 8)).toBe(PNG)
+      const link = /https:\/\/[a-z0-9]+\.cloudfront\.net\/d\/[\w-]+/.exec(stdout)?.[0] ?? 'none'
+      expect(Buffer.from(await (await account.open(link)).arrayBuffer()).toString('hex', 0, 8)).toBe(PNG)
     } finally {
       await rm(out, { recursive: true, force: true })
     }
@@ -160,31 +161,43 @@ describe('an upgrade in place, over live data', () => {
   let oldImage: string
   let isBack = false
 
-  it('leaves a cell alone that outlives the whole deployment: the next version reads on and ends it', { timeout: 420_000 }, async () => {
+  let cell: { readonly id: string; readonly sandbox: Sandbox; readonly end: string; readonly began: number; readonly fence: number }
+
+  it('is deployed while a cell runs', { timeout: 180_000 }, async () => {
     const { native } = acme
     await native.run(session, 'kept = "from before"')
     const end = `/tmp/end-${Date.now()}`
-    const cell = await native.run(session, { code: untilThereIs(end), timeout_seconds: 900 }, 0)
-    await isRunning(cell.id)
+    const { id } = await native.run(session, { code: untilThereIs(end), timeout_seconds: 900 }, 0)
+    await isRunning(id)
     const began = Date.now()
     const sandbox = await sandboxOf(session)
     oldImage = sandbox.image
-
     await account.deploy(NEXT)
-    const { fence } = await rowOf(cell.id)
-    // Every version that was there before has let go of it.
-    await expect.poll(async () => (await rowOf(cell.id)).fence, { timeout: 150_000, interval: 500 }).toBeGreaterThan(fence)
-    const leastMs = upgradeCellSeconds * 1000
-    await expect.poll(() => Date.now() - began, { timeout: leastMs + 10_000, interval: 1_000 }).toBeGreaterThanOrEqual(leastMs)
-    await run('docker', ['exec', await engineContainer(sandbox), 'touch', end])
-
-    const ended = await native.ended(cell.id)
-    const lines = ended.stdout.trim().split('\n')
-    expect([ended.status, lines.at(-1)]).toEqual(['succeeded', 'from before'])
-    expect(lines.slice(0, -1)).toEqual(lines.slice(0, -1).map((_, index) => String(index)))
-    expect((await sandboxOf(session)).id).toBe(sandbox.id)
-    console.log(`The cell ran ${Math.round((Date.now() - began) / 1000)} s, through the deployment of the next version.`)
+    cell = { id, sandbox, end, began, fence: (await rowOf(id)).fence }
+    expect((await rowOf(id)).status).toBe('running')
   })
+
+  // The suite of the local server, on the version that has just been deployed, while the cell goes on.
+  executionsSuite(() => ({ native: acme.native, open: account.open }))
+
+  it(
+    'leaves that cell alone, which outlives the whole deployment: the next version reads on and ends it',
+    { timeout: 420_000 },
+    async () => {
+      const { id, sandbox, end, began, fence } = cell
+      // Every function that was there before has let go of it.
+      await expect.poll(async () => (await rowOf(id)).fence, { timeout: 150_000, interval: 500 }).toBeGreaterThan(fence)
+      const leastMs = upgradeCellSeconds * 1000
+      await expect.poll(() => Date.now() - began, { timeout: leastMs + 10_000, interval: 1_000 }).toBeGreaterThanOrEqual(leastMs)
+      await run('docker', ['exec', await engineContainer(sandbox), 'touch', end])
+      const ended = await acme.native.ended(id)
+      const lines = ended.stdout.trim().split('\n')
+      expect([ended.status, lines.at(-1)]).toEqual(['succeeded', 'from before'])
+      expect(lines.slice(0, -1)).toEqual(lines.slice(0, -1).map((_, index) => String(index)))
+      expect((await sandboxOf(session)).id).toBe(sandbox.id)
+      console.log(`The cell ran ${Math.round((Date.now() - began) / 1000)} s, through the deployment of the next version.`)
+    },
+  )
 
   it('fills the pool with the new image and claims that', { timeout: 180_000 }, async () => {
     await expect.poll(async () => (await warm()).map(({ image }) => image), { timeout: 120_000, interval: 1_000 }).toHaveLength(1)
@@ -193,6 +206,13 @@ describe('an upgrade in place, over live data', () => {
     const fresh = await acme.native.createContainer('warm')
     expect((await acme.native.run(fresh, 'print("claimed")')).stdout).toBe('claimed\n')
     expect((await sandboxOf(fresh)).id).toBe(pooled?.id)
+  })
+
+  it('starts a sandbox for whoever finds the pool empty', { timeout: 120_000 }, async () => {
+    const takers = await Promise.all(['one', 'two', 'three'].map((name) => acme.native.createContainer(name)))
+    const ran = await Promise.all(takers.map((container) => acme.native.run(container, 'print("mine")')))
+    expect(ran.map(({ stdout }) => stdout)).toEqual(['mine\n', 'mine\n', 'mine\n'])
+    expect(new Set((await Promise.all(takers.map(sandboxOf))).map(({ id }) => id)).size).toBe(3)
   })
 
   it('goes back as well: what the newer version has warm is never claimed, and drained', { timeout: 240_000 }, async () => {

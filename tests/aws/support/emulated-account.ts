@@ -33,6 +33,8 @@ export interface Account {
   readonly ministack: MiniStack
   /** Where the service answers, after the first deployment. */
   readonly url: () => string
+  /** Follows a link that the service gave out: no DNS knows the distribution that it names. */
+  open(link: string): Promise<Response>
   readonly config: () => Config
   readonly table: () => Table
   readonly objects: () => ObjectStore
@@ -98,6 +100,7 @@ export async function openAccount(image: string): Promise<Account> {
     ministack,
     sdk,
     url: () => edge?.url ?? '',
+    open: (link) => fetch(link.replace(/^https:\/\/[a-z0-9]+\.cloudfront\.net/, edge?.url ?? '')),
     config: () => last.config,
     table: () => createDynamoTable({ client: clients.dynamodb, tableName: outputs['TableName'] ?? '', objects: objects() }),
     objects,
