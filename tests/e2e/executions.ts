@@ -6,7 +6,7 @@ import type { NativeClient } from '../support/native-client.ts'
 export interface Target {
   readonly native: NativeClient
   /** Follows a link that it gave out; `fetch` where its host name is known. */
-  open(url: string): Promise<Response>
+  readonly open: (url: string) => Promise<Response>
 }
 
 const plainOutput = (outputs: readonly { data?: Readonly<Record<string, unknown>> }[] = []) => outputs.at(-1)?.data?.['text/plain']

@@ -34,7 +34,7 @@ export interface Account {
   /** Where the service answers, after the first deployment. */
   readonly url: () => string
   /** Follows a link that the service gave out: no DNS knows the distribution that it names. */
-  open(link: string): Promise<Response>
+  readonly open: (link: string) => Promise<Response>
   readonly config: () => Config
   readonly table: () => Table
   readonly objects: () => ObjectStore
