@@ -48,6 +48,31 @@ describe('a flood of output', () => {
     expect(run.stdout).toBe(`${'é'.repeat(300_000)}\n`)
   })
 
+  it('hides nothing that others say after it, and nothing of the next cell', async () => {
+    const run = await supervisor().run(`
+import array, logging, os, subprocess, sys, threading
+flood = ("x" * 99 + "\\n") * 40_000
+print(flood, end="")
+subprocess.run(["echo", "a child"], stdout=sys.stdout)
+get_ipython().system("echo a shell")
+thread = threading.Thread(target=print, args=("a thread",)); thread.start(); thread.join()
+logging.warning("a log")
+pid = os.fork()
+if pid == 0: print("a fork", flush=True); os._exit(0)
+os.waitpid(pid, 0)
+sys.stdout.flush()
+print(sys.stdout.buffer.write(array.array("I", b"\\x0aI\\x0aI")))`)
+    const said = 'a child\na shell\na thread\na fork\n\nI\nI4\n'
+    expect(run.stdout.slice(-said.length - 3)).toBe(`xx\n${said}`)
+    expect(run.text('stderr')).toBe('WARNING:root:a log\n')
+    const total = 4_000_000 + said.length
+    expect(run.done.truncated).toEqual([
+      { what: 'stdout', total_bytes: total, kept_bytes: 1024 * 1024 + 64 * 1024, reason: 'max_output_bytes' },
+    ])
+    const next = await supervisor().run('print("whole")')
+    expect([next.stdout, next.done.truncated]).toEqual(['whole\n', []])
+  })
+
   it('of displays stops at a cap that is told', async () => {
     const run = await supervisor().run(
       'from IPython.display import display\nfor i in range(40): display({"text/html": "x" * 1_000_000}, raw=True)',

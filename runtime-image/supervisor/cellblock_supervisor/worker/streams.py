@@ -75,7 +75,7 @@ class ChannelBuffer(io.BufferedWriter):
         self.send_at_most(sys.maxsize, 0)
 
     def write(self, data: bytes | memoryview) -> int:
-        size = data.nbytes if isinstance(data, memoryview) else len(data)
+        size = len(data) if type(data) is bytes else memoryview(data).nbytes
         if size <= self._left:
             super().write(data)
             self._left -= size
