@@ -42,11 +42,11 @@ export interface Prepared {
   readonly accept: () => Promise<Job>
 }
 
-/** A container in this setting. */
-export async function prepare({ world, healthy, ahead, clock }: Stand, setting: Setting): Promise<Prepared> {
-  const container = await world.newContainer()
+/** A container in this setting: a new one, or one that has run code already. */
+export async function prepare({ world, healthy, ahead, clock }: Stand, setting: Setting, used: Container | null = null): Promise<Prepared> {
+  const container = used ?? (await world.newContainer())
   if (setting === 'warm') await warm(world, healthy, clock.now())
-  if (setting !== 'cold' && setting !== 'warm') {
+  if (used === null && setting !== 'cold' && setting !== 'warm') {
     const first = await world.accept(container, { now: clock.now() })
     await settle(world, healthy, ahead, [first])
     await world.see(first)

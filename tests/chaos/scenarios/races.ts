@@ -43,20 +43,46 @@ function hold(world: World, ports: Ports, at: number, worker: string): Barrier {
   return { ports: held, reached: reached.promise, release: () => gate.resolve() }
 }
 
+/** Where to stand still next: each setting at each place, in turn; once all were tried, only at places that its steps come to. */
+class Places {
+  readonly #furthest = new Map<Setting, number>()
+  readonly #tried = new Map<Setting, number>()
+
+  next(setting: Setting): number {
+    const tried = this.#tried.get(setting) ?? 0
+    this.#tried.set(setting, tried + 1)
+    return tried < PLACES ? tried : tried % ((this.#furthest.get(setting) ?? PLACES - 1) + 1)
+  }
+
+  reached(setting: Setting, place: number): void {
+    this.#furthest.set(setting, Math.max(place, this.#furthest.get(setting) ?? 0))
+  }
+}
+
+interface Raced {
+  readonly isHeld: boolean
+  readonly container: Container
+  readonly isNew: boolean
+}
+
 /**
  * A worker stands still in the middle of its step until its lease has run out and a second one works on the same row; then it goes on,
  * beside the second one or after it. Every place of the step is such a middle.
  */
-async function race(world: World, number: number): Promise<{ readonly isHeld: boolean; readonly container: Container }> {
+async function race(world: World, number: number, place: number | Places, idle: Container[]): Promise<Raced> {
   const ahead = { ms: 0 }
   const clock = { now: () => Date.now() + ahead.ms }
   const ports = { ...world.byHand }
   const { history } = world
   const healthy = createWorker({ name: `third-${number}`, ports: { ...world.clean, queue: ports.queue }, history, clock })
   const stand: Stand = { world, healthy, ahead, clock, used: [] }
-  const { container, accept } = await prepare(stand, RACED[number % RACED.length] as Setting)
+  const setting = RACED[number % RACED.length] as Setting
+  // A container that ran a race has run code, as all but a fresh one shall have.
+  const used = setting === 'warm' ? null : (idle.pop() ?? null)
+  const { container, accept } = await prepare(stand, setting, used)
   const job = await accept()
-  const barrier = hold(world, ports, Math.floor(number / RACED.length) % PLACES, `slow-${number}`)
+  const at = typeof place === 'number' ? place : place.next(setting)
+  const barrier = hold(world, ports, at, `slow-${number}`)
   const slow = createWorker({ name: `slow-${number}`, ports: barrier.ports, history, clock })
   const quick = createWorker({ name: `quick-${number}`, ports, history, clock })
   const message = { v: 1, type: 'execution.step', tenant: job.tenant, containerId: job.container, executionId: job.execution } as const
@@ -71,7 +97,9 @@ async function race(world: World, number: number): Promise<{ readonly isHeld: bo
   await Promise.all([first, second])
   await settle(world, healthy, ahead, [job])
   await world.see(job)
-  return { isHeld, container }
+  idle.push(container)
+  if (isHeld && typeof place !== 'number') place.reached(setting, at)
+  return { isHeld, container, isNew: used === null }
 }
 
 async function sweepAll(world: World, containers: readonly Container[]): Promise<void> {
@@ -90,6 +118,7 @@ export const races: Scenario = {
     const chunk = scale < 0.05 ? SHORT_CHUNK : BETWEEN_SWEEPS
     // A mutant has to be met without luck: every setting at every place, and nothing else goes wrong.
     const rates = hurry ? [0] : scale < 0.05 ? [0.1] : RATES
+    const places = new Places()
     for (const [index, rate] of rates.entries()) {
       const world = await startWorld({ seed: index + 1 })
       world.faults.rate = rate
@@ -101,11 +130,13 @@ export const races: Scenario = {
         // Not every step comes as far as its barrier: only those count that stood there.
         for (let from = 0; hurry ? from < RACED.length * PLACES : held < wanted; from += chunk) {
           const numbers = Array.from({ length: chunk }, (_, place) => from + place)
-          const done = await Promise.all(numbers.map((number) => lane(() => race(world, scale < 0.05 && !hurry ? number * 7 : number))))
+          const idle: Container[] = []
+          const placeOf = (number: number): number | Places => (scale < 0.05 && !hurry ? (number * 7) % PLACES : places)
+          const done = await Promise.all(numbers.map((number) => lane(() => race(world, number, placeOf(number), idle))))
           held += done.filter(({ isHeld }) => isHeld).length
           await sweepAll(
             world,
-            done.map(({ container }) => container),
+            done.filter(({ isNew }) => isNew).map(({ container }) => container),
           )
         }
         raced += held

@@ -111,7 +111,7 @@ export async function startWorld(options: { readonly seed?: number; readonly isD
         tenant,
         id: newId('containerFile'),
         containerId: id,
-        path: 'upload.txt',
+        path: `${newId('file')}.txt`,
         bytes: bytes.length,
         sha256: '',
         mime: 'text/plain',
