@@ -19,7 +19,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   },
   {
     what: 'a job that has ended is not taken again',
-    edit: { file: LEASED, find: 'all(isLive, isFree)', replace: 'isFree' },
+    edit: { file: LEASED, find: 'const mayTake = all(isLive, ', replace: 'const mayTake = all(' },
     scenario: 'races',
   },
   {

@@ -12,6 +12,8 @@ export interface Inside {
 /** The local server as a process that its parent can look into. */
 const server = await startLocalServer(readLocalConfig(process.argv.slice(2)))
 const stop = (): void => void server.stop().then(() => process.exit(0))
+// Ctrl-C reaches this process too; its parent says when to stop.
+process.on('SIGINT', () => undefined)
 // A parent that died leaves nothing running.
 process.on('disconnect', stop)
 process.on('message', (word: 'figures' | 'stop') => {
