@@ -189,3 +189,20 @@ display(Odd([1]))`)
     expect(bundles.map((bundle) => Object.keys(bundle))).toEqual([['text/plain'], ['text/plain']])
   })
 })
+
+describe('a picture', () => {
+  it('may come as bytes, as Pillow has it', async () => {
+    const [image] = await shown('from PIL import Image\nImage.new("RGB", (3, 2), "red")')
+    expect(Buffer.from(String(image?.['image/png']), 'base64').subarray(1, 4).toString()).toBe('PNG')
+    const [own] = await shown('from IPython.display import display\ndisplay({"image/png": b"\\x89PNG"}, raw=True)')
+    expect(own).toEqual({ 'image/png': 'iVBORw==' })
+  })
+})
+
+it('turns what JSON has no word for into what it has, as Jupyter does', async () => {
+  const value = '{"at": dt.date(2024, 1, 2), "n": np.int64(3), "x": np.float32(0.5), "b": b"x", "s": {1}}'
+  const [bundle] = await shown(
+    `import datetime as dt, numpy as np\nfrom IPython.display import display\ndisplay({"application/json": ${value}}, raw=True)`,
+  )
+  expect(bundle?.['application/json']).toEqual({ at: '2024-01-02', n: 3, x: 0.5, b: 'eA==', s: [1] })
+})

@@ -8,6 +8,7 @@ import socket
 import struct
 import termios
 import time
+from collections.abc import Callable
 
 from .. import packets
 
@@ -39,8 +40,9 @@ class Channel:
         for start in range(0, len(view), step):
             self._socket.sendmsg((head, view[start : start + step]))
 
-    def send_message(self, message: dict[str, object]) -> None:
-        body = json.dumps(message, separators=(",", ":")).encode()
+    def send_message(self, message: dict[str, object], default: Callable[[object], object] | None = None) -> None:
+        """`default` turns what is no JSON into what is, as for json.dumps."""
+        body = json.dumps(message, separators=(",", ":"), default=default).encode()
         # The process id keeps fragments of a forked child apart from ours.
         number = (os.getpid() << 40) | (next(self._numbers) & 0xFF_FFFF_FFFF)
         for packet in packets.fragments(number, body):

@@ -3,7 +3,9 @@
 import json
 import sys
 import threading
+from binascii import b2a_base64
 
+from jupyter_client.jsonutil import json_default
 from jupyter_client.session import Session
 from traitlets import Any, Unicode
 
@@ -50,7 +52,8 @@ class ChannelSession(Session):
         if build is not None and content is not None:
             message = build(content)
             if "data" not in message or self._has_room(message["data"], message["metadata"]):
-                self.channel.send_message({"id": self.request_id, **message})
+                # As Jupyter's own sessions do it: dates as ISO 8601, NumPy's numbers as numbers.
+                self.channel.send_message({"id": self.request_id, **message}, default=json_default)
         return {"content": content, "header": {"msg_type": kind}}
 
     def _has_room(self, data: dict[str, object], metadata: object) -> bool:
@@ -67,7 +70,7 @@ class ChannelSession(Session):
                 self._bytes_left -= size
                 self._displays_left -= 1
                 return True
-            self._omitted[reason] = self._omitted.get(reason, 0) + size + len(json.dumps(metadata))
+            self._omitted[reason] = self._omitted.get(reason, 0) + size + len(json.dumps(metadata, default=json_default))
         return False
 
 
@@ -108,11 +111,14 @@ _MESSAGES = {
 
 
 def _capped(data: object) -> object:
-    """Drops the largest representations until the bundle is small enough to be worth sending; their sizes stay."""
+    """Drops the largest representations until the bundle is small enough to be worth sending; their sizes stay.
+
+    Pictures may come as bytes (Pillow's do); Jupyter's form of bytes is base64.
+    """
     if not isinstance(data, dict):
         return {}
-    sizes = {mime: len(value) if isinstance(value, str) else 0 for mime, value in data.items()}
-    kept = dict(data)
+    kept = {mime: b2a_base64(value, newline=False).decode() if isinstance(value, bytes) else value for mime, value in data.items()}
+    sizes = {mime: len(value) if isinstance(value, str) else 0 for mime, value in kept.items()}
     while kept and sum(sizes[mime] for mime in kept) > MAX_BUNDLE_CHARACTERS:
         largest = max(kept, key=lambda mime: sizes[mime])
         kept[largest] = {"cellblock/dropped": sizes[largest]}
