@@ -57,7 +57,7 @@ export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-const START_PATIENCE_MS = 20_000
+const START_PATIENCE_MS = 90_000
 
 /** A deliberately plain client of the protocol, so that the suite does not depend on the one the product uses. */
 export class SupervisorCaller {
@@ -111,7 +111,9 @@ export class SupervisorCaller {
     const deadline = Date.now() + START_PATIENCE_MS
     for (;;) {
       try {
-        return await this.health(START_PATIENCE_MS)
+        // The supervisor itself answers after a while that it still starts.
+        const health = await this.health(START_PATIENCE_MS)
+        if (health.state !== 'starting' || Date.now() > deadline) return health
       } catch (error) {
         if (Date.now() > deadline) throw error
         await delay(25)
