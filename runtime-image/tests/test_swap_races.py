@@ -3,9 +3,11 @@
 import ctypes
 import os
 import signal
+import sys
 import tempfile
 import time
 import unittest
+from collections.abc import Callable
 
 from cellblock_supervisor.files import walk
 
@@ -13,6 +15,18 @@ TRIES = 10_000
 MINE, FOREIGN = b"mine", b"foreign"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 _libc = ctypes.CDLL(None, use_errno=True)
+
+
+# What happens once, right before a name is opened: the moment that a race has to meet by luck.
+before_opening: dict[object, Callable[[], None]] = {}
+
+
+def _at_opening(event: str, arguments: tuple[object, ...]) -> None:
+    if event == "open" and isinstance(arguments[0], str) and arguments[0] in before_opening:
+        before_opening.pop(arguments[0])()
+
+
+sys.addaudithook(_at_opening)
 
 
 class SwapRaces(unittest.TestCase):
@@ -77,6 +91,13 @@ class SwapRaces(unittest.TestCase):
         os.mkfifo(f"{self.folder}/other")
         self.swap("file", "other")
         self.assert_only_mine(["file"])
+
+    def test_a_link_that_comes_between_the_look_and_the_opening_is_not_followed(self) -> None:
+        os.symlink(f"{self.outside}/file", f"{self.folder}/other")
+        before_opening["file"] = lambda: exchange(f"{self.folder}/file", f"{self.folder}/other")
+        with self.assertRaises(OSError):
+            walk.open_file(self.root, ["file"])
+        self.assertEqual(before_opening, {})
 
     def test_the_walk_names_only_what_lies_below(self) -> None:
         os.symlink(self.outside, f"{self.folder}/other")

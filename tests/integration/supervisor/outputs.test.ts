@@ -22,6 +22,16 @@ describe('a flood of output', () => {
     expect((await sandbox.supervisorMemoryBytes()) - before).toBeLessThan(32 * MiB)
   })
 
+  it('of a kernel that counts nothing itself keeps no more', async () => {
+    const before = await sandbox.supervisorMemoryBytes()
+    const run = await supervisor().run('import sys\nsys.stdout.buffer.send_all()\nfor i in range(100): sys.stdout.write("x" * 1_000_000)')
+    expect(run.done.truncated).toEqual([
+      { what: 'stdout', total_bytes: 100_000_000, kept_bytes: MiB + 64 * 1024, reason: 'max_output_bytes' },
+    ])
+    expect(run.stdout.length).toBe(MiB + 64 * 1024)
+    expect((await sandbox.supervisorMemoryBytes()) - before).toBeLessThan(32 * MiB)
+  })
+
   it('keeps the end that was really last', async () => {
     const run = await supervisor().run('for i in range(100_000): print(i)', { max_output_bytes: 100, tail_bytes: 50 })
     expect(run.stdout.startsWith('0\n1\n2\n')).toBe(true)

@@ -175,4 +175,16 @@ if os.fork() == 0:
 time.sleep(0.3); print("done")`,
     'done',
   ],
+  [
+    'counts of bytes that nobody wrote',
+    'counts in the place of output',
+    py`${CHANNEL}
+for kind in (0x31, 0x32, 0x77, 0):
+    for count in (0, 1 << 63, (1 << 64) - 1): sock.send(struct.pack("<BBQ", 0x53, kind, count))
+for broken in (b"\x53", b"\x53" * 9, b"\x53" * 40): sock.send(broken)
+for count in (-1, 1 << 70, "1", None, [], {}):
+    for reason in ("max_display_bytes", "of its own", None): sock.send(packet({"op": "omitted", "id": request, "reason": reason, "bytes": count}))
+time.sleep(0.2); print("still here")`,
+    'still here',
+  ],
 ])

@@ -1,5 +1,5 @@
 import { atMost, percentile, same, type Bar, type Form } from './bar.ts'
-import { saysLost, type Cell, type Ground } from './ground.ts'
+import { inLanes, saysLost, type Cell, type Ground } from './ground.ts'
 import type { WireExecution } from '../../support/native-client.ts'
 
 const py = String.raw
@@ -54,17 +54,10 @@ export const interrupts: Bar = {
     const kept = await cell.run('print(kept)')
     const dead: Awaited<ReturnType<typeof cancel>>[] = []
     const after: WireExecution[] = []
-    const rounds = Array.from({ length: deaf }).values()
-    const lane = async (own: Cell): Promise<void> => {
-      for (const _ of rounds) {
-        dead.push(await cancel(ground, own, DEAF))
-        after.push(await ground.client.run(own.containerId, 'print(1)'))
-      }
-    }
-    const more: Cell[] = []
-    while (more.length < LANES[form] - 1) more.push(await ground.cell())
-    await Promise.all([cell, ...more].map(lane))
-    await Promise.all(more.map((own) => own.remove()))
+    await inLanes(ground, LANES[form], Array.from({ length: deaf }), async (own) => {
+      dead.push(await cancel(ground, own, DEAF))
+      after.push(await ground.client.run(own.containerId, 'print(1)'))
+    })
     return [
       same(
         'interrupted ones that ended cancelled with KeyboardInterrupt and their variables kept',

@@ -110,6 +110,23 @@ export async function startGround(image: string, form: Form): Promise<Ground> {
   }
 }
 
+/** Each item in turn, in the shared container and `lanes - 1` others at the same time: much of what is tried over and over is waiting. */
+export async function inLanes<T>(
+  ground: Ground,
+  lanes: number,
+  items: Iterable<T>,
+  each: (cell: Cell, item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = [...items].values()
+  const more: Cell[] = []
+  while (more.length < lanes - 1) more.push(await ground.cell())
+  const lane = async (cell: Cell): Promise<void> => {
+    for (const item of waiting) await each(cell, item)
+  }
+  await Promise.all([await ground.shared(), ...more].map(lane))
+  await Promise.all(more.map((cell) => cell.remove()))
+}
+
 /** Looks again and again until `during` has ended; answers what it was and all looks in order. A look that fails is an answer too. */
 export async function watchWhile<T, Look>(
   during: Promise<T>,
