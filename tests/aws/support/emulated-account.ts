@@ -42,6 +42,8 @@ export interface Account {
   destroy(options: { readonly removesData: boolean }): Promise<void>
   /** A pass of the reconciler, as an operator would invoke it, besides those of its schedule. */
   reconcile(): Promise<void>
+  /** The lines of JSON that a function of the service wrote to its log. */
+  logOf(room: string): Promise<readonly Readonly<Record<string, unknown>>[]>
   /** A new tenant, made with the command line as an operator makes one. */
   createTenant(name: string): Promise<{ readonly apiKey: string; readonly native: NativeClient }>
   /** What a request to the account answers, by the name of a service and its JSON action. */
@@ -65,6 +67,7 @@ export async function openAccount(image: string): Promise<Account> {
     AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
     AWS_REGION: REGION,
     AWS_EC2_METADATA_DISABLED: 'true',
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     NO_PROXY: '127.0.0.1,localhost',
   }
   const deployments = new Map<string, Deployment>()
@@ -122,6 +125,15 @@ export async function openAccount(image: string): Promise<Account> {
       const answer = await fetch(url, { method: 'POST', body: JSON.stringify({ kind: 'pass' }) })
       const said = await answer.text()
       if (!answer.ok || answer.headers.has('x-amz-function-error')) throw new Error(`The reconciler answered ${answer.status}: ${said}`)
+    },
+    async logOf(room) {
+      const answer = await fetch(endpoint, {
+        method: 'POST',
+        headers: { 'x-amz-target': 'Logs_20140328.FilterLogEvents', 'content-type': 'application/x-amz-json-1.1' },
+        body: JSON.stringify({ logGroupName: `/cellblock/cellblock-emulated-${room}` }),
+      })
+      const { events } = (await answer.json()) as { events: { message: string }[] }
+      return events.flatMap(({ message }) => (message.startsWith('{') ? [JSON.parse(message) as Record<string, unknown>] : []))
     },
     async createTenant(name) {
       const cli = ['services/cli/main.ts', '--table', outputs['TableName'] ?? '', 'tenants', 'create', name, '--json']
