@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { CloudFormationClient, paginateDescribeStacks } from '@aws-sdk/client-cloudformation'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { deployedScene } from './scenes/deployed.ts'
 import { upgradeScene } from './scenes/upgrade.ts'
 import type { Account } from './support/emulated-account.ts'
@@ -12,8 +12,8 @@ const run = promisify(execFile)
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage(inject('sandboxImage'))
+  return () => stage.account.stop()
 }, 300_000)
-afterAll(() => stage.account.stop(), 60_000)
 
 deployedScene(() => stage)
 upgradeScene(() => stage)
@@ -38,7 +38,8 @@ describe('removing it', () => {
     { timeout: 400_000 },
     async () => {
       await stage.account.destroy({ removesData: false })
-      expect(await stage.account.ministack.tasks()).toEqual([])
+      // ECS has promised to stop them.
+      await expect.poll(() => stage.account.ministack.tasks(), { timeout: 60_000 }).toEqual([])
       expect((await stage.account.table().tenants.list()).map(({ name }) => name)).toEqual(['acme'])
       expect(await leftInAccount(stage.account)).toEqual(['Cellblock-emulated-Data'])
 

@@ -85,7 +85,7 @@ export function upgradeScene(stage: () => Stage): void {
       const [pooled] = await stage().warm()
       expect(pooled?.image).toMatch(/:next$/)
       const task = await stage().engineContainer(pooled as Sandbox)
-      await stage().account.deploy({ warm: 1 })
+      await stage().account.deploy({ warm: 0 })
       isBack = true
       const fresh = await native.createContainer('back')
       expect((await native.run(fresh, 'print("back")')).stdout).toBe('back\n')
