@@ -50,6 +50,20 @@ export function objectStoreContract(name: string, store: () => ObjectStore): voi
       expect(found === null ? null : (await bytesOf(found.body)).equals(bytes)).toBe(true)
     })
 
+    it.each([1000, 8 * MiB + 1, 19 * MiB])('gives a stream of %i bytes back whose length was said before', async (size) => {
+      const bytes = randomBytes(size)
+      const key = freshKey()
+      expect(await store().put(key, inChunks(bytes, 333_333), { ...TEXT, bytes: size })).toEqual({ bytes: size })
+      const found = await store().get(key)
+      expect(found === null ? null : (await bytesOf(found.body)).equals(bytes)).toBe(true)
+    })
+
+    it.each([9 * MiB, 11 * MiB])('keeps nothing of a stream of 10 MiB that was to have %i bytes', async (said) => {
+      const key = freshKey()
+      await expect(store().put(key, madeOf(10, createHash('md5')), { ...TEXT, bytes: said })).rejects.toThrow('promised')
+      await expect.poll(() => store().head(key)).toBeNull()
+    })
+
     it('says null for what does not exist, and deletes it without complaint', async () => {
       const key = freshKey()
       expect(await store().get(key)).toBeNull()
@@ -73,8 +87,11 @@ export function objectStoreContract(name: string, store: () => ObjectStore): voi
           yield* madeOf(megabytes, createHash('md5'))
           throw new Error('The sandbox is gone.')
         }
-        await expect(store().put(key, failing(), TEXT)).rejects.toThrow('The sandbox is gone.')
-        expect(await store().head(key)).toBeNull()
+        for (const bytes of [undefined, (megabytes + 1) * MiB]) {
+          const options = bytes === undefined ? TEXT : { ...TEXT, bytes }
+          await expect(store().put(key, failing(), options)).rejects.toThrow('The sandbox is gone.')
+          expect(await store().head(key)).toBeNull()
+        }
       }
     })
 

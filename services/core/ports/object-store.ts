@@ -2,8 +2,15 @@ export type ByteStream = AsyncIterable<Uint8Array>
 
 /** Blobs under `tenants/{tenant}/…` with random keys. Display names are data and never part of a key. */
 export interface ObjectStore {
-  /** Streams the body in; memory use does not grow with its size. Returns the bytes that were stored. */
-  put(key: string, body: Uint8Array | ByteStream, options: { readonly contentType: string }): Promise<{ readonly bytes: number }>
+  /**
+   * Streams the body in; memory use does not grow with its size. Returns the bytes that were stored. Who knows how many come says so: then they pass
+   * once, without being kept for another try, and a body of another length is refused.
+   */
+  put(
+    key: string,
+    body: Uint8Array | ByteStream,
+    options: { readonly contentType: string; readonly bytes?: number },
+  ): Promise<{ readonly bytes: number }>
   /** Null when there is no such object. */
   get(key: string): Promise<{ readonly body: ByteStream; readonly bytes: number } | null>
   head(key: string): Promise<{ readonly bytes: number } | null>

@@ -13,7 +13,9 @@ const GONE_KEPT_MS = 600_000
 export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<Sandbox | null> {
   const { driver, table, clock, telemetry } = deps
   const began = clock.now()
-  const signal = AbortSignal.timeout(SANDBOX_START_MS)
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(new DOMException('The sandbox was not ready in time.', 'TimeoutError')), SANDBOX_START_MS)
+  const { signal } = late
   const report = (outcome: string, detail: string | null = null): void =>
     telemetry.emit({
       event: 'sandbox_start',
@@ -58,6 +60,8 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
   } catch (cause) {
     report(cause instanceof DriverError ? cause.kind : 'error', cause instanceof Error ? cause.message : String(cause))
     if (!(cause instanceof DriverError)) throw cause
+  } finally {
+    clearTimeout(timer)
   }
   // Only who ends the start in the row may stop it: another delivery may have brought it to an end that is used by now.
   const ended = await table.sandboxes.move(sandbox.id, ['starting'], { state: 'gone', dueAt: clock.now() + GONE_KEPT_MS })

@@ -14,7 +14,7 @@ import type { SandboxSession } from '../../core/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 
 const AT_ONCE = 4
-/** A connection that broke is made once more: the sandbox may be well. */
+/** A connection that broke, to the sandbox or to the store, is made once more: both may be well. */
 const DOWNLOADS = 2
 
 export interface Collected {
@@ -149,12 +149,15 @@ async function bring(
       const download = await deps.supervisor.getFile(session, path, signal)
       if (download === null) return 'It was gone or no regular file any more when it was collected.'
       const counted = counting(download.body)
-      const { bytes } = await deps.objects.put(target.objectKey, counted.stream, { contentType: target.mime })
+      const { bytes } = await deps.objects.put(target.objectKey, counted.stream, { contentType: target.mime, bytes: download.bytes })
       return { bytes, sha256: counted.sha256() }
     } catch (cause) {
       const isUnreachable = cause instanceof LinkError || (cause instanceof SupervisorError && cause.code === 'wrong_sandbox')
+      const isRefused = cause instanceof SupervisorError && !isUnreachable
+      if (isRefused || signal.aborted) throw cause
+      if (attempt < DOWNLOADS) continue
       if (!isUnreachable) throw cause
-      if (attempt === DOWNLOADS) return 'The sandbox was lost before it was collected.'
+      return 'The sandbox was lost before it was collected.'
     }
   }
 }

@@ -5,15 +5,28 @@ import type { ByteStream } from '../../core/ports/object-store.ts'
 
 /** S3 takes 10,000 parts of at least 5 MiB: this size is good for 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024
+/** A body of known length up to this is one request; longer ones go in parts, which can be sent again one by one. */
+const MAX_ONE_REQUEST_BYTES = 128 * 1024 * 1024
 /** Parts in memory at the same time. */
 const PARTS_AT_ONCE = 3
 
-/** Stores a stream of unknown length. What fits one part is one request; more goes in parts, and memory holds a few of them at most. */
+/**
+ * Stores a stream. Of unknown length: what fits one part is one request; more goes in parts, which the store joins, and memory holds a few of them
+ * at most. More than a part of known length is one request too, as far as that goes: nothing is kept and nothing joined.
+ */
 export async function putStream(
   client: S3Client,
-  object: { readonly Bucket: string; readonly Key: string; readonly contentType: string; readonly body: ByteStream },
+  object: {
+    readonly Bucket: string
+    readonly Key: string
+    readonly contentType: string
+    readonly body: ByteStream
+    readonly bytes?: number | undefined
+  },
 ): Promise<{ readonly bytes: number }> {
   const target = { Bucket: object.Bucket, Key: object.Key, ContentType: object.contentType }
+  if (object.bytes !== undefined && object.bytes > PART_BYTES && object.bytes <= MAX_ONE_REQUEST_BYTES)
+    return putAsItComes(client, target, object.body, object.bytes)
   const source = object.body[Symbol.asyncIterator]()
   const head: Uint8Array[] = []
   let bytes = 0
@@ -46,4 +59,35 @@ export async function putStream(
   })
   await upload.done()
   return { bytes }
+}
+
+/** One request, sent once. What breaks the body breaks the request, and is what the caller hears. */
+async function putAsItComes(
+  client: S3Client,
+  target: { readonly Bucket: string; readonly Key: string; readonly ContentType: string },
+  body: ByteStream,
+  bytes: number,
+): Promise<{ readonly bytes: number }> {
+  const source = Readable.from(exactly(body, bytes), { objectMode: false })
+  const broken = new AbortController()
+  source.once('error', (error) => broken.abort(error))
+  try {
+    await client.send(new PutObjectCommand({ ...target, Body: source, ContentLength: bytes }), { abortSignal: broken.signal })
+    return { bytes }
+  } catch (error) {
+    throw broken.signal.aborted ? broken.signal.reason : error
+  } finally {
+    source.destroy()
+  }
+}
+
+/** A request that promised more would be waited for, and one that promised less be cut off. */
+async function* exactly(body: ByteStream, bytes: number): AsyncGenerator<Uint8Array> {
+  let came = 0
+  for await (const chunk of body) {
+    came += chunk.byteLength
+    if (came > bytes) throw new Error(`More than the promised ${bytes} bytes came to be stored.`)
+    yield chunk
+  }
+  if (came < bytes) throw new Error(`${came} of the promised ${bytes} bytes came to be stored.`)
 }

@@ -24,8 +24,8 @@ export function createS3ObjectStore(options: {
   const at = (key: string) => ({ Bucket: bucket, Key: key })
 
   return {
-    async put(key, body, { contentType }) {
-      if (!(body instanceof Uint8Array)) return putStream(client, { ...at(key), contentType, body })
+    async put(key, body, { contentType, bytes }) {
+      if (!(body instanceof Uint8Array)) return putStream(client, { ...at(key), contentType, body, bytes })
       await client.send(new PutObjectCommand({ ...at(key), Body: body, ContentType: contentType }))
       return { bytes: body.byteLength }
     },
