@@ -84,6 +84,7 @@ const GOOD: readonly Entry[] = [
   ran(B, 'begin'),
   ran(B, 'end'),
   row(B, 'running', 2),
+  batch(B, 1, 2),
   row(B, 'succeeded', 2),
   { type: 'object', key: 'tenants/tnt_a/cntr_a/files/x' },
   { type: 'pushed', sandbox: 'sbx_a', path: 'x', of: 'cntr_a' },
@@ -115,6 +116,7 @@ const PLANTED: Readonly<Record<Violation, readonly (readonly Entry[])[]>> = {
   ],
   late_events: [
     [...GOOD, batch(A, 2, 1)],
+    GOOD.filter((entry) => !(entry.type === 'batch' && entry.execution === B.execution)),
     [...asked(A), row(A, 'running', 1), row(A, 'running', 2), batch(A, 1, 2), batch(A, 2, 1), row(A, 'succeeded', 2)],
   ],
   out_of_order: [

@@ -120,8 +120,16 @@ function checkWriters(entries: readonly Entry[], report: Report): void {
   const fences = new Map<string, number>()
   const ended = new Set<string>()
   const sealedBy = new Map<string, number>()
+  /** Under which number an execution was first given to the sandbox that it is in. */
+  const begunBy = new Map<string, number>()
   for (const entry of entries) {
     if (entry.type === 'row') {
+      const { id, fence, sandboxId, status } = entry.row
+      if (sandboxId === null) begunBy.delete(id)
+      else if (!begunBy.has(id)) begunBy.set(id, fence)
+      // Who reads on first takes the log's next place: else what a predecessor still holds could follow the end.
+      const isOpen = (begunBy.get(id) ?? fence) < fence && (sealedBy.get(id) ?? 0) < fence
+      if (status === 'succeeded' && !ended.has(id) && isOpen) report('late_events', `${id} ended with its log open to ${begunBy.get(id)}`)
       const before = fences.get(entry.row.id) ?? 0
       if (entry.row.fence < before || entry.row.fence > before + 1)
         report('stale_write', `${entry.row.id}: fence ${before}, then ${entry.row.fence}`)

@@ -2,8 +2,13 @@ import type { TurnDeps } from '../../services/chat/deps.ts'
 
 type Ports = Pick<TurnDeps, 'table' | 'queue' | 'objects'>
 
-/** Real ports that let something happen just before the call with this number (from 0) reaches the storage. */
-export function atCall(ports: Ports, number: number, act: () => Promise<void>): { readonly ports: Ports; readonly calls: string[] } {
+/** Real ports that let something happen just before the call with this number (from 0) reaches the storage; with `andAfter` before every later one too. */
+export function atCall(
+  ports: Ports,
+  number: number,
+  act: () => Promise<void>,
+  { andAfter = false } = {},
+): { readonly ports: Ports; readonly calls: string[] } {
   const calls: string[] = []
   const wrap = <T extends object>(target: T, path: string): T =>
     new Proxy(target, {
@@ -11,7 +16,8 @@ export function atCall(ports: Ports, number: number, act: () => Promise<void>): 
         const value = Reflect.get(object, key) as unknown
         if (typeof value === 'function')
           return async (...args: unknown[]) => {
-            if (calls.push(`${path}${String(key)}`) - 1 === number) await act()
+            const place = calls.push(`${path}${String(key)}`) - 1
+            if (place === number || (andAfter && place > number)) await act()
             return Reflect.apply(value, object, args) as unknown
           }
         return typeof value === 'object' && value !== null ? wrap(value, `${path}${String(key)}.`) : value
