@@ -118,7 +118,7 @@ async function run(part: Part): Promise<void> {
     const sum = table[what]
     table[what] = typeof sum === 'number' && typeof value === 'number' ? sum + value : value
   }
-  say(`▸ ${part} took ${Math.round((performance.now() - began) / 1_000)} s`)
+  say(`▸ ${part} took ${Math.round((performance.now() - began) / 1_000)} s: ${JSON.stringify({ ...report.summary, ...report.table })}`)
 }
 
 // Two parts last ten minutes whatever the machine, and leave most of it to others. What measures times comes last and alone.

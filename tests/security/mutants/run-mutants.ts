@@ -16,25 +16,30 @@ export interface MutantsResult {
 
 /** More than cores: much of each is waiting for the engine. */
 const LANES = 3
+/** For one file of tests on a machine that is busy with others. */
+const PATIENCE_SECONDS = 600
 
 /** True when the tests find nothing to complain of. Throws when they did not run at all. */
 async function passes(copy: ProjectCopy, { killer }: Pick<Mutant, 'killer'>): Promise<boolean> {
-  return 'test' in killer ? testPasses(copy, killer.test) : programsPass(copy, killer.programs)
+  return 'test' in killer ? testPasses(copy, killer.test, killer.only) : programsPass(copy, killer.programs)
 }
 
-async function testPasses({ root, image }: ProjectCopy, test: string): Promise<boolean> {
+async function testPasses({ root, image }: ProjectCopy, test: string, only: string | undefined): Promise<boolean> {
   const report = join(root, 'report.json')
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const args = [vitest, 'run', '--reporter=json', `--outputFile=${report}`, test]
+  const args = [vitest, 'run', '--reporter=json', `--outputFile=${report}`, ...(only === undefined ? [] : ['-t', only]), test]
   const { output } = await runCommand(process.execPath, args, {
     cwd: root,
     env: { ...process.env, CELLBLOCK_SANDBOX_IMAGE: image },
-    timeoutSeconds: 180,
+    timeoutSeconds: PATIENCE_SECONDS,
   })
   const text = await readFile(report, 'utf8').catch(() => null)
   if (text === null) throw new Error(`${test} did not run:\n${output.slice(-2_000)}`)
-  const { success, numTotalTests } = JSON.parse(text) as { success: boolean; numTotalTests: number }
-  if (numTotalTests === 0) throw new Error(`${test} has no tests.`)
+  const { success, numPassedTests, numFailedTests } = JSON.parse(text) as Record<'numPassedTests' | 'numFailedTests', number> & {
+    success: boolean
+  }
+  if (success && numPassedTests + numFailedTests === 0)
+    throw new Error(`${test} has no test${only === undefined ? '' : ` called ${only}`}.`)
   return success
 }
 

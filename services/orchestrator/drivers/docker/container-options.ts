@@ -67,7 +67,6 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
     NanoCpus: Math.round(limits.cpus * 1e9),
     CpuShares: spec.isAwaited ? SHARES_WHEN_READY : SHARES_WHILE_STARTING,
     OomScoreAdj: 500,
-    ShmSize: limits.shmBytes,
     LogConfig: { Type: 'none', Config: {} },
     Ulimits: [
       { Name: 'nofile', Soft: limits.openFiles, Hard: limits.openFiles },
@@ -78,6 +77,8 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
       '/mnt/data': `rw,nosuid,nodev,exec,${WORKER},mode=0770,size=${limits.dataBytes},nr_inodes=${limits.inodes}`,
       '/tmp': `rw,nosuid,nodev,exec,mode=1777,size=${limits.tmpBytes},nr_inodes=100000`,
       '/home/worker': `rw,nosuid,nodev,exec,${WORKER},mode=0700,size=${limits.homeBytes},nr_inodes=50000`,
+      // In the place of the engine's own, which counts no inodes.
+      '/dev/shm': `${walled},mode=1777,size=${limits.shmBytes},nr_inodes=10000`,
       '/run/worker': `${walled},${WORKER},mode=0770,size=${RUN_BYTES},nr_inodes=1000`,
       '/run/cellblock': `${walled},mode=0700,size=${RUN_BYTES},nr_inodes=1000`,
       ...(plan.controlFolder === undefined && { [CONTROL_FOLDER]: `${walled},mode=0700,size=${RUN_BYTES},nr_inodes=1000` }),
