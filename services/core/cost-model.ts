@@ -54,11 +54,11 @@ export const TYPICAL: Usage = {
 
 /**
  * Units that one turn with one execution uses. Counted on a live container: 11 writes, 7 reads, 9 queue requests; a write moves an index too, and
- * an API that waits asks the row up to twice a second.
+ * an API that waits asks the row up to twice a second. The chat worker that stays with its code looks ten times in its second.
  */
 const PER_TURN = {
   dynamodbWrites: 23,
-  dynamodbReads: 38,
+  dynamodbReads: 48,
   sqsRequests: 12,
   s3Puts: 2,
   s3Gets: 1,
@@ -66,6 +66,8 @@ const PER_TURN = {
   lambdaInvocations: 5,
   logKb: 6,
 }
+/** The chat worker stays with code that it handed over for this long at most. */
+const STAY_SECONDS = 1
 const LAMBDA_GB = { api: 1, chat: 0.5, run: 1, place: 0.5 } as const
 
 export interface Line {
@@ -106,7 +108,7 @@ export function costOfTurns(usage: Usage): readonly Line[] {
   const wait = modelSeconds + runSeconds
   const gbSeconds =
     LAMBDA_GB.api * wait +
-    LAMBDA_GB.chat * modelSeconds +
+    LAMBDA_GB.chat * (modelSeconds + Math.min(runSeconds, STAY_SECONDS)) +
     LAMBDA_GB.run * runSeconds +
     (LAMBDA_GB.place * seconds.start) / usage.turnsPerContainer
   const requests =

@@ -24,7 +24,7 @@ export interface Supervisor {
   /** Refused with `conflict` once an execution was started in this sandbox, and with `bad_request` when the snapshot cannot be used. */
   restore(
     session: SandboxSession,
-    snapshot: ByteStream,
+    snapshot: { readonly bytes: number; readonly body: ByteStream },
     signal: AbortSignal,
   ): Promise<{ readonly restored: number; readonly lost: readonly { readonly what: string; readonly reason: string }[] }>
 }

@@ -43,7 +43,7 @@ export async function restoreVariables(
   const object = await deps.objects.get(objectKey)
   if (object === null) return tell('missing', all('What was saved of them is gone.'))
   try {
-    const { lost } = await deps.supervisor.restore(session, object.body, signal)
+    const { lost } = await deps.supervisor.restore(session, object, signal)
     return tell('restored', named(lost))
   } catch (cause) {
     if (!(cause instanceof SupervisorError)) throw cause

@@ -137,8 +137,10 @@ export function createSupervisorClient(options: { readonly link: SandboxLink; re
       return (await demand(await send(session, 'POST', '/snapshot', signal), 'a snapshot')).body
     },
 
-    async restore(session, snapshot: ByteStream, signal) {
-      const answer = await send(session, 'POST', '/restore?unused=1', signal, { headers: BYTES_BODY, body: snapshot })
+    async restore(session, { bytes, body }, signal) {
+      // With its length the body goes without the frames of chunks, which cost a third of its way.
+      const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
+      const answer = await send(session, 'POST', '/restore?unused=1', signal, { headers, body })
       return readJson(restoredSchema, (await demand(answer, 'a restore')).body, MAX_LIST_BYTES)
     },
   }

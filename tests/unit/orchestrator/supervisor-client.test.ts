@@ -247,16 +247,17 @@ describe('the supervisor client', () => {
   it('snapshots and restores', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('POST /snapshot', (_request, response) => void response.end('frozen'))
-    stub.on(
-      'POST /restore',
-      (request, response) =>
-        void readText(request).then((text) =>
-          sendJson(response, 200, { restored: text.length, lost: [{ what: 'x', reason: 'a generator' }] }),
-        ),
-    )
+    let length: string | undefined
+    stub.on('POST /restore', (request, response) => {
+      length = request.headers['content-length']
+      void readText(request).then((text) =>
+        sendJson(response, 200, { restored: text.length, lost: [{ what: 'x', reason: 'a generator' }] }),
+      )
+    })
     const supervisor = client()
     const snapshot = await supervisor.snapshot(stub.session, never)
-    expect(await supervisor.restore(stub.session, snapshot, never)).toEqual({ restored: 6, lost: [{ what: 'x', reason: 'a generator' }] })
+    expect(await supervisor.restore(stub.session, { bytes: 6, body: snapshot }, never)).toEqual({ restored: 6, lost: [{ what: 'x', reason: 'a generator' }] })
+    expect(length).toBe('6')
   })
 
   it('is refused where nobody listens', async () => {
