@@ -256,7 +256,10 @@ describe('the supervisor client', () => {
     })
     const supervisor = client()
     const snapshot = await supervisor.snapshot(stub.session, never)
-    expect(await supervisor.restore(stub.session, { bytes: 6, body: snapshot }, never)).toEqual({ restored: 6, lost: [{ what: 'x', reason: 'a generator' }] })
+    expect(await supervisor.restore(stub.session, { bytes: 6, body: snapshot }, never)).toEqual({
+      restored: 6,
+      lost: [{ what: 'x', reason: 'a generator' }],
+    })
     expect(length).toBe('6')
   })
 
