@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { LIMITS } from '../../core/limits.ts'
 import { systemClock, type Clock } from '../../core/ports/clock.ts'
-import type { ByteStream } from '../../core/ports/object-store.ts'
 import { LinkError, type LinkRequest, type LinkResponse, type SandboxLink } from '../../core/ports/sandbox-link.ts'
 import { SupervisorError, type ExecuteRequest, type Supervisor } from '../../core/ports/supervisor.ts'
 import type { SandboxAddress, SandboxSession } from '../../core/sandbox.ts'
