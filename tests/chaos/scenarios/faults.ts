@@ -21,7 +21,7 @@ async function playAt(
   rate: number,
   count: number,
   speed: number,
-): Promise<{ world: World; stuck: number; seconds: number; failed: number }> {
+): Promise<{ world: World; stuck: number; seconds: number; failed: number; unstarted: number }> {
   const world = await startWorld({ seed: 1 + rate * 100 })
   world.faults.rate = rate
   const ports = { ...world.queued, queue: paced(world.queued.queue, speed) }
@@ -32,8 +32,11 @@ async function playAt(
     const open = await untilEnded(world, jobs, PATIENCE_MS)
     const seconds = (performance.now() - began) / 1000
     await seeAll(world, jobs)
-    const failed = world.history.entries.filter((entry) => entry.type === 'seen' && entry.status !== 'succeeded').length
-    return { world, stuck: open.length, seconds, failed }
+    const { entries } = world.history
+    const failed = entries.flatMap((entry) => (entry.type === 'seen' && entry.status !== 'succeeded' ? [entry.execution] : []))
+    const ran = new Set(entries.flatMap((entry) => (entry.type === 'ran' ? [entry.execution] : [])))
+    const unstarted = failed.filter((execution) => !ran.has(execution)).length
+    return { world, stuck: open.length, seconds, failed: failed.length, unstarted }
   } finally {
     await crew.stop()
     await world.stop()
@@ -59,6 +62,7 @@ export const faults: Scenario = {
       // Ends other than success are typed ends; at these rates there should be none but for sandboxes that could not be started in time.
       figures[`faults_at_${rate * 100}%`] = injected
       figures[`failed_at_${rate * 100}%`] = played.failed
+      figures[`of_them_never_started_at_${rate * 100}%`] = played.unstarted
       figures[`seconds_at_${rate * 100}%`] = Math.round(played.seconds)
       say(`faults: ${count} jobs at ${rate * 100} %: ${injected} faults, ${played.failed} failed, ${played.seconds.toFixed(1)} s`)
     }
