@@ -35,7 +35,7 @@ describe('a task that dies', () => {
 describe('removing it', () => {
   it(
     'leaves the data and nothing that runs, can be taken back, and then, when told so, leaves nothing at all',
-    { timeout: 400_000 },
+    { timeout: 600_000 },
     async () => {
       await stage.account.destroy({ removesData: false })
       // ECS has promised to stop them.

@@ -26,7 +26,7 @@ export function upgradeScene(stage: () => Stage): void {
 
     let cell: { readonly id: string; readonly sandbox: Sandbox; readonly end: string; readonly began: number; readonly fence: number }
 
-    it('is deployed while a cell runs', { timeout: 180_000 }, async () => {
+    it('is deployed while a cell runs', { timeout: 420_000 }, async () => {
       const { native } = stage().acme
       await native.run(stage().session, 'kept = "from before"')
       const end = `/tmp/end-${Date.now()}`
@@ -62,7 +62,7 @@ export function upgradeScene(stage: () => Stage): void {
       },
     )
 
-    it('fills the pool with the new image and claims that', { timeout: 180_000 }, async () => {
+    it('fills the pool with the new image and claims that', { timeout: 240_000 }, async () => {
       await expect.poll(async () => (await stage().warm()).map(({ image }) => image), { timeout: 120_000, interval: 1_000 }).toHaveLength(1)
       const [pooled] = await stage().warm()
       expect(pooled?.image).toMatch(/:next$/)
@@ -71,14 +71,14 @@ export function upgradeScene(stage: () => Stage): void {
       expect((await stage().sandboxOf(fresh)).id).toBe(pooled?.id)
     })
 
-    it('starts a sandbox for whoever finds the pool empty', { timeout: 120_000 }, async () => {
+    it('starts a sandbox for whoever finds the pool empty', { timeout: 240_000 }, async () => {
       const takers = await Promise.all(['one', 'two', 'three'].map((name) => stage().acme.native.createContainer(name)))
       const ran = await Promise.all(takers.map((container) => stage().acme.native.run(container, 'print("mine")')))
       expect(ran.map(({ stdout }) => stdout)).toEqual(['mine\n', 'mine\n', 'mine\n'])
       expect(new Set((await Promise.all(takers.map((container) => stage().sandboxOf(container)))).map(({ id }) => id)).size).toBe(3)
     })
 
-    it('goes back as well: what the newer version has warm is never claimed, and drained', { timeout: 240_000 }, async () => {
+    it('goes back as well: what the newer version has warm is never claimed, and drained', { timeout: 420_000 }, async () => {
       const { native } = stage().acme
       if (isBack) await stage().account.deploy(NEXT)
       await expect.poll(async () => (await stage().warm()).map(({ image }) => image), { timeout: 120_000, interval: 1_000 }).toHaveLength(1)
