@@ -15,6 +15,11 @@ describe('the sandbox image', () => {
     expect(await pythonInImage(image, program)).toMatchObject({ code: 0, output: 'all\n' })
   })
 
+  it('writes tables as styled HTML, LaTeX and Markdown', async () => {
+    const program = `import pandas\ntable = pandas.DataFrame({'a': [1]})\nprint('</td>' in table.style.to_html(), 'tabular' in table.to_latex(), '|' in table.to_markdown())`
+    expect(await pythonInImage(image, program)).toMatchObject({ code: 0, stdout: 'True True True\n' })
+  })
+
   it('has no setuid file, package manager, compiler or perl', async () => {
     expect(await outputOf('find / -xdev -perm /6000 2>/dev/null')).toBe('')
     expect(await outputOf('for p in apt-get pip perl gcc cc sudo mount passwd; do command -v $p; done')).toBe('')
