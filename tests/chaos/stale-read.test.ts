@@ -5,6 +5,7 @@ import { prepare, startStand, type Stand } from './scenarios/deaths.ts'
 import { settle } from './scenarios/settle.ts'
 import { watchPorts, type Ports } from './world/killable.ts'
 import { createWorker } from './world/worker.ts'
+import type { Job } from './history.ts'
 
 let stand: Stand
 beforeAll(async () => {
@@ -24,11 +25,21 @@ function holdAt(ports: Ports, verb: string): { readonly ports: Ports; readonly h
   return { ports: watchPorts(ports, { before }), held: held.promise, release: () => gate.resolve() }
 }
 
+/** The second worker found the code running and read on: its own first event alone closes the log to the first one. */
+async function expectReadOn(job: Job): Promise<void> {
+  const { world, healthy, ahead } = stand
+  await settle(world, healthy, ahead, [job])
+  await world.see(job)
+  expect(checkHistory(world.history.entries).found).toEqual([])
+  const batches = world.history.entries.filter((entry) => entry.type === 'batch' && entry.execution === job.execution)
+  expect(batches[0]).toMatchObject({ firstSeq: 1, events: 1, fence: 2 })
+}
+
 it.each([
   ['nobody had taken yet', 'live', 'executions.take'],
   ['another worker held and had not begun yet', 'warm', 'sandboxes.claim'],
 ] as const)('decides anew when the row that it read, which %s, has been begun before it gets the lease', async (_, setting, before) => {
-  const { world, healthy, ahead, clock } = stand
+  const { world, ahead, clock } = stand
   const { container } = await prepare(stand, setting)
   // Longer than events wait for company.
   const job = await world.accept(container, { pauseMs: 50, now: clock.now() })
@@ -52,17 +63,12 @@ it.each([
   await looked
   late.release()
   await stuck
-  await settle(world, healthy, ahead, [job])
-  await world.see(job)
-  expect(checkHistory(world.history.entries).found).toEqual([])
-  // It found the code running and read on: its own first event alone closes the log to the other one.
-  const batches = world.history.entries.filter((entry) => entry.type === 'batch' && entry.execution === job.execution)
-  expect(batches[0]).toMatchObject({ firstSeq: 1, events: 1, fence: 2 })
+  await expectReadOn(job)
   expect(world.history.entries.filter((entry) => entry.type === 'ran' && entry.execution === job.execution)).toHaveLength(2)
 })
 
 it('goes by the rows when somebody has had the execution since its message was sent, whatever that says', async () => {
-  const { world, healthy, ahead, clock } = stand
+  const { world, ahead, clock } = stand
   const { container } = await prepare(stand, 'live')
   const job = await world.accept(container, { pauseMs: 50, now: clock.now() })
   const letter = world.courier.take()
@@ -79,11 +85,7 @@ it('goes by the rows when somebody has had the execution since its message was s
   })
   late.release()
   await stuck
-  await settle(world, healthy, ahead, [job])
-  await world.see(job)
-  expect(checkHistory(world.history.entries).found).toEqual([])
-  const batches = world.history.entries.filter((entry) => entry.type === 'batch' && entry.execution === job.execution)
-  expect(batches[0]).toMatchObject({ firstSeq: 1, events: 1, fence: 2 })
+  await expectReadOn(job)
 })
 
 it('begins without a look at the rows when the message says all', async () => {

@@ -1,6 +1,6 @@
 import type { ResponseEvent } from '../../core/events.ts'
 import type { Source } from '../../core/ports/tool.ts'
-import { TERMINAL_EVENTS, type CallStatus, type Citation, type ResponseItem, type SearchItem } from '../../core/response.ts'
+import type { CallStatus, Citation, ResponseItem, SearchItem } from '../../core/response.ts'
 
 /** What a step that died before its commit has told the readers. */
 export interface Recovered {
@@ -10,8 +10,6 @@ export interface Recovered {
   readonly answers: ReadonlyMap<number, ResponseItem>
   /** `type:output_index` of every event, so that none is told twice. */
   readonly told: ReadonlySet<string>
-  /** Type of the event that ended the response. */
-  readonly terminal: string | null
 }
 
 export const toldKey = (type: string, data: Readonly<Record<string, unknown>>): string =>
@@ -22,10 +20,8 @@ export function recoverItems(events: readonly ResponseEvent[], known: number): R
   const found = new Map<number, { item: ResponseItem; isWritten: boolean; isDone: boolean }>()
   const answers = new Map<number, ResponseItem>()
   const told = new Set<string>()
-  let terminal: string | null = null
   for (const { type, data } of events) {
     told.add(toldKey(type, data))
-    if (TERMINAL_EVENTS.includes(type)) terminal = type
     const index = data['output_index']
     if (typeof index !== 'number') continue
     if (index < known) {
@@ -53,7 +49,7 @@ export function recoverItems(events: readonly ResponseEvent[], known: number): R
     }
   }
   const items = [...found.entries()].toSorted(([a], [b]) => a - b).map(([, entry]) => entry)
-  return { items, answers, told, terminal }
+  return { items, answers, told }
 }
 
 function withMore(item: ResponseItem, delta: string): ResponseItem {
