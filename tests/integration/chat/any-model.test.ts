@@ -1,25 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
-import { call, runPython, say, type ScriptedAnswer } from '../../support/scripted-upstream.ts'
-import { INTERPRETER, startTurnBench, type RunCode, type TurnBench } from '../../support/turn-bench.ts'
+import { call, runPython, say } from '../../support/scripted-upstream.ts'
+import { turnScene } from '../../support/scripted-turns.ts'
+import { INTERPRETER, type RunCode } from '../../support/turn-bench.ts'
 
-let bench: TurnBench
-beforeAll(async () => {
-  bench = await startTurnBench()
-})
-afterAll(() => bench.stop())
+const scene = turnScene()
+const { play, inOrder } = scene
 
-async function play(request: Parameters<TurnBench['accept']>[0], run?: RunCode) {
-  const { id } = await bench.accept(request)
-  const row = await bench.finish(id, run)
-  const events = await bench.events(id)
-  checkResponseStream(events, row)
-  return { row, events, requests: bench.upstream.requests }
-}
-
-/** The answers in order; the last one again and again. */
-const inOrder = (...answers: readonly ScriptedAnswer[]) =>
-  bench.upstream.play((_, turn) => answers[Math.min(turn, answers.length - 1)] ?? say(''))
 /** Lets the client try again, at once. */
 const AGAIN = { 'retry-after-ms': '1' }
 
@@ -136,7 +123,7 @@ describe('a model that cannot call tools', () => {
   })
 
   it('explains in words after three failing tries', async () => {
-    bench.upstream.play(({ body }) =>
+    scene.bench.upstream.play(({ body }) =>
       JSON.stringify(body.messages).includes('Explain to the user') ? say('It fails.') : say('```python\n1/0\n```'),
     )
     const { row } = await play({ ...INTERPRETER, model: 'fenced' }, () => ({

@@ -1,23 +1,13 @@
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { call, runPython, say, type ScriptedAnswer } from '../../support/scripted-upstream.ts'
-import { codeTools, playInOrder, ranCode } from '../../support/scripted-turns.ts'
-import { startWorkedApi, type WorkedApi } from '../../support/start-worked-api.ts'
+import { describe, expect, it } from 'vitest'
+import { call, runPython, say } from '../../support/scripted-upstream.ts'
+import { codeTools, wireScene } from '../../support/scripted-turns.ts'
 
-let worked: WorkedApi
-let client: OpenAI
-beforeAll(async () => {
-  worked = await startWorkedApi()
-  client = worked.api.openai()
-  worked.runs(ranCode)
-})
-afterAll(() => worked.stop())
+const scene = wireScene()
+const { inOrder, ask } = scene
 
 const tools = codeTools
-const inOrder = (...answers: readonly ScriptedAnswer[]) => playInOrder(worked.upstream, answers)
-const ask = (change: Partial<ResponseCreateParamsNonStreaming> = {}) =>
-  client.responses.create({ model: 'scripted', input: 'Go', ...change })
 
 interface Notebook {
   readonly nbformat: number
@@ -41,7 +31,7 @@ describe('the notebook of a conversation', () => {
 
   it('has what was said and the cells that ran, of a conversation and of a chain of responses', async () => {
     for (const history of ['conversation', 'chain']) {
-      const conversation = history === 'conversation' ? (await client.conversations.create()).id : null
+      const conversation = history === 'conversation' ? (await scene.client.conversations.create()).id : null
       inOrder(runPython('x = 1'), say('Set.'))
       const first = await ask({ tools, conversation })
       inOrder(runPython('print(x)'), say('It is 1.'))
@@ -51,7 +41,7 @@ describe('the notebook of a conversation', () => {
         ...(conversation === null ? [] : [`/conversations/${conversation}/notebook.ipynb`]),
       ]
       for (const path of paths) {
-        const notebook: Notebook = await client.get(path)
+        const notebook: Notebook = await scene.client.get(path)
         expect(notebook.nbformat).toBe(4)
         expect(notebook.cells).toMatchObject(cells)
         expect(new Set(notebook.cells.map((cell) => cell.id)).size).toBe(cells.length)
@@ -62,9 +52,9 @@ describe('the notebook of a conversation', () => {
   it('has the call that could not run, too, and is nobody else’s', async () => {
     inOrder(call({ name: 'python', arguments: '{"code": 6' }), say('Sorry.'))
     const { id } = await ask({ tools })
-    const notebook: Notebook = await client.get(`/responses/${id}/notebook.ipynb`)
+    const notebook: Notebook = await scene.client.get(`/responses/${id}/notebook.ipynb`)
     expect(notebook.cells.map((cell) => cell.cell_type)).toEqual(['markdown', 'code', 'markdown'])
-    const stranger = worked.api.openai(worked.api.stranger)
+    const stranger = scene.worked.api.openai(scene.worked.api.stranger)
     await expect(stranger.get(`/responses/${id}/notebook.ipynb`)).rejects.toThrow(OpenAI.NotFoundError)
     await expect(stranger.get('/conversations/conv_0/notebook.ipynb')).rejects.toThrow(OpenAI.NotFoundError)
   })

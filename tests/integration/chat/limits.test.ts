@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../services/core/limits.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
-import { INTERPRETER, startTurnBench, type RunCode, type TurnBench } from '../../support/turn-bench.ts'
+import { turnScene } from '../../support/scripted-turns.ts'
+import { INTERPRETER, type RunCode } from '../../support/turn-bench.ts'
 
-let bench: TurnBench
-beforeAll(async () => {
-  bench = await startTurnBench()
-})
-afterAll(() => bench.stop())
+const scene = turnScene()
+const { play } = scene
 
 const failing: RunCode = () => ({
   patch: { status: 'failed', reason: 'error' },
@@ -18,17 +16,9 @@ const failing: RunCode = () => ({
   },
 })
 
-async function play(request: Parameters<TurnBench['accept']>[0], run?: RunCode) {
-  const { id } = await bench.accept(request)
-  const row = await bench.finish(id, run)
-  const events = await bench.events(id)
-  checkResponseStream(events, row)
-  return { row, events, requests: bench.upstream.requests }
-}
-
 describe('code that fails', () => {
   it('is told to the model with its error, and ends in an explanation after three tries', async () => {
-    bench.upstream.play(({ body }) => (body.tools === undefined ? say('It always divides by zero.') : runPython('1/0')))
+    scene.bench.upstream.play(({ body }) => (body.tools === undefined ? say('It always divides by zero.') : runPython('1/0')))
     const { row, requests } = await play(INTERPRETER, failing)
     expect(row.status).toBe('completed')
     expect(row.items.map((item) => item.type)).toEqual([...Array<string>(LIMITS.maxFailingTries).fill('code_interpreter_call'), 'message'])
@@ -42,7 +32,7 @@ describe('code that fails', () => {
 
   it('does not count tries before a success', async () => {
     const codes = ['bad', 'bad', 'good', 'bad', 'bad', 'good']
-    bench.upstream.play(({ body }) => {
+    scene.bench.upstream.play(({ body }) => {
       const next = codes[body.messages.filter((message) => message.role === 'tool').length]
       return next === undefined ? say('Done.') : runPython(next)
     })
@@ -53,14 +43,14 @@ describe('code that fails', () => {
 
 describe('limits of a response', () => {
   it('ends incomplete when the model wants more calls than the request allows', async () => {
-    bench.upstream.play(() => runPython('again()'))
+    scene.bench.upstream.play(() => runPython('again()'))
     const { row } = await play({ ...INTERPRETER, maxToolCalls: 2 })
     expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'max_tool_calls', toolCalls: 2 })
     expect(row.items.map((item) => item.status)).toEqual(['completed', 'completed', 'incomplete'])
   })
 
   it('ends incomplete when the model reached its output limit', async () => {
-    bench.upstream.play(() => ({ ...say('A long sto'), finish: 'length' }))
+    scene.bench.upstream.play(() => ({ ...say('A long sto'), finish: 'length' }))
     const { row, requests } = await play({ maxOutputTokens: 16 })
     expect(row).toMatchObject({
       status: 'incomplete',
@@ -71,25 +61,25 @@ describe('limits of a response', () => {
   })
 
   it('ends incomplete when the whole took too long', async () => {
-    bench.upstream.play(() => runPython('slow()'))
-    const { id } = await bench.accept(INTERPRETER)
-    await bench.step(id)
-    const { pending } = await bench.row(id)
-    bench.skew += LIMITS.maxResponseSeconds * 1000 + 1
-    await bench.step(id)
-    const row = await bench.row(id)
-    bench.skew = 0
+    scene.bench.upstream.play(() => runPython('slow()'))
+    const { id } = await scene.bench.accept(INTERPRETER)
+    await scene.bench.step(id)
+    const { pending } = await scene.bench.row(id)
+    scene.bench.skew += LIMITS.maxResponseSeconds * 1000 + 1
+    await scene.bench.step(id)
+    const row = await scene.bench.row(id)
+    scene.bench.skew = 0
     expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'max_response_seconds', items: [{ status: 'incomplete' }] })
-    expect(await bench.storage.table.executions.get(bench.tenant, pending?.executionId ?? '')).toMatchObject({
+    expect(await scene.bench.storage.table.executions.get(scene.bench.tenant, pending?.executionId ?? '')).toMatchObject({
       cancelRequestedAt: expect.any(Number),
     })
-    checkResponseStream(await bench.events(id), row)
+    checkResponseStream(await scene.bench.events(id), row)
   })
 })
 
 describe('a model that misbehaves', () => {
   it('reads that its arguments were unusable', async () => {
-    bench.upstream.play((_, turn) => (turn === 0 ? call({ name: 'python', arguments: '{"code": "print(' }) : say('Sorry.')))
+    scene.bench.upstream.play((_, turn) => (turn === 0 ? call({ name: 'python', arguments: '{"code": "print(' }) : say('Sorry.')))
     const { row, requests } = await play(INTERPRETER)
     expect(row.items).toMatchObject([
       { type: 'code_interpreter_call', status: 'failed', outcome: { reason: 'invalid_arguments', executionId: null } },
@@ -99,27 +89,27 @@ describe('a model that misbehaves', () => {
   })
 
   it('reads which tools exist when it calls another one; readers see nothing of it', async () => {
-    bench.upstream.play((_, turn) => (turn === 0 ? call({ name: 'browse', arguments: '{}' }) : say('No browsing then.')))
+    scene.bench.upstream.play((_, turn) => (turn === 0 ? call({ name: 'browse', arguments: '{}' }) : say('No browsing then.')))
     const { row, requests } = await play(INTERPRETER)
     expect(row.items).toMatchObject([{ type: 'message', text: 'No browsing then.' }])
     expect(String(requests[1]?.body.messages.at(-1)?.content)).toContain('Tools that exist: python')
   })
 
   it('is asked once more after an empty answer, then the response is incomplete', async () => {
-    bench.upstream.play(() => say(''))
+    scene.bench.upstream.play(() => say(''))
     const { row, requests } = await play({})
     expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'empty_answer', items: [] })
     expect(requests).toHaveLength(2)
   })
 
   it('is asked again when its stream breaks; the broken piece stays as incomplete', async () => {
-    bench.upstream.play((_, turn) => (turn === 0 ? { ...say('Half an ans'), isCut: true } : say('A whole answer.')))
+    scene.bench.upstream.play((_, turn) => (turn === 0 ? { ...say('Half an ans'), isCut: true } : say('A whole answer.')))
     const { row } = await play({})
     expect(row).toMatchObject({ status: 'completed', items: [{ status: 'incomplete' }, { status: 'completed', text: 'A whole answer.' }] })
   })
 
   it('fails the response when every stream breaks', async () => {
-    bench.upstream.play(() => ({ ...say('Half'), finish: null }))
+    scene.bench.upstream.play(() => ({ ...say('Half'), finish: null }))
     const { row } = await play({})
     expect(row).toMatchObject({ status: 'failed', error: { code: 'model_error', message: expect.stringContaining('broke off') } })
   })
@@ -130,14 +120,14 @@ describe('a model that misbehaves', () => {
     [500, 'model_error', 'failed'],
     [400, 'model_error', 'status 400'],
   ])('fails the response when the endpoint answers %i', async (status, code, message) => {
-    bench.upstream.play(() => ({ deltas: [], status }))
+    scene.bench.upstream.play(() => ({ deltas: [], status }))
     const { row } = await play({})
     expect(row).toMatchObject({ status: 'failed', error: { code, message: expect.stringContaining(message) } })
     expect(JSON.stringify(row.error)).not.toContain('sk-scripted')
   })
 
   it('gets its fenced code run when the caller insists on code', async () => {
-    bench.upstream.play((_, turn) => (turn === 0 ? say('Here:\n```python\nprint(1)\n```\n') : say('One.')))
+    scene.bench.upstream.play((_, turn) => (turn === 0 ? say('Here:\n```python\nprint(1)\n```\n') : say('One.')))
     const ran: string[] = []
     const { row } = await play({ ...INTERPRETER, toolChoice: 'required' }, (code) => {
       ran.push(code)
@@ -152,7 +142,7 @@ describe('a model that misbehaves', () => {
   })
 
   it('may decline', async () => {
-    bench.upstream.play(() => ({ deltas: [{ refusal: 'I will ' }, { refusal: 'not.' }], finish: 'stop' }))
+    scene.bench.upstream.play(() => ({ deltas: [{ refusal: 'I will ' }, { refusal: 'not.' }], finish: 'stop' }))
     const { row, events } = await play({})
     expect(row.items).toMatchObject([{ isRefusal: true, text: 'I will not.' }])
     expect(events.some((event) => event.type === 'response.refusal.done' && event.data['refusal'] === 'I will not.')).toBe(true)

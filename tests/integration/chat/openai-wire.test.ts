@@ -1,20 +1,13 @@
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createContainer } from '../../../services/core/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
-import { call, runPython, say, type ScriptedAnswer } from '../../support/scripted-upstream.ts'
-import { codeTools, playInOrder, ranCode } from '../../support/scripted-turns.ts'
-import { startWorkedApi, type WorkedApi } from '../../support/start-worked-api.ts'
+import { call, runPython, say } from '../../support/scripted-upstream.ts'
+import { codeTools, wireScene } from '../../support/scripted-turns.ts'
 
-let worked: WorkedApi
-let client: OpenAI
-beforeAll(async () => {
-  worked = await startWorkedApi()
-  client = worked.api.openai()
-  worked.runs(ranCode)
-})
-afterAll(() => worked.stop())
+const scene = wireScene()
+const { inOrder, ask } = scene
 
 const tools = codeTools
 const weather = {
@@ -24,10 +17,7 @@ const weather = {
   strict: false,
   parameters: { type: 'object', properties: { city: { type: 'string' } } },
 }
-const inOrder = (...answers: readonly ScriptedAnswer[]) => playInOrder(worked.upstream, answers)
-const ask = (change: Partial<ResponseCreateParamsNonStreaming> = {}) =>
-  client.responses.create({ model: 'scripted', input: 'Go', ...change })
-const sent = (at = -1) => worked.upstream.requests.at(at)?.body
+const sent = (at = -1) => scene.worked.upstream.requests.at(at)?.body
 
 describe('functions of the caller', () => {
   it('end the response, and its answer goes on with their output: by the id of the response or in the whole input', async () => {
@@ -55,7 +45,7 @@ describe('functions of the caller', () => {
   it('stream their arguments', async () => {
     inOrder(call({ name: 'get_weather', arguments: '{"city":"Rome"}' }))
     const events: ResponseStreamEvent[] = []
-    for await (const event of client.responses.stream({ model: 'scripted', input: 'Go', tools: [weather] })) events.push(event)
+    for await (const event of scene.client.responses.stream({ model: 'scripted', input: 'Go', tools: [weather] })) events.push(event)
     expect(events.map((event) => event.type)).toEqual([
       'response.created',
       'response.in_progress',
@@ -136,8 +126,8 @@ describe('what a request may say', () => {
   ])('tool_choice %j holds for the first call', async (choice, upstream) => {
     inOrder(choice === 'none' ? say('No.') : runPython('1'), say('Yes.'))
     const response = await ask({ tools: [...tools, weather], tool_choice: choice })
-    expect(worked.upstream.requests[0]?.body.tool_choice).toEqual(upstream)
-    if (choice !== 'none') expect(worked.upstream.requests[1]?.body.tool_choice).toBe('auto')
+    expect(scene.worked.upstream.requests[0]?.body.tool_choice).toEqual(upstream)
+    if (choice !== 'none') expect(scene.worked.upstream.requests[1]?.body.tool_choice).toBe('auto')
     expect(response.tool_choice).toEqual(choice)
   })
 
@@ -156,7 +146,7 @@ describe('what a request may say', () => {
     inOrder(say('Once.'))
     const response = await ask({ store: false })
     expect(response).toMatchObject({ output_text: 'Once.', store: false })
-    await expect(client.responses.retrieve(response.id)).rejects.toThrow(OpenAI.NotFoundError)
+    await expect(scene.client.responses.retrieve(response.id)).rejects.toThrow(OpenAI.NotFoundError)
     await expect(ask({ previous_response_id: response.id })).rejects.toThrow(OpenAI.NotFoundError)
     await expect(ask({ store: false, background: true })).rejects.toThrow(OpenAI.BadRequestError)
   })
@@ -181,9 +171,10 @@ describe('what a request may say', () => {
     const response = await ask(unknown as Partial<ResponseCreateParamsNonStreaming>)
     expect(response).toMatchObject({ status: 'completed', truncation: 'auto' })
     const events: ResponseStreamEvent[] = []
-    for await (const event of await client.responses.retrieve(response.id, { stream: true, include_obfuscation: true })) events.push(event)
+    for await (const event of await scene.client.responses.retrieve(response.id, { stream: true, include_obfuscation: true }))
+      events.push(event)
     expect(JSON.stringify(events)).not.toContain('obfuscation')
-    const elsewhere = client.withOptions({ organization: 'org', project: 'proj' })
+    const elsewhere = scene.client.withOptions({ organization: 'org', project: 'proj' })
     expect((await elsewhere.responses.retrieve(response.id)).id).toBe(response.id)
   })
 })
@@ -192,7 +183,7 @@ describe('a reference to an item that is stored here', () => {
   it('is the item, of the input or of the output', async () => {
     inOrder(runPython('x = 1'), say('Set.'))
     const first = await ask({ tools, input: 'Set x' })
-    const [asked] = (await client.responses.inputItems.list(first.id)).data
+    const [asked] = (await scene.client.responses.inputItems.list(first.id)).data
     const ids = [asked?.id, ...first.output.map((item) => item.id)]
     expect(new Set(ids).size).toBe(3)
     inOrder(say('Done.'))
@@ -206,10 +197,10 @@ describe('a reference to an item that is stored here', () => {
       { role: 'assistant', content: 'Set.' },
       { role: 'user', content: 'And?' },
     ])
-    const theirs = worked.api.openai(worked.api.stranger)
+    const theirs = scene.worked.api.openai(scene.worked.api.stranger)
     for (const ask of [
-      () => client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: second.output[0]?.id ?? '' }] }),
-      () => client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: 'msg_nobody' }] }),
+      () => scene.client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: second.output[0]?.id ?? '' }] }),
+      () => scene.client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: 'msg_nobody' }] }),
       () => theirs.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: first.output[0]?.id ?? '' }] }),
     ])
       await expect(ask()).rejects.toMatchObject({ status: 404, code: 'item_not_found', param: 'input[0].id' })
@@ -218,15 +209,15 @@ describe('a reference to an item that is stored here', () => {
 
 describe('the rest of the wire', () => {
   it('lists the models', async () => {
-    expect((await client.models.list()).data.map((model) => model.id)).toEqual(['demo', 'scripted'])
-    expect(await client.models.retrieve('scripted')).toMatchObject({ id: 'scripted', object: 'model' })
-    await expect(client.models.delete('scripted')).rejects.toMatchObject({ status: 405, code: 'method_not_allowed' })
+    expect((await scene.client.models.list()).data.map((model) => model.id)).toEqual(['demo', 'scripted'])
+    expect(await scene.client.models.retrieve('scripted')).toMatchObject({ id: 'scripted', object: 'model' })
+    await expect(scene.client.models.delete('scripted')).rejects.toMatchObject({ status: 405, code: 'method_not_allowed' })
   })
 
   it('says honestly what is not served', async () => {
     const refusal = { status: 400, code: 'unsupported_value', message: expect.stringContaining('previous_response_id') }
-    await expect(client.responses.compact({ model: 'gpt-5', input: 'x' })).rejects.toMatchObject(refusal)
-    await expect(client.responses.inputTokens.count({ model: 'gpt-5', input: 'x' })).rejects.toMatchObject({
+    await expect(scene.client.responses.compact({ model: 'gpt-5', input: 'x' })).rejects.toMatchObject(refusal)
+    await expect(scene.client.responses.inputTokens.count({ model: 'gpt-5', input: 'x' })).rejects.toMatchObject({
       status: 400,
       code: 'unsupported_value',
     })
@@ -234,9 +225,9 @@ describe('the rest of the wire', () => {
 
   it('goes on in a container that has expired: by its id, and in a history that names it', async () => {
     const id = newId('container')
-    const { table, owner } = worked.api
+    const { table, owner } = scene.worked.api
     await createContainer(table, { tenant: owner.tenant, subject: null, id, name: 'old', memoryTier: '1g' }, Date.now() - 3_600_000)
-    expect((await client.containers.retrieve(id)).status).toBe('expired')
+    expect((await scene.client.containers.retrieve(id)).status).toBe('expired')
     inOrder(runPython('1'), say('Woken.'))
     const named = await ask({ tools: [{ type: 'code_interpreter', container: id }] })
     expect(named.output).toMatchObject([{ type: 'code_interpreter_call', container_id: id, status: 'completed' }, {}])
@@ -245,7 +236,7 @@ describe('the rest of the wire', () => {
     const replayed = await ask({ tools, input: history })
     expect(replayed.output).toMatchObject([{ container_id: id, status: 'completed' }, {}])
 
-    await client.containers.delete(id)
+    await scene.client.containers.delete(id)
     inOrder(runPython('3'), say('Anew.'))
     const rebuilt = await ask({ tools, input: history })
     expect(rebuilt).toMatchObject({ status: 'completed', output_text: 'Anew.' })

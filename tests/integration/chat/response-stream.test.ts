@@ -1,28 +1,20 @@
 import type OpenAI from 'openai'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
-import { runPython, say, type ScriptedAnswer } from '../../support/scripted-upstream.ts'
-import { codeTools, playInOrder, ranCode } from '../../support/scripted-turns.ts'
-import { startWorkedApi, type WorkedApi } from '../../support/start-worked-api.ts'
+import { runPython, say } from '../../support/scripted-upstream.ts'
+import { codeTools, wireScene } from '../../support/scripted-turns.ts'
 
-let worked: WorkedApi
-let client: OpenAI
-beforeAll(async () => {
-  worked = await startWorkedApi()
-  client = worked.api.openai()
-  worked.runs(ranCode)
-})
-afterAll(() => worked.stop())
+const scene = wireScene()
+const { inOrder } = scene
 
 const tools = codeTools
-const inOrder = (...answers: readonly ScriptedAnswer[]) => playInOrder(worked.upstream, answers)
 
 describe('the stream of a turn with code', () => {
   it('has the events of the wire in their order, numbered from 0', async () => {
     inOrder(runPython('print(1)'), say('It says 1.', 100))
     const events: ResponseStreamEvent[] = []
-    for await (const event of client.responses.stream({
+    for await (const event of scene.client.responses.stream({
       model: 'scripted',
       input: 'Go',
       tools,
@@ -60,7 +52,7 @@ describe('the stream of a turn with code', () => {
   it('goes on by starting_after when the connection broke', async () => {
     const gate = Promise.withResolvers<void>()
     inOrder({ ...say('First half, ', 4), gate: gate.promise })
-    const stream = await client.responses.create({ model: 'scripted', input: 'Go', stream: true })
+    const stream = await scene.client.responses.create({ model: 'scripted', input: 'Go', stream: true })
     const before: ResponseStreamEvent[] = []
     for await (const event of stream) {
       before.push(event)
@@ -70,7 +62,8 @@ describe('the stream of a turn with code', () => {
     const [first] = before
     const id = first?.type === 'response.created' ? first.response.id : ''
     const after: ResponseStreamEvent[] = []
-    for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: before.length - 1 })) after.push(event)
+    for await (const event of await scene.client.responses.retrieve(id, { stream: true, starting_after: before.length - 1 }))
+      after.push(event)
     const all = [...before, ...after]
     expect(all.map((event) => event.sequence_number)).toEqual(all.map((_, i) => i))
     expect(all.map((event) => (event.type === 'response.output_text.delta' ? event.delta : '')).join('')).toBe('First half, ')
@@ -79,11 +72,11 @@ describe('the stream of a turn with code', () => {
 
   it('can be had of a plain response too, whose events nobody wrote down', async () => {
     inOrder(runPython('print(1)'), say('It says 1.', 100))
-    const { id } = await client.responses.create({ model: 'scripted', input: 'Go', tools })
+    const { id } = await scene.client.responses.create({ model: 'scripted', input: 'Go', tools })
     const events: ResponseStreamEvent[] = []
-    for await (const event of await client.responses.retrieve(id, { stream: true })) events.push(event)
+    for await (const event of await scene.client.responses.retrieve(id, { stream: true })) events.push(event)
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
-    const row = await worked.api.table.responses.get(worked.api.owner.tenant, id)
+    const row = await scene.worked.api.table.responses.get(scene.worked.api.owner.tenant, id)
     if (row === null) throw new Error('no row')
     checkResponseStream(
       events.map(({ sequence_number: seq, type, ...data }) => ({ seq, at: 0, type, data })),
@@ -92,7 +85,7 @@ describe('the stream of a turn with code', () => {
     expect(events.map((event) => event.type)).toContain('response.code_interpreter_call.interpreting')
     expect(events.at(-1)).toMatchObject({ response: { status: 'completed', output: [{}, { content: [{ text: 'It says 1.' }] }] } })
     const rest: ResponseStreamEvent[] = []
-    for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: 4 })) rest.push(event)
+    for await (const event of await scene.client.responses.retrieve(id, { stream: true, starting_after: 4 })) rest.push(event)
     expect(rest).toEqual(events.slice(5))
   })
 })

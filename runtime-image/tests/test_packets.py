@@ -1,0 +1,26 @@
+"""Messages that are cut into packets come out whole, or are counted."""
+
+import unittest
+
+from cellblock_supervisor import packets
+
+
+class Packets(unittest.TestCase):
+    def test_fragments_of_several_senders_may_interleave(self) -> None:
+        first, second = b"a" * 200_000, b"b" * 150_000
+        assembler = packets.Assembler(1 << 20)
+        whole = []
+        for pair in zip(packets.fragments(1, first), packets.fragments(2, second) + [b"J"], strict=True):
+            whole += [body for packet in pair if (body := assembler.add(packet)) is not None]
+        self.assertCountEqual(whole, [first, second])
+
+    def test_memory_is_bounded_and_the_size_is_told(self) -> None:
+        assembler = packets.Assembler(100_000)
+        for packet in packets.fragments(1, b"x" * 1_000_000):
+            self.assertIsNone(assembler.add(packet))
+        self.assertEqual(assembler.take_dropped(), [1_000_000])
+        self.assertEqual(assembler.add(packets.fragments(2, b"ok")[0]), b"ok")
+
+
+if __name__ == "__main__":
+    unittest.main()
