@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
 import { turnScene } from '../../support/scripted-turns.ts'
-import { INTERPRETER, type RunCode } from '../../support/turn-bench.ts'
+import { INTERPRETER } from '../../support/turn-bench.ts'
 
 const scene = turnScene()
 const { play, inOrder } = scene

@@ -1,5 +1,4 @@
 import OpenAI from 'openai'
-import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
 import { describe, expect, it } from 'vitest'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
 import { codeTools, wireScene } from '../../support/scripted-turns.ts'

@@ -1,4 +1,3 @@
-import type OpenAI from 'openai'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { describe, expect, it } from 'vitest'
 import { checkResponseStream } from '../../support/check-response-stream.ts'

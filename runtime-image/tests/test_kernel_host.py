@@ -1,0 +1,83 @@
+"""A kernel's start, however the words of its parent and its own come in."""
+
+import asyncio
+import json
+import os
+import socket
+import unittest
+
+from cellblock_supervisor import packets
+from cellblock_supervisor.config import Limits
+from cellblock_supervisor.execution.cgroup import Cgroup
+from cellblock_supervisor.execution.kernel_host import KernelHost, Listener
+
+FIRST_PID = 2**22 + 1
+
+
+class ScriptedZygote:
+    """Forks nothing: each kernel is a socket, which lives under a process id that no process has."""
+
+    def __init__(self) -> None:
+        self.kernels: list[socket.socket] = []
+        # Whether a kernel is up before its parent says that it was started, as on a busy machine.
+        self.speaks_first = True
+
+    async def fork(self, _op: str, _rlimits: object, fds: list[int]) -> int:
+        kernel = socket.socket(fileno=os.dup(fds[0]))
+        self.kernels.append(kernel)
+        if self.speaks_first:
+            self.say(kernel, {"op": "ready", "python": "3"})
+        for _ in range(3):
+            await asyncio.sleep(0)
+        return FIRST_PID + len(self.kernels) - 1
+
+    @staticmethod
+    def say(kernel: socket.socket, message: dict[str, object]) -> None:
+        for packet in packets.fragments(1, json.dumps(message).encode()):
+            kernel.send(packet)
+
+
+class Starts(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        self.host = KernelHost(Limits(), Cgroup(), lambda _reason: None)
+        self.zygote = ScriptedZygote()
+        self.host.zygote = self.zygote  # type: ignore[assignment]
+
+    async def asyncTearDown(self) -> None:
+        self.host.link.close()
+        for kernel in self.zygote.kernels:
+            kernel.close()
+
+    async def test_a_kernel_that_is_up_before_its_parent_says_so_is_heard(self) -> None:
+        await asyncio.wait_for(self.host.start(), 10)
+        self.assertEqual((self.host.state, self.host.pid), ("idle", FIRST_PID))
+        await asyncio.wait_for(self.host.wait_ready(), 1)
+
+    async def test_the_late_end_of_a_kernel_that_was_given_up_does_not_end_its_successor(self) -> None:
+        self.zygote.speaks_first = False
+        with self.assertRaises(TimeoutError):
+            await self.host.start(0.01)
+        second = asyncio.create_task(self.host.start())
+        while len(self.zygote.kernels) < 2:
+            await asyncio.sleep(0)
+        self.host._on_exit(FIRST_PID, None, 9)
+        self.zygote.say(self.zygote.kernels[1], {"op": "ready", "python": "3"})
+        await asyncio.wait_for(second, 10)
+        self.assertEqual((self.host.state, self.host.pid, self.host.lost_while_idle), ("idle", FIRST_PID + 1, False))
+
+    async def test_a_request_to_a_kernel_that_ended_a_moment_ago_waits_for_the_next_one(self) -> None:
+        await self.host.start()
+        self.host._ready.clear()
+        asking = asyncio.create_task(self.host.request({"op": "execute"}, Listener()))
+        await asyncio.sleep(0)
+        # The next kernel is up, and gone again before the request has its turn.
+        self.host._ready.set()
+        self.host._ready.clear()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        self.assertIsNone(self.host._reply)
+        asking.cancel()
+
+
+if __name__ == "__main__":
+    unittest.main()
