@@ -71,6 +71,9 @@ export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Pr
       const present = await deps.table.executions.get(tenant, id)
       if (present !== null && hasEnded(present.status)) await tellEnd(deps, present)
       else await run.letGo()
+    } finally {
+      // Between two steps a Lambda stands still, timers too.
+      await finder.settle(id)
     }
   }
 

@@ -6,6 +6,7 @@ import { newSandbox } from '../../../services/core/new-sandbox.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { RunDeps } from '../../../services/orchestrator/deps.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
+import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
 import { createSandboxFinder } from '../../../services/orchestrator/run/acquire-sandbox.ts'
 import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
@@ -103,4 +104,15 @@ it('refills once for a claim: soon, or when the step ends before', async () => {
   const second = await freshContainer()
   await finder.acquire(second, executionIn(second))
   await expect.poll(() => refills).toBe(2)
+})
+
+it('leaves nothing to be done once the step has ended, however soon', async () => {
+  await warmSandbox()
+  const container = await freshContainer()
+  const execution = executionIn(container)
+  await storage.table.executions.create(execution)
+  await storage.table.containers.enqueue(TENANT, container.id, execution.id, Date.now(), Date.now())
+  // Nobody listens at its address, so the claimed sandbox is given up at once.
+  await createRunStep(deps)({ v: 1, type: 'execution.step', tenant: TENANT, containerId: container.id, executionId: execution.id })
+  expect(refills).toBe(1)
 })

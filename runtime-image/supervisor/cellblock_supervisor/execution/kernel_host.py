@@ -75,18 +75,26 @@ class KernelHost:
         """Starts a kernel and waits until it answers; raises OSError, ZygoteGone or TimeoutError."""
         self.generation += 1
         self.state = "starting"
+        # A kernel that was given up may end later than its successor begins: then its end says nothing of this one.
+        self.pid = 0
+        if self._link is not None:
+            self._link.close()
         link = self._link = KernelLink(self)
+        # On a busy machine a kernel may be up, and say so, before its parent says that it was started.
+        booting = self._booting = asyncio.get_running_loop().create_future()
         try:
-            self.pid = await self.zygote.fork("kernel", self.rlimits(), link.worker_fds)
-        finally:
-            link.release_worker_fds()
-        self._booting = asyncio.get_running_loop().create_future()
-        try:
+            try:
+                self.pid = await self.zygote.fork("kernel", self.rlimits(), link.worker_fds)
+            finally:
+                link.release_worker_fds()
             async with asyncio.timeout(patience_seconds):
-                if not await self._booting:
-                    raise OSError("the kernel ended while it started")
+                is_up = await booting
         finally:
             self._booting = None
+        if not is_up or self.pid == 0:
+            raise OSError("the kernel ended while it started")
+        self.state = "idle"
+        self._ready.set()
 
     def processes_limit(self) -> int | None:
         return self._cgroup.pids_limit() or self._limits.processes
@@ -107,7 +115,9 @@ class KernelHost:
 
     async def request(self, fields: dict[str, object], listener: Listener) -> dict[str, object] | Death:
         """Sends one request and waits for its reply or for the kernel's death."""
-        await self._ready.wait()
+        # It may have ended between the word that it is up and this turn of ours.
+        while not self._ready.is_set():
+            await self._ready.wait()
         self._request_id = secrets.token_hex(12)
         self._reply = asyncio.get_running_loop().create_future()
         self._listener = listener
@@ -178,8 +188,6 @@ class KernelHost:
         op = message.get("op")
         if op == "ready" and self._booting is not None and not self._booting.done():
             self.python = str(message.get("python", ""))[:32]
-            self.state = "idle"
-            self._ready.set()
             self._booting.set_result(True)
         elif self._reply is None or message.get("id") != self._request_id:
             # An answer to nothing: late, forged, or from a cell that is over.
