@@ -20,15 +20,31 @@ export async function settleVersions(ports: Ports, file: ContainerFile, now: num
       param: 'file',
     })
   }
-  const versions = current.filter((row) => row.path === file.path).toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
-  await Promise.all(
-    versions.slice(1).map((row) => table.files.patch(row.tenant, row.containerId, row.id, { isCurrent: false, endedAt: now })),
-  )
+  await keepNewest(table, current, new Set([file.path]), now)
   if ((await table.containers.filesChanged(file.tenant, file.containerId, now)) !== null) return
   // Its sweep may have gone by already, so it cannot be relied on.
   await takeBack(ports, file)
   throw new ServiceError('container_not_found', `The container ${file.containerId} was deleted while the file came. Create another one.`)
 }
+
+/** Of several current versions of a path the newest stays, whoever looks. `rows` are all current ones, read after the last was written. */
+export async function keepNewest(
+  table: Pick<Table, 'files'>,
+  rows: readonly ContainerFile[],
+  paths: ReadonlySet<string>,
+  now: number,
+): Promise<void> {
+  const newest = new Map<string, ContainerFile>()
+  const superseded: ContainerFile[] = []
+  for (const row of rows.filter(({ path }) => paths.has(path)).toSorted(byAge)) {
+    const older = newest.get(row.path)
+    if (older !== undefined) superseded.push(older)
+    newest.set(row.path, row)
+  }
+  await Promise.all(superseded.map((row) => table.files.patch(row.tenant, row.containerId, row.id, { isCurrent: false, endedAt: now })))
+}
+
+const byAge = (a: ContainerFile, b: ContainerFile): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
 
 async function takeBack({ table, objects }: Ports, { tenant, containerId, id, objectKey }: ContainerFile): Promise<void> {
   await objects.delete(objectKey)

@@ -41,6 +41,12 @@ export function objectStoreContract(name: string, store: () => ObjectStore): voi
       }
     })
 
+    it.each(['text/x\ny', 'text/\u20ac', '', 'x'.repeat(5_000)])('stores bytes whatever code calls their type', async (contentType) => {
+      const key = freshKey()
+      expect(await store().put(key, Buffer.from('x'), { contentType })).toEqual({ bytes: 1 })
+      expect(await store().head(key)).toEqual({ bytes: 1 })
+    })
+
     it.each([8 * MiB, 8 * MiB + 1, 19 * MiB])('gives a stream of %i bytes back that takes more than one request', async (size) => {
       const bytes = randomBytes(size)
       const key = freshKey()

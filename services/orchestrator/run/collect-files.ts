@@ -11,6 +11,7 @@ import type { ByteStream } from '../../core/ports/object-store.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
 import { SupervisorError, type SandboxFile, type SupervisorEnvelope } from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandbox.ts'
+import { keepNewest } from '../../core/settle-versions.ts'
 import type { RunDeps } from '../deps.ts'
 
 const AT_ONCE = 4
@@ -24,7 +25,8 @@ export interface Collected {
 
 /**
  * Brings what the code created or changed into the object store and makes a row for each version. Names are data: a path that our rules
- * refuse is named in `lost`. Repeating it after a crash makes nothing twice, because a version with the same bytes is recognised.
+ * refuse is named in `lost`. Repeating it after a crash makes nothing twice, because a version with the same bytes is recognised. What a user
+ * uploads meanwhile is no version that the sandbox had: the code cannot have deleted it, and the newer of the two is the current one.
  */
 export async function collectFiles(
   deps: RunDeps,
@@ -43,7 +45,7 @@ export async function collectFiles(
   await Promise.all(
     envelope.deleted.map((path) => {
       const file = current.get(path)
-      return file === undefined || isUnseen(path, envelope.skipped)
+      return file?.sandboxGeneration !== generation || isUnseen(path, envelope.skipped)
         ? null
         : deps.table.files.patch(tenant, containerId, file.id, { isCurrent: false, endedAt: deps.clock.now() })
     }),
@@ -65,7 +67,12 @@ export async function collectFiles(
       }),
     ),
   )
-  return { files: collected.filter((file) => file !== null), lost }
+  const files = collected.filter((file) => file !== null)
+  if (files.length > 0) {
+    const rows = (await deps.table.files.all(tenant, containerId)).filter((file) => file.isCurrent)
+    await keepNewest(deps.table, rows, new Set(files.map(({ path }) => path)), deps.clock.now())
+  }
+  return { files, lost }
 }
 
 /** Whether the sandbox could not look there: what it does not see need not be gone. */
@@ -132,7 +139,6 @@ async function collectOne(
     sandboxGeneration: generation,
   }
   await deps.table.files.put(file)
-  if (before !== null) await deps.table.files.patch(tenant, containerId, before.id, { isCurrent: false, endedAt: file.createdAt })
   return { id: file.id, path, bytes, sha256, mime, isNew: before === null, modifiedFrom: before?.id ?? null }
 }
 
@@ -152,12 +158,14 @@ async function bring(
       const { bytes } = await deps.objects.put(target.objectKey, counted.stream, { contentType: target.mime, bytes: download.bytes })
       return { bytes, sha256: counted.sha256() }
     } catch (cause) {
+      if (cause instanceof SupervisorError && cause.code === 'bad_request')
+        return 'Its folder, or it itself, was closed to reading when it was collected.'
       const isUnreachable = cause instanceof LinkError || (cause instanceof SupervisorError && cause.code === 'wrong_sandbox')
       const isRefused = cause instanceof SupervisorError && !isUnreachable
       if (isRefused || signal.aborted) throw cause
       if (attempt < DOWNLOADS) continue
       if (!isUnreachable) throw cause
-      return 'The sandbox was lost before it was collected.'
+      return 'It could not be read to its end: it changed all the time, or the sandbox was lost.'
     }
   }
 }

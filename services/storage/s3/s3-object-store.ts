@@ -12,6 +12,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { LIMITS } from '../../core/limits.ts'
 import type { ByteStream, ObjectStore } from '../../core/ports/object-store.ts'
 import { attachment } from './content-disposition.ts'
+import { headerType } from './header-type.ts'
 import { putStream } from './put-stream.ts'
 
 /** Objects in one S3 bucket. `presign` gives the client that signs links for somebody who reached the API by this address. */
@@ -24,7 +25,8 @@ export function createS3ObjectStore(options: {
   const at = (key: string) => ({ Bucket: bucket, Key: key })
 
   return {
-    async put(key, body, { contentType, bytes }) {
+    async put(key, body, { contentType: named, bytes }) {
+      const contentType = headerType(named)
       if (!(body instanceof Uint8Array)) return putStream(client, { ...at(key), contentType, body, bytes })
       await client.send(new PutObjectCommand({ ...at(key), Body: body, ContentType: contentType }))
       return { bytes: body.byteLength }
@@ -65,12 +67,13 @@ export function createS3ObjectStore(options: {
       const command = new GetObjectCommand({
         ...at(key),
         ResponseContentDisposition: attachment(filename),
-        ResponseContentType: contentType,
+        ResponseContentType: headerType(contentType),
       })
       return getSignedUrl(presign(publicUrl), command, { expiresIn: allowedSeconds(expiresSeconds) })
     },
 
-    async presignPut(key, { publicUrl, bytes, contentType, expiresSeconds }) {
+    async presignPut(key, { publicUrl, bytes, contentType: named, expiresSeconds }) {
+      const contentType = headerType(named)
       const command = new PutObjectCommand({ ...at(key), ContentLength: bytes, ContentType: contentType, IfNoneMatch: '*' })
       const url = await getSignedUrl(presign(publicUrl), command, {
         expiresIn: allowedSeconds(expiresSeconds),

@@ -27,6 +27,7 @@ from traitlets.config import Config
 from .. import packets
 from . import rich_displays, snapshot
 from .channel import Channel
+from .mapped_files import MappedFiles
 from .output import ChannelSession
 from .streams import ChannelText, Flusher
 
@@ -92,12 +93,13 @@ def _enable_gui(gui: str | None = None) -> None:
 class Server:
     """Reads requests from the channel on the kernel's own event loop, so that tasks of earlier cells go on between cells."""
 
-    def __init__(self, channel: Channel, kernel: ChannelKernel, session: ChannelSession, flusher: Flusher, streams: tuple[ChannelText, ...]) -> None:
+    def __init__(self, channel: Channel, kernel: ChannelKernel, session: ChannelSession, flusher: Flusher, streams: tuple[ChannelText, ...], mapped: MappedFiles) -> None:
         self._channel = channel
         self._kernel = kernel
         self._session = session
         self._flusher = flusher
         self._streams = streams
+        self._mapped = mapped
         self._owner = os.getpid()
 
     def on_readable(self) -> None:
@@ -122,6 +124,7 @@ class Server:
         self._flusher.flush()
         for stream in self._streams:
             stream.buffer.send_all()
+        self._mapped.touch()
         self._channel.send_message({"op": "reply", "id": request["id"], "count": self._kernel.shell.execution_count - 1, **reply})
 
     async def _dispatch(self, request: dict[str, object]) -> dict[str, object]:
@@ -189,14 +192,16 @@ def _reseed() -> None:
         numpy.random.seed(int.from_bytes(os.urandom(4)))
 
 
-def _audit(flusher: Flusher, channel: Channel) -> None:
-    """A child's output comes after everything printed before it was started."""
+def _audit(flusher: Flusher, channel: Channel, mapped: MappedFiles) -> None:
+    """A child's output comes after everything printed before it was started; mappings of files are noted."""
     spawning = frozenset(("subprocess.Popen", "os.system", "os.posix_spawn", "os.spawn", "pty.spawn"))
 
-    def hook(event: str, _arguments: tuple[object, ...]) -> None:
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
         if event in spawning:
             flusher.flush()
             channel.wait_until_read()
+        elif event == "mmap.__new__":
+            mapped.note(*arguments)
 
     sys.addaudithook(hook)
 
@@ -216,6 +221,7 @@ def main(channel: Channel, data_dir: str) -> None:
     asyncio.set_event_loop(loop)
     session = ChannelSession(channel=channel)
     flusher = Flusher((stdout, stderr), session.release)
+    mapped = MappedFiles(data_dir)
     profile = ProfileDir.create_profile_dir("/tmp/.ipython-profile")
 
     async def boot() -> Server:
@@ -224,12 +230,12 @@ def main(channel: Channel, data_dir: str) -> None:
         log.addHandler(logging.NullHandler())
         log.propagate = False
         kernel = ChannelKernel(session=session, iopub_socket=session, profile_dir=profile, config=config, log=log)
-        return Server(channel, kernel, session, flusher, (stdout, stderr))
+        return Server(channel, kernel, session, flusher, (stdout, stderr), mapped)
 
     server = loop.run_until_complete(boot())
     flusher.start()
     _quiet()
-    _audit(flusher, channel)
+    _audit(flusher, channel, mapped)
     loop.add_reader(channel.fileno(), server.on_readable)
     channel.send_message({"op": "ready", "id": "", "python": sys.version.split()[0]})
     while True:

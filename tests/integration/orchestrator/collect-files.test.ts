@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ContainerFile } from '../../../services/core/file.ts'
+import { newId } from '../../../services/core/ids.ts'
+import { placeFile } from '../../../services/core/place-file.ts'
+import { createContainer } from '../../../services/core/create-container.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import type { SupervisorEnvelope } from '../../../services/core/ports/supervisor.ts'
+import type { RunDeps } from '../../../services/orchestrator/deps.ts'
+import { createLink } from '../../../services/orchestrator/link/create-link.ts'
+import { collectFiles } from '../../../services/orchestrator/run/collect-files.ts'
+import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { executionRow } from '../../support/rows.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { sendJson, startStubSupervisor } from '../../unit/orchestrator/stub-supervisor.ts'
+
+const tenant = newId('tenant')
+const GENERATION = 3
+let storage: Storage
+let deps: RunDeps
+let sandbox: Awaited<ReturnType<typeof startStubSupervisor>>
+let containerId: string
+
+beforeAll(async () => {
+  storage = await startStorage()
+  sandbox = await startStubSupervisor(newId('sandbox'))
+  deps = {
+    ...storage,
+    signals: createLocalSignals(),
+    telemetry: silentTelemetry,
+    clock: { now: () => Date.now() },
+    supervisor: createSupervisorClient({ link: createLink() }),
+    workerId: 'collect-test',
+    image: 'any',
+    stepBudgetMs: 50_000,
+    costPerSecond: () => 0,
+  }
+})
+afterAll(async () => {
+  await sandbox[Symbol.asyncDispose]()
+  await storage.stop()
+})
+beforeEach(async () => {
+  containerId = (await createContainer(storage.table, { tenant, subject: null, name: 'x', memoryTier: '1g' }, Date.now())).id
+})
+
+const ENVELOPE: SupervisorEnvelope = {
+  outcome: 'ok',
+  runMs: 1,
+  cpuMs: 1,
+  peakMemoryBytes: 1,
+  outputBytes: 0,
+  truncated: [],
+  files: [],
+  deleted: [],
+  skipped: [],
+  endedProcesses: 0,
+  stateLost: null,
+  traceId: null,
+}
+/** A file that the code made, as the sandbox tells of it and gives it out. */
+function made(path: string, text: string): SupervisorEnvelope['files'][number] {
+  sandbox.on(`GET /files/${path}`, (_, response) => void response.writeHead(200, { 'content-length': text.length }).end(text))
+  return { path, bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') } as SupervisorEnvelope['files'][number]
+}
+const collect = (envelope: Partial<SupervisorEnvelope>, ports: RunDeps = deps) =>
+  collectFiles(
+    ports,
+    sandbox.session,
+    executionRow({ tenant, containerId }),
+    { generation: GENERATION, maxFiles: 10 },
+    { ...ENVELOPE, ...envelope },
+    AbortSignal.timeout(30_000),
+  )
+const upload = (path: string, text: string): Promise<ContainerFile> =>
+  placeFile(
+    storage,
+    { tenant, path, bytes: text.length, sha256: null, mime: 'text/plain', body: Buffer.from(text) },
+    { containerId },
+    Date.now(),
+  )
+const current = async (): Promise<readonly string[]> =>
+  (await storage.table.files.all(tenant, containerId)).filter((file) => file.isCurrent).map((file) => file.id)
+
+describe('a file that a user uploads while code runs', () => {
+  it('stays when the code deletes the one that it had under that name', async () => {
+    const uploaded = await upload('data.csv', 'new')
+    await collect({ deleted: ['data.csv'] })
+    expect(await current()).toEqual([uploaded.id])
+    await storage.table.files.patch(tenant, containerId, uploaded.id, { sandboxGeneration: GENERATION })
+    await collect({ deleted: ['data.csv'] })
+    expect(await current()).toEqual([])
+  })
+
+  it('is the only one under its name, or gives way: never are there two', async () => {
+    const { files } = storage.table
+    let uploaded: ContainerFile | null = null
+    // It comes after this step has read what there is, and before it has written anything.
+    const meanwhile = {
+      ...files,
+      async put(file: ContainerFile) {
+        uploaded = await upload('data.csv', 'uploaded')
+        await files.put(file)
+      },
+    }
+    const { files: told } = await collect({ files: [made('data.csv', 'made')] }, { ...deps, table: { ...storage.table, files: meanwhile } })
+    expect(uploaded).not.toBeNull()
+    expect(await current()).toHaveLength(1)
+    expect(told).toMatchObject([{ path: 'data.csv' }])
+  })
+})
+
+it('a version that a crash left beside its successor gives way when the step is repeated', async () => {
+  const before = await upload('data.csv', 'before')
+  const { files } = storage.table
+  const dies = { ...files, patch: () => Promise.reject(new Error('died')) }
+  const envelope = { files: [made('data.csv', 'after')] }
+  await expect(collect(envelope, { ...deps, table: { ...storage.table, files: dies } })).rejects.toThrow('died')
+  expect(await current()).toHaveLength(2)
+  const { files: told } = await collect(envelope)
+  expect(await current()).toEqual([told[0]?.id])
+  expect(told[0]?.id).not.toBe(before.id)
+})
+
+it('a file that was closed to reading after the code had ended is named, and the others are kept', async () => {
+  sandbox.on('GET /files/closed.txt', (_, response) =>
+    sendJson(response, 400, { error: { code: 'bad_request', message: 'Permission denied' } }),
+  )
+  const closed = { ...made('open.txt', 'kept'), path: 'closed.txt' }
+  const { files, lost } = await collect({ files: [closed, made('open.txt', 'kept')] })
+  expect(files).toMatchObject([{ path: 'open.txt' }])
+  expect(lost).toEqual([{ what: 'file "closed.txt"', reason: expect.stringContaining('closed to reading') }])
+})
