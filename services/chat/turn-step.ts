@@ -12,9 +12,8 @@ import { joinTrace } from '../core/trace.ts'
 import type { TurnDeps } from './deps.ts'
 import { LogTaken } from './events/event-writer.ts'
 import { advanceTurn, type Advanced } from './turn/advance-turn.ts'
-import { giveBack, type Refused } from './turn/hand-over.ts'
 import { holdRow, RowLost } from './turn/hold-row.ts'
-import { refuseCall } from './turn/settle-pending.ts'
+import { giveBack } from './turn/save-turn.ts'
 import { Turn } from './turn/turn.ts'
 
 export type { TurnDeps } from './deps.ts'
@@ -26,50 +25,35 @@ const EVENTS_PER_READ = 1_000
 const MAX_ROUNDS = 5
 
 /**
- * Steps of a chat turn: each takes the row, goes on as far as it can, commits. It ends when the turn ends or when code has to run; the next
- * one begins here when that code ends soon, else with the message that tells of its end. Whatever dies in the middle, a later step
- * continues; a message that finds the row held does nothing. Throws only when storage fails.
+ * Steps of a chat turn: each takes the row, goes on as far as it can, commits. It ends when the turn ends, or when code has to run for longer;
+ * the message that tells of that code's end brings the next one. Whatever dies in the middle, a later step continues; a message that finds
+ * the row held does nothing. Throws only when storage fails.
  */
 export function createTurnStep(deps: TurnDeps): (message: TurnMessage) => Promise<void> {
   return async (message) => {
     const { tenant, responseId } = message
-    let next: Next = { ...message, refusal: null, execution: null }
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const startedAt = deps.clock.now()
-      const done = await step(deps, next)
-      deps.telemetry.emit({
-        event: 'turn_step',
-        outcome: done.kind,
-        tenant,
-        response_id: responseId,
-        step_ms: deps.clock.now() - startedAt,
-      })
-      const execution = done.kind === 'handed_over' ? await done.end.wait() : null
-      if (execution !== null) round = -1
-      else if (done.kind !== 'refused' && done.kind !== 'again') return
-      next = { tenant, responseId, refusal: done.kind === 'refused' ? done : null, execution }
+      const outcome = await step(deps, round === 0 ? message : { tenant, responseId })
+      deps.telemetry.emit({ event: 'turn_step', outcome, tenant, response_id: responseId, step_ms: deps.clock.now() - startedAt })
+      if (outcome !== 'again') return
     }
   }
 }
 
-/** What a step begins with. */
-interface Next extends Pick<TurnMessage, 'tenant' | 'responseId' | 'againAt'> {
-  /** Of the code that the step before wanted to hand over. */
-  readonly refusal: Refused | null
-  /** The code that it handed over, ended. */
-  readonly execution: Execution | null
-}
+type Done = Advanced | Exclude<Taken<Response>['kind'], 'taken'> | 'again' | 'lost' | 'early'
 
-type Done = Advanced | { readonly kind: Exclude<Taken<Response>['kind'], 'taken'> | 'again' | 'lost' | 'early' }
-
-async function step(deps: TurnDeps, { tenant, responseId, againAt, refusal, execution: ended }: Next): Promise<Done> {
+async function step(
+  deps: TurnDeps,
+  { tenant, responseId, againAt }: Pick<TurnMessage, 'tenant' | 'responseId' | 'againAt'>,
+): Promise<Done> {
   const { responses } = deps.table
-  if (againAt !== undefined && (await responses.get(tenant, responseId))?.fence !== againAt) return { kind: 'early' }
+  if (againAt !== undefined && (await responses.get(tenant, responseId))?.fence !== againAt) return 'early'
   const now = deps.clock.now()
   // Each step is an owner of its own: two messages for one row in one process must not share a lease.
   const lease = { owner: `${deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS }
   const taken = await responses.take(tenant, responseId, lease, { status: 'in_progress' })
-  if (taken.kind !== 'taken') return { kind: taken.kind }
+  if (taken.kind !== 'taken') return taken.kind
   const { row } = taken
   joinTrace(row.traceparent)
   let turn: Turn | null = null
@@ -86,29 +70,24 @@ async function step(deps: TurnDeps, { tenant, responseId, againAt, refusal, exec
       await deps.queue
         .send('turns', { v: 1, type: 'response.step', tenant, responseId, againAt: row.fence }, { group: tenant, delaySeconds: 1 })
         .catch(() => undefined)
-      return { kind: 'early' }
+      return 'early'
     }
-    const [whole, events, before] = await Promise.all([
-      loadResponse(deps.objects, row),
-      readUnaccounted(deps, row),
-      ended !== null && ended.id === row.pending?.executionId ? ended : pendingOf(deps, row),
-    ])
+    const [whole, events, before] = await Promise.all([loadResponse(deps.objects, row), readUnaccounted(deps, row), pendingOf(deps, row)])
     const current = new Turn(deps, whole, events, before, () => held.lose())
     turn = current
-    // Another step may have handed it over after all; then its result counts.
-    if (refusal !== null && current.pending !== null && before === null) refuseCall(current, current.pending.itemIndex, refusal)
     const advanced = await advanceTurn(deps, current, held, () => {
       progress = current.snapshot()
     })
-    if (advanced.kind !== 'running') return advanced
-    if ((await giveBack(deps, turn, RECHECK_MS)) === null) return { kind: 'lost' }
-    // The code may have ended after it was looked at, while its message found the row held.
-    const execution = await pendingOf(deps, { tenant, pending: turn.pending })
-    return execution !== null && hasEnded(execution.status) ? { kind: 'again' } : advanced
+    if (advanced !== 'running') return advanced
+    const given = await giveBack(deps, turn, RECHECK_MS)
+    // The code may have ended, and the turn may have been cancelled, after they were looked at, while the message that says so found the row held.
+    if (given.cancelRequestedAt !== null) return 'again'
+    const execution = await pendingOf(deps, given)
+    return execution !== null && hasEnded(execution.status) ? 'again' : advanced
   } catch (cause) {
     const isMine = (await release(NUDGE_AFTER_MS).catch(() => null)) !== null
-    if (cause instanceof LogTaken) return { kind: isMine ? 'again' : 'lost' }
-    if (cause instanceof RowLost || held.reason === 'lost') return { kind: isMine ? 'again' : 'lost' }
+    if (cause instanceof LogTaken) return isMine ? 'again' : 'lost'
+    if (cause instanceof RowLost || held.reason === 'lost') return isMine ? 'again' : 'lost'
     // The queue brings this message again, later each time: one that is sent now would fail again at once.
     throw cause
   } finally {

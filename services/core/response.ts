@@ -224,10 +224,18 @@ export interface Response {
    * more: its successor need not read the log.
    */
   readonly accountedFence?: number
+  /**
+   * The holder with this fence waits for the pending code. What the code prints it tells whole, once the code has ended, or it sets another number here
+   * before it reads any of it.
+   */
+  readonly waitingFence?: number
   /** The last events below `nextSeq`, kept in the row to spare a write; they follow the event log, which may have them too by now. */
   readonly tailEvents: readonly ResponseEvent[]
   readonly dueAt: number | null
 }
+
+/** Whether nobody works on this row: what its pending code has printed by now is told by whoever goes on with it. */
+export const isAtRest = ({ lease, fence, waitingFence }: Response): boolean => lease === null || waitingFence === fence
 
 /** Whether the holder of this row may go on at `nextSeq` without a look at the log. The first one of all has no predecessor. */
 export const isAccounted = ({ fence, accountedFence }: Response): boolean => fence === 1 || accountedFence === fence - 1

@@ -1,26 +1,26 @@
 import { CodeOutputReader } from '../../core/code-output.ts'
 import type { ResponseEvent } from '../../core/events.ts'
 import type { Table } from '../../core/ports/table.ts'
-import type { Response as ResponseRow } from '../../core/response.ts'
+import { isAtRest, type Response as ResponseRow } from '../../core/response.ts'
 import { loadResponse } from '../../core/response-blobs.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /**
  * Reads what running code prints before the turn's next step writes it to the log: as the events that it is going to write, under the numbers
- * that they will have. The step that writes them holds the row; so what was read before the row was seen free is among what it writes.
+ * that they will have. The step that writes them works on the row; so what was read before the row was seen at rest is among what it writes.
  */
 export function liveOutput(
   deps: Pick<ApiDeps, 'objects'> & { readonly table: Pick<Table, 'responses' | 'events'> },
 ): (row: ResponseRow, last: number) => Promise<readonly ResponseEvent[] | null> {
   let reader: CodeOutputReader | null = null
-  /** Read, and not handed out while the row was held. */
+  /** Read, and not handed out while somebody worked on the row. */
   let waiting: ResponseEvent[] = []
   let nextSeq = 0
   return async (row, last) => {
     const { pending } = row
     // A reader that has not caught up with the log has no use for what follows it.
     if (pending === null) return null
-    if (row.lease !== null || last < row.nextSeq - 1) return []
+    if (!isAtRest(row) || last < row.nextSeq - 1) return []
     if (reader === null || reader.executionId !== pending.executionId) {
       const item = (await loadResponse(deps.objects, row)).items[pending.itemIndex]
       if (item === undefined) return []
@@ -32,8 +32,8 @@ export function liveOutput(
     const fresh = waiting.filter((event) => event.seq > last)
     if (fresh.length === 0) return []
     const now = await deps.table.responses.get(row.tenant, row.id)
-    const isFree = now !== null && now.lease === null && now.pending?.executionId === pending.executionId && now.nextSeq === row.nextSeq
-    if (!isFree) return []
+    const isStillSo = now !== null && isAtRest(now) && now.pending?.executionId === pending.executionId && now.nextSeq === row.nextSeq
+    if (!isStillSo) return []
     waiting = []
     return fresh
   }

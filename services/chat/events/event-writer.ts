@@ -89,11 +89,12 @@ export class EventWriter {
     if (this.#failure !== null) throw this.#failure
   }
 
-  /** What waits, to ride in a row that somebody goes on with: the log gets it with what follows. More than this many bytes of JSON is written at once. */
+  /** What waits, to ride in the row that is written next: the log gets it with what follows. More than this many bytes of JSON is written at once. */
   async tail(maxBytes: number): Promise<readonly ResponseEvent[]> {
     await this.#writing
     if (Buffer.byteLength(JSON.stringify(this.#waiting)) > maxBytes) await this.drain()
     if (this.#failure !== null) throw this.#failure
+    this.#stopTimer()
     this.#settledSeq = this.#nextSeq
     return [...this.#waiting]
   }

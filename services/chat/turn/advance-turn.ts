@@ -1,35 +1,34 @@
 import type { TurnDeps } from '../deps.ts'
 import { askModel } from './ask-model.ts'
 import { endTurn } from './end-turn.ts'
-import type { AwaitedEnd } from './await-end.ts'
-import { handOver, MAX_KEPT_BYTES, startCall, type HandedOver, type Refused } from './hand-over.ts'
+import { handOver, startCall } from './hand-over.ts'
 import { RowLost, type HeldRow } from './hold-row.ts'
 import { nextAction } from './next-action.ts'
+import { saveTurn } from './save-turn.ts'
 import { refuseCall, settlePending } from './settle-pending.ts'
 import type { Turn } from './turn.ts'
 import { useTool } from './use-tool.ts'
 
-/** How far a step got. After `handed_over` and `refused` the row is given back already; after `running` it is still held. */
-export type Advanced = { readonly kind: 'finished' | 'running' } | { readonly kind: 'handed_over'; readonly end: AwaitedEnd } | Refused
+/** How far a step got: to the turn's end, or to code that runs for longer. Then the row is still held. */
+export type Advanced = 'finished' | 'running'
 
 /** Does what the turn needs next until it ends, or until it has to wait for code. `checkpoint` notes what may be committed on the way. */
 export async function advanceTurn(deps: TurnDeps, turn: Turn, held: HeldRow, checkpoint: () => void): Promise<Advanced> {
   for (;;) {
     const stopped = await stopIfAsked(deps, turn, held)
-    if (stopped) return { kind: 'finished' }
+    if (stopped) return 'finished'
     const action = nextAction(turn)
     switch (action.kind) {
       case 'settle': {
         const settled = await settlePending(deps, turn)
-        if (settled === 'running') return { kind: 'running' }
-        if (settled === 'missing') return handedOver(await handOver(deps, turn))
+        if (settled === 'running') return 'running'
+        if (settled === 'missing' && (await handOverPending(deps, turn, held, checkpoint)) === 'running') return 'running'
         break
       }
       case 'start': {
-        const started = await startCall(deps, turn, action.index)
-        // Refused before anything was noted: the row is still held, so the turn goes on.
-        if (started.kind === 'refused' && turn.pending === null) refuseCall(turn, action.index, started)
-        else return handedOver(started)
+        const refused = await startCall(deps, turn, action.index)
+        if (refused !== null) refuseCall(turn, action.index, refused)
+        else if ((await handOverPending(deps, turn, held, checkpoint)) === 'running') return 'running'
         break
       }
       case 'use_tool': {
@@ -49,20 +48,18 @@ export async function advanceTurn(deps: TurnDeps, turn: Turn, held: HeldRow, che
         break
       case 'end':
         await endTurn(deps, turn, action.status)
-        return { kind: 'finished' }
+        return 'finished'
     }
   }
 }
 
-/** Commits what the turn has come to, and keeps the row. */
-async function saveTurn(deps: TurnDeps, turn: Turn): Promise<void> {
-  const { tenant, id, fence } = turn.row
-  const tailEvents = await turn.tail(MAX_KEPT_BYTES)
-  const patch = { ...(await turn.snapshot().patch()), tailEvents }
-  if ((await deps.table.responses.commit(tenant, id, fence, patch)) === null) throw new RowLost(id)
+/** Hands the pending code over, and tells the model when it was refused. Says whether the code still runs. */
+async function handOverPending(deps: TurnDeps, turn: Turn, held: HeldRow, checkpoint: () => void): Promise<'running' | 'goes_on'> {
+  checkpoint()
+  const outcome = await handOver(deps, turn, held)
+  if (typeof outcome === 'object' && turn.pending !== null) refuseCall(turn, turn.pending.itemIndex, outcome)
+  return outcome === 'running' ? 'running' : 'goes_on'
 }
-
-const handedOver = (outcome: HandedOver): Advanced => (outcome.kind === 'accepted' ? { kind: 'handed_over', end: outcome.end } : outcome)
 
 /** True when the turn has come to its end because it was cancelled or took too long. */
 async function stopIfAsked(deps: TurnDeps, turn: Turn, held: HeldRow): Promise<boolean> {

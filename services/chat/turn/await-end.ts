@@ -10,12 +10,12 @@ const SKEW_MS = 200
 /** A signal that got lost costs no more than this, milliseconds. */
 const LOOK_AGAIN_MS = 250
 
-/** The end of code that was handed over, as its worker waits for it: with nothing in its hands, so nothing is lost when it dies. */
+/** The end of code that was handed over, as its worker waits for it. */
 export interface AwaitedEnd {
   /** Who ends the execution before this time (epoch ms) need not tell of it. Null: nobody waits. */
   readonly until: number | null
-  /** The execution once it has ended; null when it still ran at a look that came later than `until`. To be called once, or `close`. */
-  wait(): Promise<Execution | null>
+  /** The execution once it has ended; null when it still ran at a look that came later than `until`, and when `signal` fires. */
+  wait(signal: AbortSignal): Promise<Execution | null>
   close(): void
 }
 
@@ -27,18 +27,14 @@ export function awaitEnd(deps: TurnDeps, tenant: string, { executionId }: Pendin
   return {
     until: stayMs === 0 ? null : until,
     close: () => subscription.close(),
-    async wait() {
-      try {
-        for (let left = stayMs; left > 0; left = until + SKEW_MS - clock.now()) {
-          const told = await subscription.next(Math.min(left, LOOK_AGAIN_MS))
-          // A topic is about one row, so what it brings is that execution.
-          const row = told === null ? await table.executions.get(tenant, executionId) : (told as Execution)
-          if (row !== null && hasEnded(row.status)) return row
-        }
-        return null
-      } finally {
-        subscription.close()
+    async wait(signal) {
+      for (let left = stayMs; left > 0 && !signal.aborted; left = until + SKEW_MS - clock.now()) {
+        const told = await subscription.next(Math.min(left, LOOK_AGAIN_MS))
+        // A topic is about one row, so what it brings is that execution.
+        const row = told === null ? await table.executions.get(tenant, executionId) : (told as Execution)
+        if (row !== null && hasEnded(row.status)) return row
       }
+      return null
     },
   }
 }

@@ -1,41 +1,34 @@
-import { acceptExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
-import { nudgeResponse } from '../../core/accept-response.ts'
+import { acceptExecution } from '../../core/accept-execution.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { topicOf } from '../../core/events.ts'
-import type { ExecutionSource } from '../../core/execution.ts'
+import { hasEnded, type ExecutionSource } from '../../core/execution.ts'
 import { derivedId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { PendingCall, Response } from '../../core/response.ts'
 import type { TurnDeps } from '../deps.ts'
-import { awaitEnd, type AwaitedEnd } from './await-end.ts'
+import { awaitEnd } from './await-end.ts'
 import { callInterpreting, type CodeItem } from '../../core/item-events.ts'
 import { makeContainer, ownContainerId } from './find-container.ts'
-import { RowLost } from './hold-row.ts'
+import type { HeldRow } from './hold-row.ts'
+import { saveTurn } from './save-turn.ts'
 import type { Turn } from './turn.ts'
 
 /** Source up to this many bytes rides in the execution's row. */
 const MAX_INLINE_CODE = 128 * 1024
 
-/** Events up to this many bytes of JSON ride in a row that is worked on: each of its writes costs what the whole row has. */
-export const MAX_KEPT_BYTES = 4 * 1024
+/** Code that cannot be handed over, with a sentence for the model. */
+export interface Refused {
+  readonly reason: string
+  readonly why: string
+}
 
-/** What came of handing code over: it was accepted, or it was refused with a sentence for the model. */
-export type HandedOver = { readonly kind: 'accepted'; readonly end: AwaitedEnd } | Refused
-export type Refused = { readonly kind: 'refused'; readonly reason: string; readonly why: string }
-
-/**
- * Notes in the row that this call's code is to run, gives the row back, then accepts the execution. The row is given back first, so that
- * the message that tells of the execution's end never finds it held; and it is noted first, so that a crash between repeats the
- * acceptance with the same id and the same code.
- */
-export async function startCall(deps: TurnDeps, turn: Turn, index: number): Promise<HandedOver> {
+/** Notes in the turn that this call's code is to run. Null when it may. */
+export async function startCall(deps: TurnDeps, turn: Turn, index: number): Promise<Refused | null> {
   const { row } = turn
   const item = turn.items[index] as CodeItem
   const bytes = Buffer.byteLength(item.code)
   if (bytes > LIMITS.maxCodeBytes)
     return {
-      kind: 'refused',
       reason: 'code_too_big',
       why: `The code has ${bytes} bytes; at most ${LIMITS.maxCodeBytes} can be run. Write less, and put data into files.`,
     }
@@ -49,37 +42,38 @@ export async function startCall(deps: TurnDeps, turn: Turn, index: number): Prom
   const isOwn = turn.containerId === null && item.containerId === ownContainerId(row)
   turn.containerId = item.containerId
   if (isOwn) await makeContainer(deps, row)
-  return handOver(deps, turn)
+  return null
 }
 
-/** Gives the row back with all that the turn has come to, so that its successor need not read the log. Null when it was lost. */
-export async function giveBack(deps: TurnDeps, turn: Turn, dueAfterMs: number): Promise<Response | null> {
-  const { tenant, id, fence } = turn.row
-  await turn.tail(MAX_KEPT_BYTES)
-  const tailEvents = await turn.writer.takeTail()
-  const patch = { ...(await turn.snapshot().patch()), tailEvents, ...(turn.isSealed ? { accountedFence: fence } : {}) }
-  const released = await deps.table.responses.commit(tenant, id, fence, patch, { release: true, dueAt: deps.clock.now() + dueAfterMs })
-  if (tailEvents.length > 0) deps.signals.notify(topicOf('response', id))
-  return released
-}
-
-/** Gives the row back and accepts what is pending in it. */
-export async function handOver(deps: TurnDeps, turn: Turn): Promise<HandedOver> {
+/**
+ * Commits what is pending, accepts it and stays with it for a while; the row stays held. It is committed first, so that a crash between
+ * repeats the acceptance with the same id and the same code. Ended code is in `turn.execution` afterwards.
+ */
+export async function handOver(deps: TurnDeps, turn: Turn, held: HeldRow): Promise<'ended' | 'running' | 'stopped' | Refused> {
   const { row, pending } = turn
   if (pending === null) throw new Error('Nothing is pending')
-  const released = await giveBack(deps, turn, NUDGE_AFTER_MS)
-  if (released === null) throw new RowLost(row.id)
+  const noted = await saveTurn(deps, turn, { waitingFence: row.fence })
+  if (noted.cancelRequestedAt !== null) await held.look()
+  const refused = held.reason === null ? await stayWith(deps, turn, pending, held) : null
+  // Whoever cancels interrupts the code as well, and is seen here before the next look.
+  if (turn.execution?.status === 'cancelled') await held.look()
+  if (held.reason === null) return refused ?? (turn.execution !== null && hasEnded(turn.execution.status) ? 'ended' : 'running')
+  // From here on the output is read as far as it has come, so readers may not run ahead any more.
+  if (held.reason !== 'lost') await saveTurn(deps, turn, { waitingFence: 0 })
+  return 'stopped'
+}
+
+/** Accepts what is pending and waits for its end, for a while. Not null: it was refused. */
+async function stayWith(deps: TurnDeps, turn: Turn, pending: PendingCall, held: HeldRow): Promise<Refused | null> {
+  const { row } = turn
   const end = awaitEnd(deps, row.tenant, pending)
   try {
     const refused = await acceptPending(deps, row, pending, codeOf(turn, pending), end.until)
-    // Whoever cancelled meanwhile found the row held and no code to interrupt.
-    if (released.cancelRequestedAt !== null) await nudgeResponse(deps.queue, row.tenant, row.id)
-    if (refused === null) return { kind: 'accepted', end }
+    turn.execution = refused === null ? await end.wait(held.signal) : await deps.table.executions.get(row.tenant, pending.executionId)
+    // A step before this one may have handed it over after all; then its result counts.
+    return turn.execution === null ? refused : null
+  } finally {
     end.close()
-    return refused
-  } catch (cause) {
-    end.close()
-    throw cause
   }
 }
 
@@ -112,7 +106,7 @@ export async function acceptPending(
     )
     return null
   } catch (cause) {
-    if (cause instanceof ServiceError) return { kind: 'refused', reason: cause.code, why: cause.message }
+    if (cause instanceof ServiceError) return { reason: cause.code, why: cause.message }
     throw cause
   }
 }

@@ -20,6 +20,8 @@ export interface HeldRow {
   readonly signal: AbortSignal
   readonly reason: StopReason | null
   lose(): void
+  /** Looks at the row now, for a wish to cancel. */
+  look(): Promise<void>
   stop(): void
 }
 
@@ -63,6 +65,7 @@ export function holdRow(deps: TurnDeps, row: Response, progress: () => Promise<P
       return reason
     },
     lose: () => stopFor('lost'),
+    look,
     stop: () => {
       clearInterval(renewing)
       clearInterval(looking)

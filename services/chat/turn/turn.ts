@@ -28,8 +28,8 @@ const ONCE =
 export class Turn {
   readonly row: Response
   readonly writer: EventWriter
-  /** The execution that the row waited for, as it was when this step began. */
-  readonly execution: Execution | null
+  /** The execution that the turn waits for, as it was last seen. */
+  execution: Execution | null
   items: ResponseItem[]
   pending: PendingCall | null
   usage: ResponseUsage

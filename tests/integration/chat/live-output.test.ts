@@ -11,12 +11,13 @@ import { finishExecution } from '../../support/finish-execution.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi
-let step: (responseId: string) => Promise<void>
+let step: (responseId: string, stayMs?: number) => Promise<void>
 beforeAll(async () => {
   api = await startApi()
   const models = createModelCatalogue(chatConfigFromEnv({}))
-  const turnStep = createTurnStep({ ...api, clock: systemClock, telemetry: silentTelemetry, models, workerId: 'wrk_test', stayMs: 0 })
-  step = (responseId) => turnStep({ v: 1, type: 'response.step', tenant: api.owner.tenant, responseId })
+  const deps = { ...api, clock: systemClock, telemetry: silentTelemetry, models, workerId: 'wrk_test' }
+  step = (responseId, stayMs = 0) =>
+    createTurnStep({ ...deps, stayMs })({ v: 1, type: 'response.step', tenant: api.owner.tenant, responseId })
 })
 afterAll(() => api.stop())
 
@@ -27,11 +28,14 @@ const request = {
   background: true,
 }
 
-/** A response whose code runs, and what its execution prints from now on. */
-async function running(change: { readonly background?: boolean } = {}) {
+/** A response whose code runs, whether its worker stays with it or not, and what its execution prints from now on. */
+async function running(change: { readonly background?: boolean } = {}, stays = false) {
   const { id } = await api.openai().responses.create({ ...request, ...change })
-  await step(id)
-  const pending = (await api.table.responses.get(api.owner.tenant, id))?.pending
+  const working = step(id, stays ? 60_000 : 0)
+  if (!stays) await working
+  const accepted = async () => (await api.table.executions.get(api.owner.tenant, (await pendingOf(id))?.executionId ?? ''))?.id
+  await expect.poll(accepted).toBeTypeOf('string')
+  const pending = await pendingOf(id)
   if (!pending) throw new Error('No code runs')
   const owner = { kind: 'execution', tenant: api.owner.tenant, id: pending.executionId } as const
   let seq = 1
@@ -44,6 +48,8 @@ async function running(change: { readonly background?: boolean } = {}) {
   })
   return {
     id,
+    /** What comes after the code. */
+    goOn: () => (stays ? working : step(id)),
     print: async (...texts: readonly string[]) => {
       const events = texts.map((text) => event(text))
       await api.table.events.append(owner, { firstSeq: events[0]?.seq ?? 0, events, fence: 1, sourceSeq: null })
@@ -54,6 +60,8 @@ async function running(change: { readonly background?: boolean } = {}) {
     },
   }
 }
+
+const pendingOf = async (id: string) => (await api.table.responses.get(api.owner.tenant, id))?.pending
 
 type Told = Pick<ResponseStreamEvent, 'type' | 'sequence_number'> & {
   readonly x_cellblock?: {
@@ -87,8 +95,8 @@ function follow(id: string, after = -1) {
 }
 
 describe('what running code prints', () => {
-  it('is streamed while it runs, under the numbers that it keeps', async () => {
-    const code = await running()
+  it.each([{ stays: false }, { stays: true }])('is streamed while it runs, under the numbers that it keeps (%o)', async ({ stays }) => {
+    const code = await running({}, stays)
     const reader = follow(code.id)
     await code.print('one\n', 'two\n')
     await expect.poll(reader.printed, { timeout: 10_000 }).toEqual(['one\n', 'two\n'])
@@ -96,7 +104,7 @@ describe('what running code prints', () => {
     await expect.poll(reader.printed, { timeout: 10_000 }).toEqual(['one\n', 'two\n', 'three\n'])
     expect(reader.events.map((event) => event.type)).not.toContain('response.code_interpreter_call.completed')
     await code.end('four\n')
-    await step(code.id)
+    await code.goOn()
     const events = await reader.whole()
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
     expect(reader.printed()).toEqual(['one\n', 'two\n', 'three\n', 'four\n'])
@@ -125,15 +133,15 @@ describe('what running code prints', () => {
     expect(rest.map((event) => event.sequence_number)).toEqual(rest.map((_, i) => last + 1 + i))
   })
 
-  it('stays in order when the turn is cancelled', async () => {
-    const code = await running()
+  it.each([{ stays: false }, { stays: true }])('stays in order when the turn is cancelled (%o)', async ({ stays }) => {
+    const code = await running({}, stays)
     const reader = follow(code.id)
     await code.print('before')
     await expect.poll(reader.printed, { timeout: 10_000 }).toEqual(['before'])
     await code.print('unseen')
     const cancelling = api.openai().responses.cancel(code.id)
     await expect.poll(async () => (await api.table.responses.get(api.owner.tenant, code.id))?.cancelRequestedAt).toBeTypeOf('number')
-    await step(code.id)
+    await code.goOn()
     await cancelling
     const events = await reader.whole()
     expect(reader.printed()).toEqual(['before', 'unseen'])
