@@ -141,8 +141,8 @@ export interface ContainerStore {
   filesChanged(tenant: string, id: string, now: number): Promise<Container | null>
   /** Notes that the sandbox of `generation` has seen `version`. */
   filesSynced(tenant: string, id: string, generation: number, version: number): Promise<void>
-  /** Clears `stateLost` once it has been said. */
-  stateLossTold(tenant: string, id: string, generation: number): Promise<void>
+  /** Clears `stateLost` once it has been said by code that ran in this sandbox; a loss that came after it stays to be told. */
+  stateLossTold(tenant: string, id: string, sandboxId: string): Promise<void>
   postpone(tenant: string, id: string, dueAt: number | null): Promise<void>
   /** Marks it deleted and due; from then on it answers as missing everywhere. Idempotent; null when missing. */
   markDeleted(tenant: string, id: string, now: number): Promise<Container | null>

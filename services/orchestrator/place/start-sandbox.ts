@@ -63,8 +63,12 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
   } finally {
     clearTimeout(timer)
   }
-  // Only who ends the start in the row may stop it: another delivery may have brought it to an end that is used by now.
-  const ended = await table.sandboxes.move(sandbox.id, ['starting'], { state: 'gone', dueAt: clock.now() + GONE_KEPT_MS })
-  if (ended !== null) await driver.stop(sandbox.id)
+  await failStart(deps, sandbox.id)
   return null
+}
+
+/** Only who ends the start in the row may stop it: another delivery may have brought it to an end that is used by now. */
+export async function failStart({ table, clock, driver }: PlaceDeps, sandboxId: string): Promise<void> {
+  const ended = await table.sandboxes.move(sandboxId, ['starting'], { state: 'gone', dueAt: clock.now() + GONE_KEPT_MS })
+  if (ended !== null) await driver.stop(sandboxId)
 }

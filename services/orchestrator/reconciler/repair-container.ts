@@ -1,12 +1,15 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { CONTAINER_KEPT_MS, type Container } from '../../core/container.ts'
-import { hasEnded } from '../../core/execution.ts'
+import { hasEnded, type Execution } from '../../core/execution.ts'
+import { newId } from '../../core/ids.ts'
+import { LEASE_MS } from '../../core/lease.ts'
 import { objectPrefix } from '../../core/object-keys.ts'
 import { recordUsage } from '../../core/record-usage.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
 import { dropDeadHead } from '../run/drop-dead-head.ts'
+import { endCancelled } from '../run/end-without-result.ts'
 import { sweepVersions } from './sweep-versions.ts'
 
 /** Files of a container that sleeps are looked at this often at most, milliseconds. */
@@ -66,7 +69,11 @@ async function sweepContainer(deps: ReconcilerDeps, container: Container): Promi
     const row = await executions.get(tenant, executionId)
     if (row !== null && hasEnded(row.status)) await recordUsage(deps, row)
   }
-  for (const executionId of await executionsOf(deps, container)) {
+  const rows = await executionsOf(deps, container)
+  // Nor may a step write events or files that nobody would find any more.
+  const heldUntil = await endAll(deps, tenant, rows)
+  if (heldUntil !== null) return containers.postpone(tenant, id, heldUntil)
+  for (const { id: executionId } of rows) {
     await events.removeAll({ kind: 'execution', tenant, id: executionId })
     await executions.remove(tenant, executionId)
   }
@@ -76,13 +83,27 @@ async function sweepContainer(deps: ReconcilerDeps, container: Container): Promi
 }
 
 /** All of them before the first is removed: a page begins after a row that has to be there. */
-async function executionsOf(deps: ReconcilerDeps, { tenant, id }: Container): Promise<readonly string[]> {
-  const ids: string[] = []
-  for (let after: string | null = null; ; after = ids.at(-1) ?? null) {
+async function executionsOf(deps: ReconcilerDeps, { tenant, id }: Container): Promise<readonly Pick<Execution, 'id' | 'status'>[]> {
+  const found: Pick<Execution, 'id' | 'status'>[] = []
+  for (let after: string | null = null; ; after = found.at(-1)?.id ?? null) {
     const { rows, hasMore } = await deps.table.executions.listByContainer(tenant, id, { after, limit: 100, order: 'asc' })
-    ids.push(...rows.map((row) => row.id))
-    if (!hasMore) return ids
+    found.push(...rows.map((row) => ({ id: row.id, status: row.status })))
+    if (!hasMore) return found
     // The list may still name rows that an interrupted pass removed; it catches up by the next one.
     if (rows.length === 0) throw new Error('The list of executions lags behind the rows')
   }
+}
+
+/** Ends what has not ended. The lease that lasts longest (epoch ms) when somebody still works on one; null when nobody does. */
+async function endAll(deps: ReconcilerDeps, tenant: string, rows: readonly Pick<Execution, 'id' | 'status'>[]): Promise<number | null> {
+  let heldUntil: number | null = null
+  for (const { id, status } of rows) {
+    if (hasEnded(status)) continue
+    const now = deps.clock.now()
+    const lease = { owner: `${deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS }
+    const taken = await deps.table.executions.take(tenant, id, lease)
+    if (taken.kind === 'taken') await endCancelled(deps, taken.row, 'The container was deleted.')
+    else if (taken.kind === 'busy') heldUntil = Math.max(heldUntil ?? 0, taken.row.lease?.expiresAt ?? now + LEASE_MS)
+  }
+  return heldUntil
 }

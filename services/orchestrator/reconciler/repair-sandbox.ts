@@ -5,6 +5,7 @@ import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandbox.ts'
 import { takeSandboxAway } from '../../core/take-sandbox-away.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
+import { failStart } from '../place/start-sandbox.ts'
 
 /** A warm sandbox that nobody claimed for this long makes room for a fresh one, milliseconds. */
 const MAX_WARM_MS = 3_600_000
@@ -41,7 +42,8 @@ async function isHeld(deps: ReconcilerDeps, sandbox: Sandbox, now: number): Prom
 
 /** The place worker died, or its message never came: the start is asked for again until it is too late. */
 async function repairStart(deps: ReconcilerDeps, sandbox: Sandbox, now: number): Promise<void> {
-  if (now - sandbox.createdAt > SANDBOX_START_MS) return stopSandbox(deps, sandbox.id)
+  const isTooLate = now - sandbox.createdAt > SANDBOX_START_MS
+  if (isTooLate && sandbox.claimedBy === null) return stopSandbox(deps, sandbox.id)
   if (sandbox.claimedBy === null) {
     const sight = await deps.driver.inspect(sandbox.id)
     if (sight.phase === 'gone') return stopSandbox(deps, sandbox.id)
@@ -56,10 +58,15 @@ async function repairStart(deps: ReconcilerDeps, sandbox: Sandbox, now: number):
     return
   }
   const { tenant, containerId } = sandbox.claimedBy
-  await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
   const container = await deps.table.containers.get(tenant, containerId)
   const executionId = container?.queue[0]
   if (container === null || container.sandboxId !== sandbox.id || executionId === undefined) return stopSandbox(deps, sandbox.id)
+  if (isTooLate) {
+    // The row stays for a while: by it the execution's next step sees that a start has failed.
+    await failStart(deps, sandbox.id)
+    return nudgeExecution(deps.queue, tenant, containerId, executionId)
+  }
+  await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
   await deps.queue.send(
     'placements',
     { v: 1, type: 'sandbox.place', tenant, sandboxId: sandbox.id, containerId, executionId },

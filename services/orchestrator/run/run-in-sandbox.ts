@@ -281,7 +281,7 @@ async function commitEnd(
   const tailEvents = await log.takeTail()
   signal.throwIfAborted()
   // Before the end is seen: whoever runs code next must not be told again. The row itself still says it, should this step die here.
-  if (row.lostBefore.length > 0) await deps.table.containers.stateLossTold(row.tenant, row.containerId, container.generation)
+  if (row.lostBefore.length > 0) await deps.table.containers.stateLossTold(row.tenant, row.containerId, session.sandboxId)
   const ended = await endExecution(deps, row, {
     ...end,
     result: resultOf(deps, row, container, assembler, envelope, collected.files, lost),

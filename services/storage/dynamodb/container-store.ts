@@ -86,8 +86,8 @@ export function createContainerStore(items: Items): ContainerStore {
       await items.update(keyOf(tenant, id), [set('syncedFilesVersion', version)], isNews)
     },
 
-    async stateLossTold(tenant, id, generation) {
-      await items.update(keyOf(tenant, id), [remove('stateLost')], equals('generation', generation))
+    async stateLossTold(tenant, id, sandboxId) {
+      await items.update(keyOf(tenant, id), [remove('stateLost')], equals('sandboxId', sandboxId))
     },
 
     ...createHibernationVerbs(items),

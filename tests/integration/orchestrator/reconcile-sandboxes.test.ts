@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createContainer } from '../../../services/core/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
-import { newSandbox } from '../../../services/core/new-sandbox.ts'
+import { newSandbox, SANDBOX_START_MS } from '../../../services/core/new-sandbox.ts'
 import type { SandboxDriver } from '../../../services/core/ports/sandbox-driver.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../../services/core/sandbox.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
+import { createLink } from '../../../services/orchestrator/link/create-link.ts'
+import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
+import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
 import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
 import { wakeSandbox } from '../../../services/orchestrator/reconciler/wake.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { executionRow } from '../../support/rows.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 
@@ -93,6 +97,38 @@ describe('after an upgrade', () => {
     expect(await reconcile(deps)).toMatchObject({ failed: 0 })
     expect([...alive].toSorted()).toEqual([mine, working].toSorted())
     for (const id of [old, newer, older]) expect(await storage.table.sandboxes.get(id)).toBeNull()
+  })
+})
+
+describe('a start that comes to no end', () => {
+  it('ends the execution that waits for it, instead of being begun anew again and again', async () => {
+    const tenant = newId('tenant')
+    const { table } = storage
+    const container = await createContainer(table, { tenant, subject: null, name: 'x', memoryTier: '4g' }, now)
+    const execution = executionRow({ tenant, containerId: container.id, createdAt: now, dueAt: now + 3_600_000 })
+    await table.executions.create(execution)
+    await table.containers.enqueue(tenant, container.id, execution.id, now, now + 3_600_000)
+    const clock = { now: () => now }
+    const step = createRunStep({
+      ...deps,
+      clock,
+      supervisor: createSupervisorClient({ link: createLink() }),
+      image: 'sandbox:2',
+      stepBudgetMs: 50_000,
+      costPerSecond: () => 0,
+    })
+    const nudge = () => step({ v: 1, type: 'execution.step', tenant, containerId: container.id, executionId: execution.id })
+    await nudge()
+    const sandboxId = (await table.containers.get(tenant, container.id))?.sandboxId ?? ''
+    alive.add(sandboxId)
+    now += SANDBOX_START_MS + 1_000
+    expect(await reconcile(deps)).toMatchObject({ failed: 0 })
+    expect([...alive]).not.toContain(sandboxId)
+    await nudge()
+    const ended = await table.executions.get(tenant, execution.id)
+    expect(ended).toMatchObject({ status: 'failed', reason: 'sandbox_lost' })
+    expect(ended?.result?.lost.map(({ reason }) => reason)).toEqual([expect.stringContaining('No sandbox could be started')])
+    expect(await table.containers.get(tenant, container.id)).toMatchObject({ queue: [], stateLost: null })
   })
 })
 

@@ -195,6 +195,34 @@ describe('what nobody uses any more', () => {
     expect(await storage.table.containers.get(tenant, containerId)).toBeNull()
   })
 
+  it('goes: what a step still writes while its container is being deleted', async () => {
+    const container = await newContainer()
+    const { tenant, id: containerId } = container
+    const id = await accept(container)
+    const { table } = storage
+    const taken = await table.executions.take(tenant, id, { owner: 'w', now, expiresAt: now + LEASE_MS })
+    if (taken.kind !== 'taken') throw new Error(taken.kind)
+    const owner = { kind: 'execution', tenant, id } as const
+    const say = (firstSeq: number) =>
+      table.events.append(owner, {
+        firstSeq,
+        events: [{ seq: firstSeq, at: now, type: 'stdout', cell: 0, text: 'secret' }],
+        fence: taken.row.fence,
+        sourceSeq: null,
+      })
+    await say(1)
+    await table.containers.markDeleted(tenant, containerId, now)
+    await passAt(now + 1)
+    await say(2)
+    await table.files.put(fileRow({ tenant, containerId }))
+    expect(await table.executions.get(tenant, id)).not.toBeNull()
+    await passAt(now + LEASE_MS)
+    expect(await table.executions.get(tenant, id)).toBeNull()
+    expect(await table.events.last(owner)).toBeNull()
+    expect(await table.files.all(tenant, containerId)).toEqual([])
+    expect(await table.containers.get(tenant, containerId)).toBeNull()
+  })
+
   it.each([
     ['30 days after its end', true, LIMITS.responseDays * 24 * HOUR_MS],
     ['an hour after its end when it was not to be stored', false, LIMITS.unstoredResponseMinutes * 60_000],
