@@ -91,6 +91,11 @@ class Walk(unittest.TestCase):
             os.close(walk.open_file(self.root, ["a", "b", "c", "d"]))
             with self.assertRaises(OSError):
                 walk.open_file(self.root, ["a", "x", "y"])
+            # Code closed the folder to changes.
+            os.chmod(f"{self.folder}/a", 0o500)
+            with self.assertRaises(PermissionError):
+                walk.open_parent(self.root, ["a", "new", "file"], create=True)
+            os.chmod(f"{self.folder}/a", 0o700)
         self.assertEqual(len(os.listdir("/proc/self/fd")), before)
 
 

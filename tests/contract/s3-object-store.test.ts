@@ -17,4 +17,20 @@ describe('S3: what the port does not say', () => {
     const { clients } = storage
     await expect(createS3ObjectStore({ client: clients.s3, bucket: 'nowhere', presign: clients.presign }).check()).rejects.toThrow()
   })
+
+  it('lets go of what the bytes come from when the store fails in the middle', async () => {
+    const { clients } = storage
+    let isOpen = false
+    async function* bytes(): AsyncGenerator<Uint8Array> {
+      isOpen = true
+      try {
+        for (let part = 0; part < 40; part++) yield Buffer.alloc(1024 * 1024)
+      } finally {
+        isOpen = false
+      }
+    }
+    const store = createS3ObjectStore({ client: clients.s3, bucket: 'nowhere', presign: clients.presign })
+    await expect(store.put('key', bytes(), { contentType: 'text/plain' })).rejects.toThrow()
+    await expect.poll(() => isOpen).toBe(false)
+  })
 })

@@ -45,10 +45,15 @@ export async function putStream(
   }
 
   async function* everything(): AsyncGenerator<Uint8Array> {
-    for (let chunk = head.shift(); chunk !== undefined; chunk = head.shift()) yield chunk
-    for (let next = await source.next(); next.done !== true; next = await source.next()) {
-      bytes += next.value.byteLength
-      yield next.value
+    try {
+      for (let chunk = head.shift(); chunk !== undefined; chunk = head.shift()) yield chunk
+      for (let next = await source.next(); next.done !== true; next = await source.next()) {
+        bytes += next.value.byteLength
+        yield next.value
+      }
+    } finally {
+      // A store that fails in the middle must not leave the connection open that the bytes come from.
+      await source.return?.()
     }
   }
   const upload = new Upload({

@@ -1,7 +1,6 @@
 """One execution: its request, its events, and how it ends. Exactly one `done` event, whatever dies."""
 
 import asyncio
-import contextlib
 import os
 import time
 from dataclasses import dataclass
@@ -56,6 +55,7 @@ class Execution(Listener):
         self._error: tuple[str, str] | None = None
         self._error_shown = False
         self._death: Death | None = None
+        self._ran = False
         totals = [limit for limit in (limits.max_output_bytes, request.max_total_bytes) if limit is not None]
         self._max_total = min(totals) if totals else None
         self._peak = 0
@@ -90,6 +90,7 @@ class Execution(Listener):
                 clock = self._watch_cpu(cpu)
                 try:
                     await self._run_cells()
+                    self._ran = True
                 finally:
                     if clock is not None:
                         clock.cancel()
@@ -108,9 +109,11 @@ class Execution(Listener):
             run_ms = (time.monotonic() - started) * 1000
             cpu_now = self._cgroup.cpu_ms()
             used = cpu_now - cpu if cpu is not None and cpu_now is not None else 0.0
-            changes = Changes()
-            with contextlib.suppress(Exception):
+            try:
                 changes = await self._files.changes()
+            except Exception:
+                # The result is not held up by that, and says it; what changed is told by the next one.
+                changes = Changes(skipped=[{"path": ".", "reason": "unreadable"}])
             self.log.append("done", self._envelope(changes, run_ms, used, watch), last=True)
 
     async def _kernel_ready(self) -> bool:
@@ -240,7 +243,7 @@ class Execution(Listener):
             return "oom"
         if self._cause is not None:
             return self._cause
-        if self._death is not None:
+        if self._death is not None or not self._ran:
             return "kernel_died"
         if self._error is None:
             return "ok"

@@ -1,5 +1,6 @@
 """File operations by directory descriptor: one segment at a time, no link followed in any of them. Runs in the helper."""
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator
@@ -25,12 +26,10 @@ def open_parent(root: int, names: list[str], create: bool) -> int:
     """A descriptor of the folder that holds the last segment. Raises OSError when a segment is a link or no folder."""
     parent = os.dup(root)
     for name in names[:-1]:
-        if create:
-            try:
-                os.mkdir(name, 0o755, dir_fd=parent)
-            except FileExistsError:
-                pass
         try:
+            if create:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, 0o755, dir_fd=parent)
             child = os.open(name, _DIRECTORY, dir_fd=parent)
         finally:
             os.close(parent)
