@@ -290,6 +290,8 @@ export interface Table {
   readonly usage: UsageStore
   /** Rows whose `dueAt` is not after `now` and not before `since` (0), over all shards, soonest first. May lag behind. */
   due(now: number, limit: number, since?: number): Promise<readonly DueRow[]>
+  /** Puts a due row off; one that was moved since it was found stays as it is. */
+  putOff(row: DueRow, dueAt: number): Promise<void>
   /** Resolves when the table answers; rejects with the reason otherwise. */
   check(): Promise<void>
 }

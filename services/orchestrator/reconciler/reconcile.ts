@@ -9,6 +9,8 @@ import { sweepConversation, sweepFile, sweepUpload } from './sweep-expired.ts'
 const ROWS_PER_PAGE = 500
 /** A pass that has seen this many pages leaves the rest to the next one. */
 const MAX_PAGES = 20
+/** A row whose repair failed is due again after this, milliseconds. */
+const AGAIN_MS = 5_000
 
 const REPAIRS: Record<DueRow['kind'], (deps: ReconcilerDeps, row: DueRow) => Promise<void>> = {
   container: repairContainer,
@@ -28,7 +30,7 @@ export interface Reconciled {
 
 /**
  * One pass of repair: every row whose time has come is looked at, and what a crash, a lost message or a dead sandbox left undone is done or
- * nudged. A row whose repair fails is looked at again in the next pass and does not hold up the others.
+ * nudged. A row whose repair fails goes behind all that are due by then, so that no number of them keeps a pass from the others for good.
  */
 export async function reconcile(deps: ReconcilerDeps): Promise<Reconciled> {
   let looked = 0
@@ -43,7 +45,7 @@ export async function reconcile(deps: ReconcilerDeps): Promise<Reconciled> {
   return { looked, failed, orphans }
 }
 
-/** Page by page, each row once: those that cannot be repaired stay due, and must not stand in the way of the others for good. */
+/** Page by page, each row once, however late the index hears of what was repaired. */
 async function* dueRows({ table, clock }: ReconcilerDeps): AsyncGenerator<DueRow> {
   const seen = new Set<string>()
   const now = clock.now()
@@ -74,6 +76,8 @@ async function repair(deps: ReconcilerDeps, row: DueRow): Promise<boolean> {
       id: row.id,
       detail: cause instanceof Error ? cause.message : String(cause),
     })
+    // What keeps this from being written is what keeps the repair from succeeding: then the row stays where it is.
+    await deps.table.putOff(row, deps.clock.now() + AGAIN_MS).catch(() => undefined)
     return false
   }
 }

@@ -1,7 +1,7 @@
 import type { DueRow } from '../../core/ports/table.ts'
-import { all, between, equals } from './expression.ts'
+import { all, between, equals, set } from './expression.ts'
 import type { Items } from './items.ts'
-import { POOL_TENANT, allDueShards, parseRowKey } from './keys.ts'
+import { POOL_TENANT, allDueShards, parseRowKey, rowKey } from './keys.ts'
 
 /** Rows whose time has come, over all shards, soonest first. */
 export async function findDue(items: Items, now: number, limit: number, since: number): Promise<readonly DueRow[]> {
@@ -14,6 +14,10 @@ export async function findDue(items: Items, now: number, limit: number, since: n
     .flatMap((page) => page.items.map((item) => dueRow(String(item['pk']), Number(item['dueAt']))))
     .toSorted((a, b) => a.dueAt - b.dueAt)
     .slice(0, limit)
+}
+
+export async function putOffDue(items: Items, { kind, tenant, id, dueAt: was }: DueRow, dueAt: number): Promise<void> {
+  await items.update(rowKey(tenant, kind, id), [set('dueAt', dueAt)], equals('dueAt', was))
 }
 
 function dueRow(pk: string, dueAt: number): DueRow {

@@ -3,7 +3,7 @@ import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
 import { createContainerStore } from './container-store.ts'
 import { createConversationStore } from './conversation-store.ts'
-import { findDue } from './due.ts'
+import { findDue, putOffDue } from './due.ts'
 import { createEventStore } from './event-store.ts'
 import { createFileStore } from './file-store.ts'
 import { createIdempotencyStore } from './idempotency-store.ts'
@@ -38,6 +38,7 @@ export function createDynamoTable(options: {
     links: createLinkStore(items),
     usage: createUsageStore(items),
     due: (now, limit, since = 0) => findDue(items, now, limit, since),
+    putOff: (row, dueAt) => putOffDue(items, row, dueAt),
     check: async () => {
       await items.get({ pk: 'check', sk: 'row' })
     },

@@ -40,6 +40,22 @@ export function dueContract(table: () => Table): void {
       expect(await dueNow()).toEqual([])
     })
 
+    it('are put off, whatever they are, unless they were moved meanwhile', async () => {
+      const execution = executionRow({ dueAt: EARLY + 1 })
+      const sandbox = sandboxRow({ dueAt: EARLY + 1 })
+      await table().executions.create(execution)
+      await table().sandboxes.create(sandbox)
+      const found = await table().due(EARLY + 999, 100)
+      await table().executions.postpone(execution.tenant, execution.id, EARLY + 2)
+      for (const row of found) await table().putOff(row, EARLY + 5)
+      expect(await dueNow()).toEqual([
+        { kind: 'execution', id: execution.id, dueAt: EARLY + 2 },
+        { kind: 'sandbox', id: sandbox.id, dueAt: EARLY + 5 },
+      ])
+      await table().executions.remove(execution.tenant, execution.id)
+      await table().sandboxes.remove(sandbox.id)
+    })
+
     it('are found in every shard', async () => {
       const rows = Array.from({ length: 60 }, (_, index) => executionRow({ dueAt: EARLY + index }))
       await Promise.all(rows.map((row) => table().executions.create(row)))

@@ -82,9 +82,12 @@ async function passAt(at: number): Promise<void> {
 }
 
 describe('rows that cannot be repaired', () => {
-  it('do not keep a pass from the rows behind them, however many they are', async () => {
+  it.each([
+    ['one after another', 1],
+    ['all in one moment', 0],
+  ])('do not keep a pass from the rows behind them, however many they are, due %s', async (_, apart) => {
     const tenant = newId('tenant')
-    const stuck = Array.from({ length: 510 }, (_, index) => userFileRow({ tenant, expiresAt: 1_000 + index }))
+    const stuck = Array.from({ length: 510 }, (_, index) => userFileRow({ tenant, expiresAt: 1_000 + index * apart }))
     for (let from = 0; from < stuck.length; from += 50)
       await Promise.all(stuck.slice(from, from + 50).map((file) => storage.table.userFiles.create(file)))
     const container = await newContainer()
@@ -93,6 +96,9 @@ describe('rows that cannot be repaired', () => {
     const objects = { ...storage.objects, deletePrefix: () => Promise.reject(new Error('The store is down')) }
     expect(await reconcile({ ...deps, objects })).toMatchObject({ failed: stuck.length })
     expect((await storage.table.executions.get(container.tenant, id))?.dueAt).toBe(now + NUDGE_AFTER_MS)
+    // The next pass begins with others.
+    expect((await storage.table.due(now, 1_000)).filter(({ kind }) => kind === 'file')).toEqual([])
+    expect((await storage.table.due(now + 5_000, 1_000)).filter(({ kind }) => kind === 'file')).toHaveLength(stuck.length)
     for (let from = 0; from < stuck.length; from += 50)
       await Promise.all(stuck.slice(from, from + 50).map((file) => storage.table.userFiles.remove(tenant, file.id)))
   })
