@@ -78,9 +78,9 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
     region: emulators.region,
     credentials: emulators.credentials,
     endpoints: emulators.endpoints,
-    transports: emulators.transports,
   })
   cleanups.push(() => clients.close())
+  emulators.connect(clients)
   const resources = await createLocalResources(clients)
   const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
   const table = createDynamoTable({ client: clients.dynamodb, tableName: resources.tableName, objects })

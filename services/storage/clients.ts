@@ -9,25 +9,6 @@ export interface StorageEndpoints {
   readonly s3: string
 }
 
-/** A request as the SDK hands it over, serialized and signed. */
-export interface TransportRequest {
-  readonly method: string
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array
-}
-
-/** How requests of the SDK travel instead of by HTTP: what the SDK calls a request handler. */
-export interface Transport {
-  handle(
-    request: TransportRequest,
-    options?: { readonly abortSignal?: unknown },
-  ): Promise<{ readonly response: { readonly statusCode: number; readonly headers: Record<string, string>; readonly body: Uint8Array } }>
-  updateHttpClientConfig(): void
-  httpHandlerConfigs(): Record<string, never>
-  destroy(): void
-}
-
 export interface StorageClients {
   readonly dynamodb: DynamoDBClient
   readonly sqs: SQSClient
@@ -64,30 +45,13 @@ function leaveBodiesUnsigned(client: S3Client): void {
   )
 }
 
-/**
- * Between a client and an emulator in the same process nothing gets lost, so that nothing is tried again, nobody routes by host, and nobody
- * chooses among ways to sign what is not checked. Where they find each other is read once.
- */
-function dropWireCare(client: DynamoDBClient | SQSClient): void {
-  const stack = client.middlewareStack as DynamoDBClient['middlewareStack']
-  for (const name of ['hostHeaderMiddleware', 'retryMiddleware', 'httpAuthSchemeMiddleware', 'httpSigningMiddleware']) stack.remove(name)
-  stack.add((next) => async (args) => next({ ...args, request: await UNSIGNED.sign(args.request as UnsignedRequest) }), {
-    step: 'finalizeRequest',
-    name: 'leaveUnsigned',
-  })
-  const endpoint = client.config.endpoint?.()
-  if (endpoint !== undefined) client.config.endpoint = () => endpoint
-}
-
 /** The SDK's clients, made in one place. Without `endpoints` and `credentials` they are AWS's own. */
 export function createStorageClients(options: {
   readonly region: string
   readonly endpoints?: StorageEndpoints
-  /** To emulators in this process, past their endpoints. */
-  readonly transports?: { readonly dynamodb: Transport; readonly sqs: Transport }
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
 }): StorageClients {
-  const { region, endpoints, transports } = options
+  const { region, endpoints } = options
   const credentials = options.credentials === undefined ? {} : { credentials: options.credentials }
   const common = {
     region,
@@ -103,22 +67,18 @@ export function createStorageClients(options: {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   }
-  const by = (transport: Transport | undefined) => (transport === undefined ? {} : { requestHandler: transport })
   const dynamodb = new DynamoDBClient({
     ...quick,
     ...(endpoints === undefined ? {} : { endpoint: endpoints.dynamodb }),
-    ...by(transports?.dynamodb),
   })
   const sqs = new SQSClient({
     ...quick,
     md5: false,
     ...(endpoints === undefined ? {} : { endpoint: endpoints.sqs, useQueueUrlAsEndpoint: false }),
-    ...by(transports?.sqs),
   })
   const s3 = new S3Client({ ...s3Options, ...(endpoints === undefined ? {} : { endpoint: endpoints.s3 }) })
   for (const client of [dynamodb, sqs])
     for (const name of ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware']) client.middlewareStack.remove(name)
-  if (transports !== undefined) for (const client of [dynamodb, sqs]) dropWireCare(client)
   leaveBodiesUnsigned(s3)
   const presigners = new Map<string, S3Client>()
 

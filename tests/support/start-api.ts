@@ -54,8 +54,8 @@ export async function startApi(
     region: emulators.region,
     credentials: emulators.credentials,
     endpoints: emulators.endpoints,
-    transports: emulators.transports,
   })
+  emulators.connect(clients)
   const resources = await createLocalResources(clients)
   const stored = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
   const objects = options.wrapObjects?.(stored) ?? stored

@@ -28,8 +28,8 @@ export async function startStorage(dataDir: string | null = null): Promise<Stora
     region: emulators.region,
     credentials: emulators.credentials,
     endpoints: emulators.endpoints,
-    transports: emulators.transports,
   })
+  emulators.connect(clients)
   const resources = await createLocalResources(clients)
   const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
   return {

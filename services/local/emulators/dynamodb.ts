@@ -2,6 +2,7 @@ import { parse as parseUrl } from 'node:url'
 import dynalite from 'dynalite'
 import { closeIterators } from './close-iterators.ts'
 import { listenOnLoopback, type Emulator } from './listen.ts'
+import { rememberExpressions } from './remember-expressions.ts'
 
 /**
  * Small buffers are cut from slabs, and one that is kept keeps its whole slab. The table in memory keeps some for each row, so with Node's slabs
@@ -20,6 +21,7 @@ export async function startDynamoDb(folder: string | null): Promise<Emulator> {
   tellOfUrlParse()
   if (folder === null) Buffer.poolSize = Math.min(Buffer.poolSize, SLAB_BYTES)
   closeIterators()
+  rememberExpressions()
   const server = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...(folder === null ? {} : { path: folder }) })
   const listening = await listenOnLoopback(server)
   let asked = 0

@@ -1,35 +1,91 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Transport, TransportRequest } from '../../storage/clients.ts'
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { SQSClient } from '@aws-sdk/client-sqs'
+
+/** What a JSON server gets of a request. The emulators check no signature, but want to see one. */
+const HEADERS = {
+  authorization: 'AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/local/aws4_request, SignedHeaders=host, Signature=none',
+  'x-amz-date': '20260101T000000Z',
+  host: 'localhost',
+}
+
+/** The part of an SDK's protocol that is used here: how a command becomes a request, and a response what it answers or throws. */
+interface Protocol {
+  serializeRequest(operation: Operation, input: unknown, context: unknown): Promise<WireRequest>
+  deserializeResponse(operation: Operation, context: unknown, response: WireResponse): Promise<unknown>
+}
+interface Operation {
+  readonly namespace: string
+  readonly name: string
+  readonly traits: unknown
+  readonly input: unknown
+  readonly output: unknown
+}
+interface WireRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+interface WireResponse {
+  readonly statusCode: number
+  readonly headers: Record<string, string>
+  readonly body: Uint8Array
+}
+interface Command {
+  readonly input: unknown
+  readonly schema?: readonly [kind: unknown, namespace: string, name: string, traits: unknown, input: unknown, output: unknown]
+}
+interface SendOptions {
+  readonly abortSignal?: AbortSignal
+}
 
 /**
- * Carries the requests of an SDK client to an HTTP server in this same process, without a socket, a parser or a connection pool between them.
- * Client and server are the real ones and neither can tell. An aborted request rejects at once; the server ends it by itself, as it
+ * From now on the client's commands go to an HTTP server in this same process, without a socket, a parser or a connection pool between them. The
+ * client writes requests and reads answers as ever and the server is the real one; what the SDK does between (endpoints, signatures, tries,
+ * and for each of them copies of its configuration) has no meaning here. An aborted command rejects at once; the server ends it by itself, as it
  * does with one whose connection broke. For JSON protocols: bodies are whole on both sides.
  */
-export function createInProcessTransport(serve: RequestListener): Transport {
-  return {
-    handle: (request, options) =>
-      new Promise((resolve, reject) => {
-        const signal = options?.abortSignal instanceof AbortSignal ? options.abortSignal : null
-        const onAbort = (): void => reject(Object.assign(new Error('The request was aborted.'), { name: 'AbortError' }))
-        if (signal?.aborted === true) return onAbort()
-        signal?.addEventListener('abort', onAbort)
-        const response = new InProcessResponse((body) => {
-          signal?.removeEventListener('abort', onAbort)
-          resolve({ response: { statusCode: response.statusCode, headers: response.headers, body } })
-        })
-        serve(requestFrom(request) as IncomingMessage, response as unknown as ServerResponse)
-      }),
-    updateHttpClientConfig: () => undefined,
-    httpHandlerConfigs: () => ({}),
-    destroy: () => undefined,
+export function connectInProcess(client: DynamoDBClient | SQSClient, serve: RequestListener): void {
+  const protocol = client.config.protocol as Protocol
+  const endpoint = { protocol: 'http:', hostname: 'localhost', path: '/' }
+  const context = { ...client.config, endpoint: async () => endpoint }
+  const operations = new Map<unknown, Operation>()
+
+  const operationOf = ({ schema, constructor }: Command): Operation => {
+    const known = operations.get(schema)
+    if (known !== undefined) return known
+    if (schema === undefined) throw new Error(`The SDK's ${constructor.name} has no schema, so it cannot be sent inside this process.`)
+    const [, namespace, name, traits, input, output] = schema
+    const operation = { namespace, name, traits, input, output }
+    operations.set(schema, operation)
+    return operation
   }
+  const send = async (command: Command, { abortSignal }: SendOptions = {}): Promise<unknown> => {
+    const operation = operationOf(command)
+    const request = await protocol.serializeRequest(operation, command.input, context)
+    return protocol.deserializeResponse(operation, context, await exchange(serve, request, abortSignal))
+  }
+  Object.assign(client, { send })
+}
+
+function exchange(serve: RequestListener, request: WireRequest, signal?: AbortSignal): Promise<WireResponse> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(Object.assign(new Error('The request was aborted.'), { name: 'AbortError' }))
+    if (signal?.aborted === true) return onAbort()
+    signal?.addEventListener('abort', onAbort)
+    const response = new InProcessResponse((body) => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve({ statusCode: response.statusCode, headers: response.headers, body })
+    })
+    serve(requestFrom(request) as IncomingMessage, response as unknown as ServerResponse)
+  })
 }
 
 /** A readable stream with the few fields that JSON servers read of a request. */
-function requestFrom({ method, path, headers, body }: TransportRequest): unknown {
+function requestFrom({ method, path, headers, body }: WireRequest): unknown {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const stream = new Readable({
     read() {
@@ -37,14 +93,7 @@ function requestFrom({ method, path, headers, body }: TransportRequest): unknown
       this.push(null)
     },
   })
-  return Object.assign(stream, { method, url: path, headers: lowerCased(headers) })
-}
-
-/** HTTP names headers in any case, Node's servers read them in lower case. */
-const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> => {
-  const lower: Record<string, string> = {}
-  for (const name in headers) lower[name.toLowerCase()] = headers[name] as string
-  return lower
+  return Object.assign(stream, { method, url: path, headers: { ...HEADERS, ...headers } })
 }
 
 type HeaderValue = string | number | readonly string[]

@@ -3,12 +3,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { LOCAL_S3_PATH, type StorageEndpoints, type Transport } from '../../storage/clients.ts'
+import { LOCAL_S3_PATH, type StorageClients, type StorageEndpoints } from '../../storage/clients.ts'
 import type { S3Credentials } from '../s3/authenticate.ts'
 import { createS3Handler, type HttpHandler } from '../s3/handler.ts'
 import { openObjectFolder } from '../s3/object-folder.ts'
 import { startDynamoDb } from './dynamodb.ts'
-import { createInProcessTransport } from './in-process.ts'
+import { connectInProcess } from './in-process.ts'
 import { listenOnLoopback } from './listen.ts'
 import { startSqs } from './sqs.ts'
 
@@ -17,8 +17,8 @@ export interface Emulators {
   /** Made anew at every start: whoever has them can sign for every object. */
   readonly credentials: S3Credentials
   readonly endpoints: StorageEndpoints
-  /** For this process: the same emulators without their ports. */
-  readonly transports: { readonly dynamodb: Transport; readonly sqs: Transport }
+  /** From now on these clients reach table and queues without their ports. */
+  connect(clients: Pick<StorageClients, 'dynamodb' | 'sqs'>): void
   readonly dynamodb: { readonly endpoint: string }
   readonly sqs: { readonly endpoint: string }
   /** `handler` serves presigned links below LOCAL_S3_PATH of the API's own port; the endpoint is for this process. */
@@ -53,7 +53,10 @@ export async function startEmulators(options: {
     region,
     credentials,
     endpoints: { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, s3: s3.endpoint },
-    transports: { dynamodb: createInProcessTransport(dynamodb.serve), sqs: createInProcessTransport(sqs.serve) },
+    connect(clients) {
+      connectInProcess(clients.dynamodb, dynamodb.serve)
+      connectInProcess(clients.sqs, sqs.serve)
+    },
     dynamodb: { endpoint: dynamodb.endpoint },
     sqs: { endpoint: sqs.endpoint },
     s3: { endpoint: s3.endpoint, handler: handlerAt(LOCAL_S3_PATH) },
