@@ -1,8 +1,9 @@
 import type { ChatModel } from '../../core/ports/chat-model.ts'
 import type { ModelCatalogue, OfferedModel } from '../../core/ports/model-catalogue.ts'
 import type { ChatConfig } from '../config.ts'
+import type { Endpoint } from './chat-endpoint.ts'
 import { demoModel } from './demo.ts'
-import { createOpenAiChat, type Endpoint } from './openai-chat.ts'
+import { createOpenAiChat } from './openai-chat.ts'
 import { quirksOf } from './quirks.ts'
 import { windowOf } from './windows.ts'
 

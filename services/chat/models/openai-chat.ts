@@ -1,19 +1,12 @@
-import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai'
+import type OpenAI from 'openai'
 import { ModelError, type ChatModel, type ModelDelta, type ModelMessage, type ModelRequest } from '../../core/ports/chat-model.ts'
+import { createChatEndpoint, EndpointError, type Endpoint } from './chat-endpoint.ts'
 import { toFencedMessages } from './fenced-messages.ts'
 import { quirksOf, readTooLong } from './quirks.ts'
-
-export interface Endpoint {
-  readonly baseUrl: string
-  /** Local servers want none. */
-  readonly apiKey: string | null
-}
 
 type Params = OpenAI.Chat.ChatCompletionCreateParamsStreaming
 type Chunk = OpenAI.Chat.ChatCompletionChunk
 
-/** Before the stream begins, the client itself tries again this often on 408, 409, 429, 5xx and broken connections. */
-const MAX_RETRIES = 2
 const REASONS: Readonly<Record<string, Extract<ModelDelta, { type: 'finish' }>['reason']>> = {
   stop: 'stop',
   length: 'length',
@@ -24,19 +17,11 @@ const REASONS: Readonly<Record<string, Extract<ModelDelta, { type: 'finish' }>['
 
 /** Any endpoint that speaks Chat Completions. */
 export function createOpenAiChat(endpoint: Endpoint): ChatModel {
-  const client = new OpenAI({
-    apiKey: endpoint.apiKey ?? 'none',
-    baseURL: endpoint.baseUrl,
-    maxRetries: MAX_RETRIES,
-    organization: null,
-    project: null,
-    logLevel: 'off',
-  })
+  const ask = createChatEndpoint(endpoint)
   return {
     async *stream(request, signal) {
       try {
-        const chunks = await client.chat.completions.create(paramsOf(endpoint.baseUrl, request), { signal })
-        for await (const chunk of chunks) yield* deltasOf(chunk)
+        for await (const chunk of ask(paramsOf(endpoint.baseUrl, request), signal)) yield* deltasOf(chunk as Partial<Chunk>)
       } catch (cause) {
         throw signal.aborted ? cause : modelError(cause)
       }
@@ -95,7 +80,7 @@ function messageOf(message: ModelMessage): OpenAI.Chat.ChatCompletionMessagePara
   }
 }
 
-function* deltasOf(chunk: Chunk): Generator<ModelDelta> {
+function* deltasOf(chunk: Partial<Chunk>): Generator<ModelDelta> {
   const choice = chunk.choices?.[0]
   const delta = choice?.delta
   if (delta?.content) yield { type: 'text', text: delta.content }
@@ -124,17 +109,15 @@ function* deltasOf(chunk: Chunk): Generator<ModelDelta> {
 
 /** The endpoint's own words may hold prompts or keys, so they stay in `cause`. */
 function modelError(cause: unknown): ModelError {
-  if (cause instanceof APIUserAbortError)
-    return new ModelError('The call to the model was stopped.', { retryable: true, status: null, cause })
-  if (cause instanceof APIConnectionError || !(cause instanceof APIError)) {
+  if (!(cause instanceof EndpointError)) {
     return new ModelError('The connection to the model broke or could not be made. Try again; the operator checks the base URL.', {
       retryable: true,
       status: null,
       cause,
     })
   }
-  const status = typeof cause.status === 'number' ? cause.status : null
-  const tooLong = readTooLong(status, typeof cause.code === 'string' ? cause.code : null, cause.message)
+  const { status, code } = cause
+  const tooLong = readTooLong(status, code, cause.message)
   if (tooLong !== null)
     return new ModelError('The conversation is too long for the model, also after it was shortened. Start a new one, or send less.', {
       retryable: false,
