@@ -78,6 +78,21 @@ class Starts(unittest.IsolatedAsyncioTestCase):
         self.assertIsNone(self.host._reply)
         asking.cancel()
 
+    async def test_a_kernel_that_is_being_killed_answers_nothing_and_takes_nothing(self) -> None:
+        await self.host.start()
+        asking = asyncio.create_task(self.host.request({"op": "execute"}, Listener()))
+        await asyncio.sleep(0)
+        # Only root may kill the worker's processes; here the kernel lives on, and may say what it was about to say.
+        with self.assertRaises(PermissionError):
+            self.host.kill()
+        self.zygote.say(self.zygote.kernels[0], {"op": "reply", "id": self.host._request_id, "status": "ok"})
+        self.host.link.drain_all()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        self.assertFalse(asking.done())
+        self.assertEqual(self.host.state, "starting")
+        asking.cancel()
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -8,6 +8,9 @@ const supervisor = () => sandbox.supervisor
 beforeAll(async () => void (sandbox = await startReadySandbox()))
 afterAll(() => sandbox[Symbol.asyncDispose]())
 
+/** The system notes the begin of a process in hundredths of a second: what begins after this is seen to be later. */
+const LATER = 'import time\ntime.sleep(0.05)'
+
 const goesOn = async (): Promise<void> => expect((await supervisor().run('print("on")')).stdout).toBe('on\n')
 
 describe('a kernel that dies', () => {
@@ -54,6 +57,16 @@ describe('limits', () => {
     expect(run.error?.name).toBe('KeyboardInterrupt')
     expect(run.done.run_ms).toBeLessThan(20_000)
     expect((await supervisor().run('kept')).done.outcome).toBe('ok')
+  })
+
+  it('of time: the interrupt reaches what the execution has started, and nothing older', async () => {
+    const waiting = (word: string) => `["bash", "-c", "trap 'echo ${word}; exit' INT; echo up; while :; do sleep 0.01; done"]`
+    const older = await supervisor().run(`import subprocess\nolder = subprocess.Popen(${waiting('older')}, stdout=subprocess.PIPE)\nolder.stdout.readline()\n${LATER}`)
+    expect(older.done.outcome).toBe('ok')
+    const run = await supervisor().run(`subprocess.run(${waiting('heard')})`, { timeout_ms: 500 })
+    expect(run.done).toMatchObject({ outcome: 'timed_out', state_lost: null })
+    expect([run.stdout, run.error?.name]).toEqual(['up\nheard\n', 'KeyboardInterrupt'])
+    expect((await supervisor().run('print(older.poll())\nolder.kill()\nprint(older.stdout.read())')).stdout).toBe("None\nb''\n")
   })
 
   it('of time: what ignores the interrupt is killed 2 s later', async () => {
@@ -180,9 +193,9 @@ describe('children that outlive a cell', () => {
   })
 
   it('are ended with an execution that is stopped, as far as it started them', async () => {
-    // The system notes the begin of a process in hundredths of a second.
-    await supervisor().run('import subprocess, time\nolder = subprocess.Popen(["sleep", "600"])\ntime.sleep(0.05)')
-    const stopped = await supervisor().run('own = [subprocess.Popen(["sleep", "600"]) for _ in range(3)]\nwhile True: pass', {
+    await supervisor().run(`import subprocess\nolder = subprocess.Popen(["sleep", "600"])\n${LATER}`)
+    const deaf = 'trap "" INT; sleep 600'
+    const stopped = await supervisor().run(`own = [subprocess.Popen(["bash", "-c", '${deaf}']) for _ in range(3)]\nwhile True: pass`, {
       timeout_ms: 300,
     })
     expect(stopped.done).toMatchObject({ outcome: 'timed_out', state_lost: null })

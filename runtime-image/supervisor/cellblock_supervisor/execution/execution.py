@@ -59,8 +59,11 @@ class Execution(Listener):
         totals = [limit for limit in (limits.max_output_bytes, request.max_total_bytes) if limit is not None]
         self._max_total = min(totals) if totals else None
         self._peak = 0
-        # Processes that user code had left and that were ended for the next execution's sake.
+        # Processes that user code had left and that were ended for the next execution's sake; those that heard the interrupt are among them.
         self._ended_processes = 0
+        self._interrupted: set[int] = set()
+        # In ticks of the system's clock; None until it runs.
+        self._began: int | None = None
 
     @property
     def done(self) -> bool:
@@ -73,6 +76,9 @@ class Execution(Listener):
         self._cause = cause
         self._stopping.set()
         self._kernel.interrupt()
+        # In a crowd the search would take longer than it spares.
+        if self._began is not None and not self._is_crowded():
+            self._interrupted = stray_processes.interrupt(self._kernel.pid, self._began)
         self._kill_timer = asyncio.get_running_loop().call_later(kill_after_ms / 1000, self._kernel.kill)
 
     async def run(self) -> None:
@@ -82,9 +88,9 @@ class Execution(Listener):
         started, cpu = time.monotonic(), None
         try:
             if await self._kernel_ready():
-                await self._make_room(None)
+                await self._make_room()
                 cpu, started = self._cgroup.cpu_ms(), time.monotonic()
-                began = stray_processes.now_ticks()
+                self._began = stray_processes.now_ticks()
                 watch = MemoryWatch(self._cgroup, self._limits.memory_bytes, lambda: self._kernel.kill(for_memory=True))
                 self.log.append("started", {"kernel_generation": self._kernel.generation})
                 clock = self._watch_cpu(cpu)
@@ -98,7 +104,7 @@ class Execution(Listener):
                 deadline.cancel()
                 if self._kill_timer is not None:
                     self._kill_timer.cancel()
-                await self._make_room(began)
+                await self._make_room()
         finally:
             deadline.cancel()
             if self._kill_timer is not None:
@@ -127,23 +133,23 @@ class Execution(Listener):
         stopped.cancel()
         return self._cause is None
 
-    async def _make_room(self, began: int | None) -> None:
+    async def _make_room(self) -> None:
         """An execution that was stopped takes the processes with it that it started; a crowded sandbox loses all that were left in it.
 
         Those of an execution that ended by itself go on. A kernel that was stopped and still crowds the sandbox, with threads, is replaced.
         """
-        stopped = self._cause is not None and began is not None
+        stopped = self._cause is not None and self._began is not None
         crowded = self._is_crowded()
         if self._death is not None or not self._kernel.pid or not (crowded or stopped):
             return
-        ended = stray_processes.end_all(self._kernel.pid, 0 if crowded or began is None else began)
-        self._ended_processes += ended or 0
+        ended = stray_processes.end_all(self._kernel.pid, 0 if crowded else self._began or 0)
+        self._ended_processes += len(ended | self._interrupted)
         for _ in range(_GONE_WITHIN_STEPS):
             if not self._is_crowded():
                 break
             # Process 1 takes in what has ended while this waits.
             await asyncio.sleep(0.01)
-        if ended is None or (stopped and self._is_crowded()):
+        if stopped and self._is_crowded():
             await self._kernel.replace()
 
     def _is_crowded(self) -> bool:

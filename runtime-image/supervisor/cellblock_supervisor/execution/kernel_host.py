@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -136,13 +137,16 @@ class KernelHost:
     def interrupt(self) -> None:
         """SIGINT, as soon as the cell listens for it; before that it would be ignored."""
         if self._input_seen:
-            worker_processes.interrupt(self.pid)
+            worker_processes.send(self.pid, signal.SIGINT)
         else:
             self._interrupt_wanted = True
 
     def kill(self, for_memory: bool = False) -> None:
-        """Ends the kernel and everything else the worker runs; a new kernel follows."""
+        """Ends the kernel and everything else the worker runs; a new kernel follows. Until then there is none, whatever this one still says."""
         self._killed_for_memory = self._killed_for_memory or for_memory
+        if self._ready.is_set():
+            self._ready.clear()
+            self.state = "starting"
         worker_processes.kill_all()
 
     async def replace(self) -> None:
@@ -193,21 +197,22 @@ class KernelHost:
             # An answer to nothing: late, forged, or from a cell that is over.
             return
         elif op == "reply":
-            if not self._reply.done():
+            # The answer of a kernel that is being killed would pass it off as alive.
+            if not self._reply.done() and self._ready.is_set():
                 self._reply.set_result(message)
         else:
             if op == "input":
                 self._input_seen = True
                 if self._interrupt_wanted:
-                    worker_processes.interrupt(self.pid)
+                    worker_processes.send(self.pid, signal.SIGINT)
             self._listener.on_message(message)
 
-    def _on_exit(self, pid: int, code: int | None, signal: int | None) -> None:
+    def _on_exit(self, pid: int, code: int | None, by_signal: int | None) -> None:
         if pid != self.pid:
             return
         # Children of the dead kernel hold its memory and its files.
         worker_processes.kill_all()
-        oom = self._killed_for_memory or (signal == 9 and self._cgroup.oom_kills() > self._ooms_before)
+        oom = self._killed_for_memory or (by_signal == 9 and self._cgroup.oom_kills() > self._ooms_before)
         if self._link is not None:
             self._link.drain_all()
             self._link.close()
@@ -222,7 +227,7 @@ class KernelHost:
         if self._reply is None:
             self.lost_while_idle = True
         elif not self._reply.done():
-            self._reply.set_result(Death(code, signal, oom))
+            self._reply.set_result(Death(code, by_signal, oom))
         if self._respawn is None:
             self._respawn = asyncio.get_running_loop().create_task(self._start_again())
 

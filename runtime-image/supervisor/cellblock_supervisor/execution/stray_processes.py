@@ -3,13 +3,14 @@
 import os
 import signal
 import time
+from collections.abc import Iterator
 
 from ..config import WORKER_UID
+from . import worker_processes
 
 # A table of processes fuller than this leaves too little for the next execution.
 CROWDED = 0.75
-# Stopped processes cannot multiply, so a few rounds catch every bomb that a limit of processes holds.
-_ROUNDS = 12
+_WORKER = str(WORKER_UID).encode()
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -22,42 +23,48 @@ def is_crowded(in_use: int | None, limit: int | None) -> bool:
     return in_use is not None and limit is not None and in_use > CROWDED * limit
 
 
-def end_all(kernel_pid: int, since_ticks: int = 0) -> int | None:
-    """Ends the worker's processes but the kernel, as far as they began at `since_ticks` or later; answers how many.
-
-    None when they multiplied faster than they could be stopped: then only the end of all of them helps, the kernel included.
-    """
-    stopped: set[int] = set()
-    for _ in range(_ROUNDS):
-        fresh = [pid for pid in _worker_processes(since_ticks) if pid != kernel_pid and pid not in stopped]
-        if not fresh:
-            _signal_all(stopped, signal.SIGKILL)
-            return len(stopped)
-        _signal_all(fresh, signal.SIGSTOP)
-        stopped.update(fresh)
-    _signal_all(stopped, signal.SIGKILL)
-    return None
-
-
-def _signal_all(pids: list[int] | set[int], number: signal.Signals) -> None:
+def interrupt(kernel_pid: int, since_ticks: int) -> set[int]:
+    """SIGINT to what began since then, the kernel excepted; answers to which. Code that waits for a program hears its own once that has ended."""
+    pids = {pid for pid, began in _worker_processes() if pid != kernel_pid and began >= since_ticks}
     for pid in pids:
+        worker_processes.send(pid, signal.SIGINT)
+    return pids
+
+
+def end_all(kernel_pid: int, since_ticks: int = 0) -> set[int]:
+    """Ends the worker's processes but the kernel, as far as they began at `since_ticks` or later; answers which.
+
+    All of them stand still meanwhile: none multiplies, and none takes the processor from whoever counts them.
+    """
+    worker_processes.halt_all()
+    ended, spared = set[int](), [kernel_pid]
+    for pid, began in _worker_processes():
+        if pid == kernel_pid:
+            continue
+        if began >= since_ticks:
+            ended.add(pid)
+            worker_processes.send(pid, signal.SIGKILL)
+        else:
+            spared.append(pid)
+    for pid in spared:
+        worker_processes.send(pid, signal.SIGCONT)
+    return ended
+
+
+def _worker_processes() -> Iterator[tuple[int, int]]:
+    """Process id and begin of each that is alive. The name of a process is hostile text: it is skipped by its bracket."""
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
         try:
-            os.kill(pid, number)
-        except ProcessLookupError:
-            pass
-
-
-def _worker_processes(since_ticks: int) -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and _is_worker(name, since_ticks)]
-
-
-def _is_worker(pid: str, since_ticks: int) -> bool:
-    """Alive, of the worker's UID, and begun at `since_ticks` or later. The name of a process is hostile text: it is skipped by its bracket."""
-    try:
-        with open(f"/proc/{pid}/status", "rb") as file:
-            uid = next((line.split()[1] for line in file if line.startswith(b"Uid:")), b"")
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-        return uid == str(WORKER_UID).encode() and fields[0] not in (b"Z", b"X") and int(fields[19]) >= since_ticks
-    except (OSError, IndexError, ValueError):
-        return False
+            # Its own word for its UID: the owner of its folder is root once it hides its memory.
+            with open(f"/proc/{name}/status", "rb") as file:
+                uid = next((line.split()[1] for line in file if line.startswith(b"Uid:")), b"")
+            if uid != _WORKER:
+                continue
+            with open(f"/proc/{name}/stat", "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()
+            if fields[0] not in (b"Z", b"X"):
+                yield int(name), int(fields[19])
+        except (OSError, IndexError, ValueError):
+            continue

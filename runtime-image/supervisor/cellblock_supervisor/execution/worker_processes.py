@@ -11,21 +11,30 @@ _SIGNALLER_UID = 10003
 
 def kill_all() -> None:
     """Kills every process of the worker in one atomic step (no fork can slip through), and nothing else."""
+    _signal_all(signal.SIGKILL)
+
+
+def halt_all() -> None:
+    """Has every process of the worker stand still until SIGCONT, in one such step."""
+    _signal_all(signal.SIGSTOP)
+
+
+def _signal_all(number: signal.Signals) -> None:
     os.setresuid(_SIGNALLER_UID, WORKER_UID, 0)
     try:
-        os.kill(-1, signal.SIGKILL)
+        os.kill(-1, number)
     except (ProcessLookupError, PermissionError):
         pass
     finally:
         os.setresuid(0, 0, 0)
 
 
-def interrupt(pid: int) -> None:
-    """SIGINT to one process; 0 stands for a kernel that is gone, and would mean our own process group to the system."""
+def send(pid: int, number: signal.Signals) -> None:
+    """A signal to one process; 0 stands for a kernel that is gone, and would mean our own process group to the system."""
     if pid <= 0:
         return
     try:
-        os.kill(pid, signal.SIGINT)
+        os.kill(pid, number)
     except ProcessLookupError:
         pass
 
