@@ -19,12 +19,16 @@ class Tail:
 
     def add(self, data: bytes | memoryview) -> None:
         size = len(data)
-        # Bytes never change: those of a usual size are held as they came. Anything else is copied, so it is cut first.
-        if size > self._limit and (size > _USUAL * self._limit or not isinstance(data, bytes)):
-            self.skip(size - self._limit)
-            data = data[size - self._limit :]
+        if size >= self._limit:
+            # It is the whole end. Bytes never change: those of a usual size are held as they came. Anything else is copied, so it is cut first.
+            cut = size - self._limit if size > _USUAL * self._limit or type(data) is not bytes else 0
+            self.dropped += self._size + cut
+            self._parts.clear()
+            self._parts.append(bytes(data[cut:]))
+            self._size = size - cut
+            return
         self._parts.append(bytes(data))
-        self._size += len(data)
+        self._size += size
         while self._parts and self._size - len(self._parts[0]) >= self._limit:
             gone = len(self._parts.popleft())
             self._size -= gone

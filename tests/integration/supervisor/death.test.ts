@@ -61,7 +61,9 @@ describe('limits', () => {
 
   it('of time: the interrupt reaches what the execution has started, and nothing older', async () => {
     const waiting = (word: string) => `["bash", "-c", "trap 'echo ${word}; exit' INT; echo up; while :; do sleep 0.01; done"]`
-    const older = await supervisor().run(`import subprocess\nolder = subprocess.Popen(${waiting('older')}, stdout=subprocess.PIPE)\nolder.stdout.readline()\n${LATER}`)
+    const older = await supervisor().run(
+      `import subprocess\nolder = subprocess.Popen(${waiting('older')}, stdout=subprocess.PIPE)\nolder.stdout.readline()\n${LATER}`,
+    )
     expect(older.done.outcome).toBe('ok')
     const run = await supervisor().run(`subprocess.run(${waiting('heard')})`, { timeout_ms: 500 })
     expect(run.done).toMatchObject({ outcome: 'timed_out', state_lost: null })
