@@ -69,7 +69,7 @@ b = ctypes.create_string_buffer(b"before"); f = open("/proc/self/mem", "r+b", 0)
     'inside',
   ],
   ['own priority for memory', '/proc/pid/oom_score_adj', py`print(open("/proc/self/oom_score_adj").read().strip())`, '1000'],
-  ['own niceness', 'getpriority(2)', py`print(os.nice(0))`, '10'],
+  ['own niceness', 'getpriority(2)', py`print(os.nice(0))`, '19'],
   [
     'tracer of itself',
     '/proc/self/status',

@@ -83,7 +83,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   worker('empty groups', 'worker/become.py', '    os.setgroups([])\n', '', 'privilege/groups-by-name'),
   worker('first to go', 'worker/become.py', 'file.write("1000")', 'file.write("0")', 'processes/own-priority-for-memory'),
-  worker('nice', 'worker/become.py', '    os.nice(10)\n', '', 'processes/own-niceness'),
+  worker('nice', 'worker/become.py', '    os.nice(19)\n', '', 'processes/own-niceness'),
   worker(
     'limit of locked memory',
     'worker/become.py',
