@@ -39,6 +39,9 @@ export function mountRoute(
     return handle({
       deps,
       caller,
+      checkKey: async () => {
+        if (caller !== NOBODY) await authenticate(request)
+      },
       request,
       param: (name) => context.req.param(name) ?? '',
       query: route.query === undefined ? query : validate(route.query, query, 'query'),

@@ -9,6 +9,8 @@ export type Method = 'get' | 'post' | 'put' | 'delete'
 export interface Call<Query = unknown, Body = unknown> {
   readonly deps: ApiDeps
   readonly caller: Caller
+  /** Throws ServiceError `invalid_api_key` once the key that was sent is no longer good. */
+  readonly checkKey: () => Promise<void>
   readonly request: Request
   /** A path parameter; it has some text, and need not have the form of an id. */
   readonly param: (name: string) => string

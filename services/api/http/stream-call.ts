@@ -1,9 +1,14 @@
+import { ServiceError } from '../../core/errors.ts'
 import { keepTrace } from '../../core/trace.ts'
 import type { Call } from './route.ts'
 import { sseResponse } from './sse.ts'
 
+/** An open stream looks this often whether its key was revoked, milliseconds; more often where a key is believed for less. */
+const LOOK_AT_KEY_MS = 5_000
+const LEAST_LOOK_MS = 100
+
 /**
- * Answers a call with a stream of frames that ends with the reader, or when the process may hold a connection no longer: then the reader
+ * Answers a call with a stream of frames that ends with the reader, with its key, or when the process may hold a connection no longer: then the reader
  * resumes. Emits one wide event at the end. `open` does what comes first (accepts the work to follow) once a stream is free: where none is, the
  * call is refused before anything was done.
  */
@@ -21,8 +26,16 @@ export async function streamCall(
   const stop = new AbortController()
   const inTrace = keepTrace()
   const held = setTimeout(() => stop.abort(), deps.config.maxHoldSeconds * 1000)
+  const looking = setInterval(
+    () => {
+      // That the key could not be looked up ends nothing.
+      call.checkKey().catch((error: unknown) => error instanceof ServiceError && stop.abort())
+    },
+    Math.max(LEAST_LOOK_MS, Math.min(LOOK_AT_KEY_MS, deps.config.keyCacheMs)),
+  )
   return sseResponse(frames(stop.signal), stop, (outcome, count) => {
     clearTimeout(held)
+    clearInterval(looking)
     leave()
     inTrace(() =>
       deps.telemetry.emit({
