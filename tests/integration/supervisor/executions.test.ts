@@ -161,6 +161,25 @@ describe('what a cell can do', () => {
     expect({ outcome: run.done.outcome, stdout: run.stdout }).toEqual({ outcome: 'ok', stdout: expected })
   })
 
+  it('are transformed once, by what the cells before them registered', async () => {
+    const register = [
+      'seen = []',
+      'def shout(lines):',
+      '    seen.append("".join(lines))',
+      '    return [line.replace("QUIET", "LOUD") for line in lines]',
+      'get_ipython().input_transformers_post.append(shout)',
+      'print("QUIET")',
+    ].join('\n')
+    expect((await supervisor().run(register)).stdout).toBe('QUIET\n')
+    expect((await supervisor().run('print("QUIET")')).stdout).toBe('LOUD\n')
+    expect((await supervisor().run('import asyncio\nawait asyncio.sleep(0)\nprint("QUIET")')).stdout).toBe('LOUD\n')
+    const forget = 'get_ipython().input_transformers_post.remove(shout)\nprint(len(seen))'
+    expect((await supervisor().run(forget)).stdout).toBe('3\n')
+    expect((await supervisor().run('print("QUIET")')).stdout).toBe('QUIET\n')
+    expect((await supervisor().run('%%capture told\nprint("x")')).stdout).toBe('')
+    expect((await supervisor().run('print(repr(told.stdout))')).stdout).toBe("'x\\n'\n")
+  })
+
   it('%timeit, and a plot as PNG', async () => {
     expect((await supervisor().run('%timeit -n 1 -r 1 1+1')).stdout).toContain('per loop')
     const plot = await supervisor().run('import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()')

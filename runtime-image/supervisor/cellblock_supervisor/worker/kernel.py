@@ -30,6 +30,7 @@ from .channel import Channel
 from .mapped_files import MappedFiles
 from .output import ChannelSession
 from .streams import ChannelText, Flusher
+from .transform_once import TransformOnce
 
 
 _MAX_REPLY_VALUE_CHARACTERS = 4096
@@ -59,12 +60,14 @@ class ChannelKernel(IPythonKernel):
         # The stock compiler hashes every cell in pure Python to name it for a debugger that is not here.
         shell.compile = CachingCompiler()
         rich_displays.install(shell.display_formatter)
+        self._transform = shell.transform_cell = TransformOnce(shell.transform_cell)
 
     async def execute(self, request: dict[str, object], on_start: Callable[[], None]) -> dict[str, object]:
         """Runs one cell. Interrupts are let in only while it runs, so a late one can never end the kernel.
 
         `on_start` is called when they are: the supervisor holds an earlier interrupt back until it hears of it.
         """
+        self._transform.forget()
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             on_start()
@@ -120,8 +123,7 @@ class Server:
             reply = await self._dispatch(request)
         except Exception:
             reply = {"status": "error", "name": "KernelFault", "value": traceback.format_exc()[-4000:]}
-        self._flusher.busy.clear()
-        self._flusher.flush()
+        self._flusher.end()
         for stream in self._streams:
             stream.buffer.send_all()
         self._mapped.touch()
@@ -134,7 +136,7 @@ class Server:
             for stream, name in zip(self._streams, ("stdout", "stderr"), strict=True):
                 stream.buffer.send_at_most(room[name], room["tail"])
             self._session.send_at_most(room["bundle"], room["display_bytes"], room["displays"])
-            self._flusher.busy.set()
+            self._flusher.begin()
             _reset_peak_memory()
             started = {"op": "input", "id": request["id"], "count": shell.execution_count}
             return await self._kernel.execute(request, lambda: self._channel.send_message(started))

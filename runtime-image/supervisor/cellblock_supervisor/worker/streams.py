@@ -9,15 +9,19 @@ import io
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+
+# Bound here: code that puts another clock in their place must not stop the flusher.
+from time import monotonic, sleep
 
 from ..tail import Tail
 from .channel import Channel
 
 # What a cell prints is sent at least this often while it runs, and at its end.
 FLUSH_EVERY_SECONDS = 0.03
+# After a cell the flusher looks on this long before it sleeps: a cell that comes soon need not wake it.
+_LINGER_SECONDS = 1.0
 _BUFFER_BYTES = 32 * 1024
 
 # Lone surrogates have no UTF-8: they become U+FFFD instead of an exception in the user's print.
@@ -131,14 +135,45 @@ class Flusher(threading.Thread):
         super().__init__(name="cellblock-flush", daemon=True)
         self._streams = streams
         self._after = after
-        self.busy = threading.Event()
+        self._is_busy = self._is_asleep = False
+        self._began = 0.0
+        self._wake = threading.Event()
         # A forked child has no flusher thread, and must not repeat what its parent had pending.
         os.register_at_fork(before=self.flush, after_in_child=self._in_child)
 
+    def begin(self) -> None:
+        """A cell begins."""
+        self._began = monotonic()
+        self._is_busy = True
+        if self._is_asleep:
+            self._wake.set()
+
+    def end(self) -> None:
+        self._is_busy = False
+        self.flush()
+
     def run(self) -> None:
-        while self.busy.wait():
-            time.sleep(FLUSH_EVERY_SECONDS)
-            self.flush()
+        flushed = 0.0
+        while True:
+            now = monotonic()
+            if self._is_busy:
+                due = max(self._began, flushed) + FLUSH_EVERY_SECONDS
+                if now >= due:
+                    self.flush()
+                    flushed, due = now, now + FLUSH_EVERY_SECONDS
+                sleep(due - now)
+            elif now < self._began + _LINGER_SECONDS:
+                sleep(FLUSH_EVERY_SECONDS)
+            else:
+                self._sleep()
+
+    def _sleep(self) -> None:
+        # Said before looking once more, as a cell says that it begins before it looks: one of the two sees the other.
+        self._is_asleep = True
+        if not self._is_busy:
+            self._wake.wait()
+        self._wake.clear()
+        self._is_asleep = False
 
     def flush(self) -> None:
         for stream in self._streams:
