@@ -81,16 +81,15 @@ export async function nudgeExecution(
   tenant: string,
   containerId: string,
   executionId: string,
-  seen?: ContainerSeen,
+  { seen, delaySeconds = 0 }: { readonly seen?: ContainerSeen; readonly delaySeconds?: number } = {},
 ): Promise<void> {
-  await queue
-    .send('executions', { v: 1, type: 'execution.step', tenant, containerId, executionId, ...(seen && { seen }) }, { group: tenant })
-    .catch(() => undefined)
+  const message = { v: 1, type: 'execution.step', tenant, containerId, executionId, ...(seen && { seen }) } as const
+  await queue.send('executions', message, { group: tenant, delaySeconds }).catch(() => undefined)
 }
 
 /** Nudges `executionId` if the container's row, as a write at `now` left it, has it at the head. It takes that row along, so that nobody need read it. */
 export async function nudgeHead(queue: Queue, container: Container, executionId: string | undefined, now: number): Promise<void> {
   if (executionId === undefined || container.queue[0] !== executionId) return
   const seen = { at: now, container: { ...container, queue: [executionId] } }
-  await nudgeExecution(queue, container.tenant, container.id, executionId, seen)
+  await nudgeExecution(queue, container.tenant, container.id, executionId, { seen })
 }

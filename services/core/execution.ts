@@ -118,8 +118,8 @@ export interface Execution {
   readonly fence: number
   /** The sandbox to which the code was handed. Once set, the code may have run there and nowhere else. */
   readonly sandboxId: string | null
-  /** When a start of a sandbox was first asked for it (epoch ms). */
-  readonly startAskedAt?: number
+  /** When the first start of a sandbox for it began that failed, by the platform's own time (epoch ms). */
+  readonly startsFailSince?: number
   /** What an earlier sandbox took with it, said in the result. */
   readonly lostBefore: readonly Lost[]
   readonly result: ExecutionResult | null

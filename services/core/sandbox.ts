@@ -39,7 +39,14 @@ export interface Sandbox {
   /** When its supervisor was first seen to answer; only sandboxes that their driver cannot ask itself have it. */
   readonly answeredAt: number | null
   readonly claimedAt: number | null
+  /** Of one that is `gone`: from when to when the platform was asked for it (epoch ms). */
+  readonly failedStart?: FailedStart
   readonly dueAt: number | null
+}
+
+export interface FailedStart {
+  readonly from: number
+  readonly to: number
 }
 
 /** What a client of the supervisor needs to reach it and to be believed. */

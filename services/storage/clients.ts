@@ -2,6 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { Agent } from 'node:http'
+import { createRetries } from './retries.ts'
 
 export interface StorageEndpoints {
   readonly dynamodb: string
@@ -69,14 +70,16 @@ export function createStorageClients(options: {
   }
   const dynamodb = new DynamoDBClient({
     ...quick,
+    retryStrategy: createRetries(),
     ...(endpoints === undefined ? {} : { endpoint: endpoints.dynamodb }),
   })
   const sqs = new SQSClient({
     ...quick,
+    retryStrategy: createRetries(),
     md5: false,
     ...(endpoints === undefined ? {} : { endpoint: endpoints.sqs, useQueueUrlAsEndpoint: false }),
   })
-  const s3 = new S3Client({ ...s3Options, ...(endpoints === undefined ? {} : { endpoint: endpoints.s3 }) })
+  const s3 = new S3Client({ ...s3Options, retryStrategy: createRetries(), ...(endpoints === undefined ? {} : { endpoint: endpoints.s3 }) })
   for (const client of [dynamodb, sqs])
     for (const name of ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware']) client.middlewareStack.remove(name)
   leaveBodiesUnsigned(s3)

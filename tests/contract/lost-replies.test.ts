@@ -75,3 +75,14 @@ describe('a sandbox that is given to a container, whose answer got lost', () => 
     expect(await give('sbx_other')).toBeNull()
   })
 })
+
+describe('a call that goes wrong five times in a row', () => {
+  it('is made a sixth time: giving it up would cost its whole step', async () => {
+    const row = containerRow()
+    await storage.table.containers.create(row)
+    toLose = 5
+    await table.containers.postpone(row.tenant, row.id, T0 + 7)
+    expect(toLose).toBe(0)
+    expect((await storage.table.containers.get(row.tenant, row.id))?.dueAt).toBe(T0 + 7)
+  })
+})

@@ -198,7 +198,10 @@ export interface SandboxStore {
     id: string,
     from: readonly SandboxPhase[],
     change: Partial<
-      Pick<Sandbox, 'state' | 'address' | 'readyAt' | 'answeredAt' | 'image' | 'protocol' | 'claimedBy' | 'claimedAt' | 'dueAt'>
+      Pick<
+        Sandbox,
+        'state' | 'address' | 'readyAt' | 'answeredAt' | 'image' | 'protocol' | 'claimedBy' | 'claimedAt' | 'failedStart' | 'dueAt'
+      >
     >,
     options?: { readonly unclaimed?: boolean },
   ): Promise<Sandbox | null>

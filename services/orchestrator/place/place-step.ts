@@ -31,7 +31,7 @@ export function createPlaceStep(deps: PlaceDeps, pool: Pool): (message: Placemen
 
 async function backOffSeconds({ table, clock }: PlaceDeps, tenant: string, executionId: string): Promise<number> {
   const now = clock.now()
-  const since = (await table.executions.get(tenant, executionId))?.startAskedAt ?? now
+  const since = (await table.executions.get(tenant, executionId))?.startsFailSince ?? now
   return Math.min(RETRY_START_SECONDS.most, Math.max(RETRY_START_SECONDS.least, (now - since) / 2000))
 }
 

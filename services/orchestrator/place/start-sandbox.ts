@@ -63,12 +63,16 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
   } finally {
     clearTimeout(timer)
   }
-  await failStart(deps, sandbox.id)
+  await failStart(deps, sandbox.id, began)
   return null
 }
 
-/** Only who ends the start in the row may stop it: another delivery may have brought it to an end that is used by now. */
-export async function failStart({ table, clock, driver }: PlaceDeps, sandboxId: string): Promise<void> {
-  const ended = await table.sandboxes.move(sandboxId, ['starting'], { state: 'gone', dueAt: clock.now() + GONE_KEPT_MS })
-  if (ended !== null) await driver.stop(sandboxId)
+/**
+ * `from`: since when the platform was asked for it. Only who ends the start in the row may stop it: another delivery may have brought it to an end that is
+ * used by now.
+ */
+export async function failStart({ table, clock, driver }: PlaceDeps, sandboxId: string, from: number): Promise<void> {
+  const now = clock.now()
+  const change = { state: 'gone', failedStart: { from, to: now }, dueAt: now + GONE_KEPT_MS } as const
+  if ((await table.sandboxes.move(sandboxId, ['starting'], change)) !== null) await driver.stop(sandboxId)
 }

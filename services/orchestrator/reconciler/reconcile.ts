@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import type { DueRow } from '../../core/ports/table.ts'
 import { inTrace } from '../../core/trace.ts'
 import type { ReconcilerDeps } from '../deps.ts'
@@ -7,6 +8,8 @@ import { repairSandbox, stopOrphans } from './repair-sandbox.ts'
 import { sweepConversation, sweepFile, sweepUpload } from './sweep-expired.ts'
 
 const ROWS_PER_PAGE = 500
+/** Rows that are looked at side by side: each takes a few calls, and one whose calls fail is waited for by few others. */
+const AT_ONCE = 16
 /** A pass that has seen this many pages leaves the rest to the next one. */
 const MAX_PAGES = 20
 /** A row whose repair failed is due again after this, milliseconds. */
@@ -35,10 +38,12 @@ export interface Reconciled {
 export async function reconcile(deps: ReconcilerDeps): Promise<Reconciled> {
   let looked = 0
   let failed = 0
-  for await (const row of dueRows(deps)) {
-    looked += 1
+  const slots = pLimit(AT_ONCE)
+  for await (const rows of duePages(deps)) {
     // Each is a piece of work of its own; one that knows the request behind its row joins that trace.
-    if (!(await inTrace(null, () => repair(deps, row)))) failed += 1
+    const repaired = await Promise.all(rows.map((row) => slots(() => inTrace(null, () => repair(deps, row)))))
+    looked += rows.length
+    failed += repaired.filter((isDone) => !isDone).length
   }
   const orphans = await stopOrphans(deps)
   if (Object.keys(deps.poolSizes).length > 0) await deps.queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' })
@@ -46,17 +51,15 @@ export async function reconcile(deps: ReconcilerDeps): Promise<Reconciled> {
 }
 
 /** Page by page, each row once, however late the index hears of what was repaired. */
-async function* dueRows({ table, clock }: ReconcilerDeps): AsyncGenerator<DueRow> {
+async function* duePages({ table, clock }: ReconcilerDeps): AsyncGenerator<readonly DueRow[]> {
   const seen = new Set<string>()
   const now = clock.now()
   let since = 0
   for (let page = 0; page < MAX_PAGES; page++) {
     const rows = await table.due(now, ROWS_PER_PAGE, since)
     const fresh = rows.filter(({ kind, tenant, id }) => !seen.has(`${kind} ${tenant} ${id}`))
-    for (const row of fresh) {
-      seen.add(`${row.kind} ${row.tenant} ${row.id}`)
-      yield row
-    }
+    for (const row of fresh) seen.add(`${row.kind} ${row.tenant} ${row.id}`)
+    yield fresh
     const last = rows.at(-1)
     if (last === undefined || rows.length < ROWS_PER_PAGE) return
     since = fresh.length === 0 ? last.dueAt + 1 : last.dueAt

@@ -63,7 +63,7 @@ async function repairStart(deps: ReconcilerDeps, sandbox: Sandbox, now: number):
   if (container === null || container.sandboxId !== sandbox.id || executionId === undefined) return stopSandbox(deps, sandbox.id)
   if (isTooLate) {
     // The row stays for a while: by it the execution's next step sees that a start has failed.
-    await failStart(deps, sandbox.id)
+    await failStart(deps, sandbox.id, sandbox.createdAt)
     return nudgeExecution(deps.queue, tenant, containerId, executionId)
   }
   await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })

@@ -1,7 +1,7 @@
 import type { Container } from '../../core/container.ts'
 import type { Execution } from '../../core/execution.ts'
 import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/new-sandbox.ts'
-import { SUPERVISOR_PROTOCOL, type Sandbox, type SandboxSession } from '../../core/sandbox.ts'
+import { SUPERVISOR_PROTOCOL, type FailedStart, type Sandbox, type SandboxSession } from '../../core/sandbox.ts'
 import { createLimitReader, type LimitReader } from '../../core/limit-reader.ts'
 import { hasAllItMay } from '../../core/live-sandboxes.ts'
 import { takeSandboxAway } from '../../core/take-sandbox-away.ts'
@@ -13,8 +13,8 @@ import { awaitSupervisor, needsLook } from './await-supervisor.ts'
 
 export type Acquired =
   | { readonly kind: 'live'; readonly session: SandboxSession; readonly container: Container }
-  /** A sandbox is being started for this container; the place worker nudges the execution when it is ready. */
-  | { readonly kind: 'starting'; readonly sandboxId: string }
+  /** A sandbox is being started for this container; the place worker nudges the execution when it is ready. `failsSince`: starts before it failed. */
+  | { readonly kind: 'starting'; readonly sandboxId: string; readonly failsSince?: number }
   /** The tenant has as many sandboxes as it may have: one has to go first. */
   | { readonly kind: 'full' }
   /** Starts have failed for too long. */
@@ -82,6 +82,7 @@ export function createSandboxFinder(
 
   async function acquire(container: Container, execution: Execution): Promise<Acquired> {
     let present = container
+    let failsSince: number | undefined
     if (present.sandboxId !== null) {
       const sandbox = await table.sandboxes.get(present.sandboxId)
       if (sandbox?.state === 'starting') return { kind: 'starting', sandboxId: sandbox.id }
@@ -90,8 +91,10 @@ export function createSandboxFinder(
       const neverRan = claimed === 'dead' || sandbox?.address === null
       if (claimed === 'dead')
         await queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: present.sandboxId }, { group: '_pool' })
-      // Since the first start was asked for: how long it stood in a queue before says nothing of the platform.
-      if (neverRan && clock.now() - (execution.startAskedAt ?? Infinity) > SANDBOX_START_MS) return { kind: 'failed' }
+      const failed = neverRan && sandbox !== null ? failedStart(sandbox, clock.now()) : null
+      failsSince = execution.startsFailSince ?? failed?.from
+      // By the platform's own time: how long anything stood in a queue, or waited for a step, says nothing of the platform.
+      if (failed !== null && failed.to - (failsSince ?? failed.from) >= SANDBOX_START_MS) return { kind: 'failed' }
       const freed = neverRan ? await give(present, null) : await takeAway(present, 'The sandbox that held them has ended.')
       if (freed === null) return { kind: 'moved' }
       present = freed
@@ -101,7 +104,8 @@ export function createSandboxFinder(
     const limits = sandboxLimitsOf(tenantLimits, present.limits)
     // Sandboxes of the pool are what everybody may have, so whoever has less or more waits for one of its own.
     const ready = limits === null ? ((await claimWarm(present, execution.id)) ?? (await reserveStarting(present))) : null
-    return ready ?? (await askForStart(present, execution.id, limits))
+    const acquired = ready ?? (await askForStart(present, execution.id, limits))
+    return acquired.kind === 'starting' && failsSince !== undefined ? { ...acquired, failsSince } : acquired
   }
 
   /** What a claimed sandbox is to its container: one that is yet to answer counts as starting. */
@@ -188,6 +192,12 @@ export function createSandboxFinder(
   }
 
   return { own, ownAnswering, acquire, abandon, settle: (executionId) => afterClaim.end(executionId) }
+}
+
+/** What is known of a start that came to nothing; one whose supervisor refused, or never answered, failed when somebody looked. */
+function failedStart(sandbox: Sandbox, now: number): FailedStart | null {
+  if (sandbox.readyAt !== null) return { from: sandbox.readyAt, to: now }
+  return sandbox.failedStart ?? null
 }
 
 function sessionOf(sandbox: Sandbox): SandboxSession | null {

@@ -13,6 +13,7 @@ import { SupervisorError, type SandboxFile, type SupervisorEnvelope } from '../.
 import type { SandboxSession } from '../../core/sandbox.ts'
 import { keepNewest } from '../../core/settle-versions.ts'
 import type { RunDeps } from '../deps.ts'
+import { allEnded } from './all-ended.ts'
 
 const AT_ONCE = 4
 /** A connection that broke, to the sandbox or to the store, is made once more: both may be well. */
@@ -42,12 +43,11 @@ export async function collectFiles(
   for (const file of await deps.table.files.all(tenant, containerId))
     if (file.isCurrent && file.state === 'stored') current.set(file.path, file)
 
-  await Promise.all(
-    envelope.deleted.map((path) => {
+  await allEnded(
+    envelope.deleted.map(async (path) => {
       const file = current.get(path)
-      return file?.sandboxGeneration !== generation || isUnseen(path, envelope.skipped)
-        ? null
-        : deps.table.files.patch(tenant, containerId, file.id, { isCurrent: false, endedAt: deps.clock.now() })
+      if (file?.sandboxGeneration !== generation || isUnseen(path, envelope.skipped)) return
+      await deps.table.files.patch(tenant, containerId, file.id, { isCurrent: false, endedAt: deps.clock.now() })
     }),
   )
 
@@ -57,7 +57,7 @@ export async function collectFiles(
     lost.push({ what: 'files', reason: `Only the first ${wanted.length} of ${envelope.files.length} changed files were kept.` })
   }
   const slots = pLimit(AT_ONCE)
-  const collected = await Promise.all(
+  const collected = await allEnded(
     wanted.map((file) =>
       slots(async () => {
         const outcome = await collectOne(deps, session, execution, generation, file, current, signal)

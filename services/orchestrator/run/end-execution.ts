@@ -86,14 +86,18 @@ function emitEnd({ telemetry }: EndDeps, row: Execution, { result, sandboxTraceI
 /** What follows an end. Repeating it is harmless; the reconciler does when a crash comes between. */
 export async function tellEnd(deps: Omit<EndDeps, 'telemetry'>, ended: Execution, usage: ExecutionUsage | null = null): Promise<void> {
   deps.signals.notify(topicOf('execution', ended.id), ended)
-  await Promise.all([recordUsage(deps, ended, usage).then(() => advanceContainer(deps, ended)), nudgeResponse(deps, ended)])
+  const isFirst = usage !== null
+  await Promise.all([recordUsage(deps, ended, usage).then(() => advanceContainer(deps, ended, isFirst)), nudgeResponse(deps, ended)])
 }
 
-async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
+async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution, isFirst: boolean): Promise<void> {
   const now = deps.clock.now()
   // Its acceptance made the container due soon. While that lies ahead it does for the next one too, and moving it would cost an index two writes.
   const dueAt = now < ended.createdAt + NUDGE_AFTER_MS ? null : now + NUDGE_AFTER_MS
-  const container = await deps.table.containers.dequeue(ended.tenant, ended.containerId, ended.id, now, dueAt)
+  const { containers } = deps.table
+  const without = await containers.dequeue(ended.tenant, ended.containerId, ended.id, now, dueAt)
+  // The client sends a write again when its answer got lost: what is refused then may have been done by this very call, and nobody else nudges.
+  const container = without ?? (isFirst ? await containers.get(ended.tenant, ended.containerId) : null)
   if (container !== null) await nudgeHead(deps.queue, container, container.queue[0], now)
 }
 

@@ -245,11 +245,15 @@ function meaningOf(refusal: SupervisorError, wasHandedOver: boolean): Error {
   }
 }
 
-/** Fires when the supervisor should long have ended the execution by itself. Its timer must not outlive the execution by the minutes it has left. */
+/**
+ * Fires when the supervisor should long have ended the execution by itself; who comes late gives it that grace too, because the end may lie there to be read.
+ * Its timer must not outlive the execution by the minutes it has left.
+ */
 function deadlineOf(deps: RunDeps, row: Execution): { readonly signal: AbortSignal; clear(): void } {
-  const endsAt = (row.startedAt ?? deps.clock.now()) + row.timeoutSeconds * 1000 + DEADLINE_GRACE_MS
+  const now = deps.clock.now()
+  const limitMs = (row.startedAt ?? now) + row.timeoutSeconds * 1000 - now
   const over = new AbortController()
-  const timer = setTimeout(() => over.abort(), Math.max(0, endsAt - deps.clock.now()))
+  const timer = setTimeout(() => over.abort(), Math.max(0, limitMs) + DEADLINE_GRACE_MS)
   return { signal: over.signal, clear: () => clearTimeout(timer) }
 }
 

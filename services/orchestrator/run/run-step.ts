@@ -66,7 +66,10 @@ export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Pr
     try {
       await run.advance(container)
     } catch (cause) {
-      if (!(cause instanceof LeaseLost)) throw cause
+      if (!(cause instanceof LeaseLost)) {
+        if (await run.putOff(cause)) return
+        throw cause
+      }
       // Somebody else holds the row now and goes on, or the answer to the commit of the end got lost.
       const present = await deps.table.executions.get(tenant, id)
       if (present !== null && hasEnded(present.status)) await tellEnd(deps, present)
@@ -247,12 +250,31 @@ class RunStep {
     if (freed !== null) await nudgeExecution(this.#deps.queue, tenant, containerId, id)
   }
 
+  /**
+   * A step that failed gives its lease back, for nobody works under it, and a fresh message tries again: the later, the more often the row was held.
+   * False when that cannot be done; then its own message comes again, and the lease runs out.
+   */
+  async putOff(cause: unknown): Promise<boolean> {
+    if (this.#taken === null) return false
+    const { queue, clock, table, telemetry } = this.#deps
+    const { tenant, containerId, id, fence } = this.#taken
+    const delaySeconds = Math.min(LEASE_MS / 1000, 2 ** (fence - 1))
+    const dueAt = clock.now() + delaySeconds * 1000 + NUDGE_AFTER_MS
+    const freed = await table.executions.commit(tenant, id, fence, {}, { release: true, dueAt }).catch(() => null)
+    if (freed === null) return false
+    const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+    telemetry.emit({ event: 'run_step', outcome: 'error', tenant, execution: id, fence, again_in_seconds: delaySeconds, detail })
+    await nudgeExecution(queue, tenant, containerId, id, { delaySeconds })
+    return true
+  }
+
   /** The message that tells of the sandbox may have found the row held, so what it would have told is looked up after letting go. */
   async #waitForSandbox(
     taken: Execution,
-    acquired: { readonly kind: 'starting'; readonly sandboxId: string } | { readonly kind: 'moved' },
+    acquired: Extract<Acquired, { readonly kind: 'starting' | 'moved' }>,
   ): Promise<void> {
-    await this.#release(taken, { startAskedAt: taken.startAskedAt ?? this.#deps.clock.now() })
+    const failsSince = acquired.kind === 'starting' ? acquired.failsSince : undefined
+    await this.#release(taken, failsSince === undefined ? {} : { startsFailSince: failsSince })
     const { table, queue } = this.#deps
     const sandbox = acquired.kind === 'starting' ? await table.sandboxes.get(acquired.sandboxId) : null
     if (sandbox?.state !== 'starting') await nudgeExecution(queue, taken.tenant, taken.containerId, taken.id)

@@ -5,6 +5,7 @@ import type { ContainerFile } from '../../core/file.ts'
 import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
+import { allEnded } from './all-ended.ts'
 
 const AT_ONCE = 4
 /** Files that are named in what was lost; it lies in the execution's row, so the others are counted. */
@@ -28,7 +29,7 @@ export async function syncFiles(
   const slots = pLimit(AT_ONCE)
   const rows = await deps.table.files.all(tenant, id)
   const current = new Set(rows.filter((file) => file.isCurrent && file.state === 'stored').map((file) => file.path))
-  await Promise.all(
+  await allEnded(
     rows.map((file) =>
       slots(async () => {
         if (file.state === 'deleted' && file.sandboxGeneration === generation) {

@@ -86,7 +86,7 @@ export const conversationCodec = rowCodec<Conversation>({
 })
 
 export const sandboxCodec = rowCodec<Sandbox>({
-  json: { limits: true, address: true, claimedBy: true },
+  json: { limits: true, address: true, claimedBy: true, failedStart: true },
   nullable: { limits: true, address: true, claimedBy: true, readyAt: true, answeredAt: true, claimedAt: true, dueAt: true },
 })
 

@@ -6,8 +6,8 @@ import type { Scenario } from './scenario.ts'
 const JOBS = 1_000
 const RATES = [0, 0.05, 0.1, 0.3] as const
 const PATIENCE_MS = 1_800_000
-/** Leases, the reconciler and the delays of the queues live this many times faster than the wall; a lease is renewed and a call tried again in time all the same. */
-const SPEED = 3
+/** Leases, the reconciler and the delays of the queues live this many times faster than the wall. Leases are renewed by the wall's time, so no more than twice. */
+const SPEED = 2
 /** The short form does not wait out leases either. */
 const SHORT_SPEED = 10
 /** Where nearly every step fails somewhere, jobs behind one another would measure the length of their queue. */
@@ -21,7 +21,7 @@ async function playAt(
   rate: number,
   count: number,
   speed: number,
-): Promise<{ world: World; stuck: number; seconds: number; failed: number; unstarted: number }> {
+): Promise<{ world: World; stuck: number; seconds: number; failed: readonly string[] }> {
   const world = await startWorld({ seed: 1 + rate * 100 })
   world.faults.rate = rate
   const ports = { ...world.queued, queue: paced(world.queued.queue, speed) }
@@ -33,10 +33,10 @@ async function playAt(
     const seconds = (performance.now() - began) / 1000
     await seeAll(world, jobs)
     const { entries } = world.history
-    const failed = entries.flatMap((entry) => (entry.type === 'seen' && entry.status !== 'succeeded' ? [entry.execution] : []))
-    const ran = new Set(entries.flatMap((entry) => (entry.type === 'ran' ? [entry.execution] : [])))
-    const unstarted = failed.filter((execution) => !ran.has(execution)).length
-    return { world, stuck: open.length, seconds, failed: failed.length, unstarted }
+    const failed = entries.flatMap((entry) =>
+      entry.type === 'seen' && entry.status !== 'succeeded' ? [`${entry.execution} ${entry.status} ${entry.reason}`] : [],
+    )
+    return { world, stuck: open.length, seconds, failed }
   } finally {
     await crew.stop()
     await world.stop()
@@ -59,12 +59,12 @@ export const faults: Scenario = {
       histories.push(played.world.history)
       seconds.set(rate, played.seconds)
       if (played.stuck > 0) complaints.push(`${played.stuck} jobs are stuck at ${rate * 100} %`)
-      // Ends other than success are typed ends; at these rates there should be none but for sandboxes that could not be started in time.
+      // Code that does nothing wrong succeeds: a typed end for no reason of its own is to its caller nearly a lost job.
+      for (const job of played.failed) complaints.push(`${job} at ${rate * 100} %`)
       figures[`faults_at_${rate * 100}%`] = injected
-      figures[`failed_at_${rate * 100}%`] = played.failed
-      figures[`of_them_never_started_at_${rate * 100}%`] = played.unstarted
+      figures[`failed_at_${rate * 100}%`] = played.failed.length
       figures[`seconds_at_${rate * 100}%`] = Math.round(played.seconds)
-      say(`faults: ${count} jobs at ${rate * 100} %: ${injected} faults, ${played.failed} failed, ${played.seconds.toFixed(1)} s`)
+      say(`faults: ${count} jobs at ${rate * 100} %: ${injected} faults, ${played.failed.length} failed, ${played.seconds.toFixed(1)} s`)
     }
     const [usual = 0, atTenth = 0] = [seconds.get(0), seconds.get(0.1)]
     if (count >= ENOUGH_JOBS && atTenth > SLOWER_AT_TENTH * usual)

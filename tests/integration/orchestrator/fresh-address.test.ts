@@ -135,7 +135,7 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     const { container } = await startedContainer()
     health = { ...health, state: 'refused' }
     server.listen(port, '127.0.0.1')
-    const old = execution(container, { startAskedAt: Date.now() - SANDBOX_START_MS - 1 })
+    const old = execution(container, { startsFailSince: Date.now() - SANDBOX_START_MS - 1 })
     expect(await createSandboxFinder(deps).acquire(container, old)).toEqual({ kind: 'failed' })
     expect(sent).toEqual(['sandbox.stop'])
   })
@@ -147,6 +147,24 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     const queued = execution(container, { createdAt: Date.now() - 2 * SANDBOX_START_MS })
     expect(await createSandboxFinder(deps).acquire(container, queued)).toMatchObject({ kind: 'starting' })
     expect(sent).toEqual(['sandbox.stop', 'sandbox.place'])
+  })
+
+  it('is asked for again after one start that failed, however late the step that hears of it', async () => {
+    const { container, sandboxId } = await startedContainer()
+    const from = Date.now() - 3 * SANDBOX_START_MS
+    const gone = { state: 'gone', address: null, readyAt: null } as const
+    await storage.table.sandboxes.move(sandboxId, ['claimed'], { ...gone, failedStart: { from, to: from + 1_000 } })
+    const acquired = await createSandboxFinder(deps).acquire(container, execution(container))
+    expect(acquired).toMatchObject({ kind: 'starting', failsSince: from })
+    expect(sent).toEqual(['sandbox.place'])
+  })
+
+  it('is given up when the platform had long enough', async () => {
+    const { container, sandboxId } = await startedContainer()
+    const from = Date.now() - 3 * SANDBOX_START_MS
+    const gone = { state: 'gone', address: null, readyAt: null } as const
+    await storage.table.sandboxes.move(sandboxId, ['claimed'], { ...gone, failedStart: { from: from + SANDBOX_START_MS, to: Date.now() } })
+    expect(await createSandboxFinder(deps).acquire(container, execution(container, { startsFailSince: from }))).toEqual({ kind: 'failed' })
   })
 
   it('is no stranger that took the address over', async () => {

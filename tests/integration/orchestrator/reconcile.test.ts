@@ -104,6 +104,27 @@ describe('rows that cannot be repaired', () => {
   })
 })
 
+describe('a row whose repair takes long', () => {
+  it('holds up no other one', async () => {
+    const [slow, quick] = [await newContainer(), await newContainer()]
+    const [slowId, quickId] = [await accept(slow), await accept(quick)]
+    const other = Promise.withResolvers<void>()
+    const { executions } = storage.table
+    const get: typeof executions.get = async (tenant, id) => {
+      if (id === slowId) await other.promise
+      return executions.get(tenant, id)
+    }
+    const postpone: typeof executions.postpone = async (tenant, id, dueAt) => {
+      await executions.postpone(tenant, id, dueAt)
+      if (id === quickId) other.resolve()
+    }
+    now += NUDGE_AFTER_MS + 1
+    expect(await reconcile({ ...deps, table: { ...deps.table, executions: { ...executions, get, postpone } } })).toMatchObject({ failed: 0 })
+    for (const [{ tenant }, id] of [[slow, slowId] as const, [quick, quickId] as const])
+      expect((await executions.get(tenant, id))?.dueAt).toBe(now + NUDGE_AFTER_MS)
+  })
+})
+
 describe('a job that every step fails at', () => {
   it('is ended once its own time is long over, and its container goes on', async () => {
     const container = await newContainer()

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { createRetries } from '../../../services/storage/retries.ts'
+import { seeded } from '../../chaos/world/faults.ts'
+
+type Retries = ReturnType<typeof createRetries>
+type Fault = NonNullable<Parameters<Retries['refreshRetryTokenForRetry']>[1]['error']>
+const FAULT = Object.assign(new Error('We had a fault'), { $metadata: {} }) as Fault
+
+/** One call as the SDK makes it, without its pauses: the attempts that it took, and whether the last one got through. */
+async function call(retries: Retries, fails: () => boolean, errorType: 'TRANSIENT' | 'CLIENT_ERROR' = 'TRANSIENT') {
+  let token = await retries.acquireInitialRetryToken('')
+  for (let attempts = 1; ; attempts++) {
+    if (!fails()) {
+      retries.recordSuccess(token)
+      return { attempts, isDone: true }
+    }
+    try {
+      token = await retries.refreshRetryTokenForRetry(token, { errorType, error: FAULT })
+    } catch (error) {
+      expect(error).toBe(FAULT)
+      return { attempts, isDone: false }
+    }
+  }
+}
+const calls = async (count: number, retries: Retries, fails: () => boolean) => {
+  const made = []
+  for (let done = 0; done < count; done++) made.push(await call(retries, fails))
+  return made
+}
+
+describe('a call to AWS that fails', () => {
+  it('is made again for as long as every second attempt gets through, however many calls there were before', async () => {
+    const random = seeded(30)
+    const made = await calls(20_000, createRetries(), () => random() < 0.3)
+    expect(made.filter(({ isDone }) => !isDone)).toEqual([])
+  })
+
+  it('is given up after ten attempts, and at the first one in an outage', async () => {
+    const retries = createRetries()
+    const made = await calls(100, retries, () => true)
+    expect([made[0]?.attempts, made.at(-1)?.attempts]).toEqual([10, 1])
+    // The first that get through earn the next ones their tries.
+    await calls(50, retries, () => false)
+    let faults = 3
+    expect(await call(retries, () => faults-- > 0)).toEqual({ attempts: 4, isDone: true })
+  })
+
+  it('is not made again when it is wrong itself', async () => {
+    expect(await call(createRetries(), () => true, 'CLIENT_ERROR')).toEqual({ attempts: 1, isDone: false })
+  })
+
+  it('waits longer each time, and longest when it was throttled, never as long as others for sure', async () => {
+    const retries = createRetries(() => 0.999)
+    const pauses = async (errorType: 'TRANSIENT' | 'THROTTLING') => {
+      let token = await retries.acquireInitialRetryToken('')
+      const waits: number[] = []
+      for (let tries = 0; tries < 9; tries++) {
+        token = await retries.refreshRetryTokenForRetry(token, { errorType, error: FAULT })
+        waits.push(token.getRetryDelay())
+      }
+      return waits
+    }
+    expect(await pauses('TRANSIENT')).toEqual([24, 49, 99, 199, 399, 799, 999, 999, 999])
+    expect(await pauses('THROTTLING')).toEqual([99, 199, 399, 799, 1598, 1998, 1998, 1998, 1998])
+    const lucky = createRetries(() => 0)
+    const token = await lucky.refreshRetryTokenForRetry(await lucky.acquireInitialRetryToken(''), { errorType: 'TRANSIENT', error: FAULT })
+    expect(token.getRetryDelay()).toBe(0)
+  })
+})
