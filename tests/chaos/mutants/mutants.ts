@@ -91,8 +91,8 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     what: 'the reconciler repairs what is due',
     edit: {
       file: 'services/orchestrator/reconciler/reconcile.ts',
-      find: 'for await (const row of dueRows(deps)) {',
-      replace: 'for await (const row of [] as DueRow[]) {',
+      find: 'for await (const rows of duePages(deps)) {',
+      replace: 'for await (const rows of [] as DueRow[][]) {',
     },
     scenario: 'deaths',
   },
