@@ -269,10 +269,7 @@ class RunStep {
   }
 
   /** The message that tells of the sandbox may have found the row held, so what it would have told is looked up after letting go. */
-  async #waitForSandbox(
-    taken: Execution,
-    acquired: Extract<Acquired, { readonly kind: 'starting' | 'moved' }>,
-  ): Promise<void> {
+  async #waitForSandbox(taken: Execution, acquired: Extract<Acquired, { readonly kind: 'starting' | 'moved' }>): Promise<void> {
     const failsSince = acquired.kind === 'starting' ? acquired.failsSince : undefined
     await this.#release(taken, failsSince === undefined ? {} : { startsFailSince: failsSince })
     const { table, queue } = this.#deps

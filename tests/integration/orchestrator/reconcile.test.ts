@@ -119,7 +119,9 @@ describe('a row whose repair takes long', () => {
       if (id === quickId) other.resolve()
     }
     now += NUDGE_AFTER_MS + 1
-    expect(await reconcile({ ...deps, table: { ...deps.table, executions: { ...executions, get, postpone } } })).toMatchObject({ failed: 0 })
+    expect(await reconcile({ ...deps, table: { ...deps.table, executions: { ...executions, get, postpone } } })).toMatchObject({
+      failed: 0,
+    })
     for (const [{ tenant }, id] of [[slow, slowId] as const, [quick, quickId] as const])
       expect((await executions.get(tenant, id))?.dueAt).toBe(now + NUDGE_AFTER_MS)
   })
