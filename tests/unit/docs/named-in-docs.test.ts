@@ -1,0 +1,80 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { COMMANDS as CLI } from '../../../services/cli/commands.ts'
+import { COMMANDS, type Command, type CommandName } from '../../../scripts/commands.ts'
+import { CHAOS_MUTANTS } from '../../chaos/mutants/mutants.ts'
+import { SCENARIOS } from '../../chaos/scenarios/registry.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const inFolder = (folder: string, ending: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(ending) && !name.includes('node_modules'))
+    .map((name) => join(folder, name))
+const PAGES = ['README.md', ...inFolder('docs', '.md'), ...inFolder('examples', '.md'), ...inFolder('runtime-image', '.md')]
+const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+const scripts = Object.keys((JSON.parse(text('package.json')) as { readonly scripts: Readonly<Record<string, string>> }).scripts)
+
+/** What an example writes when it runs. */
+const MADE = /^examples\/\w+\/out\b/
+const isThere = (path: string): boolean =>
+  MADE.test(path) || ['', '.ts', '.test.ts'].some((ending) => existsSync(join(ROOT, path + ending)))
+const allOf = (page: string, pattern: RegExp): string[] => [...page.matchAll(pattern)].map(([, found]) => found as string)
+
+describe.each(PAGES)('%s', (file) => {
+  const page = text(file)
+
+  it('names files that are there', () => {
+    const named = allOf(page, /`((?:tests|services|docs|runtime-image|examples|infra|scripts|bench)\/[\w./-]+)`/g)
+    const linked = allOf(page, /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g).map((to) => normalize(join(dirname(file), to)))
+    expect([...named, ...linked].filter((path) => !isThere(path))).toEqual([])
+  })
+
+  it('names commands that are there, with options that they take', () => {
+    const faults: string[] = []
+    for (const call of allOf(page, /npm run ((?:--silent )?[a-z][\w:-]*[^`\n]*)/g)) {
+      const [name = '', ...words] = call.replace('--silent ', '').split(' ')
+      const script = name.replace(/[^\w:]+$/, '')
+      if (!scripts.includes(script)) faults.push(call)
+      const command: Command | undefined = COMMANDS[script as CommandName]
+      if (script === 'cli') {
+        const wanted = words.slice(1).join(' ')
+        const isKnown = !/^[a-z]/.test(wanted) || Object.keys(CLI).some((known) => wanted.startsWith(known))
+        if (words[0] === '--' && !isKnown) faults.push(call)
+      } else if (command !== undefined && file !== 'docs/walkthrough.md') {
+        const source = inFolder(dirname(command.entry[0]), '.ts').map(text).join('\n')
+        for (const option of allOf(call, /--([a-z][a-z-]+)/g)) if (!source.includes(option)) faults.push(`${call}: --${option}`)
+      }
+    }
+    expect(faults).toEqual([])
+  })
+})
+
+describe('docs/reliability.md', () => {
+  const rows = (page: string): string[][] =>
+    page
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
+      .map((line) => line.split('|').map((cell) => cell.trim()))
+  const table = rows(text('docs/reliability.md'))
+
+  it('has a test for each guarantee, which is there', () => {
+    const guarantees = table.filter(([, first = '']) => /^\d\. /.test(first))
+    expect(guarantees.map(([, first = '']) => first[0])).toEqual(['1', '2', '3', '4', '5', '6', '7'])
+    for (const [, , tests = ''] of guarantees) expect(allOf(tests, /`([\w./-]+)`/g).filter(isThere)).not.toEqual([])
+  })
+
+  it('names scenarios that are there', () => {
+    const known = SCENARIOS.map(({ name }) => name)
+    const files = ['stale-read', 'hand-over']
+    const named = table.flatMap(([, , tests = '']) => allOf(tests, /`tests\/chaos\/` ([\w, -]+)/g)).flatMap((names) => names.trim().split(', '))
+    expect(named.filter((name) => !known.includes(name) && !files.includes(name))).toEqual([])
+    expect(files.filter((name) => !isThere(`tests/chaos/${name}`))).toEqual([])
+  })
+
+  it('tells of every protection that the chaos suite takes out, and of no other', () => {
+    const told = table.flatMap(([, what = '', by = '']) => (known(by) ? [`${what}: ${by}`] : []))
+    expect(told.toSorted()).toEqual(CHAOS_MUTANTS.map(({ what, scenario }) => `${what}: ${scenario}`).toSorted())
+  })
+  const known = (name: string): boolean => SCENARIOS.some((scenario) => scenario.name === name)
+})
