@@ -67,7 +67,9 @@ describe('docs/reliability.md', () => {
   it('names scenarios that are there', () => {
     const known = SCENARIOS.map(({ name }) => name)
     const files = ['stale-read', 'hand-over']
-    const named = table.flatMap(([, , tests = '']) => allOf(tests, /`tests\/chaos\/` ([\w, -]+)/g)).flatMap((names) => names.trim().split(', '))
+    const named = table
+      .flatMap(([, , tests = '']) => allOf(tests, /`tests\/chaos\/` ([\w, -]+)/g))
+      .flatMap((names) => names.trim().split(', '))
     expect(named.filter((name) => !known.includes(name) && !files.includes(name))).toEqual([])
     expect(files.filter((name) => !isThere(`tests/chaos/${name}`))).toEqual([])
   })
