@@ -118,6 +118,17 @@ describe('limits', () => {
     await goesOn()
   })
 
+  it('of processes: a bomb that was left behind is ended, however it multiplies, and the variables stay', async () => {
+    const bomb = 'import os\nwhile True:\n    try: os.fork()\n    except OSError: pass'
+    await supervisor().run(`kept = 4\nimport subprocess, sys\nbomb = subprocess.Popen([sys.executable, "-c", """${bomb}"""])`)
+    let crowded: Run | undefined
+    await expect
+      .poll(async () => (crowded = await supervisor().run('print(kept)')).done['ended_processes'], { timeout: 60_000 })
+      .toBeGreaterThan(100)
+    expect([crowded?.stdout, crowded?.done.state_lost]).toEqual(['4\n', null])
+    expect((await supervisor().run('print(bomb.wait())')).stdout).toBe('-9\n')
+  })
+
   it('of processes: a thread bomb raises in the cell', async () => {
     const run = await supervisor().run(
       'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,), daemon=True).start()',
