@@ -47,6 +47,7 @@ export async function acceptExecution(
     startedAt: null,
     endedAt: null,
     cancelRequestedAt: null,
+    stepsFailSince: null,
     lease: null,
     fence: 0,
     sandboxId: null,

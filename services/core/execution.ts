@@ -120,6 +120,8 @@ export interface Execution {
   readonly sandboxId: string | null
   /** When the first start of a sandbox for it began that failed, by the platform's own time (epoch ms). */
   readonly startsFailSince?: number
+  /** Since when every step of it failed (epoch ms); null while steps come on. */
+  readonly stepsFailSince: number | null
   /** What an earlier sandbox took with it, said in the result. */
   readonly lostBefore: readonly Lost[]
   readonly result: ExecutionResult | null

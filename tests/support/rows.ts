@@ -32,6 +32,7 @@ export const executionRow = (change: Partial<Execution> = {}): Execution => ({
   startedAt: null,
   endedAt: null,
   cancelRequestedAt: null,
+  stepsFailSince: null,
   lease: null,
   fence: 0,
   sandboxId: null,

@@ -259,7 +259,8 @@ function deadlineOf(deps: RunDeps, row: Execution): { readonly signal: AbortSign
 
 async function passOn(deps: RunDeps, row: Execution, log: EventLogWriter): Promise<void> {
   await log.drain()
-  await deps.table.executions.commit(row.tenant, row.id, row.fence, {}, { release: true, dueAt: deps.clock.now() + NUDGE_AFTER_MS })
+  const comesOn = { stepsFailSince: null }
+  await deps.table.executions.commit(row.tenant, row.id, row.fence, comesOn, { release: true, dueAt: deps.clock.now() + NUDGE_AFTER_MS })
   await nudgeExecution(deps.queue, row.tenant, row.containerId, row.id)
 }
 

@@ -12,7 +12,7 @@ import type { RunDeps, StepDeps } from '../deps.ts'
 import { createSandboxFinder, type Acquired, type SandboxFinder } from './acquire-sandbox.ts'
 import { dropDeadHead } from './drop-dead-head.ts'
 import { tellEnd } from './end-execution.ts'
-import { endCancelled, endLost, endUnstarted } from './end-without-result.ts'
+import { endCancelled, endDeadLetter, endLost, endUnstarted } from './end-without-result.ts'
 import { breakHibernation, hibernate } from './hibernate.ts'
 import { LeaseLost } from './lease-keeper.ts'
 import { runInSandbox, SandboxLost, SandboxUnreachable, startPatch } from './run-in-sandbox.ts'
@@ -22,6 +22,8 @@ import { needsSync } from './sync-files.ts'
 const MAX_SANDBOXES_PER_STEP = 3
 /** A row that others hold again and again is left to them. */
 const MAX_LOOKS = 3
+/** A job whose every step fails for this long is given up, milliseconds: a store or a table that is away comes back sooner. */
+const FAILING_MS = 300_000
 /** What a message says of its container is good for so long, milliseconds; then the rows are read. */
 const SEEN_MS = 2_000
 
@@ -252,7 +254,8 @@ class RunStep {
 
   /**
    * A step that failed gives its lease back, for nobody works under it, and a fresh message tries again: the later, the more often the row was held.
-   * False when that cannot be done; then its own message comes again, and the lease runs out.
+   * One that nothing but failing steps have come to for long ends. False when neither can be done; then its own message comes again, and the lease
+   * runs out.
    */
   async putOff(cause: unknown): Promise<boolean> {
     if (this.#taken === null) return false
@@ -260,10 +263,16 @@ class RunStep {
     const { tenant, containerId, id, fence } = this.#taken
     const delaySeconds = Math.min(LEASE_MS / 1000, 2 ** (fence - 1))
     const dueAt = clock.now() + delaySeconds * 1000 + NUDGE_AFTER_MS
-    const freed = await table.executions.commit(tenant, id, fence, {}, { release: true, dueAt }).catch(() => null)
-    if (freed === null) return false
     const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
     telemetry.emit({ event: 'run_step', outcome: 'error', tenant, execution: id, fence, again_in_seconds: delaySeconds, detail })
+    const stepsFailSince = this.#taken.stepsFailSince ?? clock.now()
+    if (clock.now() - stepsFailSince > FAILING_MS)
+      return endDeadLetter(this.#deps, this.#taken).then(
+        () => true,
+        () => false,
+      )
+    const freed = await table.executions.commit(tenant, id, fence, { stepsFailSince }, { release: true, dueAt }).catch(() => null)
+    if (freed === null) return false
     await nudgeExecution(queue, tenant, containerId, id, { delaySeconds })
     return true
   }
@@ -279,6 +288,7 @@ class RunStep {
 
   async #release(taken: Execution, patch: Patch<Execution> = {}): Promise<void> {
     const dueAt = this.#deps.clock.now() + NUDGE_AFTER_MS
-    await this.#deps.table.executions.commit(taken.tenant, taken.id, taken.fence, patch, { release: true, dueAt })
+    const change = { ...patch, stepsFailSince: null }
+    await this.#deps.table.executions.commit(taken.tenant, taken.id, taken.fence, change, { release: true, dueAt })
   }
 }

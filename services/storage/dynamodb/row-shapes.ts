@@ -21,6 +21,7 @@ export const executionCodec = rowCodec<Execution>({
     startedAt: true,
     endedAt: true,
     cancelRequestedAt: true,
+    stepsFailSince: true,
     lease: true,
     sandboxId: true,
     result: true,

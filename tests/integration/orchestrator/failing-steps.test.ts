@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { acceptExecution } from '../../../services/core/accept-execution.ts'
+import { createContainer } from '../../../services/core/create-container.ts'
+import type { Execution } from '../../../services/core/execution.ts'
+import { newId } from '../../../services/core/ids.ts'
+import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
+import type { RunDeps } from '../../../services/orchestrator/deps.ts'
+import { createLink } from '../../../services/orchestrator/link/create-link.ts'
+import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
+import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { executionRow, sandboxRow } from '../../support/rows.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { doneEvent, sendLines, startStubSupervisor } from '../../unit/orchestrator/stub-supervisor.ts'
+
+const tenant = newId('tenant')
+const MINUTE_MS = 60_000
+let storage: Storage
+let sandbox: Awaited<ReturnType<typeof startStubSupervisor>>
+let deps: RunDeps
+let now = Date.now()
+/** Whether the files of a container cannot be read, which every step does once its code has ended. */
+let isFailing = true
+const events: WideEvent[] = []
+
+beforeAll(async () => {
+  storage = await startStorage()
+  sandbox = await startStubSupervisor(newId('sandbox'))
+  const { files } = storage.table
+  const all: typeof files.all = (...of) => (isFailing ? Promise.reject(new Error('The table had a fault')) : files.all(...of))
+  deps = {
+    ...storage,
+    table: { ...storage.table, files: { ...files, all } },
+    signals: createLocalSignals(),
+    telemetry: { emit: (event) => void events.push(event) },
+    clock: { now: () => now },
+    supervisor: createSupervisorClient({ link: createLink() }),
+    workerId: 'failing-steps-test',
+    image: 'any',
+    stepBudgetMs: 50_000,
+    costPerSecond: () => 0,
+  }
+})
+afterAll(async () => {
+  await sandbox[Symbol.asyncDispose]()
+  await storage.stop()
+})
+
+/** A job that runs in the sandbox of its container and has made a file. */
+async function job(): Promise<{ readonly row: () => Promise<Execution | null>; readonly step: () => Promise<void> }> {
+  const { table } = storage
+  const { id: containerId } = await createContainer(table, { tenant, subject: null, name: 'x', memoryTier: '1g' }, now)
+  const { sandboxId, address, privateKey } = sandbox.session
+  await table.sandboxes.remove(sandboxId)
+  await table.sandboxes.create(
+    sandboxRow({ id: sandboxId, state: 'claimed', claimedBy: { tenant, containerId }, address, privateKey, readyAt: now, dueAt: null }),
+  )
+  await table.containers.setSandbox(tenant, containerId, 0, { sandboxId, stateLost: null, dueAt: null })
+  await table.containers.filesSynced(tenant, containerId, 1, 0)
+  const { id, subject, responseId, source, onError, storeHistory, metadata, publicUrl } = executionRow()
+  const deleted = { ...doneEvent(0), deleted: ['gone.txt'] }
+  sandbox.on(`PUT /executions/${id}`, sendLines(deleted))
+  const wanted = { tenant, containerId, id, subject, responseId, source, timeoutSeconds: 3_600, onError, storeHistory, metadata, publicUrl }
+  await acceptExecution(deps, wanted, now)
+  const step = createRunStep(deps)
+  return {
+    row: () => table.executions.get(tenant, id),
+    step: () => step({ v: 1, type: 'execution.step', tenant, containerId, executionId: id }),
+  }
+}
+
+it('a job whose every step fails ends after five minutes, long before its time limit, and its container goes on', async () => {
+  isFailing = true
+  const { row, step } = await job()
+  await step()
+  expect(await row()).toMatchObject({ status: 'running', lease: null, stepsFailSince: now })
+  now += 4 * MINUTE_MS
+  await step()
+  expect(await row()).toMatchObject({ status: 'running' })
+  now += 2 * MINUTE_MS
+  await step()
+  const ended = await row()
+  expect(ended).toMatchObject({ status: 'failed', reason: 'dead_letter', result: { lost: [{ what: 'outputs' }] } })
+  expect(await storage.table.containers.get(tenant, ended?.containerId ?? '')).toMatchObject({ queue: [] })
+  expect(events.filter(({ event }) => event === 'run_step').map(({ detail }) => detail)).toContain('Error: The table had a fault')
+})
+
+it('a job that failed for a while and is worked on in the end succeeds', async () => {
+  isFailing = true
+  const { row, step } = await job()
+  await step()
+  now += 4 * MINUTE_MS
+  await step()
+  isFailing = false
+  now += 4 * MINUTE_MS
+  await step()
+  expect(await row()).toMatchObject({ status: 'succeeded' })
+})
