@@ -51,7 +51,7 @@ export function lostIn(envelope: SupervisorEnvelope): Lost[] {
       : [
           {
             what: 'processes',
-            reason: `${envelope.endedProcesses} processes that code had started were ended: it was stopped, or they left no room for others.`,
+            reason: `Processes that code had started were ended (${envelope.endedProcesses}): it was stopped, or they left no room for others.`,
           },
         ]),
     ...(envelope.stateLost === null

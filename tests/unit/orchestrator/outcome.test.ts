@@ -42,7 +42,7 @@ describe('what a result says is lost', () => {
   })
 
   it('counts processes that were ended', () => {
-    expect(lostIn(envelope({ endedProcesses: 3 }))).toEqual([{ what: 'processes', reason: expect.stringMatching(/^3 processes /) }])
+    expect(lostIn(envelope({ endedProcesses: 3 }))).toEqual([{ what: 'processes', reason: expect.stringMatching(/ended \(3\): /) }])
   })
 
   it('names each file that was skipped, and the folder as a whole', () => {
