@@ -85,6 +85,8 @@ export interface ExecutionResult {
   readonly stderr: string
   readonly error: ExecutionError | null
   readonly files: readonly ExecutionFile[]
+  /** No file of the container came, changed or went. */
+  readonly keptFiles?: true
   readonly lost: readonly Lost[]
   readonly usage: ExecutionUsage
 }

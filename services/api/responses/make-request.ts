@@ -92,7 +92,7 @@ async function checkTools({ body, deps, caller }: ResponseCall): Promise<void> {
     }
   }
   if (wanted.every((tool) => tool.type === 'function')) return
-  const off = (await deps.table.tenants.get(caller.tenant))?.policy?.toolsOff ?? []
+  const { toolsOff: off = [] } = await deps.limits.policyOf(caller.tenant)
   // One tool has several names, and each of them is off.
   const namesOf = (type: string): readonly string[] => deps.toolTypes.find((names) => names.includes(type)) ?? [type]
   const index = wanted.findIndex((tool) => namesOf(tool.type).some((name) => off.includes(name)))

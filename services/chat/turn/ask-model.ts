@@ -40,13 +40,13 @@ export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast
   const offered = offerTools(request, deps.tools ?? [], isFirst)
   const budget = new WindowBudget(model, request.maxOutputTokens, offered)
   const { fencesCode } = model
-  const history = await readHistory(
+  const history = (turn.history ??= await readHistory(
     { ...deps.table, objects: deps.objects },
     turn.row,
     (turns) =>
       estimateTokens(buildEntries({ request, items: turn.items, history: turns, files: [], fencesCode }), budget.meter) >
       READ_AHEAD * budget.tokens,
-  )
+  ))
   const workplace = await findWorkplace(deps, turn, history.turns)
   const entries = buildEntries({ request, items: turn.items, history: history.turns, files: workplace.files, fencesCode })
   if (isLast) entries.push(...explainEntries(entries, turn.failingTries))

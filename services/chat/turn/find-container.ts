@@ -1,5 +1,4 @@
 import { createContainer } from '../../core/create-container.ts'
-import type { ContainerFile } from '../../core/file.ts'
 import { findSource } from '../../core/file-source.ts'
 import { derivedId } from '../../core/ids.ts'
 import type { Response } from '../../core/response.ts'
@@ -9,28 +8,26 @@ import type { TurnDeps } from '../deps.ts'
 import { bringFiles } from './bring-files.ts'
 import { containerBefore } from './container-before.ts'
 import type { Turn } from './turn.ts'
+import type { Workplace } from './workplace.ts'
 
-/** Where a turn's code will run. `auto` means the container of an earlier turn, else one that is made when code first runs. */
-export interface Workplace {
-  readonly containerId: string
-  readonly exists: boolean
-  /** Files that the model is told of: those of the container, or those it will be made with. */
-  readonly files: readonly Pick<ContainerFile, 'id' | 'path' | 'bytes' | 'source'>[]
-  /** Those of them that are there, for links. */
-  readonly stored: readonly ContainerFile[]
-}
+/** What was read of a container is good for the next question of the same step this long, milliseconds, unless code has changed files since. */
+const FRESH_MS = 1_000
 
 export async function findWorkplace(deps: TurnDeps, turn: Turn, history: readonly PastTurn[]): Promise<Workplace> {
-  const { table } = deps
+  const { table, clock } = deps
   const { tenant } = turn.row
+  const readAt = clock.now()
+  const known = turn.workplace
+  if (known !== null && known.containerId === turn.containerId && readAt - known.readAt < FRESH_MS) return known
   const containerId = turn.containerId ?? (await containerBefore(deps, turn, history))
   if (containerId !== null) {
     await bringFiles(deps, turn.row, containerId)
     const stored = (await table.files.all(tenant, containerId)).filter((file) => file.isCurrent && file.state === 'stored')
-    return { containerId, exists: true, files: stored, stored }
+    turn.workplace = { containerId, exists: true, files: stored, stored, readAt }
+    return turn.workplace
   }
   const { interpreter, input } = turn.row.request
-  const wanted = await Promise.all((interpreter?.fileIds ?? []).map((id) => findSource(table, tenant, id, deps.clock.now())))
+  const wanted = await Promise.all((interpreter?.fileIds ?? []).map((id) => findSource(table, tenant, id, clock.now())))
   const attached =
     interpreter === null ? [] : attachmentsIn(input).map(({ path, sha256, body }) => ({ id: sha256, path, bytes: body.length }))
   return {
@@ -38,6 +35,7 @@ export async function findWorkplace(deps: TurnDeps, turn: Turn, history: readonl
     exists: false,
     files: [...wanted.filter((file) => file !== null), ...attached].map(({ id, path, bytes }) => ({ id, path, bytes, source: 'user' })),
     stored: [],
+    readAt,
   }
 }
 

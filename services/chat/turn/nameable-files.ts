@@ -2,8 +2,8 @@ import { linkDaysOf } from '../../core/links.ts'
 import type { NameableFile } from '../answer/answer-text.ts'
 import type { TurnDeps } from '../deps.ts'
 import { linkFile } from '../outcome/settle-call.ts'
-import type { Workplace } from './find-container.ts'
 import type { Turn } from './turn.ts'
+import type { Workplace } from './workplace.ts'
 
 type FileLink = Awaited<ReturnType<NameableFile['link']>>
 

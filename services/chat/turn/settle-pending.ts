@@ -29,6 +29,7 @@ async function takeIn(deps: TurnDeps, turn: Turn, index: number, execution: Exec
   await tellOutput(deps, turn, execution)
   const settled: CodeItem = { ...item, status: callStatusOf(execution), outcome: await settleCall(deps, execution) }
   turn.pending = null
+  if (execution.result?.keptFiles !== true) turn.workplace = null
   turn.failingTries = isFailingTry(execution) ? turn.failingTries + 1 : 0
   if (settled.status === 'completed') turn.emit(callCompleted(index, settled), 'soon')
   turn.finishItem(index, settled)

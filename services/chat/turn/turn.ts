@@ -15,10 +15,12 @@ import {
   type ResponseItem,
   type ResponseUsage,
 } from '../../core/response.ts'
+import type { History } from '../conversation/read-history.ts'
 import type { TurnDeps } from '../deps.ts'
 import { EventWriter, type Urgency } from '../events/event-writer.ts'
 import { itemDone, itemWritten } from '../../core/item-events.ts'
 import { recoverItems, toldKey } from '../events/recover-items.ts'
+import type { Workplace } from './workplace.ts'
 
 /** Events that are told once, even when the step that told them died before its commit. */
 const ONCE =
@@ -30,6 +32,10 @@ export class Turn {
   readonly writer: EventWriter
   /** The execution that the turn waits for, as it was last seen. */
   execution: Execution | null
+  /** What was said before this turn, once it was read. */
+  history: History | null = null
+  /** As it was last read, for as long as it may be so. */
+  workplace: Workplace | null = null
   items: ResponseItem[]
   pending: PendingCall | null
   usage: ResponseUsage
@@ -101,7 +107,7 @@ export class Turn {
   /** Replaces an item that has come to its end and says so. */
   finishItem(index: number, item: ResponseItem): void {
     this.items[index] = item
-    this.emit(itemDone(index, item, { include: this.row.request.include }), 'soon')
+    if (isFollowed(this.row)) this.emit(itemDone(index, item, { include: this.row.request.include }), 'soon')
   }
 
   /** What the model did not get to read, said once for each time that it changes. */
@@ -167,7 +173,7 @@ export class Turn {
   }
 
   #begin(): void {
-    if (this.row.nextSeq > 0) return
+    if (this.row.nextSeq > 0 || !isFollowed(this.row)) return
     const { background } = this.row.request
     const say = (type: string, status: Response['status']): void =>
       this.emit({ type, data: { response: this.render({ status, items: [] }) } }, 'soon')

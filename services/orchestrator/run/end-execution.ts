@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { nudgeHead, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
 import type { Execution, ExecutionReason, ExecutionResult, ExecutionStatus, ExecutionUsage } from '../../core/execution.ts'
@@ -86,6 +87,8 @@ function emitEnd({ telemetry }: EndDeps, row: Execution, { result, sandboxTraceI
 /** What follows an end. Repeating it is harmless; the reconciler does when a crash comes between. */
 export async function tellEnd(deps: Omit<EndDeps, 'telemetry'>, ended: Execution, usage: ExecutionUsage | null = null): Promise<void> {
   deps.signals.notify(topicOf('execution', ended.id), ended)
+  // Whoever waits for it in this process goes first.
+  await setImmediate()
   const isFirst = usage !== null
   await Promise.all([recordUsage(deps, ended, usage).then(() => advanceContainer(deps, ended, isFirst)), nudgeResponse(deps, ended)])
 }

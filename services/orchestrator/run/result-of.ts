@@ -6,7 +6,7 @@ import type { RunDeps } from '../deps.ts'
 
 /** What an execution hands back: the kernel's outputs, and the supervisor's word for all that is measured. */
 export function resultOf(
-  deps: RunDeps,
+  deps: Pick<RunDeps, 'clock' | 'costPerSecond'>,
   row: Execution,
   container: Container,
   assembler: OutputAssembler,
@@ -22,6 +22,7 @@ export function resultOf(
     stderr: assembler.stderr,
     error: assembler.error,
     files,
+    ...(envelope.files.length + envelope.deleted.length === 0 ? { keptFiles: true } : {}),
     lost,
     usage: {
       queueMs: Math.max(0, startedAt - row.createdAt),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TurnDeps } from '../../../services/chat/deps.ts'
+import { createContainer } from '../../../services/core/create-container.ts'
 import type { ResponseEvent } from '../../../services/core/events.ts'
 import { retellResponse } from '../../../services/core/retell-response.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
@@ -45,6 +46,26 @@ describe('a worker that stays with its code', () => {
     expect(calls.filter((call) => call === 'responses.take')).toHaveLength(1)
     expect(calls.filter((call) => call === 'responses.commit')).toHaveLength(3)
     expect(calls.filter((call) => call.startsWith('events.'))).toEqual([])
+  })
+
+  it.each([
+    { keptFiles: true, listed: 1 },
+    { keptFiles: undefined, listed: 3 },
+  ] as const)('lists the files of the container again unless code kept them all ($keptFiles)', async ({ keptFiles, listed }) => {
+    twoCalls()
+    const { id: containerId } = await createContainer(
+      bench.storage.table,
+      { tenant: bench.tenant, subject: null, name: 'named', memoryTier: '1g' },
+      Date.now(),
+    )
+    const { id } = await bench.accept({ ...INTERPRETER, interpreter: { ...INTERPRETER.interpreter, containerId } })
+    const { ports, calls } = atCall(bench.storage, Number.POSITIVE_INFINITY, async () => undefined)
+    const run = async (): Promise<void> =>
+      bench.runPending(await bench.row(id), () => ({ result: { ...(keptFiles && { keptFiles }), stdout: '1\n' } }))
+    const now = Date.now()
+    await bench.step(id, { ...ports, queue: queueThatRuns(id, [], run), clock: { now: () => now }, stayMs: 60_000 })
+    expect(await bench.row(id)).toMatchObject({ status: 'completed' })
+    expect(calls.filter((call) => call === 'files.all')).toHaveLength(listed)
   })
 
   it('goes when the code takes longer, and leaves the row to whoever is told of the end', async () => {

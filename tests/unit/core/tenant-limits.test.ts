@@ -39,7 +39,7 @@ it('are read once in ten seconds', async () => {
   const reader = createLimitReader({ get: async () => (reads++, tenant) }, { now: () => now })
   expect((await reader.of('t')).displays).toBe(7)
   now = LIMITS_CACHE_MS - 1
-  await reader.of('t')
+  expect(await reader.policyOf('t')).toEqual(tenant.policy)
   expect(reads).toBe(1)
   now = LIMITS_CACHE_MS
   await reader.of('t')

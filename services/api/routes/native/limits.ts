@@ -37,9 +37,9 @@ async function figures({
   deps,
   caller,
 }: Pick<Call, 'deps' | 'caller'>): Promise<Record<string, { value: number; unit: string; used: number | null }>> {
-  const [{ memoryLimit: _, ...own }, tenant, live] = await Promise.all([
+  const [{ memoryLimit: _, ...own }, policy, live] = await Promise.all([
     deps.limits.of(caller.tenant),
-    deps.table.tenants.get(caller.tenant),
+    deps.limits.policyOf(caller.tenant),
     countLive(deps.table.sandboxes, caller.tenant),
   ])
   const everybody = {
@@ -49,7 +49,7 @@ async function figures({
     maxFileBytes: own.fileBytes,
     maxFilesPerExecution: own.filesPerExecution,
     maxOpenStreams: deps.config.maxOpenStreams,
-    linkDays: tenant?.policy?.linkDays ?? LIMITS.linkDays,
+    linkDays: policy.linkDays ?? LIMITS.linkDays,
   }
   const used: Readonly<Record<string, number>> = { liveContainers: live, maxOpenStreams: deps.streams.open }
   return Object.fromEntries(
