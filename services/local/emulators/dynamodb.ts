@@ -2,6 +2,7 @@ import { parse as parseUrl } from 'node:url'
 import dynalite from 'dynalite'
 import { closeIterators } from './close-iterators.ts'
 import { listenOnLoopback, type Emulator } from './listen.ts'
+import { quickenStore } from './quick-store.ts'
 import { rememberExpressions } from './remember-expressions.ts'
 
 /**
@@ -22,6 +23,7 @@ export async function startDynamoDb(folder: string | null): Promise<Emulator> {
   if (folder === null) Buffer.poolSize = Math.min(Buffer.poolSize, SLAB_BYTES)
   closeIterators()
   rememberExpressions()
+  quickenStore()
   const server = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...(folder === null ? {} : { path: folder }) })
   const listening = await listenOnLoopback(server)
   let asked = 0
