@@ -13,10 +13,13 @@ from collections.abc import Iterator
 from .. import packets
 from .channel import Channel
 from .namespace_pickler import NamespacePickler, Nowhere
+from .namespace_unpickler import NamespaceUnpickler, memoized
 
 FORMAT = {"format": "cellblock-namespace", "v": 1}
 _FRAME = struct.Struct("<cQ")
 _RECENT = ("_", "__", "___", "_i", "_ii", "_iii", "_exit_code")
+# Objects of a pickle up to this size are counted in it, of a bigger one in the memo.
+_SMALL_BYTES = 64 * 1024
 _PLAIN = (int, float, complex, bool, str, bytes, type(None))
 
 
@@ -60,14 +63,26 @@ def dump(shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, st
     buffers: list[pickle.PickleBuffer] = []
     sink = _Parts()
     pickler = NamespacePickler(sink, lambda buffer: buffers.append(buffer))
+    # Objects in the memo.
+    count = 0
     for _, name, value in keep:
         if name in dropped:
             continue
-        pickler.dump(value)
+        try:
+            pickler.dump(value)
+        except Exception as error:
+            # It could be pickled a moment ago: something changes it meanwhile. What it left in the memo was never sent.
+            lost.append({"what": name, "reason": _reason(error)})
+            pickler.memo = {key: entry for key, entry in pickler.memo.copy().items() if entry[0] < count}
+            sink.take()
+            buffers.clear()
+            continue
+        parts = sink.take()
+        count = count + memoized(parts) if sum(map(len, parts)) <= _SMALL_BYTES else len(pickler.memo.copy())
         _send(channel, b"N", json.dumps(name).encode())
         for buffer in buffers:
             _send(channel, b"B", buffer.raw())
-        _send(channel, b"P", *sink.take())
+        _send(channel, b"P", *parts)
         buffers.clear()
     _send(channel, b"L", json.dumps(lost).encode())
     return {"status": "ok", "lost": lost}
@@ -84,7 +99,7 @@ def load(shell, channel: Channel) -> dict[str, object]:  # type: ignore[no-untyp
     restored = 0
     name = ""
     buffers: list[bytearray] = []
-    unpickler = _Unpickler()
+    unpickler = NamespaceUnpickler()
     for kind, body in reader.frames():
         if kind == b"I":
             for alias, module in json.loads(body).items():
@@ -123,38 +138,6 @@ class _Parts:
     def take(self) -> list[bytes]:
         parts, self._parts = self._parts, []
         return parts
-
-
-class _Unpickler:
-    """Loads one pickle after the other with one memo, as they were dumped."""
-
-    def __init__(self) -> None:
-        self._body = memoryview(b"")
-        self._buffers: list[bytearray] = []
-        self._unpickler = pickle.Unpickler(self, buffers=self._next_buffers())
-
-    def load(self, body: bytes | bytearray, buffers: list[bytearray]) -> object:
-        self._body = memoryview(body)
-        self._buffers = buffers
-        return self._unpickler.load()
-
-    def _next_buffers(self) -> Iterator[bytearray]:
-        while True:
-            yield self._buffers.pop(0)
-
-    def read(self, size: int) -> bytes:
-        piece, self._body = bytes(self._body[:size]), self._body[size:]
-        return piece
-
-    def readinto(self, target: memoryview) -> int:
-        size = min(len(target), len(self._body))
-        target[:size] = self._body[:size]
-        self._body = self._body[size:]
-        return size
-
-    def readline(self) -> bytes:
-        end = bytes(self._body).find(b"\n") + 1
-        return self.read(end or len(self._body))
 
 
 class _Reader:

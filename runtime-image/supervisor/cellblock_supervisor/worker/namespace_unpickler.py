@@ -1,0 +1,131 @@
+"""Loads what NamespacePickler dumped: one pickle after the other with one memo, so that what two names share stays shared.
+
+Pickles number the objects that they share without writing the numbers down: they count. So a pickle that fails in the middle would have all that come
+after it count wrongly, and get other objects than they mean. Here it is counted to its end; only those fail with it that refer to
+an object which it was the first to have: such an object may be there in part.
+"""
+
+import pickle
+import pickletools
+import struct
+import sys
+import types
+from collections.abc import Iterator
+
+# A pickle that is one reference, and the part of one that numbers an object.
+_GET = struct.Struct("<3sI1s")
+_PUT = struct.Struct("<1si3s")
+_REFERENCES = frozenset(("BINGET", "LONG_BINGET"))
+
+
+class _Unpickler(pickle.Unpickler):
+    """Takes the objects that are numbered already from a list: a memo that is set from outside is empty afterwards."""
+
+    made: list[object] = []
+
+    def persistent_load(self, number: int) -> object:
+        return self.made[number]
+
+
+class NamespaceUnpickler:
+    def __init__(self) -> None:
+        self._body = memoryview(b"")
+        self._buffers: list[bytearray] = []
+        self._unpickler = self._start([])
+        # How many objects are numbered, and the numbers of those that nobody may have.
+        self._count = 0
+        self._missing: set[int] = set()
+
+    def load(self, body: bytes | bytearray, buffers: list[bytearray]) -> object:
+        """Raises whatever unpickling raises; the next one can be loaded all the same."""
+        if self._missing and not self._missing.isdisjoint(_references(body)):
+            self._pass_over(body)
+            raise pickle.UnpicklingError("it shares an object with a variable that could not be restored")
+        self._buffers = buffers
+        try:
+            value = self._read(body)
+        except BaseException:
+            self._pass_over(body)
+            raise
+        self._count = self._find_count()
+        return value
+
+    def _read(self, body: bytes | bytearray | memoryview) -> object:
+        self._body = memoryview(body)
+        return self._unpickler.load()
+
+    def _start(self, made: list[object]) -> _Unpickler:
+        unpickler = _Unpickler(self, buffers=self._next_buffers())  # type: ignore[arg-type]
+        unpickler.made = made
+        self._body = memoryview(b"".join((b"\x80\x05", *(_PUT.pack(b"J", number, b"Q\x940") for number in range(len(made))), b"N.")))
+        unpickler.load()
+        unpickler.made = []
+        return unpickler
+
+    def _pass_over(self, body: bytes | bytearray) -> None:
+        """Gives every object of a pickle its number and hides those that may be there in part; begins anew, because the old one holds the rest of that pickle."""
+        end = self._count + sum(1 for name, _ in _operations(body) if name == "MEMOIZE")
+        memo: dict[int, object] = self._unpickler.memo.copy()  # type: ignore[attr-defined]
+        self._missing.update(number for number in range(self._count, end) if number not in memo or not _is_whole(memo[number]))
+        self._unpickler = self._start([memo.get(number) for number in range(end)])
+        self._count = end
+
+    def _find_count(self) -> int:
+        """The first number that no object has. Asking for the numbers is quick; copying the memo, the only other way, is not."""
+        low, step = self._count, 1
+        while self._has(low + step - 1):
+            low, step = low + step, step * 2
+        high = low + step - 1
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if self._has(middle) else (low, middle)
+        return low
+
+    def _has(self, number: int) -> bool:
+        try:
+            self._read(_GET.pack(b"\x80\x05j", number, b"."))
+        except pickle.UnpicklingError:
+            return False
+        return True
+
+    def _next_buffers(self) -> Iterator[bytearray]:
+        while True:
+            yield self._buffers.pop(0)
+
+    def read(self, size: int) -> bytes:
+        piece, self._body = bytes(self._body[:size]), self._body[size:]
+        return piece
+
+    def readinto(self, target: memoryview) -> int:
+        size = min(len(target), len(self._body))
+        target[:size] = self._body[:size]
+        self._body = self._body[size:]
+        return size
+
+    def readline(self) -> bytes:
+        end = bytes(self._body).find(b"\n") + 1
+        return self.read(end or len(self._body))
+
+
+def _is_whole(made: object) -> bool:
+    """What is never filled after it was made: plain values, what a module has under its name, simple types of arrays."""
+    if made is None or isinstance(made, (str, bytes, int, float, complex)):
+        return True
+    module = getattr(made, "__module__", None)
+    if isinstance(made, (type, types.FunctionType, types.BuiltinFunctionType)):
+        return module != "__main__" and getattr(sys.modules.get(str(module)), made.__name__, None) is made
+    dtype = getattr(sys.modules.get("numpy"), "dtype", None)
+    return dtype is not None and isinstance(made, dtype) and made.fields is None
+
+
+def memoized(parts: list[bytes]) -> int:
+    """How many objects a pickle numbers."""
+    return sum(1 for name, _ in _operations(b"".join(parts)) if name == "MEMOIZE")
+
+
+def _references(body: bytes | bytearray) -> Iterator[int]:
+    return (int(number) for name, number in _operations(body) if name in _REFERENCES)  # type: ignore[call-overload]
+
+
+def _operations(body: bytes | bytearray) -> Iterator[tuple[str, object]]:
+    return ((operation.name, argument) for operation, argument, _ in pickletools.genops(bytes(body)))

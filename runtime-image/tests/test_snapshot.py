@@ -1,0 +1,130 @@
+"""A variable that cannot be saved or restored takes no other with it, and no other gets wrong values for it."""
+
+import datetime
+import unittest
+
+import numpy
+
+from cellblock_supervisor import packets
+from cellblock_supervisor.worker import snapshot
+
+
+
+def _boom(_value: object) -> None:
+    raise ValueError("not here")
+
+
+class NotHere:
+    """Can be pickled, with objects before and after the point where it fails to come back, some of them shared."""
+
+    def __init__(self, before: object, after: object) -> None:
+        self._before, self._after = before, after
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _boom, ([self._before, ["own"]],), {"after": self._after, "more": [[1], [2], [3]]}
+
+
+class Restless:
+    """Can be pickled once."""
+
+    def __init__(self, held: object) -> None:
+        self._held, self._count = held, 0
+
+    def __reduce__(self) -> tuple[object, ...]:
+        self._count += 1
+        if self._count > 1:
+            raise RuntimeError("changed size during iteration")
+        return list, ([self._held],)
+
+
+class Shell:
+    user_ns_hidden = ()
+    execution_count = 1
+
+    def __init__(self, variables: dict[str, object]) -> None:
+        self.user_ns = variables
+
+
+class Pipe:
+    """A channel that keeps what is sent, for the reader of the same one."""
+
+    def __init__(self) -> None:
+        self.packets: list[bytes] = []
+
+    def send_bulk(self, data: bytes | memoryview) -> None:
+        if len(data):
+            self.packets.append(bytes(data))
+
+    def receive(self, blocking: bool) -> tuple[int, bytes]:
+        return packets.BULK, self.packets.pop(0) if self.packets else b""
+
+
+def carry(variables: dict[str, object]) -> tuple[dict[str, object], dict[str, str]]:
+    """What a next kernel has, and what it is told to be lost."""
+    pipe = Pipe()
+    snapshot.dump(Shell(variables), pipe, 1 << 30, [])  # type: ignore[arg-type]
+    shell = Shell({})
+    told = snapshot.load(shell, pipe)  # type: ignore[arg-type]
+    return shell.user_ns, {entry["what"]: entry["reason"] for entry in told["lost"]}  # type: ignore[union-attr]
+
+
+def linked(*names: str) -> list[object]:
+    """Values in which a wrong number would show."""
+    values: list[object] = [[name] for name in names]
+    return [*values, values[0], values[-1], {name: value for name, value in zip(names, values, strict=True)}]
+
+
+class Snapshots(unittest.TestCase):
+    def test_what_two_names_share_stays_shared(self) -> None:
+        shared = ["x"]
+        back, lost = carry({"a": [shared], "big": linked(*map(str, range(20_000))), "b": shared, "c": {"b": shared}})
+        self.assertEqual(lost, {})
+        self.assertIs(back["a"][0], back["b"])  # type: ignore[index]
+        self.assertIs(back["c"]["b"], back["b"])  # type: ignore[index]
+        self.assertEqual(back["big"], linked(*map(str, range(20_000))))
+
+    def test_one_that_does_not_come_back_takes_those_with_it_that_share_what_it_was_the_first_to_have(self) -> None:
+        first, before, after = ["first"], ["before"], ["after"]
+        for filler in (3, 20_000):
+            rest = linked(*map(str, range(filler)))
+            variables = {
+                "first": first,
+                "bad": NotHere(before, after),
+                "rest": rest,
+                "has_first": [first, rest],
+                "half": (half := [["p"], NotHere(0, 0), ["q"]]),
+                "has_half": [half, rest],
+                "has_before": [before, rest],
+                "has_after": [after, ["p"], ["q"]],
+                "worse": NotHere(first, rest),
+                "last": [first, linked("u", "v", "w")],
+            }
+            back, lost = carry(variables)
+            self.assertEqual(sorted(lost), ["bad", "half", "has_after", "has_before", "has_half", "worse"])
+            self.assertEqual(lost["bad"], "ValueError: not here")
+            self.assertIn("shares an object", lost["has_after"])
+            self.assertEqual(back, {name: value for name, value in variables.items() if name not in lost})
+            self.assertIs(back["has_first"][0], back["first"])  # type: ignore[index]
+            self.assertIs(back["has_first"][1], back["rest"])  # type: ignore[index]
+
+    def test_one_that_does_not_come_back_keeps_no_other_from_the_kinds_of_things_that_it_has(self) -> None:
+        def table(values: list[int]) -> object:
+            return {"time": datetime.timedelta(values[0]), "array": numpy.array(values), "name": "a name"}
+
+        back, lost = carry({"bad": NotHere(table([1, 2]), table([3])), "good": table([4, 5]), "again": table([6])})
+        self.assertEqual(list(lost), ["bad"])
+        self.assertEqual((str(back["good"]), str(back["again"])), (str(table([4, 5])), str(table([6]))))
+
+    def test_one_that_changes_while_it_is_saved_is_named_and_the_others_are_kept(self) -> None:
+        shared = ["shared"]
+        for filler in (3, 20_000):
+            rest = linked(*map(str, range(filler)))
+            back, lost = carry({"rest": rest, "restless": Restless([shared, ["own"]]), "a": [shared, rest], "b": shared})
+            self.assertEqual(lost, {"restless": "RuntimeError: changed size during iteration"})
+            self.assertEqual((back["rest"], back["a"], back["b"]), (rest, [shared, rest], shared))
+            self.assertIs(back["a"][0], back["b"])  # type: ignore[index]
+            self.assertIs(back["a"][1], back["rest"])  # type: ignore[index]
+
+
+if __name__ == "__main__":
+    unittest.main()
