@@ -24,9 +24,9 @@ export function refuseAnnounced(request: Request, maxBytes: number): void {
 /** Reads at most `maxBytes`; throws ServiceError `request_too_large` at the first byte above, without reading on. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   refuseAnnounced(request, maxBytes)
-  if (request.body === null) return new Uint8Array()
-  // With an announced length the transport itself cuts the body off there.
+  // With an announced length the transport itself cuts the body off there. Asked for first: who looks at `body` makes a web stream of it.
   if (request.headers.has('content-length')) return new Uint8Array(await request.arrayBuffer())
+  if (request.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
