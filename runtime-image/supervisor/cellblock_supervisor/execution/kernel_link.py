@@ -8,6 +8,7 @@ import os
 import select
 import socket
 import termios
+import time
 from array import array
 from collections import deque
 from typing import Protocol
@@ -21,6 +22,11 @@ _PIPE_BYTES = 1024 * 1024
 _RAW_READ_BYTES = 256 * 1024
 _FLOOD_BYTES = 4 * 1024
 _FLOOD_ROUNDS = 8
+# After more than so many looks in a row that brought less than this, a nap comes before the next one, if it is due so soon.
+_LITTLE_LOOKS = 3
+_LITTLE_BYTES = 16 * 1024
+_SOON_SECONDS = 0.001
+_NAP_SECONDS = 0.0002
 _PACKETS_PER_TURN = 64
 
 
@@ -52,6 +58,8 @@ class KernelLink:
         pipes = {"stdout": os.pipe2(os.O_CLOEXEC), "stderr": os.pipe2(os.O_CLOEXEC)}
         self._raw = {name: ends[0] for name, ends in pipes.items()}
         self._wide: set[str] = set()
+        self._little_looks = 0
+        self._looked_at = 0.0
         self._worker_ends = [ends[1] for ends in pipes.values()]
         for fd in self._raw.values():
             os.set_blocking(fd, False)
@@ -178,12 +186,23 @@ class KernelLink:
         return True
 
     def _on_raw(self, name: str) -> None:
+        # What is written in small pieces gathers meanwhile: a wake-up for each would cost far more. The loop's own timers are too coarse.
+        if self._little_looks > _LITTLE_LOOKS and self._loop.time() - self._looked_at < _SOON_SECONDS:
+            time.sleep(_NAP_SECONDS)
         for _ in range(_FLOOD_ROUNDS):
-            # The end of a flood stays in the pipe until no more comes: it is the end of the stream only then.
-            if not self._open or not (self._skip_raw(name) or self._read_raw(name, 4 * _RAW_READ_BYTES) >= _FLOOD_BYTES):
+            if not self._open:
                 return
-            # Whoever floods and waits for this processor goes first and fills the pipe: one large look costs far less than one for each write.
-            os.sched_yield()
+            # The end of a flood stays in the pipe until no more comes: it is the end of the stream only then.
+            size = self._skip_raw(name) or self._read_raw(name, 4 * _RAW_READ_BYTES)
+            self._little_looks = self._little_looks + 1 if size < _LITTLE_BYTES else 0
+            if size < _FLOOD_BYTES:
+                self._looked_at = self._loop.time()
+                return
+            if self._little_looks > _LITTLE_LOOKS:
+                time.sleep(_NAP_SECONDS)
+            else:
+                # Whoever floods and waits for this processor goes first and fills the pipe: one large look costs far less than one for each write.
+                os.sched_yield()
 
     def _read_raw(self, name: str, limit: int) -> int:
         """Reads until the pipe is empty or `limit` bytes came; answers how many."""

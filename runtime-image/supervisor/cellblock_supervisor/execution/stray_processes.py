@@ -37,18 +37,13 @@ def end_all(kernel_pid: int, since_ticks: int = 0) -> set[int]:
     All of them stand still meanwhile: none multiplies, and none takes the processor from whoever counts them.
     """
     worker_processes.halt_all()
-    ended, spared = set[int](), [kernel_pid]
-    for pid, began in _worker_processes():
-        if pid == kernel_pid:
-            continue
-        if began >= since_ticks:
-            ended.add(pid)
+    try:
+        ended = {pid for pid, began in _worker_processes() if pid != kernel_pid and began >= since_ticks}
+        for pid in ended:
             worker_processes.send(pid, signal.SIGKILL)
-        else:
-            spared.append(pid)
-    for pid in spared:
-        worker_processes.send(pid, signal.SIGCONT)
-    return ended
+        return ended
+    finally:
+        worker_processes.go_on_all()
 
 
 def _worker_processes() -> Iterator[tuple[int, int]]:

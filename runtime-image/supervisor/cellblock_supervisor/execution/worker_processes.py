@@ -15,8 +15,12 @@ def kill_all() -> None:
 
 
 def halt_all() -> None:
-    """Has every process of the worker stand still until SIGCONT, in one such step."""
+    """Has every process of the worker stand still, in one such step."""
     _signal_all(signal.SIGSTOP)
+
+
+def go_on_all() -> None:
+    _signal_all(signal.SIGCONT)
 
 
 def _signal_all(number: signal.Signals) -> None:
