@@ -21,11 +21,13 @@ class Tail:
         size = len(data)
         if size >= self._limit:
             # It is the whole end. Bytes never change: those of a usual size are held as they came. Anything else is copied, so it is cut first.
-            cut = size - self._limit if size > _USUAL * self._limit or type(data) is not bytes else 0
-            self.dropped += self._size + cut
+            if size > _USUAL * self._limit or type(data) is not bytes:
+                self.dropped += size - self._limit
+                data = bytes(data[size - self._limit :])
+            self.dropped += self._size
+            self._size = len(data)
             self._parts.clear()
-            self._parts.append(bytes(data[cut:]))
-            self._size = size - cut
+            self._parts.append(data)
             return
         self._parts.append(bytes(data))
         self._size += size

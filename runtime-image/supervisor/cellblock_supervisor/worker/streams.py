@@ -79,6 +79,11 @@ class ChannelBuffer(io.BufferedWriter):
         self.send_at_most(sys.maxsize, 0)
 
     def write(self, data: bytes | memoryview) -> int:
+        # A flood comes this way over and over.
+        if self._left == 0 and type(data) is bytes:
+            with self._lock:
+                self._tail.add(data)
+            return len(data)
         size = len(data) if type(data) is bytes else memoryview(data).nbytes
         if size <= self._left:
             super().write(data)
