@@ -47,6 +47,7 @@ export async function keepNewest(
 const byAge = (a: ContainerFile, b: ContainerFile): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
 
 async function takeBack({ table, objects }: Ports, { tenant, containerId, id, objectKey }: ContainerFile): Promise<void> {
-  await objects.delete(objectKey)
+  // The row goes first: bytes without one are swept with their container, a row without bytes would be shown.
   await table.files.remove(tenant, containerId, id)
+  await objects.delete(objectKey)
 }

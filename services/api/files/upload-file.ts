@@ -72,24 +72,19 @@ async function fromForm(call: UploadCall, containerId: string): Promise<Containe
       param: 'file',
     })
   }
+  const { bytes, sha256, filename } = form.file
+  let path: string
   try {
-    const path = pathOf(form, form.file.filename)
-    const file = newFile(deps, {
-      tenant: caller.tenant,
-      containerId,
-      path,
-      bytes: form.file.bytes,
-      sha256: form.file.sha256,
-      objectKey,
-      state: 'stored',
-    })
-    await deps.table.files.put(file)
-    await settleVersions(deps, file, deps.clock.now())
-    return file
+    path = pathOf(form, filename)
   } catch (error) {
     await deps.objects.delete(objectKey)
     throw error
   }
+  const file = newFile(deps, { tenant: caller.tenant, containerId, path, bytes, sha256, objectKey, state: 'stored' })
+  // A write that failed may have been done all the same: then its bytes stay with it, and the caller, who is told of a fault, sends them again.
+  await deps.table.files.put(file)
+  await settleVersions(deps, file, deps.clock.now())
+  return file
 }
 
 /** The field `path` names folders too; without it the file's own name counts. */

@@ -31,20 +31,20 @@ class MappedFiles:
         """After a cell. A file that is mapped no more is touched once more and forgotten."""
         if not self._paths:
             return
-        maps = _own_maps()
+        mapped = _own_mapped()
         for path in tuple(self._paths):
             try:
                 status = stat(path)
                 utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
             except OSError:
                 self._paths.discard(path)
-            if f" {path}\n" not in maps:
+            if path not in mapped:
                 self._paths.discard(path)
 
 
-def _own_maps() -> str:
+def _own_mapped() -> set[str]:
     try:
         with open_text("/proc/self/maps", encoding="utf-8", errors="replace") as file:
-            return file.read()
+            return {line[line.find("/") : -1] for line in file}
     except OSError:
-        return ""
+        return set()

@@ -24,7 +24,11 @@ export const completeUploadRoute = defineRoute({
     const id = call.param('file_id')
     const file = isId('containerFile', id) ? await deps.table.files.get(caller.tenant, container.id, id) : null
     if (file === null || file.state === 'deleted' || file.state === 'swept') throw fileMissing(id)
-    if (file.state === 'stored') return json(200, renderContainerFile(file))
+    if (file.state === 'stored') {
+      // The first call may have broken off before the container was told.
+      if (file.isCurrent) await settleVersions(deps, file, deps.clock.now())
+      return json(200, renderContainerFile(file))
+    }
     await checkBytes(deps.objects, file)
     const stored = await deps.table.files.patch(caller.tenant, container.id, id, {
       state: 'stored',
