@@ -9,13 +9,12 @@ afterAll(() => api.stop())
 
 /** While this works the table cannot tell a container that its files changed. */
 async function withDeafContainers<T>(work: () => Promise<T>): Promise<T> {
-  const { filesChanged } = api.table.containers
-  const fails: typeof filesChanged = () => Promise.reject(new Error('The table had a fault'))
-  Object.assign(api.table.containers, { filesChanged: fails })
+  const whole = { ...api.table.containers }
+  Object.assign(api.table.containers, { filesChanged: () => Promise.reject(new Error('The table had a fault')) })
   try {
     return await work()
   } finally {
-    Object.assign(api.table.containers, { filesChanged })
+    Object.assign(api.table.containers, whole)
   }
 }
 const newContainer = async (): Promise<string> => (await api.openai().containers.create({ name: 'x' })).id
