@@ -50,6 +50,8 @@ describe.each(PAGES)('%s', (file) => {
   })
 })
 
+const isScenario = (name: string): boolean => SCENARIOS.some((scenario) => scenario.name === name)
+
 describe('docs/reliability.md', () => {
   const rows = (page: string): string[][] =>
     page
@@ -64,19 +66,16 @@ describe('docs/reliability.md', () => {
     for (const [, , tests = ''] of guarantees) expect(allOf(tests, /`([\w./-]+)`/g).filter(isThere)).not.toEqual([])
   })
 
-  it('names scenarios that are there', () => {
-    const known = SCENARIOS.map(({ name }) => name)
-    const files = ['stale-read', 'hand-over']
+  it('names scenarios and tests of the chaos suite that are there', () => {
     const named = table
       .flatMap(([, , tests = '']) => allOf(tests, /`tests\/chaos\/` ([\w, -]+)/g))
       .flatMap((names) => names.trim().split(', '))
-    expect(named.filter((name) => !known.includes(name) && !files.includes(name))).toEqual([])
-    expect(files.filter((name) => !isThere(`tests/chaos/${name}`))).toEqual([])
+    expect(named.length).toBeGreaterThan(10)
+    expect(named.filter((name) => !isScenario(name) && !isThere(`tests/chaos/${name}`))).toEqual([])
   })
 
   it('tells of every protection that the chaos suite takes out, and of no other', () => {
-    const told = table.flatMap(([, what = '', by = '']) => (known(by) ? [`${what}: ${by}`] : []))
+    const told = table.flatMap(([, what = '', by = '']) => (isScenario(by) ? [`${what}: ${by}`] : []))
     expect(told.toSorted()).toEqual(CHAOS_MUTANTS.map(({ what, scenario }) => `${what}: ${scenario}`).toSorted())
   })
-  const known = (name: string): boolean => SCENARIOS.some((scenario) => scenario.name === name)
 })
