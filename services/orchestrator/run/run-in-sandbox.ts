@@ -15,6 +15,7 @@ import { collectFiles } from './collect-files.ts'
 import { endExecution, MAX_INLINE_JSON_BYTES } from './end-execution.ts'
 import { fewLost } from './few-lost.ts'
 import { EventLogWriter } from './event-log-writer.ts'
+import { firstOf } from './first-of.ts'
 import { followEvents } from './follow.ts'
 import { keepLease, LeaseLost } from './lease-keeper.ts'
 import { endOf, lostIn } from './outcome.ts'
@@ -71,7 +72,7 @@ export async function runInSandbox(
     (signal) => deps.supervisor.health(session.address, 0, signal),
     () => silent.abort(new SandboxLost('sandbox_lost')),
   )
-  const stop = AbortSignal.any([abort.signal, silent.signal])
+  const stop = firstOf(abort.signal, silent.signal)
   const budget = setTimeout(() => handOver.abort(), deps.stepBudgetMs)
   let mayHaveRun = options.mode !== 'fresh'
   let log: EventLogWriter | null = null
@@ -100,7 +101,7 @@ export async function runInSandbox(
     const progress = { ...opened, assembler, wasHandedOver: options.mode === 'resumed' }
     let envelope: SupervisorEnvelope | null
     try {
-      envelope = await follow(deps, row, session, request, progress, AbortSignal.any([stop, handOver.signal]), deadline.signal)
+      envelope = await follow(deps, row, session, request, progress, firstOf(stop, handOver.signal), deadline.signal)
     } finally {
       cancel.close()
       deadline.clear()
@@ -200,7 +201,7 @@ async function follow(
   let { wasHandedOver } = progress
   for (let attempt = 0; ; attempt++) {
     try {
-      const stream = await deps.supervisor.execute(session, row.id, request, seen, AbortSignal.any([signal, silence]))
+      const stream = await deps.supervisor.execute(session, row.id, request, seen, firstOf(signal, silence))
       wasHandedOver = true
       const noted = (async function* () {
         for await (const event of stream) {
