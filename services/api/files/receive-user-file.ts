@@ -51,6 +51,8 @@ export async function receiveUserFile({ deps, caller, request }: Pick<Call, 'dep
     await deps.table.userFiles.create(row)
     return row
   } catch (error) {
+    // A write that failed may have been done all the same: no row may stay without its bytes, so it goes first.
+    await deps.table.userFiles.remove(caller.tenant, id)
     await deps.objects.delete(objectKey)
     throw error
   }

@@ -15,8 +15,13 @@ export const deleteContainerFileRoute = defineRoute({
   async handle(call) {
     const { deps, caller } = call
     const container = await containerOf(call, call.param('container_id'))
-    const file = await fileOf(call, container.id, call.param('file_id'))
     const now = deps.clock.now()
+    const file = await fileOf(call, container.id, call.param('file_id')).catch(async (error: unknown) => {
+      // An earlier call may have broken off before the sandbox was told.
+      const row = await deps.table.files.get(caller.tenant, container.id, call.param('file_id'))
+      if (row?.state === 'deleted') await deps.table.containers.filesChanged(caller.tenant, container.id, now)
+      throw error
+    })
     await deps.table.files.patch(caller.tenant, container.id, file.id, { state: 'deleted', isCurrent: false, endedAt: now })
     if (file.isCurrent) await deps.table.containers.filesChanged(caller.tenant, container.id, now)
     await deps.objects.delete(file.objectKey)

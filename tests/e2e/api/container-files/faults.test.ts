@@ -54,3 +54,30 @@ it('a big upload whose completion broke off tells the container when it is compl
   expect(await versionOf(id)).toBeGreaterThan(before)
   expect((await api.openai().containers.files.list(id)).data.map((file) => file.id)).toEqual([wanted.id])
 })
+
+it('a deletion that broke off tells the container when it is repeated', async () => {
+  const id = await newContainer()
+  await upload(id, 'text')
+  const [file] = (await api.openai().containers.files.list(id)).data
+  const remove = (): Promise<Response> => api.fetch(`/v1/containers/${id}/files/${file?.id}`, { method: 'DELETE' })
+  const before = await versionOf(id)
+  expect((await withDeafContainers(remove)).status).toBe(500)
+  expect(await versionOf(id)).toBe(before)
+  expect((await remove()).status).toBe(404)
+  expect(await versionOf(id)).toBeGreaterThan(before)
+})
+
+it('a file of the account whose row was written although the answer got lost is not left without its bytes', async () => {
+  const whole = { ...api.table.userFiles }
+  const create: typeof whole.create = async (row) => {
+    await whole.create(row)
+    throw new Error('The answer got lost')
+  }
+  Object.assign(api.table.userFiles, { create })
+  const form = formOf('text')
+  form.set('purpose', 'user_data')
+  const answer = await api.fetch('/v1/files', { method: 'POST', body: form })
+  Object.assign(api.table.userFiles, whole)
+  expect(answer.status).toBe(500)
+  expect((await api.openai().files.list()).data).toEqual([])
+})
