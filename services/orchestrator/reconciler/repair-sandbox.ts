@@ -33,9 +33,11 @@ const isStale = (deps: ReconcilerDeps, sandbox: Sandbox, now: number): boolean =
   sandbox.protocol !== SUPERVISOR_PROTOCOL || sandbox.image !== deps.driver.image || now - sandbox.createdAt > MAX_WARM_MS
 
 /** A claim is written before the container names its sandbox, so a young claim is believed. */
+const isYoung = ({ claimedAt, createdAt }: Sandbox, now: number): boolean => now - (claimedAt ?? createdAt) < SANDBOX_CHECK_MS
+
 async function isHeld(deps: ReconcilerDeps, sandbox: Sandbox, now: number): Promise<boolean> {
   if (sandbox.claimedBy === null) return false
-  if (now - (sandbox.claimedAt ?? sandbox.createdAt) < SANDBOX_CHECK_MS) return true
+  if (isYoung(sandbox, now)) return true
   const container = await deps.table.containers.get(sandbox.claimedBy.tenant, sandbox.claimedBy.containerId)
   return container !== null && container.deletedAt === null && container.sandboxId === sandbox.id
 }
@@ -60,7 +62,11 @@ async function repairStart(deps: ReconcilerDeps, sandbox: Sandbox, now: number):
   const { tenant, containerId } = sandbox.claimedBy
   const container = await deps.table.containers.get(tenant, containerId)
   const executionId = container?.queue[0]
-  if (container === null || container.sandboxId !== sandbox.id || executionId === undefined) return stopSandbox(deps, sandbox.id)
+  if (container === null || container.sandboxId !== sandbox.id || executionId === undefined) {
+    if (!isYoung(sandbox, now)) return stopSandbox(deps, sandbox.id)
+    await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
+    return
+  }
   if (isTooLate) {
     // The row stays for a while: by it the execution's next step sees that a start has failed.
     await failStart(deps, sandbox.id, sandbox.createdAt)

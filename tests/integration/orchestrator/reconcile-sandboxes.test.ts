@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createContainer } from '../../../services/core/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
-import { newSandbox, SANDBOX_START_MS } from '../../../services/core/new-sandbox.ts'
+import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../../services/core/new-sandbox.ts'
 import type { SandboxDriver } from '../../../services/core/ports/sandbox-driver.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../../services/core/sandbox.ts'
@@ -97,6 +97,23 @@ describe('after an upgrade', () => {
     expect(await reconcile(deps)).toMatchObject({ failed: 0 })
     expect([...alive].toSorted()).toEqual([mine, working].toSorted())
     for (const id of [old, newer, older]) expect(await storage.table.sandboxes.get(id)).toBeNull()
+  })
+})
+
+describe('a start for the pool that a container has just reserved', () => {
+  it('goes on although the container does not name it yet, and ends when it never does', async () => {
+    const { table } = storage
+    const id = await running({ state: 'starting', address: null, memoryTier: '16g' })
+    now += SANDBOX_CHECK_MS + 1
+    const claim = { tenant: newId('tenant'), containerId: newId('container') }
+    await createContainer(table, { ...claim, id: claim.containerId, subject: null, name: 'x', memoryTier: '16g' }, now)
+    expect(await table.sandboxes.reserve(id, claim, now)).not.toBeNull()
+    await reconcile(deps)
+    expect([...alive]).toContain(id)
+    expect(await table.sandboxes.get(id)).toMatchObject({ state: 'starting', claimedBy: claim })
+    now += SANDBOX_CHECK_MS + 1
+    await reconcile(deps)
+    expect(await table.sandboxes.get(id)).toBeNull()
   })
 })
 
