@@ -33,6 +33,7 @@ export async function streamCall(
     },
     Math.max(LEAST_LOOK_MS, Math.min(LOOK_AT_KEY_MS, deps.config.keyCacheMs)),
   )
+  stop.signal.addEventListener('abort', () => clearInterval(looking), { once: true })
   return sseResponse(frames(stop.signal), stop, (outcome, count) => {
     clearTimeout(held)
     clearInterval(looking)
