@@ -20,6 +20,9 @@ export class LogTaken extends Error {
   }
 }
 
+/** Made once: an error that nobody reads costs its stack. */
+const CLOSED = new LogTaken()
+
 /** What a fast model says in one breath becomes one write. */
 const NOW_MS = 5
 const SOON_MS = 30
@@ -114,7 +117,7 @@ export class EventWriter {
   close(): void {
     this.#stopTimer()
     this.#waiting = []
-    this.#failure ??= new LogTaken()
+    this.#failure ??= CLOSED
   }
 
   #schedule(urgency: Urgency): void {

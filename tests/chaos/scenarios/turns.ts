@@ -3,7 +3,7 @@ import { hasResponseEnded, type Response } from '../../../services/core/response
 import { atCall } from '../../support/at-call.ts'
 import { runPython, say as answerWith, type Script } from '../../support/scripted-upstream.ts'
 import { streamFaults } from '../../support/stream-faults.ts'
-import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
+import { INTERPRETER, startTurnBench, type RunCode, type TurnBench } from '../../support/turn-bench.ts'
 import type { Scenario } from './scenario.ts'
 
 const RUNS = 6
@@ -19,6 +19,10 @@ const script: Script = ({ body }) =>
     ? answerWith('It is a fine day for [a](sandbox:/mnt/data/a.txt).', 5)
     : runPython('first()')
 
+/** Which step stands still: the turn's first, the one after its code, or one that stays with its code, which ends as soon as it was handed over. */
+const STEPS = ['first', 'second', 'staying'] as const
+const STAY_MS = 1_000
+
 interface Turned {
   /** False when the step made fewer calls than that. */
   readonly isHeld: boolean
@@ -27,32 +31,33 @@ interface Turned {
 }
 
 /** Goes on with a response as its other workers do, to its end. */
-async function finish(bench: TurnBench, id: string, ran: Map<string, number>): Promise<Response> {
+async function finish(bench: TurnBench, id: string, runCode: () => Promise<void>): Promise<Response> {
   for (let steps = 0; steps < MAX_STEPS; steps++) {
     await bench.step(id)
     const row = await bench.row(id)
     if (hasResponseEnded(row.status)) return row
-    await bench.runPending(row, (_code, { id: execution }) => {
-      ran.set(execution, (ran.get(execution) ?? 0) + 1)
-      return { files: { 'a.txt': 'a' }, result: { stdout: 'ran\n' } }
-    })
+    await runCode()
   }
   throw new Error(`${id} does not end`)
 }
 
 /**
  * A worker stands still at one call of its step until its lease has run out and another one has taken the turn over; it goes on beside that one, or
- * when the turn has ended. The step is the turn's first, or the one after its code.
+ * when the turn has ended.
  */
-async function stand(bench: TurnBench, place: number, step: 'first' | 'second', goesOn: 'beside' | 'after'): Promise<Turned> {
+async function stand(bench: TurnBench, place: number, step: (typeof STEPS)[number], goesOn: 'beside' | 'after'): Promise<Turned> {
   const { id } = await bench.accept(INTERPRETER)
   const ran = new Map<string, number>()
+  const run: RunCode = (_code, { id: execution }) => {
+    ran.set(execution, (ran.get(execution) ?? 0) + 1)
+    return { files: { 'a.txt': 'a' }, result: { stdout: 'ran\n' } }
+  }
+  // One after the other, as in one sandbox.
+  let running = Promise.resolve()
+  const runCode = (): Promise<void> => (running = running.then(async () => bench.runPending(await bench.row(id), run)))
   if (step === 'second') {
     await bench.step(id)
-    await bench.runPending(await bench.row(id), (_code, { id: execution }) => {
-      ran.set(execution, 1)
-      return { files: { 'a.txt': 'a' }, result: { stdout: 'ran\n' } }
-    })
+    await runCode()
   }
   const held = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
@@ -62,14 +67,21 @@ async function stand(bench: TurnBench, place: number, step: 'first' | 'second', 
     await gate.promise
   }
   const { ports, calls } = atCall(bench.deps, place, freeze, { andAfter: true })
-  const slow = bench.step(id, ports).then(
+  const queue: typeof ports.queue = {
+    ...ports.queue,
+    async send(name, message, options) {
+      await ports.queue.send(name, message, options)
+      if (name === 'executions') await runCode()
+    },
+  }
+  const slow = bench.step(id, step === 'staying' ? { ...ports, queue, stayMs: STAY_MS } : ports).then(
     () => ENDED,
     () => ENDED,
   )
   const isHeld = (await Promise.race([held.promise, slow])) !== ENDED
   bench.skew += LEASE_MS + 1
   if (goesOn === 'beside') gate.resolve()
-  await finish(bench, id, ran)
+  await finish(bench, id, runCode)
   gate.resolve()
   await slow
   const row = await bench.row(id)
@@ -97,9 +109,9 @@ export const turns: Scenario = {
     const every = scale < 0.05 && !hurry ? SHORT_STEP : 1
     try {
       for (let round = 0; round < Math.max(1, Math.round(RUNS * scale)); round++)
-        for (const [index, step] of (['first', 'second'] as const).entries())
+        for (const [index, step] of STEPS.entries())
           for (const goesOn of ['beside', 'after'] as const)
-            for (let place = every === 1 ? 0 : index + (goesOn === 'after' ? every >> 1 : 0), isHeld = true; isHeld; place += every) {
+            for (let place = every === 1 ? 0 : (index % 2) + (goesOn === 'after' ? every >> 1 : 0), isHeld = true; isHeld; place += every) {
               const turned = await stand(bench, place, step, goesOn)
               isHeld = turned.isHeld
               if (isHeld) races += 1
