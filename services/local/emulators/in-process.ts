@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { SQSClient } from '@aws-sdk/client-sqs'
 
@@ -80,20 +79,43 @@ function exchange(serve: RequestListener, request: WireRequest, signal?: AbortSi
       signal?.removeEventListener('abort', onAbort)
       resolve({ statusCode: response.statusCode, headers: response.headers, body })
     })
-    serve(requestFrom(request) as IncomingMessage, response as unknown as ServerResponse)
+    serve(new InProcessRequest(request) as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
 }
 
-/** A readable stream with the few fields that JSON servers read of a request. */
-function requestFrom({ method, path, headers, body }: WireRequest): unknown {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const stream = new Readable({
-    read() {
-      if (bytes !== undefined) this.push(bytes)
-      this.push(null)
-    },
-  })
-  return Object.assign(stream, { method, url: path, headers: { ...HEADERS, ...headers } })
+/** What JSON servers call on a request and read of it. Its body comes, whole, once somebody waits for its end. */
+class InProcessRequest extends EventEmitter {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly #body: Buffer | undefined
+
+  constructor({ method, path, headers, body }: WireRequest) {
+    super()
+    this.method = method
+    this.url = path
+    this.headers = { ...HEADERS, ...headers }
+    this.#body = toBuffer(body)
+  }
+
+  override on(event: string, listener: (...args: unknown[]) => void): this {
+    super.on(event, listener)
+    if (event === 'end')
+      process.nextTick(() => {
+        if (this.#body !== undefined) this.emit('data', this.#body)
+        this.emit('end')
+      })
+    return this
+  }
+
+  resume(): this {
+    return this
+  }
+}
+
+function toBuffer(body: string | Uint8Array | undefined): Buffer | undefined {
+  if (typeof body === 'string') return Buffer.from(body)
+  return body && Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 
 type HeaderValue = string | number | readonly string[]
