@@ -94,6 +94,12 @@ describe('an embedded table that is made anew', () => {
     await dynamodb.send(new DeleteTableCommand({ TableName }))
     const gone = dynamodb.send(new GetItemCommand({ TableName, Key: { pk: { S: 'b1' } } }))
     await expect(gone).rejects.toMatchObject({ name: 'ResourceNotFoundException' })
+    const look = () =>
+      dynamodb.send(new DescribeTableCommand({ TableName })).then(
+        () => 'there',
+        (error: Error) => error.name,
+      )
+    await expect.poll(look).toBe('ResourceNotFoundException')
     await createShelf(['id', 'row'])
     const put = (Item: Record<string, AttributeValue>): Promise<unknown> => dynamodb.send(new PutItemCommand({ TableName, Item }))
     await put({ id: { S: 'b2' } })
