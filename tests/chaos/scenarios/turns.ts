@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { LEASE_MS } from '../../../services/core/lease.ts'
 import { hasResponseEnded, type Response } from '../../../services/core/response.ts'
 import { atCall } from '../../support/at-call.ts'
@@ -22,6 +23,8 @@ const script: Script = ({ body }) =>
 /** Which step stands still: the turn's first, the one after its code, or one that stays with its code, which ends as soon as it was handed over. */
 const STEPS = ['first', 'second', 'staying'] as const
 const STAY_MS = 1_000
+/** Longer than events wait for each other before they are written. */
+const SLOWLY_MS = 20
 
 interface Turned {
   /** False when the step made fewer calls than that. */
@@ -59,6 +62,7 @@ async function stand(bench: TurnBench, place: number, step: (typeof STEPS)[numbe
     await bench.step(id)
     await runCode()
   }
+  let isHeardSlowly = true
   const held = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
   // What its timers do waits as well, as in a process that is frozen.
@@ -67,6 +71,11 @@ async function stand(bench: TurnBench, place: number, step: (typeof STEPS)[numbe
     await gate.promise
   }
   const { ports, calls } = atCall(bench.deps, place, freeze, { andAfter: true })
+  // The one that is to stand still hears its model slowly, so that it writes to the log on the way; the others have all to say in one breath.
+  bench.upstream.play((request, turn) => ({
+    ...script(request, turn),
+    ...(isHeardSlowly ? { gate: delay(SLOWLY_MS) } : {}),
+  }))
   const queue: typeof ports.queue = {
     ...ports.queue,
     async send(name, message, options) {
@@ -79,6 +88,7 @@ async function stand(bench: TurnBench, place: number, step: (typeof STEPS)[numbe
     () => ENDED,
   )
   const isHeld = (await Promise.race([held.promise, slow])) !== ENDED
+  isHeardSlowly = false
   bench.skew += LEASE_MS + 1
   if (goesOn === 'beside') gate.resolve()
   await finish(bench, id, runCode)
