@@ -13,6 +13,7 @@ import type { TurnDeps } from './deps.ts'
 import { LogTaken } from './events/event-writer.ts'
 import { advanceTurn, type Advanced } from './turn/advance-turn.ts'
 import { holdRow, RowLost } from './turn/hold-row.ts'
+import { putOffTurn, type PutOff } from './turn/put-off-turn.ts'
 import { giveBack } from './turn/save-turn.ts'
 import { Turn } from './turn/turn.ts'
 
@@ -35,13 +36,14 @@ export function createTurnStep(deps: TurnDeps): (message: TurnMessage) => Promis
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const startedAt = deps.clock.now()
       const outcome = await step(deps, round === 0 ? message : { tenant, responseId })
-      deps.telemetry.emit({ event: 'turn_step', outcome, tenant, response_id: responseId, step_ms: deps.clock.now() - startedAt })
+      const told = typeof outcome === 'string' ? { outcome } : { outcome: 'error', ...outcome }
+      deps.telemetry.emit({ event: 'turn_step', ...told, tenant, response_id: responseId, step_ms: deps.clock.now() - startedAt })
       if (outcome !== 'again') return
     }
   }
 }
 
-type Done = Advanced | Exclude<Taken<Response>['kind'], 'taken'> | 'again' | 'lost' | 'early'
+type Done = Advanced | Exclude<Taken<Response>['kind'], 'taken'> | 'again' | 'lost' | 'early' | PutOff
 
 async function step(
   deps: TurnDeps,
@@ -66,7 +68,7 @@ async function step(
     responses.commit(tenant, responseId, row.fence, patch, { release: true, dueAt: deps.clock.now() + after })
   try {
     if (await isEarly(deps, row)) {
-      await release(NUDGE_AFTER_MS, isAccounted(row) ? { accountedFence: row.fence } : {})
+      await release(NUDGE_AFTER_MS, { stepsFailSince: null, ...(isAccounted(row) && { accountedFence: row.fence }) })
       await deps.queue
         .send('turns', { v: 1, type: 'response.step', tenant, responseId, againAt: row.fence }, { group: tenant, delaySeconds: 1 })
         .catch(() => undefined)
@@ -85,11 +87,12 @@ async function step(
     const execution = await pendingOf(deps, given)
     return execution !== null && hasEnded(execution.status) ? 'again' : advanced
   } catch (cause) {
-    const isMine = (await release(NUDGE_AFTER_MS).catch(() => null)) !== null
-    if (cause instanceof LogTaken) return isMine ? 'again' : 'lost'
-    if (cause instanceof RowLost || held.reason === 'lost') return isMine ? 'again' : 'lost'
-    // The queue brings this message again, later each time: one that is sent now would fail again at once.
-    throw cause
+    const isPassing = cause instanceof LogTaken || cause instanceof RowLost || held.reason === 'lost'
+    if (isPassing) return (await release(NUDGE_AFTER_MS).catch(() => null)) === null ? 'lost' : 'again'
+    const putOff = await putOffTurn(deps, row, turn, cause).catch(() => null)
+    // Then the queue brings this message again, and the lease runs out.
+    if (putOff === null) throw cause
+    return putOff
   } finally {
     held.stop()
     turn?.writer.close()

@@ -42,6 +42,7 @@ export function newResponse(wanted: NewResponse, now: number): Response {
     createdAt: now,
     completedAt: null,
     cancelRequestedAt: null,
+    stepsFailSince: null,
     lease: null,
     fence: 0,
     nextSeq: 0,
@@ -88,6 +89,6 @@ async function joinConversation(
   )
 }
 
-export async function nudgeResponse(queue: Queue, tenant: string, responseId: string): Promise<void> {
-  await queue.send('turns', { v: 1, type: 'response.step', tenant, responseId }, { group: tenant }).catch(() => undefined)
+export async function nudgeResponse(queue: Queue, tenant: string, responseId: string, delaySeconds = 0): Promise<void> {
+  await queue.send('turns', { v: 1, type: 'response.step', tenant, responseId }, { group: tenant, delaySeconds }).catch(() => undefined)
 }

@@ -215,6 +215,8 @@ export interface Response {
   readonly createdAt: number
   readonly completedAt: number | null
   readonly cancelRequestedAt: number | null
+  /** Since when every step of it failed (epoch ms); null while steps come on. */
+  readonly stepsFailSince: number | null
   readonly lease: Lease | null
   readonly fence: number
   /** Events below this number are told by `items`; a later one in the log was written by a step that did not get to its commit. */

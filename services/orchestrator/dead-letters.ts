@@ -1,16 +1,11 @@
-import { topicOf } from '../core/events.ts'
-import { EXTENSION_EVENT, extensionData } from '../core/extension-event.ts'
+import { buryResponse, type Buried } from '../core/bury-response.ts'
 import { newId } from '../core/ids.ts'
 import { LEASE_MS } from '../core/lease.ts'
 import { ExecutionMessage, TurnMessage, type QueueName } from '../core/messages.ts'
-import { isFollowed, responseRemoval, type Response } from '../core/response.ts'
 import { joinTrace } from '../core/trace.ts'
 import type { ReconcilerDeps } from './deps.ts'
 import { giveUpHibernation } from './reconciler/give-up-hibernation.ts'
 import { endDeadLetter } from './run/end-without-result.ts'
-
-/** `busy`: somebody works on it, so it is not dead yet. */
-export type Buried = 'buried' | 'busy'
 
 /**
  * What becomes of a message that failed every time: the job it names ends `failed` with the reason `dead_letter`, and a container that could
@@ -59,38 +54,6 @@ export async function buryExecution(deps: ReconcilerDeps, tenant: string, id: st
     await endDeadLetter(deps, taken.row)
   }
   return 'buried'
-}
-
-/** Ends a response that no step gets to its end, unless it has ended. */
-export async function buryResponse(deps: ReconcilerDeps, tenant: string, id: string): Promise<Buried> {
-  const lease = leaseOf(deps)
-  const taken = await deps.table.responses.take(tenant, id, lease)
-  if (taken.kind === 'busy') return 'busy'
-  if (taken.kind !== 'taken') return 'buried'
-  joinTrace(taken.row.traceparent)
-  if (isFollowed(taken.row) && !(await sealResponse(deps, taken.row))) return 'busy'
-  const error = { code: 'dead_letter', message: 'Every try to work on this response failed; the operator finds the cause in the logs.' }
-  const end = { status: 'failed', error, completedAt: lease.now } as const
-  await deps.table.responses.commit(tenant, id, taken.row.fence, end, { removeAt: responseRemoval(taken.row, lease.now) })
-  deps.signals.notify(topicOf('response', id))
-  return 'buried'
-}
-
-/**
- * Takes the next place of a response's event log, so that nothing of a worker that only stood still can follow its end. False when a successor writes
- * there.
- */
-async function sealResponse({ table, clock }: ReconcilerDeps, { tenant, id, fence, tailEvents }: Response): Promise<boolean> {
-  const owner = { kind: 'response', tenant, id } as const
-  for (;;) {
-    const last = await table.events.last(owner)
-    if (last !== null && last.fence > fence) return false
-    const firstSeq = (last?.events.at(-1)?.seq ?? -1) + 1
-    // Readers may have the row's tail, so it keeps its numbers.
-    const kept = tailEvents.filter((event) => event.seq >= firstSeq)
-    const own = { seq: firstSeq + kept.length, at: clock.now(), type: EXTENSION_EVENT, data: extensionData('taken_over', {}) }
-    if (await table.events.append(owner, { firstSeq, events: [...kept, own], fence, sourceSeq: null })) return true
-  }
 }
 
 function leaseOf(deps: ReconcilerDeps): { readonly owner: string; readonly now: number; readonly expiresAt: number } {

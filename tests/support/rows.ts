@@ -91,6 +91,7 @@ export const responseRow = (change: Partial<Response> = {}): Response => ({
   createdAt: T0,
   completedAt: null,
   cancelRequestedAt: null,
+  stepsFailSince: null,
   lease: null,
   fence: 0,
   nextSeq: 0,

@@ -13,7 +13,7 @@ export const saveTurn = (deps: TurnDeps, turn: Turn, change: Patch<Response> = {
 
 /** Gives the row back with all that the turn has come to, so that its successor need not read the log; returns it. Throws RowLost. */
 export const giveBack = (deps: TurnDeps, turn: Turn, dueAfterMs: number): Promise<Response> =>
-  commit(deps, turn, () => (turn.isSealed ? { accountedFence: turn.row.fence } : {}), {
+  commit(deps, turn, () => ({ stepsFailSince: null, ...(turn.isSealed && { accountedFence: turn.row.fence }) }), {
     release: true,
     dueAt: deps.clock.now() + dueAfterMs,
   })
@@ -29,6 +29,7 @@ async function commit(
   const patch = { ...(await turn.snapshot(tailEvents).patch()), ...changeOf() }
   const row = await deps.table.responses.commit(tenant, id, fence, patch, options)
   if (row === null) throw new RowLost(id)
+  turn.noteCommit(row)
   if (tailEvents.length > 0) deps.signals.notify(topicOf('response', id))
   return row
 }

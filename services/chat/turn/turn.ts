@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Fact, ResponseEvent } from '../../core/events.ts'
 import { topicOf } from '../../core/events.ts'
 import { EXTENSION_EVENT, extensionData } from '../../core/extension-event.ts'
@@ -47,6 +48,7 @@ export class Turn {
   #contextCut: ContextCut | null
   /** Fields that the row may have by now as this step made them. */
   readonly #changed = new Set<string>()
+  #hasCommitted = false
   readonly #deps: TurnDeps
   readonly #told: ReadonlySet<string>
   readonly #firstSeq: number
@@ -118,6 +120,16 @@ export class Turn {
     this.#contextCut = cut
     if (cut !== null && JSON.stringify(cut) !== before)
       this.emit({ type: EXTENSION_EVENT, data: extensionData('context_cut', { context: renderContextCut(cut) }) }, 'soon')
+  }
+
+  /** Whether this step has brought the row further. */
+  get hasCommitted(): boolean {
+    return this.#hasCommitted
+  }
+
+  noteCommit(row: Response): void {
+    const madeOf = ({ items, itemsRef, pending, usage }: Response): unknown => ({ items, itemsRef, pending, usage })
+    this.#hasCommitted ||= !isDeepStrictEqual(madeOf(row), madeOf(this.row))
   }
 
   /** Whether nobody before this step can write to the log any more: they wrote all they had, or this step has taken their next place. */

@@ -1,3 +1,4 @@
+import { buryResponse } from '../../core/bury-response.ts'
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { hasEnded, type Execution } from '../../core/execution.ts'
 import { newId } from '../../core/ids.ts'
@@ -7,7 +8,7 @@ import type { DueRow } from '../../core/ports/table.ts'
 import { removeResponse } from '../../core/remove-response.ts'
 import { hasResponseEnded } from '../../core/response.ts'
 import { joinTrace } from '../../core/trace.ts'
-import { buryExecution, buryResponse } from '../dead-letters.ts'
+import { buryExecution } from '../dead-letters.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { endOverdue } from '../run/end-without-result.ts'
 

@@ -1,6 +1,7 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { isAsleep, type Container } from '../../core/container.ts'
 import { hasEnded, type Execution } from '../../core/execution.ts'
+import { afterFailedStep, describeCause } from '../../core/failing-steps.ts'
 import { newId } from '../../core/ids.ts'
 import { createLimitReader } from '../../core/limit-reader.ts'
 import { LEASE_MS } from '../../core/lease.ts'
@@ -22,8 +23,6 @@ import { needsSync } from './sync-files.ts'
 const MAX_SANDBOXES_PER_STEP = 3
 /** A row that others hold again and again is left to them. */
 const MAX_LOOKS = 3
-/** A job whose every step fails for this long is given up, milliseconds: a store or a table that is away comes back sooner. */
-const FAILING_MS = 300_000
 /** What a message says of its container is good for so long, milliseconds; then the rows are read. */
 const SEEN_MS = 2_000
 
@@ -253,7 +252,7 @@ class RunStep {
   }
 
   /**
-   * A step that failed gives its lease back, for nobody works under it, and a fresh message tries again: the later, the more often the row was held.
+   * A step that failed gives its lease back, for nobody works under it, and a fresh message tries again, later each time.
    * One that nothing but failing steps have come to for long ends. False when neither can be done; then its own message comes again, and the lease
    * runs out.
    */
@@ -261,19 +260,28 @@ class RunStep {
     if (this.#taken === null) return false
     const { queue, clock, table, telemetry } = this.#deps
     const { tenant, containerId, id, fence } = this.#taken
-    const delaySeconds = Math.min(LEASE_MS / 1000, 2 ** (fence - 1))
-    const dueAt = clock.now() + delaySeconds * 1000 + NUDGE_AFTER_MS
-    const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
-    telemetry.emit({ event: 'run_step', outcome: 'error', tenant, execution: id, fence, again_in_seconds: delaySeconds, detail })
-    const stepsFailSince = this.#taken.stepsFailSince ?? clock.now()
-    if (clock.now() - stepsFailSince > FAILING_MS)
+    const now = clock.now()
+    const stepsFailSince = this.#taken.stepsFailSince ?? now
+    const { isOver, againInSeconds } = afterFailedStep(stepsFailSince, now)
+    const detail = describeCause(cause)
+    telemetry.emit({
+      event: 'run_step',
+      outcome: 'error',
+      tenant,
+      execution: id,
+      fence,
+      again_in_seconds: isOver ? null : againInSeconds,
+      detail,
+    })
+    if (isOver)
       return endDeadLetter(this.#deps, this.#taken).then(
         () => true,
         () => false,
       )
+    const dueAt = now + againInSeconds * 1000 + NUDGE_AFTER_MS
     const freed = await table.executions.commit(tenant, id, fence, { stepsFailSince }, { release: true, dueAt }).catch(() => null)
     if (freed === null) return false
-    await nudgeExecution(queue, tenant, containerId, id, { delaySeconds })
+    await nudgeExecution(queue, tenant, containerId, id, { delaySeconds: againInSeconds })
     return true
   }
 

@@ -56,6 +56,7 @@ export const responseCodec = rowCodec<Response>({
     traceparent: true,
     completedAt: true,
     cancelRequestedAt: true,
+    stepsFailSince: true,
     lease: true,
     dueAt: true,
   },

@@ -1,0 +1,33 @@
+import { NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
+import { nudgeResponse } from '../../core/accept-response.ts'
+import { buryResponse } from '../../core/bury-response.ts'
+import { afterFailedStep, describeCause } from '../../core/failing-steps.ts'
+import type { Response } from '../../core/response.ts'
+import type { TurnDeps } from '../deps.ts'
+import type { Turn } from './turn.ts'
+
+/** What is told of a step that failed. `again_in_seconds` is null when the turn was given up. */
+export interface PutOff {
+  readonly detail: string
+  readonly again_in_seconds: number | null
+}
+
+/**
+ * After a step that failed: gives the row back, for nobody works on it, and sends a fresh message, later each time. A turn to which nothing but failing
+ * steps have come for long ends. Its own message counts as done: it would go to the dead letters after a few tries, and a store that is away for half
+ * a minute would end every turn that runs then. `row` as it was taken. Null when the row is somebody else's; throws when that cannot be done.
+ */
+export async function putOffTurn(deps: TurnDeps, row: Response, turn: Turn | null, cause: unknown): Promise<PutOff | null> {
+  const { table, clock, queue } = deps
+  const { tenant, id, fence } = row
+  const now = clock.now()
+  const stepsFailSince = turn?.hasCommitted === true ? now : (row.stepsFailSince ?? now)
+  const { isOver, againInSeconds } = afterFailedStep(stepsFailSince, now)
+  const dueAt = now + againInSeconds * 1000 + NUDGE_AFTER_MS
+  const freed = await table.responses.commit(tenant, id, fence, { stepsFailSince }, { release: true, dueAt })
+  if (freed === null) return null
+  const detail = describeCause(cause)
+  if (isOver && (await buryResponse(deps, tenant, id)) === 'buried') return { detail, again_in_seconds: null }
+  await nudgeResponse(queue, tenant, id, againInSeconds)
+  return { detail, again_in_seconds: againInSeconds }
+}
