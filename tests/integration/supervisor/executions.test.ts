@@ -180,6 +180,17 @@ describe('what a cell can do', () => {
     expect((await supervisor().run('print(repr(told.stdout))')).stdout).toBe("'x\\n'\n")
   })
 
+  it('knows where the code of cells comes from, also of earlier ones and in a folder that is gone', async () => {
+    const origin = 'import inspect, os, sys\ndef origin():\n    return inspect.getmodule(sys._getframe())\n'
+    expect((await supervisor().run(`${origin}print(origin() is sys.modules["__main__"])`)).stdout).toBe('True\n')
+    expect((await supervisor().run('print(origin() is sys.modules["__main__"])')).stdout).toBe('True\n')
+    await supervisor().run('home = os.getcwd()\nos.mkdir("/tmp/gone")\nos.chdir("/tmp/gone")\nos.rmdir("/tmp/gone")')
+    expect((await supervisor().run('print(1)\nos.chdir(home)')).stdout).toBe('1\n')
+    const endless = await supervisor().run('def again(): again()\nagain()')
+    expect(endless.of('error')).toMatchObject([{ name: 'RecursionError' }])
+    expect(JSON.stringify(endless.of('error')[0]?.['traceback'])).toContain('skipping similar frames')
+  })
+
   it('%timeit, and a plot as PNG', async () => {
     expect((await supervisor().run('%timeit -n 1 -r 1 1+1')).stdout).toContain('per loop')
     const plot = await supervisor().run('import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()')

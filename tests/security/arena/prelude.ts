@@ -27,7 +27,7 @@ def query(kind=1):
     return struct.pack(">HHHHHH", 7, 0x100, 1, 0, 0, 0) + labels + b"\\0" + struct.pack(">HH", kind, 1)
 def sh(*command, **k):
     "What a child process says, both streams."
-    p = subprocess.run(command if len(command) > 1 else ["bash", "-c", command[0]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=15, text=True, errors="replace", **k); return p.stdout.strip()
+    p = subprocess.run(command if len(command) > 1 else ["bash", "-c", command[0]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, text=True, errors="replace", **k); return p.stdout.strip()
 def readable(path):
     "Whether a file opens for reading; what it holds is said, as a thief would."
     try: print(open(path, "rb").read(65536)); return True

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from ..config import WORKER_UID
 from . import worker_processes
 
+# Among more than this the search for those to interrupt would take longer than it spares.
+MANY = 64
 # A table of processes fuller than this leaves too little for the next execution.
 CROWDED = 0.75
 _WORKER = str(WORKER_UID).encode()

@@ -18,7 +18,6 @@ from collections.abc import Callable
 
 from ipykernel.ipkernel import IPythonKernel
 from IPython.core import page
-from IPython.core.compilerop import CachingCompiler
 from IPython.core.error import UsageError
 from IPython.core.profiledir import ProfileDir
 from tornado.ioloop import IOLoop
@@ -26,6 +25,7 @@ from traitlets.config import Config
 
 from .. import packets
 from . import rich_displays, snapshot
+from .cell_compiler import CellCompiler
 from .channel import Channel
 from .mapped_files import MappedFiles
 from .output import ChannelSession
@@ -57,8 +57,7 @@ class ChannelKernel(IPythonKernel):
         for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
             os.environ.pop(name, None)
         os.environ["TERM"] = "dumb"
-        # The stock compiler hashes every cell in pure Python to name it for a debugger that is not here.
-        shell.compile = CachingCompiler()
+        shell.compile = CellCompiler()
         rich_displays.install(shell.display_formatter)
         self._transform = shell.transform_cell = TransformOnce(shell.transform_cell)
 
