@@ -1,3 +1,4 @@
+import type { ScriptedModel } from './sides/scripted-model.ts'
 import type { BareKernels } from './sides/bare-kernel.ts'
 import type { BenchServer } from './sides/server.ts'
 import type { Figure } from './statistics.ts'
@@ -13,6 +14,8 @@ export interface BenchContext {
   readonly liveContainer: string
   /** One stock ipykernel with no service around it. */
   readonly kernel: BareKernels
+  /** What answers the chat turns of `server`. */
+  readonly model: ScriptedModel
   /** Progress for a person who waits. */
   readonly say: (line: string) => void
 }

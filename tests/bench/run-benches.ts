@@ -58,6 +58,7 @@ async function openContext(options: {
     isQuick,
     say,
     server,
+    model,
     kernel,
     liveContainer,
     image,

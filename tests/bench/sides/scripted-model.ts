@@ -5,6 +5,8 @@ import { json } from 'node:stream/consumers'
 /** A Chat Completions endpoint that answers at once: one tool call for each code of the script, then a sentence. */
 export interface ScriptedModel {
   readonly url: string
+  /** How long it has had requests before they were answered, all in all, milliseconds: a model that answers at once would have none. */
+  busyMs(): number
   stop(): Promise<void>
 }
 
@@ -14,7 +16,10 @@ interface ModelRequest {
 }
 
 export async function startScriptedModel(script: readonly string[]): Promise<ScriptedModel> {
+  let busyMs = 0
   const server = createServer((request, response) => {
+    const began = performance.now()
+    response.once('finish', () => (busyMs += performance.now() - began))
     void answer(request).then(
       (chunks) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -36,6 +41,7 @@ export async function startScriptedModel(script: readonly string[]): Promise<Scr
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    busyMs: () => busyMs,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
