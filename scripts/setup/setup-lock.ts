@@ -1,7 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Progress } from './progress.ts'
+
+/** A takeover that lasts longer is nobody's, milliseconds. */
+const TAKEOVER_MS = 10_000
 
 /** Runs `work` while no other command of the same clone sets up; a lock whose owner is dead is taken over. */
 export async function withSetupLock<T>(folder: string, progress: Progress, work: () => Promise<T>): Promise<T> {
@@ -10,7 +13,7 @@ export async function withSetupLock<T>(folder: string, progress: Progress, work:
     if (!announced) progress(`Another command (process ${readOwner(folder)}) is setting up this clone: waiting for it to end`)
     await wait(300)
   }
-  const release = (): void => rmSync(folder, { force: true, recursive: true })
+  const release = (): void => removeWhole(folder)
   process.once('exit', release)
   try {
     return await work()
@@ -30,9 +33,39 @@ function take(folder: string): boolean {
   } catch {
     rmSync(aside, { recursive: true, force: true })
   }
-  if (isAlive(readOwner(folder))) return false
-  rmSync(folder, { recursive: true, force: true })
-  return take(folder)
+  const owner = readOwner(folder)
+  if (owner !== undefined && !isAlive(owner)) removeDead(folder)
+  return false
+}
+
+/** One at a time: whoever looked before another one took the lock over would remove that one's. */
+function removeDead(folder: string): void {
+  const turn = `${folder}-takeover`
+  try {
+    mkdirSync(turn)
+  } catch {
+    // Its owner died as well, in the blink of an eye that it needs.
+    if (Date.now() - (statSync(turn, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > TAKEOVER_MS)
+      rmSync(turn, { force: true, recursive: true })
+    return
+  }
+  try {
+    if (!isAlive(readOwner(folder))) removeWhole(folder)
+  } finally {
+    rmSync(turn, { force: true, recursive: true })
+  }
+}
+
+/** In one step, so that nobody sees a lock without its owner. */
+function removeWhole(folder: string): void {
+  const aside = mkdtempSync(`${folder}-`)
+  try {
+    renameSync(folder, aside)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  } finally {
+    rmSync(aside, { force: true, recursive: true })
+  }
 }
 
 function readOwner(folder: string): number | undefined {

@@ -76,7 +76,8 @@ class Execution(Listener):
         self._cause = cause
         self._stopping.set()
         self._kernel.interrupt()
-        if self._began is not None and (self._cgroup.pids_in_use() or 0) <= stray_processes.MANY:
+        # In a crowd the search would take longer than it spares.
+        if self._began is not None and not self._is_crowded():
             self._interrupted = stray_processes.interrupt(self._kernel.pid, self._began)
         self._kill_timer = asyncio.get_running_loop().call_later(kill_after_ms / 1000, self._kernel.kill)
 
@@ -141,7 +142,7 @@ class Execution(Listener):
         crowded = self._is_crowded()
         if self._death is not None or not self._kernel.pid or not (crowded or stopped):
             return
-        ended = stray_processes.end_all(self._kernel.pid, 0 if crowded else self._began or 0)
+        ended = await stray_processes.end_all(self._kernel.pid, 0 if crowded else self._began or 0)
         self._ended_processes += len(ended | self._interrupted)
         for _ in range(_GONE_WITHIN_STEPS):
             if not self._is_crowded():

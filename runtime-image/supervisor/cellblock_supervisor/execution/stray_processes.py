@@ -1,5 +1,6 @@
 """Processes that user code started and left: ended when they stand in the way, the kernel spared."""
 
+import asyncio
 import os
 import signal
 import time
@@ -8,10 +9,11 @@ from collections.abc import Iterator
 from ..config import WORKER_UID
 from . import worker_processes
 
-# Among more than this the search for those to interrupt would take longer than it spares.
-MANY = 64
 # A table of processes fuller than this leaves too little for the next execution.
 CROWDED = 0.75
+# Two seconds at the most: a full table of processes takes some tenths of one to end.
+_LOOKS = 100
+_BETWEEN_LOOKS_SECONDS = 0.02
 _WORKER = str(WORKER_UID).encode()
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -33,16 +35,24 @@ def interrupt(kernel_pid: int, since_ticks: int) -> set[int]:
     return pids
 
 
-def end_all(kernel_pid: int, since_ticks: int = 0) -> set[int]:
+async def end_all(kernel_pid: int, since_ticks: int = 0) -> set[int]:
     """Ends the worker's processes but the kernel, as far as they began at `since_ticks` or later; answers which.
 
-    All of them stand still meanwhile: none multiplies, and none takes the processor from whoever counts them.
+    All of them stand still meanwhile: none multiplies, and none takes the processor from whoever counts them. One that was forking when it was told
+    to still brings that to its end, and its child is seen only by a later look: looks go on until nothing is left.
     """
+    ended: set[int] = set()
     worker_processes.halt_all()
     try:
-        ended = {pid for pid, began in _worker_processes() if pid != kernel_pid and began >= since_ticks}
-        for pid in ended:
-            worker_processes.send(pid, signal.SIGKILL)
+        for _ in range(_LOOKS):
+            alive = {pid for pid, began in _worker_processes() if pid != kernel_pid and began >= since_ticks}
+            for pid in alive - ended:
+                worker_processes.send(pid, signal.SIGKILL)
+            ended |= alive
+            if not alive:
+                break
+            # Process 1 takes in what has ended while this waits.
+            await asyncio.sleep(_BETWEEN_LOOKS_SECONDS)
         return ended
     finally:
         worker_processes.go_on_all()
