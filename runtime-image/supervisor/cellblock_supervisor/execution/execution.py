@@ -76,8 +76,7 @@ class Execution(Listener):
         self._cause = cause
         self._stopping.set()
         self._kernel.interrupt()
-        # In a crowd the search would take longer than it spares.
-        if self._began is not None and not self._is_crowded():
+        if self._began is not None and not stray_processes.are_many(self._cgroup.pids_in_use(), self._kernel.processes_limit()):
             self._interrupted = stray_processes.interrupt(self._kernel.pid, self._began)
         self._kill_timer = asyncio.get_running_loop().call_later(kill_after_ms / 1000, self._kernel.kill)
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from ..config import WORKER_UID
 from . import worker_processes
 
+# Among more than this the search for those to interrupt would take longer than it spares.
+_MANY = 64
 # A table of processes fuller than this leaves too little for the next execution.
 CROWDED = 0.75
 # Two seconds at the most: a full table of processes takes some tenths of one to end.
@@ -25,6 +27,10 @@ def now_ticks() -> int:
 
 def is_crowded(in_use: int | None, limit: int | None) -> bool:
     return in_use is not None and limit is not None and in_use > CROWDED * limit
+
+
+def are_many(in_use: int | None, limit: int | None) -> bool:
+    return is_crowded(in_use, limit) or (in_use or 0) > _MANY
 
 
 def interrupt(kernel_pid: int, since_ticks: int) -> set[int]:
