@@ -33,8 +33,7 @@ function take(folder: string): boolean {
   } catch {
     rmSync(aside, { recursive: true, force: true })
   }
-  const owner = readOwner(folder)
-  if (owner !== undefined && !isAlive(owner)) removeDead(folder)
+  if (isDead(readOwner(folder))) removeDead(folder)
   return false
 }
 
@@ -50,7 +49,7 @@ function removeDead(folder: string): void {
     return
   }
   try {
-    if (!isAlive(readOwner(folder))) removeWhole(folder)
+    if (isDead(readOwner(folder))) removeWhole(folder)
   } finally {
     rmSync(turn, { force: true, recursive: true })
   }
@@ -76,12 +75,14 @@ function readOwner(folder: string): number | undefined {
   }
 }
 
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined || !Number.isInteger(pid) || pid <= 0) return false
+/** False where there is no lock: the next moment somebody may have it, and a dead one's stays until it is taken over. */
+function isDead(pid: number | undefined): boolean {
+  if (pid === undefined) return false
+  if (!Number.isInteger(pid) || pid <= 0) return true
   try {
     process.kill(pid, 0)
-    return true
+    return false
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return (error as NodeJS.ErrnoException).code !== 'EPERM'
   }
 }
