@@ -2,8 +2,7 @@ import { NUDGE_AFTER_MS } from '../core/accept-execution.ts'
 import type { ResponseEvent } from '../core/events.ts'
 import { hasEnded, type Execution } from '../core/execution.ts'
 import { mustWait } from '../core/conversation-queue.ts'
-import { newId } from '../core/ids.ts'
-import { LEASE_MS } from '../core/lease.ts'
+import { newLease } from '../core/lease.ts'
 import type { TurnMessage } from '../core/messages.ts'
 import type { Patch, Taken } from '../core/ports/table.ts'
 import { loadResponse } from '../core/response-blobs.ts'
@@ -51,10 +50,7 @@ async function step(
 ): Promise<Done> {
   const { responses } = deps.table
   if (againAt !== undefined && (await responses.get(tenant, responseId))?.fence !== againAt) return 'early'
-  const now = deps.clock.now()
-  // Each step is an owner of its own: two messages for one row in one process must not share a lease.
-  const lease = { owner: `${deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS }
-  const taken = await responses.take(tenant, responseId, lease, { status: 'in_progress' })
+  const taken = await responses.take(tenant, responseId, newLease(deps), { status: 'in_progress' })
   if (taken.kind !== 'taken') return taken.kind
   const { row } = taken
   joinTrace(row.traceparent)

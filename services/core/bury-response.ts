@@ -1,7 +1,6 @@
 import { topicOf } from './events.ts'
 import { EXTENSION_EVENT, extensionData } from './extension-event.ts'
-import { newId } from './ids.ts'
-import { LEASE_MS } from './lease.ts'
+import { newLease } from './lease.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Signals } from './ports/signals.ts'
 import type { Table } from './ports/table.ts'
@@ -21,16 +20,15 @@ export type Buried = 'buried' | 'busy'
 
 /** Ends a response that no step gets to its end, unless it has ended. */
 export async function buryResponse(deps: BuryDeps, tenant: string, id: string): Promise<Buried> {
-  const now = deps.clock.now()
-  const lease = { owner: `${deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS }
+  const lease = newLease(deps)
   const taken = await deps.table.responses.take(tenant, id, lease)
   if (taken.kind === 'busy') return 'busy'
   if (taken.kind !== 'taken') return 'buried'
   joinTrace(taken.row.traceparent)
   if (isFollowed(taken.row) && !(await sealResponse(deps, taken.row))) return 'busy'
   const error = { code: 'dead_letter', message: 'Every try to work on this response failed; the operator finds the cause in the logs.' }
-  const end = { status: 'failed', error, completedAt: now } as const
-  await deps.table.responses.commit(tenant, id, taken.row.fence, end, { removeAt: responseRemoval(taken.row, now) })
+  const end = { status: 'failed', error, completedAt: lease.now } as const
+  await deps.table.responses.commit(tenant, id, taken.row.fence, end, { removeAt: responseRemoval(taken.row, lease.now) })
   deps.signals.notify(topicOf('response', id))
   return 'buried'
 }

@@ -9,5 +9,3 @@ export function afterFailedStep(since: number, now: number): { readonly isOver: 
   const againInSeconds = Math.min(PAUSE.most, Math.max(PAUSE.least, Math.round(failing / 1000)))
   return { isOver: failing > GIVE_UP_AFTER_MS, againInSeconds }
 }
-
-export const describeCause = (cause: unknown): string => (cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause))

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SQSClient } from '@aws-sdk/client-sqs'
+import { describeCause } from '../core/describe-cause.ts'
 import type { QueueMessages, QueueName } from '../core/messages.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
 import { createDeadLetterStep } from '../orchestrator/dead-letters.ts'
@@ -32,7 +33,7 @@ export function startWorkers(options: {
   const { sqs, resources, steps, reconciler, telemetry, backOffSeconds } = options
   const stopping = new AbortController()
   const onError = (queue: QueueName) => (error: unknown, delivery: { readonly receives: number } | null) =>
-    telemetry.emit({ event: 'message', outcome: 'error', queue, receives: delivery?.receives ?? null, detail: describe(error) })
+    telemetry.emit({ event: 'message', outcome: 'error', queue, receives: delivery?.receives ?? null, detail: describeCause(error) })
 
   const consume = <Q extends QueueName>(queue: Q): Promise<void> =>
     consumeQueue({
@@ -77,9 +78,7 @@ export function startWorkers(options: {
 
 async function reconcileUntil(signal: AbortSignal, deps: ReconcilerDeps, telemetry: Telemetry): Promise<void> {
   while (!signal.aborted) {
-    await reconcile(deps).catch((error: unknown) => telemetry.emit({ event: 'reconcile', outcome: 'error', detail: describe(error) }))
+    await reconcile(deps).catch((error: unknown) => telemetry.emit({ event: 'reconcile', outcome: 'error', detail: describeCause(error) }))
     await delay(RECONCILE_EVERY_MS, undefined, { signal }).catch(() => undefined)
   }
 }
-
-const describe = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error))

@@ -1,6 +1,5 @@
 import { buryResponse, type Buried } from '../core/bury-response.ts'
-import { newId } from '../core/ids.ts'
-import { LEASE_MS } from '../core/lease.ts'
+import { newLease } from '../core/lease.ts'
 import { ExecutionMessage, TurnMessage, type QueueName } from '../core/messages.ts'
 import { joinTrace } from '../core/trace.ts'
 import type { ReconcilerDeps } from './deps.ts'
@@ -47,18 +46,13 @@ const buryWork = (deps: ReconcilerDeps, message: ExecutionMessage): Promise<Buri
 
 /** Ends an execution that no step gets to its end, unless it has ended. */
 export async function buryExecution(deps: ReconcilerDeps, tenant: string, id: string): Promise<Buried> {
-  const taken = await deps.table.executions.take(tenant, id, leaseOf(deps))
+  const taken = await deps.table.executions.take(tenant, id, newLease(deps))
   if (taken.kind === 'busy') return 'busy'
   if (taken.kind === 'taken') {
     joinTrace(taken.row.traceparent)
     await endDeadLetter(deps, taken.row)
   }
   return 'buried'
-}
-
-function leaseOf(deps: ReconcilerDeps): { readonly owner: string; readonly now: number; readonly expiresAt: number } {
-  const now = deps.clock.now()
-  return { owner: `${deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS }
 }
 
 function parse(body: string): unknown {

@@ -1,3 +1,4 @@
+import { describeCause } from '../core/describe-cause.ts'
 import { measure } from '../core/metrics.ts'
 import type { QueueName } from '../core/messages.ts'
 import type { Telemetry, WideEvent } from '../core/ports/telemetry.ts'
@@ -45,5 +46,5 @@ export const logFailedMessage =
       outcome: 'error',
       queue,
       message: messageId,
-      detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+      detail: describeCause(error),
     })

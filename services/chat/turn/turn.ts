@@ -37,6 +37,8 @@ export class Turn {
   history: History | null = null
   /** As it was last read, for as long as it may be so. */
   workplace: Workplace | null = null
+  /** Whether this step has brought the row further. */
+  hasCommitted = false
   items: ResponseItem[]
   pending: PendingCall | null
   usage: ResponseUsage
@@ -48,7 +50,6 @@ export class Turn {
   #contextCut: ContextCut | null
   /** Fields that the row may have by now as this step made them. */
   readonly #changed = new Set<string>()
-  #hasCommitted = false
   readonly #deps: TurnDeps
   readonly #told: ReadonlySet<string>
   readonly #firstSeq: number
@@ -122,14 +123,9 @@ export class Turn {
       this.emit({ type: EXTENSION_EVENT, data: extensionData('context_cut', { context: renderContextCut(cut) }) }, 'soon')
   }
 
-  /** Whether this step has brought the row further. */
-  get hasCommitted(): boolean {
-    return this.#hasCommitted
-  }
-
   noteCommit(row: Response): void {
     const madeOf = ({ items, itemsRef, pending, usage }: Response): unknown => ({ items, itemsRef, pending, usage })
-    this.#hasCommitted ||= !isDeepStrictEqual(madeOf(row), madeOf(this.row))
+    this.hasCommitted ||= !isDeepStrictEqual(madeOf(row), madeOf(this.row))
   }
 
   /** Whether nobody before this step can write to the log any more: they wrote all they had, or this step has taken their next place. */

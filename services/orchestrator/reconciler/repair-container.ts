@@ -1,8 +1,7 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { CONTAINER_KEPT_MS, type Container } from '../../core/container.ts'
 import { hasEnded, type Execution } from '../../core/execution.ts'
-import { newId } from '../../core/ids.ts'
-import { LEASE_MS } from '../../core/lease.ts'
+import { newLease } from '../../core/lease.ts'
 import { objectPrefix } from '../../core/object-keys.ts'
 import { recordUsage } from '../../core/record-usage.ts'
 import type { DueRow } from '../../core/ports/table.ts'
@@ -99,11 +98,10 @@ async function endAll(deps: ReconcilerDeps, tenant: string, rows: readonly Pick<
   let heldUntil: number | null = null
   for (const { id, status } of rows) {
     if (hasEnded(status)) continue
-    const now = deps.clock.now()
-    const lease = { owner: `${deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS }
+    const lease = newLease(deps)
     const taken = await deps.table.executions.take(tenant, id, lease)
     if (taken.kind === 'taken') await endCancelled(deps, taken.row, 'The container was deleted.')
-    else if (taken.kind === 'busy') heldUntil = Math.max(heldUntil ?? 0, taken.row.lease?.expiresAt ?? now + LEASE_MS)
+    else if (taken.kind === 'busy') heldUntil = Math.max(heldUntil ?? 0, taken.row.lease?.expiresAt ?? lease.expiresAt)
   }
   return heldUntil
 }

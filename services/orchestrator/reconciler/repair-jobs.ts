@@ -1,8 +1,7 @@
 import { buryResponse } from '../../core/bury-response.ts'
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { hasEnded, type Execution } from '../../core/execution.ts'
-import { newId } from '../../core/ids.ts'
-import { LEASE_MS } from '../../core/lease.ts'
+import { newLease } from '../../core/lease.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import { removeResponse } from '../../core/remove-response.ts'
@@ -27,8 +26,7 @@ export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promis
   joinTrace(row.traceparent)
   const now = deps.clock.now()
   if (row.sandboxId === null && now - row.createdAt > MAX_WAIT_MS) {
-    const owner = `${deps.workerId}/${newId('worker')}`
-    const lease = { owner, now, expiresAt: now + LEASE_MS, seen: { sandboxId: null } }
+    const lease = { ...newLease(deps), seen: { sandboxId: null } }
     const taken = await deps.table.executions.take(row.tenant, row.id, lease)
     if (taken.kind === 'taken') await endOverdue(deps, taken.row)
     return

@@ -1,3 +1,4 @@
+import { describeCause } from '../../core/describe-cause.ts'
 import { QUEUES, type QueueName } from '../../core/messages.ts'
 import { createDeadLetterStep } from '../dead-letters.ts'
 import { inTrace } from '../../core/trace.ts'
@@ -34,7 +35,7 @@ export async function buryDeadLetters(deps: ReconcilerDeps, letters: readonly De
         event: 'dead_letter',
         outcome: 'error',
         message: messageId,
-        detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+        detail: describeCause(error),
       })
       failures.push({ itemIdentifier: messageId })
     }

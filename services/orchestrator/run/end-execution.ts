@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { nudgeHead, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
+import { nudgeResponse } from '../../core/accept-response.ts'
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
 import type { Execution, ExecutionReason, ExecutionResult, ExecutionStatus, ExecutionUsage } from '../../core/execution.ts'
 import { canMove } from '../../core/execution.ts'
@@ -90,7 +91,7 @@ export async function tellEnd(deps: Omit<EndDeps, 'telemetry'>, ended: Execution
   // Whoever waits for it in this process goes first.
   await setImmediate()
   const isFirst = usage !== null
-  await Promise.all([recordUsage(deps, ended, usage).then(() => advanceContainer(deps, ended, isFirst)), nudgeResponse(deps, ended)])
+  await Promise.all([recordUsage(deps, ended, usage).then(() => advanceContainer(deps, ended, isFirst)), tellTurn(deps, ended)])
 }
 
 async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution, isFirst: boolean): Promise<void> {
@@ -104,14 +105,12 @@ async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, en
   if (container !== null) await nudgeHead(deps.queue, container, container.queue[0], now)
 }
 
-async function nudgeResponse(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
+async function tellTurn(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
   if (ended.responseId === null) return
   // By the clock as it is after the commit: the last look of the turn's worker comes later than that time.
   if (ended.awaitedUntil !== undefined && deps.clock.now() < ended.awaitedUntil) return
   // A lost nudge is repaired by the reconciler: the response's own row is due.
-  await deps.queue
-    .send('turns', { v: 1, type: 'response.step', tenant: ended.tenant, responseId: ended.responseId }, { group: ended.tenant })
-    .catch(() => undefined)
+  await nudgeResponse(deps.queue, ended.tenant, ended.responseId)
 }
 
 async function store(objects: ObjectStore, row: Execution, json: Buffer): Promise<{ objectKey: string; bytes: number }> {

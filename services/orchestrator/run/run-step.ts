@@ -1,10 +1,8 @@
 import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
 import { isAsleep, type Container } from '../../core/container.ts'
 import { hasEnded, type Execution } from '../../core/execution.ts'
-import { afterFailedStep, describeCause } from '../../core/failing-steps.ts'
-import { newId } from '../../core/ids.ts'
 import { createLimitReader } from '../../core/limit-reader.ts'
-import { LEASE_MS } from '../../core/lease.ts'
+import { newLease } from '../../core/lease.ts'
 import type { ExecutionMessage, ExecutionStepMessage } from '../../core/messages.ts'
 import type { Patch } from '../../core/ports/table.ts'
 import type { SandboxSession } from '../../core/sandbox.ts'
@@ -13,9 +11,10 @@ import type { RunDeps, StepDeps } from '../deps.ts'
 import { createSandboxFinder, type Acquired, type SandboxFinder } from './acquire-sandbox.ts'
 import { dropDeadHead } from './drop-dead-head.ts'
 import { tellEnd } from './end-execution.ts'
-import { endCancelled, endDeadLetter, endLost, endUnstarted } from './end-without-result.ts'
+import { endCancelled, endLost, endUnstarted } from './end-without-result.ts'
 import { breakHibernation, hibernate } from './hibernate.ts'
 import { LeaseLost } from './lease-keeper.ts'
+import { putOffStep } from './put-off-step.ts'
 import { runInSandbox, SandboxLost, SandboxUnreachable, startPatch } from './run-in-sandbox.ts'
 import { SandboxBusy } from './restore-variables.ts'
 import { needsSync } from './sync-files.ts'
@@ -230,9 +229,8 @@ class RunStep {
   }
 
   async #take(patch: Patch<Execution>): Promise<Execution | null> {
-    const now = this.#deps.clock.now()
     const { fence, sandboxId } = this.#row
-    const lease = { owner: `${this.#deps.workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS, seen: { fence, sandboxId } }
+    const lease = { ...newLease(this.#deps), seen: { fence, sandboxId } }
     const taken = await this.#deps.table.executions.take(this.#row.tenant, this.#row.id, lease, patch)
     if (taken.kind === 'taken') {
       this.#taken = taken.row
@@ -251,38 +249,9 @@ class RunStep {
     if (freed !== null) await nudgeExecution(this.#deps.queue, tenant, containerId, id)
   }
 
-  /**
-   * A step that failed gives its lease back, for nobody works under it, and a fresh message tries again, later each time.
-   * One that nothing but failing steps have come to for long ends. False when neither can be done; then its own message comes again, and the lease
-   * runs out.
-   */
+  /** False when there is nothing to put off, or it cannot be done. */
   async putOff(cause: unknown): Promise<boolean> {
-    if (this.#taken === null) return false
-    const { queue, clock, table, telemetry } = this.#deps
-    const { tenant, containerId, id, fence } = this.#taken
-    const now = clock.now()
-    const stepsFailSince = this.#taken.stepsFailSince ?? now
-    const { isOver, againInSeconds } = afterFailedStep(stepsFailSince, now)
-    const detail = describeCause(cause)
-    telemetry.emit({
-      event: 'run_step',
-      outcome: 'error',
-      tenant,
-      execution: id,
-      fence,
-      again_in_seconds: isOver ? null : againInSeconds,
-      detail,
-    })
-    if (isOver)
-      return endDeadLetter(this.#deps, this.#taken).then(
-        () => true,
-        () => false,
-      )
-    const dueAt = now + againInSeconds * 1000 + NUDGE_AFTER_MS
-    const freed = await table.executions.commit(tenant, id, fence, { stepsFailSince }, { release: true, dueAt }).catch(() => null)
-    if (freed === null) return false
-    await nudgeExecution(queue, tenant, containerId, id, { delaySeconds: againInSeconds })
-    return true
+    return this.#taken !== null && putOffStep(this.#deps, this.#taken, cause)
   }
 
   /** The message that tells of the sandbox may have found the row held, so what it would have told is looked up after letting go. */

@@ -1,0 +1,40 @@
+import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
+import { describeCause } from '../../core/describe-cause.ts'
+import type { Execution } from '../../core/execution.ts'
+import { afterFailedStep } from '../../core/failing-steps.ts'
+import type { RunDeps } from '../deps.ts'
+import { endDeadLetter } from './end-without-result.ts'
+
+/**
+ * A step that failed gives its lease back, for nobody works under it, and a fresh message tries again, later each time. A job that nothing but failing
+ * steps have come to for long ends. False when neither can be done; then the step's own message comes again, and the lease runs out.
+ */
+export async function putOffStep(deps: RunDeps, taken: Execution, cause: unknown): Promise<boolean> {
+  const { queue, clock, table, telemetry } = deps
+  const { tenant, containerId, id, fence } = taken
+  const now = clock.now()
+  const stepsFailSince = taken.stepsFailSince ?? now
+  const { isOver, againInSeconds } = afterFailedStep(stepsFailSince, now)
+  const again = isOver ? null : againInSeconds
+  telemetry.emit({
+    event: 'run_step',
+    outcome: 'error',
+    tenant,
+    execution: id,
+    fence,
+    again_in_seconds: again,
+    detail: describeCause(cause),
+  })
+  try {
+    if (isOver) {
+      await endDeadLetter(deps, taken)
+      return true
+    }
+    const dueAt = now + againInSeconds * 1000 + NUDGE_AFTER_MS
+    if ((await table.executions.commit(tenant, id, fence, { stepsFailSince }, { release: true, dueAt })) === null) return false
+  } catch {
+    return false
+  }
+  await nudgeExecution(queue, tenant, containerId, id, { delaySeconds: againInSeconds })
+  return true
+}
