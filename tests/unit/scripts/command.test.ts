@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
-import { explainFailure, runCommand } from '../../../scripts/setup/command.ts'
+import { explainFailure, runCommand, runPatiently } from '../../../scripts/setup/command.ts'
 
 const MODULE = join(import.meta.dirname, '../../../scripts/setup/command.ts')
 
@@ -15,6 +18,19 @@ describe('runCommand', () => {
 
   it('ends a program that takes too long', async () => {
     expect(await runCommand('sleep', ['60'], { timeoutSeconds: 0.1 })).toMatchObject({ code: 124 })
+  })
+})
+
+describe('runPatiently', () => {
+  it('tries again a program that stands still, and takes a failure for what it is', async () => {
+    const cwd = await mkdtemp(join(tmpdir(), 'patience-'))
+    const program = 'if [ -e late ]; then echo done; exit 3; fi; exec sleep 60'
+    const onLate = (): void => writeFileSync(join(cwd, 'late'), '', { flag: 'wx' })
+    expect(await runPatiently('sh', ['-c', program], [0.1, 60, 60], { cwd, onLate })).toMatchObject({ code: 3, stdout: 'done\n' })
+  })
+
+  it('gives up after the last try', async () => {
+    expect(await runPatiently('sleep', ['60'], [0.1, 0.1])).toMatchObject({ code: 124 })
   })
 })
 
