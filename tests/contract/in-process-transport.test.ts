@@ -1,4 +1,4 @@
-import { GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createStorageClients, type StorageClients } from '../../services/storage/clients.ts'
@@ -16,6 +16,8 @@ afterAll(async () => {
   await storage.stop()
 })
 
+type Sent = GetItemCommand | PutItemCommand | UpdateItemCommand | DeleteItemCommand | QueryCommand
+
 const Key = { pk: { S: 'T#one#row' }, sk: { S: 'row' } }
 
 describe('the way to the emulators inside one process', () => {
@@ -30,27 +32,68 @@ describe('the way to the emulators inside one process', () => {
     expect((await dynamodb.send(new GetItemCommand({ TableName, Key }))).Item?.['text']?.S).toBe('by HTTP')
   })
 
-  it('refuses as HTTP does: the same error of the SDK for the same fault', async () => {
-    const { tableName: TableName } = storage.resources
-    const refused = (clients: StorageClients): Promise<unknown> =>
-      clients.dynamodb
-        .send(
-          new UpdateItemCommand({
-            TableName,
-            Key: { pk: { S: 'nobody' }, sk: { S: 'row' } },
-            UpdateExpression: 'SET #a = :a',
-            ConditionExpression: 'attribute_exists(#a)',
-            ExpressionAttributeNames: { '#a': 'a' },
-            ExpressionAttributeValues: { ':a': { S: 'x' } },
-          }),
+  it('answers and refuses as HTTP does', async () => {
+    const TableName = storage.resources.tableName
+    const own = (name: string) => ({ pk: { S: `T#one#${name}` }, sk: { S: 'row' } })
+    const names = { '#a': 'a' }
+    const nested = { L: [{ M: { B: { N: '1.50' }, empty: { S: '' }, gone: { NULL: true } } }, { BOOL: false }] }
+    const commands = (one: string): readonly Sent[] => [
+      new PutItemCommand({ TableName, Item: { ...own(one), a: nested, ttl: { N: '12345678901234567890' } } }),
+      new PutItemCommand({ TableName, Item: { ...own(one), a: { S: 'x' } }, ReturnValues: 'ALL_OLD' }),
+      new PutItemCommand({ TableName, Item: own(one), ConditionExpression: 'attribute_not_exists(pk)' }),
+      new UpdateItemCommand({
+        TableName,
+        Key: own(one),
+        UpdateExpression: 'SET #a = :a REMOVE gone',
+        ConditionExpression: '#a = :before AND attribute_not_exists(gone)',
+        ExpressionAttributeNames: names,
+        ExpressionAttributeValues: { ':a': nested, ':before': { S: 'x' } },
+        ReturnValues: 'ALL_NEW',
+      }),
+      new UpdateItemCommand({
+        TableName,
+        Key: own('nobody'),
+        UpdateExpression: 'SET #a = :a',
+        ConditionExpression: 'attribute_exists(#a)',
+        ExpressionAttributeNames: names,
+        ExpressionAttributeValues: { ':a': { S: 'x' } },
+      }),
+      new UpdateItemCommand({ TableName, Key: own(one), UpdateExpression: 'SET #a = :a', ExpressionAttributeNames: names }),
+      new UpdateItemCommand({ TableName, Key: own(one), UpdateExpression: 'SET a =' }),
+      new GetItemCommand({ TableName, Key: own(one), ConsistentRead: true }),
+      new GetItemCommand({ TableName, Key: own('nobody') }),
+      new GetItemCommand({ TableName, Key: { pk: { S: 'half a key' } } }),
+      new GetItemCommand({ TableName: 'no-such-table', Key: own(one) }),
+      new QueryCommand({
+        TableName,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': own(one).pk },
+        Limit: 1,
+      }),
+      new DeleteItemCommand({ TableName, Key: own(one), ReturnValues: 'ALL_OLD' }),
+      new DeleteItemCommand({ TableName, Key: own(one) }),
+    ]
+    const ask = async (clients: StorageClients): Promise<readonly unknown[]> => {
+      const answers: unknown[] = []
+      for (const command of commands('both'))
+        answers.push(
+          await clients.dynamodb.send(command as GetItemCommand).then(
+            (answer) => JSON.parse(JSON.stringify({ ...answer, $metadata: undefined })) as unknown,
+            ({ name, message }: Error) => ({ name, message }),
+          ),
         )
-        .then(
-          () => null,
-          (error: Error) => ({ name: error.name, message: error.message }),
-        )
-    const here = await refused(storage.clients)
-    expect(here).toMatchObject({ name: 'ConditionalCheckFailedException' })
-    expect(here).toEqual(await refused(byHttp))
+      return answers
+    }
+    const here = await ask(storage.clients)
+    expect(here).toEqual(await ask(byHttp))
+    expect(here.filter((answer) => (answer as { name?: string }).name !== undefined)).toMatchObject([
+      { name: 'ConditionalCheckFailedException' },
+      { name: 'ConditionalCheckFailedException' },
+      { name: 'ValidationException' },
+      { name: 'ValidationException' },
+      { name: 'ValidationException' },
+      { name: 'ResourceNotFoundException' },
+    ])
   })
 
   it('wakes a receiver that waits when a message comes by HTTP', async () => {

@@ -1,8 +1,9 @@
 import { parse as parseUrl } from 'node:url'
 import dynalite from 'dynalite'
 import { closeIterators } from './close-iterators.ts'
+import { directOperations, type Operation } from './direct-operations.ts'
 import { listenOnLoopback, type Emulator } from './listen.ts'
-import { quickenStore } from './quick-store.ts'
+import { quickenStore, storeOf } from './quick-store.ts'
 import { rememberExpressions } from './remember-expressions.ts'
 
 /**
@@ -12,31 +13,50 @@ import { rememberExpressions } from './remember-expressions.ts'
 const SLAB_BYTES = 1024
 
 /** What whoever asks after the end is told; the SDK does not ask again after this one. */
-const CLOSED = JSON.stringify({ __type: 'com.amazonaws.dynamodb.v20120810#ResourceNotFoundException', message: 'The table is closed.' })
+const CLOSED = { __type: 'com.amazonaws.dynamodb.v20120810#ResourceNotFoundException', message: 'The table is closed.' }
+
+export interface EmulatedDynamoDb extends Emulator {
+  /** For callers in this process, by the operation's name. */
+  readonly operations: ReadonlyMap<string, Operation>
+}
 
 /**
  * DynamoDB in this process. With a folder every acknowledged write outlives the process, a kill included; without one it is in memory. A stop
  * waits for what this process has asked: the database under it throws at readers that it is closed beneath.
  */
-export async function startDynamoDb(folder: string | null): Promise<Emulator> {
+export async function startDynamoDb(folder: string | null): Promise<EmulatedDynamoDb> {
   tellOfUrlParse()
   if (folder === null) Buffer.poolSize = Math.min(Buffer.poolSize, SLAB_BYTES)
   closeIterators()
   rememberExpressions()
   quickenStore()
-  const server = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...(folder === null ? {} : { path: folder }) })
+  const options = { createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...(folder === null ? {} : { path: folder }) }
+  const server = dynalite(options)
   const listening = await listenOnLoopback(server)
   let asked = 0
   let isClosed = false
   let whenIdle = (): void => undefined
+  const began = (): void => void (asked += 1)
+  const ended = (): void => {
+    asked -= 1
+    if (asked === 0) whenIdle()
+  }
+  const whileOpen =
+    (operation: Operation): Operation =>
+    (input) => {
+      if (isClosed) return Promise.reject({ statusCode: 400, body: CLOSED })
+      began()
+      return operation(input).finally(ended)
+    }
   return {
     ...listening,
     serve: (request, response) => {
-      if (isClosed) return void response.writeHead(400).end(CLOSED)
-      asked += 1
-      response.once('finish', () => (asked -= 1) === 0 && whenIdle())
+      if (isClosed) return void response.writeHead(400).end(JSON.stringify(CLOSED))
+      began()
+      response.once('finish', ended)
       server.emit('request', request, response)
     },
+    operations: new Map([...directOperations(storeOf(options))].map(([name, operation]) => [name, whileOpen(operation)])),
     async stop() {
       isClosed = true
       if (asked > 0) await new Promise<void>((resolve) => (whenIdle = resolve))

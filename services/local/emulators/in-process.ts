@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { SQSClient } from '@aws-sdk/client-sqs'
+import type { Operation as DirectOperation, Refusal } from './direct-operations.ts'
 
 /** What a JSON server gets of a request. The emulators check no signature, but want to see one. */
 const HEADERS = {
@@ -34,7 +35,7 @@ interface WireResponse {
   readonly body: Uint8Array
 }
 interface Command {
-  readonly input: unknown
+  readonly input: object
   readonly schema?: readonly [kind: unknown, namespace: string, name: string, traits: unknown, input: unknown, output: unknown]
 }
 interface SendOptions {
@@ -45,9 +46,13 @@ interface SendOptions {
  * From now on the client's commands go to an HTTP server in this same process, without a socket, a parser or a connection pool between them. The
  * client writes requests and reads answers as ever and the server is the real one; what the SDK does between (endpoints, signatures, tries,
  * and for each of them copies of its configuration) has no meaning here. An aborted command rejects at once; the server ends it by itself, as it
- * does with one whose connection broke. For JSON protocols: bodies are whole on both sides.
+ * does with one whose connection broke. For JSON protocols: bodies are whole on both sides. `direct` has operations that need no request at all.
  */
-export function connectInProcess(client: DynamoDBClient | SQSClient, serve: RequestListener): void {
+export function connectInProcess(
+  client: DynamoDBClient | SQSClient,
+  serve: RequestListener,
+  direct: ReadonlyMap<string, DirectOperation> = new Map(),
+): void {
   const protocol = client.config.protocol as Protocol
   const endpoint = { protocol: 'http:', hostname: 'localhost', path: '/' }
   const context = { ...client.config, endpoint: async () => endpoint }
@@ -64,10 +69,22 @@ export function connectInProcess(client: DynamoDBClient | SQSClient, serve: Requ
   }
   const send = async (command: Command, { abortSignal }: SendOptions = {}): Promise<unknown> => {
     const operation = operationOf(command)
+    const ask = direct.get(operation.name)
+    if (ask !== undefined) {
+      abortSignal?.throwIfAborted()
+      return ask(command.input).catch((error: Refusal | Error) => protocol.deserializeResponse(operation, context, toResponse(error)))
+    }
     const request = await protocol.serializeRequest(operation, command.input, context)
     return protocol.deserializeResponse(operation, context, await exchange(serve, request, abortSignal))
   }
   Object.assign(client, { send })
+}
+
+/** Whatever is no refusal is a fault of the server, and stays one. */
+function toResponse(refusal: Refusal | Error): WireResponse {
+  if (refusal instanceof Error && !('statusCode' in refusal)) throw refusal
+  const { statusCode, body } = refusal as Refusal
+  return { statusCode, headers: {}, body: Buffer.from(JSON.stringify(body)) }
 }
 
 function exchange(serve: RequestListener, request: WireRequest, signal?: AbortSignal): Promise<WireResponse> {

@@ -14,16 +14,18 @@ interface Index {
   readonly Projection: { readonly ProjectionType: string; readonly NonKeyAttributes?: readonly string[] }
 }
 type Write = (...args: unknown[]) => unknown
-interface Store {
+export interface Store {
   readonly options: { readonly path?: string }
   /** Without `checkStatus` for work on items, with it for work on the table itself. */
   getTable(name: string, checkStatus: boolean | Callback<TableRow>, callback?: Callback<TableRow>): void
   readonly tableDb: { put: Write; del: Write }
 }
 interface DynaliteDb {
-  create: (options: unknown) => Store
+  create: (options: object) => Store
   updateIndexes: (store: Store, table: TableRow, before: Attributes | undefined, after: Attributes | null, callback: Callback) => void
 }
+
+const stores = new WeakMap<object, Store>()
 
 let isDone = false
 
@@ -33,12 +35,23 @@ export function quickenStore(): void {
   isDone = true
   const db = createRequire(createRequire(import.meta.url).resolve('dynalite'))('./db') as DynaliteDb
   const { create, updateIndexes } = db
-  db.create = (options) => rememberTables(create(options))
+  db.create = (options) => {
+    const store = rememberTables(create(options))
+    stores.set(options, store)
+    return store
+  }
   db.updateIndexes = (store, table, before, after, callback) => {
     // In files an index that a kill left behind is mended by the next write to its row, whatever that changes.
     const isSpared = store.options.path === undefined && before !== undefined && after !== null
     updateIndexes(store, isSpared ? withIndexesOf(table, before, after) : table, before, after, callback)
   }
+}
+
+/** The store of the server that dynalite made with these options. */
+export function storeOf(options: object): Store {
+  const store = stores.get(options)
+  if (store === undefined) throw new Error('dynalite has made no store with these options')
+  return store
 }
 
 /** Every work on an item begins with reading and parsing its table's row, which hardly ever changes: it is kept until somebody writes one. */

@@ -54,7 +54,7 @@ export async function startEmulators(options: {
     credentials,
     endpoints: { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, s3: s3.endpoint },
     connect(clients) {
-      connectInProcess(clients.dynamodb, dynamodb.serve)
+      connectInProcess(clients.dynamodb, dynamodb.serve, dynamodb.operations)
       connectInProcess(clients.sqs, sqs.serve)
     },
     dynamodb: { endpoint: dynamodb.endpoint },
