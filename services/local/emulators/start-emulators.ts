@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { LOCAL_S3_PATH, type StorageClients, type StorageEndpoints } from '../../storage/clients.ts'
 import type { S3Credentials } from '../s3/authenticate.ts'
 import { createS3Handler, type HttpHandler } from '../s3/handler.ts'
+import { createS3InProcess } from '../s3/in-process.ts'
 import { openObjectFolder } from '../s3/object-folder.ts'
 import { startDynamoDb } from './dynamodb.ts'
 import { connectInProcess } from './in-process.ts'
@@ -17,8 +18,8 @@ export interface Emulators {
   /** Made anew at every start: whoever has them can sign for every object. */
   readonly credentials: S3Credentials
   readonly endpoints: StorageEndpoints
-  /** From now on these clients reach table and queues without their ports. */
-  connect(clients: Pick<StorageClients, 'dynamodb' | 'sqs'>): void
+  /** From now on these clients reach table, queues and objects without their ports. */
+  connect(clients: Pick<StorageClients, 'dynamodb' | 'sqs' | 's3'>): void
   readonly dynamodb: { readonly endpoint: string }
   readonly sqs: { readonly endpoint: string }
   /** `handler` serves presigned links below LOCAL_S3_PATH of the API's own port; the endpoint is for this process. */
@@ -43,6 +44,7 @@ export async function startEmulators(options: {
   await mkdir(root, { recursive: true, mode: 0o700 })
   const folder = await openObjectFolder(join(root, 'objects'))
   const handlerAt = (prefix: string): HttpHandler => createS3Handler({ folder, credentials, region, prefix, onError: options.log })
+  const s3InProcess = createS3InProcess(handlerAt(''))
   const [dynamodb, sqs, s3] = await Promise.all([
     startDynamoDb(options.dataDir === null ? null : join(root, 'table')),
     startSqs(region),
@@ -56,11 +58,13 @@ export async function startEmulators(options: {
     connect(clients) {
       connectInProcess(clients.dynamodb, dynamodb.serve, dynamodb.operations)
       connectInProcess(clients.sqs, sqs.serve)
+      s3InProcess.connect(clients.s3)
     },
     dynamodb: { endpoint: dynamodb.endpoint },
     sqs: { endpoint: sqs.endpoint },
     s3: { endpoint: s3.endpoint, handler: handlerAt(LOCAL_S3_PATH) },
     async stop() {
+      s3InProcess.close()
       await Promise.all([dynamodb.stop(), sqs.stop(), s3.stop()])
       if (options.dataDir === null) await rm(root, { recursive: true, force: true })
     },
