@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect } from 'vitest'
+import { acceptExecution } from '../../../services/core/accept-execution.ts'
+import type { Container } from '../../../services/core/container.ts'
+import { createContainer } from '../../../services/core/create-container.ts'
+import { newId } from '../../../services/core/ids.ts'
+import type { HibernateMessage } from '../../../services/core/messages.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import type { ReconcilerDeps, RunDeps } from '../../../services/orchestrator/deps.ts'
+import { createLink } from '../../../services/orchestrator/link/create-link.ts'
+import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
+import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
+import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { noSandboxes } from '../../support/no-sandboxes.ts'
+import { executionRow } from '../../support/rows.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+
+export const HOUR_MS = 3_600_000
+
+/** A reconciler and a run worker without a single sandbox, on storage of their own for the tests of a file, at a time that the tests set. */
+export class ReconcileScene {
+  storage!: Storage
+  deps!: ReconcilerDeps
+  now = Date.now()
+  /** Containers that were asked to hibernate. */
+  readonly sent: HibernateMessage[] = []
+
+  constructor() {
+    beforeAll(async () => {
+      this.storage = await startStorage()
+      const { table, queue, objects } = this.storage
+      this.deps = {
+        table,
+        queue: {
+          ...queue,
+          send: async (name, message, options) => {
+            if (message.type === 'container.hibernate') this.sent.push(message)
+            await queue.send(name, message, options)
+          },
+        },
+        objects,
+        signals: createLocalSignals(),
+        clock: { now: () => this.now },
+        telemetry: silentTelemetry,
+        driver: noSandboxes,
+        poolSizes: {},
+        maxStarts: 1,
+        hibernateAfterMs: 300_000,
+        workerId: 'reconcile-test',
+      }
+    })
+    afterAll(() => this.storage.stop())
+  }
+
+  newContainer(): Promise<Container> {
+    return createContainer(this.storage.table, { tenant: newId('tenant'), subject: null, name: 'x', memoryTier: '1g' }, this.now)
+  }
+
+  /** The id of a new execution. */
+  async accept({ tenant, id: containerId }: Container): Promise<string> {
+    const { id, subject, responseId, source, timeoutSeconds, onError, storeHistory, metadata, publicUrl } = executionRow()
+    const wanted = { tenant, containerId, id, subject, responseId, source, timeoutSeconds, onError, storeHistory, metadata, publicUrl }
+    await acceptExecution(this.deps, wanted, this.now)
+    return id
+  }
+
+  runStep(): ReturnType<typeof createRunStep> {
+    const run: RunDeps = {
+      ...this.deps,
+      supervisor: createSupervisorClient({ link: createLink() }),
+      image: 'none',
+      stepBudgetMs: 50_000,
+      costPerSecond: () => 0,
+    }
+    return createRunStep(run)
+  }
+
+  nudge({ tenant, id: containerId }: Container, executionId: string): Promise<void> {
+    return this.runStep()({ v: 1, type: 'execution.step', tenant, containerId, executionId })
+  }
+
+  async passAt(at: number): Promise<void> {
+    this.now = at
+    expect(await reconcile(this.deps)).toMatchObject({ failed: 0 })
+  }
+}
