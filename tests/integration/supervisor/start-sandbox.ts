@@ -84,7 +84,7 @@ export async function startSandbox({
     '--name',
     name,
     '--label',
-    'cellblock.test=supervisor',
+    inject('testLabel'),
     ...options,
     '--volume',
     `${control}:/run/cellblock/control`,
