@@ -28,9 +28,10 @@ export async function endTurn(
     if (Buffer.byteLength(JSON.stringify(response)) <= MAX_TAIL_BYTES)
       writer.emit({ type: terminalEventOf(status), data: { response } }, 'paced')
   }
+  const { patch } = turn.snapshot()
   // At once, so that the log never says the end before the row does.
   const tailEvents = await writer.takeTail()
-  const end = { ...(await turn.snapshot(tailEvents).patch()), status, completedAt }
+  const end = { ...(await patch()), status, completedAt, tailEvents }
   const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, end, { removeAt: responseRemoval(row, completedAt) })
   if (ended === null) throw new RowLost(row.id)
   deps.signals.notify(topicOf('response', row.id), ended)

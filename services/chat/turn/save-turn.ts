@@ -26,7 +26,7 @@ async function commit(
 ): Promise<Response> {
   const { tenant, id, fence } = turn.row
   const tailEvents = await turn.tail(MAX_KEPT_BYTES)
-  const patch = { ...(await turn.snapshot(tailEvents).patch()), ...changeOf() }
+  const patch = { ...(await turn.snapshot().patch()), tailEvents, ...changeOf() }
   const row = await deps.table.responses.commit(tenant, id, fence, patch, options)
   if (row === null) throw new RowLost(id)
   turn.noteCommit(row)

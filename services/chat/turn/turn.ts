@@ -48,8 +48,6 @@ export class Turn {
   error: Response['error']
   incompleteReason: string | null
   #contextCut: ContextCut | null
-  /** Fields that the row may have by now as this step made them. */
-  readonly #changed = new Set<string>()
   readonly #deps: TurnDeps
   readonly #told: ReadonlySet<string>
   readonly #firstSeq: number
@@ -158,25 +156,27 @@ export class Turn {
     )
   }
 
-  /**
-   * What has to be committed, as it is now; its `nextSeq` may be committed once the log, or the same patch, has every event below it. A field that has
-   * been all the time what it was when the row was taken is left out.
-   */
-  snapshot(tailEvents: readonly ResponseEvent[] = []): { readonly nextSeq: number; readonly patch: () => Promise<Patch<Response>> } {
+  /** What has to be committed, as it is now; its `nextSeq` may be committed once the log, or the same patch, has every event below it. */
+  snapshot(): { readonly nextSeq: number; readonly patch: () => Promise<Patch<Response>> } {
     const { pending, usage, toolCalls, failingTries, containerId, error, incompleteReason } = this
+    const contextCut = this.#contextCut
     const { nextSeq } = this.writer
-    const fields = { pending, usage, toolCalls, failingTries, containerId, error, incompleteReason, contextCut: this.#contextCut, nextSeq }
-    for (const [name, value] of Object.entries(fields)) if (value !== this.row[name as keyof typeof fields]) this.#changed.add(name)
-    if (tailEvents.length + this.row.tailEvents.length > 0) this.#changed.add('tailEvents')
     const items = [...this.items]
     return {
       nextSeq,
-      patch: async () => {
-        const stored = await storeItems(this.#deps.objects, this.row, items)
-        if (stored.itemsRef !== this.row.itemsRef) this.#changed.add('itemsRef')
-        const whole: Patch<Response> = { ...fields, tailEvents, itemsRef: stored.itemsRef }
-        return { items: stored.items, ...Object.fromEntries(Object.entries(whole).filter(([name]) => this.#changed.has(name))) }
-      },
+      patch: async () => ({
+        ...(await storeItems(this.#deps.objects, this.row, items)),
+        pending,
+        usage,
+        toolCalls,
+        failingTries,
+        containerId,
+        error,
+        incompleteReason,
+        contextCut,
+        nextSeq,
+        tailEvents: [],
+      }),
     }
   }
 

@@ -48,25 +48,6 @@ describe('a worker that stays with its code', () => {
     expect(calls.filter((call) => call.startsWith('events.'))).toEqual([])
   })
 
-  it('writes the fields that were ever changed, and goes on writing those', async () => {
-    twoCalls()
-    const { id } = await bench.accept({ ...INTERPRETER, stream: false })
-    const { responses } = bench.storage.table
-    const patches: (readonly string[])[] = []
-    const noted = {
-      ...responses,
-      commit: (...args: Parameters<typeof responses.commit>) => {
-        patches.push(Object.keys(args[3]).toSorted())
-        return responses.commit(...args)
-      },
-    }
-    const table = { ...bench.storage.table, responses: noted }
-    await bench.step(id, { table, queue: queueThatRuns(id, [], () => runCode(id)), stayMs: 60_000 })
-    const changed = ['containerId', 'items', 'pending', 'toolCalls', 'usage']
-    expect(patches).toEqual([[...changed, 'waitingFence'], [...changed, 'waitingFence'], ['completedAt', ...changed, 'status'].toSorted()])
-    expect(await bench.row(id)).toMatchObject({ status: 'completed', pending: null })
-  })
-
   it.each([
     { keptFiles: true, listed: 1 },
     { keptFiles: undefined, listed: 3 },
