@@ -41,6 +41,9 @@ export function runCommand(program: string, args: readonly string[], options: Co
       ? setTimeout(() => {
           isLate = true
           child.kill('SIGKILL')
+          // What it started may live on and hold them.
+          child.stdout.destroy()
+          child.stderr.destroy()
         }, options.timeoutSeconds * 1000)
       : undefined
     const finish = (code: number): void => {

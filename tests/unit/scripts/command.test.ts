@@ -19,6 +19,12 @@ describe('runCommand', () => {
   it('ends a program that takes too long', async () => {
     expect(await runCommand('sleep', ['60'], { timeoutSeconds: 0.1 })).toMatchObject({ code: 124 })
   })
+
+  it('does not wait for what such a program has started', async () => {
+    const { code, stdout } = await runCommand('sh', ['-c', 'sleep 3600 & echo $!; wait'], { timeoutSeconds: 0.5 })
+    expect(code).toBe(124)
+    expect(process.kill(Number(stdout))).toBe(true)
+  })
 })
 
 describe('runPatiently', () => {
