@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { executionRow } from '../support/rows.ts'
 import { startStorage } from '../support/start-storage.ts'
@@ -50,6 +51,21 @@ describe('a data folder', () => {
       expect(Buffer.concat(chunks).equals(Buffer.alloc(20_000, index))).toBe(true)
     }
     expect(await readdir(join(dataDir, 'objects', 'temporary'))).toEqual([])
+    await storage.stop()
+  })
+
+  it('ends its process when it cannot be written to, and has everything that was acknowledged before', async () => {
+    const program = [process.execPath, join(import.meta.dirname, '../support/full-disk-child.ts'), dataDir]
+    // No file may grow beyond 50 KiB: so does a disk that is full.
+    const child = spawn('sh', ['-c', 'ulimit -f 100; exec "$0" "$@"', ...program], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const acknowledged: string[] = []
+    createInterface(child.stdout).on('line', (id) => acknowledged.push(id))
+    const complaint = text(child.stderr)
+    await once(child, 'close')
+    expect(await complaint).toMatch(/IO error/)
+    expect([child.exitCode, acknowledged.length > 10]).toEqual([1, true])
+    const storage = await startStorage(dataDir)
+    for (const id of acknowledged) expect(await storage.table.executions.get('tnt_1', id)).not.toBeNull()
     await storage.stop()
   })
 

@@ -6,7 +6,9 @@ export interface Refusal {
   readonly statusCode: number
   readonly body: unknown
 }
-/** Takes a command's input and answers its output, both as DynamoDB's JSON has them. Rejects with a Refusal. */
+const isRefusal = (error: unknown): error is Refusal => typeof error === 'object' && error !== null && 'statusCode' in error
+
+/** Takes a command's input and answers its output, both as DynamoDB's JSON has them. Rejects with a Refusal; a fault of the store is thrown to nobody. */
 export type Operation = (input: object) => Promise<object>
 
 interface Validations {
@@ -37,7 +39,12 @@ export function directOperations(store: Store): ReadonlyMap<string, Operation> {
       new Promise((resolve, reject) => {
         const checked = checkTypes({ ...input }, types)
         checkValidations(checked, types, custom, store)
-        act(store, checked, (error, output = {}) => (error ? reject(error) : resolve(output)))
+        act(store, checked, (error, output = {}) => {
+          if (error === null || error === undefined) resolve(output)
+          else if (isRefusal(error)) reject(error)
+          // A write that fails leaves a log behind which nothing is found again: the process ends, as it does in dynalite's listener.
+          else throw error
+        })
       })
   }
   return new Map(NAMES.map((name) => [name, operation(name)]))

@@ -46,7 +46,8 @@ interface SendOptions {
  * From now on the client's commands go to an HTTP server in this same process, without a socket, a parser or a connection pool between them. The
  * client writes requests and reads answers as ever and the server is the real one; what the SDK does between (endpoints, signatures, tries,
  * and for each of them copies of its configuration) has no meaning here. An aborted command rejects at once; the server ends it by itself, as it
- * does with one whose connection broke. For JSON protocols: bodies are whole on both sides. `direct` has operations that need no request at all.
+ * does with one whose connection broke. For JSON protocols: bodies are whole on both sides. `direct` has operations that need no request at all, and
+ * are too short to be aborted once they have begun.
  */
 export function connectInProcess(
   client: DynamoDBClient | SQSClient,
@@ -72,7 +73,7 @@ export function connectInProcess(
     const ask = direct.get(operation.name)
     if (ask !== undefined) {
       abortSignal?.throwIfAborted()
-      return ask(command.input).catch((error: Refusal | Error) => protocol.deserializeResponse(operation, context, toResponse(error)))
+      return ask(command.input).catch((refusal: Refusal) => protocol.deserializeResponse(operation, context, toResponse(refusal)))
     }
     const request = await protocol.serializeRequest(operation, command.input, context)
     return protocol.deserializeResponse(operation, context, await exchange(serve, request, abortSignal))
@@ -80,12 +81,7 @@ export function connectInProcess(
   Object.assign(client, { send })
 }
 
-/** Whatever is no refusal is a fault of the server, and stays one. */
-function toResponse(refusal: Refusal | Error): WireResponse {
-  if (refusal instanceof Error && !('statusCode' in refusal)) throw refusal
-  const { statusCode, body } = refusal as Refusal
-  return { statusCode, headers: {}, body: Buffer.from(JSON.stringify(body)) }
-}
+const toResponse = ({ statusCode, body }: Refusal): WireResponse => ({ statusCode, headers: {}, body: Buffer.from(JSON.stringify(body)) })
 
 function exchange(serve: RequestListener, request: WireRequest, signal?: AbortSignal): Promise<WireResponse> {
   return new Promise((resolve, reject) => {
