@@ -40,6 +40,7 @@ export const ERRORS = {
   model_error: { status: 502, type: 'server_error', retryable: true, act: 'operator' },
   sandbox_unavailable: { status: 503, type: 'server_error', retryable: true, act: 'operator' },
   not_ready: { status: 503, type: 'server_error', retryable: true, act: 'operator' },
+  storage_full: { status: 507, type: 'server_error', retryable: false, act: 'operator' },
   internal_error: { status: 500, type: 'server_error', retryable: true, act: 'operator' },
 } as const satisfies Record<string, ErrorEntry>
 export type ErrorCode = keyof typeof ERRORS

@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode } from '../../core/errors.ts'
 import { ErrorBody } from '../wire/error.ts'
 import type { AnyRoute } from './route.ts'
 
-const EVERYWHERE: readonly ErrorCode[] = ['invalid_request', 'internal_error']
+const EVERYWHERE: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'storage_full']
 const WITH_KEY: readonly ErrorCode[] = ['invalid_api_key']
 const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'request_too_large', 'unsupported_media_type']
 

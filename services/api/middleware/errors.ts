@@ -1,16 +1,20 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { ServiceError } from '../../core/errors.ts'
+import { isStorageFull } from '../../core/storage-full.ts'
 import { errorResponse, internalErrorResponse } from '../http/error-response.ts'
 import type { AnyRoute } from '../http/route.ts'
 import type { ApiHono } from './wide-event.ts'
+
+const STORAGE_FULL = 'The disk of this service is full, so nothing was kept. Its operator has to make room; then send the request again.'
 
 /** Every failure leaves as an envelope: a refusal with its sentence, anything else as a 500 that names only the request. */
 export function handleErrors(app: OpenAPIHono<ApiHono>, routes: readonly AnyRoute[]): void {
   app.onError((error, context) => {
     const fields = context.get('fields')
-    if (error instanceof ServiceError) {
-      fields['code'] = error.code
-      return errorResponse(error, context.get('requestId'))
+    const refusal = isStorageFull(error) ? new ServiceError('storage_full', STORAGE_FULL, { cause: error }) : error
+    if (refusal instanceof ServiceError) {
+      fields['code'] = refusal.code
+      return errorResponse(refusal, context.get('requestId'))
     }
     // Names and messages of errors can quote keys or content; the kind of error cannot.
     fields['code'] = 'internal_error'

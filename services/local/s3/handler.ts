@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isStorageFull } from '../../core/storage-full.ts'
 import { authenticate, type S3Credentials, type S3Request } from './authenticate.ts'
 import { createMultipartUploads } from './multipart.ts'
 import type { ObjectFolder } from './object-folder.ts'
@@ -30,6 +31,12 @@ const DRAIN_MS = 2_000
  * Bodies stream both ways. Refusals are S3's XML errors.
  */
 export function createS3Handler(options: S3HandlerOptions): HttpHandler {
+  const serve = createS3Service(options)
+  return (incoming, response) => void serve(incoming, response)
+}
+
+/** The same for who has to know when a request is over and done with; never rejects. */
+export function createS3Service(options: S3HandlerOptions): (...exchange: Parameters<HttpHandler>) => Promise<void> {
   const { folder, credentials, region, prefix, now = Date.now, onError = () => undefined } = options
   const uploads = createMultipartUploads(folder)
 
@@ -44,7 +51,7 @@ export function createS3Handler(options: S3HandlerOptions): HttpHandler {
 
   return (incoming, response) => {
     response.setHeader('x-amz-request-id', randomBytes(8).toString('hex').toUpperCase())
-    handle(incoming, response).catch((error: unknown) => {
+    return handle(incoming, response).catch((error: unknown) => {
       if (!(error instanceof S3Error) && !isGone(incoming, response)) onError(error)
       refuse(incoming, response, error)
     })
@@ -81,12 +88,17 @@ function splitPath(rawPath: string, prefix: string): { readonly bucket: string; 
 const isGone = (incoming: IncomingMessage, response: ServerResponse): boolean =>
   (incoming.destroyed && !incoming.complete) || response.destroyed
 
+const faultOf = (error: unknown): S3Error =>
+  isStorageFull(error)
+    ? new S3Error('InsufficientStorage', 'No space left on device: make room where the local store keeps its objects.')
+    : new S3Error('InternalError', 'The local store failed. Its log says why.')
+
 function refuse(incoming: IncomingMessage, response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy()
     return
   }
-  const refusal = error instanceof S3Error ? error : new S3Error('InternalError', 'The local store failed. Its log says why.')
+  const refusal = error instanceof S3Error ? error : faultOf(error)
   const body = renderXml('Error', {
     Code: refusal.code,
     Message: refusal.message,

@@ -54,7 +54,7 @@ export async function writeChunks(file: FileHandle, body: AsyncIterable<Uint8Arr
   let waitingBytes = 0
   const flush = async (): Promise<void> => {
     const { bytesWritten } = waitingBytes === 0 ? { bytesWritten: 0 } : await file.writev(waiting)
-    if (bytesWritten !== waitingBytes) throw new Error('The disk took only a part of an object. Make room in the data folder.')
+    if (bytesWritten !== waitingBytes) throw new Error('No space left on device: the disk took only a part of an object.')
     waiting = []
     waitingBytes = 0
   }

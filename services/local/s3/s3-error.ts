@@ -1,10 +1,11 @@
-/** The refusals of this subset of S3 and their HTTP status. */
+/** The refusals of this subset of S3 and their HTTP status. S3 itself is never full. */
 const STATUS = {
   AccessDenied: 403,
   BadDigest: 400,
   BucketAlreadyExists: 409,
   EntityTooLarge: 400,
   IncompleteBody: 400,
+  InsufficientStorage: 507,
   InternalError: 500,
   InvalidAccessKeyId: 403,
   InvalidArgument: 400,
