@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LOCAL_S3_PATH, type StorageClients, type StorageEndpoints } from '../../storage/clients.ts'
 import type { S3Credentials } from '../s3/authenticate.ts'
-import { createS3Handler, type HttpHandler } from '../s3/handler.ts'
+import { createS3Handler, createS3Service, type HttpHandler } from '../s3/handler.ts'
 import { createS3InProcess } from '../s3/in-process.ts'
 import { openObjectFolder } from '../s3/object-folder.ts'
 import { startDynamoDb } from './dynamodb.ts'
@@ -43,8 +43,9 @@ export async function startEmulators(options: {
   const root = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'cellblock-data-')))
   await mkdir(root, { recursive: true, mode: 0o700 })
   const folder = await openObjectFolder(join(root, 'objects'))
-  const handlerAt = (prefix: string): HttpHandler => createS3Handler({ folder, credentials, region, prefix, onError: options.log })
-  const s3InProcess = createS3InProcess(handlerAt(''))
+  const s3Options = { folder, credentials, region, onError: options.log }
+  const handlerAt = (prefix: string): HttpHandler => createS3Handler({ ...s3Options, prefix })
+  const s3InProcess = createS3InProcess(createS3Service({ ...s3Options, prefix: '' }))
   const [dynamodb, sqs, s3] = await Promise.all([
     startDynamoDb(options.dataDir === null ? null : join(root, 'table')),
     startSqs(region),
@@ -64,8 +65,7 @@ export async function startEmulators(options: {
     sqs: { endpoint: sqs.endpoint },
     s3: { endpoint: s3.endpoint, handler: handlerAt(LOCAL_S3_PATH) },
     async stop() {
-      s3InProcess.close()
-      await Promise.all([dynamodb.stop(), sqs.stop(), s3.stop()])
+      await Promise.all([s3InProcess.close(), dynamodb.stop(), sqs.stop(), s3.stop()])
       if (options.dataDir === null) await rm(root, { recursive: true, force: true })
     },
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { PassThrough, Readable } from 'node:stream'
+import { finished, PassThrough, Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
-import type { HttpHandler } from './handler.ts'
+import type { createS3Service } from './handler.ts'
 
 /** What the SDK's clients give to their request handler, and what they expect of it. */
 interface WireRequest {
@@ -27,19 +27,20 @@ const WINDOW_BYTES = 256 * 1024
 export interface S3InProcess {
   /** From now on the client's requests, signed as ever, come without a socket, and the bytes of bodies as they are. */
   connect(client: S3Client): void
-  /** Cuts what runs, as a server does that closes its connections, and refuses what comes later. */
-  close(): void
+  /** Cuts what runs, as a server does that closes its connections, and refuses what comes later. Afterwards nothing touches the objects any more. */
+  close(): Promise<void>
 }
 
-export function createS3InProcess(serve: HttpHandler): S3InProcess {
+export function createS3InProcess(serve: ReturnType<typeof createS3Service>): S3InProcess {
   const running = new Set<Readable>()
+  const serving = new Set<Promise<void>>()
   let isClosed = false
 
   const handle = (request: WireRequest, { abortSignal }: SendOptions = {}): Promise<{ readonly response: WireResponse }> =>
     new Promise((resolve, reject) => {
       abortSignal?.throwIfAborted()
       if (isClosed) throw new Error('The local object store is closed.')
-      const incoming = toIncoming(request)
+      const incoming = new Incoming(request)
       const response = new Outgoing((statusCode, headers) => resolve({ response: { statusCode, headers, body: response } }))
       const onAbort = (): void => void response.destroy(abortSignal?.reason as Error)
       abortSignal?.addEventListener('abort', onAbort)
@@ -52,34 +53,59 @@ export function createS3InProcess(serve: HttpHandler): S3InProcess {
         if (!response.writableFinished) incoming.destroy()
         reject(new Error('The local object store closed the connection.'))
       })
-      serve(incoming as unknown as IncomingMessage, response as unknown as ServerResponse)
+      const served = serve(incoming as unknown as IncomingMessage, response as unknown as ServerResponse)
+      serving.add(served)
+      void served.then(() => serving.delete(served))
     })
 
   return {
     connect: (client) => {
       Object.assign(client.config, { requestHandler: { handle, destroy: () => undefined, metadata: { handlerProtocol: 'http/1.1' } } })
     },
-    close: () => {
+    async close() {
       isClosed = true
       for (const response of running) response.destroy(new Error('The local object store is closed.'))
+      await Promise.all(serving)
     },
   }
 }
 
-/** What the handler reads of a request. `complete` says whether the whole body came. */
-function toIncoming({ method, path, query, headers, body }: WireRequest): Readable & { complete: boolean } {
-  async function* parts(): AsyncGenerator<Uint8Array> {
-    if (body instanceof Readable) yield* body as AsyncIterable<Uint8Array>
-    else if (body !== undefined && body.length > 0) yield Buffer.from(body as Uint8Array)
-    incoming.complete = true
+/** What the handler reads of a request. */
+class Incoming extends Readable {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Whether the whole body came. */
+  complete = false
+  readonly #body: Readable
+
+  constructor({ method, path, query, headers, body }: WireRequest) {
+    super({ highWaterMark: WINDOW_BYTES })
+    this.method = method
+    this.url = path + toQuery(query)
+    this.headers = headers
+    this.#body =
+      body instanceof Readable ? body : Readable.from(body === undefined || body.length === 0 ? [] : [Buffer.from(body as Uint8Array)])
+    this.#body.on('data', (part: Uint8Array) => {
+      if (!this.push(part)) this.#body.pause()
+    })
+    this.#body.once('end', () => {
+      this.complete = true
+      this.push(null)
+    })
+    finished(this.#body, (error) => error && this.destroy(error))
+    // As with a connection: who does not read any more need not hear that it broke.
+    this.on('error', () => undefined)
   }
-  const incoming = Object.assign(Readable.from(parts(), { objectMode: false, highWaterMark: WINDOW_BYTES }), {
-    method,
-    url: path + toQuery(query),
-    headers,
-    complete: false,
-  })
-  return incoming
+
+  override _read(): void {
+    this.#body.resume()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#body.destroy()
+    callback(error)
+  }
 }
 
 function toQuery(query: WireRequest['query']): string {
