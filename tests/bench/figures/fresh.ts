@@ -11,7 +11,7 @@ export const fresh: Bench = {
   async run({ isQuick, server, liveContainer }) {
     const first: number[] = []
     const whole: number[] = []
-    for (let run = 0; run < (isQuick ? 5 : 20); run++) {
+    for (let run = 0; run < (isQuick ? 5 : 60); run++) {
       await server.pool.waitFor(POOL_SIZE)
       for (let live = 0; live < LIVE_RUNS_EACH; live++) whole.push(await timed(() => server.api.run(liveContainer, PRINT)))
       const container = await server.api.createContainer()
