@@ -1,5 +1,5 @@
 import { atMost, percentile, same, type Bar, type Form } from './bar.ts'
-import type { Cell, Ground } from './ground.ts'
+import { until, type Cell, type Ground } from './ground.ts'
 
 const py = String.raw
 const ROUNDS: Record<Form, number> = { short: 2, long: 100 }
@@ -30,6 +30,8 @@ export const wallClock: Bar = {
     }
     await Promise.all(running.map(({ id }) => ground.client.json('POST', `/v1/executions/${id}/cancel`, {})))
     await Promise.all(loads.map((load) => load.remove()))
+    // What comes next must not pay for their end.
+    for (const load of loads) await until(async () => !(await load.isThere()), 60_000)
     return [
       same('how they end', [...new Set(ends)], ['timed_out deadline']),
       atMost(form, 'overshoot, 99th percentile', percentile(overshoots, 0.99), 1_000, 'ms'),

@@ -2,7 +2,7 @@ import { atMost, percentile, type Bar, type Finding, type Form } from './bar.ts'
 import { timed, until, type Cell, type Ground } from './ground.ts'
 
 const py = String.raw
-const JOBS: Record<Form, number> = { short: 5, long: 60 }
+const JOBS: Record<Form, number> = { short: 5, long: 200 }
 
 /** What the neighbour does meanwhile: some work and an answer. */
 const JOB = py`print(sum(i * i for i in range(20_000)))`
