@@ -1,15 +1,14 @@
 import { DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createStorageClients, type StorageClients } from '../../services/storage/clients.ts'
+import type { StorageClients } from '../../services/storage/clients.ts'
 import { startStorage, type Storage } from '../support/start-storage.ts'
 
 let storage: Storage
 let byHttp: StorageClients
 beforeAll(async () => {
   storage = await startStorage()
-  const { region, credentials, endpoints } = storage.emulators
-  byHttp = createStorageClients({ region, credentials, endpoints })
+  byHttp = storage.byHttp()
 })
 afterAll(async () => {
   byHttp.close()

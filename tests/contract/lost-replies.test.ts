@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EventBatch, EventOwner } from '../../services/core/events.ts'
 import { newId } from '../../services/core/ids.ts'
 import type { Table } from '../../services/core/ports/table.ts'
-import { createStorageClients, type StorageClients } from '../../services/storage/clients.ts'
+import type { StorageClients } from '../../services/storage/clients.ts'
 import { createDynamoTable } from '../../services/storage/dynamodb/dynamo-table.ts'
 import { containerRow, executionRow, T0 } from '../support/rows.ts'
 import { startStorage, type Storage } from '../support/start-storage.ts'
@@ -16,8 +16,7 @@ const WRITES: readonly (string | undefined)[] = ['PutItemCommand', 'UpdateItemCo
 
 beforeAll(async () => {
   storage = await startStorage()
-  const { region, credentials, endpoints } = storage.emulators
-  clients = createStorageClients({ region, credentials, endpoints })
+  clients = storage.byHttp()
   clients.dynamodb.middlewareStack.add(
     (next, context) => async (args) => {
       const answer = await next(args)

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ObjectStore } from '../../services/core/ports/object-store.ts'
 import { createS3InProcess } from '../../services/local/s3/in-process.ts'
-import { createStorageClients, type StorageClients } from '../../services/storage/clients.ts'
+import type { StorageClients } from '../../services/storage/clients.ts'
 import { createS3ObjectStore } from '../../services/storage/s3/s3-object-store.ts'
 import { startStorage, type Storage } from '../support/start-storage.ts'
 import { objectStoreContract } from './object-store.ts'
@@ -18,8 +18,7 @@ let http: StorageClients
 let byHttp: ObjectStore
 beforeAll(async () => {
   storage = await startStorage()
-  const { region, credentials, endpoints } = storage.emulators
-  http = createStorageClients({ region, credentials, endpoints })
+  http = storage.byHttp()
   byHttp = createS3ObjectStore({ client: http.s3, bucket: storage.resources.bucket, presign: http.presign })
 })
 afterAll(async () => {
@@ -50,8 +49,7 @@ describe('S3: what the port does not say', () => {
       began.resolve()
       return done.promise
     })
-    const { region, credentials, endpoints } = storage.emulators
-    const clients = createStorageClients({ region, credentials, endpoints })
+    const clients = storage.byHttp()
     way.connect(clients.s3)
     const asking = expect(clients.s3.send(new HeadBucketCommand({ Bucket: storage.resources.bucket }))).rejects.toThrow(/closed/)
     await began.promise
@@ -75,8 +73,7 @@ describe('S3: what the port does not say', () => {
       for (let turn = 0; turn < 200; turn++) await setImmediate()
       incoming.destroy()
     })
-    const { region, credentials, endpoints } = storage.emulators
-    const clients = createStorageClients({ region, credentials, endpoints })
+    const clients = storage.byHttp()
     way.connect(clients.s3)
     const store = createS3ObjectStore({ client: clients.s3, bucket: 'any', presign: clients.presign })
     const storing = expect(store.put('key', bytes(), { contentType: 'text/plain', bytes: 40 * MiB })).rejects.toThrow()

@@ -13,6 +13,8 @@ export interface Storage {
   readonly objects: ObjectStore
   readonly queue: Queue
   readonly clients: StorageClients
+  /** More clients, which reach the emulators by their ports; whoever asks closes them. */
+  byHttp(): StorageClients
   readonly resources: LocalResources
   readonly emulators: Emulators
   /** Faults that the emulators reported. */
@@ -24,11 +26,9 @@ export interface Storage {
 export async function startStorage(dataDir: string | null = null): Promise<Storage> {
   const faults: unknown[] = []
   const emulators = await startEmulators({ dataDir, log: (error) => void faults.push(error) })
-  const clients = createStorageClients({
-    region: emulators.region,
-    credentials: emulators.credentials,
-    endpoints: emulators.endpoints,
-  })
+  const { region, credentials, endpoints } = emulators
+  const byHttp = (): StorageClients => createStorageClients({ region, credentials, endpoints })
+  const clients = byHttp()
   emulators.connect(clients)
   const resources = await createLocalResources(clients)
   const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
@@ -37,6 +37,7 @@ export async function startStorage(dataDir: string | null = null): Promise<Stora
     objects,
     queue: createSqsQueue({ client: clients.sqs, queueUrls: resources.queueUrls }),
     clients,
+    byHttp,
     resources,
     emulators,
     faults,
