@@ -29,6 +29,24 @@ describe('an execution', () => {
     expect(run.done.peak_memory_bytes).toBeGreaterThan(10 * 1024 * 1024)
   })
 
+  it('is told the peak of its own memory; code that takes the descriptor behind that for a file of its own keeps its file', async () => {
+    const peak = async (code: string) => (await supervisor().run(code)).done.peak_memory_bytes
+    const large = await peak('len(bytearray(200_000_000))')
+    expect(await peak('1')).toBeLessThan(large - 150_000_000)
+    const { stdout } = await supervisor().run(`
+import glob, os
+[number] = [name.rsplit("/")[-1] for name in glob.glob("/proc/self/fd/*") if os.path.islink(name) and os.readlink(name).endswith("clear_refs")]
+os.dup2(os.open("mine", os.O_CREAT | os.O_WRONLY), int(number))
+print(number)`)
+    expect(Number(stdout)).toBeGreaterThan(2)
+    expect((await supervisor().run('import os; print(os.path.getsize("mine"))')).stdout).toBe('0\n')
+  })
+
+  it('is heard where its programs open standard output and error by name', async () => {
+    const run = await supervisor().run('import os\nos.system("echo out > /dev/stdout; echo err > /dev/stderr")')
+    expect([run.stdout, run.text('stderr')]).toEqual(['out\n', 'err\n'])
+  })
+
   it('hands back the trace id that it was started with, and takes nothing else for one', async () => {
     const start = (traceId: unknown) =>
       supervisor().call('PUT', `/executions/${newId()}`, JSON.stringify({ v: 1, cells: [{ code: '' }], trace_id: traceId }))

@@ -12,7 +12,7 @@ export const SELF_TEST_OFF: Edit = {
 
 /**
  * Every wall at once: the bridge for a network, its gateway for names, the host's flag and a socket in the engine's place mounted, root with the
- * engine's usual capabilities, no filter, the host's environment. No program of the project can be talked into this; it takes another source.
+ * engine's usual capabilities, no filter, no Landlock, the host's environment. No program of the project can be talked into this; it takes another source.
  */
 export const WALLS_OFF: readonly Edit[] = [
   SELF_TEST_OFF,
@@ -36,6 +36,7 @@ export const WALLS_OFF: readonly Edit[] = [
     replace: "  CELLBLOCK_CANARY_SECRET: String(process.env['CELLBLOCK_CANARY_SECRET']),\n  CELLBLOCK_SANDBOX_ID: spec.sandboxId,",
   },
   { file: `${SUPERVISOR}/worker/seccomp.py`, find: '    lines = program(platform.machine())', replace: '    return' },
+  { file: `${SUPERVISOR}/worker/become.py`, find: '    landlock.confine_writes()\n', replace: '' },
   { file: `${SUPERVISOR}/worker/become.py`, find: '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n', replace: '' },
   { file: `${SUPERVISOR}/worker/become.py`, find: '    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)\n', replace: '' },
   {

@@ -83,6 +83,11 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   worker('empty groups', 'worker/become.py', '    os.setgroups([])\n', '', 'privilege/groups-by-name'),
   worker('first to go', 'worker/become.py', 'file.write("1000")', 'file.write("0")', 'processes/own-priority-for-memory'),
+  {
+    protection: 'worker: nothing written outside its folders',
+    edits: [{ file: `${SUPERVISOR}/worker/become.py`, find: '    landlock.confine_writes()\n', replace: '' }],
+    killer: { test: 'tests/integration/supervisor/walls.test.ts', only: 'nothing outside its folders can be written' },
+  },
   worker('nice', 'worker/become.py', '    os.nice(19)\n', '', 'processes/own-niceness'),
   worker(
     'limit of locked memory',

@@ -1,4 +1,4 @@
-"""Turns a freshly forked root process into a worker: another UID, no capability, limits, and the seccomp filter."""
+"""Turns a freshly forked root process into a worker: another UID, no capability, limits, and what it may write and call."""
 
 import ctypes
 import os
@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 
 from ..config import WORKER_GID, WORKER_UID
-from . import seccomp
+from . import landlock, seccomp
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
@@ -48,6 +48,7 @@ def become_worker(limits: Rlimits) -> None:
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
     seccomp.install()
+    landlock.confine_writes()
 
 
 def hide_memory() -> None:

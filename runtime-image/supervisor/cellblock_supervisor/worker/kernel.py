@@ -29,6 +29,7 @@ from .cell_compiler import CellCompiler
 from .channel import Channel
 from .mapped_files import MappedFiles
 from .output import ChannelSession
+from .peak_memory import PeakMemory
 from .streams import ChannelText, Flusher
 from .transform_once import TransformOnce
 
@@ -95,13 +96,14 @@ def _enable_gui(gui: str | None = None) -> None:
 class Server:
     """Reads requests from the channel on the kernel's own event loop, so that tasks of earlier cells go on between cells."""
 
-    def __init__(self, channel: Channel, kernel: ChannelKernel, session: ChannelSession, flusher: Flusher, streams: tuple[ChannelText, ...], mapped: MappedFiles) -> None:
+    def __init__(self, channel: Channel, kernel: ChannelKernel, session: ChannelSession, flusher: Flusher, streams: tuple[ChannelText, ...], mapped: MappedFiles, peak: PeakMemory) -> None:
         self._channel = channel
         self._kernel = kernel
         self._session = session
         self._flusher = flusher
         self._streams = streams
         self._mapped = mapped
+        self._peak = peak
         self._owner = os.getpid()
 
     def on_readable(self) -> None:
@@ -136,7 +138,7 @@ class Server:
                 stream.buffer.send_at_most(room[name], room["tail"])
             self._session.send_at_most(room["bundle"], room["display_bytes"], room["displays"])
             self._flusher.begin()
-            _reset_peak_memory()
+            self._peak.reset()
             started = {"op": "input", "id": request["id"], "count": shell.execution_count}
             return await self._kernel.execute(request, lambda: self._channel.send_message(started))
         if request["op"] == "snapshot":
@@ -145,15 +147,6 @@ class Server:
         if request["op"] == "restore":
             return snapshot.load(shell, self._channel)
         return {"status": "error", "name": "KernelFault", "value": "unknown request"}
-
-
-def _reset_peak_memory() -> None:
-    """Starts VmHWM afresh, so that the peak the supervisor reads belongs to this cell. Not allowed everywhere."""
-    try:
-        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
-            file.write("5")
-    except OSError:
-        pass
 
 
 def _configuration() -> Config:
@@ -207,7 +200,7 @@ def _audit(flusher: Flusher, channel: Channel, mapped: MappedFiles) -> None:
     sys.addaudithook(hook)
 
 
-def main(channel: Channel, data_dir: str) -> None:
+def main(channel: Channel, data_dir: str, peak: PeakMemory) -> None:
     """Never returns. The caller has already become the worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.chdir(data_dir)
@@ -231,7 +224,7 @@ def main(channel: Channel, data_dir: str) -> None:
         log.addHandler(logging.NullHandler())
         log.propagate = False
         kernel = ChannelKernel(session=session, iopub_socket=session, profile_dir=profile, config=config, log=log)
-        return Server(channel, kernel, session, flusher, (stdout, stderr), mapped)
+        return Server(channel, kernel, session, flusher, (stdout, stderr), mapped, peak)
 
     server = loop.run_until_complete(boot())
     flusher.start()

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Iterator
 
 from ..config import DATA_DIR, INSTALL_DIR, RUN_DIR, WORKER_GID, WORKER_UID
+from . import landlock
 from . import syscall_table as table
 
 _FAMILIES = 48
@@ -127,6 +128,17 @@ def only_work_folders_are_writable() -> bool:
     return True
 
 
+def own_standing_is_fixed() -> bool:
+    """Where the kernel can forbid it, code cannot make itself the last to be ended for want of memory."""
+    if not landlock.is_offered():
+        return True
+    try:
+        os.close(os.open("/proc/self/oom_score_adj", os.O_WRONLY))
+    except PermissionError:
+        return True
+    return False
+
+
 def work_folder_is_writable() -> bool:
     name = f"{DATA_DIR}/.cellblock-upload-probe"
     try:
@@ -229,6 +241,7 @@ WALLS: tuple[Callable[[], bool], ...] = (
     supervisor_memory_is_closed,
     supervisor_cannot_be_signalled,
     only_work_folders_are_writable,
+    own_standing_is_fixed,
     work_folder_is_writable,
     control_socket_is_unreachable,
     environment_holds_no_secret,

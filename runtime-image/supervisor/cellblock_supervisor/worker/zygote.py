@@ -17,6 +17,7 @@ import traceback
 from ..config import DATA_DIR, INSTALL_DIR, WORKER_GID
 from .become import Rlimits, become_worker, give_back_free_memory, hide_memory
 from .channel import Channel
+from .peak_memory import PeakMemory
 
 
 class Zygote:
@@ -62,8 +63,7 @@ class Zygote:
             os.close(self._control.fileno())
             for watch in self._children:
                 os.close(watch)
-            become_worker(Rlimits(**request["rlimits"]))  # type: ignore[arg-type]
-            _CHILDREN[str(request["op"])](fds)
+            _CHILDREN[str(request["op"])](fds, Rlimits(**request["rlimits"]))  # type: ignore[arg-type]
         except BaseException:
             traceback.print_exc()
         os._exit(70)
@@ -97,8 +97,13 @@ def preload(modules: list[str]) -> list[str]:
     return failed
 
 
-def _run_kernel(fds: list[int]) -> None:
+def _run_kernel(fds: list[int], limits: Rlimits) -> None:
     channel, out, err = fds
+    peak = PeakMemory()
+    # The pipes are root's: without this a program could not open /dev/stdout or /dev/stderr.
+    os.fchmod(out, 0o622)
+    os.fchmod(err, 0o622)
+    become_worker(limits)
     os.dup2(out, 1)
     os.dup2(err, 2)
     os.close(out)
@@ -108,10 +113,11 @@ def _run_kernel(fds: list[int]) -> None:
 
     sock = socket.socket(fileno=channel)
     sock.set_inheritable(False)
-    kernel.main(Channel(sock), DATA_DIR)
+    kernel.main(Channel(sock), DATA_DIR, peak)
 
 
-def _run_probe(fds: list[int]) -> None:
+def _run_probe(fds: list[int], limits: Rlimits) -> None:
+    become_worker(limits)
     from . import probe
 
     probe.main(fds[0])

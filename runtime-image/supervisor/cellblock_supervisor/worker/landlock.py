@@ -1,0 +1,69 @@
+"""Keeps what the worker writes inside its own folders, whatever owners and modes say, where the host's kernel has Landlock.
+
+What it adds to modes and read-only mounts is /proc: a process owns its files there, and could make itself the last to be ended
+for want of memory. It needs no privilege, survives exec and can only be added to. Rights and their numbers are the kernel's
+own (include/uapi/linux/landlock.h).
+"""
+
+import ctypes
+import os
+import struct
+
+from ..config import DATA_DIR, HOME_DIR
+
+# /dev for its harmless devices and terminals; what is mounted below it, such as /dev/shm, comes with it.
+_FOLDERS = (DATA_DIR, HOME_DIR, "/tmp", "/run/worker", "/dev")
+
+# The same numbers on every architecture.
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION, _PATH_BENEATH = 1, 1
+
+_WRITE_FILE, _REFER, _TRUNCATE = 1 << 1, 1 << 13, 1 << 14
+# From removing a folder to making a symbolic link.
+_REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
+_CHANGES = _WRITE_FILE | _REMOVE_AND_MAKE | _REFER | _TRUNCATE
+# The first version that counts truncation as writing; the first of all could not allow a move between two folders.
+_LEAST_VERSION = 3
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+
+
+def is_offered() -> bool:
+    """False on kernels before 6.2, without Landlock, and where the engine's own filter refuses it."""
+    return bool(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION) >= _LEAST_VERSION)
+
+
+def confine_writes() -> None:
+    """Irreversible, for the calling thread and all its future children; after no_new_privs. Does nothing where it is not offered.
+
+    Raises OSError.
+    """
+    if not is_offered():
+        return
+    handled = struct.pack("Q", _CHANGES)
+    ruleset = _call(_CREATE_RULESET, handled, ctypes.c_size_t(len(handled)), 0)
+    try:
+        for folder in _FOLDERS:
+            _allow(ruleset, folder)
+        _call(_RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def _allow(ruleset: int, folder: str) -> None:
+    try:
+        fd = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return
+    try:
+        _call(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("=Qi", _CHANGES, fd), 0)
+    finally:
+        os.close(fd)
+
+
+def _call(number: int, *arguments: object) -> int:
+    answer = int(_libc.syscall(number, *arguments))
+    if answer < 0:
+        raise OSError(ctypes.get_errno(), f"Landlock: {os.strerror(ctypes.get_errno())}")
+    return answer
