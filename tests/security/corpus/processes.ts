@@ -65,7 +65,7 @@ print(err(fcntl.ioctl, 0, 0x5412, b"x"))`,
     'own memory',
     '/proc/self/mem',
     py`
-b = ctypes.create_string_buffer(b"before"); f = open("/proc/self/mem", "r+b", 0); f.seek(ctypes.addressof(b)); f.write(b"inside"); print(b.value.decode())`,
+b = ctypes.create_string_buffer(b"inside"); f = open("/proc/self/mem", "rb", 0); f.seek(ctypes.addressof(b)); print(f.read(6).decode())`,
     'inside',
   ],
   ['own priority for memory', '/proc/pid/oom_score_adj', py`print(open("/proc/self/oom_score_adj").read().strip())`, '1000'],

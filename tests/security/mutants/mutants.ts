@@ -88,6 +88,13 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [{ file: `${SUPERVISOR}/worker/become.py`, find: '    landlock.confine_writes()\n', replace: '' }],
     killer: { test: 'tests/integration/supervisor/walls.test.ts', only: 'nothing outside its folders can be written' },
   },
+  {
+    protection: 'supervisor: a crowd comes last',
+    edits: [
+      { file: `${SUPERVISOR}/execution/crowd_watch.py`, find: '            worker_processes.put_last()\n', replace: '            pass\n' },
+    ],
+    killer: { test: 'tests/integration/supervisor/walls.test.ts', only: 'a crowd of processes runs after the supervisor' },
+  },
   worker('nice', 'worker/become.py', '    os.nice(19)\n', '', 'processes/own-niceness'),
   worker(
     'limit of locked memory',

@@ -9,6 +9,7 @@ from ..config import Limits
 from ..files.tracker import Changes, FileTracker
 from . import stray_processes, worker_processes
 from .cgroup import Cgroup
+from .crowd_watch import CrowdWatch
 from .event_log import EventLog, Kept
 from .kernel_host import Death, KernelHost, Listener
 from .memory_watch import MemoryWatch
@@ -84,6 +85,7 @@ class Execution(Listener):
         loop = asyncio.get_running_loop()
         deadline = loop.call_later(self._request.timeout_ms / 1000, self.stop, "timed_out", TIMEOUT_GRACE_MS)
         watch: MemoryWatch | None = None
+        crowd: CrowdWatch | None = None
         started, cpu = time.monotonic(), None
         try:
             if await self._kernel_ready():
@@ -91,6 +93,7 @@ class Execution(Listener):
                 cpu, started = self._cgroup.cpu_ms(), time.monotonic()
                 self._began = stray_processes.now_ticks()
                 watch = MemoryWatch(self._cgroup, self._limits.memory_bytes, lambda: self._kernel.kill(for_memory=True))
+                crowd = CrowdWatch(self._cgroup)
                 self.log.append("started", {"kernel_generation": self._kernel.generation})
                 clock = self._watch_cpu(cpu)
                 try:
@@ -108,8 +111,9 @@ class Execution(Listener):
             deadline.cancel()
             if self._kill_timer is not None:
                 self._kill_timer.cancel()
-            if watch is not None:
-                watch.stop()
+            for looking in (watch, crowd):
+                if looking is not None:
+                    looking.stop()
             self._outputs.finish()
             run_ms = (time.monotonic() - started) * 1000
             cpu_now = self._cgroup.cpu_ms()

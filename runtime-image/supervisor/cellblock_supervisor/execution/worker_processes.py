@@ -1,11 +1,13 @@
-"""Signals and figures of the worker's processes, by UID and by process id."""
+"""Signals, order and figures of the worker's processes, by UID and by process id."""
 
+import contextlib
 import os
 import signal
+from collections.abc import Iterator
 
 from ..config import WORKER_UID
 
-# Nobody's UID: while it is our real one, a signal to "everybody" reaches the worker's processes and none of ours.
+# Nobody's UID: while it is our real one and the worker's the effective one, what goes to "everybody" reaches the worker's processes and none of ours.
 _SIGNALLER_UID = 10003
 
 
@@ -23,12 +25,29 @@ def go_on_all() -> None:
     _signal_all(signal.SIGCONT)
 
 
+def put_last() -> None:
+    """Has every process of the worker, and what it will start, run only when nothing else in the sandbox wants to. There is no way back.
+
+    Threads other than a process's first stay as they are. Not every kernel knows this class: then nothing changes.
+    """
+    own = os.getpid()
+    with _rights_of_the_worker():
+        for name in os.listdir("/proc"):
+            if name.isdigit() and int(name) != own:
+                with contextlib.suppress(OSError):
+                    os.sched_setscheduler(int(name), os.SCHED_IDLE, os.sched_param(0))
+
+
 def _signal_all(number: signal.Signals) -> None:
+    with _rights_of_the_worker(), contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(-1, number)
+
+
+@contextlib.contextmanager
+def _rights_of_the_worker() -> Iterator[None]:
     os.setresuid(_SIGNALLER_UID, WORKER_UID, 0)
     try:
-        os.kill(-1, number)
-    except (ProcessLookupError, PermissionError):
-        pass
+        yield
     finally:
         os.setresuid(0, 0, 0)
 

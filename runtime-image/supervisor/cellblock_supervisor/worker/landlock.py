@@ -16,22 +16,22 @@ _FOLDERS = (DATA_DIR, HOME_DIR, "/tmp", "/run/worker", "/dev")
 
 # The same numbers on every architecture.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
-_VERSION, _PATH_BENEATH = 1, 1
+_ASK_VERSION, _PATH_BENEATH = 1, 1
 
 _WRITE_FILE, _REFER, _TRUNCATE = 1 << 1, 1 << 13, 1 << 14
 # From removing a folder to making a symbolic link.
 _REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
-_CHANGES = _WRITE_FILE | _REMOVE_AND_MAKE | _REFER | _TRUNCATE
-# The first version that counts truncation as writing; the first of all could not allow a move between two folders.
-_LEAST_VERSION = 3
+_CHANGES = _WRITE_FILE | _REMOVE_AND_MAKE | _REFER
+# The first version could not allow a move between two folders; the third can forbid truncation by name as well.
+_LEAST_VERSION, _VERSION_OF_TRUNCATE = 2, 3
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 
 def is_offered() -> bool:
-    """False on kernels before 6.2, without Landlock, and where the engine's own filter refuses it."""
-    return bool(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION) >= _LEAST_VERSION)
+    """False on kernels before 5.19, without Landlock, and where the engine's own filter refuses it."""
+    return _version() >= _LEAST_VERSION
 
 
 def confine_writes() -> None:
@@ -41,25 +41,31 @@ def confine_writes() -> None:
     """
     if not is_offered():
         return
-    handled = struct.pack("Q", _CHANGES)
+    changes = _CHANGES | (_TRUNCATE if _version() >= _VERSION_OF_TRUNCATE else 0)
+    handled = struct.pack("Q", changes)
     ruleset = _call(_CREATE_RULESET, handled, ctypes.c_size_t(len(handled)), 0)
     try:
         for folder in _FOLDERS:
-            _allow(ruleset, folder)
+            _allow(ruleset, folder, changes)
         _call(_RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)
 
 
-def _allow(ruleset: int, folder: str) -> None:
+def _allow(ruleset: int, folder: str, changes: int) -> None:
     try:
         fd = os.open(folder, os.O_PATH | os.O_DIRECTORY)
     except FileNotFoundError:
         return
     try:
-        _call(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("=Qi", _CHANGES, fd), 0)
+        _call(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("=Qi", changes, fd), 0)
     finally:
         os.close(fd)
+
+
+def _version() -> int:
+    """Negative where there is none."""
+    return int(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION))
 
 
 def _call(number: int, *arguments: object) -> int:
