@@ -23,7 +23,11 @@ export interface ProjectCopy extends AsyncDisposable {
 
 /** In a copy the image is given: to build one under the usual tags would leave a sandbox without walls behind them. */
 const GIVEN_IMAGE = `
-export const setup = (project) => project.provide('sandboxImage', process.env.CELLBLOCK_SANDBOX_IMAGE)
+import { labelContainers } from './test-label.ts'
+export function setup(project) {
+  project.provide('sandboxImage', process.env.CELLBLOCK_SANDBOX_IMAGE)
+  return labelContainers(project)
+}
 `
 
 /** The project in another folder with some edits, and the image that belongs to it. Throws when an edit does not fit. */

@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Label of containers that a test starts by itself: what is left of them goes at the end of the run. */
+    testLabel: string
+  }
+}
+
+const run = promisify(execFile)
+
+/** A test whose patience ends while its sandbox starts cannot remove it: what has the run's label is removed by the function that this answers. */
+export function labelContainers(project: Pick<TestProject, 'provide'>): () => Promise<void> {
+  const testLabel = `cellblock.test=${randomBytes(8).toString('hex')}`
+  project.provide('testLabel', testLabel)
+  return async () => {
+    const { stdout } = await run('docker', ['ps', '--all', '--quiet', '--filter', `label=${testLabel}`])
+    const left = stdout.split('\n').filter((id) => id !== '')
+    if (left.length > 0) await run('docker', ['rm', '--force', '--volumes', ...left])
+  }
+}
