@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 PROFILES = ("docker", "fargate", "emulated")
 DATA_DIR = "/mnt/data"
 HOME_DIR = "/home/worker"
+# All that the worker may write to, but for devices.
+WORKER_FOLDERS = (DATA_DIR, HOME_DIR, "/tmp", "/dev/shm", "/run/worker")
 RUN_DIR = "/run/cellblock"
 INSTALL_DIR = "/opt/cellblock"
 WORKER_UID = 10001

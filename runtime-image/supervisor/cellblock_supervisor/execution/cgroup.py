@@ -2,10 +2,9 @@
 
 import os
 
-from ..config import DATA_DIR, HOME_DIR
+from ..config import WORKER_FOLDERS
 
 _ROOT = "/sys/fs/cgroup"
-_WORKER_FOLDERS = (DATA_DIR, HOME_DIR, "/tmp", "/dev/shm", "/run/worker")
 # A v1 limit this high means "no limit".
 _UNLIMITED = 1 << 60
 
@@ -95,7 +94,7 @@ def _tmpfs_bytes() -> int:
         with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
             places = [line.split()[1] for line in file if line.split()[2] == "tmpfs"]
         for place in places:
-            if place in _WORKER_FOLDERS and (device := os.stat(place).st_dev) not in seen:
+            if place in WORKER_FOLDERS and (device := os.stat(place).st_dev) not in seen:
                 seen.add(device)
                 status = os.statvfs(place)
                 total += status.f_blocks * status.f_frsize

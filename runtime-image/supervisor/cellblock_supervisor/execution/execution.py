@@ -12,6 +12,7 @@ from .cgroup import Cgroup
 from .crowd_watch import CrowdWatch
 from .event_log import EventLog, Kept
 from .kernel_host import Death, KernelHost, Listener
+from .looks import Looks
 from .memory_watch import MemoryWatch
 from .outputs import MAX_DISPLAY_EVENTS, Outputs
 
@@ -84,16 +85,16 @@ class Execution(Listener):
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
         deadline = loop.call_later(self._request.timeout_ms / 1000, self.stop, "timed_out", TIMEOUT_GRACE_MS)
-        watch: MemoryWatch | None = None
-        crowd: CrowdWatch | None = None
+        memory: MemoryWatch | None = None
+        looks: Looks | None = None
         started, cpu = time.monotonic(), None
         try:
             if await self._kernel_ready():
                 await self._make_room()
                 cpu, started = self._cgroup.cpu_ms(), time.monotonic()
                 self._began = stray_processes.now_ticks()
-                watch = MemoryWatch(self._cgroup, self._limits.memory_bytes, lambda: self._kernel.kill(for_memory=True))
-                crowd = CrowdWatch(self._cgroup)
+                memory = MemoryWatch(self._cgroup, self._limits.memory_bytes, lambda: self._kernel.kill(for_memory=True))
+                looks = Looks(memory.look, CrowdWatch(self._cgroup).look)
                 self.log.append("started", {"kernel_generation": self._kernel.generation})
                 clock = self._watch_cpu(cpu)
                 try:
@@ -111,9 +112,8 @@ class Execution(Listener):
             deadline.cancel()
             if self._kill_timer is not None:
                 self._kill_timer.cancel()
-            for looking in (watch, crowd):
-                if looking is not None:
-                    looking.stop()
+            if looks is not None:
+                looks.stop()
             self._outputs.finish()
             run_ms = (time.monotonic() - started) * 1000
             cpu_now = self._cgroup.cpu_ms()
@@ -123,7 +123,7 @@ class Execution(Listener):
             except Exception:
                 # The result is not held up by that, and says it; what changed is told by the next one.
                 changes = Changes(skipped=[{"path": ".", "reason": "unreadable"}])
-            self.log.append("done", self._envelope(changes, run_ms, used, watch), last=True)
+            self.log.append("done", self._envelope(changes, run_ms, used, memory), last=True)
 
     async def _kernel_ready(self) -> bool:
         """False when the execution was stopped before there was a kernel to run it."""
@@ -259,7 +259,7 @@ class Execution(Listener):
         name, value = self._error
         return "disk_full" if name == "OSError" and value.startswith(("[Errno 28]", "[Errno 122]")) else "error"
 
-    def _envelope(self, changes: Changes, run_ms: float, cpu_ms: float, watch: MemoryWatch | None) -> dict[str, object]:
+    def _envelope(self, changes: Changes, run_ms: float, cpu_ms: float, memory: MemoryWatch | None) -> dict[str, object]:
         outcome = self._outcome()
         lost: dict[str, str] | None = None
         if self._death is not None:
@@ -268,7 +268,7 @@ class Execution(Listener):
             lost = {"reason": "kernel_died"}
         self._kernel.lost_while_idle = False
         ceiling = self._cgroup.memory_peak()
-        peak = max(self._peak, watch.peak if watch is not None else 0)
+        peak = max(self._peak, memory.peak if memory is not None else 0)
         return {
             "outcome": outcome,
             "run_ms": round(run_ms, 3),

@@ -1,11 +1,9 @@
-"""Looks at the sandbox's memory while an execution runs, and acts before the kernel's own killer has to."""
+"""Looks at the sandbox's memory, and acts before the kernel's own killer has to."""
 
-import asyncio
 from collections.abc import Callable
 
 from .cgroup import Cgroup
 
-_EVERY_SECONDS = 0.05
 # What the supervisor keeps for itself: the worker is killed when less than this is left.
 RESERVE_BYTES = 24 * 1024 * 1024
 
@@ -25,15 +23,8 @@ class MemoryWatch:
         self._charged_at_start = cgroup.memory_charged() or 0
         self._start: int | None = None
         self.peak = 0
-        self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = self._loop.call_later(_EVERY_SECONDS, self._look)
 
-    def stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _look(self) -> None:
+    def look(self) -> None:
         used = self._cgroup.memory_in_use()
         if used is not None:
             if self._start is None:
@@ -41,7 +32,6 @@ class MemoryWatch:
             self.peak = max(self.peak, used - self._start)
             if self._is_full(used):
                 self._on_full()
-        self._timer = self._loop.call_later(_EVERY_SECONDS, self._look)
 
     def _is_full(self, used: int) -> bool:
         """All of it is nearly gone, or processes have eaten what is set aside for files in memory."""

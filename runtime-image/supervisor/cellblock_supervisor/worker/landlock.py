@@ -9,10 +9,10 @@ import ctypes
 import os
 import struct
 
-from ..config import DATA_DIR, HOME_DIR
+from ..config import WORKER_FOLDERS
 
-# /dev for its harmless devices and terminals; what is mounted below it, such as /dev/shm, comes with it.
-_FOLDERS = (DATA_DIR, HOME_DIR, "/tmp", "/run/worker", "/dev")
+# /dev for its harmless devices and terminals.
+_FOLDERS = (*WORKER_FOLDERS, "/dev")
 
 # The same numbers on every architecture.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -39,9 +39,10 @@ def confine_writes() -> None:
 
     Raises OSError.
     """
-    if not is_offered():
+    version = _version()
+    if version < _LEAST_VERSION:
         return
-    changes = _CHANGES | (_TRUNCATE if _version() >= _VERSION_OF_TRUNCATE else 0)
+    changes = _CHANGES | (_TRUNCATE if version >= _VERSION_OF_TRUNCATE else 0)
     handled = struct.pack("Q", changes)
     ruleset = _call(_CREATE_RULESET, handled, ctypes.c_size_t(len(handled)), 0)
     try:

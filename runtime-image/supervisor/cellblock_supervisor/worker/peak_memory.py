@@ -7,11 +7,12 @@ class PeakMemory:
     """Holds the file that resets VmHWM of the process that made it: opened early, since the worker may not open it any more."""
 
     def __init__(self) -> None:
+        self._identity: tuple[int, int] | None = None
         try:
             self._fd = os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
             self._identity = _identity(self._fd)
         except OSError:
-            self._identity = None
+            pass
 
     def reset(self) -> None:
         """So that the peak the supervisor reads belongs to this cell. Does nothing where that is not allowed."""
@@ -23,6 +24,6 @@ class PeakMemory:
             pass
 
 
-def _identity(fd: int) -> tuple[int, int] | None:
+def _identity(fd: int) -> tuple[int, int]:
     status = os.fstat(fd)
     return status.st_dev, status.st_ino
