@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MEMORY_TIERS } from '../services/core/limits.ts'
-import { poolSizeFor } from '../services/core/pool-size.ts'
+import { poolSizeFor } from '../services/core/sandboxes/pool-size.ts'
 
 const integer = (least: number, most: number, what: string) =>
   z

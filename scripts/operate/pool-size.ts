@@ -2,7 +2,7 @@
 import { readConfig } from '../../infra/config.ts'
 import { HOURS_A_MONTH, sandboxHour } from '../../services/core/cost-model.ts'
 import { MEMORY_TIERS } from '../../services/core/limits.ts'
-import { poolSizeFor, type PoolDemand } from '../../services/core/pool-size.ts'
+import { poolSizeFor, type PoolDemand } from '../../services/core/sandboxes/pool-size.ts'
 import { PRICES_AS_OF, PRICES_REGION } from '../../services/core/prices.ts'
 import { readCdkConfig } from './cdk-config.ts'
 import { numberOption, oneOf, readFlags, runOperation, UsageError } from './flags.ts'

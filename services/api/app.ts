@@ -1,5 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { createLimitReader } from '../core/limit-reader.ts'
+import { createLimitReader } from '../core/tenants/limit-reader.ts'
 import type { ApiDeps, ApiPorts } from './deps.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { mountRoute } from './http/mount-route.ts'

@@ -1,8 +1,8 @@
 import { ServiceError } from '../core/errors.ts'
 import { LIMITS, type MemoryTier } from '../core/limits.ts'
-import { hasAllItMay } from '../core/live-sandboxes.ts'
-import type { Container } from '../core/container.ts'
-import { isBiggerTier, limitName, type ContainerLimits, type TenantLimits } from '../core/tenant-limits.ts'
+import { hasAllItMay } from '../core/sandboxes/concurrency-limit.ts'
+import type { Container } from '../core/containers/container.ts'
+import { isBiggerTier, limitName, type ContainerLimits, type TenantLimits } from '../core/tenants/tenant-limits.ts'
 import type { ApiDeps } from './deps.ts'
 
 const tooMuch = (name: string, most: number | string, param: string): ServiceError =>

@@ -1,4 +1,4 @@
-import type { LimitReader } from '../core/limit-reader.ts'
+import type { LimitReader } from '../core/tenants/limit-reader.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { ObjectStore } from '../core/ports/object-store.ts'
 import type { Queue } from '../core/ports/queue.ts'

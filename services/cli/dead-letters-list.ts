@@ -1,4 +1,4 @@
-import type { Execution } from '../core/execution.ts'
+import type { Execution } from '../core/executions/execution.ts'
 import type { Table } from '../core/ports/table.ts'
 import { readArguments } from './arguments.ts'
 import type { Command } from './command.ts'

@@ -1,5 +1,5 @@
-import { acceptExecution } from '../core/accept-execution.ts'
-import { acceptResponse, newResponse } from '../core/accept-response.ts'
+import { acceptExecution } from '../core/executions/accept-execution.ts'
+import { acceptResponse, newResponse } from '../core/responses/accept-response.ts'
 import { ServiceError } from '../core/errors.ts'
 import { derivedId, isId } from '../core/ids.ts'
 import { readArguments } from './arguments.ts'

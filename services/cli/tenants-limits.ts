@@ -1,5 +1,5 @@
 import { MEMORY_TIERS, type MemoryTier } from '../core/limits.ts'
-import { limitName, limitsOf, NUMERIC_LIMITS, type TenantLimits } from '../core/tenant-limits.ts'
+import { limitName, limitsOf, NUMERIC_LIMITS, type TenantLimits } from '../core/tenants/tenant-limits.ts'
 import { readArguments } from './arguments.ts'
 import { CommandError, UsageError, type Command } from './command.ts'
 import { formatTable } from './format-table.ts'

@@ -1,5 +1,5 @@
 import { LIMITS } from '../core/limits.ts'
-import { LINK_DAYS, type TenantPolicy } from '../core/tenant.ts'
+import { LINK_DAYS, type TenantPolicy } from '../core/tenants/tenant.ts'
 import { readArguments } from './arguments.ts'
 import { CommandError, UsageError, type Command } from './command.ts'
 

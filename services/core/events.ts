@@ -1,5 +1,5 @@
-import type { ExecutionFile } from './file.ts'
-import type { Output } from './outputs.ts'
+import type { ExecutionFile } from './files/file.ts'
+import type { Output } from './executions/outputs.ts'
 
 /** An immutable, numbered fact about an execution. Numbers are consecutive from 0; `done` is the last. */
 export type ExecutionEvent = { readonly seq: number; readonly at: number } & ExecutionFact

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Container } from './container.ts'
+import type { Container } from './containers/container.ts'
 
 /** The queues. Each has a dead-letter queue named `<queue>-dead`. */
 export const QUEUES = ['turns', 'executions', 'placements'] as const

@@ -1,4 +1,4 @@
-import { hashApiKey, newApiKey } from '../core/api-keys.ts'
+import { hashApiKey, newApiKey } from '../core/tenants/api-keys.ts'
 import { newId } from '../core/ids.ts'
 import type { TenantStore } from '../core/ports/table.ts'
 

@@ -1,10 +1,10 @@
-import { NUDGE_AFTER_MS } from '../core/accept-execution.ts'
-import { hasEnded, type Execution } from '../core/execution.ts'
+import { NUDGE_AFTER_MS } from '../core/executions/accept-execution.ts'
+import { hasEnded, type Execution } from '../core/executions/execution.ts'
 import { LEASE_MS } from '../core/lease.ts'
-import { SANDBOX_CHECK_MS } from '../core/new-sandbox.ts'
+import { SANDBOX_CHECK_MS } from '../core/sandboxes/new-sandbox.ts'
 import type { LeasedStore, Table } from '../core/ports/table.ts'
-import { hasResponseEnded, type Response } from '../core/response.ts'
-import { SANDBOX_STATES } from '../core/sandbox.ts'
+import { hasResponseEnded, type Response } from '../core/responses/response.ts'
+import { SANDBOX_STATES } from '../core/sandboxes/sandbox.ts'
 
 /** More than one server's queues ever hold; what is left over is found when its own time comes. */
 const MAX_ROWS = 20_000

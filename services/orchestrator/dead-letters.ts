@@ -1,4 +1,4 @@
-import { buryResponse, type Buried } from '../core/bury-response.ts'
+import { buryResponse, type Buried } from '../core/responses/fail-as-dead-letter.ts'
 import { newLease } from '../core/lease.ts'
 import { ExecutionMessage, TurnMessage, type QueueName } from '../core/messages.ts'
 import { joinTrace } from '../core/trace.ts'

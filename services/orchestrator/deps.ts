@@ -6,7 +6,7 @@ import type { Signals } from '../core/ports/signals.ts'
 import type { Supervisor } from '../core/ports/supervisor.ts'
 import type { Table } from '../core/ports/table.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
-import type { LimitReader } from '../core/limit-reader.ts'
+import type { LimitReader } from '../core/tenants/limit-reader.ts'
 import type { MemoryTier } from '../core/limits.ts'
 
 interface Common {

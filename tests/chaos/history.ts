@@ -1,7 +1,7 @@
-import type { Container } from '../../services/core/container.ts'
+import type { Container } from '../../services/core/containers/container.ts'
 import type { ExecutionEvent } from '../../services/core/events.ts'
-import type { Execution } from '../../services/core/execution.ts'
-import type { Sandbox } from '../../services/core/sandbox.ts'
+import type { Execution } from '../../services/core/executions/execution.ts'
+import type { Sandbox } from '../../services/core/sandboxes/sandbox.ts'
 
 /** What a job is to do and say, made before it is accepted, so that its result can be foretold. */
 export interface Job {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { emptyResult } from '../../services/core/empty-result.ts'
-import { recordUsage } from '../../services/core/record-usage.ts'
-import { dayOf } from '../../services/core/usage.ts'
+import { emptyResult } from '../../services/core/executions/empty-result.ts'
+import { recordUsage } from '../../services/core/usage/record-usage.ts'
+import { dayOf } from '../../services/core/usage/usage.ts'
 import { executionRow, T0 } from '../support/rows.ts'
 import { startStorage, type Storage } from '../support/start-storage.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { newSandbox } from '../../services/core/new-sandbox.ts'
+import { newSandbox } from '../../services/core/sandboxes/new-sandbox.ts'
 import type { SandboxDriver, SandboxSpec } from '../../services/core/ports/sandbox-driver.ts'
 
 /** What `start` takes, and the private half of the key for whoever wants to speak to the sandbox. */

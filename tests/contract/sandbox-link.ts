@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { ListenOptions } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LinkError, type SandboxLink } from '../../services/core/ports/sandbox-link.ts'
-import type { SandboxAddress } from '../../services/core/sandbox.ts'
+import type { SandboxAddress } from '../../services/core/sandboxes/sandbox.ts'
 
 export interface LinkContractSetup {
   readonly link: SandboxLink

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { ResponseEvent } from '../../services/core/events.ts'
-import type { Response } from '../../services/core/response.ts'
+import type { Response } from '../../services/core/responses/response.ts'
 import { streamFaults } from './stream-faults.ts'
 
 /** The stream of a response that has ended is whole, and tells what the row has. */

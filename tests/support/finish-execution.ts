@@ -1,5 +1,5 @@
 import { topicOf, type ExecutionEvent } from '../../services/core/events.ts'
-import type { Execution, ExecutionResult } from '../../services/core/execution.ts'
+import type { Execution, ExecutionResult } from '../../services/core/executions/execution.ts'
 import { newId } from '../../services/core/ids.ts'
 import { LEASE_MS } from '../../services/core/lease.ts'
 import type { TestApi } from './start-api.ts'

@@ -1,8 +1,13 @@
 import { topicOf, type ResponseEvent } from '../../services/core/events.ts'
 import { newId } from '../../services/core/ids.ts'
 import { LEASE_MS } from '../../services/core/lease.ts'
-import { terminalEventOf, type Response as ResponseRow, type ResponseItem, type ResponseStatus } from '../../services/core/response.ts'
-import { renderResponse } from '../../services/core/render-response.ts'
+import {
+  terminalEventOf,
+  type Response as ResponseRow,
+  type ResponseItem,
+  type ResponseStatus,
+} from '../../services/core/responses/response.ts'
+import { renderResponse } from '../../services/core/responses/render-response.ts'
 import type { TestApi } from './start-api.ts'
 
 export const textItem = (text: string): ResponseItem => ({

@@ -1,13 +1,13 @@
-import type { Container } from '../../services/core/container.ts'
-import type { Conversation } from '../../services/core/conversation.ts'
-import type { Execution } from '../../services/core/execution.ts'
-import type { ContainerFile } from '../../services/core/file.ts'
+import type { Container } from '../../services/core/containers/container.ts'
+import type { Conversation } from '../../services/core/conversations/conversation.ts'
+import type { Execution } from '../../services/core/executions/execution.ts'
+import type { ContainerFile } from '../../services/core/files/file.ts'
 import { newId } from '../../services/core/ids.ts'
-import { newSandbox } from '../../services/core/new-sandbox.ts'
-import type { Response, ResponseRequest } from '../../services/core/response.ts'
-import type { Sandbox } from '../../services/core/sandbox.ts'
-import type { Upload } from '../../services/core/upload.ts'
-import type { UserFile } from '../../services/core/user-file.ts'
+import { newSandbox } from '../../services/core/sandboxes/new-sandbox.ts'
+import type { Response, ResponseRequest } from '../../services/core/responses/response.ts'
+import type { Sandbox } from '../../services/core/sandboxes/sandbox.ts'
+import type { Upload } from '../../services/core/files/upload.ts'
+import type { UserFile } from '../../services/core/files/user-file.ts'
 
 /** A time that tests count from, epoch ms. */
 export const T0 = 1_800_000_000_000

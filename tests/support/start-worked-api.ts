@@ -1,7 +1,7 @@
 import { createModelCatalogue } from '../../services/chat/models/catalogue.ts'
 import { typesOf } from '../../services/chat/tools/create-tools.ts'
 import { createTurnStep } from '../../services/chat/turn-step.ts'
-import type { Execution } from '../../services/core/execution.ts'
+import type { Execution } from '../../services/core/executions/execution.ts'
 import type { Tool } from '../../services/core/ports/tool.ts'
 import { systemClock } from '../../services/core/ports/clock.ts'
 import { silentTelemetry } from '../../services/core/ports/telemetry.ts'

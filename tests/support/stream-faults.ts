@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ResponseEvent } from '../../services/core/events.ts'
-import { TERMINAL_EVENTS, terminalEventOf, type Response } from '../../services/core/response.ts'
+import { TERMINAL_EVENTS, terminalEventOf, type Response } from '../../services/core/responses/response.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { isSpokenProtocol, SUPERVISOR_PROTOCOL } from '../../services/core/sandbox.ts'
+import { isSpokenProtocol, SUPERVISOR_PROTOCOL } from '../../services/core/sandboxes/sandbox.ts'
 import { toEvent } from '../../services/orchestrator/supervisor-client/events.ts'
 import { parsePrivateKey, signatureHeader, stringToSign } from '../../services/orchestrator/supervisor-client/signature.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { newSandbox, SANDBOX_START_MS } from '../../../services/core/new-sandbox.ts'
+import { newSandbox, SANDBOX_START_MS } from '../../../services/core/sandboxes/new-sandbox.ts'
 import type { MemoryTier } from '../../../services/core/limits.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { DriverError, type SandboxDriver, type SandboxSight } from '../../../services/core/ports/sandbox-driver.ts'

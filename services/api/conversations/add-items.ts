@@ -1,6 +1,6 @@
-import { itemPosition, type Conversation, type ConversationItem } from '../../core/conversation.ts'
+import { itemPosition, type Conversation, type ConversationItem } from '../../core/conversations/conversation.ts'
 import { newId } from '../../core/ids.ts'
-import { wireItems } from '../../core/input-items.ts'
+import { wireItems } from '../../core/responses/input-items.ts'
 import type { ApiDeps } from '../deps.ts'
 
 type Wire = Readonly<Record<string, unknown>>

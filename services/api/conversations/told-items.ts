@@ -1,8 +1,8 @@
-import { wireItems } from '../../core/input-items.ts'
-import { renderItem } from '../../core/render-response.ts'
-import { loadResponse } from '../../core/response-blobs.ts'
-import type { Response as ResponseRow } from '../../core/response.ts'
-import type { Caller } from '../../core/tenant.ts'
+import { wireItems } from '../../core/responses/input-items.ts'
+import { renderItem } from '../../core/responses/render-response.ts'
+import { loadResponse } from '../../core/responses/response-blobs.ts'
+import type { Response as ResponseRow } from '../../core/responses/response.ts'
+import type { Caller } from '../../core/tenants/tenant.ts'
 import { isVisible } from '../access.ts'
 import type { ApiDeps } from '../deps.ts'
 

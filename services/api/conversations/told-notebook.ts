@@ -1,5 +1,5 @@
-import { buildNotebook, type NotebookPart } from '../../core/notebook.ts'
-import type { Caller } from '../../core/tenant.ts'
+import { buildNotebook, type NotebookPart } from '../../core/executions/notebook.ts'
+import type { Caller } from '../../core/tenants/tenant.ts'
 import { isVisible } from '../access.ts'
 import type { ApiDeps } from '../deps.ts'
 import { NOTEBOOK_INLINE_BYTES, notebookPart } from '../executions/notebook-part.ts'

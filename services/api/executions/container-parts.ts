@@ -1,5 +1,5 @@
-import type { Execution } from '../../core/execution.ts'
-import type { NotebookPart } from '../../core/notebook.ts'
+import type { Execution } from '../../core/executions/execution.ts'
+import type { NotebookPart } from '../../core/executions/notebook.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { ExecutionStore, Page } from '../../core/ports/table.ts'
 import { NOTEBOOK_INLINE_BYTES, notebookPart } from './notebook-part.ts'

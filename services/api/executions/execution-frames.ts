@@ -1,5 +1,5 @@
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
-import { hasEnded, type Execution } from '../../core/execution.ts'
+import { hasEnded, type Execution } from '../../core/executions/execution.ts'
 import type { ApiDeps } from '../deps.ts'
 import { SSE_COMMENT, sseFrame } from '../http/sse.ts'
 import { followLog } from '../http/follow-log.ts'

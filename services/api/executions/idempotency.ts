@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { ServiceError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { Caller } from '../../core/tenant.ts'
+import type { Caller } from '../../core/tenants/tenant.ts'
 import type { ApiDeps } from '../deps.ts'
 
 const KEY = /^[\x21-\x7e]{1,255}$/

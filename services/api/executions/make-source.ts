@@ -1,5 +1,5 @@
 import { ServiceError } from '../../core/errors.ts'
-import type { ExecutionSource } from '../../core/execution.ts'
+import type { ExecutionSource } from '../../core/executions/execution.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'

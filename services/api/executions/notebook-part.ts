@@ -1,10 +1,10 @@
-import type { Execution } from '../../core/execution.ts'
-import { loadResult } from '../../core/load-result.ts'
-import type { NotebookPart } from '../../core/notebook.ts'
-import { REF_MIME, refsOf, type Output } from '../../core/outputs.ts'
+import type { Execution } from '../../core/executions/execution.ts'
+import { loadResult } from '../../core/executions/load-result.ts'
+import type { NotebookPart } from '../../core/executions/notebook.ts'
+import { REF_MIME, refsOf, type Output } from '../../core/executions/outputs.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import { readBytes } from '../../core/read-bytes.ts'
-import { readJson } from '../../core/response-blobs.ts'
+import { readJson } from '../../core/responses/response-blobs.ts'
 
 /** What a downloaded notebook may hold of outputs that lie elsewhere, bytes in all. Beyond it they are named, not held. */
 export const NOTEBOOK_INLINE_BYTES = 16 * 1024 * 1024

@@ -1,4 +1,4 @@
-import type { Execution } from '../../core/execution.ts'
+import type { Execution } from '../../core/executions/execution.ts'
 import type { ContainerStore } from '../../core/ports/table.ts'
 
 /** How many executions of the container come first; null unless it is queued. */

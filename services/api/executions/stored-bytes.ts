@@ -1,4 +1,4 @@
-import type { Execution } from '../../core/execution.ts'
+import type { Execution } from '../../core/executions/execution.ts'
 
 /** What an answer that shows this execution whole holds in memory, bytes: the row and what of it lies in objects. */
 export function storedBytes(row: Execution): number {

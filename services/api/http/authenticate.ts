@@ -1,8 +1,8 @@
-import { hashApiKey } from '../../core/api-keys.ts'
+import { hashApiKey } from '../../core/tenants/api-keys.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { TenantStore } from '../../core/ports/table.ts'
-import type { Caller } from '../../core/tenant.ts'
+import type { Caller } from '../../core/tenants/tenant.ts'
 
 const MAX_CACHED_KEYS = 1_000
 const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i

@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi'
-import type { Caller } from '../../core/tenant.ts'
+import type { Caller } from '../../core/tenants/tenant.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { ApiDeps } from '../deps.ts'
 

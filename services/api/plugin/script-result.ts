@@ -1,4 +1,4 @@
-import type { Execution, ExecutionResult } from '../../core/execution.ts'
+import type { Execution, ExecutionResult } from '../../core/executions/execution.ts'
 import { trimText, withoutColours } from '../../core/trim-text.ts'
 
 /** What a program leaves behind, as a shell tells it. */

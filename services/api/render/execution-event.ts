@@ -1,6 +1,6 @@
 import type { ExecutionEvent } from '../../core/events.ts'
-import type { Execution } from '../../core/execution.ts'
-import { fileName } from '../../core/file-path.ts'
+import type { Execution } from '../../core/executions/execution.ts'
+import { fileName } from '../../core/files/file-path.ts'
 import type { ApiDeps } from '../deps.ts'
 import { renderExecutionFile } from './execution.ts'
 import { renderOutput } from './outputs.ts'

@@ -1,4 +1,4 @@
-import { REF_MIME, refsOf, type Output } from '../../core/outputs.ts'
+import { REF_MIME, refsOf, type Output } from '../../core/executions/outputs.ts'
 import type { Presign } from './presign.ts'
 
 const EXTENSIONS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
-import { nudgeResponse } from '../../core/accept-response.ts'
+import { nudgeResponse } from '../../core/responses/accept-response.ts'
 import { topicOf } from '../../core/events.ts'
-import { hasResponseEnded, type Response as ResponseRow } from '../../core/response.ts'
+import { hasResponseEnded, type Response as ResponseRow } from '../../core/responses/response.ts'
 import type { ApiDeps } from '../deps.ts'
 import { cancelExecution } from '../executions/cancel-execution.ts'
 

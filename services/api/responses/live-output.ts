@@ -1,8 +1,8 @@
-import { CodeOutputReader } from '../../core/code-output.ts'
+import { CodeOutputReader } from '../../core/executions/code-output.ts'
 import type { ResponseEvent } from '../../core/events.ts'
 import type { Table } from '../../core/ports/table.ts'
-import { isAtRest, type Response as ResponseRow } from '../../core/response.ts'
-import { loadResponse } from '../../core/response-blobs.ts'
+import { isAtRest, type Response as ResponseRow } from '../../core/responses/response.ts'
+import { loadResponse } from '../../core/responses/response-blobs.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../core/errors.ts'
-import type { InterpreterRequest, ResponseRequest } from '../../core/response.ts'
+import type { InterpreterRequest, ResponseRequest } from '../../core/responses/response.ts'
 import { containerOf, conversationOf, findFile, responseOf } from '../access.ts'
 import { checkMemory } from '../check-limits.ts'
 import type { Call } from '../http/route.ts'

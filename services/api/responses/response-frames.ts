@@ -1,8 +1,14 @@
 import { topicOf, type ResponseEvent } from '../../core/events.ts'
-import { retellResponse } from '../../core/retell-response.ts'
-import { hasResponseEnded, isFollowed, TERMINAL_EVENTS, terminalEventOf, type Response as ResponseRow } from '../../core/response.ts'
-import { renderResponse } from '../../core/render-response.ts'
-import { loadResponse } from '../../core/response-blobs.ts'
+import { retellResponse } from '../../core/responses/synthesize-events.ts'
+import {
+  hasResponseEnded,
+  isFollowed,
+  TERMINAL_EVENTS,
+  terminalEventOf,
+  type Response as ResponseRow,
+} from '../../core/responses/response.ts'
+import { renderResponse } from '../../core/responses/render-response.ts'
+import { loadResponse } from '../../core/responses/response-blobs.ts'
 import type { ApiDeps } from '../deps.ts'
 import { followLog } from '../http/follow-log.ts'
 import { SSE_COMMENT, sseFrame } from '../http/sse.ts'

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../core/errors.ts'
 import { derivedId } from '../../core/ids.ts'
-import { mimeOf } from '../../core/mime.ts'
+import { mimeOf } from '../../core/files/mime.ts'
 import { newObjectKey, objectPrefix } from '../../core/object-keys.ts'
-import type { Upload } from '../../core/upload.ts'
-import type { UserFile } from '../../core/user-file.ts'
+import type { Upload } from '../../core/files/upload.ts'
+import type { UserFile } from '../../core/files/user-file.ts'
 import type { ApiDeps } from '../deps.ts'
 import { joinParts, partsInOrder } from './join-parts.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../core/errors.ts'
 import type { ByteStream, ObjectStore } from '../../core/ports/object-store.ts'
-import type { UploadPart } from '../../core/upload.ts'
+import type { UploadPart } from '../../core/files/upload.ts'
 
 /** The parts that a caller names, in that order. Throws ServiceError for one that is not there or is named twice. */
 export function partsInOrder(parts: readonly UploadPart[], ids: readonly string[]): readonly UploadPart[] {

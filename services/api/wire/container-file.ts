@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { ContainerFile as FileRow } from '../../core/file.ts'
+import type { ContainerFile as FileRow } from '../../core/files/file.ts'
 
 export const ContainerFile = z
   .object({

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { EXECUTION_LIMITS, limitName, NUMERIC_LIMITS, SANDBOX_LIMITS, type ContainerLimits } from '../../core/tenant-limits.ts'
+import { EXECUTION_LIMITS, limitName, NUMERIC_LIMITS, SANDBOX_LIMITS, type ContainerLimits } from '../../core/tenants/tenant-limits.ts'
 
 const NAMES = Object.keys({ ...EXECUTION_LIMITS, ...SANDBOX_LIMITS }) as (keyof ContainerLimits)[]
 

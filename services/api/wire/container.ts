@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { containerStatus, type Container as ContainerRow } from '../../core/container.ts'
+import { containerStatus, type Container as ContainerRow } from '../../core/containers/container.ts'
 import { LIMITS, MEMORY_TIERS } from '../../core/limits.ts'
 import { atMost } from './at-most.ts'
 import { ContainerLimitsBody, renderContainerLimits } from './container-limits.ts'

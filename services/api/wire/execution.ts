@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../core/execution.ts'
+import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../core/executions/execution.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { atMost } from './at-most.ts'
 import { queryInteger } from './list.ts'

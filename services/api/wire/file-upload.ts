@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { LIMITS } from '../../core/limits.ts'
-import type { Upload as UploadRow, UploadPart as PartRow } from '../../core/upload.ts'
-import type { UserFile as FileRow } from '../../core/user-file.ts'
+import type { Upload as UploadRow, UploadPart as PartRow } from '../../core/files/upload.ts'
+import type { UserFile as FileRow } from '../../core/files/user-file.ts'
 import { FileExpiry, Purpose, renderUserFile, UserFile } from './user-file.ts'
 
 export const CreateUpload = z

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { Link as LinkRow } from '../../core/link.ts'
+import type { Link as LinkRow } from '../../core/links/link.ts'
 import { listSchema } from './list.ts'
 
 export const Link = z

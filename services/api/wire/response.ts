@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { RESPONSE_STATUSES } from '../../core/response.ts'
+import { RESPONSE_STATUSES } from '../../core/responses/response.ts'
 import { MemoryLimit, NetworkPolicy } from './container.ts'
 import { Metadata } from './execution.ts'
 import { LIMITS } from '../../core/limits.ts'

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { PRICES_AS_OF, PRICES_REGION } from '../../core/prices.ts'
-import type { UsageSum } from '../../core/usage.ts'
+import type { UsageSum } from '../../core/usage/usage.ts'
 
 const date = z
   .string()

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { LIMITS } from '../../core/limits.ts'
-import { FILE_PURPOSES, type UserFile as FileRow } from '../../core/user-file.ts'
+import { FILE_PURPOSES, type UserFile as FileRow } from '../../core/files/user-file.ts'
 import { ListQuery, queryInteger } from './list.ts'
 
 export const Purpose = z.enum(FILE_PURPOSES, `give one of ${FILE_PURPOSES.join(', ')}`)

@@ -1,6 +1,6 @@
-import { fileName } from '../../core/file-path.ts'
+import { fileName } from '../../core/files/file-path.ts'
 import type { Source } from '../../core/ports/tool.ts'
-import type { Citation } from '../../core/response.ts'
+import type { Citation } from '../../core/responses/response.ts'
 import { PathScanner } from './path-scanner.ts'
 
 /** A file that an answer may name. */

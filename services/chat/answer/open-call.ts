@@ -1,8 +1,8 @@
 import { newId } from '../../core/ids.ts'
-import { outputItemId } from '../../core/item-ids.ts'
+import { outputItemId } from '../../core/responses/item-ids.ts'
 import type { ModelDelta, ModelToolCall } from '../../core/ports/chat-model.ts'
-import type { SearchItem } from '../../core/response.ts'
-import type { CodeItem, FunctionItem } from '../../core/item-events.ts'
+import type { SearchItem } from '../../core/responses/response.ts'
+import type { CodeItem, FunctionItem } from '../../core/responses/item-events.ts'
 import { failedCall } from '../outcome/failed-call.ts'
 import { CodeArgumentReader } from './code-argument.ts'
 

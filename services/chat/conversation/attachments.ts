@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { normalizeFilePath } from '../../core/file-path.ts'
-import { mimeOf } from '../../core/mime.ts'
-import type { ResponseRequest } from '../../core/response.ts'
+import { normalizeFilePath } from '../../core/files/file-path.ts'
+import { mimeOf } from '../../core/files/mime.ts'
+import type { ResponseRequest } from '../../core/responses/response.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 

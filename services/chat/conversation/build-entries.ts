@@ -1,5 +1,5 @@
-import type { ContainerFile } from '../../core/file.ts'
-import { hasResponseEnded, type Response, type ResponseItem } from '../../core/response.ts'
+import type { ContainerFile } from '../../core/files/file.ts'
+import { hasResponseEnded, type Response, type ResponseItem } from '../../core/responses/response.ts'
 import type { Entry } from './entry.ts'
 import { inputEntries } from './input-entries.ts'
 import { itemEntries } from './item-entries.ts'

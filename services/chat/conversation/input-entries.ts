@@ -1,5 +1,5 @@
 import type { ModelContentPart } from '../../core/ports/chat-model.ts'
-import type { ResponseRequest } from '../../core/response.ts'
+import type { ResponseRequest } from '../../core/responses/response.ts'
 import { trimText } from '../../core/trim-text.ts'
 import { PYTHON } from '../tools/python.ts'
 import { WEB_SEARCH } from '../tools/web-search.ts'

@@ -1,5 +1,5 @@
-import type { ResponseItem } from '../../core/response.ts'
-import type { MessageItem } from '../../core/item-events.ts'
+import type { ResponseItem } from '../../core/responses/response.ts'
+import type { MessageItem } from '../../core/responses/item-events.ts'
 import { PYTHON } from '../tools/python.ts'
 import { WEB_SEARCH } from '../tools/web-search.ts'
 import type { Entry } from './entry.ts'

@@ -1,4 +1,4 @@
-import type { ConversationItem } from '../../core/conversation.ts'
+import type { ConversationItem } from '../../core/conversations/conversation.ts'
 import type { ConversationStore } from '../../core/ports/conversation-store.ts'
 import type { PastTurn } from './past-turn.ts'
 import type { History } from './read-history.ts'

@@ -1,8 +1,8 @@
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { ConversationStore } from '../../core/ports/conversation-store.ts'
 import type { ResponseStore } from '../../core/ports/table.ts'
-import { loadResponse } from '../../core/response-blobs.ts'
-import type { Response } from '../../core/response.ts'
+import { loadResponse } from '../../core/responses/response-blobs.ts'
+import type { Response } from '../../core/responses/response.ts'
 import type { PastTurn } from './past-turn.ts'
 import { readConversation } from './read-conversation.ts'
 

@@ -1,4 +1,4 @@
-import type { ContainerFile } from '../../core/file.ts'
+import type { ContainerFile } from '../../core/files/file.ts'
 
 const MAX_FILES_TOLD = 50
 

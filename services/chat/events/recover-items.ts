@@ -1,6 +1,6 @@
 import type { ResponseEvent } from '../../core/events.ts'
 import type { Source } from '../../core/ports/tool.ts'
-import type { CallStatus, Citation, ResponseItem, SearchItem } from '../../core/response.ts'
+import type { CallStatus, Citation, ResponseItem, SearchItem } from '../../core/responses/response.ts'
 
 /** What a step that died before its commit has told the readers. */
 export interface Recovered {

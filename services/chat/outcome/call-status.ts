@@ -1,5 +1,5 @@
-import type { Execution } from '../../core/execution.ts'
-import type { CallStatus } from '../../core/response.ts'
+import type { Execution } from '../../core/executions/execution.ts'
+import type { CallStatus } from '../../core/responses/response.ts'
 
 /** How an execution's end is told on the wire. Code that raised ran to its end all the same: its error is in the logs. */
 export function callStatusOf({ status, reason }: Pick<Execution, 'status' | 'reason'>): CallStatus {

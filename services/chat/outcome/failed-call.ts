@@ -1,4 +1,4 @@
-import type { CodeItem } from '../../core/item-events.ts'
+import type { CodeItem } from '../../core/responses/item-events.ts'
 
 /** A call that never became an execution; the model is told why, so that it can do better. */
 export const failedCall = (item: CodeItem, reason: string, why: string): CodeItem => ({

@@ -1,6 +1,6 @@
-import { createLink, linkDaysOf } from '../../core/links.ts'
+import { createLink, linkDaysOf } from '../../core/links/create-link.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
-import { refsOf, type MimeBundle, type Output } from '../../core/outputs.ts'
+import { refsOf, type MimeBundle, type Output } from '../../core/executions/outputs.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
 

@@ -1,5 +1,5 @@
-import type { ExecutionResult } from '../../core/execution.ts'
-import type { MimeBundle, Output } from '../../core/outputs.ts'
+import type { ExecutionResult } from '../../core/executions/execution.ts'
+import type { MimeBundle, Output } from '../../core/executions/outputs.ts'
 import { trimText, withoutColours } from '../../core/trim-text.ts'
 
 /** Text that one call shows on the wire, characters. */

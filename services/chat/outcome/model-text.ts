@@ -1,5 +1,5 @@
-import type { Execution, ExecutionResult } from '../../core/execution.ts'
-import type { Output } from '../../core/outputs.ts'
+import type { Execution, ExecutionResult } from '../../core/executions/execution.ts'
+import type { Output } from '../../core/executions/outputs.ts'
 import { plainText } from './logs.ts'
 import { trimText, withoutColours } from '../../core/trim-text.ts'
 

@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../../core/ports/chat-model.ts'
 import type { Tool } from '../../core/ports/tool.ts'
-import type { ResponseRequest } from '../../core/response.ts'
+import type { ResponseRequest } from '../../core/responses/response.ts'
 import type { CallKind } from '../answer/open-call.ts'
 import { PYTHON, pythonTool } from './python.ts'
 import { WEB_SEARCH } from './web-search.ts'

@@ -1,6 +1,6 @@
-import { nudgeResponse } from '../../core/accept-response.ts'
-import { itemPosition, type ConversationItem } from '../../core/conversation.ts'
-import { inputItemId, wireItems } from '../../core/input-items.ts'
+import { nudgeResponse } from '../../core/responses/accept-response.ts'
+import { itemPosition, type ConversationItem } from '../../core/conversations/conversation.ts'
+import { inputItemId, wireItems } from '../../core/responses/input-items.ts'
 import type { TurnDeps } from '../deps.ts'
 import type { Turn } from './turn.ts'
 

@@ -1,6 +1,6 @@
 import { topicOf } from '../../core/events.ts'
-import { hasEnded, type Execution } from '../../core/execution.ts'
-import type { PendingCall } from '../../core/response.ts'
+import { hasEnded, type Execution } from '../../core/executions/execution.ts'
+import type { PendingCall } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
 
 /** A worker stays this long with code that it handed over, milliseconds: most code ends within it, and a queue takes longer than a look. */

@@ -1,9 +1,9 @@
-import { copyFile } from '../../core/copy-file.ts'
+import { copyFile } from '../../core/files/copy-file.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { findSource } from '../../core/file-source.ts'
+import { findSource } from '../../core/files/file-source.ts'
 import { derivedId } from '../../core/ids.ts'
-import { placeFile } from '../../core/place-file.ts'
-import type { Response } from '../../core/response.ts'
+import { placeFile } from '../../core/files/place-file.ts'
+import type { Response } from '../../core/responses/response.ts'
 import { attachmentsIn } from '../conversation/attachments.ts'
 import type { TurnDeps } from '../deps.ts'
 

@@ -1,5 +1,5 @@
 import { topicOf } from '../../core/events.ts'
-import { isFollowed, isOpenCall, responseRemoval, terminalEventOf, type ResponseStatus } from '../../core/response.ts'
+import { isFollowed, isOpenCall, responseRemoval, terminalEventOf, type ResponseStatus } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import { addToConversation, leaveConversation } from './add-to-conversation.ts'
 import { RowLost } from './hold-row.ts'

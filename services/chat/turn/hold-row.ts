@@ -1,7 +1,7 @@
 import { LEASE_MS, LEASE_RENEW_MS } from '../../core/lease.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { Patch } from '../../core/ports/table.ts'
-import type { Response } from '../../core/response.ts'
+import type { Response } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
 
 /** Why a step has to stop what it does: its row is somebody else's, the caller cancelled, or the turn took too long. */

@@ -1,6 +1,6 @@
 import type { ModelMessage, ModelRequest } from '../../core/ports/chat-model.ts'
 import type { OfferedModel } from '../../core/ports/model-catalogue.ts'
-import type { ResponseRequest } from '../../core/response.ts'
+import type { ResponseRequest } from '../../core/responses/response.ts'
 import type { OfferedTools } from '../tools/offered-tools.ts'
 
 type Wire = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import { linkDaysOf } from '../../core/links.ts'
+import { linkDaysOf } from '../../core/links/create-link.ts'
 import type { NameableFile } from '../answer/answer-text.ts'
 import type { TurnDeps } from '../deps.ts'
 import { linkFile } from '../outcome/settle-call.ts'

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../core/limits.ts'
-import { isOpenCall, type ResponseItem, type ResponseRequest } from '../../core/response.ts'
+import { isOpenCall, type ResponseItem, type ResponseRequest } from '../../core/responses/response.ts'
 import type { Turn } from './turn.ts'
 
 export type NextAction =

@@ -1,9 +1,9 @@
-import { NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
-import { nudgeResponse } from '../../core/accept-response.ts'
-import { buryResponse } from '../../core/bury-response.ts'
+import { NUDGE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { nudgeResponse } from '../../core/responses/accept-response.ts'
+import { buryResponse } from '../../core/responses/fail-as-dead-letter.ts'
 import { describeCause } from '../../core/describe-cause.ts'
 import { afterFailedStep } from '../../core/failing-steps.ts'
-import type { Response } from '../../core/response.ts'
+import type { Response } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import type { Turn } from './turn.ts'
 

@@ -1,6 +1,6 @@
 import { topicOf } from '../../core/events.ts'
 import type { LeasedStore, Patch } from '../../core/ports/table.ts'
-import type { Response } from '../../core/response.ts'
+import type { Response } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import { RowLost } from './hold-row.ts'
 import type { Turn } from './turn.ts'

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../core/limits.ts'
-import { isOpenCall } from '../../core/response.ts'
+import { isOpenCall } from '../../core/responses/response.ts'
 import type { AnswerStream } from '../answer/answer-stream.ts'
 import type { Turn } from './turn.ts'
 

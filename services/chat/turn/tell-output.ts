@@ -1,6 +1,6 @@
-import { CodeOutputReader, isCodeOutput } from '../../core/code-output.ts'
-import type { Execution } from '../../core/execution.ts'
-import { isFollowed } from '../../core/response.ts'
+import { CodeOutputReader, isCodeOutput } from '../../core/executions/code-output.ts'
+import type { Execution } from '../../core/executions/execution.ts'
+import { isFollowed } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import type { Turn } from './turn.ts'
 

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Fact, ResponseEvent } from '../../core/events.ts'
 import { topicOf } from '../../core/events.ts'
-import { EXTENSION_EVENT, extensionData } from '../../core/extension-event.ts'
-import type { Execution } from '../../core/execution.ts'
+import { EXTENSION_EVENT, extensionData } from '../../core/responses/extension-event.ts'
+import type { Execution } from '../../core/executions/execution.ts'
 import type { Patch } from '../../core/ports/table.ts'
-import { renderContextCut, renderResponse } from '../../core/render-response.ts'
-import { storeItems } from '../../core/response-blobs.ts'
+import { renderContextCut, renderResponse } from '../../core/responses/render-response.ts'
+import { storeItems } from '../../core/responses/response-blobs.ts'
 import {
   isAccounted,
   isFollowed,
@@ -15,11 +15,11 @@ import {
   type Response,
   type ResponseItem,
   type ResponseUsage,
-} from '../../core/response.ts'
+} from '../../core/responses/response.ts'
 import type { History } from '../conversation/read-history.ts'
 import type { TurnDeps } from '../deps.ts'
 import { EventWriter, type Urgency } from '../events/event-writer.ts'
-import { itemDone, itemWritten } from '../../core/item-events.ts'
+import { itemDone, itemWritten } from '../../core/responses/item-events.ts'
 import { recoverItems, toldKey } from '../events/recover-items.ts'
 import type { Workplace } from './workplace.ts'
 

@@ -1,6 +1,6 @@
 import type { ModelError } from '../../core/ports/chat-model.ts'
 import type { OfferedModel } from '../../core/ports/model-catalogue.ts'
-import type { ContextCut } from '../../core/response.ts'
+import type { ContextCut } from '../../core/responses/response.ts'
 import type { Entry } from '../conversation/entry.ts'
 import { fitWindow } from '../conversation/fit-window.ts'
 import { textTokens, type TokenMeter } from '../conversation/tokens.ts'

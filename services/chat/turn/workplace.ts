@@ -1,4 +1,4 @@
-import type { ContainerFile } from '../../core/file.ts'
+import type { ContainerFile } from '../../core/files/file.ts'
 
 /** Where a turn's code will run. `auto` means the container of an earlier turn, else one that is made when code first runs. */
 export interface Workplace {

@@ -1,4 +1,4 @@
-import type { Conversation, ConversationItem } from '../conversation.ts'
+import type { Conversation, ConversationItem } from '../conversations/conversation.ts'
 
 export interface ConversationStore {
   create(conversation: Conversation): Promise<void>

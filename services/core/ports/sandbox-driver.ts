@@ -1,6 +1,6 @@
 import type { MemoryTier } from '../limits.ts'
-import type { SandboxAddress } from '../sandbox.ts'
-import type { SandboxLimits } from '../tenant-limits.ts'
+import type { SandboxAddress } from '../sandboxes/sandbox.ts'
+import type { SandboxLimits } from '../tenants/tenant-limits.ts'
 
 export interface SandboxSpec {
   readonly sandboxId: string

@@ -1,4 +1,4 @@
-import type { SandboxAddress } from '../sandbox.ts'
+import type { SandboxAddress } from '../sandboxes/sandbox.ts'
 import type { ByteStream } from './object-store.ts'
 
 export interface LinkRequest {

@@ -1,5 +1,5 @@
-import type { Execution } from '../execution.ts'
-import type { Response } from '../response.ts'
+import type { Execution } from '../executions/execution.ts'
+import type { Response } from '../responses/response.ts'
 
 /** The row that a topic is about, as it ended. */
 export type EndedRow = Execution | Response

@@ -1,4 +1,4 @@
-import type { SandboxAddress, SandboxSession } from '../sandbox.ts'
+import type { SandboxAddress, SandboxSession } from '../sandboxes/sandbox.ts'
 import type { ByteStream } from './object-store.ts'
 
 /** The client's side of `runtime-image/PROTOCOL.md`. Everything that comes back is hostile: checked and capped before it gets here. */

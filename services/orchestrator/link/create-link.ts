@@ -1,5 +1,5 @@
 import type { SandboxLink } from '../../core/ports/sandbox-link.ts'
-import type { SandboxAddress } from '../../core/sandbox.ts'
+import type { SandboxAddress } from '../../core/sandboxes/sandbox.ts'
 import { createExecLink, type OpenRelay } from './exec-link.ts'
 import { createTcpLink } from './tcp-link.ts'
 import { createUnixLink } from './unix-link.ts'

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { buildConnector } from 'undici'
 import type { SandboxLink } from '../../core/ports/sandbox-link.ts'
-import type { SandboxAddress } from '../../core/sandbox.ts'
+import type { SandboxAddress } from '../../core/sandboxes/sandbox.ts'
 import { createHttpLink } from './http-link.ts'
 
 /** Opens one byte stream to the supervisor inside the named container; rejects when it cannot. */

@@ -1,7 +1,7 @@
 import { Pool, type buildConnector } from 'undici'
 import type { ByteStream } from '../../core/ports/object-store.ts'
 import { LinkError, type LinkRequest, type LinkResponse, type SandboxLink } from '../../core/ports/sandbox-link.ts'
-import type { SandboxAddress } from '../../core/sandbox.ts'
+import type { SandboxAddress } from '../../core/sandboxes/sandbox.ts'
 
 /** Streams, interrupts and file transfers of one sandbox that may run side by side; the next one waits for a connection. */
 const MAX_CONNECTIONS = 32

@@ -1,6 +1,6 @@
 import { buildConnector } from 'undici'
 import type { SandboxLink } from '../../core/ports/sandbox-link.ts'
-import type { SandboxAddress } from '../../core/sandbox.ts'
+import type { SandboxAddress } from '../../core/sandboxes/sandbox.ts'
 import { createHttpLink } from './http-link.ts'
 
 const endpoint = (address: SandboxAddress): string => {

@@ -1,6 +1,6 @@
-import { SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/new-sandbox.ts'
+import { SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/sandboxes/new-sandbox.ts'
 import { DriverError } from '../../core/ports/sandbox-driver.ts'
-import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandbox.ts'
+import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
 
 /** How long the row of a failed start stays, so that the execution's next step can tell why it has no sandbox, milliseconds. */

@@ -1,5 +1,5 @@
-import { poolSizeFor } from '../../core/pool-size.ts'
-import type { Sandbox } from '../../core/sandbox.ts'
+import { poolSizeFor } from '../../core/sandboxes/pool-size.ts'
+import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
 
 /** Claims that are younger count as the present demand, milliseconds. */
 const WINDOW_MS = 60_000

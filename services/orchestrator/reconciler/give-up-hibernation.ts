@@ -1,6 +1,6 @@
-import { CONTAINER_KEPT_MS } from '../../core/container.ts'
+import { CONTAINER_KEPT_MS } from '../../core/containers/container.ts'
 import type { HibernateMessage } from '../../core/messages.ts'
-import { takeSandboxAway } from '../../core/take-sandbox-away.ts'
+import { takeSandboxAway } from '../../core/containers/detach-sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
 

@@ -1,5 +1,5 @@
-import type { Container } from '../../core/container.ts'
-import { keptUntil } from '../../core/file-life.ts'
+import type { Container } from '../../core/containers/container.ts'
+import { keptUntil } from '../../core/files/file-retention.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 
 /** Versions that one pass takes away in one container; the next pass goes on. */

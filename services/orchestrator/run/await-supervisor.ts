@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
 import { SupervisorError } from '../../core/ports/supervisor.ts'
-import type { Sandbox } from '../../core/sandbox.ts'
+import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 
 /** A started sandbox has so long until its supervisor answers, milliseconds: Python, the self-test and the first kernel. */

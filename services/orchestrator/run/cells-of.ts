@@ -1,4 +1,4 @@
-import type { ExecutionSource } from '../../core/execution.ts'
+import type { ExecutionSource } from '../../core/executions/execution.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import { readBytes } from '../../core/read-bytes.ts'
 

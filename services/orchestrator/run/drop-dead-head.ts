@@ -1,7 +1,7 @@
-import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
-import type { Container } from '../../core/container.ts'
-import { hasEnded } from '../../core/execution.ts'
-import { recordUsage } from '../../core/record-usage.ts'
+import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import type { Container } from '../../core/containers/container.ts'
+import { hasEnded } from '../../core/executions/execution.ts'
+import { recordUsage } from '../../core/usage/record-usage.ts'
 import type { EndDeps } from './end-execution.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { emptyResult } from '../../core/empty-result.ts'
-import type { Execution, ExecutionReason, ExecutionStatus, Lost } from '../../core/execution.ts'
+import { emptyResult } from '../../core/executions/empty-result.ts'
+import type { Execution, ExecutionReason, ExecutionStatus, Lost } from '../../core/executions/execution.ts'
 import { endExecution, type EndDeps } from './end-execution.ts'
 import { sealLog } from './seal-log.ts'
 

@@ -1,4 +1,4 @@
-import type { Lost } from '../../core/execution.ts'
+import type { Lost } from '../../core/executions/execution.ts'
 
 /** Losses named one by one take this much of a row at most, bytes of JSON. */
 const MAX_BYTES = 24 * 1024

@@ -1,5 +1,5 @@
-import { nudgeExecution } from '../../core/accept-execution.ts'
-import { CONTAINER_KEPT_MS, isAsleep, type Container, type Hibernation } from '../../core/container.ts'
+import { nudgeExecution } from '../../core/executions/accept-execution.ts'
+import { CONTAINER_KEPT_MS, isAsleep, type Container, type Hibernation } from '../../core/containers/container.ts'
 import { LEASE_MS } from '../../core/lease.ts'
 import type { HibernateMessage } from '../../core/messages.ts'
 import { newObjectKey } from '../../core/object-keys.ts'

@@ -1,4 +1,4 @@
-import type { ExecutionReason, ExecutionStatus, Lost } from '../../core/execution.ts'
+import type { ExecutionReason, ExecutionStatus, Lost } from '../../core/executions/execution.ts'
 import type { SupervisorEnvelope, SupervisorOutcome } from '../../core/ports/supervisor.ts'
 
 /** How the supervisor's word for an end becomes ours. */

@@ -1,6 +1,6 @@
-import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/accept-execution.ts'
+import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import { describeCause } from '../../core/describe-cause.ts'
-import type { Execution } from '../../core/execution.ts'
+import type { Execution } from '../../core/executions/execution.ts'
 import { afterFailedStep } from '../../core/failing-steps.ts'
 import type { RunDeps } from '../deps.ts'
 import { endDeadLetter } from './end-without-result.ts'

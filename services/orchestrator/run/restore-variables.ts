@@ -1,8 +1,8 @@
-import type { Container, Snapshot } from '../../core/container.ts'
-import type { Lost } from '../../core/execution.ts'
+import type { Container, Snapshot } from '../../core/containers/container.ts'
+import type { Lost } from '../../core/executions/execution.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
-import type { SandboxSession } from '../../core/sandbox.ts'
+import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 import { LeaseLost } from './lease-keeper.ts'
 

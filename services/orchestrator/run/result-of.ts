@@ -1,6 +1,6 @@
-import type { Container } from '../../core/container.ts'
-import type { Execution, ExecutionResult, Lost } from '../../core/execution.ts'
-import type { OutputAssembler } from '../../core/output-assembler.ts'
+import type { Container } from '../../core/containers/container.ts'
+import type { Execution, ExecutionResult, Lost } from '../../core/executions/execution.ts'
+import type { OutputAssembler } from '../../core/executions/output-assembler.ts'
 import type { SupervisorEnvelope } from '../../core/ports/supervisor.ts'
 import type { RunDeps } from '../deps.ts'
 

@@ -2,7 +2,7 @@ import { LIMITS } from '../../core/limits.ts'
 import type { ByteStream } from '../../core/ports/object-store.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
 import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
-import type { SandboxSession } from '../../core/sandbox.ts'
+import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 
 export type Saved = { readonly kind: 'saved'; readonly bytes: number } | { readonly kind: 'lost'; readonly why: string }

@@ -1,5 +1,5 @@
 import type { AnyEvent, EventBatch, EventOwner, ExecutionEvent, ExecutionFact } from '../../core/events.ts'
-import type { Execution } from '../../core/execution.ts'
+import type { Execution } from '../../core/executions/execution.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Table } from '../../core/ports/table.ts'
 import { LeaseLost } from './lease-keeper.ts'

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../core/limits.ts'
-import { REF_MIME, type MimeBundle, type OutputRef } from '../../core/outputs.ts'
+import { REF_MIME, type MimeBundle, type OutputRef } from '../../core/executions/outputs.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 
 const BINARY = /^(image\/(?!svg\+xml)|audio\/|video\/|application\/(pdf|octet-stream|zip))/

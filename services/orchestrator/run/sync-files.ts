@@ -1,9 +1,9 @@
 import pLimit from 'p-limit'
-import type { Container } from '../../core/container.ts'
-import type { Lost } from '../../core/execution.ts'
-import type { ContainerFile } from '../../core/file.ts'
+import type { Container } from '../../core/containers/container.ts'
+import type { Lost } from '../../core/executions/execution.ts'
+import type { ContainerFile } from '../../core/files/file.ts'
 import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
-import type { SandboxSession } from '../../core/sandbox.ts'
+import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 import { allEnded } from './all-ended.ts'
 

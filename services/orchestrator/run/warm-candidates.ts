@@ -1,5 +1,5 @@
 import type { MemoryTier } from '../../core/limits.ts'
-import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandbox.ts'
+import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 
 const CANDIDATES = 8

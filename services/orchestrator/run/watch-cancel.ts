@@ -1,5 +1,5 @@
 import { topicOf } from '../../core/events.ts'
-import type { Execution } from '../../core/execution.ts'
+import type { Execution } from '../../core/executions/execution.ts'
 import type { RunDeps } from '../deps.ts'
 
 const LOOK_EVERY_MS = 1_000

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/ports/clock.ts'
 import { SupervisorError } from '../../core/ports/supervisor.ts'
-import { isSpokenProtocol, SUPERVISOR_PROTOCOL, type SandboxAddress, type SandboxSession } from '../../core/sandbox.ts'
+import { isSpokenProtocol, SUPERVISOR_PROTOCOL, type SandboxAddress, type SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { Identity } from './answers.ts'
 
 /** A proof holds while the connection it was made on is likely kept open. A socket in a folder of one sandbox cannot change hands; an IP can. */

@@ -1,6 +1,6 @@
 import { createPrivateKey, randomBytes, sign, type KeyObject } from 'node:crypto'
 import type { Clock } from '../../core/ports/clock.ts'
-import type { SandboxSession } from '../../core/sandbox.ts'
+import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 
 export const SIGNATURE_HEADER = 'cellblock-signature'
 

@@ -1,4 +1,4 @@
-import type { Container } from '../../core/container.ts'
+import type { Container } from '../../core/containers/container.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { ContainerStore } from '../../core/ports/table.ts'
 import { absent, all, append, assign, below, equals, increment, lacks, remove, set, setOnce, shorterThan } from './expression.ts'

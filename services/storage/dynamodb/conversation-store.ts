@@ -1,4 +1,4 @@
-import type { Conversation } from '../../core/conversation.ts'
+import type { Conversation } from '../../core/conversations/conversation.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { ConversationStore } from '../../core/ports/conversation-store.ts'

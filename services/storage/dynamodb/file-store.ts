@@ -1,4 +1,4 @@
-import type { ContainerFile } from '../../core/file.ts'
+import type { ContainerFile } from '../../core/files/file.ts'
 import type { FileStore } from '../../core/ports/table.ts'
 import { all, equals, exists, startsWith } from './expression.ts'
 import type { Items } from './items.ts'

@@ -1,4 +1,4 @@
-import type { Container } from '../../core/container.ts'
+import type { Container } from '../../core/containers/container.ts'
 import type { ContainerStore } from '../../core/ports/table.ts'
 import {
   absent,

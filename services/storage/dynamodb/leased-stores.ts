@@ -1,6 +1,6 @@
-import { EXECUTION_STATUSES, hasEnded, type Execution } from '../../core/execution.ts'
+import { EXECUTION_STATUSES, hasEnded, type Execution } from '../../core/executions/execution.ts'
 import type { ExecutionStore, ResponseStore } from '../../core/ports/table.ts'
-import { RESPONSE_STATUSES, hasResponseEnded, type Response } from '../../core/response.ts'
+import { RESPONSE_STATUSES, hasResponseEnded, type Response } from '../../core/responses/response.ts'
 import type { Items } from './items.ts'
 import { listPartition, listSortKey } from './keys.ts'
 import { createLeasedStore } from './leased-store.ts'

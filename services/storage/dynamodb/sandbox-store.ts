@@ -1,6 +1,6 @@
 import type { MemoryTier } from '../../core/limits.ts'
 import type { SandboxStore } from '../../core/ports/table.ts'
-import type { Sandbox } from '../../core/sandbox.ts'
+import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
 import { absent, all, any, assign, copy, equals, oneOf, remove, set, startsWith, type Action, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { POOL_TENANT, dueShard, listSortKey, rowKey } from './keys.ts'

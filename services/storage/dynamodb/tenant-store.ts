@@ -1,5 +1,5 @@
 import type { TenantStore } from '../../core/ports/table.ts'
-import type { ApiKey, Tenant } from '../../core/tenant.ts'
+import type { ApiKey, Tenant } from '../../core/tenants/tenant.ts'
 import { absent, all, equals, exists, setOnce, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { apiKeyKey, listSortKey, rowKey, type ItemKey } from './keys.ts'

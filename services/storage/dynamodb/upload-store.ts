@@ -1,5 +1,5 @@
 import type { UploadStore } from '../../core/ports/table.ts'
-import type { UploadPart } from '../../core/upload.ts'
+import type { UploadPart } from '../../core/files/upload.ts'
 import { all, equals, set, startsWith } from './expression.ts'
 import type { Items } from './items.ts'
 import { dueShard, PART_PREFIX, partKey, rowKey } from './keys.ts'

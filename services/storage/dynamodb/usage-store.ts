@@ -1,5 +1,5 @@
 import type { UsageStore } from '../../core/ports/table.ts'
-import type { UsageRecord } from '../../core/usage.ts'
+import type { UsageRecord } from '../../core/usage/usage.ts'
 import { all, equals, startsWith } from './expression.ts'
 import type { Items } from './items.ts'
 import { rowKey, USAGE_PREFIX, usageKey } from './keys.ts'

@@ -1,5 +1,5 @@
 import type { UserFileStore } from '../../core/ports/table.ts'
-import type { UserFile } from '../../core/user-file.ts'
+import type { UserFile } from '../../core/files/user-file.ts'
 import { absent } from './expression.ts'
 import type { Items } from './items.ts'
 import { dueShard, listPartition, listSortKey, rowKey } from './keys.ts'

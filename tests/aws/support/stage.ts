@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
-import type { Execution } from '../../../services/core/execution.ts'
-import type { Sandbox } from '../../../services/core/sandbox.ts'
+import type { Execution } from '../../../services/core/executions/execution.ts'
+import type { Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
 import type { NativeClient } from '../../support/native-client.ts'
 import { openAccount, type Account } from './emulated-account.ts'
 

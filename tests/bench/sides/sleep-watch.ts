@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { hashApiKey } from '../../../services/core/api-keys.ts'
-import { isAsleep } from '../../../services/core/container.ts'
+import { hashApiKey } from '../../../services/core/tenants/api-keys.ts'
+import { isAsleep } from '../../../services/core/containers/container.ts'
 import { createContainerStore } from '../../../services/storage/dynamodb/container-store.ts'
 import type { Items } from '../../../services/storage/dynamodb/items.ts'
 import { createTenantStore } from '../../../services/storage/dynamodb/tenant-store.ts'

@@ -1,6 +1,6 @@
 import { cancelExecution } from '../../../services/api/executions/cancel-execution.ts'
-import type { Container } from '../../../services/core/container.ts'
-import { hasEnded } from '../../../services/core/execution.ts'
+import type { Container } from '../../../services/core/containers/container.ts'
+import { hasEnded } from '../../../services/core/executions/execution.ts'
 import { objectPrefix } from '../../../services/core/object-keys.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { hasEndedIn } from '../history.ts'

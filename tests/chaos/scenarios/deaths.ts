@@ -1,6 +1,6 @@
 import { LEASE_MS } from '../../../services/core/lease.ts'
-import type { Container } from '../../../services/core/container.ts'
-import { newSandbox } from '../../../services/core/new-sandbox.ts'
+import type { Container } from '../../../services/core/containers/container.ts'
+import { newSandbox } from '../../../services/core/sandboxes/new-sandbox.ts'
 import { startSandbox } from '../../../services/orchestrator/place/start-sandbox.ts'
 import type { Job } from '../history.ts'
 import { Killed, mortal } from '../world/killable.ts'

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import type { Container } from '../../../services/core/container.ts'
+import type { Container } from '../../../services/core/containers/container.ts'
 import { LEASE_MS } from '../../../services/core/lease.ts'
 import { watchPorts, type Ports } from '../world/killable.ts'
 import { createWorker } from '../world/worker.ts'

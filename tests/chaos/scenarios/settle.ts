@@ -1,4 +1,4 @@
-import type { Container } from '../../../services/core/container.ts'
+import type { Container } from '../../../services/core/containers/container.ts'
 import type { Job } from '../history.ts'
 import type { Worker } from '../world/worker.ts'
 import type { World } from '../world/world.ts'

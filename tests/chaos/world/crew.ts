@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs'
-import { hasEnded } from '../../../services/core/execution.ts'
+import { hasEnded } from '../../../services/core/executions/execution.ts'
 import { QUEUES } from '../../../services/core/messages.ts'
 import type { Clock } from '../../../services/core/ports/clock.ts'
 import type { Queue } from '../../../services/core/ports/queue.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Container } from '../../../services/core/container.ts'
+import type { Container } from '../../../services/core/containers/container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { LIMITS } from '../../../services/core/limits.ts'
 import type { Table } from '../../../services/core/ports/table.ts'

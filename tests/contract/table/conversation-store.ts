@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { itemPosition, type Conversation, type ConversationItem } from '../../../services/core/conversation.ts'
+import { itemPosition, type Conversation, type ConversationItem } from '../../../services/core/conversations/conversation.ts'
 import { newId } from '../../../services/core/ids.ts'
 import type { Table } from '../../../services/core/ports/table.ts'
 import { LIMITS } from '../../../services/core/limits.ts'

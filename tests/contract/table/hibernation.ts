@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Container, Snapshot } from '../../../services/core/container.ts'
+import type { Container, Snapshot } from '../../../services/core/containers/container.ts'
 import type { Table } from '../../../services/core/ports/table.ts'
 import { T0, containerRow } from '../../support/rows.ts'
 

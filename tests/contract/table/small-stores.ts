@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../../services/core/ids.ts'
-import type { Link } from '../../../services/core/link.ts'
+import type { Link } from '../../../services/core/links/link.ts'
 import type { Table } from '../../../services/core/ports/table.ts'
-import type { ApiKey, Tenant } from '../../../services/core/tenant.ts'
+import type { ApiKey, Tenant } from '../../../services/core/tenants/tenant.ts'
 import { T0 } from '../../support/rows.ts'
 
 const newTenant = (): Tenant => ({ v: 1, id: newId('tenant'), name: 'Acme', createdAt: T0 })

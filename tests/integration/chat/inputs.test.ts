@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createContainer } from '../../../services/core/create-container.ts'
+import { createContainer } from '../../../services/core/containers/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { readBytes } from '../../../services/core/read-bytes.ts'
-import type { Response, ResponseItem } from '../../../services/core/response.ts'
-import { renderItem } from '../../../services/core/render-response.ts'
+import type { Response, ResponseItem } from '../../../services/core/responses/response.ts'
+import { renderItem } from '../../../services/core/responses/render-response.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, storeFile, type TurnBench } from '../../support/turn-bench.ts'
 

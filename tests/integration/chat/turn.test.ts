@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hashToken } from '../../../services/core/links.ts'
+import { hashToken } from '../../../services/core/links/create-link.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'

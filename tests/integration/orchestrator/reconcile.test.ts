@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NUDGE_AFTER_MS, acceptExecution } from '../../../services/core/accept-execution.ts'
+import { NUDGE_AFTER_MS, acceptExecution } from '../../../services/core/executions/accept-execution.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { LEASE_MS } from '../../../services/core/lease.ts'
 import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'

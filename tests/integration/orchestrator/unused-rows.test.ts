@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { CONTAINER_KEPT_MS } from '../../../services/core/container.ts'
+import { CONTAINER_KEPT_MS } from '../../../services/core/containers/container.ts'
 import { LEASE_MS } from '../../../services/core/lease.ts'
 import { LIMITS } from '../../../services/core/limits.ts'
-import { SANDBOX_CHECK_MS } from '../../../services/core/new-sandbox.ts'
+import { SANDBOX_CHECK_MS } from '../../../services/core/sandboxes/new-sandbox.ts'
 import { newObjectKey, objectPrefix } from '../../../services/core/object-keys.ts'
-import { responseRemoval, type Response } from '../../../services/core/response.ts'
+import { responseRemoval, type Response } from '../../../services/core/responses/response.ts'
 import { executionRow, fileRow, responseRow, sandboxRow } from '../../support/rows.ts'
 import { HOUR_MS, ReconcileScene } from './reconcile-scene.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { buildNotebook } from '../../../services/core/notebook.ts'
+import { buildNotebook } from '../../../services/core/executions/notebook.ts'
 import { parseNotebook } from '../../../services/api/executions/parse-notebook.ts'
 
 interface Built {

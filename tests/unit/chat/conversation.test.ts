@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ResponseItem } from '../../../services/core/response.ts'
+import type { ResponseItem } from '../../../services/core/responses/response.ts'
 import { assemble } from '../../../services/chat/conversation/assemble.ts'
 import { buildEntries } from '../../../services/chat/conversation/build-entries.ts'
 import type { Entry } from '../../../services/chat/conversation/entry.ts'

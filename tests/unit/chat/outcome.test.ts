@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ExecutionResult } from '../../../services/core/execution.ts'
+import type { ExecutionResult } from '../../../services/core/executions/execution.ts'
 import { callStatusOf } from '../../../services/chat/outcome/call-status.ts'
 import { logsOf } from '../../../services/chat/outcome/logs.ts'
 import { modelTextOf } from '../../../services/chat/outcome/model-text.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { renderItem, renderResponse } from '../../../services/core/render-response.ts'
-import type { CallOutcome, ResponseItem } from '../../../services/core/response.ts'
+import { renderItem, renderResponse } from '../../../services/core/responses/render-response.ts'
+import type { CallOutcome, ResponseItem } from '../../../services/core/responses/response.ts'
 import { responseRow, T0 } from '../../support/rows.ts'
 
 const outcome: CallOutcome = {

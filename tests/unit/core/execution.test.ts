@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canMove, EXECUTION_STATUSES, hasEnded, TERMINAL_STATUSES } from '../../../services/core/execution.ts'
+import { canMove, EXECUTION_STATUSES, hasEnded, TERMINAL_STATUSES } from '../../../services/core/executions/execution.ts'
 
 describe('the execution status machine', () => {
   it('has no way out of an end', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { OutputAssembler } from '../../../services/core/output-assembler.ts'
+import { OutputAssembler } from '../../../services/core/executions/output-assembler.ts'
 import type { SupervisorFact } from '../../../services/core/ports/supervisor.ts'
 
 function assemble(facts: readonly SupervisorFact[], indexes: readonly number[] = [0]): OutputAssembler {

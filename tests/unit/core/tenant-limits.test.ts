@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createLimitReader, LIMITS_CACHE_MS } from '../../../services/core/limit-reader.ts'
-import type { Tenant } from '../../../services/core/tenant.ts'
+import { createLimitReader, LIMITS_CACHE_MS } from '../../../services/core/tenants/limit-reader.ts'
+import type { Tenant } from '../../../services/core/tenants/tenant.ts'
 import {
   executionLimitsOf,
   limitsOf,
@@ -8,7 +8,7 @@ import {
   sandboxLimitsOf,
   USUAL_LIMITS,
   USUAL_SANDBOX,
-} from '../../../services/core/tenant-limits.ts'
+} from '../../../services/core/tenants/tenant-limits.ts'
 
 it('are what everybody has where a policy says nothing', () => {
   expect(limitsOf(undefined)).toEqual(USUAL_LIMITS)

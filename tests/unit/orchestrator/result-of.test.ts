@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { OutputAssembler } from '../../../services/core/output-assembler.ts'
+import { OutputAssembler } from '../../../services/core/executions/output-assembler.ts'
 import type { SupervisorEnvelope } from '../../../services/core/ports/supervisor.ts'
 import { resultOf } from '../../../services/orchestrator/run/result-of.ts'
 import { containerRow, executionRow, T0 } from '../../support/rows.ts'

@@ -4,8 +4,8 @@ import { mkdtempSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { newSandbox } from '../../../services/core/new-sandbox.ts'
-import type { SandboxSession } from '../../../services/core/sandbox.ts'
+import { newSandbox } from '../../../services/core/sandboxes/new-sandbox.ts'
+import type { SandboxSession } from '../../../services/core/sandboxes/sandbox.ts'
 import { stringToSign } from '../../../services/orchestrator/supervisor-client/signature.ts'
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void

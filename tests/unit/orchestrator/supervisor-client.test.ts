@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { newSandbox } from '../../../services/core/new-sandbox.ts'
+import { newSandbox } from '../../../services/core/sandboxes/new-sandbox.ts'
 import type { SupervisorEvent } from '../../../services/core/ports/supervisor.ts'
 import { createUnixLink } from '../../../services/orchestrator/link/unix-link.ts'
 import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'

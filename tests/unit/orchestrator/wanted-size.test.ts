@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { newSandbox } from '../../../services/core/new-sandbox.ts'
-import type { Sandbox } from '../../../services/core/sandbox.ts'
+import { newSandbox } from '../../../services/core/sandboxes/new-sandbox.ts'
+import type { Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
 import { wantedSize } from '../../../services/orchestrator/place/wanted-size.ts'
 
 const NOW = 1_800_000_000_000

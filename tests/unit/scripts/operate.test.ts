@@ -3,7 +3,7 @@ import { Config } from '../../../infra/config.ts'
 import { costReport, costText, usageFrom } from '../../../scripts/operate/cost.ts'
 import { readFlags, UsageError } from '../../../scripts/operate/flags.ts'
 import { poolReport, poolText } from '../../../scripts/operate/pool-size.ts'
-import { poolSizeFor } from '../../../services/core/pool-size.ts'
+import { poolSizeFor } from '../../../services/core/sandboxes/pool-size.ts'
 
 const config = Config.parse({
   stage: 'dev',

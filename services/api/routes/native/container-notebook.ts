@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { buildNotebook } from '../../../core/notebook.ts'
+import { buildNotebook } from '../../../core/executions/notebook.ts'
 import { containerOf, isVisible } from '../../access.ts'
 import { containerParts, MAX_EXECUTIONS } from '../../executions/container-parts.ts'
 import { notebookResponse } from '../../http/notebook-response.ts'

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../core/errors.ts'
-import { normalizeFilePath } from '../../../core/file-path.ts'
+import { normalizeFilePath } from '../../../core/files/file-path.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import { newObjectKey } from '../../../core/object-keys.ts'
 import { containerOf } from '../../access.ts'

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { buildNotebook } from '../../../core/notebook.ts'
+import { buildNotebook } from '../../../core/executions/notebook.ts'
 import { executionOf } from '../../access.ts'
 import { NOTEBOOK_INLINE_BYTES, notebookPart } from '../../executions/notebook-part.ts'
 import { notebookResponse } from '../../http/notebook-response.ts'

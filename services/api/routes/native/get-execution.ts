@@ -1,5 +1,5 @@
 import { topicOf } from '../../../core/events.ts'
-import { hasEnded } from '../../../core/execution.ts'
+import { hasEnded } from '../../../core/executions/execution.ts'
 import { executionOf } from '../../access.ts'
 import { queuePosition } from '../../executions/queue-position.ts'
 import { json } from '../../http/json-response.ts'

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { LEASE_MS } from '../../../core/lease.ts'
 import { LIMITS, MEMORY_TIERS, TIERS } from '../../../core/limits.ts'
-import { countLive } from '../../../core/live-sandboxes.ts'
-import { isBiggerTier, limitName } from '../../../core/tenant-limits.ts'
+import { countLive } from '../../../core/sandboxes/concurrency-limit.ts'
+import { isBiggerTier, limitName } from '../../../core/tenants/tenant-limits.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute, type Call } from '../../http/route.ts'
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../core/errors.ts'
-import { dayOf, sumUsage } from '../../../core/usage.ts'
+import { dayOf, sumUsage } from '../../../core/usage/usage.ts'
 import { isVisible } from '../../access.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute } from '../../http/route.ts'

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../core/errors.ts'
-import { renderResponse } from '../../../core/render-response.ts'
-import { loadResponse } from '../../../core/response-blobs.ts'
+import { renderResponse } from '../../../core/responses/render-response.ts'
+import { loadResponse } from '../../../core/responses/response-blobs.ts'
 import { responseOf } from '../../access.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute } from '../../http/route.ts'

@@ -1,4 +1,4 @@
-import { fileName } from '../../../core/file-path.ts'
+import { fileName } from '../../../core/files/file-path.ts'
 import { containerOf, fileOf } from '../../access.ts'
 import { redirectTo } from '../../http/redirect.ts'
 import { defineRoute } from '../../http/route.ts'

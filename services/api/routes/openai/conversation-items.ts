@@ -1,4 +1,4 @@
-import type { ConversationItem as ItemRow } from '../../../core/conversation.ts'
+import type { ConversationItem as ItemRow } from '../../../core/conversations/conversation.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { conversationOf } from '../../access.ts'
 import { addItems } from '../../conversations/add-items.ts'

@@ -1,4 +1,4 @@
-import type { Conversation as ConversationRow } from '../../../core/conversation.ts'
+import type { Conversation as ConversationRow } from '../../../core/conversations/conversation.ts'
 import { newId } from '../../../core/ids.ts'
 import { LIMITS } from '../../../core/limits.ts'
 import { conversationOf } from '../../access.ts'

@@ -1,5 +1,5 @@
-import { copyFile } from '../../../core/copy-file.ts'
-import { createContainer } from '../../../core/create-container.ts'
+import { copyFile } from '../../../core/files/copy-file.ts'
+import { createContainer } from '../../../core/containers/create-container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { findFile } from '../../access.ts'
 import { checkContainerLimits, checkMemory } from '../../check-limits.ts'

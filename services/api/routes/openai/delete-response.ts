@@ -1,4 +1,4 @@
-import { removeResponse } from '../../../core/remove-response.ts'
+import { removeResponse } from '../../../core/responses/remove-response.ts'
 import { responseOf } from '../../access.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute } from '../../http/route.ts'

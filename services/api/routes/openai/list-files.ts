@@ -1,4 +1,4 @@
-import { hasExpired } from '../../../core/user-file.ts'
+import { hasExpired } from '../../../core/files/user-file.ts'
 import { isVisible } from '../../access.ts'
 import { collectPage } from '../../http/collect-page.ts'
 import { json } from '../../http/json-response.ts'

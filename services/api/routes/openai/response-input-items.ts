@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { inputItemId, wireItems } from '../../../core/input-items.ts'
-import { loadResponse } from '../../../core/response-blobs.ts'
+import { inputItemId, wireItems } from '../../../core/responses/input-items.ts'
+import { loadResponse } from '../../../core/responses/response-blobs.ts'
 import { responseOf } from '../../access.ts'
 import { json } from '../../http/json-response.ts'
 import { pageOfList } from '../../http/page-of-list.ts'

@@ -1,5 +1,5 @@
 import { MEMORY_TIERS, TIERS, type MemoryTier } from '../../../core/limits.ts'
-import { USUAL_SANDBOX, type SandboxLimits } from '../../../core/tenant-limits.ts'
+import { USUAL_SANDBOX, type SandboxLimits } from '../../../core/tenants/tenant-limits.ts'
 
 const MiB = 1024 * 1024
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LinkError } from '../../../core/ports/sandbox-link.ts'
 import type { Supervisor } from '../../../core/ports/supervisor.ts'
-import type { SandboxAddress } from '../../../core/sandbox.ts'
+import type { SandboxAddress } from '../../../core/sandboxes/sandbox.ts'
 
 /** The supervisor holds its answer until it knows more, at most this long, milliseconds. */
 const HOLD_MS = 20_000

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { hashApiKey } from '../../../../services/core/api-keys.ts'
+import { hashApiKey } from '../../../../services/core/tenants/api-keys.ts'
 import { startApi, type TestApi } from '../../../support/start-api.ts'
 
 let api: TestApi

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createLink } from '../../../../services/core/links.ts'
+import { createLink } from '../../../../services/core/links/create-link.ts'
 import { ROUTES } from '../../../../services/api/routes/routes.ts'
 import { finishExecution } from '../../../support/finish-execution.ts'
 import { startApi, type TestApi, type TestKey } from '../../../support/start-api.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { copyFile } from '../../../../services/core/copy-file.ts'
-import type { ContainerFile } from '../../../../services/core/file.ts'
+import { copyFile } from '../../../../services/core/files/copy-file.ts'
+import type { ContainerFile } from '../../../../services/core/files/file.ts'
 import { LIMITS } from '../../../../services/core/limits.ts'
 import { objectPrefix } from '../../../../services/core/object-keys.ts'
 import type { FileStore } from '../../../../services/core/ports/table.ts'

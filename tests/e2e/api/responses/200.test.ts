@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { newId } from '../../../../services/core/ids.ts'
-import type { ResponseItem } from '../../../../services/core/response.ts'
+import type { ResponseItem } from '../../../../services/core/responses/response.ts'
 import { finishResponse, textItem } from '../../../support/finish-response.ts'
 import { collectSse } from '../../../support/read-sse.ts'
 import { startApi, type TestApi } from '../../../support/start-api.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../../../services/core/ids.ts'
-import { LIMITS_CACHE_MS } from '../../../../services/core/limit-reader.ts'
+import { LIMITS_CACHE_MS } from '../../../../services/core/tenants/limit-reader.ts'
 import { startApi, type TestApi } from '../../../support/start-api.ts'
 
 let api: TestApi

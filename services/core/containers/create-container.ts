@@ -1,0 +1,45 @@
+import { CONTAINER_KEPT_MS, type Container } from './container.ts'
+import { newId } from '../ids.ts'
+import { LIMITS, type MemoryTier } from '../limits.ts'
+import type { Table } from '../ports/table.ts'
+import type { ContainerLimits } from '../tenants/tenant-limits.ts'
+
+export interface NewContainer {
+  readonly tenant: string
+  readonly subject: string | null
+  readonly name: string
+  readonly memoryTier: MemoryTier
+  readonly expiresAfterMinutes?: number
+  readonly limits?: ContainerLimits
+  /** Given by a caller whose step may be repeated, so that a repetition makes no second container. */
+  readonly id?: string
+}
+
+/** Makes the row only: no sandbox starts before code runs. */
+export async function createContainer(table: Table, wanted: NewContainer, now: number): Promise<Container> {
+  const container: Container = {
+    v: 1,
+    tenant: wanted.tenant,
+    subject: wanted.subject,
+    id: wanted.id ?? newId('container'),
+    name: wanted.name,
+    createdAt: now,
+    lastActiveAt: now,
+    expiresAfterMinutes: wanted.expiresAfterMinutes ?? LIMITS.defaultIdleMinutes,
+    memoryTier: wanted.memoryTier,
+    limits: wanted.limits ?? null,
+    queue: [],
+    sandboxId: null,
+    generation: 0,
+    filesVersion: 0,
+    syncedFilesVersion: 0,
+    stateLost: null,
+    snapshot: null,
+    hibernating: null,
+    deletedAt: null,
+    // One that nobody ever uses goes as well.
+    dueAt: now + CONTAINER_KEPT_MS,
+  }
+  await table.containers.create(container)
+  return container
+}

@@ -1,0 +1,28 @@
+import type { ConversationStore } from '../ports/conversation-store.ts'
+import type { ResponseStore } from '../ports/table.ts'
+import { hasResponseEnded, type Response } from '../responses/response.ts'
+
+/** Heads that are found dead and taken off in one look. */
+const MAX_DEAD = 20
+
+/**
+ * Whether another response of the conversation has to end first. Takes this one's place in the queue if it has none yet, and takes off heads
+ * that ended, or were deleted, without giving way. A conversation that was deleted holds nobody up.
+ */
+export async function mustWait(
+  ports: { readonly conversations: ConversationStore; readonly responses: ResponseStore },
+  row: Pick<Response, 'tenant' | 'id'> & { readonly conversationId: string },
+): Promise<boolean> {
+  const { tenant, id, conversationId } = row
+  for (let dead = 0; dead <= MAX_DEAD; dead += 1) {
+    const conversation = await ports.conversations.enqueue(tenant, conversationId, id)
+    if (conversation === 'missing') return false
+    if (conversation === 'full') return true
+    const head = conversation.queue[0]
+    if (head === undefined || head === id) return false
+    const before = await ports.responses.get(tenant, head)
+    if (before !== null && !hasResponseEnded(before.status)) return true
+    await ports.conversations.dequeue(tenant, conversationId, head, null)
+  }
+  return true
+}

@@ -1,0 +1,134 @@
+import type { ExecutionEvent } from '../events.ts'
+import type { ExecutionFile } from '../files/file.ts'
+import type { Lease } from '../lease.ts'
+import type { Output } from './outputs.ts'
+
+export const EXECUTION_STATUSES = ['queued', 'starting', 'running', 'succeeded', 'failed', 'timed_out', 'cancelled'] as const
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number]
+
+export const EXECUTION_REASONS = [
+  'error',
+  'oom',
+  'kernel_died',
+  'output_limit',
+  'disk_full',
+  'sandbox_lost',
+  'dead_letter',
+  'deadline',
+  'cpu_limit',
+  'caller',
+] as const
+export type ExecutionReason = (typeof EXECUTION_REASONS)[number]
+
+/** A terminal status has no successor, so a job delivered late can never revive a finished execution. */
+const SUCCESSORS: Record<ExecutionStatus, readonly ExecutionStatus[]> = {
+  queued: ['starting', 'running', 'failed', 'timed_out', 'cancelled'],
+  starting: ['running', 'queued', 'failed', 'timed_out', 'cancelled'],
+  // Back to `starting` only while the sandbox has taken no byte of the code.
+  running: ['starting', 'succeeded', 'failed', 'timed_out', 'cancelled'],
+  succeeded: [],
+  failed: [],
+  timed_out: [],
+  cancelled: [],
+}
+export const canMove = (from: ExecutionStatus, to: ExecutionStatus): boolean => SUCCESSORS[from].includes(to)
+export const hasEnded = (status: ExecutionStatus): boolean => SUCCESSORS[status].length === 0
+export const TERMINAL_STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES.filter(hasEnded)
+
+/** A document too big for the row: the object that holds it. */
+export interface BlobRef {
+  readonly objectKey: string
+  readonly bytes: number
+}
+
+export type ExecutionSource =
+  | { readonly kind: 'code'; readonly code: string }
+  /** The code cells of a notebook in order; `notebook` is the document as it was sent. */
+  | { readonly kind: 'notebook'; readonly cells: readonly { readonly index: number; readonly code: string }[]; readonly notebook: BlobRef }
+  /** Code too big for the row. */
+  | { readonly kind: 'blob'; readonly code: BlobRef }
+
+export interface CellResult {
+  /** Position among the notebook's cells (0 for plain code). */
+  readonly index: number
+  readonly status: 'ok' | 'error' | 'aborted'
+  readonly executionCount: number | null
+  readonly outputs: readonly Output[]
+}
+
+export interface ExecutionError {
+  readonly name: string
+  readonly value: string
+  readonly traceback: readonly string[]
+}
+
+/** Something that a caller could expect in a result and that is not there. */
+export interface Lost {
+  readonly what: string
+  readonly reason: string
+}
+
+export interface ExecutionUsage {
+  readonly queueMs: number
+  readonly startMs: number
+  readonly runMs: number
+  readonly cpuMs: number
+  readonly peakMemoryBytes: number
+  readonly outputBytes: number
+  readonly sandboxSeconds: number
+  readonly costUsd: number
+}
+
+export interface ExecutionResult {
+  readonly cells: readonly CellResult[]
+  readonly stdout: string
+  readonly stderr: string
+  readonly error: ExecutionError | null
+  readonly files: readonly ExecutionFile[]
+  /** No file of the container came, changed or went. */
+  readonly keptFiles?: true
+  readonly lost: readonly Lost[]
+  readonly usage: ExecutionUsage
+}
+
+/** One run of code, or of a notebook's cells, in a container. Times are epoch ms. */
+export interface Execution {
+  readonly v: 1
+  readonly tenant: string
+  readonly subject: string | null
+  readonly id: string
+  readonly containerId: string
+  /** The chat turn that asked for it; its next step is nudged when this ends. */
+  readonly responseId: string | null
+  /** Until then (epoch ms) the worker of that turn looks for the end by itself. */
+  readonly awaitedUntil?: number
+  readonly status: ExecutionStatus
+  readonly reason: ExecutionReason | null
+  readonly source: ExecutionSource
+  readonly timeoutSeconds: number
+  readonly onError: 'stop' | 'continue'
+  readonly storeHistory: boolean
+  readonly metadata: Readonly<Record<string, string>>
+  readonly publicUrl: string
+  /** The request that asked for it, as a W3C `traceparent`: every step of it logs that trace. */
+  readonly traceparent: string | null
+  readonly createdAt: number
+  readonly startedAt: number | null
+  readonly endedAt: number | null
+  readonly cancelRequestedAt: number | null
+  readonly lease: Lease | null
+  readonly fence: number
+  /** The sandbox to which the code was handed. Once set, the code may have run there and nowhere else. */
+  readonly sandboxId: string | null
+  /** When the first start of a sandbox for it began that failed, by the platform's own time (epoch ms). */
+  readonly startsFailSince?: number
+  /** Since when every step of it failed (epoch ms); null while steps come on. */
+  readonly stepsFailSince: number | null
+  /** What an earlier sandbox took with it, said in the result. */
+  readonly lostBefore: readonly Lost[]
+  readonly result: ExecutionResult | null
+  readonly resultRef: BlobRef | null
+  /** The last events, kept in the row to spare a write; they follow the event log. */
+  readonly tailEvents: readonly ExecutionEvent[]
+  readonly dueAt: number | null
+}

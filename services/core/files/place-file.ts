@@ -1,0 +1,37 @@
+import type { ContainerFile } from './file.ts'
+import { newId } from '../ids.ts'
+import { newObjectKey } from '../object-keys.ts'
+import type { ByteStream, ObjectStore } from '../ports/object-store.ts'
+import type { Table } from '../ports/table.ts'
+import { settleVersions } from './supersede-older-versions.ts'
+
+/**
+ * Puts bytes into a container as a file of the user: a new version of its path. `id` is given by a caller whose step may be repeated. Throws
+ * ServiceError when the container has too many files or is gone.
+ */
+export async function placeFile(
+  ports: { readonly table: Table; readonly objects: ObjectStore },
+  wanted: Pick<ContainerFile, 'tenant' | 'path' | 'bytes' | 'sha256' | 'mime'> & { readonly body: Uint8Array | ByteStream },
+  target: { readonly containerId: string; readonly id?: string },
+  now: number,
+): Promise<ContainerFile> {
+  const { body, ...described } = wanted
+  const file: ContainerFile = {
+    ...described,
+    v: 1,
+    id: target.id ?? newId('containerFile'),
+    containerId: target.containerId,
+    source: 'user',
+    createdAt: now,
+    objectKey: newObjectKey(wanted.tenant, 'files', target.containerId),
+    executionId: null,
+    isCurrent: true,
+    state: 'stored',
+    sandboxGeneration: 0,
+    ...(target.id === undefined ? {} : { isBrought: true }),
+  }
+  await ports.objects.put(file.objectKey, body, { contentType: file.mime })
+  await ports.table.files.put(file)
+  await settleVersions(ports, file, now)
+  return file
+}

@@ -1,0 +1,53 @@
+import { ServiceError } from '../errors.ts'
+import type { ContainerFile } from './file.ts'
+import { LIMITS } from '../limits.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import type { Table } from '../ports/table.ts'
+
+type Ports = { readonly table: Table; readonly objects: Pick<ObjectStore, 'delete'> }
+
+/**
+ * Lets one version of a path be the current one and tells the container. Called after the row was written: whoever writes the same
+ * path at the same time picks the same winner, the newest. Throws ServiceError when the container has too many files or was deleted
+ * meanwhile; then neither row nor bytes stay behind.
+ */
+export async function settleVersions(ports: Ports, file: ContainerFile, now: number): Promise<void> {
+  const { table } = ports
+  const current = (await table.files.all(file.tenant, file.containerId)).filter((row) => row.isCurrent)
+  if (current.length > LIMITS.maxFilesPerContainer) {
+    await takeBack(ports, file)
+    throw new ServiceError('invalid_request', `The container holds ${LIMITS.maxFilesPerContainer} files already. Delete some first.`, {
+      param: 'file',
+    })
+  }
+  await keepNewest(table, current, new Set([file.path]), now)
+  if ((await table.containers.filesChanged(file.tenant, file.containerId, now)) !== null) return
+  // Its sweep may have gone by already, so it cannot be relied on.
+  await takeBack(ports, file)
+  throw new ServiceError('container_not_found', `The container ${file.containerId} was deleted while the file came. Create another one.`)
+}
+
+/** Of several current versions of a path the newest stays, whoever looks. `rows` are all current ones, read after the last was written. */
+export async function keepNewest(
+  table: Pick<Table, 'files'>,
+  rows: readonly ContainerFile[],
+  paths: ReadonlySet<string>,
+  now: number,
+): Promise<void> {
+  const newest = new Map<string, ContainerFile>()
+  const superseded: ContainerFile[] = []
+  for (const row of rows.filter(({ path }) => paths.has(path)).toSorted(byAge)) {
+    const older = newest.get(row.path)
+    if (older !== undefined) superseded.push(older)
+    newest.set(row.path, row)
+  }
+  await Promise.all(superseded.map((row) => table.files.patch(row.tenant, row.containerId, row.id, { isCurrent: false, endedAt: now })))
+}
+
+const byAge = (a: ContainerFile, b: ContainerFile): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
+
+async function takeBack({ table, objects }: Ports, { tenant, containerId, id, objectKey }: ContainerFile): Promise<void> {
+  // The row goes first: bytes without one are swept with their container, a row without bytes would be shown.
+  await table.files.remove(tenant, containerId, id)
+  await objects.delete(objectKey)
+}

@@ -1,0 +1,94 @@
+import { NUDGE_AFTER_MS } from '../executions/accept-execution.ts'
+import { ServiceError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { LIMITS } from '../limits.ts'
+import { objectPrefix } from '../object-keys.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import type { Queue } from '../ports/queue.ts'
+import type { Table } from '../ports/table.ts'
+import { storeRequest } from './response-blobs.ts'
+import type { Response, ResponseRequest } from './response.ts'
+import { currentTraceparent } from '../trace.ts'
+
+export interface NewResponse {
+  readonly tenant: string
+  readonly subject: string | null
+  readonly request: ResponseRequest
+  readonly previousResponseId: string | null
+  readonly conversationId?: string | null
+  readonly publicUrl: string
+}
+
+/** A response's row as it is before anybody worked on it, and its whole request; nothing is written yet. */
+export function newResponse(wanted: NewResponse, now: number): Response {
+  return {
+    ...wanted,
+    v: 1,
+    id: newId('response'),
+    status: 'queued',
+    conversationId: wanted.conversationId ?? null,
+    requestRef: null,
+    containerId: wanted.request.interpreter?.containerId ?? null,
+    items: [],
+    itemsRef: null,
+    pending: null,
+    toolCalls: 0,
+    failingTries: 0,
+    usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
+    error: null,
+    incompleteReason: null,
+    contextCut: null,
+    traceparent: currentTraceparent(),
+    createdAt: now,
+    completedAt: null,
+    cancelRequestedAt: null,
+    stepsFailSince: null,
+    lease: null,
+    fence: 0,
+    nextSeq: 0,
+    tailEvents: [],
+    dueAt: now + NUDGE_AFTER_MS,
+  }
+}
+
+/**
+ * Writes the row, the promise, then takes its place in the conversation and sends the nudge. A lost nudge is made good by the reconciler.
+ * Throws ServiceError `conversation_not_found` or `too_many_queued`; then nothing was accepted.
+ */
+export async function acceptResponse(
+  ports: { readonly table: Table; readonly queue: Queue; readonly objects: ObjectStore },
+  response: Response,
+): Promise<void> {
+  const stored = await storeRequest(ports.objects, response, response.request)
+  await ports.table.responses.create({ ...response, ...stored })
+  if (response.conversationId !== null) await joinConversation(ports, response, response.conversationId)
+  await nudgeResponse(ports.queue, response.tenant, response.id)
+}
+
+async function joinConversation(
+  ports: { readonly table: Table; readonly objects: ObjectStore },
+  { tenant, id }: Response,
+  conversationId: string,
+): Promise<void> {
+  const joined = await ports.table.conversations.enqueue(tenant, conversationId, id)
+  if (typeof joined !== 'string') return
+  await ports.table.responses.remove(tenant, id)
+  await ports.objects.deletePrefix(objectPrefix(tenant, id))
+  if (joined === 'missing')
+    throw new ServiceError(
+      'conversation_not_found',
+      `No conversation "${conversationId}" exists. Create one with POST /v1/conversations.`,
+      {
+        param: 'conversation',
+      },
+    )
+  throw new ServiceError(
+    'too_many_queued',
+    `${LIMITS.maxQueuedPerConversation} responses wait in this conversation already. Wait until one has ended.`,
+    { param: 'conversation' },
+  )
+}
+
+export async function nudgeResponse(queue: Queue, tenant: string, responseId: string, delaySeconds = 0): Promise<void> {
+  await queue.send('turns', { v: 1, type: 'response.step', tenant, responseId }, { group: tenant, delaySeconds }).catch(() => undefined)
+}

@@ -1,0 +1,34 @@
+import type { Fact, ResponseEvent } from '../events.ts'
+import { callCompleted, callInterpreting, itemDelta, itemDone, itemStarted, itemWritten, searchGoesOn } from './item-events.ts'
+import { renderResponse } from './render-response.ts'
+import { terminalEventOf, type Response, type ResponseItem } from './response.ts'
+
+/** The stream of a response that has ended, made from its whole row: each item in one piece. */
+export function retellResponse(row: Response): readonly ResponseEvent[] {
+  const { include } = row.request
+  const say = (type: string, change: Partial<Response> = {}): Fact => ({
+    type,
+    data: { response: renderResponse({ ...row, ...change }, { include }) },
+  })
+  const beginning = { items: [], error: null, incompleteReason: null, completedAt: null }
+  const facts = [
+    say('response.created', { ...beginning, status: 'in_progress' }),
+    say('response.in_progress', { ...beginning, status: 'in_progress' }),
+    ...row.items.flatMap((item, index) => [...itemStarted(index, item), ...told(index, item), itemDone(index, item, { include })]),
+    say(terminalEventOf(row.status)),
+  ]
+  const at = row.completedAt ?? row.createdAt
+  return facts.map((fact, seq) => ({ seq, at, ...fact }))
+}
+
+/** What is told of an item between its first event and its last. */
+function told(index: number, item: ResponseItem): readonly Fact[] {
+  if (item.type === 'web_search_call') {
+    const isCompleted = item.status === 'completed'
+    return [searchGoesOn(index, item, 'searching'), ...(isCompleted ? [searchGoesOn(index, item, 'completed')] : [])]
+  }
+  const whole = item.type === 'message' ? item.text : item.type === 'code_interpreter_call' ? item.code : item.arguments
+  const written = [...(whole === '' ? [] : [itemDelta(index, item, whole)]), ...itemWritten(index, item)]
+  if (item.type !== 'code_interpreter_call' || (item.outcome?.executionId ?? null) === null) return written
+  return [...written, callInterpreting(index, item), ...(item.status === 'completed' ? [callCompleted(index, item)] : [])]
+}

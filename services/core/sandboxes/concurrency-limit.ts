@@ -1,0 +1,14 @@
+import type { SandboxStore } from '../ports/table.ts'
+import { USUAL_LIMITS, type TenantLimits } from '../tenants/tenant-limits.ts'
+
+/** Sandboxes that hold a tenant's containers, or start for them. May lag behind by a moment. */
+export async function countLive(sandboxes: Pick<SandboxStore, 'all'>, tenant: string): Promise<number> {
+  return (await sandboxes.all()).filter(({ claimedBy, state }) => claimedBy?.tenant === tenant && state !== 'stopping').length
+}
+
+/** Whether another sandbox would be one too many. The usual number is no limit of its own, and costs nobody a look. */
+export const hasAllItMay = async (
+  sandboxes: Pick<SandboxStore, 'all'>,
+  tenant: string,
+  limits: Pick<TenantLimits, 'liveContainers'>,
+): Promise<boolean> => limits.liveContainers < USUAL_LIMITS.liveContainers && (await countLive(sandboxes, tenant)) >= limits.liveContainers

@@ -1,0 +1,39 @@
+import type { Clock } from '../ports/clock.ts'
+import type { TenantStore } from '../ports/table.ts'
+import { limitsOf, type TenantLimits } from './tenant-limits.ts'
+import type { TenantPolicy } from './tenant.ts'
+
+/** A changed policy holds everywhere after this long, milliseconds. */
+export const LIMITS_CACHE_MS = 10_000
+const MAX_CACHED = 1_000
+
+export interface LimitReader {
+  of(tenant: string): Promise<TenantLimits>
+  /** The whole policy; empty when there is none. */
+  policyOf(tenant: string): Promise<TenantPolicy>
+}
+
+interface Known {
+  readonly policy: TenantPolicy
+  readonly limits: TenantLimits
+}
+
+/** Reads what a tenant may use. An answer is believed for ten seconds, so a busy tenant costs no read per call. */
+export function createLimitReader(tenants: Pick<TenantStore, 'get'>, clock: Clock): LimitReader {
+  const cache = new Map<string, { readonly known: Promise<Known>; readonly until: number }>()
+  const read = (tenant: string): Promise<Known> => {
+    const now = clock.now()
+    const cached = cache.get(tenant)
+    if (cached !== undefined && cached.until > now) return cached.known
+    const known = tenants.get(tenant).then((row) => ({ policy: row?.policy ?? {}, limits: limitsOf(row?.policy?.limits) }))
+    // A failed read is no answer: the next call asks again.
+    known.catch(() => cache.delete(tenant))
+    if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value ?? tenant)
+    cache.set(tenant, { known, until: now + LIMITS_CACHE_MS })
+    return known
+  }
+  return {
+    of: async (tenant) => (await read(tenant)).limits,
+    policyOf: async (tenant) => (await read(tenant)).policy,
+  }
+}

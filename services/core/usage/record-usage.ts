@@ -1,0 +1,39 @@
+import type { Execution, ExecutionResult, ExecutionUsage } from '../executions/execution.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import type { UsageStore } from '../ports/table.ts'
+import { readBytes } from '../read-bytes.ts'
+import { dayOf } from './usage.ts'
+
+/**
+ * Writes down what an ended execution used. Done before it leaves the queue of its container, where the reconciler finds it when a worker
+ * died in between; repeating it writes the same under the same id, so each execution counts once.
+ */
+export async function recordUsage(
+  ports: { readonly table: { readonly usage: UsageStore }; readonly objects: ObjectStore },
+  ended: Execution,
+  known: ExecutionUsage | null = null,
+): Promise<void> {
+  const usage = known ?? (await usageOf(ports.objects, ended))
+  if (usage === null) return
+  const { tenant, subject, id: executionId, createdAt } = ended
+  const { sandboxSeconds, cpuMs, peakMemoryBytes, outputBytes, costUsd } = usage
+  await ports.table.usage.put({
+    v: 1,
+    tenant,
+    subject,
+    executionId,
+    day: dayOf(createdAt),
+    sandboxSeconds,
+    cpuMs,
+    peakMemoryBytes,
+    outputBytes,
+    costUsd,
+  })
+}
+
+/** Null when its result is gone: a container must not stand still for that. */
+async function usageOf(objects: ObjectStore, { result, resultRef }: Execution): Promise<ExecutionUsage | null> {
+  if (result !== null) return result.usage
+  const found = resultRef === null ? null : await objects.get(resultRef.objectKey)
+  return found === null ? null : (JSON.parse((await readBytes(found.body)).toString('utf8')) as ExecutionResult).usage
+}
