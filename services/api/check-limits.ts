@@ -1,6 +1,6 @@
 import { ServiceError } from '../core/errors.ts'
 import { LIMITS, type MemoryTier } from '../core/limits.ts'
-import { hasAllItMay } from '../core/sandboxes/concurrency-limit.ts'
+import { atConcurrencyLimit } from '../core/sandboxes/concurrency-limit.ts'
 import type { Container } from '../core/containers/container.ts'
 import { isBiggerTier, limitName, type ContainerLimits, type TenantLimits } from '../core/tenants/tenant-limits.ts'
 import type { ApiDeps } from './deps.ts'
@@ -49,7 +49,7 @@ export async function checkTimeout({ limits }: Pick<ApiDeps, 'limits'>, tenant: 
 export async function checkRoom({ table, limits }: Pick<ApiDeps, 'table' | 'limits'>, container: Container): Promise<void> {
   if (container.sandboxId !== null) return
   const tenantLimits = await limits.of(container.tenant)
-  if (!(await hasAllItMay(table.sandboxes, container.tenant, tenantLimits))) return
+  if (!(await atConcurrencyLimit(table.sandboxes, container.tenant, tenantLimits))) return
   throw new ServiceError(
     'concurrency_limit_reached',
     `${tenantLimits.liveContainers} containers of this account are in use, as many as it may have (limit live_containers). Delete one, or try again when one has been idle for ${LIMITS.hibernateAfterMinutes} minutes.`,

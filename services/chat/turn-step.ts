@@ -1,19 +1,19 @@
-import { NUDGE_AFTER_MS } from '../core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../core/executions/accept-execution.ts'
 import type { ResponseEvent } from '../core/events.ts'
 import { hasEnded, type Execution } from '../core/executions/execution.ts'
 import { mustWait } from '../core/conversations/conversation-queue.ts'
 import { newLease } from '../core/lease.ts'
 import type { TurnMessage } from '../core/messages.ts'
-import type { Patch, Taken } from '../core/ports/table.ts'
+import type { Patch, LeaseResult } from '../core/ports/leased-store.ts'
 import { loadResponse } from '../core/responses/response-blobs.ts'
-import { hasResponseEnded, isAccounted, isFollowed, type Response } from '../core/responses/response.ts'
+import { hasResponseEnded, isCheckpointed, hasEventStream, type ResponseRecord } from '../core/responses/response.ts'
 import { joinTrace } from '../core/trace.ts'
 import type { TurnDeps } from './deps.ts'
-import { LogTaken } from './events/event-writer.ts'
+import { EventLogConflictError } from './events/event-writer.ts'
 import { advanceTurn, type Advanced } from './turn/advance-turn.ts'
-import { holdRow, RowLost } from './turn/hold-row.ts'
-import { putOffTurn, type PutOff } from './turn/put-off-turn.ts'
-import { giveBack } from './turn/save-turn.ts'
+import { startLeaseHeartbeat, LeaseLostError } from './turn/lease-heartbeat.ts'
+import { rescheduleTurn, type PutOff } from './turn/reschedule-turn.ts'
+import { releaseLease } from './turn/save-turn.ts'
 import { Turn } from './turn/turn.ts'
 
 export type { TurnDeps } from './deps.ts'
@@ -42,7 +42,7 @@ export function createTurnStep(deps: TurnDeps): (message: TurnMessage) => Promis
   }
 }
 
-type Done = Advanced | Exclude<Taken<Response>['kind'], 'taken'> | 'again' | 'lost' | 'early' | PutOff
+type Done = Advanced | Exclude<LeaseResult<ResponseRecord>['kind'], 'taken'> | 'again' | 'lost' | 'early' | PutOff
 
 async function step(
   deps: TurnDeps,
@@ -50,21 +50,21 @@ async function step(
 ): Promise<Done> {
   const { responses } = deps.table
   if (againAt !== undefined && (await responses.get(tenant, responseId))?.fence !== againAt) return 'early'
-  const taken = await responses.take(tenant, responseId, newLease(deps), { status: 'in_progress' })
+  const taken = await responses.acquireLease(tenant, responseId, newLease(deps), { status: 'in_progress' })
   if (taken.kind !== 'taken') return taken.kind
   const { row } = taken
   joinTrace(row.traceparent)
   let turn: Turn | null = null
   let progress: ReturnType<Turn['snapshot']> | null = null
   // Only what the log has may be accounted for.
-  const held = holdRow(deps, row, async () =>
+  const held = startLeaseHeartbeat(deps, row, async () =>
     turn !== null && progress !== null && turn.writer.writtenSeq >= progress.nextSeq ? progress.patch() : {},
   )
-  const release = (after: number, patch: Patch<Response> = {}): Promise<Response | null> =>
+  const release = (after: number, patch: Patch<ResponseRecord> = {}): Promise<ResponseRecord | null> =>
     responses.commit(tenant, responseId, row.fence, patch, { release: true, dueAt: deps.clock.now() + after })
   try {
     if (await isEarly(deps, row)) {
-      await release(NUDGE_AFTER_MS, { stepsFailSince: null, ...(isAccounted(row) && { accountedFence: row.fence }) })
+      await release(RECONCILE_AFTER_MS, { stepsFailSince: null, ...(isCheckpointed(row) && { checkpointedFence: row.fence }) })
       await deps.queue
         .send('turns', { v: 1, type: 'response.step', tenant, responseId, againAt: row.fence }, { group: tenant, delaySeconds: 1 })
         .catch(() => undefined)
@@ -77,15 +77,15 @@ async function step(
       progress = current.snapshot()
     })
     if (advanced !== 'running') return advanced
-    const given = await giveBack(deps, turn, RECHECK_MS)
+    const given = await releaseLease(deps, turn, RECHECK_MS)
     // The code may have ended, and the turn may have been cancelled, after they were looked at, while the message that says so found the row held.
     if (given.cancelRequestedAt !== null) return 'again'
     const execution = await pendingOf(deps, given)
     return execution !== null && hasEnded(execution.status) ? 'again' : advanced
   } catch (cause) {
-    const isPassing = cause instanceof LogTaken || cause instanceof RowLost || held.reason === 'lost'
-    if (isPassing) return (await release(NUDGE_AFTER_MS).catch(() => null)) === null ? 'lost' : 'again'
-    const putOff = await putOffTurn(deps, row, turn, cause).catch(() => null)
+    const isPassing = cause instanceof EventLogConflictError || cause instanceof LeaseLostError || held.reason === 'lost'
+    if (isPassing) return (await release(RECONCILE_AFTER_MS).catch(() => null)) === null ? 'lost' : 'again'
+    const putOff = await rescheduleTurn(deps, row, turn, cause).catch(() => null)
     // Then the queue brings this message again, and the lease runs out.
     if (putOff === null) throw cause
     return putOff
@@ -95,11 +95,11 @@ async function step(
   }
 }
 
-const pendingOf = async ({ table }: TurnDeps, { tenant, pending }: Pick<Response, 'tenant' | 'pending'>): Promise<Execution | null> =>
+const pendingOf = async ({ table }: TurnDeps, { tenant, pending }: Pick<ResponseRecord, 'tenant' | 'pending'>): Promise<Execution | null> =>
   pending === null ? null : table.executions.get(tenant, pending.executionId)
 
 /** The turn before this one still runs: one running response per conversation. */
-async function isEarly(deps: TurnDeps, row: Response): Promise<boolean> {
+async function isEarly(deps: TurnDeps, row: ResponseRecord): Promise<boolean> {
   if (row.items.length > 0 || row.cancelRequestedAt !== null) return false
   if (row.conversationId !== null) return mustWait(deps.table, { ...row, conversationId: row.conversationId })
   if (row.previousResponseId === null) return false
@@ -111,8 +111,8 @@ async function isEarly(deps: TurnDeps, row: Response): Promise<boolean> {
  * What the log has from the row's tail on, when a step before this one did not get to give the row back; null when there was none, when
  * everything is accounted for, and when there is no log.
  */
-async function readUnaccounted(deps: TurnDeps, row: Response): Promise<readonly ResponseEvent[] | null> {
-  if (!isFollowed(row) || isAccounted(row)) return null
+async function readUnaccounted(deps: TurnDeps, row: ResponseRecord): Promise<readonly ResponseEvent[] | null> {
+  if (!hasEventStream(row) || isCheckpointed(row)) return null
   const events: ResponseEvent[] = []
   for (;;) {
     const after = events.at(-1)?.seq ?? (row.tailEvents[0]?.seq ?? row.nextSeq) - 1

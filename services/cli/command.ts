@@ -1,6 +1,7 @@
 import type { Clock } from '../core/ports/clock.ts'
 import type { Queue } from '../core/ports/queue.ts'
-import type { Table, TenantStore } from '../core/ports/table.ts'
+import type { Table } from '../core/ports/table.ts'
+import type { TenantStore } from '../core/ports/tenant-store.ts'
 import type { ApiClient } from './api-client.ts'
 
 /** What the commands work with; `main.ts` decides where it comes from. Nothing is opened before a command asks. */

@@ -10,7 +10,7 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, 
 /** Without NAME=VALUE it shows what holds. A change holds within ten seconds; a sandbox that runs keeps what it was started with. */
 export const tenantsLimits: Command = {
   usage: 'tenants limits TENANT [NAME=VALUE …] [--json]',
-  summary: 'show or change what a tenant may use; NAME=usual takes a limit of its own away',
+  summary: 'show or change what a tenant may use; NAME=default removes a tenant-specific limit',
   async run(args, deps) {
     const assignments = args.filter((word) => /^[a-z_]+=/.test(word))
     const { values, positionals } = readArguments(
@@ -35,7 +35,7 @@ export const tenantsLimits: Command = {
     const rows = Object.entries(limitsOf(limits)).map(([name, value]) => ({
       limit: limitName(name),
       value: String(value),
-      set: own.has(name) ? 'here' : 'usual',
+      set: own.has(name) ? 'tenant' : 'default',
     }))
     if (values.json)
       deps.out(
@@ -54,16 +54,16 @@ function readAssignment(word: string): readonly [name: keyof TenantLimits, value
   const known = [...NAMES.keys(), 'memory_limit']
   if (!known.includes(wire)) throw new UsageError(`There is no limit ${JSON.stringify(wire)}. Known: ${known.join(', ')}.`)
   const name = keyOf(wire)
-  if (text === 'usual') return [name, null]
+  if (text === 'default') return [name, null]
   if (name === 'memoryLimit') {
     const tier = MEMORY_TIERS.find((one) => one === text)
-    if (tier === undefined) throw new UsageError(`memory_limit takes one of ${MEMORY_TIERS.join(', ')}, or usual.`)
+    if (tier === undefined) throw new UsageError(`memory_limit takes one of ${MEMORY_TIERS.join(', ')}, or default.`)
     return [name, tier]
   }
-  const { least, most } = NUMERIC_LIMITS[name] as { least: number; most: number }
+  const { min, max } = NUMERIC_LIMITS[name] as { min: number; max: number }
   const [, digits = '', unit = ''] = /^(\d+)([kmgt]?)$/.exec(text) ?? []
   const value = Number(digits || Number.NaN) * (UNITS[unit] ?? 1)
-  if (!Number.isSafeInteger(value) || value < least || value > most)
-    throw new UsageError(`${wire} takes a whole number from ${least} to ${most} (k, m, g and t are powers of 1024), or usual.`)
+  if (!Number.isSafeInteger(value) || value < min || value > max)
+    throw new UsageError(`${wire} takes a whole number from ${min} to ${max} (k, m, g and t are powers of 1024), or default.`)
   return [name, value]
 }

@@ -2,8 +2,8 @@ import type { ExecutionFile } from './files/file.ts'
 import type { Output } from './executions/outputs.ts'
 
 /** An immutable, numbered fact about an execution. Numbers are consecutive from 0; `done` is the last. */
-export type ExecutionEvent = { readonly seq: number; readonly at: number } & ExecutionFact
-export type ExecutionFact =
+export type ExecutionEvent = { readonly seq: number; readonly at: number } & ExecutionEventPayload
+export type ExecutionEventPayload =
   | { readonly type: 'status'; readonly status: string }
   | { readonly type: 'stdout' | 'stderr'; readonly cell: number; readonly text: string }
   | { readonly type: 'output'; readonly cell: number; readonly output: Output; readonly displayId?: string; readonly replaces?: boolean }
@@ -21,7 +21,7 @@ export interface ResponseEvent {
 }
 
 /** What an event of a response says, without number and time. */
-export type Fact = Pick<ResponseEvent, 'type' | 'data'>
+export type EventPayload = Pick<ResponseEvent, 'type' | 'data'>
 
 export type AnyEvent = ExecutionEvent | ResponseEvent
 

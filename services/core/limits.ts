@@ -80,7 +80,7 @@ export const LIMITS = {
   /** An idempotency key is remembered this long, hours. */
   idempotencyHours: 24,
   maxToolCallsPerResponse: 25,
-  maxFailingTries: 3,
+  maxConsecutiveFailures: 3,
   /** A whole response may take this long, seconds. */
   maxResponseSeconds: 1_800,
 } as const

@@ -1,6 +1,6 @@
 import { hashApiKey, newApiKey } from '../core/tenants/api-keys.ts'
 import { newId } from '../core/ids.ts'
-import type { TenantStore } from '../core/ports/table.ts'
+import type { TenantStore } from '../core/ports/tenant-store.ts'
 
 const NAME = 'dev'
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ConfigError } from './config.ts'
-import { isAlive } from './reap-strays.ts'
+import { isAlive } from './remove-orphaned-sandboxes.ts'
 
 /**
  * Keeps a second server off a data folder: two would overwrite each other. What a killed server left is taken over. Throws ConfigError

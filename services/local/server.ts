@@ -30,7 +30,7 @@ import { keepExpiring } from './emulators/expire-rows.ts'
 import { startEmulators } from './emulators/start-emulators.ts'
 import { listen } from './http-server.ts'
 import { lockDataDir } from './lock-data-dir.ts'
-import { reapStrays, SERVER_LABEL } from './reap-strays.ts'
+import { removeOrphanedSandboxes, SERVER_LABEL } from './remove-orphaned-sandboxes.ts'
 import { saveAll } from './save-all.ts'
 import { announceServer } from './server-file.ts'
 import { takeOverJobs } from './take-over-jobs.ts'
@@ -38,7 +38,7 @@ import { createLocalTelemetry } from './telemetry.ts'
 import { startWorkers } from './workers.ts'
 
 /** How long a stop waits for steps that run, milliseconds. */
-const PATIENCE_MS = 2_000
+const SHUTDOWN_TIMEOUT_MS = 2_000
 
 export interface LocalServer {
   readonly url: string
@@ -112,7 +112,7 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
   })
   await driver.check()
   const memoryTiers = tiersOfHost((await docker.info()) as { readonly MemTotal?: number })
-  await reapStrays(docker, stage, systemClock.now())
+  await removeOrphanedSandboxes(docker, stage, systemClock.now())
   if (config.dataDir !== null) await takeOverJobs(table, systemClock.now())
 
   const workerId = newId('worker')
@@ -148,10 +148,10 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
     },
   })
   // Last first: short steps end, variables are saved where something is kept, then go the sandboxes, then the steps that followed code in them.
-  cleanups.push(() => workers.stop(PATIENCE_MS))
+  cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
   cleanups.push(() => stopSandboxes(placing))
   cleanups.push(() => saveAll({ table, hibernate: runStep }, config.dataDir === null ? 0 : config.saveMs))
-  cleanups.push(() => workers.stop(PATIENCE_MS))
+  cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
   cleanups.push(() => pool.close())
 
   const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())

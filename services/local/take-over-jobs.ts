@@ -1,16 +1,17 @@
-import { NUDGE_AFTER_MS } from '../core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../core/executions/accept-execution.ts'
 import { hasEnded, type Execution } from '../core/executions/execution.ts'
 import { LEASE_MS } from '../core/lease.ts'
 import { SANDBOX_CHECK_MS } from '../core/sandboxes/new-sandbox.ts'
-import type { LeasedStore, Table } from '../core/ports/table.ts'
-import { hasResponseEnded, type Response } from '../core/responses/response.ts'
+import type { LeasedStore } from '../core/ports/leased-store.ts'
+import type { Table } from '../core/ports/table.ts'
+import { hasResponseEnded, type ResponseRecord } from '../core/responses/response.ts'
 import { SANDBOX_STATES } from '../core/sandboxes/sandbox.ts'
 
 /** More than one server's queues ever hold; what is left over is found when its own time comes. */
 const MAX_ROWS = 20_000
 
 /** How far in the future a row may be due that somebody worked on a moment ago, milliseconds. */
-const SOON_MS = Math.max(LEASE_MS, NUDGE_AFTER_MS, SANDBOX_CHECK_MS)
+const SOON_MS = Math.max(LEASE_MS, RECONCILE_AFTER_MS, SANDBOX_CHECK_MS)
 
 /**
  * Makes every job and every sandbox of a server that is gone due at once. Whoever holds the lock of the data folder knows that the holders of
@@ -33,7 +34,7 @@ export async function takeOverJobs(table: Pick<Table, 'due' | 'executions' | 're
   return jobs
 }
 
-async function makeDue<Row extends Execution | Response>(store: LeasedStore<Row>, row: Row, now: number): Promise<1> {
+async function makeDue<Row extends Execution | ResponseRecord>(store: LeasedStore<Row>, row: Row, now: number): Promise<1> {
   if (row.lease === null) await store.postpone(row.tenant, row.id, now)
   else await store.commit(row.tenant, row.id, row.fence, {}, { release: true, dueAt: now })
   return 1

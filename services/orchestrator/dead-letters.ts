@@ -1,4 +1,4 @@
-import { buryResponse, type Buried } from '../core/responses/fail-as-dead-letter.ts'
+import { failAsDeadLetter, type DeadLetterOutcome } from '../core/responses/fail-as-dead-letter.ts'
 import { newLease } from '../core/lease.ts'
 import { ExecutionMessage, TurnMessage, type QueueName } from '../core/messages.ts'
 import { joinTrace } from '../core/trace.ts'
@@ -19,7 +19,7 @@ export function createDeadLetterStep(deps: ReconcilerDeps): (queue: QueueName, b
     const buried = execution.success
       ? await buryWork(deps, execution.data)
       : turn.success
-        ? await buryResponse(deps, turn.data.tenant, turn.data.responseId)
+        ? await failAsDeadLetter(deps, turn.data.tenant, turn.data.responseId)
         : null
     if (buried === 'busy') throw new Error('Somebody works on it; look again later')
     const named = execution.data ?? turn.data
@@ -41,12 +41,12 @@ export function createDeadLetterStep(deps: ReconcilerDeps): (queue: QueueName, b
   }
 }
 
-const buryWork = (deps: ReconcilerDeps, message: ExecutionMessage): Promise<Buried> =>
+const buryWork = (deps: ReconcilerDeps, message: ExecutionMessage): Promise<DeadLetterOutcome> =>
   message.type === 'container.hibernate' ? giveUpHibernation(deps, message) : buryExecution(deps, message.tenant, message.executionId)
 
 /** Ends an execution that no step gets to its end, unless it has ended. */
-export async function buryExecution(deps: ReconcilerDeps, tenant: string, id: string): Promise<Buried> {
-  const taken = await deps.table.executions.take(tenant, id, newLease(deps))
+export async function buryExecution(deps: ReconcilerDeps, tenant: string, id: string): Promise<DeadLetterOutcome> {
+  const taken = await deps.table.executions.acquireLease(tenant, id, newLease(deps))
   if (taken.kind === 'busy') return 'busy'
   if (taken.kind === 'taken') {
     joinTrace(taken.row.traceparent)

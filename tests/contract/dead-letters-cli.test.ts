@@ -47,7 +47,7 @@ async function ended(change: Partial<Execution>): Promise<Execution> {
   const container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'x', memoryTier: '1g' }, systemClock.now())
   const wanted = executionRow({ tenant: TENANT, containerId: container.id, source: { kind: 'code', code: 'print("again")' } })
   const { execution } = await acceptExecution(storage, wanted, systemClock.now())
-  const taken = await storage.table.executions.take(TENANT, execution.id, LEASE)
+  const taken = await storage.table.executions.acquireLease(TENANT, execution.id, LEASE)
   if (taken.kind !== 'taken') throw new Error(taken.kind)
   const row = await storage.table.executions.commit(TENANT, execution.id, taken.row.fence, {
     status: 'failed',

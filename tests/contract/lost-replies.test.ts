@@ -55,10 +55,10 @@ describe('a lease whose answer got lost', () => {
     await storage.table.executions.create(row)
     const lease = { owner: 'worker/step', now: T0, expiresAt: T0 + 30_000 }
     toLose = 1
-    const taken = await table.executions.take(row.tenant, row.id, lease, { status: 'starting' })
+    const taken = await table.executions.acquireLease(row.tenant, row.id, lease, { status: 'starting' })
     expect(toLose).toBe(0)
     expect(taken).toMatchObject({ kind: 'taken', row: { fence: 1, status: 'starting', lease: { owner: 'worker/step' } } })
-    expect(await table.executions.take(row.tenant, row.id, { ...lease, owner: 'worker/other' })).toMatchObject({ kind: 'busy' })
+    expect(await table.executions.acquireLease(row.tenant, row.id, { ...lease, owner: 'worker/other' })).toMatchObject({ kind: 'busy' })
   })
 })
 

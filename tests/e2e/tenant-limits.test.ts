@@ -107,9 +107,11 @@ describe('inside a sandbox of a tenant with limits of its own', () => {
 })
 
 describe('tenants limits', () => {
-  it('shows what was set beside what is usual, and takes it back', async () => {
+  it('shows tenant limits beside the defaults and resets them', async () => {
     expect(await cli('tenants', 'limits', tenant)).toMatch(/disk_bytes +33554432 +here\n/)
-    const after = JSON.parse(await cli('tenants', 'limits', tenant, 'disk_bytes=usual', 'memory_limit=4g', '--json')) as { limits: object }
+    const after = JSON.parse(await cli('tenants', 'limits', tenant, 'disk_bytes=default', 'memory_limit=4g', '--json')) as {
+      limits: object
+    }
     expect(after.limits).toMatchObject({ disk_bytes: 1024 * MiB, memory_limit: '4g', processes: 64 })
   })
 

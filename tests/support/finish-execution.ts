@@ -30,7 +30,7 @@ export async function finishExecution(
   } = {},
 ): Promise<void> {
   const now = Date.now()
-  const taken = await api.table.executions.take(tenant, id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
+  const taken = await api.table.executions.acquireLease(tenant, id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
   if (taken.kind !== 'taken') throw new Error(`The execution is ${taken.kind}`)
   const logged = outcome.logged ?? []
   const { fence, containerId } = taken.row

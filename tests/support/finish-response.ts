@@ -3,7 +3,7 @@ import { newId } from '../../services/core/ids.ts'
 import { LEASE_MS } from '../../services/core/lease.ts'
 import {
   terminalEventOf,
-  type Response as ResponseRow,
+  type ResponseRecord as ResponseRow,
   type ResponseItem,
   type ResponseStatus,
 } from '../../services/core/responses/response.ts'
@@ -29,7 +29,7 @@ export async function finishResponse(
 ): Promise<void> {
   const now = Date.now()
   const owner = { kind: 'response' as const, tenant, id }
-  const taken = await api.table.responses.take(
+  const taken = await api.table.responses.acquireLease(
     tenant,
     id,
     { owner: newId('worker'), now, expiresAt: now + LEASE_MS },

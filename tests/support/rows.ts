@@ -4,7 +4,7 @@ import type { Execution } from '../../services/core/executions/execution.ts'
 import type { ContainerFile } from '../../services/core/files/file.ts'
 import { newId } from '../../services/core/ids.ts'
 import { newSandbox } from '../../services/core/sandboxes/new-sandbox.ts'
-import type { Response, ResponseRequest } from '../../services/core/responses/response.ts'
+import type { ResponseRecord, ResponseRequest } from '../../services/core/responses/response.ts'
 import type { Sandbox } from '../../services/core/sandboxes/sandbox.ts'
 import type { Upload } from '../../services/core/files/upload.ts'
 import type { UserFile } from '../../services/core/files/user-file.ts'
@@ -66,7 +66,7 @@ export const responseRequest = (change: Partial<ResponseRequest> = {}): Response
   ...change,
 })
 
-export const responseRow = (change: Partial<Response> = {}): Response => ({
+export const responseRow = (change: Partial<ResponseRecord> = {}): ResponseRecord => ({
   v: 1,
   tenant: newId('tenant'),
   subject: null,
@@ -81,7 +81,7 @@ export const responseRow = (change: Partial<Response> = {}): Response => ({
   itemsRef: null,
   pending: null,
   toolCalls: 0,
-  failingTries: 0,
+  consecutiveFailures: 0,
   usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
   error: null,
   traceparent: null,

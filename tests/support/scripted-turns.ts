@@ -2,7 +2,7 @@ import type OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming, Tool } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll } from 'vitest'
 import type { ResponseEvent } from '../../services/core/events.ts'
-import type { Response, ResponseRequest } from '../../services/core/responses/response.ts'
+import type { ResponseRecord, ResponseRequest } from '../../services/core/responses/response.ts'
 import { checkResponseStream } from './check-response-stream.ts'
 import { say, type ScriptedAnswer, type ScriptedUpstream, type UpstreamRequest } from './scripted-upstream.ts'
 import { startWorkedApi, type PlayCode, type WorkedApi } from './start-worked-api.ts'
@@ -59,7 +59,7 @@ export interface TurnScene {
   readonly play: (
     request: Partial<ResponseRequest>,
     run?: RunCode,
-  ) => Promise<{ readonly row: Response; readonly events: readonly ResponseEvent[]; readonly requests: readonly UpstreamRequest[] }>
+  ) => Promise<{ readonly row: ResponseRecord; readonly events: readonly ResponseEvent[]; readonly requests: readonly UpstreamRequest[] }>
 }
 
 /** Turns on a bench of this test file's own: started before its tests, stopped after them. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ResponseEvent } from '../../services/core/events.ts'
-import { TERMINAL_EVENTS, terminalEventOf, type Response } from '../../services/core/responses/response.ts'
+import { TERMINAL_EVENTS, terminalEventOf, type ResponseRecord } from '../../services/core/responses/response.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -8,7 +8,7 @@ type Wire = Readonly<Record<string, unknown>>
  * What is wrong with the stream of a response that has ended. Every stream keeps to this: numbers consecutive from 0, one beginning and one end, every
  * item begun once and done once, no piece of an item outside its life, pieces that come to the whole, and items as the row has them.
  */
-export function streamFaults(events: readonly ResponseEvent[], row: Response): readonly string[] {
+export function streamFaults(events: readonly ResponseEvent[], row: ResponseRecord): readonly string[] {
   const faults: string[] = []
   const numbers = events.map((event) => event.seq)
   if (numbers.some((seq, index) => seq !== index)) faults.push(`numbers ${numbers.join(' ')}`)
@@ -23,7 +23,7 @@ export function streamFaults(events: readonly ResponseEvent[], row: Response): r
   return [...faults, ...itemFaults(events, row)]
 }
 
-function itemFaults(events: readonly ResponseEvent[], row: Response): readonly string[] {
+function itemFaults(events: readonly ResponseEvent[], row: ResponseRecord): readonly string[] {
   const faults: string[] = []
   const alive = new Map<number, { text: string; whole: string | null }>()
   const done: number[] = []

@@ -5,7 +5,7 @@ import type { Execution, ExecutionResult } from '../../services/core/executions/
 import { newId } from '../../services/core/ids.ts'
 import type { ContainerFile } from '../../services/core/files/file.ts'
 import type { ModelCatalogue } from '../../services/core/ports/model-catalogue.ts'
-import type { Response, ResponseRequest } from '../../services/core/responses/response.ts'
+import type { ResponseRecord, ResponseRequest } from '../../services/core/responses/response.ts'
 import { responseRequest } from './rows.ts'
 import { hasResponseEnded } from '../../services/core/responses/response.ts'
 import { loadResponse } from '../../services/core/responses/response-blobs.ts'
@@ -34,13 +34,13 @@ export interface TurnBench {
   readonly tenant: string
   /** Milliseconds by which the clock of the workers is ahead. */
   skew: number
-  accept(request: Partial<ResponseRequest>, previousResponseId?: string, subject?: string | null): Promise<Response>
+  accept(request: Partial<ResponseRequest>, previousResponseId?: string, subject?: string | null): Promise<ResponseRecord>
   /** One message to one worker. */
   step(id: string, deps?: Partial<TurnDeps>): Promise<void>
   /** Steps and runs code until the response has ended. */
-  finish(id: string, run?: RunCode): Promise<Response>
-  runPending(row: Response, run: RunCode): Promise<void>
-  row(id: string): Promise<Response>
+  finish(id: string, run?: RunCode): Promise<ResponseRecord>
+  runPending(row: ResponseRecord, run: RunCode): Promise<void>
+  row(id: string): Promise<ResponseRecord>
   /** The log and the row's tail. */
   events(id: string): Promise<readonly ResponseEvent[]>
   stop(): Promise<void>

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { newSandbox, SANDBOX_START_MS } from '../../../services/core/sandboxes/new-sandbox.ts'
 import type { MemoryTier } from '../../../services/core/limits.ts'
 import { newId } from '../../../services/core/ids.ts'
-import { DriverError, type SandboxDriver, type SandboxSight } from '../../../services/core/ports/sandbox-driver.ts'
+import { DriverError, type SandboxDriver, type SandboxStatus } from '../../../services/core/ports/sandbox-driver.ts'
 import { fail, ok, type Finding } from '../finding.ts'
 
 /** In the order of the probe's bits (`runtime-image/PROTOCOL.md`). */
@@ -65,7 +65,7 @@ export async function checkNetwork(driver: SandboxDriver, tier: MemoryTier, watc
   }
 }
 
-type Gone = Extract<SandboxSight, { phase: 'gone' }>
+type Gone = Extract<SandboxStatus, { phase: 'gone' }>
 
 export function readWalls(end: Gone): readonly Finding[] {
   const fallen = (end.exitCode ?? 0) - EXIT_BASE
@@ -89,9 +89,9 @@ async function until(
   driver: SandboxDriver,
   id: string,
   { now, pollMs }: TaskWatch,
-  enough: (sight: SandboxSight) => boolean,
+  enough: (sight: SandboxStatus) => boolean,
   patienceMs: number,
-): Promise<SandboxSight> {
+): Promise<SandboxStatus> {
   const began = now()
   for (;;) {
     const sight = await driver.inspect(id)

@@ -1,5 +1,5 @@
-import { nudgeExecution } from '../../core/executions/accept-execution.ts'
-import { nudgeResponse } from '../../core/responses/accept-response.ts'
+import { notifyExecution } from '../../core/executions/accept-execution.ts'
+import { notifyResponse } from '../../core/responses/accept-response.ts'
 import { emptyResult } from '../../core/executions/empty-result.ts'
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
@@ -22,8 +22,8 @@ export async function cancelExecution(
   const ended = wished.sandboxId === null ? await endUntouched(deps, wished) : null
   deps.signals.notify(topicOf('execution', id))
   // The nudge moves the container's queue on, or wakes a worker for an execution that nobody holds.
-  await nudgeExecution(deps.queue, tenant, wished.containerId, id)
-  if (ended?.responseId) await nudgeResponse(deps.queue, tenant, ended.responseId)
+  await notifyExecution(deps.queue, tenant, wished.containerId, id)
+  if (ended?.responseId) await notifyResponse(deps.queue, tenant, ended.responseId)
   return ended ?? wished
 }
 
@@ -31,7 +31,7 @@ export async function cancelExecution(
 async function endUntouched(deps: Pick<ApiDeps, 'table' | 'clock'>, row: Execution): Promise<Execution | null> {
   const { executions, events } = deps.table
   const now = deps.clock.now()
-  const taken = await executions.take(row.tenant, row.id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
+  const taken = await executions.acquireLease(row.tenant, row.id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
   if (taken.kind === 'ended') return taken.row
   if (taken.kind !== 'taken') return null
   if (taken.row.sandboxId !== null) {

@@ -1,7 +1,8 @@
 import type { Execution } from '../../core/executions/execution.ts'
 import type { NotebookPart } from '../../core/executions/notebook.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
-import type { ExecutionStore, Page } from '../../core/ports/table.ts'
+import type { ExecutionStore } from '../../core/ports/execution-store.ts'
+import type { Page } from '../../core/ports/page.ts'
 import { NOTEBOOK_INLINE_BYTES, notebookPart } from './notebook-part.ts'
 import { storedBytes } from './stored-bytes.ts'
 

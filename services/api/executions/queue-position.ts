@@ -1,5 +1,5 @@
 import type { Execution } from '../../core/executions/execution.ts'
-import type { ContainerStore } from '../../core/ports/table.ts'
+import type { ContainerStore } from '../../core/ports/container-store.ts'
 
 /** How many executions of the container come first; null unless it is queued. */
 export async function queuePosition(containers: Pick<ContainerStore, 'get'>, row: Execution): Promise<number | null> {

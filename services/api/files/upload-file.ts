@@ -6,7 +6,7 @@ import { newId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { mimeOf } from '../../core/files/mime.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
-import { settleVersions } from '../../core/files/supersede-older-versions.ts'
+import { supersedeOlderVersions } from '../../core/files/supersede-older-versions.ts'
 import type { ApiDeps } from '../deps.ts'
 import { findFile } from '../access.ts'
 import { mediaType, readBody, refuseAnnounced, refuseEncoded } from '../http/read-body.ts'
@@ -83,7 +83,7 @@ async function fromForm(call: UploadCall, containerId: string): Promise<Containe
   const file = newFile(deps, { tenant: caller.tenant, containerId, path, bytes, sha256, objectKey, state: 'stored' })
   // A write that failed may have been done all the same: then its bytes stay with it, and the caller, who is told of a fault, sends them again.
   await deps.table.files.put(file)
-  await settleVersions(deps, file, deps.clock.now())
+  await supersedeOlderVersions(deps, file, deps.clock.now())
   return file
 }
 

@@ -1,7 +1,7 @@
 import { hashApiKey } from '../../core/tenants/api-keys.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../core/ports/clock.ts'
-import type { TenantStore } from '../../core/ports/table.ts'
+import type { TenantStore } from '../../core/ports/tenant-store.ts'
 import type { Caller } from '../../core/tenants/tenant.ts'
 
 const MAX_CACHED_KEYS = 1_000

@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from '../../core/ports/table.ts'
+import type { Page, PageRequest } from '../../core/ports/page.ts'
 
 /** Fills a page although some rows are not for this caller: reads on until it is full or the list ends. */
 export async function collectPage<Row extends { readonly id: string }>(

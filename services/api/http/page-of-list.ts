@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from '../../core/ports/table.ts'
+import type { Page, PageRequest } from '../../core/ports/page.ts'
 
 /**
  * A page of a list that is held whole, oldest first. A row that is shown no longer still says where a page begins; an unknown cursor gives

@@ -31,7 +31,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-interface RouteWords {
+interface RouteMetadata {
   readonly method: Method
   /** OpenAPI's form: `/v1/containers/{container_id}`. */
   readonly path: string
@@ -51,7 +51,7 @@ interface RouteWords {
 }
 
 /** One route: its documentation, its schemas and its handler in one place. */
-export interface Route<Query = unknown, Body = unknown> extends RouteWords {
+export interface Route<Query = unknown, Body = unknown> extends RouteMetadata {
   readonly query?: z.ZodType<Query>
   /** The JSON body. */
   readonly body?: z.ZodType<Body>

@@ -4,7 +4,7 @@ import type { ContainerFile, ExecutionFile } from '../../core/files/file.ts'
 import { fileName } from '../../core/files/file-path.ts'
 import { loadResult } from '../../core/executions/load-result.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
-import type { FileStore } from '../../core/ports/table.ts'
+import type { FileStore } from '../../core/ports/file-store.ts'
 import { renderOutputs } from './outputs.ts'
 import { presigner, type Presign } from './presign.ts'
 

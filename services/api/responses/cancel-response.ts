@@ -1,6 +1,6 @@
-import { nudgeResponse } from '../../core/responses/accept-response.ts'
+import { notifyResponse } from '../../core/responses/accept-response.ts'
 import { topicOf } from '../../core/events.ts'
-import { hasResponseEnded, type Response as ResponseRow } from '../../core/responses/response.ts'
+import { hasResponseEnded, type ResponseRecord as ResponseRow } from '../../core/responses/response.ts'
 import type { ApiDeps } from '../deps.ts'
 import { cancelExecution } from '../executions/cancel-execution.ts'
 
@@ -14,6 +14,6 @@ export async function cancelResponse(
   if (row === null || hasResponseEnded(row.status)) return row
   deps.signals.notify(topicOf('response', id))
   if (row.pending !== null) await cancelExecution(deps, tenant, row.pending.executionId)
-  await nudgeResponse(deps.queue, tenant, id)
+  await notifyResponse(deps.queue, tenant, id)
   return row
 }

@@ -1,7 +1,7 @@
 import { CodeOutputReader } from '../../core/executions/code-output.ts'
 import type { ResponseEvent } from '../../core/events.ts'
 import type { Table } from '../../core/ports/table.ts'
-import { isAtRest, type Response as ResponseRow } from '../../core/responses/response.ts'
+import { isAtRest, type ResponseRecord as ResponseRow } from '../../core/responses/response.ts'
 import { loadResponse } from '../../core/responses/response-blobs.ts'
 import type { ApiDeps } from '../deps.ts'
 

@@ -1,11 +1,11 @@
 import { topicOf, type ResponseEvent } from '../../core/events.ts'
-import { retellResponse } from '../../core/responses/synthesize-events.ts'
+import { synthesizeEvents } from '../../core/responses/synthesize-events.ts'
 import {
   hasResponseEnded,
-  isFollowed,
+  hasEventStream,
   TERMINAL_EVENTS,
   terminalEventOf,
-  type Response as ResponseRow,
+  type ResponseRecord as ResponseRow,
 } from '../../core/responses/response.ts'
 import { renderResponse } from '../../core/responses/render-response.ts'
 import { loadResponse } from '../../core/responses/response-blobs.ts'
@@ -27,7 +27,7 @@ export async function* responseFrames(
     topic: topicOf('response', row.id),
     read: async () => {
       const current = await deps.table.responses.get(row.tenant, row.id)
-      return current === null || isFollowed(row) || !hasResponseEnded(current.status)
+      return current === null || hasEventStream(row) || !hasResponseEnded(current.status)
         ? current
         : retold(await loadResponse(deps.objects, current))
     },
@@ -35,7 +35,7 @@ export async function* responseFrames(
     after: options.after,
     signal: options.signal,
     isLast: (event) => TERMINAL_EVENTS.includes(event.type),
-    ...(isFollowed(row) ? { live: liveOutput(deps) } : {}),
+    ...(hasEventStream(row) ? { live: liveOutput(deps) } : {}),
     lastOf: async (current, seq) => {
       const response = renderResponse(await loadResponse(deps.objects, current), { include: row.request.include })
       return { seq, at: current.completedAt ?? current.createdAt, type: terminalEventOf(current.status), data: { response } }
@@ -46,4 +46,4 @@ export async function* responseFrames(
 }
 
 /** A response whose events nobody wrote down. */
-const retold = (row: ResponseRow): ResponseRow => ({ ...row, tailEvents: retellResponse(row) })
+const retold = (row: ResponseRow): ResponseRow => ({ ...row, tailEvents: synthesizeEvents(row) })

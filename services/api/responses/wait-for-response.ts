@@ -1,6 +1,6 @@
 import { topicOf } from '../../core/events.ts'
 import type { Subscription } from '../../core/ports/signals.ts'
-import { hasResponseEnded, type Response as ResponseRow } from '../../core/responses/response.ts'
+import { hasResponseEnded, type ResponseRecord as ResponseRow } from '../../core/responses/response.ts'
 import type { ApiDeps } from '../deps.ts'
 import { waitFor } from '../http/wait-for.ts'
 

@@ -13,7 +13,7 @@ import { followLinkRoute, revokeLinkRoute } from './native/links.ts'
 import { listExecutionsRoute } from './native/list-executions.ts'
 import { runCodeRoute } from './native/run-code.ts'
 import { usageRoute } from './native/usage.ts'
-import { conversationNotebookRoute, responseNotebookRoute } from './native/told-notebooks.ts'
+import { conversationNotebookRoute, responseNotebookRoute } from './native/history-notebooks.ts'
 import { cancelResponseRoute } from './openai/cancel-response.ts'
 import { containerFileContentRoute } from './openai/container-file-content.ts'
 import {

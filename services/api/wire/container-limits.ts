@@ -8,8 +8,8 @@ export const ContainerLimitsBody = z
   .strictObject(
     Object.fromEntries(
       NAMES.map((name) => {
-        const { least, most } = NUMERIC_LIMITS[name] as { least: number; most: number }
-        return [limitName(name), z.int().min(least, `give at least ${least}`).max(most, `give at most ${most}`).optional()]
+        const { min, max } = NUMERIC_LIMITS[name] as { min: number; max: number }
+        return [limitName(name), z.int().min(min, `give at least ${min}`).max(max, `give at most ${max}`).optional()]
       }),
     ),
   )

@@ -1,8 +1,8 @@
 import { outputItemId } from '../../core/responses/item-ids.ts'
 import type { ModelDelta, ModelToolCall } from '../../core/ports/chat-model.ts'
 import type { ResponseItem } from '../../core/responses/response.ts'
-import type { Fact } from '../../core/events.ts'
-import type { Urgency } from '../events/event-writer.ts'
+import type { EventPayload } from '../../core/events.ts'
+import type { FlushPriority } from '../events/event-writer.ts'
 import { itemDelta, itemDone, itemStarted, itemWritten, type MessageItem } from '../../core/responses/item-events.ts'
 import type { Source } from '../../core/ports/tool.ts'
 import { AnswerText, type NameableFile } from './answer-text.ts'
@@ -23,7 +23,7 @@ export interface AnswerSetting {
   readonly maxCalls: number
   /** What a tool of this name is; null when there is none. */
   kindOf(name: string): CallKind | null
-  emit(fact: Fact, urgency: Urgency): void
+  emit(fact: EventPayload, urgency: FlushPriority): void
 }
 
 /** One answer of the model, turned into items and their events while it arrives. */

@@ -1,5 +1,5 @@
 import type { ContainerFile } from '../../core/files/file.ts'
-import { hasResponseEnded, type Response, type ResponseItem } from '../../core/responses/response.ts'
+import { hasResponseEnded, type ResponseRecord, type ResponseItem } from '../../core/responses/response.ts'
 import type { Entry } from './entry.ts'
 import { inputEntries } from './input-entries.ts'
 import { itemEntries } from './item-entries.ts'
@@ -7,7 +7,7 @@ import type { PastTurn } from './past-turn.ts'
 import { systemPrompt } from './system-prompt.ts'
 
 export interface ConversationParts {
-  readonly request: Response['request']
+  readonly request: ResponseRecord['request']
   /** What this turn has produced so far. */
   readonly items: readonly ResponseItem[]
   /** Turns before this one, the oldest first. Their instructions do not carry over. */

@@ -1,8 +1,8 @@
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { ConversationStore } from '../../core/ports/conversation-store.ts'
-import type { ResponseStore } from '../../core/ports/table.ts'
+import type { ResponseStore } from '../../core/ports/response-store.ts'
 import { loadResponse } from '../../core/responses/response-blobs.ts'
-import type { Response } from '../../core/responses/response.ts'
+import type { ResponseRecord } from '../../core/responses/response.ts'
 import type { PastTurn } from './past-turn.ts'
 import { readConversation } from './read-conversation.ts'
 
@@ -21,12 +21,12 @@ export interface History {
  */
 export async function readHistory(
   ports: { readonly responses: ResponseStore; readonly conversations: ConversationStore; readonly objects: ObjectStore },
-  response: Pick<Response, 'tenant' | 'previousResponseId' | 'conversationId'>,
+  response: Pick<ResponseRecord, 'tenant' | 'previousResponseId' | 'conversationId'>,
   isEnough: (turns: readonly PastTurn[]) => boolean,
 ): Promise<History> {
   const { tenant, conversationId } = response
   if (conversationId !== null) return readConversation(ports.conversations, { tenant, conversationId }, isEnough)
-  const turns: Response[] = []
+  const turns: ResponseRecord[] = []
   let id = response.previousResponseId
   while (id !== null && turns.length < MAX_TURNS && !isEnough(turns)) {
     const row = await ports.responses.get(tenant, id)

@@ -1,7 +1,7 @@
-import type { EventBatch, Fact, ResponseEvent } from '../../core/events.ts'
+import type { EventBatch, EventPayload, ResponseEvent } from '../../core/events.ts'
 
 /** How long an event may wait for others: `now` for what a reader waits for, `soon` for what usually has company, `paced` for a stream. */
-export type Urgency = 'now' | 'soon' | 'paced'
+export type FlushPriority = 'now' | 'soon' | 'paced'
 
 export interface EventLog {
   /** False when another worker wrote this place of the log. */
@@ -13,7 +13,7 @@ export interface EventLog {
 }
 
 /** Somebody else writes the log: the step that meets this stops and leaves the row to its successor. */
-export class LogTaken extends Error {
+export class EventLogConflictError extends Error {
   constructor() {
     super('Another worker writes the event log of this response')
     this.name = 'LogTaken'
@@ -21,7 +21,7 @@ export class LogTaken extends Error {
 }
 
 /** Made once: an error that nobody reads costs its stack. */
-const CLOSED = new LogTaken()
+const CLOSED = new EventLogConflictError()
 
 /** What a fast model says in one breath becomes one write. */
 const NOW_MS = 5
@@ -74,7 +74,7 @@ export class EventWriter {
   }
 
   /** Deltas of one item that wait together become one event. */
-  emit(fact: Fact, urgency: Urgency): void {
+  emit(fact: EventPayload, urgency: FlushPriority): void {
     const last = this.#waiting.at(-1)
     const merged = last === undefined || last.seq < this.#settledSeq ? null : mergeDeltas(last, fact)
     if (merged === null) {
@@ -120,7 +120,7 @@ export class EventWriter {
     this.#failure ??= CLOSED
   }
 
-  #schedule(urgency: Urgency): void {
+  #schedule(urgency: FlushPriority): void {
     const now = this.#now()
     const at = urgency === 'now' ? now + NOW_MS : urgency === 'soon' ? now + SOON_MS : Math.max(now + SOON_MS, this.#lastWriteAt + PACE_MS)
     if (this.#timer !== null && this.#timerAt <= at) return
@@ -156,7 +156,7 @@ export class EventWriter {
 
   async #append(batch: EventBatch<ResponseEvent>): Promise<void> {
     try {
-      if (!(await this.#log.append(batch))) throw new LogTaken()
+      if (!(await this.#log.append(batch))) throw new EventLogConflictError()
       this.#writtenSeq = batch.firstSeq + batch.events.length
       this.#log.written()
     } catch (cause) {
@@ -167,7 +167,7 @@ export class EventWriter {
   }
 }
 
-function mergeDeltas(last: ResponseEvent, fact: Fact): ResponseEvent | null {
+function mergeDeltas(last: ResponseEvent, fact: EventPayload): ResponseEvent | null {
   const { delta } = fact.data
   const before = last.data['delta']
   if (last.type !== fact.type || last.data['item_id'] !== fact.data['item_id'] || typeof delta !== 'string' || typeof before !== 'string')

@@ -1,4 +1,4 @@
-import { nudgeResponse } from '../../core/responses/accept-response.ts'
+import { notifyResponse } from '../../core/responses/accept-response.ts'
 import { itemPosition, type ConversationItem } from '../../core/conversations/conversation.ts'
 import { inputItemId, wireItems } from '../../core/responses/input-items.ts'
 import type { TurnDeps } from '../deps.ts'
@@ -36,5 +36,5 @@ export async function leaveConversation(deps: TurnDeps, turn: Turn): Promise<voi
   const { tenant, id, conversationId } = turn.row
   if (conversationId === null) return
   const next = (await deps.table.conversations.dequeue(tenant, conversationId, id, turn.containerId))?.queue[0]
-  if (next !== undefined) await nudgeResponse(deps.queue, tenant, next)
+  if (next !== undefined) await notifyResponse(deps.queue, tenant, next)
 }

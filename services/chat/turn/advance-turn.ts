@@ -2,7 +2,7 @@ import type { TurnDeps } from '../deps.ts'
 import { askModel } from './ask-model.ts'
 import { endTurn } from './end-turn.ts'
 import { handOver, startCall } from './hand-over.ts'
-import { RowLost, type HeldRow } from './hold-row.ts'
+import { LeaseLostError, type LeaseHeartbeat } from './lease-heartbeat.ts'
 import { nextAction } from './next-action.ts'
 import { saveTurn } from './save-turn.ts'
 import { refuseCall, settlePending } from './settle-pending.ts'
@@ -13,7 +13,7 @@ import { useTool } from './use-tool.ts'
 export type Advanced = 'finished' | 'running'
 
 /** Does what the turn needs next until it ends, or until it has to wait for code. `checkpoint` notes what may be committed on the way. */
-export async function advanceTurn(deps: TurnDeps, turn: Turn, held: HeldRow, checkpoint: () => void): Promise<Advanced> {
+export async function advanceTurn(deps: TurnDeps, turn: Turn, held: LeaseHeartbeat, checkpoint: () => void): Promise<Advanced> {
   for (;;) {
     const stopped = await stopIfAsked(deps, turn, held)
     if (stopped) return 'finished'
@@ -54,7 +54,7 @@ export async function advanceTurn(deps: TurnDeps, turn: Turn, held: HeldRow, che
 }
 
 /** Hands the pending code over, and tells the model when it was refused. Says whether the code still runs. */
-async function handOverPending(deps: TurnDeps, turn: Turn, held: HeldRow, checkpoint: () => void): Promise<'running' | 'goes_on'> {
+async function handOverPending(deps: TurnDeps, turn: Turn, held: LeaseHeartbeat, checkpoint: () => void): Promise<'running' | 'goes_on'> {
   checkpoint()
   const outcome = await handOver(deps, turn, held)
   if (typeof outcome === 'object' && turn.pending !== null) refuseCall(turn, turn.pending.itemIndex, outcome)
@@ -62,16 +62,16 @@ async function handOverPending(deps: TurnDeps, turn: Turn, held: HeldRow, checkp
 }
 
 /** True when the turn has come to its end because it was cancelled or took too long. */
-async function stopIfAsked(deps: TurnDeps, turn: Turn, held: HeldRow): Promise<boolean> {
+async function stopIfAsked(deps: TurnDeps, turn: Turn, held: LeaseHeartbeat): Promise<boolean> {
   if (held.reason === null) return false
-  if (held.reason === 'lost') throw new RowLost(turn.row.id)
+  if (held.reason === 'lost') throw new LeaseLostError(turn.row.id)
   if (held.reason === 'overdue') turn.incompleteReason = 'max_response_seconds'
   await endTurn(deps, turn, held.reason === 'cancelled' ? 'cancelled' : 'incomplete')
   return true
 }
 
 /** Work that was stopped on purpose is no failure: the loop looks at the reason. */
-async function quietWhenStopped(held: HeldRow, work: Promise<void>): Promise<void> {
+async function quietWhenStopped(held: LeaseHeartbeat, work: Promise<void>): Promise<void> {
   try {
     await work
   } catch (cause) {

@@ -11,7 +11,7 @@ import type { TurnDeps } from '../deps.ts'
 import { offerTools, type OfferedTools } from '../tools/offered-tools.ts'
 import { PYTHON } from '../tools/python.ts'
 import { findWorkplace } from './find-container.ts'
-import type { HeldRow } from './hold-row.ts'
+import type { LeaseHeartbeat } from './lease-heartbeat.ts'
 import { listen, type Failure } from './listen.ts'
 import { modelRequest } from './model-request.ts'
 import { nameableFiles } from './nameable-files.ts'
@@ -26,7 +26,7 @@ const MAX_RETRIES = 2
 const READ_AHEAD = 4
 
 /** Asks the model once more and takes its answer into the turn. An aborted call throws; what had been told by then is closed. */
-export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast: boolean): Promise<void> {
+export async function askModel(deps: TurnDeps, turn: Turn, held: LeaseHeartbeat, isLast: boolean): Promise<void> {
   const { request } = turn.row
   const model = deps.models.find(request.model)
   if (model === null) {
@@ -49,7 +49,7 @@ export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast
   ))
   const workplace = await findWorkplace(deps, turn, history.turns)
   const entries = buildEntries({ request, items: turn.items, history: history.turns, files: workplace.files, fencesCode })
-  if (isLast) entries.push(...explainEntries(entries, turn.failingTries))
+  if (isLast) entries.push(...explainEntries(entries, turn.consecutiveFailures))
   const files = nameableFiles(deps, turn, workplace)
   const extra: Entry[] = []
 
@@ -87,8 +87,8 @@ export async function askModel(deps: TurnDeps, turn: Turn, held: HeldRow, isLast
       continue
     }
     extra.push(...unknownEntries(answer, offered))
-    turn.failingTries += 1
-    if (turn.failingTries >= LIMITS.maxFailingTries) return
+    turn.consecutiveFailures += 1
+    if (turn.consecutiveFailures >= LIMITS.maxConsecutiveFailures) return
   }
 }
 

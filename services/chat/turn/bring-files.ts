@@ -3,7 +3,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { findSource } from '../../core/files/file-source.ts'
 import { derivedId } from '../../core/ids.ts'
 import { placeFile } from '../../core/files/place-file.ts'
-import type { Response } from '../../core/responses/response.ts'
+import type { ResponseRecord } from '../../core/responses/response.ts'
 import { attachmentsIn } from '../conversation/attachments.ts'
 import type { TurnDeps } from '../deps.ts'
 
@@ -11,7 +11,7 @@ import type { TurnDeps } from '../deps.ts'
  * Puts the files that the request names, or holds itself, into the container, each once: who sends a file again with its history finds it
  * there, changed by code or not.
  */
-export async function bringFiles(deps: TurnDeps, row: Response, containerId: string): Promise<void> {
+export async function bringFiles(deps: TurnDeps, row: ResponseRecord, containerId: string): Promise<void> {
   const { interpreter, input } = row.request
   if (interpreter === null) return
   const { table, clock } = deps

@@ -1,8 +1,8 @@
 import { topicOf } from '../../core/events.ts'
-import { isFollowed, isOpenCall, responseRemoval, terminalEventOf, type ResponseStatus } from '../../core/responses/response.ts'
+import { hasEventStream, isOpenCall, responseRemoval, terminalEventOf, type ResponseStatus } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import { addToConversation, leaveConversation } from './add-to-conversation.ts'
-import { RowLost } from './hold-row.ts'
+import { LeaseLostError } from './lease-heartbeat.ts'
 import { abandonPending } from './settle-pending.ts'
 import type { Turn } from './turn.ts'
 
@@ -23,7 +23,7 @@ export async function endTurn(
   await turn.seal()
   await writer.tail(MAX_TAIL_BYTES)
   const completedAt = deps.clock.now()
-  if (isFollowed(row)) {
+  if (hasEventStream(row)) {
     const response = turn.render({ status, completedAt })
     if (Buffer.byteLength(JSON.stringify(response)) <= MAX_TAIL_BYTES)
       writer.emit({ type: terminalEventOf(status), data: { response } }, 'paced')
@@ -33,7 +33,7 @@ export async function endTurn(
   const tailEvents = await writer.takeTail()
   const end = { ...(await patch()), status, completedAt, tailEvents }
   const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, end, { removeAt: responseRemoval(row, completedAt) })
-  if (ended === null) throw new RowLost(row.id)
+  if (ended === null) throw new LeaseLostError(row.id)
   deps.signals.notify(topicOf('response', row.id), ended)
   await leaveConversation(deps, turn)
 }

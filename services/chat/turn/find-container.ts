@@ -1,19 +1,19 @@
 import { createContainer } from '../../core/containers/create-container.ts'
 import { findSource } from '../../core/files/file-source.ts'
 import { derivedId } from '../../core/ids.ts'
-import type { Response } from '../../core/responses/response.ts'
+import type { ResponseRecord } from '../../core/responses/response.ts'
 import { attachmentsIn } from '../conversation/attachments.ts'
 import type { PastTurn } from '../conversation/past-turn.ts'
 import type { TurnDeps } from '../deps.ts'
 import { bringFiles } from './bring-files.ts'
 import { containerBefore } from './container-before.ts'
 import type { Turn } from './turn.ts'
-import type { Workplace } from './workplace.ts'
+import type { ContainerContext } from './container-context.ts'
 
 /** What was read of a container is good for the next question of the same step this long, milliseconds, unless code has changed files since. */
 const FRESH_MS = 1_000
 
-export async function findWorkplace(deps: TurnDeps, turn: Turn, history: readonly PastTurn[]): Promise<Workplace> {
+export async function findWorkplace(deps: TurnDeps, turn: Turn, history: readonly PastTurn[]): Promise<ContainerContext> {
   const { table, clock } = deps
   const { tenant } = turn.row
   const readAt = clock.now()
@@ -40,10 +40,10 @@ export async function findWorkplace(deps: TurnDeps, turn: Turn, history: readonl
 }
 
 /** The same for every step of a response, so that no crash leaves a second container behind. */
-export const ownContainerId = (row: Response): string => derivedId('container', row.createdAt, `${row.id}:container`)
+export const ownContainerId = (row: ResponseRecord): string => derivedId('container', row.createdAt, `${row.id}:container`)
 
 /** Makes the container of `auto` with the files that the request names. Repeating it changes nothing. */
-export async function makeContainer(deps: TurnDeps, row: Response): Promise<void> {
+export async function makeContainer(deps: TurnDeps, row: ResponseRecord): Promise<void> {
   const { table, clock } = deps
   const { tenant, subject, request } = row
   const containerId = ownContainerId(row)

@@ -4,12 +4,12 @@ import { hasEnded, type ExecutionSource } from '../../core/executions/execution.
 import { derivedId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
-import type { PendingCall, Response } from '../../core/responses/response.ts'
+import type { PendingCall, ResponseRecord } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import { awaitEnd } from './await-end.ts'
 import { callInterpreting, type CodeItem } from '../../core/responses/item-events.ts'
 import { makeContainer, ownContainerId } from './find-container.ts'
-import type { HeldRow } from './hold-row.ts'
+import type { LeaseHeartbeat } from './lease-heartbeat.ts'
 import { saveTurn } from './save-turn.ts'
 import type { Turn } from './turn.ts'
 
@@ -49,7 +49,7 @@ export async function startCall(deps: TurnDeps, turn: Turn, index: number): Prom
  * Commits what is pending, accepts it and stays with it for a while; the row stays held. It is committed first, so that a crash between
  * repeats the acceptance with the same id and the same code. Ended code is in `turn.execution` afterwards.
  */
-export async function handOver(deps: TurnDeps, turn: Turn, held: HeldRow): Promise<'ended' | 'running' | 'stopped' | Refused> {
+export async function handOver(deps: TurnDeps, turn: Turn, held: LeaseHeartbeat): Promise<'ended' | 'running' | 'stopped' | Refused> {
   const { row, pending } = turn
   if (pending === null) throw new Error('Nothing is pending')
   const noted = await saveTurn(deps, turn, { waitingFence: row.fence })
@@ -64,7 +64,7 @@ export async function handOver(deps: TurnDeps, turn: Turn, held: HeldRow): Promi
 }
 
 /** Accepts what is pending and waits for its end, for a while. Not null: it was refused. */
-async function stayWith(deps: TurnDeps, turn: Turn, pending: PendingCall, held: HeldRow): Promise<Refused | null> {
+async function stayWith(deps: TurnDeps, turn: Turn, pending: PendingCall, held: LeaseHeartbeat): Promise<Refused | null> {
   const { row } = turn
   const end = awaitEnd(deps, row.tenant, pending)
   try {
@@ -80,7 +80,7 @@ async function stayWith(deps: TurnDeps, turn: Turn, pending: PendingCall, held: 
 /** Null when it was accepted. Repeating it accepts nothing twice. */
 export async function acceptPending(
   deps: TurnDeps,
-  row: Response,
+  row: ResponseRecord,
   pending: PendingCall,
   code: string,
   awaitedUntil: number | null,

@@ -3,12 +3,12 @@ import type { NameableFile } from '../answer/answer-text.ts'
 import type { TurnDeps } from '../deps.ts'
 import { linkFile } from '../outcome/settle-call.ts'
 import type { Turn } from './turn.ts'
-import type { Workplace } from './workplace.ts'
+import type { ContainerContext } from './container-context.ts'
 
 type FileLink = Awaited<ReturnType<NameableFile['link']>>
 
 /** The files that an answer may name: the present version of each path. Links of this turn's files are there; others are made when needed. */
-export function nameableFiles(deps: TurnDeps, turn: Turn, workplace: Workplace): readonly NameableFile[] {
+export function nameableFiles(deps: TurnDeps, turn: Turn, workplace: ContainerContext): readonly NameableFile[] {
   const { containerId } = workplace
   const links = new Map<string, FileLink>()
   for (const item of turn.items)

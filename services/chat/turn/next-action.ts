@@ -13,7 +13,7 @@ export type NextAction =
   | { readonly kind: 'ask'; readonly isLast: boolean }
   | { readonly kind: 'end'; readonly status: 'completed' | 'failed' | 'incomplete' }
 
-type State = Pick<Turn, 'pending' | 'error' | 'incompleteReason' | 'failingTries'> & {
+type State = Pick<Turn, 'pending' | 'error' | 'incompleteReason' | 'consecutiveFailures'> & {
   readonly row: { readonly request: Pick<ResponseRequest, 'tools'> }
   readonly items: readonly ResponseItem[]
 }
@@ -35,5 +35,5 @@ export function nextAction(turn: State): NextAction {
   const isAnswered = last?.type === 'message' && last.status === 'completed' && last.phase === 'final_answer'
   const asksCaller = items.some((item) => item.type === 'function_call' && item.status === 'completed' && item.output === null)
   if (isAnswered || asksCaller) return { kind: 'end', status: 'completed' }
-  return { kind: 'ask', isLast: turn.failingTries >= LIMITS.maxFailingTries }
+  return { kind: 'ask', isLast: turn.consecutiveFailures >= LIMITS.maxConsecutiveFailures }
 }

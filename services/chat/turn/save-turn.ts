@@ -1,19 +1,20 @@
 import { topicOf } from '../../core/events.ts'
-import type { LeasedStore, Patch } from '../../core/ports/table.ts'
-import type { Response } from '../../core/responses/response.ts'
+import type { LeasedStore, Patch } from '../../core/ports/leased-store.ts'
+import type { ResponseRecord } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
-import { RowLost } from './hold-row.ts'
+import { LeaseLostError } from './lease-heartbeat.ts'
 import type { Turn } from './turn.ts'
 
 /** Events up to this many bytes of JSON ride in a row that is worked on: each of its writes costs what the whole row has. */
 const MAX_KEPT_BYTES = 4 * 1024
 
 /** Commits what the turn has come to, and keeps the row; returns it. Throws RowLost. */
-export const saveTurn = (deps: TurnDeps, turn: Turn, change: Patch<Response> = {}): Promise<Response> => commit(deps, turn, () => change)
+export const saveTurn = (deps: TurnDeps, turn: Turn, change: Patch<ResponseRecord> = {}): Promise<ResponseRecord> =>
+  commit(deps, turn, () => change)
 
 /** Gives the row back with all that the turn has come to, so that its successor need not read the log; returns it. Throws RowLost. */
-export const giveBack = (deps: TurnDeps, turn: Turn, dueAfterMs: number): Promise<Response> =>
-  commit(deps, turn, () => ({ stepsFailSince: null, ...(turn.isSealed && { accountedFence: turn.row.fence }) }), {
+export const releaseLease = (deps: TurnDeps, turn: Turn, dueAfterMs: number): Promise<ResponseRecord> =>
+  commit(deps, turn, () => ({ stepsFailSince: null, ...(turn.isSealed && { checkpointedFence: turn.row.fence }) }), {
     release: true,
     dueAt: deps.clock.now() + dueAfterMs,
   })
@@ -21,14 +22,14 @@ export const giveBack = (deps: TurnDeps, turn: Turn, dueAfterMs: number): Promis
 async function commit(
   deps: TurnDeps,
   turn: Turn,
-  changeOf: () => Patch<Response>,
-  options?: Parameters<LeasedStore<Response>['commit']>[4],
-): Promise<Response> {
+  changeOf: () => Patch<ResponseRecord>,
+  options?: Parameters<LeasedStore<ResponseRecord>['commit']>[4],
+): Promise<ResponseRecord> {
   const { tenant, id, fence } = turn.row
   const tailEvents = await turn.tail(MAX_KEPT_BYTES)
   const patch = { ...(await turn.snapshot().patch()), tailEvents, ...changeOf() }
   const row = await deps.table.responses.commit(tenant, id, fence, patch, options)
-  if (row === null) throw new RowLost(id)
+  if (row === null) throw new LeaseLostError(id)
   turn.noteCommit(row)
   if (tailEvents.length > 0) deps.signals.notify(topicOf('response', id))
   return row

@@ -1,4 +1,4 @@
-import { nudgeExecution } from '../../core/executions/accept-execution.ts'
+import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import { topicOf } from '../../core/events.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
 import type { TurnDeps } from '../deps.ts'
@@ -30,7 +30,7 @@ async function takeIn(deps: TurnDeps, turn: Turn, index: number, execution: Exec
   const settled: CodeItem = { ...item, status: callStatusOf(execution), outcome: await settleCall(deps, execution) }
   turn.pending = null
   if (execution.result?.keptFiles !== true) turn.workplace = null
-  turn.failingTries = isFailingTry(execution) ? turn.failingTries + 1 : 0
+  turn.consecutiveFailures = isFailingTry(execution) ? turn.consecutiveFailures + 1 : 0
   if (settled.status === 'completed') turn.emit(callCompleted(index, settled), 'soon')
   turn.finishItem(index, settled)
 }
@@ -38,7 +38,7 @@ async function takeIn(deps: TurnDeps, turn: Turn, index: number, execution: Exec
 /** The code could not be handed over: the model is told why. */
 export function refuseCall(turn: Turn, index: number, { reason, why }: Refused): void {
   turn.pending = null
-  turn.failingTries += 1
+  turn.consecutiveFailures += 1
   turn.finishItem(index, failedCall(turn.items[index] as CodeItem, reason, why))
 }
 
@@ -52,7 +52,7 @@ export async function abandonPending(deps: TurnDeps, turn: Turn): Promise<void> 
   const marked = await deps.table.executions.requestCancel(row.tenant, pending.executionId, deps.clock.now())
   if (marked !== null && !hasEnded(marked.status)) {
     deps.signals.notify(topicOf('execution', pending.executionId))
-    await nudgeExecution(deps.queue, row.tenant, pending.containerId, pending.executionId)
+    await notifyExecution(deps.queue, row.tenant, pending.containerId, pending.executionId)
   }
   await tellOutput(deps, turn, present)
   turn.pending = null

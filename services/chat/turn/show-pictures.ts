@@ -3,7 +3,7 @@ import type { FileSource } from '../../core/files/file-source.ts'
 import { sourceOf } from '../../core/files/file-source.ts'
 import type { ModelContentPart } from '../../core/ports/chat-model.ts'
 import { readBytes } from '../../core/read-bytes.ts'
-import type { Response } from '../../core/responses/response.ts'
+import type { ResponseRecord } from '../../core/responses/response.ts'
 import { hasExpired } from '../../core/files/user-file.ts'
 import type { Entry } from '../conversation/entry.ts'
 import { pictureId } from '../conversation/input-entries.ts'
@@ -14,7 +14,7 @@ const READABLE: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'im
 const MAX_BYTES = 5 * 1024 * 1024
 
 /** Fills in the pictures that messages name by a file's id, for endpoints that cannot fetch them. One that cannot be shown is named in words. */
-export function showPictures(deps: TurnDeps, row: Response, entries: readonly Entry[]): Promise<readonly Entry[]> {
+export function showPictures(deps: TurnDeps, row: ResponseRecord, entries: readonly Entry[]): Promise<readonly Entry[]> {
   return Promise.all(
     entries.map(async (entry) => {
       if (entry.kind !== 'user' || typeof entry.content === 'string') return entry
@@ -23,7 +23,7 @@ export function showPictures(deps: TurnDeps, row: Response, entries: readonly En
   )
 }
 
-async function show(deps: TurnDeps, row: Response, part: ModelContentPart): Promise<ModelContentPart> {
+async function show(deps: TurnDeps, row: ResponseRecord, part: ModelContentPart): Promise<ModelContentPart> {
   const id = part.type === 'image' ? pictureId(part.url) : null
   if (id === null) return part
   const file = await pictureOf(deps, row, id)
@@ -34,7 +34,7 @@ async function show(deps: TurnDeps, row: Response, part: ModelContentPart): Prom
 }
 
 /** Only what the end user behind the request may see: an item of a conversation may name any id. */
-async function pictureOf({ table, clock }: TurnDeps, { tenant, subject }: Response, id: string): Promise<FileSource | null> {
+async function pictureOf({ table, clock }: TurnDeps, { tenant, subject }: ResponseRecord, id: string): Promise<FileSource | null> {
   const isVisible = (owner: { readonly subject: string | null } | null): boolean =>
     owner !== null && (subject === null || owner.subject === subject)
   let file: FileSource | null = null

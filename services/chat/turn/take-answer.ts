@@ -21,7 +21,7 @@ export function takeAnswer(turn: Turn, answer: AnswerStream): TakenAnswer {
       continue
     }
     turn.toolCalls += 1
-    if (item.status === 'failed') turn.failingTries += 1
+    if (item.status === 'failed') turn.consecutiveFailures += 1
   }
   if (answer.finishReason === 'length') turn.incompleteReason = 'max_output_tokens'
   if (answer.finishReason === 'content_filter') turn.incompleteReason = 'content_filter'

@@ -1,6 +1,6 @@
 import { CodeOutputReader, isCodeOutput } from '../../core/executions/code-output.ts'
 import type { Execution } from '../../core/executions/execution.ts'
-import { isFollowed } from '../../core/responses/response.ts'
+import { hasEventStream } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import type { Turn } from './turn.ts'
 
@@ -11,7 +11,7 @@ import type { Turn } from './turn.ts'
 export async function tellOutput(deps: TurnDeps, turn: Turn, execution: Execution | null): Promise<void> {
   const { pending, row } = turn
   const item = pending === null ? undefined : turn.items[pending.itemIndex]
-  if (pending === null || item === undefined || !isFollowed(row)) return
+  if (pending === null || item === undefined || !hasEventStream(row)) return
   const reader = new CodeOutputReader(deps.table.events, row.tenant, pending, item.id)
   const facts = await reader.next(execution)
   const told = turn.unaccounted.filter((event) => isCodeOutput(event, pending.itemIndex)).length

@@ -1,27 +1,27 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Fact, ResponseEvent } from '../../core/events.ts'
+import type { EventPayload, ResponseEvent } from '../../core/events.ts'
 import { topicOf } from '../../core/events.ts'
 import { EXTENSION_EVENT, extensionData } from '../../core/responses/extension-event.ts'
 import type { Execution } from '../../core/executions/execution.ts'
-import type { Patch } from '../../core/ports/table.ts'
+import type { Patch } from '../../core/ports/leased-store.ts'
 import { renderContextCut, renderResponse } from '../../core/responses/render-response.ts'
 import { storeItems } from '../../core/responses/response-blobs.ts'
 import {
-  isAccounted,
-  isFollowed,
+  isCheckpointed,
+  hasEventStream,
   isOpenCall,
   type ContextCut,
   type PendingCall,
-  type Response,
+  type ResponseRecord,
   type ResponseItem,
   type ResponseUsage,
 } from '../../core/responses/response.ts'
 import type { History } from '../conversation/read-history.ts'
 import type { TurnDeps } from '../deps.ts'
-import { EventWriter, type Urgency } from '../events/event-writer.ts'
+import { EventWriter, type FlushPriority } from '../events/event-writer.ts'
 import { itemDone, itemWritten } from '../../core/responses/item-events.ts'
 import { recoverItems, toldKey } from '../events/recover-items.ts'
-import type { Workplace } from './workplace.ts'
+import type { ContainerContext } from './container-context.ts'
 
 /** Events that are told once, even when the step that told them died before its commit. */
 const ONCE =
@@ -29,23 +29,23 @@ const ONCE =
 
 /** A response in the hands of one step: what the row says, and what this step has changed and not yet committed. */
 export class Turn {
-  readonly row: Response
+  readonly row: ResponseRecord
   readonly writer: EventWriter
   /** The execution that the turn waits for, as it was last seen. */
   execution: Execution | null
   /** What was said before this turn, once it was read. */
   history: History | null = null
   /** As it was last read, for as long as it may be so. */
-  workplace: Workplace | null = null
+  workplace: ContainerContext | null = null
   /** Whether this step has brought the row further. */
   hasCommitted = false
   items: ResponseItem[]
   pending: PendingCall | null
   usage: ResponseUsage
   toolCalls: number
-  failingTries: number
+  consecutiveFailures: number
   containerId: string | null
-  error: Response['error']
+  error: ResponseRecord['error']
   incompleteReason: string | null
   #contextCut: ContextCut | null
   readonly #deps: TurnDeps
@@ -60,7 +60,7 @@ export class Turn {
    */
   constructor(
     deps: TurnDeps,
-    row: Response,
+    row: ResponseRecord,
     logged: readonly ResponseEvent[] | null,
     execution: Execution | null,
     broken: (cause: unknown) => void,
@@ -72,7 +72,7 @@ export class Turn {
     this.pending = row.pending
     this.usage = row.usage
     this.toolCalls = row.toolCalls
-    this.failingTries = row.failingTries
+    this.consecutiveFailures = row.consecutiveFailures
     this.containerId = row.containerId
     this.error = row.error
     this.incompleteReason = row.incompleteReason
@@ -101,8 +101,8 @@ export class Turn {
     for (const { item, isWritten, isDone } of recovered.items) this.#closeRecovered(item, isWritten, isDone)
   }
 
-  emit(fact: Fact, urgency: Urgency): void {
-    if (!isFollowed(this.row)) return
+  emit(fact: EventPayload, urgency: FlushPriority): void {
+    if (!hasEventStream(this.row)) return
     if (ONCE.test(fact.type) && this.#told.has(toldKey(fact.type, fact.data))) return
     this.writer.emit(fact, urgency)
   }
@@ -110,7 +110,7 @@ export class Turn {
   /** Replaces an item that has come to its end and says so. */
   finishItem(index: number, item: ResponseItem): void {
     this.items[index] = item
-    if (isFollowed(this.row)) this.emit(itemDone(index, item, { include: this.row.request.include }), 'soon')
+    if (hasEventStream(this.row)) this.emit(itemDone(index, item, { include: this.row.request.include }), 'soon')
   }
 
   /** What the model did not get to read, said once for each time that it changes. */
@@ -121,14 +121,14 @@ export class Turn {
       this.emit({ type: EXTENSION_EVENT, data: extensionData('context_cut', { context: renderContextCut(cut) }) }, 'soon')
   }
 
-  noteCommit(row: Response): void {
-    const madeOf = ({ items, itemsRef, pending, usage }: Response): unknown => ({ items, itemsRef, pending, usage })
+  noteCommit(row: ResponseRecord): void {
+    const madeOf = ({ items, itemsRef, pending, usage }: ResponseRecord): unknown => ({ items, itemsRef, pending, usage })
     this.hasCommitted ||= !isDeepStrictEqual(madeOf(row), madeOf(this.row))
   }
 
   /** Whether nobody before this step can write to the log any more: they wrote all they had, or this step has taken their next place. */
   get isSealed(): boolean {
-    return !isFollowed(this.row) || isAccounted(this.row) || this.writer.writtenSeq > this.#firstSeq
+    return !hasEventStream(this.row) || isCheckpointed(this.row) || this.writer.writtenSeq > this.#firstSeq
   }
 
   /**
@@ -148,7 +148,7 @@ export class Turn {
   }
 
   /** The response as readers see it now, or with these changes. */
-  render(change: Partial<Response> = {}): Record<string, unknown> {
+  render(change: Partial<ResponseRecord> = {}): Record<string, unknown> {
     const { items, usage, containerId, error, incompleteReason } = this
     return renderResponse(
       { ...this.row, items, usage, containerId, error, incompleteReason, contextCut: this.#contextCut, ...change },
@@ -157,8 +157,8 @@ export class Turn {
   }
 
   /** What has to be committed, as it is now; its `nextSeq` may be committed once the log, or the same patch, has every event below it. */
-  snapshot(): { readonly nextSeq: number; readonly patch: () => Promise<Patch<Response>> } {
-    const { pending, usage, toolCalls, failingTries, containerId, error, incompleteReason } = this
+  snapshot(): { readonly nextSeq: number; readonly patch: () => Promise<Patch<ResponseRecord>> } {
+    const { pending, usage, toolCalls, consecutiveFailures, containerId, error, incompleteReason } = this
     const contextCut = this.#contextCut
     const { nextSeq } = this.writer
     const items = [...this.items]
@@ -169,7 +169,7 @@ export class Turn {
         pending,
         usage,
         toolCalls,
-        failingTries,
+        consecutiveFailures,
         containerId,
         error,
         incompleteReason,
@@ -181,9 +181,9 @@ export class Turn {
   }
 
   #begin(): void {
-    if (this.row.nextSeq > 0 || !isFollowed(this.row)) return
+    if (this.row.nextSeq > 0 || !hasEventStream(this.row)) return
     const { background } = this.row.request
-    const say = (type: string, status: Response['status']): void =>
+    const say = (type: string, status: ResponseRecord['status']): void =>
       this.emit({ type, data: { response: this.render({ status, items: [] }) } }, 'soon')
     say('response.created', background ? 'queued' : 'in_progress')
     if (background) say('response.queued', 'queued')

@@ -29,7 +29,7 @@ export async function useTool(deps: TurnDeps, turn: Turn, index: number, signal:
     response_id: turn.row.id,
     tool_ms: deps.clock.now() - startedAt,
   })
-  turn.failingTries = answer.isError ? turn.failingTries + 1 : 0
+  turn.consecutiveFailures = answer.isError ? turn.consecutiveFailures + 1 : 0
   const output = trimText(answer.text, tool?.limits.maxResultChars ?? Infinity)
   if (item.type === 'function_call')
     return turn.finishItem(index, { ...item, output, ...(answer.sources === undefined ? {} : { sources: answer.sources }) })

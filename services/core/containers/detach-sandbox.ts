@@ -1,11 +1,11 @@
 import { isAsleep, type Container } from './container.ts'
-import type { ContainerStore } from '../ports/table.ts'
+import type { ContainerStore } from '../ports/container-store.ts'
 
 /**
  * Takes its sandbox from a container. Variables that still lie in a snapshot which no kernel has had are not lost; otherwise the next
  * execution is told `why` there are none. Null when the container moved on.
  */
-export const takeSandboxAway = (
+export const detachSandbox = (
   containers: ContainerStore,
   container: Container,
   why: string,

@@ -1,6 +1,6 @@
 import type { ConversationStore } from '../ports/conversation-store.ts'
-import type { ResponseStore } from '../ports/table.ts'
-import { hasResponseEnded, type Response } from '../responses/response.ts'
+import type { ResponseStore } from '../ports/response-store.ts'
+import { hasResponseEnded, type ResponseRecord } from '../responses/response.ts'
 
 /** Heads that are found dead and taken off in one look. */
 const MAX_DEAD = 20
@@ -11,7 +11,7 @@ const MAX_DEAD = 20
  */
 export async function mustWait(
   ports: { readonly conversations: ConversationStore; readonly responses: ResponseStore },
-  row: Pick<Response, 'tenant' | 'id'> & { readonly conversationId: string },
+  row: Pick<ResponseRecord, 'tenant' | 'id'> & { readonly conversationId: string },
 ): Promise<boolean> {
   const { tenant, id, conversationId } = row
   for (let dead = 0; dead <= MAX_DEAD; dead += 1) {

@@ -24,7 +24,7 @@ export interface NewExecution {
 }
 
 /** The reconciler looks after a row that nobody moved for this long, milliseconds. */
-export const NUDGE_AFTER_MS = 10_000
+export const RECONCILE_AFTER_MS = 10_000
 
 /**
  * Accepts an execution: its row (the promise) and its place in the container's queue, then the nudge. Repeating it with the same id changes
@@ -36,7 +36,7 @@ export async function acceptExecution(
   now: number,
 ): Promise<{ readonly execution: Execution; readonly container: Container }> {
   const { table, queue } = ports
-  const dueAt = now + NUDGE_AFTER_MS
+  const dueAt = now + RECONCILE_AFTER_MS
   const execution: Execution = {
     ...wanted,
     v: 1,
@@ -72,12 +72,12 @@ export async function acceptExecution(
       `${LIMITS.maxQueuedPerContainer} executions wait in this container already. Wait until one has ended.`,
     )
   }
-  await nudgeHead(queue, container, wanted.id, now)
+  await notifyQueueHead(queue, container, wanted.id, now)
   return { execution, container }
 }
 
 /** A lost nudge is no lost job: the reconciler sends another one. */
-export async function nudgeExecution(
+export async function notifyExecution(
   queue: Queue,
   tenant: string,
   containerId: string,
@@ -89,8 +89,8 @@ export async function nudgeExecution(
 }
 
 /** Nudges `executionId` if the container's row, as a write at `now` left it, has it at the head. It takes that row along, so that nobody need read it. */
-export async function nudgeHead(queue: Queue, container: Container, executionId: string | undefined, now: number): Promise<void> {
+export async function notifyQueueHead(queue: Queue, container: Container, executionId: string | undefined, now: number): Promise<void> {
   if (executionId === undefined || container.queue[0] !== executionId) return
   const seen = { at: now, container: { ...container, queue: [executionId] } }
-  await nudgeExecution(queue, container.tenant, container.id, executionId, { seen })
+  await notifyExecution(queue, container.tenant, container.id, executionId, { seen })
 }

@@ -1,6 +1,6 @@
 import type { ExecutionEvent, ResponseEvent } from '../events.ts'
 import { EXTENSION_EVENT, extensionData } from '../responses/extension-event.ts'
-import type { EventStore } from '../ports/table.ts'
+import type { EventStore } from '../ports/event-store.ts'
 import type { Execution } from './execution.ts'
 import type { PendingCall } from '../responses/response.ts'
 

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000
  * replayed the ones that it was given: a superseded one keeps as long as a container that nobody uses, a live link keeps its version beyond
  * that. What was deleted or never came keeps a day: a turn that goes on, and a sandbox that is told of the change, have read the row before.
  */
-export function keptUntil(file: ContainerFile): number | null {
+export function retentionEndOf(file: ContainerFile): number | null {
   if (file.state === 'awaiting_upload') return file.createdAt + DAY_MS
   if (file.isCurrent || file.state === 'swept') return null
   return (file.endedAt ?? file.createdAt) + (file.state === 'deleted' ? 1 : LIMITS.retentionDays) * DAY_MS

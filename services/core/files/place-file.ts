@@ -3,7 +3,7 @@ import { newId } from '../ids.ts'
 import { newObjectKey } from '../object-keys.ts'
 import type { ByteStream, ObjectStore } from '../ports/object-store.ts'
 import type { Table } from '../ports/table.ts'
-import { settleVersions } from './supersede-older-versions.ts'
+import { supersedeOlderVersions } from './supersede-older-versions.ts'
 
 /**
  * Puts bytes into a container as a file of the user: a new version of its path. `id` is given by a caller whose step may be repeated. Throws
@@ -32,6 +32,6 @@ export async function placeFile(
   }
   await ports.objects.put(file.objectKey, body, { contentType: file.mime })
   await ports.table.files.put(file)
-  await settleVersions(ports, file, now)
+  await supersedeOlderVersions(ports, file, now)
   return file
 }

@@ -11,7 +11,7 @@ type Ports = { readonly table: Table; readonly objects: Pick<ObjectStore, 'delet
  * path at the same time picks the same winner, the newest. Throws ServiceError when the container has too many files or was deleted
  * meanwhile; then neither row nor bytes stay behind.
  */
-export async function settleVersions(ports: Ports, file: ContainerFile, now: number): Promise<void> {
+export async function supersedeOlderVersions(ports: Ports, file: ContainerFile, now: number): Promise<void> {
   const { table } = ports
   const current = (await table.files.all(file.tenant, file.containerId)).filter((row) => row.isCurrent)
   if (current.length > LIMITS.maxFilesPerContainer) {

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { newId } from '../ids.ts'
 import { LIMITS } from '../limits.ts'
 import type { Link, LinkTarget } from './link.ts'
-import type { LinkStore, TenantStore } from '../ports/table.ts'
+import type { LinkStore } from '../ports/link-store.ts'
+import type { TenantStore } from '../ports/tenant-store.ts'
 
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 

@@ -13,7 +13,7 @@ export interface SandboxSpec {
   readonly isAwaited: boolean
 }
 
-export type SandboxSight =
+export type SandboxStatus =
   | { readonly phase: 'starting' }
   /** The supervisor has passed its self-test and waits. */
   | { readonly phase: 'ready'; readonly address: SandboxAddress }
@@ -32,9 +32,9 @@ export interface SandboxDriver {
   readonly image: string
   /** Called twice with one `sandboxId` it starts one sandbox: SQS may deliver a job more than once. Throws DriverError. */
   start(spec: SandboxSpec, signal: AbortSignal): Promise<void>
-  inspect(sandboxId: string): Promise<SandboxSight>
+  inspect(sandboxId: string): Promise<SandboxStatus>
   /** Resolves when the sandbox is ready or gone, or at the signal with what is known then. */
-  waitReady(sandboxId: string, signal: AbortSignal): Promise<SandboxSight>
+  waitReady(sandboxId: string, signal: AbortSignal): Promise<SandboxStatus>
   /** Resolves once the sandbox is gone. One that no longer exists is not an error. */
   stop(sandboxId: string): Promise<void>
   list(): AsyncIterable<string>

@@ -1,8 +1,8 @@
 import type { Execution } from '../executions/execution.ts'
-import type { Response } from '../responses/response.ts'
+import type { ResponseRecord } from '../responses/response.ts'
 
 /** The row that a topic is about, as it ended. */
-export type EndedRow = Execution | Response
+export type EndedRow = Execution | ResponseRecord
 
 /** Wakes waiters early. Correctness never depends on it: a waiter looks again after every wake and after every poll. */
 export interface Signals {

@@ -66,8 +66,8 @@ export type SupervisorOutcome =
   | 'disk_full'
   | 'cpu_limit'
 
-export type SupervisorEvent = { readonly seq: number; readonly t: number } & SupervisorFact
-export type SupervisorFact =
+export type SupervisorEvent = { readonly seq: number; readonly t: number } & SupervisorEventPayload
+export type SupervisorEventPayload =
   | { readonly type: 'started' }
   | { readonly type: 'cell_started'; readonly index: number; readonly executionCount: number | null }
   | { readonly type: 'stream'; readonly index: number; readonly name: 'stdout' | 'stderr'; readonly text: string }

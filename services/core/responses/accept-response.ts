@@ -1,4 +1,4 @@
-import { NUDGE_AFTER_MS } from '../executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS } from '../executions/accept-execution.ts'
 import { ServiceError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { LIMITS } from '../limits.ts'
@@ -7,7 +7,7 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import type { Queue } from '../ports/queue.ts'
 import type { Table } from '../ports/table.ts'
 import { storeRequest } from './response-blobs.ts'
-import type { Response, ResponseRequest } from './response.ts'
+import type { ResponseRecord, ResponseRequest } from './response.ts'
 import { currentTraceparent } from '../trace.ts'
 
 export interface NewResponse {
@@ -20,7 +20,7 @@ export interface NewResponse {
 }
 
 /** A response's row as it is before anybody worked on it, and its whole request; nothing is written yet. */
-export function newResponse(wanted: NewResponse, now: number): Response {
+export function newResponse(wanted: NewResponse, now: number): ResponseRecord {
   return {
     ...wanted,
     v: 1,
@@ -33,7 +33,7 @@ export function newResponse(wanted: NewResponse, now: number): Response {
     itemsRef: null,
     pending: null,
     toolCalls: 0,
-    failingTries: 0,
+    consecutiveFailures: 0,
     usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
     error: null,
     incompleteReason: null,
@@ -47,7 +47,7 @@ export function newResponse(wanted: NewResponse, now: number): Response {
     fence: 0,
     nextSeq: 0,
     tailEvents: [],
-    dueAt: now + NUDGE_AFTER_MS,
+    dueAt: now + RECONCILE_AFTER_MS,
   }
 }
 
@@ -57,17 +57,17 @@ export function newResponse(wanted: NewResponse, now: number): Response {
  */
 export async function acceptResponse(
   ports: { readonly table: Table; readonly queue: Queue; readonly objects: ObjectStore },
-  response: Response,
+  response: ResponseRecord,
 ): Promise<void> {
   const stored = await storeRequest(ports.objects, response, response.request)
   await ports.table.responses.create({ ...response, ...stored })
   if (response.conversationId !== null) await joinConversation(ports, response, response.conversationId)
-  await nudgeResponse(ports.queue, response.tenant, response.id)
+  await notifyResponse(ports.queue, response.tenant, response.id)
 }
 
 async function joinConversation(
   ports: { readonly table: Table; readonly objects: ObjectStore },
-  { tenant, id }: Response,
+  { tenant, id }: ResponseRecord,
   conversationId: string,
 ): Promise<void> {
   const joined = await ports.table.conversations.enqueue(tenant, conversationId, id)
@@ -89,6 +89,6 @@ async function joinConversation(
   )
 }
 
-export async function nudgeResponse(queue: Queue, tenant: string, responseId: string, delaySeconds = 0): Promise<void> {
+export async function notifyResponse(queue: Queue, tenant: string, responseId: string, delaySeconds = 0): Promise<void> {
   await queue.send('turns', { v: 1, type: 'response.step', tenant, responseId }, { group: tenant, delaySeconds }).catch(() => undefined)
 }

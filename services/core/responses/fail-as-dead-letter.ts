@@ -4,7 +4,7 @@ import { newLease } from '../lease.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Signals } from '../ports/signals.ts'
 import type { Table } from '../ports/table.ts'
-import { isFollowed, responseRemoval, type Response } from './response.ts'
+import { hasEventStream, responseRemoval, type ResponseRecord } from './response.ts'
 import { joinTrace } from '../trace.ts'
 
 interface BuryDeps {
@@ -16,16 +16,16 @@ interface BuryDeps {
 }
 
 /** `busy`: somebody works on it, so it is not dead yet. */
-export type Buried = 'buried' | 'busy'
+export type DeadLetterOutcome = 'buried' | 'busy'
 
 /** Ends a response that no step gets to its end, unless it has ended. */
-export async function buryResponse(deps: BuryDeps, tenant: string, id: string): Promise<Buried> {
+export async function failAsDeadLetter(deps: BuryDeps, tenant: string, id: string): Promise<DeadLetterOutcome> {
   const lease = newLease(deps)
-  const taken = await deps.table.responses.take(tenant, id, lease)
+  const taken = await deps.table.responses.acquireLease(tenant, id, lease)
   if (taken.kind === 'busy') return 'busy'
   if (taken.kind !== 'taken') return 'buried'
   joinTrace(taken.row.traceparent)
-  if (isFollowed(taken.row) && !(await sealResponse(deps, taken.row))) return 'busy'
+  if (hasEventStream(taken.row) && !(await sealResponse(deps, taken.row))) return 'busy'
   const error = { code: 'dead_letter', message: 'Every try to work on this response failed; the operator finds the cause in the logs.' }
   const end = { status: 'failed', error, completedAt: lease.now } as const
   await deps.table.responses.commit(tenant, id, taken.row.fence, end, { removeAt: responseRemoval(taken.row, lease.now) })
@@ -37,7 +37,7 @@ export async function buryResponse(deps: BuryDeps, tenant: string, id: string): 
  * Takes the next place of a response's event log, so that nothing of a worker that only stood still can follow its end. False when a successor writes
  * there.
  */
-async function sealResponse({ table, clock }: BuryDeps, { tenant, id, fence, tailEvents }: Response): Promise<boolean> {
+async function sealResponse({ table, clock }: BuryDeps, { tenant, id, fence, tailEvents }: ResponseRecord): Promise<boolean> {
   const owner = { kind: 'response', tenant, id } as const
   for (;;) {
     const last = await table.events.last(owner)

@@ -1,6 +1,6 @@
 import { renderCitation, renderContentPart, renderItem, type RenderOptions } from './render-response.ts'
 import type { ResponseItem, SearchItem } from './response.ts'
-import type { Fact } from '../events.ts'
+import type { EventPayload } from '../events.ts'
 
 export type MessageItem = Extract<ResponseItem, { type: 'message' }>
 export type CodeItem = Extract<ResponseItem, { type: 'code_interpreter_call' }>
@@ -13,7 +13,7 @@ const ARGUMENTS = 'response.function_call_arguments'
 const SEARCH = 'response.web_search_call'
 
 /** What the stream says when an item appears, in the wire's order. `index` is its `output_index`. */
-export function itemStarted(index: number, item: ResponseItem): Fact[] {
+export function itemStarted(index: number, item: ResponseItem): EventPayload[] {
   const at = { output_index: index, item_id: item.id }
   switch (item.type) {
     case 'message':
@@ -34,7 +34,7 @@ export function itemStarted(index: number, item: ResponseItem): Fact[] {
 }
 
 /** A piece of an item's text, code or arguments. A search has none on the wire. */
-export function itemDelta(index: number, item: Exclude<ResponseItem, SearchItem>, delta: string): Fact {
+export function itemDelta(index: number, item: Exclude<ResponseItem, SearchItem>, delta: string): EventPayload {
   const at = { output_index: index, item_id: item.id }
   switch (item.type) {
     case 'message':
@@ -49,16 +49,16 @@ export function itemDelta(index: number, item: Exclude<ResponseItem, SearchItem>
 }
 
 /** What the stream says when the model has written the item, before anything runs. */
-export function itemWritten(index: number, item: ResponseItem): Fact[] {
+export function itemWritten(index: number, item: ResponseItem): EventPayload[] {
   const at = { output_index: index, item_id: item.id }
   switch (item.type) {
     case 'message': {
       const part = { ...at, content_index: 0 }
-      const text: Fact = item.isRefusal
+      const text: EventPayload = item.isRefusal
         ? { type: 'response.refusal.done', data: { ...part, refusal: item.text } }
         : { type: 'response.output_text.done', data: { ...part, text: item.text, logprobs: [] } }
       return [
-        ...item.citations.map((citation, i): Fact => ({
+        ...item.citations.map((citation, i): EventPayload => ({
           type: 'response.output_text.annotation.added',
           data: { ...part, annotation_index: i, annotation: renderCitation(citation) },
         })),
@@ -75,24 +75,24 @@ export function itemWritten(index: number, item: ResponseItem): Fact[] {
   }
 }
 
-export const callInterpreting = (index: number, item: CodeItem): Fact => ({
+export const callInterpreting = (index: number, item: CodeItem): EventPayload => ({
   type: `${CALL}.interpreting`,
   data: { output_index: index, item_id: item.id },
 })
-export const callCompleted = (index: number, item: CodeItem): Fact => ({
+export const callCompleted = (index: number, item: CodeItem): EventPayload => ({
   type: `${CALL}.completed`,
   data: { output_index: index, item_id: item.id },
 })
-export const searchGoesOn = (index: number, item: SearchItem, what: 'searching' | 'completed'): Fact => ({
+export const searchGoesOn = (index: number, item: SearchItem, what: 'searching' | 'completed'): EventPayload => ({
   type: `${SEARCH}.${what}`,
   data: { output_index: index, item_id: item.id },
 })
-export const itemDone = (index: number, item: ResponseItem, options: RenderOptions): Fact => ({
+export const itemDone = (index: number, item: ResponseItem, options: RenderOptions): EventPayload => ({
   type: 'response.output_item.done',
   data: { output_index: index, item: renderItem(item, options) },
 })
 
-const added = (index: number, item: Readonly<Record<string, unknown>>): Fact => ({
+const added = (index: number, item: Readonly<Record<string, unknown>>): EventPayload => ({
   type: 'response.output_item.added',
   data: { output_index: index, item },
 })

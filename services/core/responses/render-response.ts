@@ -1,5 +1,5 @@
 import type { Lost } from '../executions/execution.ts'
-import type { LinkedFile, CallOutcome, Citation, ContextCut, Response, ResponseItem, ResponseUsage } from './response.ts'
+import type { LinkedFile, CallOutcome, Citation, ContextCut, ResponseRecord, ResponseItem, ResponseUsage } from './response.ts'
 import { hasResponseEnded } from './response.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -13,7 +13,7 @@ export interface RenderOptions {
  * A response as OpenAI's wire has it; times in whole seconds. The row must be whole: an input or items that lie in an object are loaded
  * first (`loadResponse`).
  */
-export function renderResponse(response: Response, options: RenderOptions): Record<string, unknown> {
+export function renderResponse(response: ResponseRecord, options: RenderOptions): Record<string, unknown> {
   const { request } = response
   return {
     id: response.id,

@@ -2,7 +2,7 @@ import type { BlobRef } from '../executions/execution.ts'
 import { newObjectKey } from '../object-keys.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { readBytes } from '../read-bytes.ts'
-import type { Response, ResponseItem, ResponseRequest } from './response.ts'
+import type { ResponseRecord, ResponseItem, ResponseRequest } from './response.ts'
 
 /** JSON up to this many bytes stays in the row; a row may have 400 KB in all. */
 const MAX_INLINE_REQUEST = 96 * 1024
@@ -42,7 +42,7 @@ export async function storeItems(
 }
 
 /** The row with its request and items filled in from their objects. Throws when an object is gone. */
-export async function loadResponse(objects: ObjectStore, row: Response): Promise<Response> {
+export async function loadResponse(objects: ObjectStore, row: ResponseRecord): Promise<ResponseRecord> {
   if (row.requestRef === null && row.itemsRef === null) return row
   const [request, items] = await Promise.all([
     row.requestRef === null ? row.request : (readJson(objects, row.requestRef) as Promise<ResponseRequest>),

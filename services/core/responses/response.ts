@@ -20,10 +20,10 @@ export const terminalEventOf = (status: ResponseStatus): string => `response.${s
 export const TERMINAL_EVENTS: readonly string[] = [...new Set(TERMINAL.map(terminalEventOf))]
 
 /** Whether somebody may read along. The events of the others are made from the row when it has ended, should anybody want them. */
-export const isFollowed = ({ request }: Pick<Response, 'request'>): boolean => request.stream || request.background
+export const hasEventStream = ({ request }: Pick<ResponseRecord, 'request'>): boolean => request.stream || request.background
 
 /** When a response that ends now is removed, epoch ms. */
-export const responseRemoval = ({ request }: Pick<Response, 'request'>, endedAt: number): number =>
+export const responseRemoval = ({ request }: Pick<ResponseRecord, 'request'>, endedAt: number): number =>
   endedAt + (request.store ? LIMITS.responseDays * 86_400_000 : LIMITS.unstoredResponseMinutes * 60_000)
 
 /** What the caller asked for, checked by the API and kept whole. Field names are the wire's. */
@@ -184,7 +184,7 @@ export interface PendingCall {
 }
 
 /** One chat turn and all it causes. Times are epoch ms. */
-export interface Response {
+export interface ResponseRecord {
   readonly v: 1
   readonly tenant: string
   readonly subject: string | null
@@ -203,7 +203,7 @@ export interface Response {
   readonly pending: PendingCall | null
   readonly toolCalls: number
   /** Tool calls in a row that failed. */
-  readonly failingTries: number
+  readonly consecutiveFailures: number
   readonly usage: ResponseUsage
   readonly error: { readonly code: string; readonly message: string } | null
   readonly incompleteReason: string | null
@@ -225,7 +225,7 @@ export interface Response {
    * The holder with this fence gave the row back with every event that was written below `nextSeq`, and nobody before it can write to the log any
    * more: its successor need not read the log.
    */
-  readonly accountedFence?: number
+  readonly checkpointedFence?: number
   /**
    * The holder with this fence waits for the pending code. What the code prints it tells whole, once the code has ended, or it sets another number here
    * before it reads any of it.
@@ -237,7 +237,7 @@ export interface Response {
 }
 
 /** Whether nobody works on this row: what its pending code has printed by now is told by whoever goes on with it. */
-export const isAtRest = ({ lease, fence, waitingFence }: Response): boolean => lease === null || waitingFence === fence
+export const isAtRest = ({ lease, fence, waitingFence }: ResponseRecord): boolean => lease === null || waitingFence === fence
 
 /** Whether the holder of this row may go on at `nextSeq` without a look at the log. The first one of all has no predecessor. */
-export const isAccounted = ({ fence, accountedFence }: Response): boolean => fence === 1 || accountedFence === fence - 1
+export const isCheckpointed = ({ fence, checkpointedFence }: ResponseRecord): boolean => fence === 1 || checkpointedFence === fence - 1

@@ -1,12 +1,12 @@
-import type { Fact, ResponseEvent } from '../events.ts'
+import type { EventPayload, ResponseEvent } from '../events.ts'
 import { callCompleted, callInterpreting, itemDelta, itemDone, itemStarted, itemWritten, searchGoesOn } from './item-events.ts'
 import { renderResponse } from './render-response.ts'
-import { terminalEventOf, type Response, type ResponseItem } from './response.ts'
+import { terminalEventOf, type ResponseRecord, type ResponseItem } from './response.ts'
 
 /** The stream of a response that has ended, made from its whole row: each item in one piece. */
-export function retellResponse(row: Response): readonly ResponseEvent[] {
+export function synthesizeEvents(row: ResponseRecord): readonly ResponseEvent[] {
   const { include } = row.request
-  const say = (type: string, change: Partial<Response> = {}): Fact => ({
+  const say = (type: string, change: Partial<ResponseRecord> = {}): EventPayload => ({
     type,
     data: { response: renderResponse({ ...row, ...change }, { include }) },
   })
@@ -22,7 +22,7 @@ export function retellResponse(row: Response): readonly ResponseEvent[] {
 }
 
 /** What is told of an item between its first event and its last. */
-function told(index: number, item: ResponseItem): readonly Fact[] {
+function told(index: number, item: ResponseItem): readonly EventPayload[] {
   if (item.type === 'web_search_call') {
     const isCompleted = item.status === 'completed'
     return [searchGoesOn(index, item, 'searching'), ...(isCompleted ? [searchGoesOn(index, item, 'completed')] : [])]

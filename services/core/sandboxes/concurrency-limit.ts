@@ -1,5 +1,5 @@
-import type { SandboxStore } from '../ports/table.ts'
-import { USUAL_LIMITS, type TenantLimits } from '../tenants/tenant-limits.ts'
+import type { SandboxStore } from '../ports/sandbox-store.ts'
+import { DEFAULT_LIMITS, type TenantLimits } from '../tenants/tenant-limits.ts'
 
 /** Sandboxes that hold a tenant's containers, or start for them. May lag behind by a moment. */
 export async function countLive(sandboxes: Pick<SandboxStore, 'all'>, tenant: string): Promise<number> {
@@ -7,8 +7,9 @@ export async function countLive(sandboxes: Pick<SandboxStore, 'all'>, tenant: st
 }
 
 /** Whether another sandbox would be one too many. The usual number is no limit of its own, and costs nobody a look. */
-export const hasAllItMay = async (
+export const atConcurrencyLimit = async (
   sandboxes: Pick<SandboxStore, 'all'>,
   tenant: string,
   limits: Pick<TenantLimits, 'liveContainers'>,
-): Promise<boolean> => limits.liveContainers < USUAL_LIMITS.liveContainers && (await countLive(sandboxes, tenant)) >= limits.liveContainers
+): Promise<boolean> =>
+  limits.liveContainers < DEFAULT_LIMITS.liveContainers && (await countLive(sandboxes, tenant)) >= limits.liveContainers

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts'
-import type { TenantStore } from '../ports/table.ts'
+import type { TenantStore } from '../ports/tenant-store.ts'
 import { limitsOf, type TenantLimits } from './tenant-limits.ts'
 import type { TenantPolicy } from './tenant.ts'
 

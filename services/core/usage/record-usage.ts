@@ -1,6 +1,6 @@
 import type { Execution, ExecutionResult, ExecutionUsage } from '../executions/execution.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
-import type { UsageStore } from '../ports/table.ts'
+import type { UsageStore } from '../ports/usage-store.ts'
 import { readBytes } from '../read-bytes.ts'
 import { dayOf } from './usage.ts'
 

@@ -1,6 +1,6 @@
-import type { SandboxSight } from '../../core/ports/sandbox-driver.ts'
+import type { SandboxStatus } from '../../core/ports/sandbox-driver.ts'
 
-type GoneReason = Extract<SandboxSight, { phase: 'gone' }>['reason']
+type GoneReason = Extract<SandboxStatus, { phase: 'gone' }>['reason']
 
 /** The supervisor's code for "the walls did not hold", in `runtime-image/PROTOCOL.md`. */
 const REFUSED = 86

@@ -4,7 +4,7 @@ import type { Pool } from './pool.ts'
 import { startSandbox } from './start-sandbox.ts'
 
 /** Between a start that failed and the next one for the same execution, seconds: half as long as it has been tried for, within these bounds. */
-const RETRY_START_SECONDS = { least: 3, most: 30 } as const
+const RETRY_START_SECONDS = { min: 3, max: 30 } as const
 
 /** Starts, stops and refills: the only steps that talk to the compute API. */
 export function createPlaceStep(deps: PlaceDeps, pool: Pool): (message: PlacementMessage) => Promise<void> {
@@ -32,7 +32,7 @@ export function createPlaceStep(deps: PlaceDeps, pool: Pool): (message: Placemen
 async function backOffSeconds({ table, clock }: PlaceDeps, tenant: string, executionId: string): Promise<number> {
   const now = clock.now()
   const since = (await table.executions.get(tenant, executionId))?.startsFailSince ?? now
-  return Math.min(RETRY_START_SECONDS.most, Math.max(RETRY_START_SECONDS.least, (now - since) / 2000))
+  return Math.min(RETRY_START_SECONDS.max, Math.max(RETRY_START_SECONDS.min, (now - since) / 2000))
 }
 
 /** Ends a sandbox for good. The row says `stopping` first, so that a crash in between is repaired. */

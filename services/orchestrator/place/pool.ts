@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import { nudgeExecution } from '../../core/executions/accept-execution.ts'
+import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import { MEMORY_TIERS, type MemoryTier } from '../../core/limits.ts'
 import { newSandbox } from '../../core/sandboxes/new-sandbox.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
@@ -34,8 +34,8 @@ export function createPool(deps: PlaceDeps): Pool {
           image === deps.driver.image &&
           (state === 'starting' || state === 'ready'),
       )
-      const least = deps.poolSizes[tier] ?? 0
-      const wanted = wantedSize(ofTier, { least, most: deps.poolCeilings?.[tier] ?? least }, deps.clock.now())
+      const min = deps.poolSizes[tier] ?? 0
+      const wanted = wantedSize(ofTier, { min, max: deps.poolCeilings?.[tier] ?? min }, deps.clock.now())
       const ready = waiting.filter(({ state }) => state === 'ready')
       if (wanted > 0)
         deps.telemetry.emit({
@@ -90,5 +90,5 @@ async function startOne(deps: PlaceDeps, memoryTier: MemoryTier): Promise<void> 
   if (started?.claimedBy === undefined || started.claimedBy === null) return
   const { tenant, containerId } = started.claimedBy
   const head = (await deps.table.containers.get(tenant, containerId))?.queue[0]
-  if (head !== undefined) await nudgeExecution(deps.queue, tenant, containerId, head)
+  if (head !== undefined) await notifyExecution(deps.queue, tenant, containerId, head)
 }

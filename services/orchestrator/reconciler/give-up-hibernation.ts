@@ -1,6 +1,6 @@
 import { CONTAINER_KEPT_MS } from '../../core/containers/container.ts'
 import type { HibernateMessage } from '../../core/messages.ts'
-import { takeSandboxAway } from '../../core/containers/detach-sandbox.ts'
+import { detachSandbox } from '../../core/containers/detach-sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
 
@@ -9,7 +9,7 @@ export async function giveUpHibernation(deps: PlaceDeps, message: HibernateMessa
   const container = await deps.table.containers.get(message.tenant, message.containerId)
   if (container === null || container.sandboxId === null || container.lastActiveAt !== message.idleSince) return 'buried'
   if (container.hibernating !== null && container.hibernating.expiresAt > deps.clock.now()) return 'busy'
-  const freed = await takeSandboxAway(deps.table.containers, container, 'They could not be saved when the container fell asleep.', {
+  const freed = await detachSandbox(deps.table.containers, container, 'They could not be saved when the container fell asleep.', {
     dueAt: container.lastActiveAt + CONTAINER_KEPT_MS,
     whileUnused: true,
   })

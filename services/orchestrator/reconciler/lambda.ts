@@ -1,7 +1,7 @@
 import type { SqsBatchAnswer } from '../../storage/sqs/lambda-batch.ts'
 import { deps } from '../place/lambda.ts'
 import { reconcile, type Reconciled } from './reconcile.ts'
-import { buryDeadLetters, wakeSandbox, type DeadLetter } from './wake.ts'
+import { buryDeadLetters, handleTaskStateChange, type DeadLetter } from './handle-task-state-change.ts'
 
 /** What wakes the reconciler: dead letters, a sandbox that ends, or the schedule. */
 interface Woken {
@@ -14,7 +14,7 @@ interface Woken {
 export async function handler(event: Woken): Promise<SqsBatchAnswer | Reconciled | null> {
   if (event.Records !== undefined) return buryDeadLetters(deps, event.Records)
   if (event.kind === 'sandbox' && event.sandboxId !== undefined) {
-    await wakeSandbox(deps, event.sandboxId)
+    await handleTaskStateChange(deps, event.sandboxId)
     return null
   }
   const outcome = await reconcile(deps)

@@ -80,7 +80,7 @@ async function repair(deps: ReconcilerDeps, row: DueRow): Promise<boolean> {
       detail: cause instanceof Error ? cause.message : String(cause),
     })
     // What keeps this from being written is what keeps the repair from succeeding: then the row stays where it is.
-    await deps.table.putOff(row, deps.clock.now() + AGAIN_MS).catch(() => undefined)
+    await deps.table.postpone(row, deps.clock.now() + AGAIN_MS).catch(() => undefined)
     return false
   }
 }

@@ -1,4 +1,4 @@
-import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import { CONTAINER_KEPT_MS, type Container } from '../../core/containers/container.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
 import { newLease } from '../../core/lease.ts'
@@ -7,7 +7,7 @@ import { recordUsage } from '../../core/usage/record-usage.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
-import { dropDeadHead } from '../run/drop-dead-head.ts'
+import { removeStaleQueueHead } from '../run/remove-stale-queue-head.ts'
 import { endCancelled } from '../run/end-without-result.ts'
 import { sweepVersions } from './sweep-versions.ts'
 
@@ -46,13 +46,14 @@ async function advanceHead(deps: ReconcilerDeps, container: Container, head: str
   const now = deps.clock.now()
   const row = await deps.table.executions.get(tenant, head)
   if (row !== null && !hasEnded(row.status)) {
-    await deps.table.containers.postpone(tenant, id, now + NUDGE_AFTER_MS)
-    if (row.lease === null || row.lease.expiresAt <= now) await nudgeExecution(deps.queue, tenant, id, head)
+    await deps.table.containers.postpone(tenant, id, now + RECONCILE_AFTER_MS)
+    if (row.lease === null || row.lease.expiresAt <= now) await notifyExecution(deps.queue, tenant, id, head)
     return
   }
   // A row that is missing for a moment belongs to an acceptance under way.
-  if (row === null && now - container.lastActiveAt < NUDGE_AFTER_MS) return deps.table.containers.postpone(tenant, id, now + NUDGE_AFTER_MS)
-  await dropDeadHead(deps, container, head)
+  if (row === null && now - container.lastActiveAt < RECONCILE_AFTER_MS)
+    return deps.table.containers.postpone(tenant, id, now + RECONCILE_AFTER_MS)
+  await removeStaleQueueHead(deps, container, head)
 }
 
 /** Takes away all that a deleted container left; each part may be repeated, and the row goes last. */
@@ -99,7 +100,7 @@ async function endAll(deps: ReconcilerDeps, tenant: string, rows: readonly Pick<
   for (const { id, status } of rows) {
     if (hasEnded(status)) continue
     const lease = newLease(deps)
-    const taken = await deps.table.executions.take(tenant, id, lease)
+    const taken = await deps.table.executions.acquireLease(tenant, id, lease)
     if (taken.kind === 'taken') await endCancelled(deps, taken.row, 'The container was deleted.')
     else if (taken.kind === 'busy') heldUntil = Math.max(heldUntil ?? 0, taken.row.lease?.expiresAt ?? lease.expiresAt)
   }

@@ -1,5 +1,5 @@
-import { buryResponse } from '../../core/responses/fail-as-dead-letter.ts'
-import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { failAsDeadLetter } from '../../core/responses/fail-as-dead-letter.ts'
+import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
 import { newLease } from '../../core/lease.ts'
 import { LIMITS } from '../../core/limits.ts'
@@ -27,13 +27,13 @@ export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promis
   const now = deps.clock.now()
   if (row.sandboxId === null && now - row.createdAt > MAX_WAIT_MS) {
     const lease = { ...newLease(deps), seen: { sandboxId: null } }
-    const taken = await deps.table.executions.take(row.tenant, row.id, lease)
+    const taken = await deps.table.executions.acquireLease(row.tenant, row.id, lease)
     if (taken.kind === 'taken') await endOverdue(deps, taken.row)
     return
   }
   if (row.sandboxId !== null && now > endsAt(row) + GIVE_UP_MS && (await buryExecution(deps, row.tenant, row.id)) === 'buried') return
-  await deps.table.executions.postpone(row.tenant, row.id, Math.max(now + NUDGE_AFTER_MS, row.lease?.expiresAt ?? 0))
-  await nudgeExecution(deps.queue, row.tenant, row.containerId, row.id)
+  await deps.table.executions.postpone(row.tenant, row.id, Math.max(now + RECONCILE_AFTER_MS, row.lease?.expiresAt ?? 0))
+  await notifyExecution(deps.queue, row.tenant, row.containerId, row.id)
 }
 
 const endsAt = (row: Execution): number => (row.startedAt ?? row.createdAt) + row.timeoutSeconds * 1000
@@ -49,7 +49,7 @@ export async function repairResponse(deps: ReconcilerDeps, due: DueRow): Promise
     return
   }
   const mayEndBy = row.createdAt + LIMITS.maxResponseSeconds * 1000 + GIVE_UP_MS
-  if (now > mayEndBy && (await buryResponse(deps, row.tenant, row.id)) === 'buried') return
-  await deps.table.responses.postpone(row.tenant, row.id, Math.max(now + NUDGE_AFTER_MS, row.lease?.expiresAt ?? 0))
+  if (now > mayEndBy && (await failAsDeadLetter(deps, row.tenant, row.id)) === 'buried') return
+  await deps.table.responses.postpone(row.tenant, row.id, Math.max(now + RECONCILE_AFTER_MS, row.lease?.expiresAt ?? 0))
   await deps.queue.send('turns', { v: 1, type: 'response.step', tenant: row.tenant, responseId: row.id }, { group: row.tenant })
 }

@@ -1,8 +1,8 @@
-import { nudgeExecution } from '../../core/executions/accept-execution.ts'
+import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import { SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/sandboxes/new-sandbox.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
-import { takeSandboxAway } from '../../core/containers/detach-sandbox.ts'
+import { detachSandbox } from '../../core/containers/detach-sandbox.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
 import { failStart } from '../place/start-sandbox.ts'
@@ -70,7 +70,7 @@ async function repairStart(deps: ReconcilerDeps, sandbox: Sandbox, now: number):
   if (isTooLate) {
     // The row stays for a while: by it the execution's next step sees that a start has failed.
     await failStart(deps, sandbox.id, sandbox.createdAt)
-    return nudgeExecution(deps.queue, tenant, containerId, executionId)
+    return notifyExecution(deps.queue, tenant, containerId, executionId)
   }
   await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
   await deps.queue.send(
@@ -88,13 +88,13 @@ async function loseClaim(deps: ReconcilerDeps, sandbox: Sandbox): Promise<void> 
   if (container?.sandboxId !== sandbox.id) return
   // One that nobody saw answering ended before it had anything that could be lost.
   const held = sandbox.address?.kind === 'tcp' && sandbox.answeredAt === null ? null : 'The sandbox that held them was lost.'
-  if (held !== null) await takeSandboxAway(deps.table.containers, container, held, { dueAt: container.dueAt })
+  if (held !== null) await detachSandbox(deps.table.containers, container, held, { dueAt: container.dueAt })
   else {
     const { id, generation, stateLost, dueAt } = container
     await deps.table.containers.setSandbox(tenant, id, generation, { sandboxId: null, stateLost, dueAt })
   }
   const head = container.queue[0]
-  if (head !== undefined) await nudgeExecution(deps.queue, tenant, containerId, head)
+  if (head !== undefined) await notifyExecution(deps.queue, tenant, containerId, head)
 }
 
 /** Ends what runs without a row: a crash came between the driver and the table. The row is always written before the start. */

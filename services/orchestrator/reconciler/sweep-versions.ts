@@ -1,5 +1,5 @@
 import type { Container } from '../../core/containers/container.ts'
-import { keptUntil } from '../../core/files/file-retention.ts'
+import { retentionEndOf } from '../../core/files/file-retention.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 
 /** Versions that one pass takes away in one container; the next pass goes on. */
@@ -21,7 +21,7 @@ export async function sweepVersions(
     next = next === null ? at : Math.min(next, at)
   }
   for (const file of await files.all(tenant, id)) {
-    const until = keptUntil(file)
+    const until = retentionEndOf(file)
     if (until === null) continue
     if (until > now) {
       lookAt(until)

@@ -3,11 +3,11 @@ import type { Execution } from '../../core/executions/execution.ts'
 import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/sandboxes/new-sandbox.ts'
 import { SUPERVISOR_PROTOCOL, type FailedStart, type Sandbox, type SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import { createLimitReader, type LimitReader } from '../../core/tenants/limit-reader.ts'
-import { hasAllItMay } from '../../core/sandboxes/concurrency-limit.ts'
-import { takeSandboxAway } from '../../core/containers/detach-sandbox.ts'
+import { atConcurrencyLimit } from '../../core/sandboxes/concurrency-limit.ts'
+import { detachSandbox } from '../../core/containers/detach-sandbox.ts'
 import { sandboxLimitsOf, type SandboxLimits } from '../../core/tenants/tenant-limits.ts'
 import type { RunDeps } from '../deps.ts'
-import { createAfterClaim } from './after-claim.ts'
+import { createAfterClaim } from './refill-after-claim.ts'
 import { createWarmCandidates } from './warm-candidates.ts'
 import { awaitSupervisor, needsLook } from './await-supervisor.ts'
 
@@ -78,7 +78,7 @@ export function createSandboxFinder(
       dueAt: container.dueAt,
     })
   const takeAway = (container: Container, why: string): Promise<Container | null> =>
-    takeSandboxAway(table.containers, container, why, { dueAt: container.dueAt })
+    detachSandbox(table.containers, container, why, { dueAt: container.dueAt })
 
   async function acquire(container: Container, execution: Execution): Promise<Acquired> {
     let present = container
@@ -100,7 +100,7 @@ export function createSandboxFinder(
       present = freed
     }
     const tenantLimits = await limitReader.of(present.tenant)
-    if (await hasAllItMay(table.sandboxes, present.tenant, tenantLimits)) return { kind: 'full' }
+    if (await atConcurrencyLimit(table.sandboxes, present.tenant, tenantLimits)) return { kind: 'full' }
     const limits = sandboxLimitsOf(tenantLimits, present.limits)
     // Sandboxes of the pool are what everybody may have, so whoever has less or more waits for one of its own.
     const ready = limits === null ? ((await claimWarm(present, execution.id)) ?? (await reserveStarting(present))) : null

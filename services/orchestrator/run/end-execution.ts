@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { nudgeHead, NUDGE_AFTER_MS } from '../../core/executions/accept-execution.ts'
-import { nudgeResponse } from '../../core/responses/accept-response.ts'
+import { notifyQueueHead, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { notifyResponse } from '../../core/responses/accept-response.ts'
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
 import type { Execution, ExecutionReason, ExecutionResult, ExecutionStatus, ExecutionUsage } from '../../core/executions/execution.ts'
 import { canMove } from '../../core/executions/execution.ts'
@@ -58,7 +58,7 @@ export async function endExecution(deps: EndDeps, row: Execution, end: End): Pro
   })
   if (ended === null) return null
   emitEnd(deps, ended, end)
-  await tellEnd(deps, ended, end.result.usage)
+  await publishCompletion(deps, ended, end.result.usage)
   return ended
 }
 
@@ -86,7 +86,11 @@ function emitEnd({ telemetry }: EndDeps, row: Execution, { result, sandboxTraceI
 }
 
 /** What follows an end. Repeating it is harmless; the reconciler does when a crash comes between. */
-export async function tellEnd(deps: Omit<EndDeps, 'telemetry'>, ended: Execution, usage: ExecutionUsage | null = null): Promise<void> {
+export async function publishCompletion(
+  deps: Omit<EndDeps, 'telemetry'>,
+  ended: Execution,
+  usage: ExecutionUsage | null = null,
+): Promise<void> {
   deps.signals.notify(topicOf('execution', ended.id), ended)
   // Whoever waits for it in this process goes first.
   await setImmediate()
@@ -97,12 +101,12 @@ export async function tellEnd(deps: Omit<EndDeps, 'telemetry'>, ended: Execution
 async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution, isFirst: boolean): Promise<void> {
   const now = deps.clock.now()
   // Its acceptance made the container due soon. While that lies ahead it does for the next one too, and moving it would cost an index two writes.
-  const dueAt = now < ended.createdAt + NUDGE_AFTER_MS ? null : now + NUDGE_AFTER_MS
+  const dueAt = now < ended.createdAt + RECONCILE_AFTER_MS ? null : now + RECONCILE_AFTER_MS
   const { containers } = deps.table
   const without = await containers.dequeue(ended.tenant, ended.containerId, ended.id, now, dueAt)
   // The client sends a write again when its answer got lost: what is refused then may have been done by this very call, and nobody else nudges.
   const container = without ?? (isFirst ? await containers.get(ended.tenant, ended.containerId) : null)
-  if (container !== null) await nudgeHead(deps.queue, container, container.queue[0], now)
+  if (container !== null) await notifyQueueHead(deps.queue, container, container.queue[0], now)
 }
 
 async function tellTurn(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
@@ -110,7 +114,7 @@ async function tellTurn(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Exe
   // By the clock as it is after the commit: the last look of the turn's worker comes later than that time.
   if (ended.awaitedUntil !== undefined && deps.clock.now() < ended.awaitedUntil) return
   // A lost nudge is repaired by the reconciler: the response's own row is due.
-  await nudgeResponse(deps.queue, ended.tenant, ended.responseId)
+  await notifyResponse(deps.queue, ended.tenant, ended.responseId)
 }
 
 async function store(objects: ObjectStore, row: Execution, json: Buffer): Promise<{ objectKey: string; bytes: number }> {

@@ -1,12 +1,12 @@
 import { emptyResult } from '../../core/executions/empty-result.ts'
 import type { Execution, ExecutionReason, ExecutionStatus, Lost } from '../../core/executions/execution.ts'
 import { endExecution, type EndDeps } from './end-execution.ts'
-import { sealLog } from './seal-log.ts'
+import { fenceEventLog } from './fence-event-log.ts'
 
 /** Ends an execution that has no envelope: its log is closed with what is known. */
 async function endBare(deps: EndDeps, taken: Execution, status: ExecutionStatus, reason: ExecutionReason, lost: Lost): Promise<void> {
   const at = deps.clock.now()
-  const sealed = await sealLog(deps, taken, { type: 'lost', ...lost })
+  const sealed = await fenceEventLog(deps, taken, { type: 'lost', ...lost })
   await endExecution(deps, taken, {
     status,
     reason,

@@ -1,4 +1,4 @@
-import type { EventBatch, ExecutionEvent, ExecutionFact } from '../../core/events.ts'
+import type { EventBatch, ExecutionEvent, ExecutionEventPayload } from '../../core/events.ts'
 
 /** The first output is written at once, later ones together: about four writes a second for each execution. */
 const FIRST_FLUSH_MS = 20
@@ -43,7 +43,7 @@ export class EventLogWriter {
   }
 
   /** `sourceSeq`: the supervisor event that this fact comes from. */
-  push(fact: ExecutionFact, sourceSeq: number | null = null): void {
+  push(fact: ExecutionEventPayload, sourceSeq: number | null = null): void {
     if (sourceSeq !== null) this.#sourceSeq = sourceSeq
     const last = this.#pending.at(-1)
     if (isText(fact) && last !== undefined && isText(last) && last.type === fact.type && last.cell === fact.cell) {
@@ -122,5 +122,5 @@ export class EventLogWriter {
   }
 }
 
-type TextFact = Extract<ExecutionFact, { type: 'stdout' | 'stderr' }>
-const isText = <T extends ExecutionFact>(fact: T): fact is T & TextFact => fact.type === 'stdout' || fact.type === 'stderr'
+type TextFact = Extract<ExecutionEventPayload, { type: 'stdout' | 'stderr' }>
+const isText = <T extends ExecutionEventPayload>(fact: T): fact is T & TextFact => fact.type === 'stdout' || fact.type === 'stderr'

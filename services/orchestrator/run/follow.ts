@@ -1,4 +1,4 @@
-import type { ExecutionFact } from '../../core/events.ts'
+import type { ExecutionEventPayload } from '../../core/events.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 import { derivedObjectKey } from '../../core/object-keys.ts'
 import { displayOutput, type OutputAssembler } from '../../core/executions/output-assembler.ts'
@@ -37,7 +37,7 @@ async function spilled(deps: RunDeps, row: Execution, event: SupervisorEvent, se
   return { ...event, data: await spillBundle(deps.objects, event.data, { keyOf, isStored }) }
 }
 
-function factOf(event: SupervisorEvent, assembler: OutputAssembler): ExecutionFact | null {
+function factOf(event: SupervisorEvent, assembler: OutputAssembler): ExecutionEventPayload | null {
   switch (event.type) {
     case 'stream':
       return { type: event.name, cell: assembler.cellIndex(event.index), text: event.text }

@@ -1,11 +1,11 @@
-import { nudgeExecution } from '../../core/executions/accept-execution.ts'
+import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import { CONTAINER_KEPT_MS, isAsleep, type Container, type Hibernation } from '../../core/containers/container.ts'
 import { LEASE_MS } from '../../core/lease.ts'
 import type { HibernateMessage } from '../../core/messages.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { RunDeps } from '../deps.ts'
 import type { SandboxFinder } from './acquire-sandbox.ts'
-import { keepLease, LeaseLost } from './lease-keeper.ts'
+import { startLeaseHeartbeat, LeaseLostError } from './lease-heartbeat.ts'
 import { saveVariables } from './save-variables.ts'
 
 /** What is to become of a container whose sandbox goes. */
@@ -26,10 +26,10 @@ export async function hibernate(deps: RunDeps, finder: SandboxFinder, message: H
   const claimed = await containers.claimHibernation(tenant, id, before, claim, now)
   if (claimed === null) return
   const gone = new AbortController()
-  const lease = keepLease(
+  const lease = startLeaseHeartbeat(
     async (expiresAt) => (await containers.renewHibernation(tenant, id, claim.objectKey, expiresAt)) !== null,
     () => deps.clock.now(),
-    () => gone.abort(new LeaseLost(id)),
+    () => gone.abort(new LeaseLostError(id)),
   )
   try {
     // Of a worker that died, and of the last time: neither is ever restored again.
@@ -45,11 +45,11 @@ export async function hibernate(deps: RunDeps, finder: SandboxFinder, message: H
     if (asleep !== null) await stop(deps, claimed)
   } catch (cause) {
     await deps.objects.delete(claim.objectKey).catch(() => undefined)
-    if (!(cause instanceof LeaseLost)) throw cause
+    if (!(cause instanceof LeaseLostError)) throw cause
   } finally {
     lease.stop()
     const head = (await containers.endHibernation(tenant, id, claim.objectKey).catch(() => null))?.queue[0]
-    if (head !== undefined) await nudgeExecution(deps.queue, tenant, id, head)
+    if (head !== undefined) await notifyExecution(deps.queue, tenant, id, head)
   }
 }
 

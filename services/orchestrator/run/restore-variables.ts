@@ -4,7 +4,7 @@ import { LIMITS } from '../../core/limits.ts'
 import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
-import { LeaseLost } from './lease-keeper.ts'
+import { LeaseLostError } from './lease-heartbeat.ts'
 
 type Sleeper = Container & { readonly snapshot: Snapshot }
 
@@ -33,7 +33,7 @@ export async function restoreVariables(
   const { objectKey } = container.snapshot
   const began = deps.clock.now()
   const row = await deps.table.containers.beginWake(tenant, id, generation, objectKey)
-  if (row === null) throw new LeaseLost(id)
+  if (row === null) throw new LeaseLostError(id)
   const tell = (outcome: string, lost: readonly Lost[]): readonly Lost[] => {
     const { bytes } = container.snapshot
     deps.telemetry.emit({ event: 'wake', outcome, tenant, container: id, bytes, lost: lost.length, wake_ms: deps.clock.now() - began })
@@ -56,7 +56,7 @@ export async function restoreVariables(
 /** From now on the sandbox may have newer variables than the snapshot. Throws LeaseLost when the container moved on. */
 export async function noteAwake(deps: RunDeps, container: Sleeper): Promise<void> {
   const { tenant, id, generation, snapshot } = container
-  if ((await deps.table.containers.endWake(tenant, id, generation, snapshot.objectKey)) === null) throw new LeaseLost(id)
+  if ((await deps.table.containers.endWake(tenant, id, generation, snapshot.objectKey)) === null) throw new LeaseLostError(id)
 }
 
 /** Refusals that will come again with every sandbox. */

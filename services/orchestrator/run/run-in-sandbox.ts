@@ -1,26 +1,26 @@
-import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import { isAsleep, type Container } from '../../core/containers/container.ts'
 import { topicOf, type EventOwner } from '../../core/events.ts'
 import type { Execution, Lost } from '../../core/executions/execution.ts'
 import { OutputAssembler } from '../../core/executions/output-assembler.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
 import { SupervisorError, type ExecuteRequest, type SupervisorEnvelope } from '../../core/ports/supervisor.ts'
-import type { Patch } from '../../core/ports/table.ts'
+import type { Patch } from '../../core/ports/leased-store.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
-import { executionLimitsOf, USUAL_LIMITS, type ExecutionLimits } from '../../core/tenants/tenant-limits.ts'
+import { executionLimitsOf, DEFAULT_LIMITS, type ExecutionLimits } from '../../core/tenants/tenant-limits.ts'
 import { currentTrace } from '../../core/trace.ts'
 import type { RunDeps, StepDeps } from '../deps.ts'
 import { cellsOf } from './cells-of.ts'
 import { collectFiles } from './collect-files.ts'
 import { endExecution, MAX_INLINE_JSON_BYTES } from './end-execution.ts'
-import { fewLost } from './few-lost.ts'
+import { truncateLosses } from './truncate-losses.ts'
 import { EventLogWriter } from './event-log-writer.ts'
-import { firstOf } from './first-of.ts'
+import { anySignal } from './any-signal.ts'
 import { followEvents } from './follow.ts'
-import { keepLease, LeaseLost } from './lease-keeper.ts'
+import { startLeaseHeartbeat, LeaseLostError } from './lease-heartbeat.ts'
 import { endOf, lostIn } from './outcome.ts'
 import { resultOf } from './result-of.ts'
-import { sealLog } from './seal-log.ts'
+import { fenceEventLog } from './fence-event-log.ts'
 import { needsSync, syncFiles } from './sync-files.ts'
 import { noteAwake, restoreVariables } from './restore-variables.ts'
 import { watchCancel } from './watch-cancel.ts'
@@ -61,8 +61,8 @@ export async function runInSandbox(
 ): Promise<void> {
   const abort = new AbortController()
   const handOver = new AbortController()
-  const lose = (): void => abort.abort(new LeaseLost(taken.id))
-  const lease = keepLease(
+  const lose = (): void => abort.abort(new LeaseLostError(taken.id))
+  const lease = startLeaseHeartbeat(
     async (expiresAt) => (await deps.table.executions.commit(taken.tenant, taken.id, taken.fence, {}, { extendTo: expiresAt })) !== null,
     () => deps.clock.now(),
     lose,
@@ -72,7 +72,7 @@ export async function runInSandbox(
     (signal) => deps.supervisor.health(session.address, 0, signal),
     () => silent.abort(new SandboxLost('sandbox_lost')),
   )
-  const stop = firstOf(abort.signal, silent.signal)
+  const stop = anySignal(abort.signal, silent.signal)
   const budget = setTimeout(() => handOver.abort(), deps.stepBudgetMs)
   let mayHaveRun = options.mode !== 'fresh'
   let log: EventLogWriter | null = null
@@ -101,7 +101,7 @@ export async function runInSandbox(
     const progress = { ...opened, assembler, wasHandedOver: options.mode === 'resumed' }
     let envelope: SupervisorEnvelope | null
     try {
-      envelope = await follow(deps, row, session, request, progress, firstOf(stop, handOver.signal), deadline.signal)
+      envelope = await follow(deps, row, session, request, progress, anySignal(stop, handOver.signal), deadline.signal)
     } finally {
       cancel.close()
       deadline.clear()
@@ -124,7 +124,12 @@ export async function runInSandbox(
 /** What makes an execution `running` in this sandbox, and says what earlier sandboxes took with them. */
 export function startPatch(deps: RunDeps, container: Container, session: SandboxSession, lost: readonly Lost[]): Patch<Execution> {
   const variables = container.stateLost === null ? [] : [{ what: 'variables', reason: container.stateLost }]
-  return { status: 'running', startedAt: deps.clock.now(), sandboxId: session.sandboxId, lostBefore: [...variables, ...fewLost(lost)] }
+  return {
+    status: 'running',
+    startedAt: deps.clock.now(),
+    sandboxId: session.sandboxId,
+    lostBefore: [...variables, ...truncateLosses(lost)],
+  }
 }
 
 async function prepare(
@@ -145,7 +150,7 @@ async function prepare(
     throw cause
   }
   const row = await deps.table.executions.commit(taken.tenant, taken.id, taken.fence, startPatch(deps, container, session, lost))
-  if (row === null) throw new LeaseLost(taken.id)
+  if (row === null) throw new LeaseLostError(taken.id)
   return row
 }
 
@@ -156,7 +161,7 @@ async function openLog(
   lose: () => void,
 ): Promise<{ readonly log: EventLogWriter; readonly storedThrough: number }> {
   const owner: EventOwner = { kind: 'execution', tenant: row.tenant, id: row.id }
-  const last = isResumed ? await sealLog(deps, row, { type: 'status', status: 'running' }) : null
+  const last = isResumed ? await fenceEventLog(deps, row, { type: 'status', status: 'running' }) : null
   const log = new EventLogWriter({
     fence: row.fence,
     // Number 0 is the status `queued`, which readers derive from the row.
@@ -182,9 +187,9 @@ interface Progress {
 
 /** Only what is less than everybody has: the rest costs the supervisor nothing to watch. */
 const belowUsual = ({ cpuSeconds, outputBytes, displays }: ExecutionLimits): Partial<ExecuteRequest> => ({
-  ...(cpuSeconds < USUAL_LIMITS.cpuSeconds && { cpuMs: cpuSeconds * 1000 }),
-  ...(outputBytes < USUAL_LIMITS.outputBytes && { maxTotalBytes: outputBytes }),
-  ...(displays < USUAL_LIMITS.displays && { maxDisplays: displays }),
+  ...(cpuSeconds < DEFAULT_LIMITS.cpuSeconds && { cpuMs: cpuSeconds * 1000 }),
+  ...(outputBytes < DEFAULT_LIMITS.outputBytes && { maxTotalBytes: outputBytes }),
+  ...(displays < DEFAULT_LIMITS.displays && { maxDisplays: displays }),
 })
 
 /** Null when the step's budget ran out first. A broken stream is picked up again: the supervisor keeps its events. */
@@ -201,7 +206,7 @@ async function follow(
   let { wasHandedOver } = progress
   for (let attempt = 0; ; attempt++) {
     try {
-      const stream = await deps.supervisor.execute(session, row.id, request, seen, firstOf(signal, silence))
+      const stream = await deps.supervisor.execute(session, row.id, request, seen, anySignal(signal, silence))
       wasHandedOver = true
       const noted = (async function* () {
         for await (const event of stream) {
@@ -261,8 +266,11 @@ function deadlineOf(deps: RunDeps, row: Execution): { readonly signal: AbortSign
 async function passOn(deps: RunDeps, row: Execution, log: EventLogWriter): Promise<void> {
   await log.drain()
   const comesOn = { stepsFailSince: null }
-  await deps.table.executions.commit(row.tenant, row.id, row.fence, comesOn, { release: true, dueAt: deps.clock.now() + NUDGE_AFTER_MS })
-  await nudgeExecution(deps.queue, row.tenant, row.containerId, row.id)
+  await deps.table.executions.commit(row.tenant, row.id, row.fence, comesOn, {
+    release: true,
+    dueAt: deps.clock.now() + RECONCILE_AFTER_MS,
+  })
+  await notifyExecution(deps.queue, row.tenant, row.containerId, row.id)
 }
 
 async function commitEnd(
@@ -294,5 +302,5 @@ async function commitEnd(
     tailEvents,
     sandboxTraceId: envelope.traceId ?? null,
   })
-  if (ended === null) throw new LeaseLost(row.id)
+  if (ended === null) throw new LeaseLostError(row.id)
 }

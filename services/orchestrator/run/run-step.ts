@@ -1,20 +1,20 @@
-import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import { isAsleep, type Container } from '../../core/containers/container.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
 import { createLimitReader } from '../../core/tenants/limit-reader.ts'
 import { newLease } from '../../core/lease.ts'
 import type { ExecutionMessage, ExecutionStepMessage } from '../../core/messages.ts'
-import type { Patch } from '../../core/ports/table.ts'
+import type { Patch } from '../../core/ports/leased-store.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import { joinTrace } from '../../core/trace.ts'
 import type { RunDeps, StepDeps } from '../deps.ts'
 import { createSandboxFinder, type Acquired, type SandboxFinder } from './acquire-sandbox.ts'
-import { dropDeadHead } from './drop-dead-head.ts'
-import { tellEnd } from './end-execution.ts'
+import { removeStaleQueueHead } from './remove-stale-queue-head.ts'
+import { publishCompletion } from './end-execution.ts'
 import { endCancelled, endLost, endUnstarted } from './end-without-result.ts'
 import { breakHibernation, hibernate } from './hibernate.ts'
-import { LeaseLost } from './lease-keeper.ts'
-import { putOffStep } from './put-off-step.ts'
+import { LeaseLostError } from './lease-heartbeat.ts'
+import { rescheduleStep } from './reschedule-step.ts'
 import { runInSandbox, SandboxLost, SandboxUnreachable, startPatch } from './run-in-sandbox.ts'
 import { SandboxBusy } from './restore-variables.ts'
 import { needsSync } from './sync-files.ts'
@@ -42,7 +42,7 @@ export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Pr
     if (row === null) return false
     joinTrace(row.traceparent)
     if (hasEnded(row.status)) {
-      await tellEnd(deps, row)
+      await publishCompletion(deps, row)
       return false
     }
     const run = new RunStep(deps, finder, row)
@@ -66,13 +66,13 @@ export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Pr
     try {
       await run.advance(container)
     } catch (cause) {
-      if (!(cause instanceof LeaseLost)) {
+      if (!(cause instanceof LeaseLostError)) {
         if (await run.putOff(cause)) return
         throw cause
       }
       // Somebody else holds the row now and goes on, or the answer to the commit of the end got lost.
       const present = await deps.table.executions.get(tenant, id)
-      if (present !== null && hasEnded(present.status)) await tellEnd(deps, present)
+      if (present !== null && hasEnded(present.status)) await publishCompletion(deps, present)
       else await run.letGo()
     } finally {
       // Between two steps a Lambda stands still, timers too.
@@ -127,12 +127,12 @@ class RunStep {
     const now = clock.now()
     const [head] = container.queue
     if (head !== undefined && container.queue.includes(this.#row.id)) {
-      if (now - this.#row.createdAt >= NUDGE_AFTER_MS) await dropDeadHead(this.#deps, container, head)
+      if (now - this.#row.createdAt >= RECONCILE_AFTER_MS) await removeStaleQueueHead(this.#deps, container, head)
       return
     }
-    const after = await table.containers.enqueue(container.tenant, container.id, this.#row.id, now, now + NUDGE_AFTER_MS)
+    const after = await table.containers.enqueue(container.tenant, container.id, this.#row.id, now, now + RECONCILE_AFTER_MS)
     if (typeof after !== 'string' && after.queue[0] === this.#row.id)
-      await nudgeExecution(queue, container.tenant, container.id, this.#row.id)
+      await notifyExecution(queue, container.tenant, container.id, this.#row.id)
   }
 
   async #begin(container: Container): Promise<void> {
@@ -173,7 +173,7 @@ class RunStep {
           sandboxId: null,
           startedAt: null,
         })
-        if (unhanded === null) throw new LeaseLost(taken.id)
+        if (unhanded === null) throw new LeaseLostError(taken.id)
         const next = await this.#finder.abandon(present)
         if (next === null) return this.#release(taken)
         present = next
@@ -231,7 +231,7 @@ class RunStep {
   async #take(patch: Patch<Execution>): Promise<Execution | null> {
     const { fence, sandboxId } = this.#row
     const lease = { ...newLease(this.#deps), seen: { fence, sandboxId } }
-    const taken = await this.#deps.table.executions.take(this.#row.tenant, this.#row.id, lease, patch)
+    const taken = await this.#deps.table.executions.acquireLease(this.#row.tenant, this.#row.id, lease, patch)
     if (taken.kind === 'taken') {
       this.#taken = taken.row
       joinTrace(taken.row.traceparent)
@@ -244,14 +244,14 @@ class RunStep {
   async letGo(): Promise<void> {
     if (this.#taken === null) return
     const { tenant, containerId, id, fence } = this.#taken
-    const dueAt = this.#deps.clock.now() + NUDGE_AFTER_MS
+    const dueAt = this.#deps.clock.now() + RECONCILE_AFTER_MS
     const freed = await this.#deps.table.executions.commit(tenant, id, fence, {}, { release: true, dueAt })
-    if (freed !== null) await nudgeExecution(this.#deps.queue, tenant, containerId, id)
+    if (freed !== null) await notifyExecution(this.#deps.queue, tenant, containerId, id)
   }
 
   /** False when there is nothing to put off, or it cannot be done. */
   async putOff(cause: unknown): Promise<boolean> {
-    return this.#taken !== null && putOffStep(this.#deps, this.#taken, cause)
+    return this.#taken !== null && rescheduleStep(this.#deps, this.#taken, cause)
   }
 
   /** The message that tells of the sandbox may have found the row held, so what it would have told is looked up after letting go. */
@@ -260,11 +260,11 @@ class RunStep {
     await this.#release(taken, failsSince === undefined ? {} : { startsFailSince: failsSince })
     const { table, queue } = this.#deps
     const sandbox = acquired.kind === 'starting' ? await table.sandboxes.get(acquired.sandboxId) : null
-    if (sandbox?.state !== 'starting') await nudgeExecution(queue, taken.tenant, taken.containerId, taken.id)
+    if (sandbox?.state !== 'starting') await notifyExecution(queue, taken.tenant, taken.containerId, taken.id)
   }
 
   async #release(taken: Execution, patch: Patch<Execution> = {}): Promise<void> {
-    const dueAt = this.#deps.clock.now() + NUDGE_AFTER_MS
+    const dueAt = this.#deps.clock.now() + RECONCILE_AFTER_MS
     const change = { ...patch, stepsFailSince: null }
     await this.#deps.table.executions.commit(taken.tenant, taken.id, taken.fence, change, { release: true, dueAt })
   }

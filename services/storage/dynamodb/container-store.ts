@@ -1,6 +1,6 @@
 import type { Container } from '../../core/containers/container.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { ContainerStore } from '../../core/ports/table.ts'
+import type { ContainerStore } from '../../core/ports/container-store.ts'
 import { absent, all, append, assign, below, equals, increment, lacks, remove, set, setOnce, shorterThan } from './expression.ts'
 import { createHibernationVerbs } from './hibernation-verbs.ts'
 import type { Items } from './items.ts'

@@ -38,7 +38,7 @@ export function createDynamoTable(options: {
     links: createLinkStore(items),
     usage: createUsageStore(items),
     due: (now, limit, since = 0) => findDue(items, now, limit, since),
-    putOff: (row, dueAt) => putOffDue(items, row, dueAt),
+    postpone: (row, dueAt) => putOffDue(items, row, dueAt),
     check: async () => {
       await items.get({ pk: 'check', sk: 'row' })
     },

@@ -1,7 +1,7 @@
 import type { AnyEvent, EventBatch, EventOwner } from '../../core/events.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
-import type { EventStore } from '../../core/ports/table.ts'
+import type { EventStore } from '../../core/ports/event-store.ts'
 import { readBytes } from '../../core/read-bytes.ts'
 import { absent, all, between, equals, startsWith, type Condition } from './expression.ts'
 import type { Items } from './items.ts'

@@ -1,5 +1,5 @@
 import type { ContainerFile } from '../../core/files/file.ts'
-import type { FileStore } from '../../core/ports/table.ts'
+import type { FileStore } from '../../core/ports/file-store.ts'
 import { all, equals, exists, startsWith } from './expression.ts'
 import type { Items } from './items.ts'
 import { FILE_PREFIX, fileKey, listPartition, rowKey } from './keys.ts'

@@ -1,5 +1,5 @@
 import type { Container } from '../../core/containers/container.ts'
-import type { ContainerStore } from '../../core/ports/table.ts'
+import type { ContainerStore } from '../../core/ports/container-store.ts'
 import {
   absent,
   all,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { IdempotencyRecord, IdempotencyStore } from '../../core/ports/table.ts'
+import type { IdempotencyRecord, IdempotencyStore } from '../../core/ports/idempotency-store.ts'
 import { absent, any, atMost } from './expression.ts'
 import type { Items } from './items.ts'
 import { rowKey } from './keys.ts'

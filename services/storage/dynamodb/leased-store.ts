@@ -1,5 +1,5 @@
 import type { LeasedRow } from '../../core/lease.ts'
-import type { LeasedStore, Seen, Taken } from '../../core/ports/table.ts'
+import type { LeasedStore, Seen, LeaseResult } from '../../core/ports/leased-store.ts'
 import { absent, all, any, assign, atMost, equals, exists, increment, oneOf, remove, set, setOnce, type Action } from './expression.ts'
 import type { Items } from './items.ts'
 import { dueShard, rowKey } from './keys.ts'
@@ -33,7 +33,7 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
 
     get,
 
-    async take(tenant, id, { owner, now, expiresAt, seen = {} }, patch = {}): Promise<Taken<Row>> {
+    async acquireLease(tenant, id, { owner, now, expiresAt, seen = {} }, patch = {}): Promise<LeaseResult<Row>> {
       const actions = [
         ...patchActions(kind.codec, patch, ['dueAt']),
         set('lease', { owner, expiresAt }),

@@ -1,6 +1,7 @@
 import { EXECUTION_STATUSES, hasEnded, type Execution } from '../../core/executions/execution.ts'
-import type { ExecutionStore, ResponseStore } from '../../core/ports/table.ts'
-import { RESPONSE_STATUSES, hasResponseEnded, type Response } from '../../core/responses/response.ts'
+import type { ExecutionStore } from '../../core/ports/execution-store.ts'
+import type { ResponseStore } from '../../core/ports/response-store.ts'
+import { RESPONSE_STATUSES, hasResponseEnded, type ResponseRecord } from '../../core/responses/response.ts'
 import type { Items } from './items.ts'
 import { listPartition, listSortKey } from './keys.ts'
 import { createLeasedStore } from './leased-store.ts'
@@ -27,7 +28,7 @@ export function createExecutionStore(items: Items): ExecutionStore {
 }
 
 export const createResponseStore = (items: Items): ResponseStore =>
-  createLeasedStore<Response>(items, {
+  createLeasedStore<ResponseRecord>(items, {
     name: 'response',
     codec: responseCodec,
     live: RESPONSE_STATUSES.filter((status) => !hasResponseEnded(status)),

@@ -1,4 +1,4 @@
-import type { LinkStore } from '../../core/ports/table.ts'
+import type { LinkStore } from '../../core/ports/link-store.ts'
 import { equals, exists, setOnce } from './expression.ts'
 import type { Items } from './items.ts'
 import { linkKey, listPartition, listSortKey, rowKey } from './keys.ts'

@@ -1,5 +1,5 @@
 import { idTime, type IdKind } from '../../core/ids.ts'
-import type { Page, PageRequest } from '../../core/ports/table.ts'
+import type { Page, PageRequest } from '../../core/ports/page.ts'
 import { above, all, below, equals, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { listSortKey, type ItemKey } from './keys.ts'

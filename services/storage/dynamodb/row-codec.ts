@@ -13,6 +13,8 @@ export interface RowShape<Row> {
   readonly json: Readonly<Record<JsonField<Row>, true>>
   /** Null is stored as no attribute, so that `attribute_not_exists` means null and sparse indexes stay sparse. */
   readonly nullable: Readonly<Record<NullableField<Row>, true>>
+  /** Attributes of rows written by earlier versions, with the field that replaced each. Rows get the present name with their next write. */
+  readonly formerNames?: Readonly<Record<string, keyof Row & string>>
 }
 
 const INDEX_ATTRIBUTES: ReadonlySet<string> = new Set(['pk', 'sk', 'lpk', 'lsk', 'dueShard', 'poolPk', 'poolSk', 'readyPoolSk', 'ttl'])
@@ -44,7 +46,10 @@ export function rowCodec<Row extends object>(shape: RowShape<Row>, indexOnly: re
         )
       const row: Item = { ...nulls }
       for (const [field, value] of Object.entries(item)) {
-        if (!INDEX_ATTRIBUTES.has(field) && !indexOnly.includes(field)) row[field] = json.has(field) ? JSON.parse(value as string) : value
+        if (INDEX_ATTRIBUTES.has(field) || indexOnly.includes(field)) continue
+        const formerly = shape.formerNames?.[field]
+        if (formerly !== undefined) row[formerly] ??= value
+        else row[field] = json.has(field) ? JSON.parse(value as string) : value
       }
       return row as Row
     },

@@ -3,7 +3,7 @@ import type { Conversation } from '../../core/conversations/conversation.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 import type { ContainerFile } from '../../core/files/file.ts'
 import type { Link } from '../../core/links/link.ts'
-import type { Response } from '../../core/responses/response.ts'
+import type { ResponseRecord } from '../../core/responses/response.ts'
 import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
 import type { ApiKey, Tenant } from '../../core/tenants/tenant.ts'
 import type { Upload, UploadPart } from '../../core/files/upload.ts'
@@ -30,7 +30,8 @@ export const executionCodec = rowCodec<Execution>({
   },
 })
 
-export const responseCodec = rowCodec<Response>({
+export const responseCodec = rowCodec<ResponseRecord>({
+  formerNames: { failingTries: 'consecutiveFailures', accountedFence: 'checkpointedFence' },
   json: {
     request: true,
     requestRef: true,

@@ -1,5 +1,5 @@
 import type { MemoryTier } from '../../core/limits.ts'
-import type { SandboxStore } from '../../core/ports/table.ts'
+import type { SandboxStore } from '../../core/ports/sandbox-store.ts'
 import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
 import { absent, all, any, assign, copy, equals, oneOf, remove, set, startsWith, type Action, type Condition } from './expression.ts'
 import type { Items } from './items.ts'

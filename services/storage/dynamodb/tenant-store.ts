@@ -1,4 +1,4 @@
-import type { TenantStore } from '../../core/ports/table.ts'
+import type { TenantStore } from '../../core/ports/tenant-store.ts'
 import type { ApiKey, Tenant } from '../../core/tenants/tenant.ts'
 import { absent, all, equals, exists, setOnce, type Condition } from './expression.ts'
 import type { Items } from './items.ts'

@@ -1,4 +1,4 @@
-import type { UploadStore } from '../../core/ports/table.ts'
+import type { UploadStore } from '../../core/ports/upload-store.ts'
 import type { UploadPart } from '../../core/files/upload.ts'
 import { all, equals, set, startsWith } from './expression.ts'
 import type { Items } from './items.ts'

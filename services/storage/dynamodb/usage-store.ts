@@ -1,4 +1,4 @@
-import type { UsageStore } from '../../core/ports/table.ts'
+import type { UsageStore } from '../../core/ports/usage-store.ts'
 import type { UsageRecord } from '../../core/usage/usage.ts'
 import { all, equals, startsWith } from './expression.ts'
 import type { Items } from './items.ts'

@@ -1,4 +1,4 @@
-import type { UserFileStore } from '../../core/ports/table.ts'
+import type { UserFileStore } from '../../core/ports/user-file-store.ts'
 import type { UserFile } from '../../core/files/user-file.ts'
 import { absent } from './expression.ts'
 import type { Items } from './items.ts'

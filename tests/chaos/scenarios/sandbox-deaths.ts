@@ -1,5 +1,5 @@
 import { LEASE_MS } from '../../../services/core/lease.ts'
-import { wakeSandbox } from '../../../services/orchestrator/reconciler/wake.ts'
+import { handleTaskStateChange } from '../../../services/orchestrator/reconciler/handle-task-state-change.ts'
 import { mortal, Killed } from '../world/killable.ts'
 import type { Stage } from '../world/scripted-kernel.ts'
 import { createWorker } from '../world/worker.ts'
@@ -53,8 +53,8 @@ async function kill(stand: Stand, stage: Stage, setting: Setting, way: Way): Pro
   // The events of a death come twice, and late.
   const tell = async (): Promise<void> => {
     if (hit === null || way !== 'told') return
-    await wakeSandbox(healthy.placing, hit)
-    await wakeSandbox(healthy.placing, hit)
+    await handleTaskStateChange(healthy.placing, hit)
+    await handleTaskStateChange(healthy.placing, hit)
   }
   for (let letter = world.courier.take(); letter !== undefined; letter = world.courier.take()) {
     await Promise.race([worker.handle(letter).catch(ignoreDeath), victim.death])

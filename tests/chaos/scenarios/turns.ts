@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LEASE_MS } from '../../../services/core/lease.ts'
-import { hasResponseEnded, type Response } from '../../../services/core/responses/response.ts'
+import { hasResponseEnded, type ResponseRecord } from '../../../services/core/responses/response.ts'
 import { atCall } from '../../support/at-call.ts'
 import { runPython, say as answerWith, type Script } from '../../support/scripted-upstream.ts'
 import { streamFaults } from '../../support/stream-faults.ts'
@@ -34,7 +34,7 @@ interface Turned {
 }
 
 /** Goes on with a response as its other workers do, to its end. */
-async function finish(bench: TurnBench, id: string, runCode: () => Promise<void>): Promise<Response> {
+async function finish(bench: TurnBench, id: string, runCode: () => Promise<void>): Promise<ResponseRecord> {
   for (let steps = 0; steps < MAX_STEPS; steps++) {
     await bench.step(id)
     const row = await bench.row(id)

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { SandboxDriver, SandboxSight } from '../../../services/core/ports/sandbox-driver.ts'
+import type { SandboxDriver, SandboxStatus } from '../../../services/core/ports/sandbox-driver.ts'
 import type { History } from '../history.ts'
 import type { OnStage, Stage } from './scripted-kernel.ts'
 import { ScriptedSandbox } from './scripted-sandbox.ts'
@@ -36,7 +36,7 @@ export async function startFleet(history: History): Promise<Fleet> {
       await rm(folder, { recursive: true, force: true })
     },
   }
-  const sightOf = (id: string): SandboxSight => {
+  const sightOf = (id: string): SandboxStatus => {
     const sandbox = alive.get(id)
     return sandbox === undefined
       ? { phase: 'gone', reason: 'lost', exitCode: null }

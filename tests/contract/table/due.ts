@@ -34,7 +34,7 @@ export function dueContract(table: () => Table): void {
       expect((await table().due(EARLY + 999, 100, EARLY + 3)).map(({ kind }) => kind)).toEqual(['execution', 'sandbox'])
 
       await table().executions.commit(tenant, execution.id, 0, { status: 'failed', reason: 'deadline' })
-      await table().responses.take(tenant, response.id, { owner: 'w', now: EARLY, expiresAt: EARLY + 30_000 })
+      await table().responses.acquireLease(tenant, response.id, { owner: 'w', now: EARLY, expiresAt: EARLY + 30_000 })
       await table().containers.postpone(tenant, container.id, null)
       await table().sandboxes.move(sandbox.id, ['starting'], { dueAt: null })
       expect(await dueNow()).toEqual([])
@@ -47,7 +47,7 @@ export function dueContract(table: () => Table): void {
       await table().sandboxes.create(sandbox)
       const found = await table().due(EARLY + 999, 100)
       await table().executions.postpone(execution.tenant, execution.id, EARLY + 2)
-      for (const row of found) await table().putOff(row, EARLY + 5)
+      for (const row of found) await table().postpone(row, EARLY + 5)
       expect(await dueNow()).toEqual([
         { kind: 'execution', id: execution.id, dueAt: EARLY + 2 },
         { kind: 'sandbox', id: sandbox.id, dueAt: EARLY + 5 },

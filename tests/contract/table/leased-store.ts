@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LeasedRow } from '../../../services/core/lease.ts'
 import { newId } from '../../../services/core/ids.ts'
-import type { LeasedStore, Patch, Table } from '../../../services/core/ports/table.ts'
+import type { LeasedStore, Patch } from '../../../services/core/ports/leased-store.ts'
+import type { Table } from '../../../services/core/ports/table.ts'
 import { T0, executionRow, responseRow } from '../../support/rows.ts'
 
 const LEASE_MS = 30_000
@@ -92,7 +93,7 @@ function leasedRows<Row extends LeasedRow>(
 
     it.each(['', 'exec_none', '../..', 'a#row', 'x'.repeat(5000), '☃'])('find nothing under the id %j', async (id) => {
       expect(await store().get('t', id)).toBeNull()
-      expect(await store().take('t', id, leaseOf('w', T0))).toEqual({ kind: 'missing' })
+      expect(await store().acquireLease('t', id, leaseOf('w', T0))).toEqual({ kind: 'missing' })
       expect(await store().commit('t', id, 0, working)).toBeNull()
       expect(await store().requestCancel('t', id, T0)).toBeNull()
       await expect(store().postpone('t', id, T0)).resolves.toBeUndefined()
@@ -104,14 +105,14 @@ function leasedRows<Row extends LeasedRow>(
       const row = await created()
       const other = newId('tenant')
       expect(await store().get(other, row.id)).toBeNull()
-      expect(await store().take(other, row.id, leaseOf('w', T0))).toEqual({ kind: 'missing' })
+      expect(await store().acquireLease(other, row.id, leaseOf('w', T0))).toEqual({ kind: 'missing' })
       await store().remove(other, row.id)
       expect(await store().get(row.tenant, row.id)).toEqual(row)
     })
 
     it('give the lease, the next fence and the patch in one step', async () => {
       const row = await created()
-      const taken = await store().take(row.tenant, row.id, leaseOf('w1', T0), working)
+      const taken = await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0), working)
       const expected = { ...row, ...working, fence: 1, lease: { owner: 'w1', expiresAt: T0 + LEASE_MS }, dueAt: T0 + LEASE_MS }
       expect(taken).toEqual({ kind: 'taken', row: expected })
       expect(await store().get(row.tenant, row.id)).toEqual(expected)
@@ -119,15 +120,15 @@ function leasedRows<Row extends LeasedRow>(
 
     it('are busy while somebody else holds them, and change nothing then', async () => {
       const row = await created()
-      const held = await store().take(row.tenant, row.id, leaseOf('w1', T0))
-      const refused = await store().take(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS - 1), working)
+      const held = await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
+      const refused = await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS - 1), working)
       expect(refused).toEqual({ ...held, kind: 'busy' })
     })
 
     it('are free to another from the moment the lease ends', async () => {
       const row = await created()
-      await store().take(row.tenant, row.id, leaseOf('w1', T0))
-      expect(await store().take(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))).toMatchObject({
+      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
+      expect(await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))).toMatchObject({
         kind: 'taken',
         row: { fence: 2, lease: { owner: 'w2' } },
       })
@@ -135,29 +136,29 @@ function leasedRows<Row extends LeasedRow>(
 
     it('are busy for their holder too: one process may get a message twice', async () => {
       const row = await created()
-      const held = await store().take(row.tenant, row.id, leaseOf('w1', T0))
-      expect(await store().take(row.tenant, row.id, leaseOf('w1', T0 + 1))).toEqual({ ...held, kind: 'busy' })
+      const held = await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
+      expect(await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0 + 1))).toEqual({ ...held, kind: 'busy' })
     })
 
     it('have moved for who read them before somebody else changed them, and change nothing then', async () => {
       const row = await created()
-      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       const free = await store().commit(row.tenant, row.id, 1, {}, { release: true })
-      expect(await store().take(row.tenant, row.id, { ...leaseOf('w2', T0), seen: { fence: 0 } }, working)).toEqual({
+      expect(await store().acquireLease(row.tenant, row.id, { ...leaseOf('w2', T0), seen: { fence: 0 } }, working)).toEqual({
         kind: 'moved',
         row: free,
       })
-      expect(await store().take(row.tenant, row.id, { ...leaseOf('w2', T0), seen: { fence: 1 } })).toMatchObject({
+      expect(await store().acquireLease(row.tenant, row.id, { ...leaseOf('w2', T0), seen: { fence: 1 } })).toMatchObject({
         kind: 'taken',
         row: { fence: 2 },
       })
-      expect(await store().take(row.tenant, row.id, { ...leaseOf('w3', T0), seen: { fence: 1 } })).toMatchObject({ kind: 'busy' })
+      expect(await store().acquireLease(row.tenant, row.id, { ...leaseOf('w3', T0), seen: { fence: 1 } })).toMatchObject({ kind: 'busy' })
     })
 
     it('refuse a commit with an old fence, and change nothing then', async () => {
       const row = await created()
-      await store().take(row.tenant, row.id, leaseOf('w1', T0))
-      const second = await store().take(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))
+      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
+      const second = await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))
       expect(await store().commit(row.tenant, row.id, 1, ended)).toBeNull()
       expect(await store().commit(row.tenant, row.id, 3, ended)).toBeNull()
       expect({ kind: 'taken', row: await store().get(row.tenant, row.id) }).toEqual(second)
@@ -165,11 +166,11 @@ function leasedRows<Row extends LeasedRow>(
 
     it('end once: no lease, no due time, and no verb moves them any more', async () => {
       const row = await created()
-      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       const end = await store().commit(row.tenant, row.id, 1, ended, { extendTo: T0 + 99, dueAt: T0 + 99 })
       expect(end).toEqual({ ...row, ...ended, fence: 1, lease: null, dueAt: null })
       expect(await store().commit(row.tenant, row.id, 1, working)).toBeNull()
-      expect(await store().take(row.tenant, row.id, leaseOf('w1', T0))).toEqual({ kind: 'ended', row: end })
+      expect(await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))).toEqual({ kind: 'ended', row: end })
       expect(await store().requestCancel(row.tenant, row.id, T0)).toEqual(end)
       await store().postpone(row.tenant, row.id, T0 + 5)
       expect(await store().get(row.tenant, row.id)).toEqual(end)
@@ -177,7 +178,7 @@ function leasedRows<Row extends LeasedRow>(
 
     it('are due once more after their end when they are to be removed', async () => {
       const row = await created()
-      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       expect(await store().commit(row.tenant, row.id, 1, ended, { removeAt: T0 + 99 })).toMatchObject({ lease: null, dueAt: T0 + 99 })
       await store().postpone(row.tenant, row.id, T0 + 5)
       expect(await store().get(row.tenant, row.id)).toMatchObject({ dueAt: T0 + 99 })
@@ -185,23 +186,23 @@ function leasedRows<Row extends LeasedRow>(
 
     it('extend the lease, and the due time with it', async () => {
       const row = await created()
-      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       const extended = await store().commit(row.tenant, row.id, 1, {}, { extendTo: T0 + 99_000 })
       expect(extended).toMatchObject({ lease: { owner: 'w1', expiresAt: T0 + 99_000 }, dueAt: T0 + 99_000 })
     })
 
     it('release the lease for the next, due when the holder says', async () => {
       const row = await created()
-      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       const released = await store().commit(row.tenant, row.id, 1, working, { release: true, dueAt: T0 + 3 })
       expect(released).toMatchObject({ lease: null, dueAt: T0 + 3, fence: 1 })
       expect(await store().commit(row.tenant, row.id, 1, {}, { extendTo: T0 + 99_000 })).toBeNull()
-      expect(await store().take(row.tenant, row.id, leaseOf('w2', T0 + 1))).toMatchObject({ kind: 'taken', row: { fence: 2 } })
+      expect(await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + 1))).toMatchObject({ kind: 'taken', row: { fence: 2 } })
     })
 
     it('leave the due time alone in a plain commit, and answer an empty one', async () => {
       const row = await created()
-      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       expect(await store().commit(row.tenant, row.id, 1, working)).toMatchObject({ dueAt: T0 + LEASE_MS })
       expect(await store().commit(row.tenant, row.id, 1, {})).toMatchObject({ fence: 1, dueAt: T0 + LEASE_MS })
     })
@@ -223,7 +224,7 @@ function leasedRows<Row extends LeasedRow>(
     it('are taken by exactly one of many at the same moment', async () => {
       const row = await created()
       const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => store().take(row.tenant, row.id, leaseOf(`w${index}`, T0))),
+        Array.from({ length: 20 }, (_, index) => store().acquireLease(row.tenant, row.id, leaseOf(`w${index}`, T0))),
       )
       expect(answers.map((answer) => answer.kind).toSorted()).toEqual([...Array<string>(19).fill('busy'), 'taken'])
       expect(await store().get(row.tenant, row.id)).toMatchObject({ fence: 1 })
@@ -231,7 +232,7 @@ function leasedRows<Row extends LeasedRow>(
 
     it('end by exactly one of many commits at the same moment', async () => {
       const row = await created()
-      await store().take(row.tenant, row.id, leaseOf('w1', T0))
+      await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       const answers = await Promise.all(Array.from({ length: 20 }, () => store().commit(row.tenant, row.id, 1, ended)))
       expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
     })
@@ -253,7 +254,7 @@ function leasedRows<Row extends LeasedRow>(
             now += wait
             if (verb === 'take') {
               const isFree = holder === null || holder.expiresAt <= now
-              const answer = await store().take(row.tenant, row.id, leaseOf(`${who}/${(takes += 1)}`, now))
+              const answer = await store().acquireLease(row.tenant, row.id, leaseOf(`${who}/${(takes += 1)}`, now))
               expect(answer.kind).toBe(isFree ? 'taken' : 'busy')
               if (isFree) {
                 fence += 1

@@ -129,7 +129,7 @@ describe('a model that cannot call tools', () => {
       patch: { status: 'failed', reason: 'error' },
       result: { error: { name: 'ZeroDivisionError', value: '', traceback: [] } },
     }))
-    expect(row).toMatchObject({ status: 'completed', failingTries: 3 })
+    expect(row).toMatchObject({ status: 'completed', consecutiveFailures: 3 })
     expect(row.items.at(-1)).toMatchObject({ type: 'message', text: 'It fails.' })
   })
 

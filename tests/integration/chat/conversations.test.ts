@@ -8,7 +8,7 @@ import { conversationRow, responseRequest } from '../../support/rows.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
 import { acceptResponse, newResponse } from '../../../services/core/responses/accept-response.ts'
-import type { Response, ResponseRequest } from '../../../services/core/responses/response.ts'
+import type { ResponseRecord, ResponseRequest } from '../../../services/core/responses/response.ts'
 
 let bench: TurnBench
 let conversation: Conversation
@@ -21,7 +21,7 @@ beforeEach(async () => {
   await bench.storage.table.conversations.create(conversation)
 })
 
-async function accept(request: Partial<ResponseRequest>): Promise<Response> {
+async function accept(request: Partial<ResponseRequest>): Promise<ResponseRecord> {
   const plain = newResponse(
     {
       tenant: bench.tenant,

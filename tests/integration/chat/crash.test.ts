@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TurnDeps } from '../../../services/chat/deps.ts'
 import { LEASE_MS } from '../../../services/core/lease.ts'
-import { retellResponse } from '../../../services/core/responses/synthesize-events.ts'
+import { synthesizeEvents } from '../../../services/core/responses/synthesize-events.ts'
 import { hasResponseEnded } from '../../../services/core/responses/response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { dyingWorker } from '../../support/dying-worker.ts'
@@ -70,7 +70,7 @@ async function playWithDeath(
   }
   const context = `killed ${when} call ${diesAt} (${typeof diesAt === 'number' ? (worker.calls[diesAt] ?? 'none') : 'by name'})`
   expect(row.status, context).toBe('completed')
-  checkResponseStream(stream ? await bench.events(id) : retellResponse(row), row)
+  checkResponseStream(stream ? await bench.events(id) : synthesizeEvents(row), row)
   const message = row.items.at(-1)
   expect(message?.type === 'message' ? message.text : '', context).toMatch(/^Made \[a\]\(http:\/\/localhost:8787\/d\/[\w-]+\)\.$/)
   // Whatever was accepted ran once, and is told by exactly one item.

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { readBytes } from '../../../services/core/read-bytes.ts'
-import type { Response, ResponseItem } from '../../../services/core/responses/response.ts'
+import type { ResponseRecord, ResponseItem } from '../../../services/core/responses/response.ts'
 import { renderItem } from '../../../services/core/responses/render-response.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, storeFile, type TurnBench } from '../../support/turn-bench.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => bench.stop())
 
 type CodeCall = Extract<ResponseItem, { type: 'code_interpreter_call' }>
-const callOf = (row: Response): CodeCall => row.items.find((item) => item.type === 'code_interpreter_call') as CodeCall
+const callOf = (row: ResponseRecord): CodeCall => row.items.find((item) => item.type === 'code_interpreter_call') as CodeCall
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 const user = (...content: readonly Readonly<Record<string, unknown>>[]) => [{ role: 'user', content }]
 

@@ -21,7 +21,10 @@ describe('code that fails', () => {
     scene.bench.upstream.play(({ body }) => (body.tools === undefined ? say('It always divides by zero.') : runPython('1/0')))
     const { row, requests } = await play(INTERPRETER, failing)
     expect(row.status).toBe('completed')
-    expect(row.items.map((item) => item.type)).toEqual([...Array<string>(LIMITS.maxFailingTries).fill('code_interpreter_call'), 'message'])
+    expect(row.items.map((item) => item.type)).toEqual([
+      ...Array<string>(LIMITS.maxConsecutiveFailures).fill('code_interpreter_call'),
+      'message',
+    ])
     expect(row.items[0]).toMatchObject({ status: 'completed', outcome: { status: 'failed', error: { name: 'ZeroDivisionError' } } })
     const told = String(requests[1]?.body.messages.at(-1)?.content)
     expect(told).toContain('error: ZeroDivisionError: division by zero')
@@ -37,7 +40,7 @@ describe('code that fails', () => {
       return next === undefined ? say('Done.') : runPython(next)
     })
     const { row } = await play(INTERPRETER, (code, execution) => (code === 'bad' ? failing(code, execution) : {}))
-    expect(row).toMatchObject({ status: 'completed', toolCalls: 6, failingTries: 0 })
+    expect(row).toMatchObject({ status: 'completed', toolCalls: 6, consecutiveFailures: 0 })
   })
 })
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TurnDeps } from '../../../services/chat/deps.ts'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import type { ResponseEvent } from '../../../services/core/events.ts'
-import { retellResponse } from '../../../services/core/responses/synthesize-events.ts'
+import { synthesizeEvents } from '../../../services/core/responses/synthesize-events.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
-import { tellEnd } from '../../../services/orchestrator/run/end-execution.ts'
+import { publishCompletion } from '../../../services/orchestrator/run/end-execution.ts'
 import { atCall } from '../../support/at-call.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
@@ -40,7 +40,7 @@ describe('a worker that stays with its code', () => {
     await bench.step(id, { ...ports, queue: queueThatRuns(id, [], () => runCode(id)), stayMs: 60_000 })
     const row = await bench.row(id)
     expect(row).toMatchObject({ status: 'completed', items: [{ status: 'completed' }, { status: 'completed' }, { text: 'Done.' }] })
-    checkResponseStream(retellResponse(row), row)
+    checkResponseStream(synthesizeEvents(row), row)
     // What it costs: once taken, twice noted what is to run, once ended. Nobody reads along, so no event is written.
     expect(row).toMatchObject({ tailEvents: [], nextSeq: 0 })
     expect(calls.filter((call) => call === 'responses.take')).toHaveLength(1)
@@ -103,9 +103,9 @@ describe('a worker that stays with its code', () => {
     if (ended === null || ended.awaitedUntil === undefined) throw new Error('Nobody said how long he waits')
     sent.length = 0
     const told = { ...bench.deps, queue: queueThatRuns(id, sent, async () => undefined), telemetry: silentTelemetry }
-    await tellEnd({ ...told, clock: { now: () => (ended.awaitedUntil ?? 0) - 1 } }, ended)
+    await publishCompletion({ ...told, clock: { now: () => (ended.awaitedUntil ?? 0) - 1 } }, ended)
     expect(sent).toEqual([])
-    await tellEnd({ ...told, clock: { now: () => ended.awaitedUntil ?? 0 } }, ended)
+    await publishCompletion({ ...told, clock: { now: () => ended.awaitedUntil ?? 0 } }, ended)
     expect(sent).toEqual(['turns'])
   })
 })

@@ -5,7 +5,7 @@ import { LEASE_MS } from '../../../services/core/lease.ts'
 import { LIMITS } from '../../../services/core/limits.ts'
 import type { Tool, ToolResult } from '../../../services/core/ports/tool.ts'
 import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
-import { hasResponseEnded, type Response } from '../../../services/core/responses/response.ts'
+import { hasResponseEnded, type ResponseRecord } from '../../../services/core/responses/response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { dyingWorker } from '../../support/dying-worker.ts'
 import { call, say, type Script } from '../../support/scripted-upstream.ts'
@@ -31,7 +31,7 @@ const COUNT = { tools: [{ type: 'count', step: 3 }] }
 const toolMessages = (): string[] =>
   (bench.upstream.requests.at(-1)?.body.messages ?? []).flatMap(({ role, content }) => (role === 'tool' ? [String(content)] : []))
 
-async function finish(request: Parameters<TurnBench['accept']>[0], deps: Partial<TurnDeps>): Promise<Response> {
+async function finish(request: Parameters<TurnBench['accept']>[0], deps: Partial<TurnDeps>): Promise<ResponseRecord> {
   const { id } = await bench.accept(request)
   await bench.step(id, deps)
   const row = await bench.row(id)
@@ -135,7 +135,7 @@ describe('a loop that never ends', () => {
       String(body.messages.at(-1)?.content).includes('tool calls failed') ? say('It does not work.') : count(1),
     )
     const row = await finish(COUNT, { tools: [counter(() => Promise.resolve(text('error: no', true)))] })
-    expect(row).toMatchObject({ status: 'completed', toolCalls: LIMITS.maxFailingTries })
+    expect(row).toMatchObject({ status: 'completed', toolCalls: LIMITS.maxConsecutiveFailures })
   })
 })
 

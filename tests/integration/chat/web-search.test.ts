@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { webSearchTool } from '../../../services/chat/tools/web-search.ts'
-import { hasResponseEnded, type Response, type SearchItem } from '../../../services/core/responses/response.ts'
+import { hasResponseEnded, type ResponseRecord, type SearchItem } from '../../../services/core/responses/response.ts'
 import { renderResponse } from '../../../services/core/responses/render-response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { startScriptedBrave, type BraveAnswer, type ScriptedBrave } from '../../support/scripted-brave.ts'
@@ -22,7 +22,7 @@ const searchThenSay =
   ({ body }) =>
     body.messages.at(-1)?.role === 'tool' ? say(text) : search('final 2026')
 
-async function finish(request: Parameters<TurnBench['accept']>[0], setting = brave.setting): Promise<Response> {
+async function finish(request: Parameters<TurnBench['accept']>[0], setting = brave.setting): Promise<ResponseRecord> {
   const { id } = await bench.accept(request)
   for (let round = 0; round < 5; round += 1) {
     await bench.step(id, { tools: [webSearchTool(setting)] })
@@ -31,7 +31,7 @@ async function finish(request: Parameters<TurnBench['accept']>[0], setting = bra
   }
   throw new Error('The response does not end')
 }
-const firstSearch = (row: Response): SearchItem => row.items.find((item) => item.type === 'web_search_call') as SearchItem
+const firstSearch = (row: ResponseRecord): SearchItem => row.items.find((item) => item.type === 'web_search_call') as SearchItem
 const toldToModel = (): string => String(bench.upstream.requests.at(-1)?.body.messages.findLast(({ role }) => role === 'tool')?.content)
 
 describe('web_search', () => {

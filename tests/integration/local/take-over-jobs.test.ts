@@ -26,19 +26,22 @@ describe('the jobs of a server that is gone', () => {
     await responses.create(turn)
     const starting = sandboxRow({ state: 'starting', dueAt: now + 10_000 })
     await sandboxes.create(starting)
-    const dead = await executions.take(held.tenant, held.id, lease('dead'))
-    const deadTurn = await responses.take(turn.tenant, turn.id, lease('dead'))
-    const last = await executions.take(ended.tenant, ended.id, lease('dead'))
+    const dead = await executions.acquireLease(held.tenant, held.id, lease('dead'))
+    const deadTurn = await responses.acquireLease(turn.tenant, turn.id, lease('dead'))
+    const last = await executions.acquireLease(ended.tenant, ended.id, lease('dead'))
     if (dead.kind !== 'taken' || deadTurn.kind !== 'taken' || last.kind !== 'taken') throw new Error('It could not be taken')
     await executions.commit(ended.tenant, ended.id, last.row.fence, { status: 'succeeded' })
     expect(await due(now)).toEqual([])
-    expect(await executions.take(held.tenant, held.id, lease('next'))).toMatchObject({ kind: 'busy' })
+    expect(await executions.acquireLease(held.tenant, held.id, lease('next'))).toMatchObject({ kind: 'busy' })
 
     expect(await takeOverJobs(storage.table, now)).toBe(3)
 
     expect((await due(now)).toSorted()).toEqual([held.id, waiting.id, turn.id, starting.id].toSorted())
-    expect(await executions.take(held.tenant, held.id, lease('next'))).toMatchObject({ kind: 'taken', row: { fence: dead.row.fence + 1 } })
-    expect(await responses.take(turn.tenant, turn.id, lease('next'))).toMatchObject({ kind: 'taken' })
+    expect(await executions.acquireLease(held.tenant, held.id, lease('next'))).toMatchObject({
+      kind: 'taken',
+      row: { fence: dead.row.fence + 1 },
+    })
+    expect(await responses.acquireLease(turn.tenant, turn.id, lease('next'))).toMatchObject({ kind: 'taken' })
     expect(await executions.commit(held.tenant, held.id, dead.row.fence, { status: 'succeeded' })).toBeNull()
   })
 })

@@ -6,7 +6,7 @@ import { newId } from '../../../services/core/ids.ts'
 import { systemClock } from '../../../services/core/ports/clock.ts'
 import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
-import { buryResponse } from '../../../services/core/responses/fail-as-dead-letter.ts'
+import { failAsDeadLetter } from '../../../services/core/responses/fail-as-dead-letter.ts'
 import { startWorkers } from '../../../services/local/workers.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { responseRequest, responseRow, sandboxRow } from '../../support/rows.ts'
@@ -65,7 +65,7 @@ describe('a response that is given up', () => {
     const row = responseRow({ tenant: TENANT, status: 'queued', request: responseRequest({ background: true }) })
     await table.responses.create(row)
     const now = Date.now()
-    const slow = await table.responses.take(TENANT, row.id, { owner: 'slow', now: now - 2, expiresAt: now - 1 })
+    const slow = await table.responses.acquireLease(TENANT, row.id, { owner: 'slow', now: now - 2, expiresAt: now - 1 })
     if (slow.kind !== 'taken') throw new Error(`It is ${slow.kind}`)
     const owner = { kind: 'response', tenant: TENANT, id: row.id } as const
     const batch = (seq: number) => ({
@@ -75,7 +75,7 @@ describe('a response that is given up', () => {
       sourceSeq: null,
     })
     expect(await table.events.append(owner, batch(0))).toBe(true)
-    expect(await buryResponse(reconciler, TENANT, row.id)).toBe('buried')
+    expect(await failAsDeadLetter(reconciler, TENANT, row.id)).toBe('buried')
     expect(await table.responses.get(TENANT, row.id)).toMatchObject({ status: 'failed', error: { code: 'dead_letter' } })
     expect(await table.events.append(owner, batch(1))).toBe(false)
   })

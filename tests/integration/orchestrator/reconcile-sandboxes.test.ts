@@ -10,7 +10,7 @@ import { createLink } from '../../../services/orchestrator/link/create-link.ts'
 import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
 import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
 import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
-import { wakeSandbox } from '../../../services/orchestrator/reconciler/wake.ts'
+import { handleTaskStateChange } from '../../../services/orchestrator/reconciler/handle-task-state-change.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { executionRow } from '../../support/rows.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
@@ -71,7 +71,7 @@ async function toldAfterTheEndOf(change: Partial<Sandbox>): Promise<string | nul
   const id = await running({ state: 'claimed', claimedBy: { tenant, containerId: created.id }, claimedAt: now, ...change })
   await storage.table.containers.setSandbox(tenant, created.id, created.generation, { sandboxId: id, stateLost: null, dueAt: null })
   alive.delete(id)
-  await wakeSandbox(deps, id)
+  await handleTaskStateChange(deps, id)
   const container = await storage.table.containers.get(tenant, created.id)
   expect(container?.sandboxId).toBeNull()
   return container?.stateLost ?? null

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NUDGE_AFTER_MS, acceptExecution } from '../../../services/core/executions/accept-execution.ts'
+import { RECONCILE_AFTER_MS, acceptExecution } from '../../../services/core/executions/accept-execution.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { LEASE_MS } from '../../../services/core/lease.ts'
 import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
@@ -19,10 +19,10 @@ describe('rows that cannot be repaired', () => {
       await Promise.all(stuck.slice(from, from + 50).map((file) => scene.storage.table.userFiles.create(file)))
     const container = await scene.newContainer()
     const id = await scene.accept(container)
-    scene.now += NUDGE_AFTER_MS + 1
+    scene.now += RECONCILE_AFTER_MS + 1
     const objects = { ...scene.storage.objects, deletePrefix: () => Promise.reject(new Error('The store is down')) }
     expect(await reconcile({ ...scene.deps, objects })).toMatchObject({ failed: stuck.length })
-    expect((await scene.storage.table.executions.get(container.tenant, id))?.dueAt).toBe(scene.now + NUDGE_AFTER_MS)
+    expect((await scene.storage.table.executions.get(container.tenant, id))?.dueAt).toBe(scene.now + RECONCILE_AFTER_MS)
     // The next pass begins with others.
     expect((await scene.storage.table.due(scene.now, 1_000)).filter(({ kind }) => kind === 'file')).toEqual([])
     expect((await scene.storage.table.due(scene.now + 5_000, 1_000)).filter(({ kind }) => kind === 'file')).toHaveLength(stuck.length)
@@ -45,12 +45,12 @@ describe('a row whose repair takes long', () => {
       await executions.postpone(tenant, id, dueAt)
       if (id === quickId) other.resolve()
     }
-    scene.now += NUDGE_AFTER_MS + 1
+    scene.now += RECONCILE_AFTER_MS + 1
     expect(await reconcile({ ...scene.deps, table: { ...scene.deps.table, executions: { ...executions, get, postpone } } })).toMatchObject({
       failed: 0,
     })
     for (const [{ tenant }, id] of [[slow, slowId] as const, [quick, quickId] as const])
-      expect((await executions.get(tenant, id))?.dueAt).toBe(scene.now + NUDGE_AFTER_MS)
+      expect((await executions.get(tenant, id))?.dueAt).toBe(scene.now + RECONCILE_AFTER_MS)
   })
 })
 
@@ -59,7 +59,7 @@ describe('a job that every step fails at', () => {
     const container = await scene.newContainer()
     const id = await scene.accept(container)
     const next = await scene.accept(container)
-    const taken = await scene.storage.table.executions.take(container.tenant, id, {
+    const taken = await scene.storage.table.executions.acquireLease(container.tenant, id, {
       owner: 'w',
       now: scene.now,
       expiresAt: scene.now + LEASE_MS,
@@ -100,11 +100,11 @@ describe('a head that nobody takes off', () => {
   it('is taken off by who waits behind it, however busy the container is', async () => {
     const container = await scene.newContainer()
     // A crash came before the row of the first was written.
-    await scene.storage.table.containers.enqueue(container.tenant, container.id, 'exec_nobody', scene.now, scene.now + NUDGE_AFTER_MS)
+    await scene.storage.table.containers.enqueue(container.tenant, container.id, 'exec_nobody', scene.now, scene.now + RECONCILE_AFTER_MS)
     const id = await scene.accept(container)
     await scene.nudge(container, id)
     expect(await scene.storage.table.containers.get(container.tenant, container.id)).toMatchObject({ queue: ['exec_nobody', id] })
-    scene.now += NUDGE_AFTER_MS
+    scene.now += RECONCILE_AFTER_MS
     const another = await scene.accept(container)
     await scene.nudge(container, id)
     expect(await scene.storage.table.containers.get(container.tenant, container.id)).toMatchObject({ queue: [id, another] })
@@ -116,7 +116,11 @@ describe('an acceptance that is repeated', () => {
     const container = await scene.newContainer()
     const id = await scene.accept(container)
     const { tenant } = container
-    const taken = await scene.storage.table.executions.take(tenant, id, { owner: 'w', now: scene.now, expiresAt: scene.now + LEASE_MS })
+    const taken = await scene.storage.table.executions.acquireLease(tenant, id, {
+      owner: 'w',
+      now: scene.now,
+      expiresAt: scene.now + LEASE_MS,
+    })
     if (taken.kind !== 'taken') throw new Error(taken.kind)
     await scene.storage.table.executions.commit(tenant, id, taken.row.fence, { status: 'succeeded', endedAt: scene.now })
     await scene.storage.table.containers.markDeleted(tenant, container.id, scene.now)

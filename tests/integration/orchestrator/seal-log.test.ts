@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EventBatch, EventOwner, ExecutionEvent } from '../../../services/core/events.ts'
 import { systemClock } from '../../../services/core/ports/clock.ts'
-import { LeaseLost } from '../../../services/orchestrator/run/lease-keeper.ts'
-import { sealLog } from '../../../services/orchestrator/run/seal-log.ts'
+import { LeaseLostError } from '../../../services/orchestrator/run/lease-heartbeat.ts'
+import { fenceEventLog } from '../../../services/orchestrator/run/fence-event-log.ts'
 import { executionRow, T0 } from '../../support/rows.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 
@@ -26,7 +26,7 @@ describe('an event log whose writer stands still', () => {
     const { events } = storage.table
     expect(await events.append(owner, line(1, 1))).toBe(true)
     const deps = { table: storage.table, clock: systemClock }
-    const sealed = await sealLog(deps, row, { type: 'status', status: 'running' })
+    const sealed = await fenceEventLog(deps, row, { type: 'status', status: 'running' })
     expect(sealed).toMatchObject({ firstSeq: 2, fence: 2, sourceSeq: 6, events: [{ seq: 2, type: 'status' }] })
     expect(await events.append(owner, line(2, 1))).toBe(false)
     expect((await events.read(owner, 0, 10)).map((event) => event.type)).toEqual(['stdout', 'status'])
@@ -36,15 +36,15 @@ describe('an event log whose writer stands still', () => {
     const row = executionRow({ fence: 2 })
     const deps = { table: storage.table, clock: systemClock }
     const fact = { type: 'status', status: 'running' } as const
-    await sealLog(deps, { ...row, fence: 3 }, fact)
-    await expect(sealLog(deps, row, fact)).rejects.toThrow(LeaseLost)
+    await fenceEventLog(deps, { ...row, fence: 3 }, fact)
+    await expect(fenceEventLog(deps, row, fact)).rejects.toThrow(LeaseLostError)
   })
 
   it('is told once what is lost, also when the step that ends it has to be repeated', async () => {
     const row = executionRow({ fence: 2 })
     const deps = { table: storage.table, clock: systemClock }
     const fact = { type: 'lost', what: 'outputs', reason: 'The sandbox was lost.' } as const
-    const first = await sealLog(deps, row, fact)
-    expect(await sealLog(deps, { ...row, fence: 3 }, fact)).toEqual(first)
+    const first = await fenceEventLog(deps, row, fact)
+    expect(await fenceEventLog(deps, { ...row, fence: 3 }, fact)).toEqual(first)
   })
 })

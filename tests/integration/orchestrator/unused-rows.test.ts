@@ -4,7 +4,7 @@ import { LEASE_MS } from '../../../services/core/lease.ts'
 import { LIMITS } from '../../../services/core/limits.ts'
 import { SANDBOX_CHECK_MS } from '../../../services/core/sandboxes/new-sandbox.ts'
 import { newObjectKey, objectPrefix } from '../../../services/core/object-keys.ts'
-import { responseRemoval, type Response } from '../../../services/core/responses/response.ts'
+import { responseRemoval, type ResponseRecord } from '../../../services/core/responses/response.ts'
 import { executionRow, fileRow, responseRow, sandboxRow } from '../../support/rows.ts'
 import { HOUR_MS, ReconcileScene } from './reconcile-scene.ts'
 
@@ -47,7 +47,7 @@ describe('what nobody uses any more', () => {
     const { tenant, id: containerId } = container
     const id = await scene.accept(container)
     const { table } = scene.storage
-    const taken = await table.executions.take(tenant, id, { owner: 'w', now: scene.now, expiresAt: scene.now + LEASE_MS })
+    const taken = await table.executions.acquireLease(tenant, id, { owner: 'w', now: scene.now, expiresAt: scene.now + LEASE_MS })
     if (taken.kind !== 'taken') throw new Error(taken.kind)
     const owner = { kind: 'execution', tenant, id } as const
     const say = (firstSeq: number) =>
@@ -74,10 +74,14 @@ describe('what nobody uses any more', () => {
     ['30 days after its end', true, LIMITS.responseDays * 24 * HOUR_MS],
     ['an hour after its end when it was not to be stored', false, LIMITS.unstoredResponseMinutes * 60_000],
   ])('goes: a response %s', async (_, store, keptMs) => {
-    const row: Response = { ...responseRow({ createdAt: scene.now }), request: { ...responseRow().request, store } }
+    const row: ResponseRecord = { ...responseRow({ createdAt: scene.now }), request: { ...responseRow().request, store } }
     const { tenant, id } = row
     await scene.storage.table.responses.create(row)
-    const taken = await scene.storage.table.responses.take(tenant, id, { owner: 'w', now: scene.now, expiresAt: scene.now + LEASE_MS })
+    const taken = await scene.storage.table.responses.acquireLease(tenant, id, {
+      owner: 'w',
+      now: scene.now,
+      expiresAt: scene.now + LEASE_MS,
+    })
     if (taken.kind !== 'taken') throw new Error(taken.kind)
     await scene.storage.objects.put(`${objectPrefix(tenant, id)}results/x`, Buffer.from('{}'), { contentType: 'application/json' })
     const end = { status: 'completed', completedAt: scene.now } as const

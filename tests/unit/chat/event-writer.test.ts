@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { EventBatch, ResponseEvent } from '../../../services/core/events.ts'
-import { EventWriter, LogTaken, type EventWriterOptions } from '../../../services/chat/events/event-writer.ts'
+import { EventWriter, EventLogConflictError, type EventWriterOptions } from '../../../services/chat/events/event-writer.ts'
 
 function bench(
   append: (batch: EventBatch<ResponseEvent>) => Promise<boolean> = async () => true,
@@ -118,10 +118,10 @@ describe('EventWriter', () => {
   it('stops when somebody else writes the log', async () => {
     const { writer, batches, faults } = bench(async () => false)
     writer.emit({ type: 'a', data: {} }, 'now')
-    await expect(writer.drain()).rejects.toBeInstanceOf(LogTaken)
+    await expect(writer.drain()).rejects.toBeInstanceOf(EventLogConflictError)
     expect(faults).toHaveLength(1)
     writer.emit({ type: 'b', data: {} }, 'now')
-    await expect(writer.takeTail()).rejects.toBeInstanceOf(LogTaken)
+    await expect(writer.takeTail()).rejects.toBeInstanceOf(EventLogConflictError)
     expect(batches).toHaveLength(1)
   })
 })

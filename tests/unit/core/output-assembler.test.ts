@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { OutputAssembler } from '../../../services/core/executions/output-assembler.ts'
-import type { SupervisorFact } from '../../../services/core/ports/supervisor.ts'
+import type { SupervisorEventPayload } from '../../../services/core/ports/supervisor.ts'
 
-function assemble(facts: readonly SupervisorFact[], indexes: readonly number[] = [0]): OutputAssembler {
+function assemble(facts: readonly SupervisorEventPayload[], indexes: readonly number[] = [0]): OutputAssembler {
   const assembler = new OutputAssembler(indexes)
   facts.forEach((fact, seq) => assembler.add({ seq, t: 0, ...fact }))
   return assembler
 }
-const print = (text: string, name: 'stdout' | 'stderr' = 'stdout', index = 0): SupervisorFact => ({ type: 'stream', index, name, text })
-const display = (data: Record<string, unknown>, displayId: string | null = null): SupervisorFact => ({
+const print = (text: string, name: 'stdout' | 'stderr' = 'stdout', index = 0): SupervisorEventPayload => ({
+  type: 'stream',
+  index,
+  name,
+  text,
+})
+const display = (data: Record<string, unknown>, displayId: string | null = null): SupervisorEventPayload => ({
   type: 'display',
   index: 0,
   outputType: 'display_data',
@@ -73,8 +78,8 @@ describe('OutputAssembler', () => {
     ])
   })
 
-  const fail = (name: string, index = 0): SupervisorFact => ({ type: 'error', index, name, value: 'v', traceback: [] })
-  const done = (status: 'ok' | 'error', index = 0): SupervisorFact => ({ type: 'cell_done', index, status, executionCount: 1 })
+  const fail = (name: string, index = 0): SupervisorEventPayload => ({ type: 'error', index, name, value: 'v', traceback: [] })
+  const done = (status: 'ok' | 'error', index = 0): SupervisorEventPayload => ({ type: 'cell_done', index, status, executionCount: 1 })
 
   it('names the error that ended the first cell that failed, not one that it showed and got over', () => {
     expect(assemble([fail('Shown'), done('ok')]).error).toBeNull()

@@ -6,24 +6,25 @@ import {
   limitsOf,
   NUMERIC_LIMITS,
   sandboxLimitsOf,
-  USUAL_LIMITS,
-  USUAL_SANDBOX,
+  DEFAULT_LIMITS,
+  DEFAULT_SANDBOX,
 } from '../../../services/core/tenants/tenant-limits.ts'
 
-it('are what everybody has where a policy says nothing', () => {
-  expect(limitsOf(undefined)).toEqual(USUAL_LIMITS)
-  expect(limitsOf({ processes: 40 })).toEqual({ ...USUAL_LIMITS, processes: 40 })
+it('apply the defaults where a policy sets nothing', () => {
+  expect(limitsOf(undefined)).toEqual(DEFAULT_LIMITS)
+  expect(limitsOf({ processes: 40 })).toEqual({ ...DEFAULT_LIMITS, processes: 40 })
 })
 
-it('are usually within what an operator may say', () => {
-  for (const [name, { usual, least, most }] of Object.entries(NUMERIC_LIMITS)) expect(least <= usual && usual <= most, name).toBe(true)
+it('keep every default within the range that an operator may set', () => {
+  for (const [name, range] of Object.entries(NUMERIC_LIMITS))
+    expect(range.min <= range.default && range.default <= range.max, name).toBe(true)
 })
 
-it('leave the warm pool to whoever has the usual', () => {
-  expect(sandboxLimitsOf(USUAL_LIMITS, null)).toBeNull()
-  expect(sandboxLimitsOf(USUAL_LIMITS, { cpuSeconds: 5 })).toBeNull()
-  expect(sandboxLimitsOf(limitsOf({ diskBytes: 2 ** 31 }), null)).toEqual({ ...USUAL_SANDBOX, diskBytes: 2 ** 31 })
-  expect(sandboxLimitsOf(USUAL_LIMITS, { processes: 64 })).toEqual({ ...USUAL_SANDBOX, processes: 64 })
+it('use the warm pool only for sandboxes of the default size', () => {
+  expect(sandboxLimitsOf(DEFAULT_LIMITS, null)).toBeNull()
+  expect(sandboxLimitsOf(DEFAULT_LIMITS, { cpuSeconds: 5 })).toBeNull()
+  expect(sandboxLimitsOf(limitsOf({ diskBytes: 2 ** 31 }), null)).toEqual({ ...DEFAULT_SANDBOX, diskBytes: 2 ** 31 })
+  expect(sandboxLimitsOf(DEFAULT_LIMITS, { processes: 64 })).toEqual({ ...DEFAULT_SANDBOX, processes: 64 })
 })
 
 it('of a container never exceed its tenant’s, also when those were lowered later', () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { fewLost } from '../../../services/orchestrator/run/few-lost.ts'
+import { truncateLosses } from '../../../services/orchestrator/run/truncate-losses.ts'
 
 const losses = (count: number) => Array.from({ length: count }, (_, i) => ({ what: `file ${i}`, reason: 'x'.repeat(1_000) }))
 
 describe('fewLost', () => {
   it('names what fits into a row and counts the rest', () => {
-    expect(fewLost(losses(3))).toEqual(losses(3))
-    const few = fewLost(losses(500))
+    expect(truncateLosses(losses(3))).toEqual(losses(3))
+    const few = truncateLosses(losses(500))
     expect(Buffer.byteLength(JSON.stringify(few))).toBeLessThan(32 * 1024)
     expect(few.at(-1)?.reason).toContain(`${500 - few.length + 1} more`)
   })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { firstOf } from '../../../services/orchestrator/run/first-of.ts'
+import { anySignal } from '../../../services/orchestrator/run/any-signal.ts'
 
 describe('the first of several signals', () => {
   it('aborts with the reason of the one that does, and never again', () => {
     const [one, two] = [new AbortController(), new AbortController()]
-    const first = firstOf(one.signal, two.signal)
+    const first = anySignal(one.signal, two.signal)
     const heard: unknown[] = []
     first.addEventListener('abort', () => heard.push(first.reason))
     expect(first.aborted).toBe(false)
@@ -15,7 +15,7 @@ describe('the first of several signals', () => {
 
   it('is aborted from the beginning when one of them is', () => {
     const late = new AbortController()
-    const first = firstOf(AbortSignal.abort('early'), late.signal)
+    const first = anySignal(AbortSignal.abort('early'), late.signal)
     late.abort('late')
     expect([first.aborted, first.reason]).toEqual([true, 'early'])
   })

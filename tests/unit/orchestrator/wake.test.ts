@@ -4,7 +4,7 @@ import { systemClock } from '../../../services/core/ports/clock.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { SandboxPhase } from '../../../services/core/sandboxes/sandbox.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
-import { buryDeadLetters, wakeSandbox } from '../../../services/orchestrator/reconciler/wake.ts'
+import { buryDeadLetters, handleTaskStateChange } from '../../../services/orchestrator/reconciler/handle-task-state-change.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { executionRow, responseRow, sandboxRow } from '../../support/rows.ts'
@@ -58,7 +58,7 @@ describe('dead letters', () => {
     const held = executionRow({ id: newId('execution'), tenant: TENANT })
     await deps.table.executions.create(held)
     const now = systemClock.now()
-    await deps.table.executions.take(TENANT, held.id, { owner: 'somebody', now, expiresAt: now + 60_000 })
+    await deps.table.executions.acquireLease(TENANT, held.id, { owner: 'somebody', now, expiresAt: now + 60_000 })
     const body = { v: 1, type: 'execution.step', tenant: TENANT, executionId: held.id, containerId: held.containerId }
     const answer = await buryDeadLetters(deps, [letter('placements', 'not JSON', 'one'), letter('executions', body, 'two')])
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'two' }] })
@@ -79,17 +79,17 @@ describe('the end of a sandbox', () => {
 
   it.each(['ready', 'claimed'] as const)('takes its row away when it was %s', async (state) => {
     const id = await inState(state)
-    await wakeSandbox(deps, id)
+    await handleTaskStateChange(deps, id)
     expect(await deps.table.sandboxes.get(id)).toBeNull()
   })
 
   it.each(['starting', 'gone'] as const)('leaves the row of a start alone: %s', async (state) => {
     const id = await inState(state)
-    await wakeSandbox(deps, id)
+    await handleTaskStateChange(deps, id)
     expect((await deps.table.sandboxes.get(id))?.state).toBe(state)
   })
 
   it('that nobody knows is nothing', async () => {
-    await expect(wakeSandbox(deps, newId('sandbox'))).resolves.toBeUndefined()
+    await expect(handleTaskStateChange(deps, newId('sandbox'))).resolves.toBeUndefined()
   })
 })

@@ -4,7 +4,7 @@ import type { Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
 import { wantedSize } from '../../../services/orchestrator/place/wanted-size.ts'
 
 const NOW = 1_800_000_000_000
-const BOUNDS = { least: 2, most: 20 }
+const BOUNDS = { min: 2, max: 20 }
 
 /** A sandbox that took `startMs` to start and was claimed `claimedAgoMs` ago. */
 const claimed = (claimedAgoMs: number, startMs = 2_000): Sandbox => ({
@@ -19,8 +19,8 @@ describe('the size that a pool is to have', () => {
   it('is what was configured while nobody comes, and where it may not grow', () => {
     expect(wantedSize([], BOUNDS, NOW)).toBe(2)
     expect(wantedSize([claimed(60_000), claimed(3_600_000)], BOUNDS, NOW)).toBe(2)
-    expect(wantedSize(many(60), { least: 2, most: 2 }, NOW)).toBe(2)
-    expect(wantedSize(many(60), { least: 0, most: 0 }, NOW)).toBe(0)
+    expect(wantedSize(many(60), { min: 2, max: 2 }, NOW)).toBe(2)
+    expect(wantedSize(many(60), { min: 0, max: 0 }, NOW)).toBe(0)
   })
 
   it('grows with the claims of the last minute and with the time that a start takes', () => {

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../core/errors.ts'
 import type { ContainerFile as FileRow } from '../../../core/files/file.ts'
 import { isId } from '../../../core/ids.ts'
 import type { ObjectStore } from '../../../core/ports/object-store.ts'
-import { settleVersions } from '../../../core/files/supersede-older-versions.ts'
+import { supersedeOlderVersions } from '../../../core/files/supersede-older-versions.ts'
 import { containerOf, fileMissing } from '../../access.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute } from '../../http/route.ts'
@@ -26,7 +26,7 @@ export const completeUploadRoute = defineRoute({
     if (file === null || file.state === 'deleted' || file.state === 'swept') throw fileMissing(id)
     if (file.state === 'stored') {
       // The first call may have broken off before the container was told.
-      if (file.isCurrent) await settleVersions(deps, file, deps.clock.now())
+      if (file.isCurrent) await supersedeOlderVersions(deps, file, deps.clock.now())
       return json(200, renderContainerFile(file))
     }
     await checkBytes(deps.objects, file)
@@ -36,7 +36,7 @@ export const completeUploadRoute = defineRoute({
       createdAt: deps.clock.now(),
     })
     if (stored === null) throw fileMissing(id)
-    await settleVersions(deps, stored, deps.clock.now())
+    await supersedeOlderVersions(deps, stored, deps.clock.now())
     return json(200, renderContainerFile(stored))
   },
 })

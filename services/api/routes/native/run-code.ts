@@ -2,7 +2,7 @@ import { acceptExecution } from '../../../core/executions/accept-execution.ts'
 import { topicOf } from '../../../core/events.ts'
 import { hasEnded, type Execution as ExecutionRow } from '../../../core/executions/execution.ts'
 import { LIMITS } from '../../../core/limits.ts'
-import { USUAL_LIMITS } from '../../../core/tenants/tenant-limits.ts'
+import { DEFAULT_LIMITS } from '../../../core/tenants/tenant-limits.ts'
 import { checkContainer, containerOf } from '../../access.ts'
 import { checkRoom, checkTimeout } from '../../check-limits.ts'
 import { claimExecutionId } from '../../executions/idempotency.ts'
@@ -43,7 +43,7 @@ export const runCodeRoute = defineRoute({
     const containerId = call.param('container_id')
     const { deps, caller } = call
     const timeoutSeconds = await checkTimeout(deps, caller.tenant, call.body.timeout_seconds)
-    const isUnlimited = (await deps.limits.of(caller.tenant)).liveContainers === USUAL_LIMITS.liveContainers
+    const isUnlimited = (await deps.limits.of(caller.tenant)).liveContainers === DEFAULT_LIMITS.liveContainers
     // What lies in objects is stored below its container, so that has to be there first; and a refusal uses up no key.
     const isPlain = source.kind === 'code' && isUnlimited && !call.request.headers.has('idempotency-key')
     const known = isPlain ? await checkContainer(call, containerId) : await containerOf(call, containerId)

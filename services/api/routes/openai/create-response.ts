@@ -2,7 +2,7 @@ import { acceptResponse, newResponse } from '../../../core/responses/accept-resp
 import { topicOf } from '../../../core/events.ts'
 import { renderResponse } from '../../../core/responses/render-response.ts'
 import { loadResponse } from '../../../core/responses/response-blobs.ts'
-import type { Response as ResponseRow } from '../../../core/responses/response.ts'
+import type { ResponseRecord as ResponseRow } from '../../../core/responses/response.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute, type Call } from '../../http/route.ts'
 import { streamCall } from '../../http/stream-call.ts'

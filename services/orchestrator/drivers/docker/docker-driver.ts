@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import type { MemoryTier } from '../../../core/limits.ts'
-import { DriverError, type SandboxDriver, type SandboxSight, type SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
+import { DriverError, type SandboxDriver, type SandboxStatus, type SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
 import { SupervisorError, type Supervisor } from '../../../core/ports/supervisor.ts'
 import type { SandboxAddress } from '../../../core/sandboxes/sandbox.ts'
 import { exitReason } from '../exit-reason.ts'
@@ -49,7 +49,7 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
     unless404(docker.getContainer(sandboxId).inspect().catch(failed))
 
   /** Null while it runs or is about to. */
-  const goneSight = (container: Docker.ContainerInspectInfo | null): SandboxSight | null => {
+  const goneSight = (container: Docker.ContainerInspectInfo | null): SandboxStatus | null => {
     if (!container) return { phase: 'gone', reason: 'lost', exitCode: null, detail: 'The engine has no container of this name.' }
     const { Status, ExitCode, OOMKilled, Error: detail } = container.State
     if (Status !== 'exited' && Status !== 'dead' && Status !== 'removing') return null

@@ -1,5 +1,5 @@
 import { MEMORY_TIERS, TIERS, type MemoryTier } from '../../../core/limits.ts'
-import { USUAL_SANDBOX, type SandboxLimits } from '../../../core/tenants/tenant-limits.ts'
+import { DEFAULT_SANDBOX, type SandboxLimits } from '../../../core/tenants/tenant-limits.ts'
 
 const MiB = 1024 * 1024
 
@@ -20,16 +20,16 @@ export interface DockerLimits {
 }
 
 export const DEFAULT_LIMITS: DockerLimits = {
-  dataBytes: USUAL_SANDBOX.diskBytes,
+  dataBytes: DEFAULT_SANDBOX.diskBytes,
   tmpBytes: 256 * MiB,
   homeBytes: 64 * MiB,
   shmBytes: 128 * MiB,
   reserveBytes: 192 * MiB,
   cpus: 1,
-  processes: USUAL_SANDBOX.processes,
-  openFiles: USUAL_SANDBOX.openFiles,
-  fileBytes: USUAL_SANDBOX.fileBytes,
-  inodes: USUAL_SANDBOX.inodes,
+  processes: DEFAULT_SANDBOX.processes,
+  openFiles: DEFAULT_SANDBOX.openFiles,
+  fileBytes: DEFAULT_SANDBOX.fileBytes,
+  inodes: DEFAULT_SANDBOX.inodes,
 }
 
 /** The small writable folders that carry sockets and nothing else, bytes. */

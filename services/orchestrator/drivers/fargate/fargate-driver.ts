@@ -4,11 +4,11 @@ import { decodeTime } from 'ulid'
 import { ID_PREFIXES, isId } from '../../../core/ids.ts'
 import { MEMORY_TIERS, TIERS, type MemoryTier } from '../../../core/limits.ts'
 import { systemClock, type Clock } from '../../../core/ports/clock.ts'
-import { DriverError, type SandboxDriver, type SandboxSight, type SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
+import { DriverError, type SandboxDriver, type SandboxStatus, type SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
 import type { SandboxLimits } from '../../../core/tenants/tenant-limits.ts'
 import { fromFailures, toDriverError } from './ecs-error.ts'
 import { createTaskFinder } from './find-task.ts'
-import { taskSight } from './task-sight.ts'
+import { taskSight } from './task-status.ts'
 
 export interface FargateDriverOptions {
   readonly ecs: ECSClient
@@ -40,7 +40,7 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
   const families = MEMORY_TIERS.flatMap((tier) => taskDefinitions[tier] ?? []).map(familyOf)
   const tasks = createTaskFinder(ecs, cluster, families)
 
-  const look = async (sandboxId: string): Promise<SandboxSight> => {
+  const look = async (sandboxId: string): Promise<SandboxStatus> => {
     const task = await tasks.find(sandboxId).catch(rethrow)
     if (task) return taskSight(task, waitsForHealth)
     if (isId('sandbox', sandboxId) && clock.now() - madeAt(sandboxId) < UNSEEN_MS) return { phase: 'starting' }

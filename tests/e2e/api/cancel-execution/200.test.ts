@@ -37,14 +37,14 @@ it('ends one that nobody works on, at once and once', async () => {
 
 it('leaves one that a worker holds to that worker', async () => {
   const now = Date.now()
-  await api.table.executions.take(api.owner.tenant, id, { owner: 'wrk_a', now, expiresAt: now + LEASE_MS }, { status: 'starting' })
+  await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'wrk_a', now, expiresAt: now + LEASE_MS }, { status: 'starting' })
   expect(await cancel()).toMatchObject({ status: 'starting', reason: null })
   expect((await api.table.executions.get(api.owner.tenant, id))?.cancelRequestedAt).toBeGreaterThan(0)
 })
 
 it('leaves one that reached a sandbox to the next worker', async () => {
   const now = Date.now()
-  const taken = await api.table.executions.take(
+  const taken = await api.table.executions.acquireLease(
     api.owner.tenant,
     id,
     { owner: 'wrk_a', now, expiresAt: now + LEASE_MS },

@@ -3,7 +3,7 @@ import { copyFile } from '../../../../services/core/files/copy-file.ts'
 import type { ContainerFile } from '../../../../services/core/files/file.ts'
 import { LIMITS } from '../../../../services/core/limits.ts'
 import { objectPrefix } from '../../../../services/core/object-keys.ts'
-import type { FileStore } from '../../../../services/core/ports/table.ts'
+import type { FileStore } from '../../../../services/core/ports/file-store.ts'
 import { fileRow } from '../../../support/rows.ts'
 import { startApi, type TestApi } from '../../../support/start-api.ts'
 

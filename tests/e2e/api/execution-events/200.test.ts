@@ -67,7 +67,7 @@ it('tells what happens while it listens, with comments in silence', async () => 
 
 it('tells the end of an execution whose worker did not live to write it', async () => {
   const now = Date.now()
-  const taken = await api.table.executions.take(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  const taken = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
   if (taken.kind !== 'taken') throw new Error(taken.kind)
   await api.table.executions.commit(api.owner.tenant, id, taken.row.fence, { status: 'failed', reason: 'dead_letter', endedAt: now })
   const frames = await collectSse(await follow())

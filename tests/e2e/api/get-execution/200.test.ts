@@ -33,7 +33,7 @@ it('answers after `wait` as it is then', async () => {
 it('reads a result that lies in an object', async () => {
   const id = await accept()
   const now = Date.now()
-  const taken = await api.table.executions.take(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  const taken = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
   if (taken.kind !== 'taken') throw new Error(taken.kind)
   const objectKey = `tenants/${api.owner.tenant}/${containerId}/results/r`
   const { bytes } = await api.objects.put(objectKey, Buffer.from(JSON.stringify({ ...emptyResult, stdout: 'big' })), {

@@ -89,7 +89,7 @@ it('resumes a stream after a number, and ends it with the mark', async () => {
 it('tells the end of a turn whose worker did not live to write it', async () => {
   const { id } = await api.openai().responses.create({ model: 'demo', input: 'Hi', background: true })
   const now = Date.now()
-  const taken = await api.table.responses.take(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  const taken = await api.table.responses.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
   if (taken.kind !== 'taken') throw new Error(taken.kind)
   await api.table.responses.commit(api.owner.tenant, id, taken.row.fence, {
     status: 'failed',

@@ -3,7 +3,7 @@ import type { RunDeps } from '../deps.ts'
 import type { WarmCandidates } from './warm-candidates.ts'
 
 /** A refill takes seconds of processor time, so the code that the sandbox was claimed for gets this much of a lead, milliseconds. */
-const LEAD_MS = 50
+const REFILL_DELAY_MS = 50
 
 /** What a claim leaves to be done: the pool is refilled and looked at for the next claim. Done after the lead, or when the step ends before. */
 export interface AfterClaim {
@@ -24,7 +24,7 @@ export function createAfterClaim({ queue }: Pick<RunDeps, 'queue'>, candidates: 
           candidates.lookAhead(tier),
         ])
       }
-      const timer = setTimeout(() => void act(), LEAD_MS)
+      const timer = setTimeout(() => void act(), REFILL_DELAY_MS)
       waiting.set(executionId, act)
     },
     async end(executionId) {

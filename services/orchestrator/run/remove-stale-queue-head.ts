@@ -1,4 +1,4 @@
-import { nudgeExecution, NUDGE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import type { Container } from '../../core/containers/container.ts'
 import { hasEnded } from '../../core/executions/execution.ts'
 import { recordUsage } from '../../core/usage/record-usage.ts'
@@ -8,7 +8,7 @@ import type { EndDeps } from './end-execution.ts'
  * Takes a head off that nobody will: it has ended and its worker died before it said so, or its row was never written. The next one is nudged.
  * Only for a head that has stood there long enough to be no acceptance under way. False when it is alive.
  */
-export async function dropDeadHead(
+export async function removeStaleQueueHead(
   deps: Pick<EndDeps, 'table' | 'queue' | 'clock' | 'objects'>,
   container: Container,
   head: string,
@@ -17,8 +17,8 @@ export async function dropDeadHead(
   const row = await deps.table.executions.get(tenant, head)
   if (row !== null && !hasEnded(row.status)) return false
   if (row !== null) await recordUsage(deps, row)
-  const dueAt = deps.clock.now() + NUDGE_AFTER_MS
+  const dueAt = deps.clock.now() + RECONCILE_AFTER_MS
   const next = (await deps.table.containers.dequeue(tenant, id, head, container.lastActiveAt, dueAt))?.queue[0]
-  if (next !== undefined) await nudgeExecution(deps.queue, tenant, id, next)
+  if (next !== undefined) await notifyExecution(deps.queue, tenant, id, next)
   return true
 }

@@ -4,7 +4,7 @@ import type { Lost } from '../../core/executions/execution.ts'
 const MAX_BYTES = 24 * 1024
 
 /** As many as fit; the rest is counted, so that nothing is lost without a word. */
-export function fewLost(lost: readonly Lost[]): readonly Lost[] {
+export function truncateLosses(lost: readonly Lost[]): readonly Lost[] {
   let bytes = 0
   const fitting = lost.findIndex((one) => (bytes += Buffer.byteLength(JSON.stringify(one))) > MAX_BYTES)
   if (fitting === -1) return lost

@@ -1,11 +1,11 @@
 import type { Task } from '@aws-sdk/client-ecs'
-import type { SandboxSight } from '../../../core/ports/sandbox-driver.ts'
+import type { SandboxStatus } from '../../../core/ports/sandbox-driver.ts'
 import { exitReason } from '../exit-reason.ts'
 
 export const SUPERVISOR_PORT = 8700
 
 /** What one read of DescribeTasks shows. `waitsForHealth`: the task definition has a health check, so RUNNING alone is not ready. */
-export function taskSight(task: Task, waitsForHealth: boolean): SandboxSight {
+export function taskSight(task: Task, waitsForHealth: boolean): SandboxStatus {
   const exitCode = task.containers?.[0]?.exitCode ?? null
   // The code of the exit arrives a little after the wish to stop; until either it or the reason is there, nothing is known yet.
   if (task.lastStatus === 'STOPPED' || (task.desiredStatus === 'STOPPED' && (exitCode !== null || task.stopCode !== undefined)))
@@ -15,7 +15,7 @@ export function taskSight(task: Task, waitsForHealth: boolean): SandboxSight {
   return isUp && host !== undefined ? { phase: 'ready', address: { kind: 'tcp', host, port: SUPERVISOR_PORT } } : { phase: 'starting' }
 }
 
-function goneSight(task: Task, exitCode: number | null): SandboxSight {
+function goneSight(task: Task, exitCode: number | null): SandboxStatus {
   const detail = [task.stoppedReason, task.containers?.[0]?.reason].filter(Boolean).join(' ').slice(0, 400)
   const byExit = exitReason(exitCode, /OutOfMemory/i.test(detail))
   const reason = byExit === 'lost' && task.stopCode === 'UserInitiated' ? 'stopped' : byExit

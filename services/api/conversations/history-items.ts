@@ -1,7 +1,7 @@
 import { wireItems } from '../../core/responses/input-items.ts'
 import { renderItem } from '../../core/responses/render-response.ts'
 import { loadResponse } from '../../core/responses/response-blobs.ts'
-import type { Response as ResponseRow } from '../../core/responses/response.ts'
+import type { ResponseRecord as ResponseRow } from '../../core/responses/response.ts'
 import type { Caller } from '../../core/tenants/tenant.ts'
 import { isVisible } from '../access.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -22,7 +22,7 @@ export interface Told {
 }
 
 /** What was asked and answered in a conversation. */
-export async function toldInConversation(deps: Pick<ApiDeps, 'table'>, tenant: string, conversationId: string): Promise<Told> {
+export async function conversationHistory(deps: Pick<ApiDeps, 'table'>, tenant: string, conversationId: string): Promise<Told> {
   const newest: Wire[] = []
   for (let after: string | null = null; ;) {
     const page = await deps.table.conversations.items(tenant, conversationId, { after, limit: ITEMS_PER_READ, order: 'desc' })
@@ -34,7 +34,7 @@ export async function toldInConversation(deps: Pick<ApiDeps, 'table'>, tenant: s
 }
 
 /** What was asked and answered up to a response, by the chain of `previous_response_id`. */
-export async function toldUpTo(deps: Pick<ApiDeps, 'table' | 'objects'>, caller: Caller, last: ResponseRow): Promise<Told> {
+export async function historyUpTo(deps: Pick<ApiDeps, 'table' | 'objects'>, caller: Caller, last: ResponseRow): Promise<Told> {
   const turns: Wire[][] = []
   let row: ResponseRow | null = last
   while (row !== null && turns.length < MAX_TURNS) {

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { conversationOf, responseOf } from '../../access.ts'
-import { toldInConversation, toldUpTo } from '../../conversations/told-items.ts'
-import { toldNotebook } from '../../conversations/told-notebook.ts'
+import { conversationHistory, historyUpTo } from '../../conversations/history-items.ts'
+import { historyNotebook } from '../../conversations/history-notebook.ts'
 import { notebookResponse } from '../../http/notebook-response.ts'
 import { defineRoute } from '../../http/route.ts'
 
@@ -24,7 +24,7 @@ export const conversationNotebookRoute = defineRoute({
   refusals: ['conversation_not_found'],
   async handle(call) {
     const { id, tenant } = await conversationOf(call, call.param('conversation_id'))
-    return notebookResponse(await toldNotebook(call.deps, call.caller, await toldInConversation(call.deps, tenant, id)), `${id}.ipynb`)
+    return notebookResponse(await historyNotebook(call.deps, call.caller, await conversationHistory(call.deps, tenant, id)), `${id}.ipynb`)
   },
 })
 
@@ -43,7 +43,7 @@ export const responseNotebookRoute = defineRoute({
     const isOver =
       row.conversationId === null || (await deps.table.conversations.get(caller.tenant, row.conversationId))?.deletedAt !== null
     const told =
-      isOver || row.conversationId === null ? toldUpTo(deps, caller, row) : toldInConversation(deps, caller.tenant, row.conversationId)
-    return notebookResponse(await toldNotebook(deps, caller, await told), `${row.id}.ipynb`)
+      isOver || row.conversationId === null ? historyUpTo(deps, caller, row) : conversationHistory(deps, caller.tenant, row.conversationId)
+    return notebookResponse(await historyNotebook(deps, caller, await told), `${row.id}.ipynb`)
   },
 })

@@ -6,7 +6,7 @@ export const SERVER_LABEL = 'cellblock.server-pid'
 const ABANDONED_MS = 15 * 60_000
 
 /** Removes sandboxes that killed servers left on this engine. Servers that still run keep theirs, and so does this one's data folder. */
-export async function reapStrays(docker: Docker, ownStage: string, now: number): Promise<number> {
+export async function removeOrphanedSandboxes(docker: Docker, ownStage: string, now: number): Promise<number> {
   const containers = await docker.listContainers({ all: true, filters: { label: [SERVER_LABEL] } })
   const strays = containers.filter(
     ({ Labels, Created }) =>

@@ -1,21 +1,21 @@
 import { LEASE_MS, LEASE_RENEW_MS } from '../../core/lease.ts'
 import { LIMITS } from '../../core/limits.ts'
-import type { Patch } from '../../core/ports/table.ts'
-import type { Response } from '../../core/responses/response.ts'
+import type { Patch } from '../../core/ports/leased-store.ts'
+import type { ResponseRecord } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
 
 /** Why a step has to stop what it does: its row is somebody else's, the caller cancelled, or the turn took too long. */
 export type StopReason = 'lost' | 'cancelled' | 'overdue'
 
 /** Thrown when the row belongs to another worker now: the step stops at once and writes nothing more. */
-export class RowLost extends Error {
+export class LeaseLostError extends Error {
   constructor(id: string) {
     super(`The lease of ${id} was lost`)
     this.name = 'RowLost'
   }
 }
 
-export interface HeldRow {
+export interface LeaseHeartbeat {
   /** Fires with the first reason to stop. */
   readonly signal: AbortSignal
   readonly reason: StopReason | null
@@ -28,7 +28,7 @@ export interface HeldRow {
 const LOOK_EVERY_MS = 1_000
 
 /** Keeps the lease while a step works and looks for a wish to cancel. `progress` is committed along with each renewal. */
-export function holdRow(deps: TurnDeps, row: Response, progress: () => Promise<Patch<Response>>): HeldRow {
+export function startLeaseHeartbeat(deps: TurnDeps, row: ResponseRecord, progress: () => Promise<Patch<ResponseRecord>>): LeaseHeartbeat {
   const { responses } = deps.table
   const control = new AbortController()
   let reason: StopReason | null = null

@@ -1,7 +1,7 @@
 import { LEASE_MS, LEASE_RENEW_MS } from '../../core/lease.ts'
 
 /** Thrown inside a step whose row belongs to somebody else now: it stops at once and writes nothing more. */
-export class LeaseLost extends Error {
+export class LeaseLostError extends Error {
   constructor(id: string) {
     super(`The lease of ${id} was lost`)
     this.name = 'LeaseLost'
@@ -9,7 +9,11 @@ export class LeaseLost extends Error {
 }
 
 /** Renews a lease while a step works; calls `onLost` once when a renewal is refused. A renewal that fails to be sent is tried again. */
-export function keepLease(renew: (expiresAt: number) => Promise<boolean>, now: () => number, onLost: () => void): { stop(): void } {
+export function startLeaseHeartbeat(
+  renew: (expiresAt: number) => Promise<boolean>,
+  now: () => number,
+  onLost: () => void,
+): { stop(): void } {
   const timer = setInterval(() => {
     renew(now() + LEASE_MS).then(
       (isKept) => {

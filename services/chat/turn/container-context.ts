@@ -1,7 +1,7 @@
 import type { ContainerFile } from '../../core/files/file.ts'
 
 /** Where a turn's code will run. `auto` means the container of an earlier turn, else one that is made when code first runs. */
-export interface Workplace {
+export interface ContainerContext {
   readonly containerId: string
   readonly exists: boolean
   /** Files that the model is told of: those of the container, or those it will be made with. */

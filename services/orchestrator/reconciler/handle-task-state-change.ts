@@ -6,7 +6,7 @@ import type { ReconcilerDeps } from '../deps.ts'
 import { repairSandbox } from './repair-sandbox.ts'
 
 /** Looks at one sandbox of which an event says that it ends. A start under way has its own watcher, and what it writes down must stay. */
-export async function wakeSandbox(deps: ReconcilerDeps, sandboxId: string): Promise<void> {
+export async function handleTaskStateChange(deps: ReconcilerDeps, sandboxId: string): Promise<void> {
   const sandbox = await deps.table.sandboxes.get(sandboxId)
   if (sandbox?.state !== 'ready' && sandbox?.state !== 'claimed') return
   await repairSandbox(deps, { kind: 'sandbox', tenant: '_pool', id: sandboxId, dueAt: deps.clock.now() })

@@ -1,0 +1,16 @@
+import type { ApiKey, Tenant, TenantPolicy } from '../tenants/tenant.ts'
+
+export interface TenantStore {
+  create(tenant: Tenant): Promise<void>
+  get(id: string): Promise<Tenant | null>
+  list(): Promise<readonly Tenant[]>
+  /** Replaces the whole policy; null when there is no such tenant. */
+  setPolicy(id: string, policy: TenantPolicy): Promise<Tenant | null>
+  putKey(key: ApiKey): Promise<void>
+  /** By the SHA-256 (hex) of the presented key; revoked ones are returned too. */
+  findKey(hash: string): Promise<ApiKey | null>
+  /** Every key of every tenant, oldest first, revoked ones too. May lag behind. */
+  listKeys(): Promise<readonly ApiKey[]>
+  /** Ends a key for good; a second call keeps the first time. Null when no key has this id. */
+  revokeKey(id: string, now: number): Promise<ApiKey | null>
+}
