@@ -150,19 +150,19 @@ export const MUTANTS: readonly Mutant[] = [
   selfTest('kernel_interfaces_are_closed', 'kernel settings without cover'),
   selfTest('control_group_is_hidden', "the host's control groups"),
 
-  service('control characters in names', 'core/file-path.ts', 'if (FORBIDDEN.test(path))', 'if (false)', 'unit/core/file-path.test.ts'),
+  service('control characters in names', 'core/files/file-path.ts', 'if (FORBIDDEN.test(path))', 'if (false)', 'unit/core/file-path.test.ts'),
   // "." and ".." are refused by two rules; this is the one that the other cannot stand in for.
-  service('dots at the end of names', 'core/file-path.ts', 'if (/[. ]$/.test(segment))', 'if (false)', 'unit/core/file-path.test.ts'),
+  service('dots at the end of names', 'core/files/file-path.ts', 'if (/[. ]$/.test(segment))', 'if (false)', 'unit/core/file-path.test.ts'),
   service(
     'length of names',
-    'core/file-path.ts',
+    'core/files/file-path.ts',
     'encoder.encode(path).length > LIMITS.maxPathBytes',
     'false',
     'unit/core/file-path.test.ts',
   ),
   service(
     "names that are JavaScript's own",
-    'core/mime.ts',
+    'core/files/mime.ts',
     '(Object.hasOwn(TYPES, ending) ? TYPES[ending] : undefined)',
     'TYPES[ending]',
     'unit/core/mime.test.ts',
