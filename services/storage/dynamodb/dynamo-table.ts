@@ -1,46 +1,12 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
-import { createContainerStore } from './container-store.ts'
-import { createConversationStore } from './conversation-store.ts'
-import { findDue, putOffDue } from './due.ts'
-import { createEventStore } from './event-store.ts'
-import { createFileStore } from './file-store.ts'
-import { createIdempotencyStore } from './idempotency-store.ts'
-import { createItems } from './items.ts'
-import { createExecutionStore, createResponseStore } from './leased-stores.ts'
-import { createLinkStore } from './link-store.ts'
-import { createSandboxStore } from './sandbox-store.ts'
-import { createTenantStore } from './tenant-store.ts'
-import { createUploadStore } from './upload-store.ts'
-import { createUsageStore } from './usage-store.ts'
-import { createUserFileStore } from './user-file-store.ts'
+import { createTable } from '../rows/table.ts'
+import { createDynamoItems } from './dynamo-items.ts'
 
-/** All durable state in one DynamoDB table. Batches of events too big for an item lie in `objects`. */
-export function createDynamoTable(options: {
+/** All durable state in one DynamoDB table. */
+export const createDynamoTable = (options: {
   readonly client: DynamoDBClient
   readonly tableName: string
   readonly objects: ObjectStore
-}): Table {
-  const items = createItems(options.client, options.tableName)
-  return {
-    containers: createContainerStore(items),
-    executions: createExecutionStore(items),
-    responses: createResponseStore(items),
-    files: createFileStore(items),
-    userFiles: createUserFileStore(items),
-    uploads: createUploadStore(items),
-    conversations: createConversationStore(items, options.objects),
-    sandboxes: createSandboxStore(items),
-    events: createEventStore(items, options.objects),
-    tenants: createTenantStore(items),
-    idempotency: createIdempotencyStore(items),
-    links: createLinkStore(items),
-    usage: createUsageStore(items),
-    due: (now, limit, since = 0) => findDue(items, now, limit, since),
-    postpone: (row, dueAt) => putOffDue(items, row, dueAt),
-    check: async () => {
-      await items.get({ pk: 'check', sk: 'row' })
-    },
-  }
-}
+}): Table => createTable(createDynamoItems(options.client, options.tableName), options.objects)

@@ -1,6 +1,3 @@
-/** `due` rows are spread over this many index partitions, because one partition takes 1,000 writes a second. */
-export const DUE_SHARDS = 8
-
 export interface IndexDefinition {
   readonly name: string
   readonly partitionKey: AttributeDefinition
@@ -14,9 +11,9 @@ export interface AttributeDefinition {
 }
 
 /**
- * The one table, as data: the local server and the deployment both make it from this.
- * `list` holds keys only, so that moving a row costs no index write; rows are read from the table. `due` is sparse: an ended row has
- * no `dueAt`. `pool` is sparse too: only sandboxes are in it, whole, so that finding a ready one is one call.
+ * The DynamoDB table as data, for the deployment and the emulators in tests. `list` projects keys only, so that a row change costs no index
+ * write; rows are read from the table. `due` is sparse: an ended row has no `dueAt`. `pool` holds whole sandbox rows, so that finding a
+ * ready sandbox is one request.
  */
 export const tableDefinition = {
   partitionKey: { name: 'pk', type: 'S' },

@@ -1,7 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { join } from 'node:path'
 import { chooseLocalServer, listLocalServers } from '../../../services/cli/local-servers.ts'
-import { createItems, type Items } from '../../../services/storage/dynamodb/items.ts'
+import { createDynamoItems } from '../../../services/storage/dynamodb/dynamo-items.ts'
+import type { Items } from '../../../services/storage/rows/items.ts'
 
 const NOTES = join(import.meta.dirname, '../../../.cellblock/servers')
 
@@ -9,5 +10,5 @@ const NOTES = join(import.meta.dirname, '../../../.cellblock/servers')
 export async function openServerTable(serverUrl: string): Promise<Items> {
   const server = chooseLocalServer(await listLocalServers(NOTES), Number(new URL(serverUrl).port))
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-  return createItems(new DynamoDBClient({ endpoint: server.dynamodbEndpoint, region: 'us-east-1', credentials }), server.tableName)
+  return createDynamoItems(new DynamoDBClient({ endpoint: server.dynamodbEndpoint, region: 'us-east-1', credentials }), server.tableName)
 }

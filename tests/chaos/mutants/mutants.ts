@@ -7,7 +7,7 @@ export interface ChaosMutant {
   readonly scenario: string
 }
 
-const LEASED = 'services/storage/dynamodb/leased-store.ts'
+const LEASED = 'services/storage/rows/leased-store.ts'
 const RUN_STEP = 'services/orchestrator/run/run-step.ts'
 const RUN = 'services/orchestrator/run/run-in-sandbox.ts'
 
@@ -35,7 +35,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'a place in an event log is written once',
     edit: {
-      file: 'services/storage/dynamodb/event-store.ts',
+      file: 'services/storage/rows/event-store.ts',
       find: "...source, ...body }, absent('pk'))",
       replace: '...source, ...body })',
     },
@@ -58,7 +58,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'only the head leaves a queue',
     edit: {
-      file: 'services/storage/dynamodb/container-store.ts',
+      file: 'services/storage/rows/container-store.ts',
       find: "items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId))",
       replace: "items.update(keyOf(tenant, id), actions, exists('queue[0]'))",
     },
@@ -72,7 +72,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'a warm sandbox is claimed once',
     edit: {
-      file: 'services/storage/dynamodb/sandbox-store.ts',
+      file: 'services/storage/rows/sandbox-store.ts',
       find: "const mayClaim = all(equals('state', READY), any(absent('claimedBy'), isMine))",
       replace: "const mayClaim = any(equals('state', READY), absent('claimedBy'), isMine, equals('state', 'claimed'))",
     },

@@ -3,7 +3,7 @@ import type { Container } from '../../../services/core/containers/container.ts'
 import { hasEnded, type Execution } from '../../../services/core/executions/execution.ts'
 import type { Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
 import { fromAttributes, type Attributes } from '../../../services/storage/dynamodb/attribute-values.ts'
-import { containerCodec, executionCodec, sandboxCodec } from '../../../services/storage/dynamodb/row-shapes.ts'
+import { containerCodec, executionCodec, sandboxCodec } from '../../../services/storage/rows/row-shapes.ts'
 import type { History } from '../history.ts'
 
 interface Request {

@@ -150,7 +150,13 @@ export const MUTANTS: readonly Mutant[] = [
   selfTest('kernel_interfaces_are_closed', 'kernel settings without cover'),
   selfTest('control_group_is_hidden', "the host's control groups"),
 
-  service('control characters in names', 'core/files/file-path.ts', 'if (FORBIDDEN.test(path))', 'if (false)', 'unit/core/file-path.test.ts'),
+  service(
+    'control characters in names',
+    'core/files/file-path.ts',
+    'if (FORBIDDEN.test(path))',
+    'if (false)',
+    'unit/core/file-path.test.ts',
+  ),
   // "." and ".." are refused by two rules; this is the one that the other cannot stand in for.
   service('dots at the end of names', 'core/files/file-path.ts', 'if (/[. ]$/.test(segment))', 'if (false)', 'unit/core/file-path.test.ts'),
   service(
@@ -177,19 +183,13 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   service(
     'tenant in keys',
-    'storage/dynamodb/keys.ts',
+    'storage/rows/keys.ts',
     'pk: `T#${part(tenant)}#${name}#${part(id)}`',
     'pk: `T#${part(tenant).slice(0, 1)}#${name}#${part(id)}`',
     'e2e/api/auth/foreign-ids.test.ts',
   ),
-  service(
-    'fencing',
-    'storage/dynamodb/leased-store.ts',
-    "all(isLive, equals('fence', fence))",
-    'isLive',
-    'contract/dynamodb-table.test.ts',
-  ),
-  service('lease', 'storage/dynamodb/leased-store.ts', '[isFree]', '[]', 'contract/dynamodb-table.test.ts'),
+  service('fencing', 'storage/rows/leased-store.ts', "all(isLive, equals('fence', fence))", 'isLive', 'contract/dynamodb-table.test.ts'),
+  service('lease', 'storage/rows/leased-store.ts', '[isFree]', '[]', 'contract/dynamodb-table.test.ts'),
   service(
     'depth of JSON',
     'orchestrator/supervisor-client/hostile-json.ts',

@@ -10,43 +10,12 @@ import {
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
 import { fromAttributes, toAttributes, type Attributes } from './attribute-values.ts'
-import { conditionText, Expression, updateText, type Action, type Condition } from './expression.ts'
-import type { ItemKey } from './keys.ts'
-import type { Item } from './row-codec.ts'
+import { itemTooLarge, refuseLargeValues, type Items } from '../rows/items.ts'
+import type { Item } from '../rows/row-codec.ts'
+import { ExpressionPrinter } from './print-expression.ts'
 
-/** DynamoDB takes 400 KB an item, names and index keys included. */
-export const MAX_ROW_BYTES = 380 * 1024
-
-export interface QueryRequest {
-  readonly index?: 'list' | 'due' | 'pool'
-  readonly where: Condition
-  readonly filter?: Condition
-  readonly descending?: boolean
-  /** Items looked at in this page. */
-  readonly limit?: number
-  readonly startKey?: Item | undefined
-}
-export interface QueryPage {
-  readonly items: readonly Item[]
-  /** Where to go on; undefined at the end. */
-  readonly lastKey: Item | undefined
-}
-
-/** The few calls that the stores are made of, each one request. Reads of the table are consistent. */
-export interface Items {
-  get(key: ItemKey): Promise<Item | null>
-  /** False when the condition does not hold. */
-  put(item: Item, condition?: Condition): Promise<boolean>
-  /** The item as it is afterwards; null when the condition does not hold. */
-  update(key: ItemKey, actions: readonly Action[], condition: Condition): Promise<Item | null>
-  delete(key: ItemKey): Promise<void>
-  query(request: QueryRequest): Promise<QueryPage>
-  /** In the order of the keys; null for those that do not exist. */
-  getMany(keys: readonly ItemKey[]): Promise<readonly (Item | null)[]>
-  writeMany(changes: readonly ({ readonly put: Item } | { readonly delete: ItemKey })[]): Promise<void>
-}
-
-export function createItems(client: DynamoDBClient, tableName: string): Items {
+/** Each primitive is one request; batches are repeated until DynamoDB has processed all of them. */
+export function createDynamoItems(client: DynamoDBClient, tableName: string): Items {
   const ofTable = { TableName: tableName }
 
   return {
@@ -55,9 +24,9 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
       return Item === undefined ? null : fromAttributes(Item)
     },
     async put(item, condition) {
-      refuseTooLarge(Object.values(item))
-      const e = new Expression()
-      const text = condition === undefined ? {} : { ConditionExpression: conditionText(condition, e) }
+      refuseLargeValues(Object.values(item))
+      const e = new ExpressionPrinter()
+      const text = condition === undefined ? {} : { ConditionExpression: e.condition(condition) }
       return (
         (await unlessConditionFails(
           client.send(new PutItemCommand({ ...ofTable, Item: toAttributes(item), ...text, ...placeholders(e) })),
@@ -65,10 +34,10 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
       )
     },
     async update(key, actions, condition) {
-      const e = new Expression()
-      const UpdateExpression = updateText(e, actions)
-      refuseTooLarge(Object.values(e.values))
-      const ConditionExpression = conditionText(condition, e)
+      const e = new ExpressionPrinter()
+      const UpdateExpression = e.update(actions)
+      refuseLargeValues(Object.values(e.values))
+      const ConditionExpression = e.condition(condition)
       const command = new UpdateItemCommand({
         ...ofTable,
         Key: toAttributes(key),
@@ -84,13 +53,13 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
       await client.send(new DeleteItemCommand({ ...ofTable, Key: toAttributes(key) }))
     },
     async query(request) {
-      const e = new Expression()
+      const e = new ExpressionPrinter()
       const answer = await client.send(
         new QueryCommand({
           ...ofTable,
           ...(request.index === undefined ? { ConsistentRead: true } : { IndexName: request.index }),
-          KeyConditionExpression: conditionText(request.where, e),
-          ...(request.filter === undefined ? {} : { FilterExpression: conditionText(request.filter, e) }),
+          KeyConditionExpression: e.condition(request.where),
+          ...(request.filter === undefined ? {} : { FilterExpression: e.condition(request.filter) }),
           ...placeholders(e),
           ScanIndexForward: request.descending !== true,
           ...(request.limit === undefined ? {} : { Limit: request.limit }),
@@ -119,7 +88,7 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
       return keys.map(({ pk, sk }) => found.get(`${pk} ${sk}`) ?? null)
     },
     async writeMany(changes) {
-      for (const change of changes) if ('put' in change) refuseTooLarge(Object.values(change.put))
+      for (const change of changes) if ('put' in change) refuseLargeValues(Object.values(change.put))
       const requests = changes.map((change) =>
         'put' in change ? { PutRequest: { Item: toAttributes(change.put) } } : { DeleteRequest: { Key: toAttributes(change.delete) } },
       )
@@ -137,7 +106,7 @@ export function createItems(client: DynamoDBClient, tableName: string): Items {
 
 /** DynamoDB refuses empty maps. */
 const placeholders = (
-  e: Expression,
+  e: ExpressionPrinter,
 ): { readonly ExpressionAttributeNames?: Record<string, string>; readonly ExpressionAttributeValues?: Attributes } => ({
   ...(Object.keys(e.names).length === 0 ? {} : { ExpressionAttributeNames: e.names }),
   ...(Object.keys(e.values).length === 0 ? {} : { ExpressionAttributeValues: toAttributes(e.values) }),
@@ -148,28 +117,16 @@ async function unlessConditionFails<Answer>(request: Promise<Answer>): Promise<A
     return await request
   } catch (error) {
     if (error instanceof Error && error.name === 'ConditionalCheckFailedException') return null
-    if (error instanceof Error && error.name === 'ValidationException' && /item size/i.test(error.message)) throw tooLarge(error)
+    if (error instanceof Error && error.name === 'ValidationException' && /item size/i.test(error.message)) throw itemTooLarge(error)
     throw error
   }
-}
-
-const tooLarge = (cause?: unknown): Error =>
-  new Error(
-    `A row may hold ${MAX_ROW_BYTES} bytes and this one would hold more. Store its largest field as an object and keep a reference in the row.`,
-    { cause },
-  )
-
-function refuseTooLarge(values: readonly unknown[]): void {
-  let bytes = 0
-  for (const value of values) if (typeof value === 'string') bytes += value.length < 256 ? value.length : Buffer.byteLength(value)
-  if (bytes > MAX_ROW_BYTES) throw tooLarge()
 }
 
 function groupsOf<Thing>(size: number, things: readonly Thing[]): readonly Thing[][] {
   return Array.from({ length: Math.ceil(things.length / size) }, (_, index) => things.slice(index * size, (index + 1) * size))
 }
 
-/** DynamoDB hands back what it had no room for; asking again at once would be refused again. */
+/** DynamoDB returns throttled keys as unprocessed. An immediate retry would be throttled again. */
 const pauseBefore = async (attempt: number): Promise<void> => {
   if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(1_000, 25 * 2 ** attempt)))
 }

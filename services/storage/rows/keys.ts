@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
-import { DUE_SHARDS } from './table-definition.ts'
 
 /** Sandboxes belong to no tenant until they are claimed. */
 export const POOL_TENANT = '_pool'
+
+/** One partition of a DynamoDB index takes 1,000 writes a second, so due rows are spread over several. */
+const DUE_SHARDS = 8
 
 export type RowName =
   | 'container'
