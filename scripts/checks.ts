@@ -16,6 +16,7 @@ export const CHECKS = {
   lint: { title: 'Lint, dependency rule', args: [program('oxlint/bin/oxlint'), '--type-aware', '--deny-warnings'] },
   format: { title: 'Format', args: [program('oxfmt/bin/oxfmt'), '--check'] },
   unused: { title: 'Unused code', args: [program('knip/bin/knip.js'), '--no-progress'] },
+  prose: { title: 'Prose', args: [join(ROOT, 'scripts/prose/main.ts')] },
 } as const satisfies Record<string, Check>
 
 export type CheckName = keyof typeof CHECKS

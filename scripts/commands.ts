@@ -33,6 +33,7 @@ export const COMMANDS = {
   'lock:npm': { needs: [], entry: ['scripts/lock-npm.ts'] },
   image: { needs: SANDBOX, entry: ['scripts/print-image.ts'] },
   check: { needs: ['dependencies'], entry: ['scripts/check.ts'] },
+  'lint:prose': { needs: ['dependencies'], entry: ['scripts/prose/main.ts'] },
   fmt: { needs: ['dependencies'], entry: ['node_modules/oxfmt/bin/oxfmt'] },
   cli: { needs: ['dependencies'], entry: ['services/cli/main.ts'] },
   // Needs nothing: what is missing is what it tells.
