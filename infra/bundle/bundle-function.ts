@@ -21,8 +21,8 @@ const englishOnly = replace(
   "export { default as en } from 'zod/v4/locales/en.js'",
 )
 /**
- * The links and the model client use two parts of undici; its index brings a browser's whole network stack. The index is also what gives every dispatcher its
- * `request`. Any other name fails the build.
+ * The links use two parts of undici; its index brings a browser's whole network stack. The index is also what gives every dispatcher its `request`. Any
+ * other name fails the build.
  */
 const undiciParts = replace(
   'undici-parts',

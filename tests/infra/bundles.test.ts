@@ -22,7 +22,7 @@ const ENTRIES = [
   'services/orchestrator/place/lambda.ts',
   'services/orchestrator/reconciler/lambda.ts',
 ]
-const DEVELOPMENT_ONLY = ['openai', 'dockerode', 'dynalite', 'fauxqs', 'aws-cdk-lib', 'esbuild', 'vitest', '@scalar/api-reference']
+const DEVELOPMENT_ONLY = ['dockerode', 'dynalite', 'fauxqs', 'aws-cdk-lib', 'esbuild', 'vitest', '@scalar/api-reference']
 
 /** What Lambda and the templates set; the values are of the right shape and lead nowhere. */
 const ENVIRONMENT = {
@@ -80,22 +80,23 @@ describe.each(ENTRIES)('%s', (entry) => {
   })
 })
 
-it('asks a model from inside a bundle', async () => {
-  const model = createServer((request, response) => {
-    void request.toArray().then((body) => response.end(`data: {"asked":${Buffer.concat(body).toString()}}\n\ndata: [DONE]\n\n`))
+it('calls a model from inside a bundle', async () => {
+  const model = createServer((_, response) => {
+    response.end('data: {"choices":[{"delta":{"content":"Hello"}}]}\n\ndata: [DONE]\n\n')
   }).listen(0, '127.0.0.1')
   await once(model, 'listening')
   const output = join(folder, 'model')
-  await bundleFunction('services/chat/models/chat-endpoint.ts', output)
+  await bundleFunction('services/chat/models/openai-chat.ts', output)
   const { port } = model.address() as AddressInfo
   const ask = `
-    const { createChatEndpoint } = await import(${JSON.stringify(join(output, 'index.mjs'))})
-    const call = createChatEndpoint({ baseUrl: 'http://127.0.0.1:${port}/v1', apiKey: null })
-    for await (const told of call({ model: 'm' }, AbortSignal.timeout(10_000))) console.log(JSON.stringify(told))
+    const { createOpenAiChat } = await import(${JSON.stringify(join(output, 'index.mjs'))})
+    const { stream } = createOpenAiChat({ baseUrl: 'http://127.0.0.1:${port}/v1', apiKey: null })
+    const request = { model: 'm', messages: [], tools: [], toolChoice: 'none' }
+    for await (const delta of stream(request, AbortSignal.timeout(10_000))) console.log(JSON.stringify(delta))
     process.exit(0)`
   const asking = promisify(execFile)(process.execPath, ['--input-type=module', '-e', ask], { cwd: folder })
   const { stdout } = await asking.finally(() => model.close())
-  expect(JSON.parse(stdout)).toEqual({ asked: { model: 'm' } })
+  expect(JSON.parse(stdout)).toEqual({ type: 'text', text: 'Hello' })
 })
 
 it('reaches a supervisor from inside a bundle, where only parts of undici are', async () => {

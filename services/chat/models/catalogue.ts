@@ -1,7 +1,7 @@
 import type { ChatModel } from '../../core/ports/chat-model.ts'
 import type { ModelCatalogue, OfferedModel } from '../../core/ports/model-catalogue.ts'
 import type { ChatConfig } from '../config.ts'
-import type { Endpoint } from './chat-endpoint.ts'
+import type { Endpoint } from './endpoint-client.ts'
 import { demoModel } from './demo.ts'
 import { createOpenAiChat } from './openai-chat.ts'
 import { quirksOf } from './quirks.ts'

@@ -1,0 +1,86 @@
+/** An endpoint may stay silent for this long, before its first byte and between two bytes, milliseconds. */
+const MAX_SILENCE_MS = 600_000
+/** The longest answer that is read, bytes: a hundred times what the longest answers of today's models take as events. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+/** After the last event an endpoint gets this much time and data to end its answer, so that its connection can be used again. */
+const DRAIN_MS = 1_000
+const DRAIN_BYTES = 64 * 1024
+
+export class AnswerTooLargeError extends Error {
+  constructor(maxBytes: number) {
+    super(`The answer of the model endpoint is longer than ${maxBytes} bytes`)
+    this.name = 'AnswerTooLargeError'
+  }
+}
+
+export interface EndpointFetchOptions {
+  readonly maxSilenceMs?: number
+  readonly maxAnswerBytes?: number
+}
+
+/**
+ * Node's `fetch` for model endpoints: its own silence limit, a limit on the bytes of an answer, no redirects (a redirect would carry the conversation
+ * to another host), and connections that are used again although the `openai` package stops reading at `[DONE]`.
+ */
+export function createEndpointFetch({
+  maxSilenceMs = MAX_SILENCE_MS,
+  maxAnswerBytes = MAX_ANSWER_BYTES,
+}: EndpointFetchOptions = {}): typeof fetch {
+  let dispatcher: object | null = null
+  return async (input, init) => {
+    dispatcher ??= createDispatcher(maxSilenceMs)
+    const response = await fetch(input, { ...init, redirect: 'manual', ...(dispatcher && { dispatcher }) })
+    if (response.body === null) return response
+    const { status, statusText, headers } = response
+    return new Response(limitBody(response.body, maxAnswerBytes, init?.signal ?? null), { status, statusText, headers })
+  }
+}
+
+/**
+ * Node's `fetch` gives up after 300 s of silence unless it gets a dispatcher of its own undici's class, which only this symbol leads to. Null: the
+ * default stays.
+ */
+function createDispatcher(silenceMs: number): object | null {
+  // Node sets the symbol when its `fetch` is first touched.
+  if (typeof Response !== 'function') return null
+  const current = (globalThis as Readonly<Record<symbol, unknown>>)[Symbol.for('undici.globalDispatcher.1')]
+  if (typeof current !== 'object' || current === null) return null
+  const Agent = current.constructor as new (options: object) => object
+  return new Agent({ headersTimeout: silenceMs, bodyTimeout: silenceMs })
+}
+
+function limitBody(body: ReadableStream<Uint8Array>, maxBytes: number, signal: AbortSignal | null): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let bytes = 0
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read()
+        if (done) return controller.close()
+        bytes += value.length
+        if (bytes <= maxBytes) return controller.enqueue(value)
+        await reader.cancel()
+        throw new AnswerTooLargeError(maxBytes)
+      },
+      cancel: (reason) => (signal?.aborted === true ? reader.cancel(reason) : void drain(reader)),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const cancel = (): void => void reader.cancel().catch(() => undefined)
+  const timer = setTimeout(cancel, DRAIN_MS)
+  try {
+    for (let bytes = 0; bytes <= DRAIN_BYTES;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      bytes += value.length
+    }
+    cancel()
+  } catch {
+    // The endpoint closed the connection: there is nothing left to read.
+  } finally {
+    clearTimeout(timer)
+  }
+}

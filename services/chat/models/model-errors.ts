@@ -1,0 +1,30 @@
+import { APIConnectionError, APIError } from 'openai'
+import { ModelError } from '../../core/ports/chat-model.ts'
+import { AnswerTooLargeError } from './endpoint-fetch.ts'
+import { readTooLong } from './quirks.ts'
+
+/** The error as the turn handles it. The endpoint's own text may contain prompts or keys, so it stays in `cause`. */
+export function modelErrorOf(cause: unknown): ModelError {
+  if (cause instanceof AnswerTooLargeError)
+    return new ModelError('The answer of the model is too long.', { retryable: false, status: null, cause })
+  if (!(cause instanceof APIError) || cause instanceof APIConnectionError) {
+    const message = 'The connection to the model endpoint failed. Try again. If it persists, the operator has to check the base URL.'
+    return new ModelError(message, { retryable: true, status: null, cause })
+  }
+  const status = typeof cause.status === 'number' ? cause.status : null
+  const tooLong = readTooLong(status, typeof cause.code === 'string' ? cause.code : null, cause.message)
+  if (tooLong !== null) {
+    const message = 'The conversation is too long for the model, even after it was shortened. Start a new conversation, or send less.'
+    return new ModelError(message, { retryable: false, status, tooLong, cause })
+  }
+  const retryable = status === null || status === 408 || status === 409 || status === 429 || status >= 500
+  return new ModelError(messageOf(status), { retryable, status, cause })
+}
+
+function messageOf(status: number | null): string {
+  if (status === 401 || status === 403) return 'The model endpoint rejected its key. The operator has to check the key.'
+  if (status === 404) return 'The model endpoint does not know this model. The operator has to check the name.'
+  if (status === 429) return 'The model endpoint has too many requests. Wait a moment and try again.'
+  if (status === null || status >= 500) return 'The model endpoint failed. Try again.'
+  return `The model endpoint rejected the request with status ${status}. A shorter conversation or other parameters may help.`
+}
