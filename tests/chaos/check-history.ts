@@ -18,40 +18,40 @@ export const VIOLATIONS = [
 ] as const
 export type Violation = (typeof VIOLATIONS)[number]
 
-export interface Found {
+export interface ReportedViolation {
   readonly violation: Violation
-  readonly about: string
+  readonly detail: string
 }
 
 export interface Verdict {
-  readonly found: readonly Found[]
+  readonly violations: readonly ReportedViolation[]
   readonly jobs: number
   readonly kills: number
   readonly operations: number
-  /** Conditional writes that the table refused. */
+  /** The number of conditional writes that the table refused. */
   readonly refused: number
 }
 
 type Of<T extends Entry['type']> = Extract<Entry, { type: T }>
 
 /**
- * Holds a whole history against the guarantees: every accepted job has one end and its result is committed once; code runs at most once;
- * nobody writes with a number that is not the row's; the jobs of a container run in the order in which they were queued, one at a time; no
- * output is lost or repeated; no sandbox, no byte and no key is shared between containers or tenants. Entries are read in order.
+ * Checks a whole history against the guarantees: every accepted job has one end and its result is committed once; code runs at most once;
+ * every write carries the row's fencing token; the jobs of a container run in queue order, one at a time; no output is lost or repeated; no
+ * sandbox, file content or object key is shared between containers or tenants. Entries are read in order.
  */
 export function checkHistory(entries: readonly Entry[]): Verdict {
-  const found: Found[] = []
-  const report = (violation: Violation, about: string): void => void found.push({ violation, about })
+  const violations: ReportedViolation[] = []
+  const report = (violation: Violation, detail: string): void => void violations.push({ violation, detail })
   const of = <T extends Entry['type']>(type: T): readonly Of<T>[] => entries.filter((entry): entry is Of<T> => entry.type === type)
 
-  const jobs = new Map<string, Job>(of('asked').map(({ job }) => [job.execution, job]))
+  const jobs = new Map<string, Job>(of('requested').map(({ job }) => [job.execution, job]))
   checkEnds(entries, jobs, report)
   checkRuns(entries, jobs, report)
   checkWriters(entries, report)
-  checkWhatClientsSee(of('seen'), jobs, report)
-  checkWalls(entries, jobs, report)
+  checkObservedResults(of('observed'), jobs, report)
+  checkIsolation(entries, jobs, report)
   return {
-    found,
+    violations,
     jobs: of('accepted').length,
     kills: of('killed').length,
     operations: entries.length,
@@ -59,32 +59,32 @@ export function checkHistory(entries: readonly Entry[]): Verdict {
   }
 }
 
-type Report = (violation: Violation, about: string) => void
+type Report = (violation: Violation, detail: string) => void
 
-/** One terminal state, the first one for good, for everything that was accepted. */
+/** Every accepted job has exactly one terminal state, which never changes. */
 function checkEnds(entries: readonly Entry[], jobs: ReadonlyMap<string, Job>, report: Report): void {
   const ends = new Map<string, string>()
   const removed = new Set<string>()
   for (const entry of entries) {
     if (entry.type === 'removed') removed.add(entry.key)
     if (entry.type !== 'row') continue
-    const { row, said } = entry
+    const { row, result } = entry
     const before = ends.get(row.id)
-    const state = `${row.status} ${row.reason ?? ''} ${row.endedAt ?? ''} ${said ?? ''}`
+    const state = `${row.status} ${row.reason ?? ''} ${row.endedAt ?? ''} ${result ?? ''}`
     if (before !== undefined && before !== state) report('ended_twice', `${row.id}: "${before}", then "${state}"`)
     if (before === undefined && hasEnded(row.status)) ends.set(row.id, state)
   }
   for (const entry of entries) {
     if (entry.type !== 'accepted' || ends.has(entry.execution)) continue
-    // A job goes with its container.
+    // Deleting a container deletes its jobs.
     const job = jobs.get(entry.execution)
     if (job === undefined || !removed.has(`T#${job.tenant}#execution#${job.execution}`)) report('lost', entry.execution)
   }
 }
 
-/** At most one run an id, none after its end, in the order of the container's queue, one at a time. */
+/** Each id runs at most once, not after its end, in the order of its container's queue, one at a time. */
 function checkRuns(entries: readonly Entry[], jobs: ReadonlyMap<string, Job>, report: Report): void {
-  const begun = new Set<string>()
+  const started = new Set<string>()
   const ended = new Set<string>()
   const running = new Map<string, string>()
   const places = new Map<string, Map<string, number>>()
@@ -103,11 +103,11 @@ function checkRuns(entries: readonly Entry[], jobs: ReadonlyMap<string, Job>, re
       if (running.get(key) === entry.execution) running.delete(key)
       continue
     }
-    if (begun.has(entry.execution)) report('ran_twice', `${entry.execution} in ${entry.sandbox}`)
-    begun.add(entry.execution)
+    if (started.has(entry.execution)) report('ran_twice', `${entry.execution} in ${entry.sandbox}`)
+    started.add(entry.execution)
     if (ended.has(entry.execution)) report('ran_after_end', entry.execution)
     const other = running.get(key)
-    if (other !== undefined) report('overlapped', `${entry.execution} began while ${other} ran in ${container}`)
+    if (other !== undefined) report('overlapped', `${entry.execution} started while ${other} ran in ${container}`)
     running.set(key, entry.execution)
     const place = places.get(container)?.get(entry.execution) ?? -1
     if (place < (lastPlace.get(container) ?? -1)) report('out_of_order', `${entry.execution} in ${container}`)
@@ -115,21 +115,22 @@ function checkRuns(entries: readonly Entry[], jobs: ReadonlyMap<string, Job>, re
   }
 }
 
-/** A write under a number that is not the row's, to the row or to its log of events. */
+/** Finds writes to a row or its event log whose fencing token is not the row's. */
 function checkWriters(entries: readonly Entry[], report: Report): void {
   const fences = new Map<string, number>()
   const ended = new Set<string>()
-  const sealedBy = new Map<string, number>()
-  /** Under which number an execution was first given to the sandbox that it is in. */
-  const begunBy = new Map<string, number>()
+  const fencedBy = new Map<string, number>()
+  /** The fencing token under which an execution was first submitted to its present sandbox. */
+  const submittedBy = new Map<string, number>()
   for (const entry of entries) {
     if (entry.type === 'row') {
       const { id, fence, sandboxId, status } = entry.row
-      if (sandboxId === null) begunBy.delete(id)
-      else if (!begunBy.has(id)) begunBy.set(id, fence)
-      // Who reads on first takes the log's next place: else what a predecessor still holds could follow the end.
-      const isOpen = (begunBy.get(id) ?? fence) < fence && (sealedBy.get(id) ?? 0) < fence
-      if (status === 'succeeded' && !ended.has(id) && isOpen) report('late_events', `${id} ended with its log open to ${begunBy.get(id)}`)
+      if (sandboxId === null) submittedBy.delete(id)
+      else if (!submittedBy.has(id)) submittedBy.set(id, fence)
+      // A resuming worker appends to the log first. Otherwise a predecessor could append its pending events after the end.
+      const isOpen = (submittedBy.get(id) ?? fence) < fence && (fencedBy.get(id) ?? 0) < fence
+      if (status === 'succeeded' && !ended.has(id) && isOpen)
+        report('late_events', `${id} ended with its log open to ${submittedBy.get(id)}`)
       const before = fences.get(entry.row.id) ?? 0
       if (entry.row.fence < before || entry.row.fence > before + 1)
         report('stale_write', `${entry.row.id}: fence ${before}, then ${entry.row.fence}`)
@@ -140,23 +141,23 @@ function checkWriters(entries: readonly Entry[], report: Report): void {
       report('stale_write', `${entry.worker} wrote ${entry.execution} with ${entry.fence}, its fence was ${entry.rowFence}`)
     if (entry.type !== 'batch') continue
     if (ended.has(entry.execution)) report('late_events', `${entry.execution} from ${entry.firstSeq}, after its end`)
-    // A predecessor's last batch may still arrive; it may not once its successor has written.
-    const sealed = sealedBy.get(entry.execution) ?? 0
-    if (entry.fence < sealed) report('late_events', `${entry.execution} from ${entry.firstSeq} with ${entry.fence} after ${sealed}`)
-    sealedBy.set(entry.execution, Math.max(sealed, entry.fence))
+    // A predecessor's last batch may arrive only before its successor's first batch.
+    const fenced = fencedBy.get(entry.execution) ?? 0
+    if (entry.fence < fenced) report('late_events', `${entry.execution} from ${entry.firstSeq} with ${entry.fence} after ${fenced}`)
+    fencedBy.set(entry.execution, Math.max(fenced, entry.fence))
   }
 }
 
-function checkWhatClientsSee(seen: readonly Of<'seen'>[], jobs: ReadonlyMap<string, Job>, report: Report): void {
+function checkObservedResults(seen: readonly Of<'observed'>[], jobs: ReadonlyMap<string, Job>, report: Report): void {
   for (const { execution, status, stdout, files, lost, events } of seen) {
     const job = jobs.get(execution)
     if (job === undefined) continue
-    if (status === 'succeeded' && stdout !== job.stdout) report('output_wrong', `${execution} said ${JSON.stringify(stdout)}`)
-    // A file that is missing is said to be.
-    const wanted = job.file === null || lost.includes(`file ${JSON.stringify(job.file)}`) ? '' : job.file
-    if (status === 'succeeded' && files.join() !== wanted) report('output_wrong', `${execution} left ${files.join()}`)
+    if (status === 'succeeded' && stdout !== job.stdout) report('output_wrong', `${execution} result ${JSON.stringify(stdout)}`)
+    // A file that is missing is result to be.
+    const expectedFile = job.file === null || lost.includes(`file ${JSON.stringify(job.file)}`) ? '' : job.file
+    if (status === 'succeeded' && files.join() !== expectedFile) report('output_wrong', `${execution} left ${files.join()}`)
     const streamed = events.map((event) => (event.type === 'stdout' ? event.text : '')).join('')
-    // One that was cut short has a beginning of what it would have said.
+    // One that was cut short has a beginning of what it would have result.
     if (status === 'succeeded' ? streamed !== job.stdout : !job.stdout.startsWith(streamed))
       report('events_wrong', `${execution} streamed ${JSON.stringify(streamed)}`)
     if (events.some((event, index) => event.seq !== index + 1)) report('events_wrong', `${execution} has a gap in its numbers`)
@@ -165,24 +166,24 @@ function checkWhatClientsSee(seen: readonly Of<'seen'>[], jobs: ReadonlyMap<stri
   }
 }
 
-/** One container a sandbox, its own bytes only, and keys below its own tenant. */
-function checkWalls(entries: readonly Entry[], jobs: ReadonlyMap<string, Job>, report: Report): void {
-  const holders = new Map<string, string>()
+/** A sandbox serves one container and receives only its files; object keys lie below their tenant. */
+function checkIsolation(entries: readonly Entry[], jobs: ReadonlyMap<string, Job>, report: Report): void {
+  const servedContainers = new Map<string, string>()
   const owners = new Map<string, string>()
   for (const { tenant, container, execution } of jobs.values()) owners.set(container, tenant).set(execution, tenant).set(tenant, tenant)
-  const hold = (sandbox: string, container: string): void => {
-    const holder = holders.get(sandbox) ?? container
-    if (holder !== container) report('shared_sandbox', `${sandbox} served ${holder} and ${container}`)
-    holders.set(sandbox, holder)
+  const serve = (sandbox: string, container: string): void => {
+    const served = servedContainers.get(sandbox) ?? container
+    if (served !== container) report('shared_sandbox', `${sandbox} served ${served} and ${container}`)
+    servedContainers.set(sandbox, served)
   }
   for (const entry of entries) {
     if (entry.type === 'ran') {
       const job = jobs.get(entry.execution)
-      if (job !== undefined) hold(entry.sandbox, job.container)
-      if (job !== undefined && entry.mark !== job.mark) report('foreign_bytes', `${entry.execution} ran the code of ${entry.mark}`)
+      if (job !== undefined) serve(entry.sandbox, job.container)
+      if (job !== undefined && entry.marker !== job.marker) report('foreign_bytes', `${entry.execution} ran the code of ${entry.marker}`)
     }
-    if (entry.type === 'sandbox' && entry.row.claimedBy !== null) hold(entry.row.id, entry.row.claimedBy.containerId)
-    if (entry.type === 'pushed' && entry.of !== null) hold(entry.sandbox, entry.of)
+    if (entry.type === 'sandbox' && entry.row.claimedBy !== null) serve(entry.row.id, entry.row.claimedBy.containerId)
+    if (entry.type === 'pushed' && entry.sourceContainer !== null) serve(entry.sandbox, entry.sourceContainer)
     if (entry.type === 'object') {
       const [root, tenant = '', parent = ''] = entry.key.split('/')
       if (root !== 'tenants' || !owners.has(tenant) || (owners.get(parent) ?? tenant) !== tenant) report('foreign_key', entry.key)

@@ -1,5 +1,6 @@
-// `npm run test:chaos`: every scenario in full, each history checked. `-- --json` prints the summary alone, `-- --only NAME` plays one, `-- --scale 0.1` less of it,
-// `-- --keep FOLDER` keeps the histories with violations, `-- --mutants` breaks the guarantees as well, `-- --engine` restarts this machine's container engine.
+// `npm run test:chaos` runs every scenario in full and checks each history. `-- --json` prints only the summary, `-- --only NAME` runs one scenario,
+// `-- --scale 0.1` runs a tenth, `-- --keep FOLDER` saves histories with violations, `-- --mutants` also tests the mutants, `-- --engine` restarts
+// this machine's container engine.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -17,46 +18,48 @@ const { values } = parseArgs({
     scale: { type: 'string', default: '1' },
     engine: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
-    hurry: { type: 'boolean', default: false },
+    'fail-fast': { type: 'boolean', default: false },
     keep: { type: 'string' },
   },
 })
 const names = values.only?.split(',')
-const wanted = SCENARIOS.filter(({ name }) => names?.includes(name) ?? true)
-if (wanted.length < (names?.filter((name) => name !== 'mutants').length ?? 1))
-  throw new Error(`--only takes some of ${SCENARIOS.map(({ name }) => name).join(', ')}.`)
+const selected = SCENARIOS.filter(({ name }) => names?.includes(name) ?? true)
+if (selected.length < (names?.filter((name) => name !== 'mutants').length ?? 1))
+  throw new Error(`--only accepts ${SCENARIOS.map(({ name }) => name).join(', ')}.`)
 const scale = Number(values.scale)
-if (!(scale > 0 && scale <= 1)) throw new Error('--scale takes a number above 0 and up to 1.')
+if (!(scale > 0 && scale <= 1)) throw new Error('--scale accepts a number above 0 and at most 1.')
 
-const { engine: mayTouchEngine, hurry } = values
-const say = (line: string): void => void process.stderr.write(`${line}\n`)
-const played: { name: string; bars: readonly string[]; seconds: number; result: ScenarioResult; verdicts: readonly Verdict[] }[] = []
-for (const scenario of wanted) {
-  const began = performance.now()
-  const result = await scenario.run({ scale, say, mayTouchEngine, hurry })
+const { engine: allowEngineRestart } = values
+const failFast = values['fail-fast']
+const log = (line: string): void => void process.stderr.write(`${line}\n`)
+const runs: { name: string; thresholds: readonly string[]; seconds: number; result: ScenarioResult; verdicts: readonly Verdict[] }[] = []
+for (const scenario of selected) {
+  const startedAt = performance.now()
+  const result = await scenario.run({ scale, log, allowEngineRestart, failFast })
   const verdicts = result.histories.map((history) => checkHistory(history.entries))
-  played.push({ ...scenario, result, verdicts, seconds: (performance.now() - began) / 1000 })
-  for (const [index, { found }] of verdicts.entries())
-    if (values.keep !== undefined && found.length > 0)
+  runs.push({ ...scenario, result, verdicts, seconds: (performance.now() - startedAt) / 1000 })
+  for (const [index, { violations }] of verdicts.entries())
+    if (values.keep !== undefined && violations.length > 0)
       await writeFile(
         join(values.keep, `${scenario.name}-${process.pid}-${index}.json`),
-        JSON.stringify({ found, entries: result.histories[index]?.entries }),
+        JSON.stringify({ violations, entries: result.histories[index]?.entries }),
       )
-  for (const fault of result.faults) say(`✗ ${scenario.name}: ${fault}`)
-  for (const { violation, about } of verdicts.flatMap(({ found }) => found).slice(0, 20)) say(`✗ ${scenario.name}: ${violation}: ${about}`)
+  for (const failure of result.failures) log(`✗ ${scenario.name}: ${failure}`)
+  for (const { violation, detail } of verdicts.flatMap(({ violations }) => violations).slice(0, 20))
+    log(`✗ ${scenario.name}: ${violation}: ${detail}`)
 }
 
-const survivors = values.mutants ? await runChaosMutants(CHAOS_MUTANTS, say) : []
-for (const survivor of survivors) say(`✗ nothing notices that this is gone: ${survivor}`)
-const summary = summaryOf(played)
+const survivors = values.mutants ? await runChaosMutants(CHAOS_MUTANTS, log) : []
+for (const survivor of survivors) log(`✗ no test fails without: ${survivor}`)
+const summary = summaryOf(runs)
 if (values.json === true) process.stdout.write(`${JSON.stringify(summary)}\n`)
 else {
   process.stdout.write(
-    '\n| scenario | bars | jobs | kills | operations | violations | figures | seconds |\n|---|---|---:|---:|---:|---:|---|---:|\n',
+    '\n| scenario | thresholds | jobs | kills | operations | violations | figures | seconds |\n|---|---|---:|---:|---:|---:|---|---:|\n',
   )
-  for (const one of played) process.stdout.write(rowOf(one))
+  for (const one of runs) process.stdout.write(rowOf(one))
   process.stdout.write(`\n${JSON.stringify(summary)}\n`)
 }
-if (survivors.length > 0 || summary.violations > 0 || played.some(({ result }) => result.faults.length > 0)) process.exitCode = 1
-// A step that was held or killed in the middle may have left a timer.
+if (survivors.length > 0 || summary.violations > 0 || runs.some(({ result }) => result.failures.length > 0)) process.exitCode = 1
+// A paused or killed step may have left a timer.
 setImmediate(() => process.exit())

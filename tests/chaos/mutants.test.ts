@@ -6,8 +6,8 @@ import { SCENARIOS } from './scenarios/registry.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-describe.each(CHAOS_MUTANTS)('the mutant without "$what"', ({ edit, scenario }) => {
-  it('has one place in the code, and a scenario that is to notice it', async () => {
+describe.each(CHAOS_MUTANTS)('mutant "$what"', ({ edit, scenario }) => {
+  it('matches exactly one place in the source and names an existing scenario', async () => {
     const text = await readFile(join(ROOT, edit.file), 'utf8')
     expect(text.split(edit.find)).toHaveLength(2)
     expect(SCENARIOS.map(({ name }) => name)).toContain(scenario)

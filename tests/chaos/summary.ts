@@ -1,9 +1,9 @@
 import type { Verdict, Violation } from './check-history.ts'
 import type { ScenarioResult } from './scenarios/scenario.ts'
 
-export interface Played {
+export interface ScenarioRun {
   readonly name: string
-  readonly bars: readonly string[]
+  readonly thresholds: readonly string[]
   readonly seconds: number
   readonly result: ScenarioResult
   readonly verdicts: readonly Verdict[]
@@ -22,12 +22,12 @@ export interface Summary {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-/** The figures of all scenarios together. */
-export function summaryOf(played: readonly Played[]): Summary {
-  const verdicts = played.flatMap((one) => one.verdicts)
-  const found = verdicts.flatMap((verdict) => verdict.found)
-  const count = (...kinds: readonly Violation[]): number => found.filter(({ violation }) => kinds.includes(violation)).length
-  const figure = (name: string): number => sum(played.map(({ result }) => result.figures[name] ?? 0))
+/** Sums the figures of all scenarios. */
+export function summaryOf(runs: readonly ScenarioRun[]): Summary {
+  const verdicts = runs.flatMap((one) => one.verdicts)
+  const violations = verdicts.flatMap((verdict) => verdict.violations)
+  const count = (...kinds: readonly Violation[]): number => violations.filter(({ violation }) => kinds.includes(violation)).length
+  const figure = (name: string): number => sum(runs.map(({ result }) => result.figures[name] ?? 0))
   return {
     kills: sum(verdicts.map(({ kills }) => kills)) + figure('killed_processes'),
     jobs: sum(verdicts.map(({ jobs }) => jobs)),
@@ -35,22 +35,22 @@ export function summaryOf(played: readonly Played[]): Summary {
     duplicated: count('ended_twice'),
     run_twice: count('ran_twice'),
     races: figure('races'),
-    violations: found.length,
+    violations: violations.length,
     operations: sum(verdicts.map(({ operations }) => operations)),
   }
 }
 
-/** One scenario as a row of the table in `docs/reliability.md`. */
-export function rowOf({ name, bars, seconds, result, verdicts }: Played): string {
+/** Formats one scenario as a row of the table in `docs/reliability.md`. */
+export function rowOf({ name, thresholds, seconds, result, verdicts }: ScenarioRun): string {
   const total = (of: (verdict: Verdict) => number): number => sum(verdicts.map(of))
   const figures = Object.entries(result.figures).map(([what, number]) => `${what} ${number}`)
   const cells = [
     name,
-    bars.join(' '),
+    thresholds.join(' '),
     total((verdict) => verdict.jobs),
     total((verdict) => verdict.kills),
     total((verdict) => verdict.operations),
-    total((verdict) => verdict.found.length),
+    total((verdict) => verdict.violations.length),
     figures.join(', '),
     Math.round(seconds),
   ]

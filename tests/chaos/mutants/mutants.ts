@@ -1,6 +1,6 @@
 import type { Edit } from '../../security/mutants/copy-project.ts'
 
-/** A guarantee that is broken on purpose, and the scenario that has to find it. */
+/** A guarantee, the edit that breaks it, and the scenario that must fail then. */
 export interface ChaosMutant {
   readonly what: string
   readonly edit: Edit
@@ -13,27 +13,27 @@ const RUN = 'services/orchestrator/run/run-in-sandbox.ts'
 
 export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
-    what: 'a commit looks at the fence',
+    what: 'a commit checks the fencing token',
     edit: { file: LEASED, find: "const isMine = all(isLive, equals('fence', fence))", replace: 'const isMine = isLive' },
     scenario: 'races',
   },
   {
-    what: 'a job that has ended is not taken again',
+    what: 'an ended job grants no lease',
     edit: { file: LEASED, find: 'const mayTake = all(isLive, ', replace: 'const mayTake = all(' },
     scenario: 'races',
   },
   {
-    what: 'code that was handed over is followed, not handed to another sandbox',
+    what: 'submitted code is resumed, not submitted to another sandbox',
     edit: { file: RUN_STEP, find: 'if (row.sandboxId !== null) return this.#resume(container)\n', replace: '' },
-    scenario: 'sandbox-deaths',
+    scenario: 'sandbox-crashes',
   },
   {
-    what: 'a sandbox that goes after it had the code is lost, not unreachable',
+    what: 'a sandbox that disappears after it received the code counts as lost',
     edit: { file: RUN, find: "if (cause.kind === 'broken') wasHandedOver = true", replace: 'wasHandedOver = false' },
-    scenario: 'sandbox-deaths',
+    scenario: 'sandbox-crashes',
   },
   {
-    what: 'a place in an event log is written once',
+    what: 'an event log position is written once',
     edit: {
       file: 'services/storage/rows/event-store.ts',
       find: "...source, ...body }, absent('pk'))",
@@ -42,7 +42,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     scenario: 'races',
   },
   {
-    what: 'a successor seals the event log before it goes on',
+    what: 'a successor fences the event log before it resumes',
     edit: {
       file: RUN,
       find: "isResumed ? await sealLog(deps, row, { type: 'status', status: 'running' }) : null",
@@ -51,12 +51,12 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     scenario: 'races',
   },
   {
-    what: "a successor takes the next place of a response's event log before it ends it",
+    what: "a successor fences a response's event log before it ends the response",
     edit: { file: 'services/chat/turn/end-turn.ts', find: '  await turn.seal()\n', replace: '' },
     scenario: 'turns',
   },
   {
-    what: 'only the head leaves a queue',
+    what: 'only the queue head is dequeued',
     edit: {
       file: 'services/storage/rows/container-store.ts',
       find: "items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId))",
@@ -65,7 +65,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     scenario: 'duplicates',
   },
   {
-    what: 'only the head of a container runs',
+    what: "only the head of a container's queue runs",
     edit: { file: RUN_STEP, find: 'if (container.queue[0] !== row.id) return this.#rejoin(container)\n', replace: '' },
     scenario: 'duplicates',
   },
@@ -79,7 +79,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     scenario: 'races',
   },
   {
-    what: 'the token of a start is the id of its sandbox',
+    what: 'RunTask uses the sandbox id as its client token',
     edit: {
       file: 'services/orchestrator/drivers/fargate/fargate-driver.ts',
       find: '  clientToken: spec.sandboxId,\n',
@@ -88,16 +88,16 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     scenario: 'run-task',
   },
   {
-    what: 'the reconciler repairs what is due',
+    what: 'the reconciler repairs due rows',
     edit: {
       file: 'services/orchestrator/reconciler/reconcile.ts',
       find: 'for await (const rows of duePages(deps)) {',
       replace: 'for await (const rows of [] as DueRow[][]) {',
     },
-    scenario: 'deaths',
+    scenario: 'worker-crashes',
   },
   {
-    what: 'what a deleted container stored is removed',
+    what: "a deleted container's objects are deleted",
     edit: {
       file: 'services/orchestrator/reconciler/repair-container.ts',
       find: '  await deps.objects.deletePrefix(objectPrefix(tenant, id))\n  await containers.remove',

@@ -3,19 +3,19 @@ import { runCommand } from '../../../scripts/setup/command.ts'
 import { copyProject } from '../../security/mutants/copy-project.ts'
 import type { ChaosMutant } from './mutants.ts'
 
-/** A little more than the short form, so that a mutant of a race is met. */
+/** Larger than the short form, so that mutants which need a race fail reliably. */
 const SCALE = '0.02'
 const TIMEOUT_SECONDS = 600
 
-/** Plays each mutant's scenario in a copy of the project with that one edit; names those that nothing noticed. */
-export async function runChaosMutants(mutants: readonly ChaosMutant[], say: (line: string) => void): Promise<readonly string[]> {
+/** Runs each mutant's scenario in a copy of the project with that edit. Returns the mutants for which the scenario passed. */
+export async function runChaosMutants(mutants: readonly ChaosMutant[], log: (line: string) => void): Promise<readonly string[]> {
   const survivors: string[] = []
   for (const { what, edit, scenario } of mutants) {
     await using copy = await copyProject('', [edit])
-    const args = [join(copy.root, 'tests/chaos/main.ts'), '--only', scenario, '--scale', SCALE, '--json', '--hurry']
+    const args = [join(copy.root, 'tests/chaos/main.ts'), '--only', scenario, '--scale', SCALE, '--json', '--fail-fast']
     const { code } = await runCommand(process.execPath, args, { cwd: copy.root, timeoutSeconds: TIMEOUT_SECONDS })
     if (code === 0) survivors.push(what)
-    say(`${code === 0 ? 'SURVIVES' : 'killed  '} ${what} (${scenario})`)
+    log(`${code === 0 ? 'SURVIVES' : 'killed  '} ${what} (${scenario})`)
   }
   return survivors
 }

@@ -2,50 +2,50 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ChildPlan } from '../world/chaos-child.ts'
-import { startCrew, untilEnded } from '../world/crew.ts'
-import { seeded } from '../world/faults.ts'
-import { startWorld, type World } from '../world/world.ts'
-import { acceptMany, seeAll } from './many-jobs.ts'
+import type { WorkerProcessConfig } from '../harness/worker-process-child.ts'
+import { startWorkerPool, waitUntilEnded } from '../harness/worker-pool.ts'
+import { seeded } from '../harness/faults.ts'
+import { startHarness, type Harness } from '../harness/harness.ts'
+import { acceptMany, observeAll } from './many-jobs.ts'
 import type { Scenario } from './scenario.ts'
 
 const JOBS = 1_000
 const PROCESSES = 3
-/** Between two kills, milliseconds; with leases that run out ten times as fast, as often as every ten seconds and more. */
+/** Between two kills, milliseconds. Leases expire ten times as fast. */
 const KILL_EVERY_MS = 2_000
-/** The short form is over before that. */
+/** The short form ends sooner. */
 const SHORT_KILL_MS = 500
 const SPEED = 10
-const PATIENCE_MS = 900_000
-const CHILD = join(import.meta.dirname, '..', 'world', 'chaos-child.ts')
+const TIMEOUT_MS = 900_000
+const CHILD = join(import.meta.dirname, '..', 'harness', 'worker-process-child.ts')
 
-interface Workforce {
+interface WorkerProcesses {
   readonly killed: () => number
   stop(): Promise<void>
 }
 
-/** Worker processes of which one at a time is killed, by the system and without a word, and another one comes in its place. */
-async function startWorkforce(world: World, processes: number, killEveryMs: number): Promise<Workforce> {
+/** Worker processes. One at a time gets SIGKILL and is replaced. */
+async function startWorkerProcesses(harness: Harness, processes: number, killEveryMs: number): Promise<WorkerProcesses> {
   const random = seeded(35)
   const children: ChildProcess[] = []
-  let named = 0
+  let started = 0
   let killed = 0
   let isStopping = false
-  const began = Date.now()
+  const startedAt = Date.now()
   const start = async (): Promise<void> => {
-    const { region, credentials, endpoints } = world.emulators
-    const name = `process-${named++}`
-    const plan: ChildPlan = {
+    const { region, credentials, endpoints } = harness.emulators
+    const name = `process-${started++}`
+    const config: WorkerProcessConfig = {
       name,
       region,
       credentials,
       endpoints,
-      resources: world.resources,
-      image: world.fleet.driver.image,
+      resources: harness.resources,
+      image: harness.platform.driver.image,
       speed: SPEED,
-      began,
+      startedAt,
     }
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CHILD, JSON.stringify(plan)], {
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CHILD, JSON.stringify(config)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     children.push(child)
@@ -63,7 +63,7 @@ async function startWorkforce(world: World, processes: number, killEveryMs: numb
       }
       victim.kill('SIGKILL')
       killed += 1
-      world.history.add({ type: 'killed', worker: String(victim.pid), at: 'SIGKILL' })
+      harness.history.add({ type: 'killed', worker: String(victim.pid), at: 'SIGKILL' })
       await start()
     }
   })()
@@ -77,37 +77,39 @@ async function startWorkforce(world: World, processes: number, killEveryMs: numb
   }
 }
 
-/** A thousand jobs at once, while the processes that work on them are killed one after another. */
+/** Works off a thousand queued jobs while the worker processes are killed one after another. */
 export const backlog: Scenario = {
   name: 'backlog',
-  bars: ['D-35'],
-  async run({ scale, say }) {
-    const world = await startWorld()
-    // Place and repair live on; only those that follow code are killed.
-    const crew = startCrew(world, { workers: 1, speed: SPEED, ports: world.clean, only: 'placements' })
+  thresholds: ['D-35'],
+  async run({ scale, log }) {
+    const harness = await startHarness()
+    // The place step and the reconciler stay alive; only the processes with the run step are killed.
+    const pool = startWorkerPool(harness, { workers: 1, speed: SPEED, ports: harness.reliablePorts, only: 'placements' })
     const count = Math.max(20, Math.round(JOBS * scale))
-    let force: Workforce | null = null
+    let workers: WorkerProcesses | null = null
     try {
-      const jobs = await acceptMany(world, count, world.clean.queue, { pauseMs: 20, perContainer: 10 })
+      const jobs = await acceptMany(harness, count, harness.reliablePorts.queue, { pauseMs: 20, perContainer: 10 })
       const began = performance.now()
-      force = await (scale < 0.05 ? startWorkforce(world, 2, SHORT_KILL_MS) : startWorkforce(world, PROCESSES, KILL_EVERY_MS))
-      const open = await untilEnded(world, jobs, PATIENCE_MS)
+      workers = await (scale < 0.05
+        ? startWorkerProcesses(harness, 2, SHORT_KILL_MS)
+        : startWorkerProcesses(harness, PROCESSES, KILL_EVERY_MS))
+      const open = await waitUntilEnded(harness, jobs, TIMEOUT_MS)
       const seconds = (performance.now() - began) / 1000
-      await force.stop()
-      await seeAll(world, jobs)
+      await workers.stop()
+      await observeAll(harness, jobs)
       const rate = count / seconds
-      say(`backlog: ${count} jobs in ${seconds.toFixed(0)} s, ${force.killed()} processes killed`)
-      const complaints = open.map((job) => `${job.execution} is stuck`)
-      if (force.killed() === 0) complaints.push('no process was killed')
+      log(`backlog: ${count} jobs in ${seconds.toFixed(0)} s, ${workers.killed()} processes killed`)
+      const failures = open.map((job) => `${job.execution} is stuck`)
+      if (workers.killed() === 0) failures.push('no process was killed')
       return {
-        histories: [world.history],
-        faults: complaints,
-        figures: { processes_killed: force.killed(), jobs_per_second: Math.round(rate * 10) / 10 },
+        histories: [harness.history],
+        failures,
+        figures: { processes_killed: workers.killed(), jobs_per_second: Math.round(rate * 10) / 10 },
       }
     } finally {
-      await force?.stop()
-      await crew.stop()
-      await world.stop()
+      await workers?.stop()
+      await pool.stop()
+      await harness.stop()
     }
   },
 }

@@ -3,28 +3,28 @@ import type { Container } from '../../../services/core/containers/container.ts'
 import { hasEnded } from '../../../services/core/executions/execution.ts'
 import { objectPrefix } from '../../../services/core/object-keys.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
-import { hasEndedIn } from '../history.ts'
-import type { Stage } from '../world/scripted-kernel.ts'
-import { watchPorts } from '../world/killable.ts'
-import { createWorker } from '../world/worker.ts'
-import { prepare, startStand, type Setting, type Stand } from './deaths.ts'
+import { finalStatusOf } from '../history.ts'
+import type { Stage } from '../harness/scripted-kernel.ts'
+import { hookPorts } from '../harness/killable-ports.ts'
+import { createWorker } from '../harness/worker.ts'
+import { prepare, startFixture, type Setting, type Fixture } from './worker-crashes.ts'
 import type { Scenario } from './scenario.ts'
 import { deliverAll, settle, sweep } from './settle.ts'
 
 const RUNS = 50
-/** After a cancel nothing may compute for longer than this, milliseconds of the workers' clock. */
+/** The maximum time that code may run after a cancel, milliseconds of the workers' clock. */
 const COMPUTE_MS = 5_000
 
-/** What a job is doing when somebody does not want it any more. `call` waits for a call of the worker, `stage` for one of the sandbox. */
+/** The moment at which the job is cancelled or its container deleted: at a port call of the worker or at a stage of the sandbox. */
 const MOMENTS: readonly { readonly setting: Setting; readonly stage?: Stage; readonly call?: string }[] = [
   { setting: 'cold', call: 'executions.get' },
   { setting: 'cold', call: 'sandboxes.create' },
   { setting: 'cold', call: 'driver.start' },
   { setting: 'warm', call: 'sandboxes.claim' },
   { setting: 'upload', stage: 'put_file' },
-  { setting: 'asleep', stage: 'restore' },
-  { setting: 'live', stage: 'handed' },
-  { setting: 'live', stage: 'begun' },
+  { setting: 'hibernated', stage: 'restore' },
+  { setting: 'live', stage: 'submitted' },
+  { setting: 'live', stage: 'started' },
   { setting: 'live', stage: 'line' },
   { setting: 'live', stage: 'finished' },
   { setting: 'live', stage: 'get_file' },
@@ -32,92 +32,92 @@ const MOMENTS: readonly { readonly setting: Setting; readonly stage?: Stage; rea
 ]
 const ACTS = ['cancel', 'delete'] as const
 
-interface Played {
-  readonly complaint: string | null
+interface RaceOutcome {
+  readonly failure: string | null
   readonly container: Container
 }
 
-async function play(stand: Stand, moment: (typeof MOMENTS)[number], act: (typeof ACTS)[number]): Promise<Played> {
-  const { world, healthy, ahead, clock } = stand
-  const { container, accept } = await prepare(stand, moment.setting)
+async function play(fixture: Fixture, moment: (typeof MOMENTS)[number], act: (typeof ACTS)[number]): Promise<RaceOutcome> {
+  const { harness, healthy, clockOffset, clock } = fixture
+  const { container, accept } = await prepare(fixture, moment.setting)
   const { tenant, id } = container
   const job = await accept()
-  const api = { table: world.clean.table, queue: world.courier.queue, signals: createLocalSignals(), clock }
+  const api = { table: harness.reliablePorts.table, queue: harness.manualQueue.queue, signals: createLocalSignals(), clock }
   let acting: Promise<unknown> | null = null
-  // As the API does it, beside the step and not before it.
-  const unwanted = async (): Promise<void> => {
-    const row = act === 'delete' ? await world.clean.table.containers.markDeleted(tenant, id, clock.now()) : null
+  // Concurrently with the step, as the API does.
+  const cancelOrDelete = async (): Promise<void> => {
+    const row = act === 'delete' ? await harness.reliablePorts.table.containers.markDeleted(tenant, id, clock.now()) : null
     for (const execution of act === 'delete' ? (row?.queue ?? []) : [job.execution]) await cancelExecution(api, tenant, execution)
     const sandboxId = row?.sandboxId ?? null
     if (sandboxId !== null) await api.queue.send('placements', { v: 1, type: 'sandbox.stop', sandboxId }, { group: tenant })
   }
-  const happen = (): void => void (acting ??= unwanted())
-  world.fleet.onStage = (stage, _sandbox, execution) => {
-    if (stage === moment.stage && (execution === null || execution === job.execution)) happen()
+  const trigger = (): void => void (acting ??= cancelOrDelete())
+  harness.platform.onStage = (stage, _sandbox, execution) => {
+    if (stage === moment.stage && (execution === null || execution === job.execution)) trigger()
   }
-  const ports = watchPorts(world.byHand, {
+  const ports = hookPorts(harness.manualPorts, {
     before: (_number, verb) => {
-      if (verb === moment.call) happen()
+      if (verb === moment.call) trigger()
     },
   })
-  const worker = createWorker({ name: `at-${moment.stage ?? moment.call}`, ports, history: world.history, clock })
-  await deliverAll(world, worker)
-  world.fleet.onStage = () => undefined
-  if (acting === null) return { container, complaint: `${moment.setting} never came to ${moment.stage ?? moment.call}` }
+  const worker = createWorker({ name: `at-${moment.stage ?? moment.call}`, ports, history: harness.history, clock })
+  await deliverAll(harness, worker)
+  harness.platform.onStage = () => undefined
+  if (acting === null) return { container, failure: `${moment.setting} never reached ${moment.stage ?? moment.call}` }
   await acting
-  const tookMs = await settle(world, healthy, ahead, [job])
-  await world.see(job)
-  const row = await world.clean.table.executions.get(tenant, job.execution)
+  const tookMs = await settle(harness, healthy, clockOffset, [job])
+  await harness.observe(job)
+  const row = await harness.reliablePorts.table.executions.get(tenant, job.execution)
   const isOpen = row !== null && !hasEnded(row.status)
-  if (isOpen || (act === 'cancel' && tookMs > COMPUTE_MS && hasEndedIn(world.history, job.execution) === 'succeeded'))
-    return { container, complaint: `${act} at ${moment.stage ?? moment.call}: ${row?.status} after ${tookMs} ms` }
-  return { container, complaint: null }
+  if (isOpen || (act === 'cancel' && tookMs > COMPUTE_MS && finalStatusOf(harness.history, job.execution) === 'succeeded'))
+    return { container, failure: `${act} at ${moment.stage ?? moment.call}: ${row?.status} after ${tookMs} ms` }
+  return { container, failure: null }
 }
 
-/** What a deleted container left in the table, in the store and among the sandboxes. */
-async function leftOf({ world }: Stand, containers: readonly Container[]): Promise<readonly string[]> {
+/** Rows and objects that remain after a container was deleted. */
+async function remainsOf({ harness }: Fixture, containers: readonly Container[]): Promise<readonly string[]> {
   const left: string[] = []
   for (const { tenant, id } of containers) {
-    const { rows } = await world.clean.table.executions.listByContainer(tenant, id, { after: null, limit: 10, order: 'asc' })
-    const objects = await world.clean.objects.deletePrefix(objectPrefix(tenant, id))
-    const files = await world.clean.table.files.all(tenant, id)
+    const { rows } = await harness.reliablePorts.table.executions.listByContainer(tenant, id, { after: null, limit: 10, order: 'asc' })
+    const objects = await harness.reliablePorts.objects.deletePrefix(objectPrefix(tenant, id))
+    const files = await harness.reliablePorts.table.files.all(tenant, id)
     if (rows.length + objects + files.length > 0)
       left.push(`${id} left ${rows.length} executions, ${files.length} files, ${objects} objects`)
   }
   return left
 }
 
-/** Jobs that are cancelled, and containers that are deleted, in the middle of everything. */
+/** Cancels jobs and deletes containers at every stage of an execution. */
 export const cancelDelete: Scenario = {
   name: 'cancel-delete',
-  bars: ['D-37'],
-  async run({ scale, say }) {
-    const stand = await startStand()
-    const complaints: string[] = []
+  thresholds: ['D-37'],
+  async run({ scale, log }) {
+    const fixture = await startFixture()
+    const failures: string[] = []
     const rounds = Math.max(1, Math.round(RUNS * scale))
     let races = 0
-    let used: Container[] = []
+    let finished: Container[] = []
     const clear = async (): Promise<void> => {
-      complaints.push(...(await sweep(stand.world, stand.healthy, stand.ahead, used)).map((id) => `${id} is not gone`))
-      complaints.push(...(await leftOf(stand, used)))
-      used = []
+      failures.push(...(await sweep(fixture.harness, fixture.healthy, fixture.clockOffset, finished)).map((id) => `${id} was not removed`))
+      failures.push(...(await remainsOf(fixture, finished)))
+      finished = []
     }
     try {
       for (let round = 0; round < rounds; round++)
         for (const [index, moment] of MOMENTS.entries())
           for (const act of scale < 0.05 ? [ACTS[index % 2] as (typeof ACTS)[number]] : [ACTS[round % 2] as (typeof ACTS)[number]]) {
-            const { complaint, container } = await play(stand, moment, act)
-            if (complaint !== null) complaints.push(complaint)
+            const { failure, container } = await play(fixture, moment, act)
+            if (failure !== null) failures.push(failure)
             races += 1
-            if (used.push(container) >= 12) await clear()
+            if (finished.push(container) >= 12) await clear()
           }
       await clear()
-      const { history, fleet } = stand.world
-      if (fleet.alive.size > 0) complaints.push(`${fleet.alive.size} sandboxes were left`)
-      say(`cancel and delete: ${races} races`)
-      return { histories: [history], faults: complaints, figures: { races, moments: MOMENTS.length } }
+      const { history, platform } = fixture.harness
+      if (platform.alive.size > 0) failures.push(`${platform.alive.size} sandboxes remain`)
+      log(`cancel and delete: ${races} races`)
+      return { histories: [history], failures, figures: { races, moments: MOMENTS.length } }
     } finally {
-      await stand.world.stop()
+      await fixture.harness.stop()
     }
   },
 }

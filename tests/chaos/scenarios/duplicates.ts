@@ -1,38 +1,38 @@
-import { seeded } from '../world/faults.ts'
-import { duplicating, startCrew, untilEnded, untilQuiet } from '../world/crew.ts'
-import { startWorld } from '../world/world.ts'
-import { acceptMany, seeAll } from './many-jobs.ts'
+import { seeded } from '../harness/faults.ts'
+import { withDuplicates, startWorkerPool, waitUntilEnded, waitUntilQueuesEmpty } from '../harness/worker-pool.ts'
+import { startHarness } from '../harness/harness.ts'
+import { acceptMany, observeAll } from './many-jobs.ts'
 import type { Scenario } from './scenario.ts'
 
 const JOBS = 1_000
 const MAX_COPIES = 10
-const MAX_LATE_SECONDS = 4
-const PATIENCE_MS = 900_000
-const HURRIED_MS = 40_000
+const MAX_DELAY_SECONDS = 4
+const TIMEOUT_MS = 900_000
+const FAIL_FAST_TIMEOUT_MS = 40_000
 
-/** Every message arrives two to ten times, side by side, late and out of order, also when its job has long ended. */
+/** Delivers every message two to ten times, concurrently, late and out of order, also after its job has ended. */
 export const duplicates: Scenario = {
   name: 'duplicates',
-  bars: ['D-32'],
-  async run({ scale, say, hurry = false }) {
-    const world = await startWorld()
-    const queue = duplicating(world.clean.queue, seeded(32), MAX_COPIES, scale < 0.05 ? 1 : MAX_LATE_SECONDS)
-    const crew = startCrew(world, { workers: 4, speed: 1, ports: { ...world.clean, queue } })
+  thresholds: ['D-32'],
+  async run({ scale, log, failFast = false }) {
+    const harness = await startHarness()
+    const queue = withDuplicates(harness.reliablePorts.queue, seeded(32), MAX_COPIES, scale < 0.05 ? 1 : MAX_DELAY_SECONDS)
+    const pool = startWorkerPool(harness, { workers: 4, speed: 1, ports: { ...harness.reliablePorts, queue } })
     try {
-      const jobs = await acceptMany(world, Math.max(16, Math.round(JOBS * scale)), queue)
-      // Nudges for jobs whose turn has not come: the reconciler sends such too.
+      const jobs = await acceptMany(harness, Math.max(16, Math.round(JOBS * scale)), queue)
+      // Messages for jobs that are not at the head of their queue; the reconciler sends such messages too.
       for (const { tenant, container: containerId, execution: executionId } of jobs.toReversed())
         await queue.send('executions', { v: 1, type: 'execution.step', tenant, containerId, executionId }, { group: tenant })
-      const open = await untilEnded(world, jobs, hurry ? HURRIED_MS : PATIENCE_MS)
-      // Copies that are still under way come to jobs that have ended.
-      await untilQuiet(world, world.clean.sqs, 60_000)
-      await seeAll(world, jobs)
-      const delivered = world.history.entries.filter((entry) => entry.type === 'delivered').length
-      say(`duplicates: ${jobs.length} jobs, ${delivered} deliveries`)
-      return { histories: [world.history], faults: open.map((job) => `${job.execution} is stuck`), figures: { deliveries: delivered } }
+      const open = await waitUntilEnded(harness, jobs, failFast ? FAIL_FAST_TIMEOUT_MS : TIMEOUT_MS)
+      // The remaining copies arrive after their jobs have ended.
+      await waitUntilQueuesEmpty(harness, harness.reliablePorts.sqs, 60_000)
+      await observeAll(harness, jobs)
+      const delivered = harness.history.entries.filter((entry) => entry.type === 'delivered').length
+      log(`duplicates: ${jobs.length} jobs, ${delivered} deliveries`)
+      return { histories: [harness.history], failures: open.map((job) => `${job.execution} is stuck`), figures: { deliveries: delivered } }
     } finally {
-      await crew.stop()
-      await world.stop()
+      await pool.stop()
+      await harness.stop()
     }
   },
 }

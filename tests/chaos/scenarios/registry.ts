@@ -1,27 +1,27 @@
 import { backlog } from './backlog.ts'
 import { cancelDelete } from './cancel-delete.ts'
-import { deaths } from './deaths.ts'
+import { workerCrashes } from './worker-crashes.ts'
 import { duplicates } from './duplicates.ts'
 import { faults } from './faults.ts'
-import { poison } from './poison.ts'
+import { poisonMessages } from './poison-messages.ts'
 import { races } from './races.ts'
 import { restarts } from './restarts.ts'
 import { runTask } from './run-task.ts'
 import { server } from './server.ts'
 import { turns } from './turns.ts'
-import { sandboxDeaths } from './sandbox-deaths.ts'
+import { sandboxCrashes } from './sandbox-crashes.ts'
 import type { Scenario } from './scenario.ts'
 
-/** In the order in which they are played. */
+/** The scenarios in the order in which they run. */
 export const SCENARIOS: readonly Scenario[] = [
-  deaths,
+  workerCrashes,
   races,
   turns,
   duplicates,
   faults,
   runTask,
-  poison,
-  sandboxDeaths,
+  poisonMessages,
+  sandboxCrashes,
   cancelDelete,
   backlog,
   restarts,

@@ -4,31 +4,31 @@ import type { SandboxLink } from '../../../services/core/ports/sandbox-link.ts'
 import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
 import { createFargateDriver } from '../../../services/orchestrator/drivers/fargate/fargate-driver.ts'
 import { startScriptedEcs, type Action, type Json, type ScriptedEcs } from '../../integration/scripted-ecs.ts'
-import { duplicating, startCrew, untilEnded } from '../world/crew.ts'
-import { seeded } from '../world/faults.ts'
-import { startWorld, type World } from '../world/world.ts'
-import { acceptMany, seeAll } from './many-jobs.ts'
+import { withDuplicates, startWorkerPool, waitUntilEnded } from '../harness/worker-pool.ts'
+import { seeded } from '../harness/faults.ts'
+import { startHarness, type Harness } from '../harness/harness.ts'
+import { acceptMany, observeAll } from './many-jobs.ts'
 import type { Scenario } from './scenario.ts'
 
 const JOBS = 400
 const PER_CONTAINER = 2
 const MAX_COPIES = 3
-const PATIENCE_MS = 600_000
-const SWEPT_MS = 180_000
-const HURRIED_MS = 30_000
+const TIMEOUT_MS = 600_000
+const STOPPED_TIMEOUT_MS = 180_000
+const FAIL_FAST_TIMEOUT_MS = 30_000
 const POLL_MS = 100
-/** Only leases and the reconciler: the queues and the SDK keep their own time. */
+/** Applies to leases and the reconciler only; the queues and the SDK use wall time. */
 const SHORT_SPEED = 10
-/** Share of the calls of each action that ECS answers so. */
+/** Share of calls per action that get a disturbed reply. */
 const RATES: Readonly<Partial<Record<Action, number>>> = { RunTask: 0.4, DescribeTasks: 0.2, ListTasks: 0.1, StopTask: 0.2 }
-/** What a failed start may be called; `stopped`: another delivery of it gave it up. `configuration` is nobody's fault here, `error` has no type. */
+/** The allowed outcomes of a failed start. `stopped`: another delivery of the message cancelled it. */
 const TYPED: readonly unknown[] = ['capacity', 'throttled', 'unavailable', 'stopped']
 
 const refusal = (status: number, type: string, message: string) => ({ status, body: { __type: type, message } })
 const throttle = refusal(400, 'ThrottlingException', 'Rate exceeded')
 const broken = refusal(500, 'ServerException', 'Service is temporarily unavailable.')
 const nothing = (reason: string) => ({ status: 200, body: { tasks: [], failures: [{ reason }] } })
-/** In ECS's own words. */
+/** Replies as ECS sends them. */
 const REPLIES: Readonly<Partial<Record<Action, readonly ReturnType<ScriptedEcs['disturb']>[]>>> = {
   RunTask: [
     nothing('Capacity is unavailable at this time. Please try again later or in a different availability zone'),
@@ -50,8 +50,8 @@ const conflict = (arn: string) => ({
   body: { __type: 'ConflictException', message: 'The clientToken is in use with a different request.', resourceIds: [arn] },
 })
 
-/** ECS whose tasks are scripted sandboxes, and which answers as it does on a bad day. */
-function disturbed(world: World, ecs: ScriptedEcs): { readonly link: SandboxLink } {
+/** Connects ECS tasks to scripted sandboxes and replaces a share of the replies by failures. */
+function disturbed(harness: Harness, ecs: ScriptedEcs): { readonly link: SandboxLink } {
   const random = seeded(38)
   let isFirst = true
   const environmentOf = (input: Json): Readonly<Record<string, string>> => {
@@ -60,45 +60,46 @@ function disturbed(world: World, ecs: ScriptedEcs): { readonly link: SandboxLink
   }
   ecs.exits = (input) => {
     const { CELLBLOCK_SANDBOX_ID: sandboxId = '', CELLBLOCK_PUBLIC_KEY: publicKey = '' } = environmentOf(input)
-    void world.fleet.driver.start({ sandboxId, publicKey, memoryTier: '1g', isAwaited: true }, AbortSignal.timeout(60_000))
+    void harness.platform.driver.start({ sandboxId, publicKey, memoryTier: '1g', isAwaited: true }, AbortSignal.timeout(60_000))
     return null
   }
   ecs.disturb = (action, input) => {
     const arn = `arn:aws:ecs:eu-west-1:1:task/c/${String(input['clientToken'])}`
     const replies = REPLIES[action] ?? []
-    // The very first start is refused, so that there is always one.
+    // The first start is always refused, so that every run has a failed start.
     const isRefused = action === 'RunTask' && isFirst
     if (isRefused) isFirst = false
     const drawn = random() < (RATES[action] ?? 0) ? (replies[Math.floor(random() * replies.length)] ?? null) : null
     const reply = isRefused ? (replies[0] ?? null) : drawn
-    // Who asks again with the token of a task that exists may be told so.
-    const said = action === 'RunTask' && reply !== null && ecs.tasks.has(arn) ? conflict(arn) : reply
-    if (said !== null) world.history.add({ type: 'fault', service: 'ecs', kind: said === 'reply_lost' ? said : action })
-    const isDone = said === null || said === 'reply_lost'
-    if (action === 'StopTask' && isDone) void world.fleet.kill(String(ecs.tasks.get(String(input['task']))?.startedBy))
-    return said
+    // A repeated client token of an existing task gets a conflict.
+    const disturbedReply = action === 'RunTask' && reply !== null && ecs.tasks.has(arn) ? conflict(arn) : reply
+    if (disturbedReply !== null)
+      harness.history.add({ type: 'fault', service: 'ecs', kind: disturbedReply === 'reply_lost' ? disturbedReply : action })
+    const isDone = disturbedReply === null || disturbedReply === 'reply_lost'
+    if (action === 'StopTask' && isDone) void harness.platform.kill(String(ecs.tasks.get(String(input['task']))?.startedBy))
+    return disturbedReply
   }
   const sandboxAt = (host: string): string | undefined =>
     [...ecs.tasks.values()].find((task) => task.attachments?.[0]?.details?.some(({ value }) => value === host))?.startedBy
-  const { link } = world.clean
+  const { link } = harness.reliablePorts
   return {
     link: {
-      // Addresses in a network of their own: each leads to the socket of the sandbox that has it.
+      // Maps each task address to the socket of its sandbox.
       request: (address, request, signal) => {
-        const sandbox = address.kind === 'tcp' ? world.fleet.alive.get(sandboxAt(address.host) ?? '') : undefined
-        return link.request({ kind: 'unix', socketPath: sandbox?.socketPath ?? '/nobody' }, request, signal)
+        const sandbox = address.kind === 'tcp' ? harness.platform.alive.get(sandboxAt(address.host) ?? '') : undefined
+        return link.request({ kind: 'unix', socketPath: sandbox?.socketPath ?? '/nonexistent' }, request, signal)
       },
       close: () => link.close(),
     },
   }
 }
 
-/** RunTask refuses, is full, is over a quota, loses its answers; DescribeTasks does not show what runs. The driver and the SDK are the real ones. */
+/** RunTask is refused, out of capacity, over a quota, or loses replies; DescribeTasks misses running tasks. Driver and SDK are real. */
 export const runTask: Scenario = {
   name: 'run-task',
-  bars: ['D-38'],
-  async run({ scale, say, hurry = false }) {
-    const [world, ecs] = await Promise.all([startWorld(), startScriptedEcs({ maxAttempts: 3 })])
+  thresholds: ['D-38'],
+  async run({ scale, log, failFast = false }) {
+    const [harness, ecs] = await Promise.all([startHarness(), startScriptedEcs({ maxAttempts: 3 })])
     const driver = createFargateDriver({
       ecs: ecs.client,
       cluster: 'c',
@@ -108,42 +109,46 @@ export const runTask: Scenario = {
       pollMs: POLL_MS,
       taskDefinitions: { '1g': 'cellblock-sandbox-1g:1' },
     })
-    const heard: WideEvent[] = []
-    // Each start is asked for twice and more, as a queue that delivers at least once may do.
-    const queue = duplicating(world.clean.queue, seeded(39), MAX_COPIES, 0)
-    const ports = { ...world.clean, queue, driver, link: disturbed(world, ecs).link }
-    const telemetry = { emit: (event: WideEvent) => void heard.push(event) }
-    const crew = startCrew(world, { workers: 2, speed: scale < 0.05 ? SHORT_SPEED : 1, ports, telemetry })
+    const emitted: WideEvent[] = []
+    // Each start message is delivered at least twice, as an at-least-once queue may do.
+    const queue = withDuplicates(harness.reliablePorts.queue, seeded(39), MAX_COPIES, 0)
+    const ports = { ...harness.reliablePorts, queue, driver, link: disturbed(harness, ecs).link }
+    const telemetry = { emit: (event: WideEvent) => void emitted.push(event) }
+    const pool = startWorkerPool(harness, { workers: 2, speed: scale < 0.05 ? SHORT_SPEED : 1, ports, telemetry })
     try {
-      const jobs = await acceptMany(world, Math.max(12, Math.round(JOBS * scale)), world.clean.queue, { perContainer: PER_CONTAINER })
-      const complaints = (await untilEnded(world, jobs, PATIENCE_MS)).map((job) => `${job.execution} is stuck`)
-      await seeAll(world, jobs)
-      for (const { tenant, container } of jobs) await world.clean.table.containers.markDeleted(tenant, container, Date.now())
+      const jobs = await acceptMany(harness, Math.max(12, Math.round(JOBS * scale)), harness.reliablePorts.queue, {
+        perContainer: PER_CONTAINER,
+      })
+      const failures = (await waitUntilEnded(harness, jobs, TIMEOUT_MS)).map((job) => `${job.execution} is stuck`)
+      await observeAll(harness, jobs)
+      for (const { tenant, container } of jobs) await harness.reliablePorts.table.containers.markDeleted(tenant, container, Date.now())
       const running = () => [...ecs.tasks.values()].filter((task) => task.desiredStatus === 'RUNNING').length
-      for (const until = Date.now() + (hurry ? HURRIED_MS : SWEPT_MS); running() > 0 && Date.now() < until;) await delay(POLL_MS)
-      if (running() > 0) complaints.push(`${running()} tasks still run`)
+      for (const until = Date.now() + (failFast ? FAIL_FAST_TIMEOUT_MS : STOPPED_TIMEOUT_MS); running() > 0 && Date.now() < until;)
+        await delay(POLL_MS)
+      if (running() > 0) failures.push(`${running()} tasks still run`)
 
       const attempts = [...ecs.tasks.values()].map((task) => task.startedBy)
-      if (new Set(attempts).size < attempts.length) complaints.push('an attempt has two tasks')
-      const failed = heard.filter((event) => event.event === 'sandbox_start' && event.outcome !== 'ready' && event.outcome !== 'unwanted')
-      const alarmed = heard.flatMap(measure).filter(({ name }) => name === 'SandboxStartFailed').length
+      if (new Set(attempts).size < attempts.length) failures.push('a sandbox has two tasks')
+      const failed = emitted.filter((event) => event.event === 'sandbox_start' && event.outcome !== 'ready' && event.outcome !== 'unwanted')
+      const failedStarts = emitted.flatMap(measure).filter(({ name }) => name === 'SandboxStartFailed').length
       const untyped = failed.filter(({ outcome }) => outcome !== 'ready_before' && !TYPED.includes(outcome))
-      if (alarmed === 0) complaints.push('no start failed, or the alarm heard of none')
-      for (const { outcome, detail } of untyped) complaints.push(`a start ended ${outcome}: ${String(detail)}`)
-      const unlucky = world.history.entries.filter((entry) => entry.type === 'seen' && entry.status !== 'succeeded')
-      for (const entry of unlucky) if (entry.type === 'seen') complaints.push(`${entry.execution} ended ${entry.status} ${entry.reason}`)
-      say(`run-task: ${jobs.length} jobs, ${attempts.length} tasks, ${alarmed} failed starts`)
-      const replies = world.history.entries.filter((entry) => entry.type === 'fault').length
+      if (failedStarts === 0) failures.push('no start failed, or the failures were not measured')
+      for (const { outcome, detail } of untyped) failures.push(`a start ended ${outcome}: ${String(detail)}`)
+      const notSucceeded = harness.history.entries.filter((entry) => entry.type === 'observed' && entry.status !== 'succeeded')
+      for (const entry of notSucceeded)
+        if (entry.type === 'observed') failures.push(`${entry.execution} ended ${entry.status} ${entry.reason}`)
+      log(`run-task: ${jobs.length} jobs, ${attempts.length} tasks, ${failedStarts} failed starts`)
+      const replies = harness.history.entries.filter((entry) => entry.type === 'fault').length
       const figures = {
         tasks: attempts.length,
         bad_replies: replies,
-        failed_starts: alarmed,
+        failed_starts: failedStarts,
         run_task_calls: ecs.calls.filter(({ action }) => action === 'RunTask').length,
       }
-      return { histories: [world.history], faults: complaints, figures }
+      return { histories: [harness.history], failures, figures }
     } finally {
-      await crew.stop()
-      await world.stop()
+      await pool.stop()
+      await harness.stop()
       await ecs.close()
     }
   },

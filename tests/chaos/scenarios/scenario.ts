@@ -1,28 +1,28 @@
 import type { History } from '../history.ts'
 
-/** A scenario fills histories; its own faults are what a history cannot know. */
+/** A scenario records histories for the checker and reports failures that a history cannot show. */
 export interface Scenario {
   readonly name: string
-  /** Ids of the bars that it shows. */
-  readonly bars: readonly string[]
-  /** Starts real sandboxes: left out of the short form, whose end-to-end suite has the like. */
+  /** The ids of the thresholds that it measures. */
+  readonly thresholds: readonly string[]
+  /** True if it starts real sandboxes. The short form skips it, because the end-to-end suite covers the same. */
   readonly needsSandboxes?: boolean
   run(options: ScenarioOptions): Promise<ScenarioResult>
 }
 export interface ScenarioOptions {
-  /** 1 is the full form; the short form of the test suite asks for less. */
+  /** 1 is the full form; the test suite runs a small fraction. */
   readonly scale: number
-  readonly say: (line: string) => void
-  /** Jobs that do not end are given up soon: what a mutant leaves behind never will. */
-  readonly hurry?: boolean
-  /** The operator's word that the engine of this machine may be restarted. */
-  readonly mayTouchEngine?: boolean
+  readonly log: (line: string) => void
+  /** Shortens timeouts for jobs that do not end; for mutants, whose jobs may never end. */
+  readonly failFast?: boolean
+  /** True if the operator allows a restart of this machine's container engine. */
+  readonly allowEngineRestart?: boolean
 }
 export interface ScenarioResult {
-  /** Of every world that was played in, for the checker. */
+  /** The history of every harness, for the checker. */
   readonly histories: readonly History[]
-  /** What went wrong besides violations of the guarantees. */
-  readonly faults: readonly string[]
+  /** Failures other than violations of the guarantees. */
+  readonly failures: readonly string[]
   /** Figures for the table, by name. */
   readonly figures: Readonly<Record<string, number>>
 }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ensureSandboxImage } from '../../../scripts/sandbox-image.ts'
 import { startServer, type LocalServerProcess } from '../../support/local-server.ts'
 import { createHistory, type History, type Job } from '../history.ts'
-import { restartEngine } from '../world/restart-engine.ts'
+import { restartEngine } from '../harness/restart-engine.ts'
 import type { Scenario } from './scenario.ts'
 
 const CONTAINERS = 5
@@ -14,13 +14,13 @@ const KILLS = 4
 const BETWEEN_MS = 1_500
 const LINES = 4
 
-/** Python that leaves a mark in a file and in memory each time it runs, and says lines that are only its own. */
-const codeOf = (mark: string): string => `
+/** Python that appends its marker to a file and to a variable, and prints lines with the marker. */
+const codeOf = (marker: string): string => `
 import time
-runs = globals().get("runs", []) + ["${mark}"]
-open("ran.txt", "a").write("${mark}\\n")
+runs = globals().get("runs", []) + ["${marker}"]
+open("ran.txt", "a").write("${marker}\\n")
 for line in range(${LINES}):
-    print("${mark}", line, flush=True)
+    print("${marker}", line, flush=True)
     time.sleep(0.05)
 `
 
@@ -29,44 +29,44 @@ async function acceptAll(server: LocalServerProcess, history: History): Promise<
   for (let index = 0; index < CONTAINERS; index++) {
     const container = await server.native.createContainer(`chaos ${index}`)
     for (let number = 0; number < JOBS_EACH; number++) {
-      const mark = `m${index}x${number}`
-      const { id } = await server.native.run(container, codeOf(mark), 0)
-      const stdout = Array.from({ length: LINES }, (_, line) => `${mark} ${line}\n`).join('')
-      const job: Job = { tenant: 'dev', container, execution: id, mark, stdout, file: null }
+      const marker = `m${index}x${number}`
+      const { id } = await server.native.run(container, codeOf(marker), 0)
+      const stdout = Array.from({ length: LINES }, (_, line) => `${marker} ${line}\n`).join('')
+      const job: Job = { tenant: 'dev', container, execution: id, marker, stdout, file: null }
       jobs.push(job)
-      history.add({ type: 'asked', job })
+      history.add({ type: 'requested', job })
       history.add({ type: 'accepted', execution: id })
     }
   }
   return jobs
 }
 
-/** What a client finds, and what the kernels remember. */
-async function look(server: LocalServerProcess, history: History, jobs: readonly Job[]): Promise<readonly string[]> {
-  const complaints: string[] = []
+/** Compares the results, files and kernel variables with the expected ones. */
+async function verify(server: LocalServerProcess, history: History, jobs: readonly Job[]): Promise<readonly string[]> {
+  const failures: string[] = []
   for (const job of jobs) {
     const { status, reason, stdout } = await server.native.ended(job.execution)
     const facts = { tenant: job.tenant, id: job.execution, containerId: job.container, reason: null, fence: 0, sandboxId: null, endedAt: 1 }
-    history.add({ type: 'row', row: { ...facts, status: status === 'succeeded' ? 'succeeded' : 'failed' }, owner: null, said: stdout })
-    if (status !== 'succeeded') complaints.push(`${job.execution} ended ${status} ${reason}`)
-    else if (stdout !== job.stdout) complaints.push(`${job.execution} said ${JSON.stringify(stdout)}`)
+    history.add({ type: 'row', row: { ...facts, status: status === 'succeeded' ? 'succeeded' : 'failed' }, owner: null, result: stdout })
+    if (status !== 'succeeded') failures.push(`${job.execution} ended ${status} ${reason}`)
+    else if (stdout !== job.stdout) failures.push(`${job.execution} printed ${JSON.stringify(stdout)}`)
   }
   for (const container of new Set(jobs.map((job) => job.container))) {
-    const expected = jobs.filter((job) => job.container === container).map((job) => job.mark)
-    const said = await server.native.run(container, 'print(open("ran.txt").read().split() == runs, " ".join(runs))')
-    if (said.stdout.trim() !== `True ${expected.join(' ')}`)
-      complaints.push(`${container} ran ${said.stdout} instead of ${expected.join(' ')}`)
+    const expected = jobs.filter((job) => job.container === container).map((job) => job.marker)
+    const check = await server.native.run(container, 'print(open("ran.txt").read().split() == runs, " ".join(runs))')
+    if (check.stdout.trim() !== `True ${expected.join(' ')}`)
+      failures.push(`${container} ran ${check.stdout} instead of ${expected.join(' ')}`)
   }
-  return complaints
+  return failures
 }
 
-/** The whole server with real sandboxes, ended by SIGKILL in the middle of its work and started again on its folder. */
+/** Kills the whole server with SIGKILL during its work and restarts it on the same data folder; with real sandboxes. */
 export const server: Scenario = {
   name: 'server',
-  bars: ['D-30', 'D-42'],
+  thresholds: ['D-30', 'D-42'],
   needsSandboxes: true,
-  async run({ scale, say, mayTouchEngine = false }) {
-    await ensureSandboxImage(say)
+  async run({ scale, log, allowEngineRestart = false }) {
+    await ensureSandboxImage(log)
     const dataDir = await mkdtemp(join(tmpdir(), 'cellblock-chaos-'))
     const history = createHistory()
     let current = await startServer({ dataDir })
@@ -79,10 +79,10 @@ export const server: Scenario = {
         history.add({ type: 'killed', worker: String(current.pid), at: 'SIGKILL of the server' })
         current = await startServer({ dataDir })
       }
-      const complaints = [...(await look(current, history, jobs))]
-      if (mayTouchEngine) complaints.push(...(await outliveEngine(current, say)))
-      say(`server: ${jobs.length} jobs, ${kills} kills`)
-      return { histories: [history], faults: complaints, figures: { server_kills: kills } }
+      const failures = [...(await verify(current, history, jobs))]
+      if (allowEngineRestart) failures.push(...(await surviveEngineRestart(current, log)))
+      log(`server: ${jobs.length} jobs, ${kills} kills`)
+      return { histories: [history], failures, figures: { server_kills: kills } }
     } finally {
       await current.stop()
       await rm(dataDir, { recursive: true, force: true })
@@ -90,8 +90,8 @@ export const server: Scenario = {
   },
 }
 
-/** Only with `--engine`: everybody's containers on this machine end with it. */
-async function outliveEngine({ native }: LocalServerProcess, say: (line: string) => void): Promise<readonly string[]> {
+/** Only with `--engine`, because it stops every container on this machine. */
+async function surviveEngineRestart({ native }: LocalServerProcess, log: (line: string) => void): Promise<readonly string[]> {
   const container = await native.createContainer('engine')
   const { id } = await native.run(container, 'import time; time.sleep(5); print("over")', 0)
   await restartEngine()
@@ -99,7 +99,7 @@ async function outliveEngine({ native }: LocalServerProcess, say: (line: string)
   const { status, reason } = await native.ended(id)
   const after = await native.run(container, 'print(1)')
   const seconds = (performance.now() - began) / 1000
-  say(`engine: the job ended ${status} ${reason}, the next one ${after.status} ${seconds.toFixed(0)} s after the restart`)
+  log(`engine: the job ended ${status} ${reason}, the next one ${after.status} ${seconds.toFixed(0)} s after the restart`)
   return after.status === 'succeeded' && seconds <= 60
     ? []
     : [`the engine's restart was not recovered from: ${after.status} after ${seconds} s`]

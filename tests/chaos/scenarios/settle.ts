@@ -1,55 +1,60 @@
 import type { Container } from '../../../services/core/containers/container.ts'
 import type { Job } from '../history.ts'
-import type { Worker } from '../world/worker.ts'
-import type { World } from '../world/world.ts'
+import type { Worker } from '../harness/worker.ts'
+import type { Harness } from '../harness/harness.ts'
 
-/** Time that tests may let pass at once. */
-export interface Ahead {
+/** The offset of the workers' clock from wall time, which scenarios advance. */
+export interface ClockOffset {
   ms: number
 }
 
 const MAX_ROUNDS = 40
-/** More than the reconciler waits before it looks at anything. */
+/** Longer than the delay after which the reconciler handles a row. */
 const ROUND_MS = 31_000
 
-/** Hands out every letter. One that fails is handed out again in the next round, as the queue would. */
-export async function deliverAll(world: World, worker: Worker): Promise<void> {
+/** Delivers every message. A message whose handler fails is delivered again in the next round. */
+export async function deliverAll(harness: Harness, worker: Worker): Promise<void> {
   const again = []
-  for (let letter = world.courier.take(); letter !== undefined; letter = world.courier.take()) {
+  for (let message = harness.manualQueue.receive(); message !== undefined; message = harness.manualQueue.receive()) {
     try {
-      await worker.handle(letter)
+      await worker.handle(message)
     } catch {
-      again.push(letter)
+      again.push(message)
     }
   }
-  world.courier.letters.push(...again)
+  harness.manualQueue.messages.push(...again)
 }
 
-/** Lets a healthy worker and the reconciler go on until these jobs have ended; how long that took, in the clock's milliseconds. */
-export async function settle(world: World, worker: Worker, ahead: Ahead, jobs: readonly Job[]): Promise<number> {
-  const began = ahead.ms
+/** Runs a healthy worker and the reconciler until these jobs have ended. Returns the time taken, in milliseconds of the clock. */
+export async function settle(harness: Harness, worker: Worker, clockOffset: ClockOffset, jobs: readonly Job[]): Promise<number> {
+  const began = clockOffset.ms
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    await deliverAll(world, worker)
-    const open = await Promise.all(jobs.map((job) => world.hasEnded(job)))
-    if (open.every(Boolean)) return ahead.ms - began
-    ahead.ms += ROUND_MS
+    await deliverAll(harness, worker)
+    const open = await Promise.all(jobs.map((job) => harness.hasEnded(job)))
+    if (open.every(Boolean)) return clockOffset.ms - began
+    clockOffset.ms += ROUND_MS
     await worker.reconcile()
   }
-  return ahead.ms - began
+  return clockOffset.ms - began
 }
 
-/** Takes containers away with all they have; what is left afterwards is said. */
-export async function sweep(world: World, worker: Worker, ahead: Ahead, containers: readonly Container[]): Promise<readonly string[]> {
-  const { table } = world.clean
-  for (const { tenant, id } of containers) await table.containers.markDeleted(tenant, id, Date.now() + ahead.ms)
+/** Deletes containers and runs the reconciler. Returns the ids of containers that still have a row. */
+export async function sweep(
+  harness: Harness,
+  worker: Worker,
+  clockOffset: ClockOffset,
+  containers: readonly Container[],
+): Promise<readonly string[]> {
+  const { table } = harness.reliablePorts
+  for (const { tenant, id } of containers) await table.containers.markDeleted(tenant, id, Date.now() + clockOffset.ms)
   const left = async (): Promise<readonly string[]> => {
     const rows = await Promise.all(containers.map(({ tenant, id }) => table.containers.get(tenant, id)))
     return rows.flatMap((row) => (row === null ? [] : [row.id]))
   }
   for (let round = 0; round < MAX_ROUNDS && (await left()).length > 0; round++) {
-    ahead.ms += ROUND_MS
+    clockOffset.ms += ROUND_MS
     await worker.reconcile()
-    await deliverAll(world, worker)
+    await deliverAll(harness, worker)
   }
   return left()
 }

@@ -8,32 +8,32 @@ import { INTERPRETER, startTurnBench, type RunCode, type TurnBench } from '../..
 import type { Scenario } from './scenario.ts'
 
 const RUNS = 6
-/** The short form leaves places out: every nth call. */
+/** The short form tests every nth call. */
 const SHORT_STEP = 2
 const MAX_STEPS = 20
-/** A step that stands at a place that it never comes to has ended. */
+/** The result of a step that ended before its barrier. */
 const ENDED = Symbol('ended')
 
-/** Looks at the conversation alone, so that a repeated call gets the same answer. */
+/** Depends only on the conversation, so that a repeated call gets the same reply. */
 const script: Script = ({ body }) =>
   body.messages.some((message) => message.role === 'tool')
     ? answerWith('It is a fine day for [a](sandbox:/mnt/data/a.txt).', 5)
     : runPython('first()')
 
-/** Which step stands still: the turn's first, the one after its code, or one that stays with its code, which ends as soon as it was handed over. */
-const STEPS = ['first', 'second', 'staying'] as const
+/** The paused step: the turn's first one, the one after its code, or one that waits for its code. */
+const STEPS = ['first', 'second', 'waiting'] as const
 const STAY_MS = 1_000
-/** Longer than events wait for each other before they are written. */
-const SLOWLY_MS = 20
+/** Longer than the time for which events are buffered before a write. */
+const SLOW_MODEL_MS = 20
 
-interface Turned {
-  /** False when the step made fewer calls than that. */
-  readonly isHeld: boolean
+interface RaceOutcome {
+  /** False if the step made fewer calls. */
+  readonly isPaused: boolean
   readonly at: string
   readonly faults: readonly string[]
 }
 
-/** Goes on with a response as its other workers do, to its end. */
+/** Runs the response's remaining steps to its end, as other workers do. */
 async function finish(bench: TurnBench, id: string, runCode: () => Promise<void>): Promise<ResponseRecord> {
   for (let steps = 0; steps < MAX_STEPS; steps++) {
     await bench.step(id)
@@ -45,36 +45,41 @@ async function finish(bench: TurnBench, id: string, runCode: () => Promise<void>
 }
 
 /**
- * A worker stands still at one call of its step until its lease has run out and another one has taken the turn over; it goes on beside that one, or
- * when the turn has ended.
+ * Pauses a worker at one call of its step until its lease has expired and another worker has taken over the turn. It resumes concurrently with that
+ * worker, or after the turn has ended.
  */
-async function stand(bench: TurnBench, place: number, step: (typeof STEPS)[number], goesOn: 'beside' | 'after'): Promise<Turned> {
+async function raceAt(
+  bench: TurnBench,
+  place: number,
+  step: (typeof STEPS)[number],
+  resumes: 'concurrently' | 'after',
+): Promise<RaceOutcome> {
   const { id } = await bench.accept(INTERPRETER)
   const ran = new Map<string, number>()
   const run: RunCode = (_code, { id: execution }) => {
     ran.set(execution, (ran.get(execution) ?? 0) + 1)
     return { files: { 'a.txt': 'a' }, result: { stdout: 'ran\n' } }
   }
-  // One after the other, as in one sandbox.
+  // One execution at a time, as in one sandbox.
   let running = Promise.resolve()
   const runCode = (): Promise<void> => (running = running.then(async () => bench.runPending(await bench.row(id), run)))
   if (step === 'second') {
     await bench.step(id)
     await runCode()
   }
-  let isHeardSlowly = true
+  let isModelSlow = true
   const held = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
-  // What its timers do waits as well, as in a process that is frozen.
+  // Its timers' calls wait as well, as in a frozen process.
   const freeze = async (): Promise<void> => {
     held.resolve()
     await gate.promise
   }
   const { ports, calls } = atCall(bench.deps, place, freeze, { andAfter: true })
-  // The one that is to stand still hears its model slowly, so that it writes to the log on the way; the others have all to say in one breath.
+  // The paused worker gets a slow model, so that it writes to the log meanwhile; for the others the model replies at once.
   bench.upstream.play((request, turn) => ({
     ...script(request, turn),
-    ...(isHeardSlowly ? { gate: delay(SLOWLY_MS) } : {}),
+    ...(isModelSlow ? { gate: delay(SLOW_MODEL_MS) } : {}),
   }))
   const queue: typeof ports.queue = {
     ...ports.queue,
@@ -83,54 +88,58 @@ async function stand(bench: TurnBench, place: number, step: (typeof STEPS)[numbe
       if (name === 'executions') await runCode()
     },
   }
-  const slow = bench.step(id, step === 'staying' ? { ...ports, queue, stayMs: STAY_MS } : ports).then(
+  const slow = bench.step(id, step === 'waiting' ? { ...ports, queue, stayMs: STAY_MS } : ports).then(
     () => ENDED,
     () => ENDED,
   )
-  const isHeld = (await Promise.race([held.promise, slow])) !== ENDED
-  isHeardSlowly = false
+  const isPaused = (await Promise.race([held.promise, slow])) !== ENDED
+  isModelSlow = false
   bench.skew += LEASE_MS + 1
-  if (goesOn === 'beside') gate.resolve()
+  if (resumes === 'concurrently') gate.resolve()
   await finish(bench, id, runCode)
   gate.resolve()
   await slow
   const row = await bench.row(id)
   const faults = [...streamFaults(await bench.events(id), row)]
-  if (row.status !== 'completed') faults.push(`it ended ${row.status}`)
-  const told = row.items.flatMap((item) =>
+  if (row.status !== 'completed') faults.push(`the response ended ${row.status}`)
+  const listed = row.items.flatMap((item) =>
     item.type === 'code_interpreter_call' && item.outcome !== null ? [item.outcome.executionId] : [],
   )
-  if (told.toSorted().join() !== [...ran.keys()].toSorted().join())
-    faults.push(`it tells of ${told.join()}, and ${[...ran.keys()].join()} ran`)
+  if (listed.toSorted().join() !== [...ran.keys()].toSorted().join())
+    faults.push(`the response lists executions ${listed.join()}, and ${[...ran.keys()].join()} ran`)
   if ([...ran.values()].some((times) => times !== 1)) faults.push('code ran twice')
-  return { isHeld, at: calls[place] ?? '', faults }
+  return { isPaused, at: calls[place] ?? '', faults }
 }
 
-/** Chat workers that stand still at every call while another one goes on with the turn. */
+/** Pauses a chat worker at every call while another one continues the turn. */
 export const turns: Scenario = {
   name: 'turns',
-  bars: ['D-31'],
-  async run({ scale, say, hurry = false }) {
+  thresholds: ['D-31'],
+  async run({ scale, log, failFast = false }) {
     const bench = await startTurnBench()
     bench.upstream.play(script)
-    const complaints: string[] = []
+    const failures: string[] = []
     const places = new Set<string>()
     let races = 0
-    const every = scale < 0.05 && !hurry ? SHORT_STEP : 1
+    const every = scale < 0.05 && !failFast ? SHORT_STEP : 1
     try {
       for (let round = 0; round < Math.max(1, Math.round(RUNS * scale)); round++)
         for (const [index, step] of STEPS.entries())
-          for (const goesOn of ['beside', 'after'] as const)
-            for (let place = every === 1 ? 0 : (index % 2) + (goesOn === 'after' ? every >> 1 : 0), isHeld = true; isHeld; place += every) {
-              const turned = await stand(bench, place, step, goesOn)
-              isHeld = turned.isHeld
-              if (isHeld) races += 1
+          for (const resumes of ['concurrently', 'after'] as const)
+            for (
+              let place = every === 1 ? 0 : (index % 2) + (resumes === 'after' ? every >> 1 : 0), isPaused = true;
+              isPaused;
+              place += every
+            ) {
+              const turned = await raceAt(bench, place, step, resumes)
+              isPaused = turned.isPaused
+              if (isPaused) races += 1
               places.add(`${step}: ${turned.at}`)
-              complaints.push(...turned.faults.map((fault) => `${step} step, ${goesOn} ${turned.at} (${place}): ${fault}`))
+              failures.push(...turned.faults.map((fault) => `${step} step, ${resumes} ${turned.at} (${place}): ${fault}`))
             }
-      if (races === 0) complaints.push('no step was held')
-      say(`turns: ${races} races`)
-      return { histories: [], faults: complaints, figures: { races, places: places.size } }
+      if (races === 0) failures.push('no step was paused')
+      log(`turns: ${races} races`)
+      return { histories: [], failures, figures: { races, places: places.size } }
     } finally {
       await bench.stop()
     }

@@ -5,28 +5,28 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { stageOf } from '../../../services/local/config.ts'
-import type { Inside } from './soak-child.ts'
+import type { ProcessFigures } from './soak-child.ts'
 
 const run = promisify(execFile)
 const MiB = 1024 * 1024
 
-/** What a server holds at one moment; everything but memory has to be back where it began. */
+/** The resources that a server holds at one moment. All except memory must return to the baseline. */
 export interface Figures {
   readonly containers: number
   readonly volumes: number
   readonly networks: number
   readonly objects: number
-  /** Halves of objects. */
+  /** Unfinished uploads. */
   readonly uploads: number
-  /** The folders of live sandboxes among them. */
+  /** Includes the folders of live sandboxes. */
   readonly temporaryFiles: number
   readonly files: number
   readonly sockets: number
   readonly timers: number
   readonly heapMiB: number
-  /** What V8 holds for its heap, full or empty. */
+  /** The heap that V8 has reserved. */
   readonly heapHeldMiB: number
-  /** Buffers and the like. */
+  /** Memory outside the heap, such as buffers. */
   readonly outsideMiB: number
   readonly residentMiB: number
   readonly filePagesMiB: number
@@ -40,18 +40,18 @@ const count = (folder: string): Promise<number> =>
     () => 0,
   )
 
-/** What a process holds in memory. `files`: pages of its program and of the local table's files, which the system takes back when it wants them. */
+/** The resident memory of a process. `files`: pages of mapped files, which the kernel can reclaim. */
 export async function residentMiB(pid: number): Promise<{ readonly own: number; readonly files: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const inMiB = (name: string): number => Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024)
   return { own: inMiB('RssAnon'), files: inMiB('RssFile') }
 }
 
-/** Looks at the engine, the disk, and the process from outside and inside. */
+/** Measures the engine's resources, the disk and the server process. */
 export async function measure(child: ChildProcess, scratch: string): Promise<Figures> {
   const dataDir = join(scratch, 'data')
   const pid = child.pid ?? 0
-  const answered = once(child, 'message') as Promise<[Inside]>
+  const answered = once(child, 'message') as Promise<[ProcessFigures]>
   child.send('figures')
   const [{ memory, resources }] = await answered
   const resident = await residentMiB(pid)

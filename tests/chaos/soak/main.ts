@@ -1,4 +1,4 @@
-// `npm run test:soak`: thousands of jobs through a real server with real sandboxes, and what is left of them. `-- --jobs 10000` or `-- --hours 4`.
+// `npm run test:soak` runs thousands of jobs on a real server with real sandboxes and compares its resources before and after. `-- --jobs 10000` or `-- --hours 4`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -20,25 +20,25 @@ const { values } = parseArgs({
   },
 })
 const JOBS_PER_CONTAINER = 40
-/** The first jobs load code and fill caches: what comes after is compared with what is there then. */
+/** The first jobs load code and fill caches. The baseline is measured after them. */
 const WARM_UP_SHARE = 0.1
-/** Parts of the memory, which tell where it went; and pages of the table's files, which hold what it was given. */
-const TELLING: ReadonlySet<keyof Figures> = new Set(['heapMiB', 'heapHeldMiB', 'outsideMiB', 'filePagesMiB'])
+/** Reported without a limit: the parts of the memory, and the pages of the table's files. */
+const WITHOUT_LIMIT: ReadonlySet<keyof Figures> = new Set(['heapMiB', 'heapHeldMiB', 'outsideMiB', 'filePagesMiB'])
 const FILES_SLACK = 5
 const RESIDENT_GROWTH = 1.1
-const GOOD_SHARE = 0.9995
-/** Deleted containers are swept by the reconciler. */
+const MIN_SUCCESS_RATE = 0.9995
+/** The time for the reconciler to remove deleted containers. */
 const SETTLE_MS = 60_000
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`)
+const log = (line: string): void => void process.stderr.write(`${line}\n`)
 const jobs = values.hours === undefined ? Number(values.jobs) : Number.POSITIVE_INFINITY
 let until = values.hours === undefined ? Number.POSITIVE_INFINITY : Date.now() + Number(values.hours) * 3_600_000
-// Ctrl-C begins no more jobs, and tells what has been reached.
+// Ctrl-C stops new jobs and prints the figures so far.
 process.once('SIGINT', () => {
   until = 0
 })
-await ensureSandboxImage(say)
-// The server's folder for temporary files is its own, so that whatever it leaves there is seen.
+await ensureSandboxImage(log)
+// The server has its own folder for temporary files, so that files it leaves there are counted.
 const scratch = await mkdtemp(join(tmpdir(), 'cb-soak-'))
 const dataDir = join(scratch, 'data')
 const child = fork(join(import.meta.dirname, 'soak-child.ts'), ['--data', dataDir], {
@@ -56,28 +56,28 @@ const [ready] = (await once(child, 'message')) as [{ url: string; apiKey: string
 const native = callNative(ready.url, ready.apiKey)
 
 let done = 0
-let good = 0
-/** One container's life: code, files, an error, a picture; then it is deleted. */
-async function live(client: NativeClient, share: number): Promise<void> {
+let passed = 0
+/** Runs jobs with code, files and errors in one container, then deletes the container. */
+async function runContainer(client: NativeClient, share: number): Promise<void> {
   const container = await client.createContainer('soak')
   for (let job = 0; job < share; job++) {
-    const mark = `${container} ${job}`
+    const marker = `${container} ${job}`
     const code =
       job % 10 === 9
         ? 'raise ValueError("as asked")'
-        : `open("f${job % 5}.txt", "w").write("x" * 10_000)\nruns = globals().get("runs", 0) + 1\nprint("${mark}", runs)`
+        : `open("f${job % 5}.txt", "w").write("x" * 10_000)\nruns = globals().get("runs", 0) + 1\nprint("${marker}", runs)`
     const expected = job % 10 === 9 ? 'failed' : 'succeeded'
-    const isGood = await client.run(container, code).then(
-      ({ status, stdout }) => status === expected && (expected === 'failed' || stdout === `${mark} ${job + 1 - Math.floor(job / 10)}\n`),
+    const hasPassed = await client.run(container, code).then(
+      ({ status, stdout }) => status === expected && (expected === 'failed' || stdout === `${marker} ${job + 1 - Math.floor(job / 10)}\n`),
       () => false,
     )
     done += 1
-    if (isGood) good += 1
+    if (hasPassed) passed += 1
   }
   await client.call('DELETE', `/v1/containers/${container}`)
 }
 
-/** Lanes side by side until so many jobs are done. */
+/** Runs `count` jobs in parallel lanes. */
 async function work(count: number): Promise<void> {
   const goal = done + count
   let asked = done
@@ -85,15 +85,15 @@ async function work(count: number): Promise<void> {
     while (asked < goal && Date.now() < until) {
       const share = Math.min(JOBS_PER_CONTAINER, goal - asked)
       asked += share
-      await live(native, share)
+      await runContainer(native, share)
       if (done % 400 < JOBS_PER_CONTAINER)
-        say(`${done} jobs, ${done - good} not good, ${JSON.stringify(await residentMiB(child.pid ?? 0))}`)
+        log(`${done} jobs, ${done - passed} failed, ${JSON.stringify(await residentMiB(child.pid ?? 0))}`)
     }
   }
   await Promise.all(Array.from({ length: Number(values.lanes) }, lane))
 }
 
-/** Until the deleted containers are swept and idle connections are closed. */
+/** Measures until the deleted containers are removed and idle connections are closed. */
 async function settled(like: Figures | null): Promise<Figures> {
   let figures = await measure(child, scratch)
   for (const end = Date.now() + SETTLE_MS; Date.now() < end; figures = await measure(child, scratch)) {
@@ -104,7 +104,7 @@ async function settled(like: Figures | null): Promise<Figures> {
   return figures
 }
 
-const faults: string[] = []
+const failures: string[] = []
 try {
   await work(Number.isFinite(jobs) ? Math.ceil(jobs * WARM_UP_SHARE) : JOBS_PER_CONTAINER * 10)
   const before = await settled(null)
@@ -116,23 +116,24 @@ try {
 
   const rows = (Object.keys(before) as (keyof Figures)[]).map((name) => ({ name, before: before[name], after: after[name] }))
   for (const { name, before: was, after: is } of rows) {
-    if (TELLING.has(name)) continue
+    if (WITHOUT_LIMIT.has(name)) continue
     const limit =
       name === 'residentMiB' ? was * RESIDENT_GROWTH : name === 'files' || name === 'sockets' || name === 'timers' ? was + FILES_SLACK : was
-    if (is > limit) faults.push(`${name} grew from ${was} to ${is}`)
+    if (is > limit) failures.push(`${name} grew from ${was} to ${is}`)
   }
-  if (good / done < GOOD_SHARE) faults.push(`${done - good} of ${done} jobs were not good`)
+  if (passed / done < MIN_SUCCESS_RATE) failures.push(`${done - passed} of ${done} jobs failed`)
   const rate = (done - doneBefore) / seconds
-  if (values.json === true) process.stdout.write(`${JSON.stringify({ jobs: done, good, before, after, jobs_per_second: rate, faults })}\n`)
+  if (values.json === true)
+    process.stdout.write(`${JSON.stringify({ jobs: done, passed, before, after, jobs_per_second: rate, failures })}\n`)
   else {
-    process.stdout.write('| what | after the warm-up | at the end |\n|---|---:|---:|\n')
+    process.stdout.write('| figure | after the warm-up | at the end |\n|---|---:|---:|\n')
     for (const { name, before: was, after: is } of rows) process.stdout.write(`| ${name} | ${was} | ${is} |\n`)
-    process.stdout.write(`\n${done} jobs, ${good} good, ${rate.toFixed(1)} a second\n`)
+    process.stdout.write(`\n${done} jobs, ${passed} passed, ${rate.toFixed(1)} a second\n`)
   }
 } finally {
   child.send('stop')
   await once(child, 'exit')
   await rm(scratch, { recursive: true, force: true })
 }
-for (const fault of faults) say(`✗ ${fault}`)
-if (faults.length > 0) process.exitCode = 1
+for (const failure of failures) log(`✗ ${failure}`)
+if (failures.length > 0) process.exitCode = 1

@@ -107,7 +107,7 @@ describe.each<Way>([
       if (died) killedAt.push(calls[diesAt] ?? '')
     }
     for (const expected of [
-      'responses.take',
+      'responses.acquireLease',
       'responses.commit',
       ...(way.stream ? ['events.append'] : []),
       'executions.create',

@@ -43,7 +43,7 @@ describe('a worker that stays with its code', () => {
     checkResponseStream(synthesizeEvents(row), row)
     // What it costs: once taken, twice noted what is to run, once ended. Nobody reads along, so no event is written.
     expect(row).toMatchObject({ tailEvents: [], nextSeq: 0 })
-    expect(calls.filter((call) => call === 'responses.take')).toHaveLength(1)
+    expect(calls.filter((call) => call === 'responses.acquireLease')).toHaveLength(1)
     expect(calls.filter((call) => call === 'responses.commit')).toHaveLength(3)
     expect(calls.filter((call) => call.startsWith('events.'))).toEqual([])
   })

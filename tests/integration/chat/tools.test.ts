@@ -190,7 +190,7 @@ it.each(['before', 'after'] as const)(
       if (when === 'after' && READS.test(name)) continue
       if ((await playWithDeath(diesAt, when)).died) killedAt.push(name)
     }
-    expect(killedAt).toEqual(expect.arrayContaining(['responses.take', 'responses.commit', 'events.append']))
+    expect(killedAt).toEqual(expect.arrayContaining(['responses.acquireLease', 'responses.commit', 'events.append']))
   },
   120_000,
 )

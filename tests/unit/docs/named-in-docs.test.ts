@@ -66,7 +66,7 @@ describe('docs/reliability.md', () => {
     for (const [, , tests = ''] of guarantees) expect(allOf(tests, /`([\w./-]+)`/g).filter(isThere)).not.toEqual([])
   })
 
-  it('names scenarios and tests of the chaos suite that are there', () => {
+  it('names only chaos scenarios and tests that exist', () => {
     const named = table
       .flatMap(([, , tests = '']) => allOf(tests, /`tests\/chaos\/` ([\w, -]+)/g))
       .flatMap((names) => names.trim().split(', '))
@@ -74,7 +74,7 @@ describe('docs/reliability.md', () => {
     expect(named.filter((name) => !isScenario(name) && !isThere(`tests/chaos/${name}`))).toEqual([])
   })
 
-  it('tells of every protection that the chaos suite takes out, and of no other', () => {
+  it('lists exactly the mutants of the chaos suite', () => {
     const told = table.flatMap(([, what = '', by = '']) => (isScenario(by) ? [`${what}: ${by}`] : []))
     expect(told.toSorted()).toEqual(CHAOS_MUTANTS.map(({ what, scenario }) => `${what}: ${scenario}`).toSorted())
   })

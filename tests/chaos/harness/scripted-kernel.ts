@@ -3,42 +3,42 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { History } from '../history.ts'
 
-/** What a job's code says to do, as JSON: the scripted kernel's whole language. */
+/** The code of a job, as JSON: the only language of the scripted kernel. */
 export interface Script {
   readonly container: string
-  readonly mark: string
+  readonly marker: string
   readonly lines: readonly string[]
-  /** A path that is written with the container and the mark in it; null for none. */
+  /** The path of a file that holds the container id and the marker; null for no file. */
   readonly file: string | null
-  /** Between two lines, milliseconds. */
+  /** The pause between two lines, milliseconds. */
   readonly pauseMs: number
-  /** A picture of so many bytes of base64 that is shown before the first line; 0 for none. */
-  readonly pictureBytes: number
+  /** The size of an image displayed before the first line, in base64 bytes; 0 for no image. */
+  readonly imageBytes: number
 }
 
-/** Places in a sandbox's life where a scenario may look on, wait, or do harm. */
-export type Stage = 'health' | 'handed' | 'begun' | 'line' | 'finished' | 'get_file' | 'put_file' | 'snapshot' | 'restore'
+/** Points in a sandbox's life at which a scenario can wait or inject a failure. */
+export type Stage = 'health' | 'submitted' | 'started' | 'line' | 'finished' | 'get_file' | 'put_file' | 'snapshot' | 'restore'
 export type OnStage = (stage: Stage, sandbox: string, execution: string | null) => Promise<void> | void
 
 interface Run {
   readonly events: Record<string, unknown>[]
-  readonly grown: EventTarget
-  isOver: boolean
+  readonly appended: EventTarget
+  hasEnded: boolean
   isInterrupted: boolean
 }
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** The kernel and disk of one scripted sandbox: an id runs once, its events are numbered and kept, marks stay in memory as variables do. */
+/** The kernel and disk of one scripted sandbox. It runs an id once, numbers and keeps its events, and keeps markers in memory as a kernel keeps variables. */
 export class ScriptedKernel {
   readonly files = new Map<string, Buffer>()
-  marks: string[] = []
+  markers: string[] = []
   wasUsed = false
   readonly #runs = new Map<string, Run>()
   readonly #sandbox: string
   readonly #history: History
   readonly #onStage: OnStage
-  isDead = false
+  isKilled = false
 
   constructor(sandbox: string, history: History, onStage: OnStage) {
     this.#sandbox = sandbox
@@ -47,21 +47,21 @@ export class ScriptedKernel {
   }
 
   get isBusy(): boolean {
-    return [...this.#runs.values()].some((run) => !run.isOver)
+    return [...this.#runs.values()].some((run) => !run.hasEnded)
   }
 
   has(execution: string): boolean {
     return this.#runs.has(execution)
   }
 
-  /** False when another one runs. */
+  /** Returns false while another execution runs. */
   start(execution: string, code: string): boolean {
     const isFirst = !this.#runs.has(execution)
     if (isFirst && this.isBusy) return false
-    this.#history.add({ type: 'handed', sandbox: this.#sandbox, execution, isFirst })
+    this.#history.add({ type: 'submitted', sandbox: this.#sandbox, execution, isFirst })
     if (!isFirst) return true
     this.wasUsed = true
-    const run: Run = { events: [], grown: new EventTarget(), isOver: false, isInterrupted: false }
+    const run: Run = { events: [], appended: new EventTarget(), hasEnded: false, isInterrupted: false }
     this.#runs.set(execution, run)
     void this.#run(execution, run, code)
     return true
@@ -72,58 +72,62 @@ export class ScriptedKernel {
     if (run !== undefined) run.isInterrupted = true
   }
 
-  /** Events after this number, as they come, to the last. */
+  /** Streams the events after this number up to the last. */
   async *events(execution: string, after: number): AsyncGenerator<string> {
     const run = this.#runs.get(execution)
     if (run === undefined) return
     for (let next = after + 1; ; next++) {
       while (next >= run.events.length) {
-        if (run.isOver || this.isDead) return
-        await once(run.grown, 'grown')
+        if (run.hasEnded || this.isKilled) return
+        await once(run.appended, 'appended')
       }
       yield `${JSON.stringify(run.events[next])}\n`
     }
   }
 
   async #run(execution: string, run: Run, code: string): Promise<void> {
-    const say = (event: Record<string, unknown>): void => {
+    const emit = (event: Record<string, unknown>): void => {
       run.events.push({ seq: run.events.length, t: Date.now(), ...event })
-      run.grown.dispatchEvent(new Event('grown'))
+      run.appended.dispatchEvent(new Event('appended'))
     }
     const script = JSON.parse(code) as Script
-    const facts = { type: 'ran', sandbox: this.#sandbox, execution, mark: script.mark } as const
-    say({ type: 'started', kernel_generation: 1 })
-    say({ type: 'cell_started', index: 0, execution_count: 1 })
+    const facts = { type: 'ran', sandbox: this.#sandbox, execution, marker: script.marker } as const
+    emit({ type: 'started', kernel_generation: 1 })
+    emit({ type: 'cell_started', index: 0, execution_count: 1 })
     this.#history.add({ ...facts, phase: 'begin' })
-    await this.#onStage('begun', this.#sandbox, execution)
-    this.marks.push(script.mark)
+    await this.#onStage('started', this.#sandbox, execution)
+    this.markers.push(script.marker)
     let changed: { path: string; bytes: Buffer } | null = null
-    if (script.pictureBytes > 0) {
-      const data = { 'image/png': 'A'.repeat(script.pictureBytes) }
-      say({ type: 'display', index: 0, output_type: 'display_data', data, metadata: {} })
+    if (script.imageBytes > 0) {
+      const data = { 'image/png': 'A'.repeat(script.imageBytes) }
+      emit({ type: 'display', index: 0, output_type: 'display_data', data, metadata: {} })
     }
     for (const line of script.lines) {
-      if (run.isInterrupted || this.isDead) break
-      say({ type: 'stream', index: 0, name: 'stdout', text: line })
+      if (run.isInterrupted || this.isKilled) break
+      emit({ type: 'stream', index: 0, name: 'stdout', text: line })
       await this.#onStage('line', this.#sandbox, execution)
       if (script.pauseMs > 0) await delay(script.pauseMs)
     }
-    const isCut = run.isInterrupted
-    if (!isCut && script.file !== null) {
-      changed = { path: script.file, bytes: Buffer.from(`${script.container} ${script.mark}`) }
+    const wasInterrupted = run.isInterrupted
+    if (!wasInterrupted && script.file !== null) {
+      changed = { path: script.file, bytes: Buffer.from(`${script.container} ${script.marker}`) }
       this.files.set(changed.path, changed.bytes)
     }
     this.#history.add({ ...facts, phase: 'end' })
     await this.#onStage('finished', this.#sandbox, execution)
-    say({ type: 'cell_done', index: 0, status: isCut ? 'error' : 'ok', execution_count: 1 })
-    run.isOver = true
-    say({ ...DONE, outcome: isCut ? 'cancelled' : 'ok', files: changed === null ? [] : [describe(changed.path, changed.bytes, 'created')] })
+    emit({ type: 'cell_done', index: 0, status: wasInterrupted ? 'error' : 'ok', execution_count: 1 })
+    run.hasEnded = true
+    emit({
+      ...DONE,
+      outcome: wasInterrupted ? 'cancelled' : 'ok',
+      files: changed === null ? [] : [describe(changed.path, changed.bytes, 'created')],
+    })
   }
 
-  /** Everything that waits wakes up and finds that it is over. */
-  die(): void {
-    this.isDead = true
-    for (const run of this.#runs.values()) run.grown.dispatchEvent(new Event('grown'))
+  /** Ends every wait and every stream. */
+  kill(): void {
+    this.isKilled = true
+    for (const run of this.#runs.values()) run.appended.dispatchEvent(new Event('appended'))
   }
 }
 

@@ -16,8 +16,8 @@ interface Answer {
 }
 
 /**
- * Writes down what the table itself took and refused, in its own order and whoever asked, also where the answer never reaches the asker.
- * Sits inside the emulator's server: an answer ends in the moment in which the write is done.
+ * Records every write that the table accepted or refused, in the table's order, including writes whose reply the caller never received.
+ * It runs inside the emulator's server: the response ends at the moment at which the write is done.
  */
 export function recordTable(server: Server, history: History): Server {
   const handlers = server.listeners('request') as RequestListener[]
@@ -57,9 +57,9 @@ function record(history: History, request: Request, answer: Answer, status: numb
 
 function addExecution(history: History, row: Execution): void {
   const { tenant, id, containerId, status, reason, fence, sandboxId, endedAt } = row
-  const said = hasEnded(status) ? (row.result?.stdout ?? row.resultRef?.objectKey ?? null) : null
+  const result = hasEnded(status) ? (row.result?.stdout ?? row.resultRef?.objectKey ?? null) : null
   const facts = { tenant, id, containerId, status, reason, fence, sandboxId, endedAt }
-  history.add({ type: 'row', row: facts, owner: row.lease?.owner ?? null, said })
+  history.add({ type: 'row', row: facts, owner: row.lease?.owner ?? null, result })
 }
 
 function addBatch(history: History, pk: string, item: Record<string, unknown>): void {

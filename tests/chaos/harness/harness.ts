@@ -14,38 +14,39 @@ import { createDynamoTable } from '../../../services/storage/dynamodb/dynamo-tab
 import { createS3ObjectStore } from '../../../services/storage/s3/s3-object-store.ts'
 import { createSqsQueue } from '../../../services/storage/sqs/sqs-queue.ts'
 import { createHistory, type History, type Job } from '../history.ts'
-import { createCourier, type Courier } from './courier.ts'
+import { createManualQueue, type ManualQueue } from './manual-queue.ts'
 import { faultyDriver, injectFaults, seeded, type Faults } from './faults.ts'
-import { startFleet, type Fleet } from './fleet.ts'
-import type { Ports } from './killable.ts'
+import { startFakePlatform, type FakePlatform } from './fake-platform.ts'
+import type { Ports } from './killable-ports.ts'
 import { startRestartableEmulators, type RestartableEmulators } from './restartable-emulators.ts'
 import type { Script } from './scripted-kernel.ts'
 
-export interface World {
+export interface Harness {
   readonly history: History
   readonly emulators: RestartableEmulators
-  readonly fleet: Fleet
-  readonly courier: Courier
+  readonly platform: FakePlatform
+  readonly manualQueue: ManualQueue
   readonly resources: LocalResources
-  /** The clients of the workers, with faults in them; the world's own work goes through others. */
+  /** The storage clients of the workers, with injected faults. The harness itself uses separate clients. */
   readonly clients: StorageClients
   readonly faults: Faults
-  /** For workers that get their letters by hand; `queued` for those that poll SQS. */
-  readonly byHand: Ports
-  readonly queued: Ports
-  /** Without faults. */
-  readonly clean: Ports & { readonly sqs: StorageClients['sqs'] }
+  /** Ports with injected faults for workers that receive from the manual queue. */
+  readonly manualPorts: Ports
+  /** Ports with injected faults for workers that poll SQS. */
+  readonly queuedPorts: Ports
+  /** Ports without injected faults. */
+  readonly reliablePorts: Ports & { readonly sqs: StorageClients['sqs'] }
   readonly tenants: readonly string[]
   newContainer(tenant?: string): Promise<Container>
-  /** A file that a user uploads. */
+  /** Stores a file as a user's upload does. */
   upload(container: Container): Promise<void>
-  /** Accepts a job as the API does, and foretells what it says. */
+  /** Accepts a job as the API does and returns its expected output. */
   accept(container: Container, options?: AcceptOptions): Promise<Job>
   hasEnded(job: Job): Promise<boolean>
-  /** Reads the end of a job as a client does, into the history. */
-  see(job: Job): Promise<void>
-  /** After a restart of the emulators: the queues and the bucket again. */
-  recreate(): Promise<void>
+  /** Reads the result of a job as a client does and adds it to the history. */
+  observe(job: Job): Promise<void>
+  /** Creates the queues and the bucket again after a restart of the emulators. */
+  recreateResources(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -53,23 +54,23 @@ export interface AcceptOptions {
   readonly lines?: number
   readonly file?: boolean
   readonly pauseMs?: number
-  readonly pictureBytes?: number
+  readonly imageBytes?: number
   readonly now?: number
   readonly through?: Queue
 }
 
-/** Emulators, a fleet of scripted sandboxes and a history of everything. `seed` repeats the faults of an earlier run. */
-export async function startWorld(options: { readonly seed?: number; readonly isDurable?: boolean } = {}): Promise<World> {
+/** Starts emulators, a fake compute platform with scripted sandboxes, and the history. The same `seed` gives the same faults. */
+export async function startHarness(options: { readonly seed?: number; readonly isDurable?: boolean } = {}): Promise<Harness> {
   const history = createHistory()
   const emulators = await startRestartableEmulators(history, { isDurable: options.isDurable ?? false })
   const { region, credentials, endpoints } = emulators
-  const own = createStorageClients({ region, credentials, endpoints })
+  const reliableClients = createStorageClients({ region, credentials, endpoints })
   const clients = createStorageClients({ region, credentials, endpoints })
   const faults: Faults = { rate: 0, history, random: seeded(options.seed ?? 1) }
   injectFaults(clients, faults)
-  const resources = await createLocalResources(own)
-  const fleet = await startFleet(history)
-  const courier = createCourier(history)
+  const resources = await createLocalResources(reliableClients)
+  const platform = await startFakePlatform(history)
+  const manualQueue = createManualQueue(history)
   const link = createLink()
   const portsOf = ({ dynamodb, s3, sqs, presign }: StorageClients): Ports => {
     const objects = createS3ObjectStore({ client: s3, bucket: resources.bucket, presign })
@@ -77,36 +78,36 @@ export async function startWorld(options: { readonly seed?: number; readonly isD
       objects,
       table: createDynamoTable({ client: dynamodb, tableName: resources.tableName, objects }),
       queue: createSqsQueue({ client: sqs, queueUrls: resources.queueUrls }),
-      driver: fleet.driver,
+      driver: platform.driver,
       link,
     }
   }
-  const clean = { ...portsOf(own), sqs: own.sqs }
-  const queued = { ...portsOf(clients), driver: faultyDriver(fleet.driver, faults) }
+  const reliablePorts = { ...portsOf(reliableClients), sqs: reliableClients.sqs }
+  const queuedPorts = { ...portsOf(clients), driver: faultyDriver(platform.driver, faults) }
   const tenants = [newId('tenant'), newId('tenant')]
   let containers = 0
 
   return {
     history,
     emulators,
-    fleet,
-    courier,
+    platform,
+    manualQueue,
     resources,
     clients,
     faults,
-    clean,
-    queued,
-    byHand: { ...queued, queue: courier.queue },
+    reliablePorts,
+    queuedPorts,
+    manualPorts: { ...queuedPorts, queue: manualQueue.queue },
     tenants,
 
     newContainer: (tenant = tenants[containers++ % tenants.length] ?? '') =>
-      createContainer(clean.table, { tenant, subject: null, name: 'chaos', memoryTier: '1g' }, Date.now()),
+      createContainer(reliablePorts.table, { tenant, subject: null, name: 'chaos', memoryTier: '1g' }, Date.now()),
 
     async upload({ tenant, id }) {
       const bytes = Buffer.from(`${id} upload`)
       const objectKey = newObjectKey(tenant, 'files', id)
-      await clean.objects.put(objectKey, bytes, { contentType: 'text/plain' })
-      await clean.table.files.put({
+      await reliablePorts.objects.put(objectKey, bytes, { contentType: 'text/plain' })
+      await reliablePorts.table.files.put({
         v: 1,
         tenant,
         id: newId('containerFile'),
@@ -123,21 +124,21 @@ export async function startWorld(options: { readonly seed?: number; readonly isD
         state: 'stored',
         sandboxGeneration: 0,
       })
-      await clean.table.containers.filesChanged(tenant, id, Date.now())
+      await reliablePorts.table.containers.filesChanged(tenant, id, Date.now())
     },
 
     async accept(
       { tenant, id: container },
-      { lines = 3, file = true, pauseMs = 0, pictureBytes = 0, now = Date.now(), through = courier.queue } = {},
+      { lines = 3, file = true, pauseMs = 0, imageBytes = 0, now = Date.now(), through = manualQueue.queue } = {},
     ) {
       const execution = newId('execution')
-      const mark = execution.slice(5)
-      const said = Array.from({ length: lines }, (_, line) => `${mark} ${line}\n`)
-      const job: Job = { tenant, container, execution, mark, stdout: said.join(''), file: file ? `${mark}.txt` : null }
-      const script: Script = { container, mark, lines: said, file: job.file, pauseMs, pictureBytes }
-      history.add({ type: 'asked', job })
+      const marker = execution.slice(5)
+      const said = Array.from({ length: lines }, (_, line) => `${marker} ${line}\n`)
+      const job: Job = { tenant, container, execution, marker, stdout: said.join(''), file: file ? `${marker}.txt` : null }
+      const script: Script = { container, marker, lines: said, file: job.file, pauseMs, imageBytes }
+      history.add({ type: 'requested', job })
       await acceptExecution(
-        { table: clean.table, queue: through },
+        { table: reliablePorts.table, queue: through },
         {
           tenant,
           subject: null,
@@ -158,28 +159,37 @@ export async function startWorld(options: { readonly seed?: number; readonly isD
     },
 
     async hasEnded({ tenant, execution }) {
-      const row = await clean.table.executions.get(tenant, execution)
+      const row = await reliablePorts.table.executions.get(tenant, execution)
       return row === null || hasEnded(row.status)
     },
 
-    async see({ tenant, execution }) {
-      const row = await clean.table.executions.get(tenant, execution)
+    async observe({ tenant, execution }) {
+      const row = await reliablePorts.table.executions.get(tenant, execution)
       if (row === null) return
-      const result = await loadResult(clean.objects, row)
+      const result = await loadResult(reliablePorts.objects, row)
       const owner = { kind: 'execution', tenant, id: execution } as const
-      const logged = await clean.table.events.read<ExecutionEvent>(owner, 0, 10_000)
+      const logged = await reliablePorts.table.events.read<ExecutionEvent>(owner, 0, 10_000)
       const events = [...logged, ...row.tailEvents]
       const files = (result?.files ?? []).map((file) => file.path)
       const lost = (result?.lost ?? []).map(({ what }) => what)
-      history.add({ type: 'seen', execution, status: row.status, reason: row.reason, stdout: result?.stdout ?? '', files, lost, events })
+      history.add({
+        type: 'observed',
+        execution,
+        status: row.status,
+        reason: row.reason,
+        stdout: result?.stdout ?? '',
+        files,
+        lost,
+        events,
+      })
     },
 
-    recreate: async () => void (await createLocalResources(own)),
+    recreateResources: async () => void (await createLocalResources(reliableClients)),
 
     async stop() {
-      await fleet.stop()
+      await platform.stop()
       await link.close()
-      own.close()
+      reliableClients.close()
       clients.close()
       await emulators.stop()
     },

@@ -20,12 +20,12 @@ export interface RestartableEmulators {
   readonly region: string
   readonly credentials: typeof CREDENTIALS
   readonly endpoints: StorageEndpoints
-  /** All three go in the middle of what they do, and come back at the same addresses. Messages are lost, rows and objects are not. */
+  /** Stops all three emulators during their work and starts them at the same addresses. Messages are lost; rows and objects survive. */
   restart(downMs: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** The emulators of the local server, each at an address that outlives it. With `isDurable` rows are kept in a folder. */
+/** Starts DynamoDB, SQS and S3 emulators at addresses that stay the same across restarts. With `isDurable`, rows are kept in a folder. */
 export async function startRestartableEmulators(history: History, options: { readonly isDurable: boolean }): Promise<RestartableEmulators> {
   closeIterators()
   const root = await mkdtemp(join(tmpdir(), 'cellblock-chaos-'))

@@ -6,14 +6,14 @@ const KINDS = ['throttle', 'server_error', 'timeout', 'reply_lost'] as const
 type Kind = (typeof KINDS)[number]
 
 export interface Faults {
-  /** Share of calls that go wrong, 0 to 1. */
+  /** Share of calls that fail, 0 to 1. */
   rate: number
   readonly history: History
-  /** From 0 to 1, the same row of numbers for the same seed. */
+  /** Uniform from 0 to 1; the same sequence for the same seed. */
   readonly random: () => number
 }
 
-/** Numbers that look like chance and come again with the same seed (mulberry32). */
+/** A seeded pseudo-random generator (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed
   return () => {
@@ -27,18 +27,22 @@ export function seeded(seed: number): () => number {
 const pick = (faults: Faults): Kind | null =>
   faults.random() >= faults.rate ? null : (KINDS[Math.floor(faults.random() * KINDS.length)] as Kind)
 
-/** What the SDK makes of such an answer; its own retries come first, as in production. */
+/** The error that the SDK derives from such a reply. The SDK's own retries handle it first, as in production. */
 function errorOf(kind: Kind, service: string): Error {
   if (kind === 'throttle') {
     const name = service === 's3' ? 'SlowDown' : 'ThrottlingException'
     return Object.assign(new Error('Rate exceeded'), { name, $metadata: { httpStatusCode: 400 }, $retryable: { throttling: true } })
   }
   if (kind === 'server_error')
-    return Object.assign(new Error('We had a fault'), { name: 'InternalServerError', $fault: 'server', $metadata: { httpStatusCode: 500 } })
+    return Object.assign(new Error('Internal server error'), {
+      name: 'InternalServerError',
+      $fault: 'server',
+      $metadata: { httpStatusCode: 500 },
+    })
   return Object.assign(new Error('The connection was reset'), { name: 'TimeoutError', $metadata: {}, $retryable: {} })
 }
 
-/** What the stacks of all clients have in common. */
+/** The part of the middleware stack that all clients share. */
 interface Stack {
   add(
     middleware: (next: (args: unknown) => Promise<unknown>) => (args: unknown) => Promise<unknown>,
@@ -46,7 +50,7 @@ interface Stack {
   ): void
 }
 
-/** Puts faults under the SDK's clients, inside their retries. For clients that have sent nothing yet. */
+/** Injects faults below the retries of the SDK's clients. Call it before a client sends its first request. */
 export function injectFaults(clients: StorageClients, faults: Faults): void {
   const inject = (service: 'dynamodb' | 'sqs' | 's3', stack: Stack): void =>
     stack.add(
@@ -62,21 +66,23 @@ export function injectFaults(clients: StorageClients, faults: Faults): void {
   for (const service of ['dynamodb', 'sqs', 's3'] as const) inject(service, clients[service].middlewareStack as unknown as Stack)
 }
 
-/** The SDK under a driver tries a call so often, as it does under the other ports. */
-const DRIVER_TRIES = 3
+/** The number of attempts per call that the SDK makes below a driver. */
+const DRIVER_ATTEMPTS = 3
 
-/** A driver that is throttled, full, broken, or loses its answers. */
+/** A driver that is throttled, out of capacity, unavailable, or loses replies. */
 export function faultyDriver(driver: SandboxDriver, faults: Faults): SandboxDriver {
   const around = async <T>(call: () => Promise<T>): Promise<T> => {
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       const kind = pick(faults)
       if (kind === null) return call()
       faults.history.add({ type: 'fault', service: 'driver', kind })
       if (kind === 'reply_lost') await call()
-      // That there is no room is an answer, and no fault of the call.
-      if (kind === 'throttle' && faults.random() < 0.5) throw new DriverError('capacity', 'Not now.')
-      if (tries < DRIVER_TRIES) continue
-      throw kind === 'throttle' ? new DriverError('throttled', 'Not now.') : new DriverError('unavailable', 'The platform had a fault.')
+      // A lack of capacity is a final reply: the SDK does not retry it.
+      if (kind === 'throttle' && faults.random() < 0.5) throw new DriverError('capacity', 'Try again later.')
+      if (attempt < DRIVER_ATTEMPTS) continue
+      throw kind === 'throttle'
+        ? new DriverError('throttled', 'Try again later.')
+        : new DriverError('unavailable', 'The platform is unavailable.')
     }
   }
   return {

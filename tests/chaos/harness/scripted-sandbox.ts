@@ -9,11 +9,11 @@ interface ExecuteBody {
   readonly cells: readonly { readonly code: string }[]
 }
 
-/** A sandbox without a container: a server on a Unix socket that speaks the supervisor's protocol, signatures included. */
+/** A sandbox without a container: a server on a Unix socket that speaks the supervisor's protocol and verifies signatures. */
 export class ScriptedSandbox {
   readonly socketPath: string
   readonly kernel: ScriptedKernel
-  /** The major version that it says it has. */
+  /** The major protocol version that it reports. */
   protocol = 1
   readonly #id: string
   readonly #key: KeyObject
@@ -39,10 +39,10 @@ export class ScriptedSandbox {
     await once(this.#server, 'listening')
   }
 
-  /** Gone at once, as a container is that was killed. */
+  /** Stops at once, like a killed container. */
   async kill(): Promise<void> {
-    if (this.kernel.isDead) return
-    this.kernel.die()
+    if (this.kernel.isKilled) return
+    this.kernel.kill()
     this.#server.closeAllConnections()
     await new Promise<void>((resolve) => void this.#server.close(() => resolve()))
   }
@@ -70,8 +70,8 @@ export class ScriptedSandbox {
       return sendJson(response, 202, {})
     }
     if (request.method === 'PUT') {
-      await this.#onStage('handed', this.#id, id)
-      if (this.kernel.isDead) return void response.destroy()
+      await this.#onStage('submitted', this.#id, id)
+      if (this.kernel.isKilled) return void response.destroy()
       const { cells } = JSON.parse(body.toString()) as ExecuteBody
       if (!this.kernel.start(id, cells[0]?.code ?? '')) return refuse(response, 409, 'conflict')
     } else if (!this.kernel.has(id)) return refuse(response, 404, 'not_found')
@@ -81,7 +81,7 @@ export class ScriptedSandbox {
       if (response.destroyed) return
       if (!response.write(line)) await Promise.race([once(response, 'drain'), once(response, 'close')])
     }
-    if (this.kernel.isDead) response.destroy()
+    if (this.kernel.isKilled) response.destroy()
     else response.end()
   }
 
@@ -91,7 +91,7 @@ export class ScriptedSandbox {
     if (request.method === 'PUT') {
       const bytes = await readBody(request)
       await this.#onStage('put_file', this.#id, null)
-      this.#history.add({ type: 'pushed', sandbox: this.#id, path, of: containerIn(bytes) })
+      this.#history.add({ type: 'pushed', sandbox: this.#id, path, sourceContainer: containerIn(bytes) })
       files.set(path, bytes)
       return sendJson(response, 200, describe(path, bytes, 'created'))
     }
@@ -110,15 +110,15 @@ export class ScriptedSandbox {
     if (this.kernel.isBusy) return refuse(response, 409, 'conflict')
     await this.#onStage('snapshot', this.#id, null)
     response.writeHead(200, { 'content-type': 'application/octet-stream' })
-    response.end(JSON.stringify({ v: 1, marks: this.kernel.marks }))
+    response.end(JSON.stringify({ v: 1, markers: this.kernel.markers }))
   }
 
   async #restore(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const bytes = await readBody(request)
     await this.#onStage('restore', this.#id, null)
     if (this.kernel.wasUsed) return refuse(response, 409, 'conflict')
-    this.kernel.marks = (JSON.parse(bytes.toString()) as { marks: string[] }).marks
-    sendJson(response, 200, { restored: this.kernel.marks.length, lost: [] })
+    this.kernel.markers = (JSON.parse(bytes.toString()) as { markers: string[] }).markers
+    sendJson(response, 200, { restored: this.kernel.markers.length, lost: [] })
   }
 
   #isSigned(request: IncomingMessage): boolean {
@@ -131,7 +131,7 @@ export class ScriptedSandbox {
   }
 }
 
-/** Files of chaos begin with the container that they were made for. */
+/** Test files begin with the id of the container for which they were made. */
 const containerIn = (bytes: Buffer): string | null => /^cntr_\w+/.exec(bytes.toString())?.[0] ?? null
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
@@ -145,4 +145,4 @@ function sendJson(response: ServerResponse, status: number, json: unknown): void
 }
 
 const refuse = (response: ServerResponse, status: number, code: string): void =>
-  sendJson(response, status, { error: { code, message: 'The scripted sandbox says no.' } })
+  sendJson(response, status, { error: { code, message: 'The scripted sandbox refused the request.' } })

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const PID_FILE = '/var/run/docker.pid'
-const LOOK_MS = 200
-/** Containers that do not end at once keep the engine waiting. */
+const POLL_MS = 200
+/** The engine waits for containers that do not stop at once. */
 const STOP_MS = 60_000
 const START_MS = 60_000
 
@@ -17,18 +17,18 @@ const answers = (): Promise<boolean> =>
     () => false,
   )
 
-/** This machine's container engine: by systemd where it runs, else the very command that runs now, again. Every container on the machine ends. */
+/** Restarts this machine's container engine: through systemd, or by running the engine's current command again. Stops every container on the machine. */
 export async function restartEngine(): Promise<void> {
   if (existsSync('/run/systemd/system')) await run('systemctl', ['restart', 'docker'])
   else await restartProcess(PID_FILE)
-  await until(answers, START_MS, 'The engine was started again and does not answer: run `docker version` to see why.')
+  await until(answers, START_MS, 'The engine does not answer after its restart. Run `docker version` to see why.')
 }
 
-/** Ends the process that this file names and starts it as it was, in a session of its own. */
+/** Stops the process in this pid file and starts the same command again, detached. */
 export async function restartProcess(pidFile: string): Promise<void> {
   const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''))
   if (!(pid > 1))
-    throw new Error(`${pidFile} names no process: restart the engine by hand while the scenario runs, or start it so that it writes one.`)
+    throw new Error(`${pidFile} names no process. Restart the engine by hand while the scenario runs, or start the engine with a pid file.`)
   const ofProcess = `/proc/${pid}`
   const strings = async (file: string): Promise<string[]> => (await readFile(`${ofProcess}/${file}`, 'utf8')).split('\0').filter(Boolean)
   const [args, environment, program, cwd] = await Promise.all([
@@ -43,7 +43,7 @@ export async function restartProcess(pidFile: string): Promise<void> {
   spawn(program, args.slice(1), { env, cwd, detached: true, stdio: 'ignore' }).unref()
 }
 
-/** One that its parent has not been told of yet has ended all the same. */
+/** A zombie counts as ended. */
 const isAlive = (pid: number): Promise<boolean> =>
   readFile(`/proc/${pid}/stat`, 'utf8').then(
     (stat) => !/^\d+ \(.*\) Z/.test(stat),
@@ -51,5 +51,5 @@ const isAlive = (pid: number): Promise<boolean> =>
   )
 
 async function until(holds: () => Promise<boolean>, limitMs: number, otherwise: string): Promise<void> {
-  for (const end = Date.now() + limitMs; !(await holds()); await delay(LOOK_MS)) if (Date.now() > end) throw new Error(otherwise)
+  for (const end = Date.now() + limitMs; !(await holds()); await delay(POLL_MS)) if (Date.now() > end) throw new Error(otherwise)
 }

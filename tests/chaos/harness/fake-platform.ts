@@ -6,23 +6,23 @@ import type { History } from '../history.ts'
 import type { OnStage, Stage } from './scripted-kernel.ts'
 import { ScriptedSandbox } from './scripted-sandbox.ts'
 
-export interface Fleet {
+export interface FakePlatform {
   readonly driver: SandboxDriver
   readonly alive: ReadonlyMap<string, ScriptedSandbox>
-  /** Hears of every stage of every sandbox. */
+  /** Called at every stage of every sandbox. */
   onStage: OnStage
   kill(id: string): Promise<void>
-  /** Everything that was ever started, by id. */
+  /** The ids of all sandboxes ever started. */
   readonly started: ReadonlySet<string>
   stop(): Promise<void>
 }
 
-/** A compute platform of scripted sandboxes. One id is started once; one that was killed stays gone. */
-export async function startFleet(history: History): Promise<Fleet> {
+/** A compute platform with scripted sandboxes. It starts each id once; a killed sandbox stays gone. */
+export async function startFakePlatform(history: History): Promise<FakePlatform> {
   const folder = await mkdtemp(join(tmpdir(), 'cbx-'))
   const alive = new Map<string, ScriptedSandbox>()
   const started = new Set<string>()
-  const fleet = {
+  const platform = {
     alive,
     started,
     onStage: (() => undefined) as OnStage,
@@ -32,11 +32,11 @@ export async function startFleet(history: History): Promise<Fleet> {
       await sandbox?.kill()
     },
     async stop() {
-      await Promise.all([...alive.keys()].map((id) => fleet.kill(id)))
+      await Promise.all([...alive.keys()].map((id) => platform.kill(id)))
       await rm(folder, { recursive: true, force: true })
     },
   }
-  const sightOf = (id: string): SandboxStatus => {
+  const statusOf = (id: string): SandboxStatus => {
     const sandbox = alive.get(id)
     return sandbox === undefined
       ? { phase: 'gone', reason: 'lost', exitCode: null }
@@ -48,18 +48,18 @@ export async function startFleet(history: History): Promise<Fleet> {
     async start({ sandboxId, publicKey }) {
       if (started.has(sandboxId)) return
       started.add(sandboxId)
-      const onStage = (stage: Stage, sandbox: string, execution: string | null) => fleet.onStage(stage, sandbox, execution)
+      const onStage = (stage: Stage, sandbox: string, execution: string | null) => platform.onStage(stage, sandbox, execution)
       const sandbox = new ScriptedSandbox({ id: sandboxId, publicKey, socketPath: join(folder, sandboxId.slice(-16)), history, onStage })
       await sandbox.listen()
       alive.set(sandboxId, sandbox)
     },
-    inspect: async (id) => sightOf(id),
-    waitReady: async (id) => sightOf(id),
-    stop: (id) => fleet.kill(id),
+    inspect: async (id) => statusOf(id),
+    waitReady: async (id) => statusOf(id),
+    stop: (id) => platform.kill(id),
     async *list() {
       yield* [...alive.keys()]
     },
     check: async () => undefined,
   }
-  return Object.assign(fleet, { driver })
+  return Object.assign(platform, { driver })
 }

@@ -8,19 +8,19 @@ import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
 import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import type { History } from '../history.ts'
-import type { Letter } from './courier.ts'
-import { watchPorts, type Ports } from './killable.ts'
+import type { Message } from './manual-queue.ts'
+import { hookPorts, type Ports } from './killable-ports.ts'
 
 export interface Worker {
-  /** One message, as the queue would hand it over; resolves when it is done with, rejects when it would come again. */
-  handle(letter: Letter): Promise<void>
+  /** Handles one message as a queue consumer does. Resolves when the message is done; rejects when the queue would deliver it again. */
+  handle(message: Message): Promise<void>
   /** One pass of the reconciler. */
   reconcile(): Promise<void>
   readonly deps: RunDeps
   readonly placing: ReconcilerDeps
 }
 
-/** A whole orchestrator on these ports: run, place and repair, as one process of ours would have them. */
+/** A complete orchestrator on these ports: run step, place step and reconciler. */
 export function createWorker(options: {
   readonly name: string
   readonly ports: Ports
@@ -31,7 +31,7 @@ export function createWorker(options: {
   readonly stepBudgetMs?: number
 }): Worker {
   const { name, history, clock = systemClock, telemetry = silentTelemetry, poolSize = 0, stepBudgetMs = 50_000 } = options
-  const ports = watchPorts(options.ports, {
+  const ports = hookPorts(options.ports, {
     after(_number, verb, answer, args) {
       history.add({ type: 'call', worker: name, verb })
       if (verb === 'objects.put') history.add({ type: 'object', key: String(args[0]) })
@@ -50,9 +50,9 @@ export function createWorker(options: {
   return {
     deps,
     placing,
-    async handle(letter) {
-      if (letter.queue === 'executions') return run(letter.message)
-      if (letter.queue === 'placements') return place(letter.message)
+    async handle(message) {
+      if (message.queue === 'executions') return run(message.body)
+      if (message.queue === 'placements') return place(message.body)
     },
     reconcile: async () => void (await reconcile(placing)),
   }

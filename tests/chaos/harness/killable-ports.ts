@@ -2,33 +2,33 @@ import type { SandboxDriver } from '../../../services/core/ports/sandbox-driver.
 import type { SandboxLink } from '../../../services/core/ports/sandbox-link.ts'
 import type { TurnDeps } from '../../../services/chat/deps.ts'
 
-/** Everything outside its own process that a worker can reach. */
+/** Every external dependency of a worker. */
 export interface Ports extends Pick<TurnDeps, 'table' | 'queue' | 'objects'> {
   readonly driver: SandboxDriver
   readonly link: SandboxLink
 }
 
-/** Thrown by every port of a worker that is dead. */
-export class Killed extends Error {
+/** Thrown by every port of a killed worker. */
+export class WorkerKilledError extends Error {
   constructor() {
     super('The worker was killed')
-    this.name = 'Killed'
+    this.name = 'WorkerKilledError'
   }
 }
 
-/** Called around every call with its number (from 0) and its name. A throw is what the worker gets instead of an answer. */
-export interface Watch {
+/** Called around every port call with its number (from 0) and its name. If a hook throws, the worker gets that error. */
+export interface CallHooks {
   before?(number: number, verb: string): Promise<void> | void
   after?(number: number, verb: string, answer: unknown, args: readonly unknown[]): Promise<void> | void
 }
 
-/** The same ports, with somebody who looks on at every call. An answer that is a stream is watched piece by piece. */
-export function watchPorts(ports: Ports, watch: Watch): Ports {
+/** Wraps every port call in hooks. For a streamed reply, `before` runs for each chunk too. */
+export function hookPorts(ports: Ports, watch: CallHooks): Ports {
   let calls = 0
-  async function* pieces(stream: AsyncIterable<unknown>, verb: string): AsyncGenerator {
-    for await (const piece of stream) {
-      await watch.before?.(calls++, `${verb} piece`)
-      yield piece
+  async function* chunks(stream: AsyncIterable<unknown>, verb: string): AsyncGenerator {
+    for await (const chunk of stream) {
+      await watch.before?.(calls++, `${verb} chunk`)
+      yield chunk
     }
   }
   const around = async (verb: string, args: readonly unknown[], call: () => unknown): Promise<unknown> => {
@@ -37,7 +37,7 @@ export function watchPorts(ports: Ports, watch: Watch): Ports {
     const answer = await call()
     await watch.after?.(number, verb, answer, args)
     if (typeof answer !== 'object' || answer === null || !('body' in answer)) return answer
-    return { ...answer, body: pieces(answer.body as AsyncIterable<unknown>, verb) }
+    return { ...answer, body: chunks(answer.body as AsyncIterable<unknown>, verb) }
   }
   const wrap = <T extends object>(target: T, path: string): T =>
     new Proxy(target, {
@@ -59,53 +59,53 @@ export function watchPorts(ports: Ports, watch: Watch): Ports {
   }
 }
 
-/** Requests to a sandbox are told apart by what they ask for. */
+/** The name of a call; a request to a sandbox is named by its method and path. */
 function nameOf(name: string, args: readonly unknown[]): string {
   if (name !== 'link.request') return name
   const { method, target } = args[1] as { method: string; target: string }
   return `link ${method} /${target.split(/[/?]/)[1]}`
 }
 
-export interface Mortal {
+export interface KillablePorts {
   readonly ports: Ports
-  /** The verb of each call so far. */
+  /** The name of each call so far. */
   readonly calls: readonly string[]
-  readonly isDead: boolean
-  /** Now, wherever it is. */
+  readonly isKilled: boolean
+  /** Kills the worker at once, whatever it is doing. */
   kill(): void
-  /** Resolves when it dies. */
-  readonly death: Promise<void>
+  /** Resolves when the worker is killed. */
+  readonly killed: Promise<void>
 }
 
-/** Ports of a worker that is killed at the call with this number, before it was made or after it with the answer lost. Every later call fails. */
-export function mortal(ports: Ports, diesAt: number, when: 'before' | 'after', onDeath: (verb: string) => void): Mortal {
+/** Kills the worker at this call: before the call, or after it with the reply lost. Every later call fails. */
+export function killablePorts(ports: Ports, killAt: number, when: 'before' | 'after', onKill: (verb: string) => void): KillablePorts {
   const calls: string[] = []
-  let isDead = false
-  const { promise: death, resolve } = Promise.withResolvers<void>()
-  const die = (verb: string): void => {
-    isDead = true
-    onDeath(`${when} ${verb}`)
+  let isKilled = false
+  const { promise: killed, resolve } = Promise.withResolvers<void>()
+  const killNow = (verb: string): void => {
+    isKilled = true
+    onKill(`${when} ${verb}`)
     resolve()
   }
-  const watched = watchPorts(ports, {
+  const watched = hookPorts(ports, {
     before(number, verb) {
-      if (isDead) throw new Killed()
+      if (isKilled) throw new WorkerKilledError()
       calls[number] = verb
-      if (number === diesAt && when === 'before') die(verb)
-      if (isDead) throw new Killed()
+      if (number === killAt && when === 'before') killNow(verb)
+      if (isKilled) throw new WorkerKilledError()
     },
     after(number, verb) {
-      if (number === diesAt && !isDead) die(verb)
-      if (isDead) throw new Killed()
+      if (number === killAt && !isKilled) killNow(verb)
+      if (isKilled) throw new WorkerKilledError()
     },
   })
   return {
     ports: watched,
     calls,
-    death,
-    kill: () => die('hand'),
-    get isDead() {
-      return isDead
+    killed,
+    kill: () => killNow('manual'),
+    get isKilled() {
+      return isKilled
     },
   }
 }

@@ -9,33 +9,33 @@ import { createHistory } from '../history.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { createWorker } from './worker.ts'
 
-/** What a worker process is told on its command line. */
-export interface ChildPlan {
+/** The configuration of a worker process, passed as JSON on its command line. */
+export interface WorkerProcessConfig {
   readonly name: string
   readonly region: string
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string }
   readonly endpoints: StorageEndpoints
   readonly resources: LocalResources
   readonly image: string
-  /** The clock of all processes together: this many times as fast as the wall's since then. */
+  /** All processes share one clock: it runs `speed` times as fast as wall time from `startedAt` on. */
   readonly speed: number
-  readonly began: number
+  readonly startedAt: number
 }
 
-/** A process of its own that follows executions until it is killed: it has nothing but its connections to what the parent holds. */
-const plan = JSON.parse(process.argv[2] ?? '{}') as ChildPlan
-const { region, credentials, endpoints, resources } = plan
+/** A separate process that runs execution steps until it is killed. It reaches the parent's emulators and sandboxes only over sockets. */
+const config = JSON.parse(process.argv[2] ?? '{}') as WorkerProcessConfig
+const { region, credentials, endpoints, resources } = config
 const clients = createStorageClients({ region, credentials, endpoints })
 const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
 const worker = createWorker({
-  name: plan.name,
+  name: config.name,
   history: createHistory(),
-  clock: { now: () => plan.began + (Date.now() - plan.began) * plan.speed },
+  clock: { now: () => config.startedAt + (Date.now() - config.startedAt) * config.speed },
   ports: {
     objects,
     table: createDynamoTable({ client: clients.dynamodb, tableName: resources.tableName, objects }),
     queue: createSqsQueue({ client: clients.sqs, queueUrls: resources.queueUrls }),
-    driver: { ...noSandboxes, image: plan.image },
+    driver: { ...noSandboxes, image: config.image },
     link: createLink(),
   },
 })
@@ -49,5 +49,5 @@ await consumeQueue({
   onError: () => undefined,
   backOffSeconds: () => 1,
   visibilitySeconds: 6,
-  handler: (message, { messageId }) => worker.handle({ queue: 'executions', message, id: messageId }),
+  handler: (message, { messageId }) => worker.handle({ queue: 'executions', body: message, id: messageId }),
 })
