@@ -14,7 +14,7 @@ export interface NameableFile {
   link(): Promise<{ readonly url: string; readonly id?: string }>
 }
 
-/** The text of one message as it grows: paths of known files become links, and each place that names one is cited. */
+/** The text of one message as it grows. Every path of a known file is cited; a path that is a whole link target, or a word, becomes a link. */
 export class AnswerText {
   readonly #files: ReadonlyMap<string, NameableFile>
   readonly #sources: ReadonlyMap<string, Source>
@@ -56,7 +56,11 @@ export class AnswerText {
       const file = segment.kind === 'file' ? this.#files.get(segment.path) : undefined
       if (segment.kind === 'text') added += segment.text
       else if (file === undefined) added += segment.written
-      else {
+      // A link opens the file to every reader of the answer: a file that this turn did not make needs to be the target itself.
+      else if (segment.place === 'inside' || (segment.place === 'bare' && !file.isFresh)) {
+        this.#cite(file, this.#text.length + added.length, segment.written.length)
+        added += segment.written
+      } else {
         const { url, id } = await file.link()
         this.#cite(file, this.#text.length + added.length, url.length, id)
         added += url

