@@ -1,33 +1,34 @@
-import { RECONCILE_AFTER_MS } from '../core/executions/accept-execution.ts'
 import type { ResponseEvent } from '../core/events.ts'
+import { describeCause } from '../core/describe-cause.ts'
 import { hasEnded, type Execution } from '../core/executions/execution.ts'
 import { mustWait } from '../core/conversations/conversation-queue.ts'
-import { newLease } from '../core/lease.ts'
+import { LIMITS } from '../core/limits.ts'
 import type { TurnMessage } from '../core/messages.ts'
-import type { Patch, LeaseResult } from '../core/ports/leased-store.ts'
+import type { LeaseResult, Patch } from '../core/ports/leased-store.ts'
 import { loadResponse } from '../core/responses/response-blobs.ts'
 import { hasResponseEnded, isCheckpointed, hasEventStream, type ResponseRecord } from '../core/responses/response.ts'
-import { joinTrace } from '../core/trace.ts'
+import { EventLogConflictError } from '../jobs/event-log-writer.ts'
+import { acquireLease, LeaseLostError, releaseLease } from '../jobs/lease.ts'
+import { startLeaseHeartbeat, type LeaseHeartbeat } from '../jobs/lease-heartbeat.ts'
+import { rescheduleAfterFailure } from '../jobs/reschedule.ts'
+import { responseJob } from '../jobs/response-job.ts'
 import type { TurnDeps } from './deps.ts'
-import { EventLogConflictError } from './events/event-writer.ts'
 import { advanceTurn, type Advanced } from './turn/advance-turn.ts'
-import { startLeaseHeartbeat, LeaseLostError } from './turn/lease-heartbeat.ts'
-import { rescheduleTurn, type PutOff } from './turn/reschedule-turn.ts'
-import { releaseLease } from './turn/save-turn.ts'
+import { releaseTurn } from './turn/save-turn.ts'
 import { Turn } from './turn/turn.ts'
 
 export type { TurnDeps } from './deps.ts'
 
-/** While code runs, the row is looked at again after this at the latest, milliseconds; its end sends a message. */
+/** While code runs, the reconciler reads the row again after this, milliseconds; the end of the code sends a message. */
 const RECHECK_MS = 30_000
 const EVENTS_PER_READ = 1_000
-/** A step that finds its log written by somebody else reads it again this often. */
+/** A step whose event log another worker has written reads it again at most this often. */
 const MAX_ROUNDS = 5
 
 /**
- * Steps of a chat turn: each takes the row, goes on as far as it can, commits. It ends when the turn ends, or when code has to run for longer;
- * the message that tells of that code's end brings the next one. Whatever dies in the middle, a later step continues; a message that finds
- * the row held does nothing. Throws only when storage fails.
+ * Steps of a chat turn. Each acquires the lease of the row, advances the turn as far as it can, and commits. A step ends when the turn ends, or
+ * when code has to run for longer; the message that reports the end of that code brings the next step. After a crash a later step continues; a
+ * message that finds the row leased does nothing. Throws only when storage fails.
  */
 export function createTurnStep(deps: TurnDeps): (message: TurnMessage) => Promise<void> {
   return async (message) => {
@@ -35,64 +36,95 @@ export function createTurnStep(deps: TurnDeps): (message: TurnMessage) => Promis
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const startedAt = deps.clock.now()
       const outcome = await step(deps, round === 0 ? message : { tenant, responseId })
-      const told = typeof outcome === 'string' ? { outcome } : { outcome: 'error', ...outcome }
-      deps.telemetry.emit({ event: 'turn_step', ...told, tenant, response_id: responseId, step_ms: deps.clock.now() - startedAt })
+      const fields = typeof outcome === 'string' ? { outcome } : { outcome: 'error', ...outcome }
+      deps.telemetry.emit({ event: 'turn_step', ...fields, tenant, response_id: responseId, step_ms: deps.clock.now() - startedAt })
       if (outcome !== 'again') return
     }
   }
 }
 
-type Done = Advanced | Exclude<LeaseResult<ResponseRecord>['kind'], 'taken'> | 'again' | 'lost' | 'early' | PutOff
+/** What is logged of a step that failed; `retry_in_seconds` is null when the turn was given up. */
+interface Failed {
+  readonly detail: string
+  readonly retry_in_seconds: number | null
+}
+type Outcome = Advanced | Exclude<LeaseResult<ResponseRecord>['kind'], 'taken'> | 'again' | 'lost' | 'early' | Failed
 
 async function step(
   deps: TurnDeps,
   { tenant, responseId, againAt }: Pick<TurnMessage, 'tenant' | 'responseId' | 'againAt'>,
-): Promise<Done> {
+): Promise<Outcome> {
   const { responses } = deps.table
   if (againAt !== undefined && (await responses.get(tenant, responseId))?.fence !== againAt) return 'early'
-  const taken = await responses.acquireLease(tenant, responseId, newLease(deps), { status: 'in_progress' })
-  if (taken.kind !== 'taken') return taken.kind
-  const { row } = taken
-  joinTrace(row.traceparent)
-  let turn: Turn | null = null
-  let progress: ReturnType<Turn['snapshot']> | null = null
-  // Only what the log has may be accounted for.
-  const held = startLeaseHeartbeat(deps, row, async () =>
-    turn !== null && progress !== null && turn.writer.writtenSeq >= progress.nextSeq ? progress.patch() : {},
-  )
-  const release = (after: number, patch: Patch<ResponseRecord> = {}): Promise<ResponseRecord | null> =>
-    responses.commit(tenant, responseId, row.fence, patch, { release: true, dueAt: deps.clock.now() + after })
+  const acquired = await acquireLease(deps, responses, { tenant, id: responseId }, { patch: { status: 'in_progress' } })
+  if (acquired.kind !== 'taken') return acquired.kind
+  const { row } = acquired
+  const progress: Progress = { turn: null, snapshot: null }
+  const lease = startTurnLease(deps, row, progress)
   try {
-    if (await isEarly(deps, row)) {
-      await release(RECONCILE_AFTER_MS, { stepsFailSince: null, ...(isCheckpointed(row) && { checkpointedFence: row.fence }) })
-      await deps.queue
-        .send('turns', { v: 1, type: 'response.step', tenant, responseId, againAt: row.fence }, { group: tenant, delaySeconds: 1 })
-        .catch(() => undefined)
-      return 'early'
-    }
-    const [whole, events, before] = await Promise.all([loadResponse(deps.objects, row), readUnaccounted(deps, row), pendingOf(deps, row)])
-    const current = new Turn(deps, whole, events, before, () => held.lose())
-    turn = current
-    const advanced = await advanceTurn(deps, current, held, () => {
-      progress = current.snapshot()
-    })
-    if (advanced !== 'running') return advanced
-    const given = await releaseLease(deps, turn, RECHECK_MS)
-    // The code may have ended, and the turn may have been cancelled, after they were looked at, while the message that says so found the row held.
-    if (given.cancelRequestedAt !== null) return 'again'
-    const execution = await pendingOf(deps, given)
-    return execution !== null && hasEnded(execution.status) ? 'again' : advanced
+    if (await isEarly(deps, row)) return await waitForPredecessor(deps, row)
+    return await advance(deps, row, lease, progress)
   } catch (cause) {
-    const isPassing = cause instanceof EventLogConflictError || cause instanceof LeaseLostError || held.reason === 'lost'
-    if (isPassing) return (await release(RECONCILE_AFTER_MS).catch(() => null)) === null ? 'lost' : 'again'
-    const putOff = await rescheduleTurn(deps, row, turn, cause).catch(() => null)
-    // Then the queue brings this message again, and the lease runs out.
-    if (putOff === null) throw cause
-    return putOff
+    const isPassing = cause instanceof EventLogConflictError || cause instanceof LeaseLostError || lease.reason === 'lost'
+    if (isPassing) return (await releaseLease(responses, deps.clock, row).catch(() => null)) === null ? 'lost' : 'again'
+    const hasProgressed = progress.turn?.hasCommitted === true
+    const rescheduled = await rescheduleAfterFailure(deps, responseJob(deps), row, { hasProgressed }).catch(() => null)
+    // Then the queue delivers this message again, and the lease runs out.
+    if (rescheduled === null) throw cause
+    return { detail: describeCause(cause), retry_in_seconds: rescheduled.retryInSeconds }
   } finally {
-    held.stop()
-    turn?.writer.close()
+    lease.stop()
+    progress.turn?.writer.close()
   }
+}
+
+/** How far the turn has come. A renewal of the lease commits the snapshot once the log has all its events. */
+interface Progress {
+  turn: Turn | null
+  snapshot: ReturnType<Turn['snapshot']> | null
+}
+
+function startTurnLease(deps: TurnDeps, row: ResponseRecord, progress: Progress): LeaseHeartbeat {
+  const { responses } = deps.table
+  const { tenant, id, fence } = row
+  const patch = async (): Promise<Patch<ResponseRecord>> => {
+    const { turn, snapshot } = progress
+    return turn !== null && snapshot !== null && turn.writer.writtenSeq >= snapshot.nextSeq ? snapshot.patch() : {}
+  }
+  return startLeaseHeartbeat({
+    id,
+    clock: deps.clock,
+    renew: async (expiresAt) => (await responses.commit(tenant, id, fence, await patch(), { extendTo: expiresAt })) !== null,
+    deadlineAt: row.createdAt + LIMITS.maxResponseSeconds * 1000,
+    watched: { row, read: () => responses.get(tenant, id) },
+  })
+}
+
+/** The turn before this one still runs: this row is released, and a delayed message tries again. */
+async function waitForPredecessor(deps: TurnDeps, row: ResponseRecord): Promise<'early'> {
+  const { tenant, id: responseId, fence } = row
+  await releaseLease(deps.table.responses, deps.clock, row, {
+    patch: { stepsFailSince: null, ...(isCheckpointed(row) && { checkpointedFence: fence }) },
+  })
+  await deps.queue
+    .send('turns', { v: 1, type: 'response.step', tenant, responseId, againAt: fence }, { group: tenant, delaySeconds: 1 })
+    .catch(() => undefined)
+  return 'early'
+}
+
+async function advance(deps: TurnDeps, row: ResponseRecord, lease: LeaseHeartbeat, progress: Progress): Promise<Advanced | 'again'> {
+  const [whole, events, before] = await Promise.all([loadResponse(deps.objects, row), readUnaccounted(deps, row), pendingOf(deps, row)])
+  const turn = new Turn(deps, whole, events, before, () => lease.lose())
+  progress.turn = turn
+  const advanced = await advanceTurn(deps, turn, lease, () => {
+    progress.snapshot = turn.snapshot()
+  })
+  if (advanced !== 'running') return advanced
+  const released = await releaseTurn(deps, turn, RECHECK_MS)
+  // The code may have ended, and the turn may have been cancelled, after they were read, while the message that says so found the row leased.
+  if (released.cancelRequestedAt !== null) return 'again'
+  const execution = await pendingOf(deps, released)
+  return execution !== null && hasEnded(execution.status) ? 'again' : advanced
 }
 
 const pendingOf = async ({ table }: TurnDeps, { tenant, pending }: Pick<ResponseRecord, 'tenant' | 'pending'>): Promise<Execution | null> =>

@@ -26,7 +26,7 @@ export type EventPayload = Pick<ResponseEvent, 'type' | 'data'>
 export type AnyEvent = ExecutionEvent | ResponseEvent
 
 /** Events written together. `sourceSeq` is the last supervisor event that went into it, so that a successor reads on from there. */
-export interface EventBatch<E extends AnyEvent = AnyEvent> {
+export interface EventBatch<E = AnyEvent> {
   readonly firstSeq: number
   readonly events: readonly E[]
   readonly fence: number
@@ -35,6 +35,9 @@ export interface EventBatch<E extends AnyEvent = AnyEvent> {
 
 /** The events of a row live under it: one log per execution and per response. */
 export type EventOwner = { readonly kind: 'execution' | 'response'; readonly tenant: string; readonly id: string }
+
+/** The number of the first event in a log. Event 0 of an execution is its status `queued`, which readers derive from the row. */
+export const FIRST_LOGGED_SEQ: Readonly<Record<EventOwner['kind'], number>> = { execution: 1, response: 0 }
 
 /** The name under which a waiter listens for changes of a row. */
 export const topicOf = (kind: 'execution' | 'response', id: string): string => `${kind}:${id}`

@@ -1,6 +1,6 @@
 import { RECONCILE_AFTER_MS } from '../core/executions/accept-execution.ts'
 import { hasEnded, type Execution } from '../core/executions/execution.ts'
-import { LEASE_MS } from '../core/lease.ts'
+import { LEASE_MS } from '../jobs/lease.ts'
 import { SANDBOX_CHECK_MS } from '../core/sandboxes/new-sandbox.ts'
 import type { LeasedStore } from '../core/ports/leased-store.ts'
 import type { Table } from '../core/ports/table.ts'

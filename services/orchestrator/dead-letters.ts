@@ -1,64 +1,59 @@
-import { failAsDeadLetter, type DeadLetterOutcome } from '../core/responses/fail-as-dead-letter.ts'
-import { newLease } from '../core/lease.ts'
 import { ExecutionMessage, TurnMessage, type QueueName } from '../core/messages.ts'
-import { joinTrace } from '../core/trace.ts'
+import { failAsDeadLetter, type DeadLetterOutcome } from '../jobs/dead-letter.ts'
+import { responseJob } from '../jobs/response-job.ts'
 import type { ReconcilerDeps } from './deps.ts'
 import { giveUpHibernation } from './reconciler/give-up-hibernation.ts'
-import { endDeadLetter } from './run/end-without-result.ts'
+import { executionJob } from './run/execution-job.ts'
 
 /**
- * What becomes of a message that failed every time: the job it names ends `failed` with the reason `dead_letter`, and a container that could
- * not be saved loses its sandbox. One that names neither is reported and dropped. A job that ended meanwhile stays as it is. Throws when the
- * job is busy.
+ * Handles a message that failed every time: the job it names ends `failed` with the reason `dead_letter`, and a container whose variables could
+ * not be saved loses its sandbox. A message that names neither is reported and dropped. A job that ended meanwhile stays as it is. Throws when
+ * the job is busy.
  */
 export function createDeadLetterStep(deps: ReconcilerDeps): (queue: QueueName, body: string) => Promise<void> {
   return async (queue, body) => {
-    const message = parse(body)
-    const execution = ExecutionMessage.safeParse(message)
-    const turn = TurnMessage.safeParse(message)
-    const buried = execution.success
-      ? await buryWork(deps, execution.data)
-      : turn.success
-        ? await failAsDeadLetter(deps, turn.data.tenant, turn.data.responseId)
-        : null
-    if (buried === 'busy') throw new Error('Somebody works on it; look again later')
-    const named = execution.data ?? turn.data
+    const letter = parse(body)
+    const outcome = letter === null ? null : await fail(deps, letter)
+    if (outcome === 'busy') throw new Error('Another worker holds this job. Retry later.')
     deps.telemetry.emit({
       event: 'dead_letter',
-      outcome: buried === null ? 'unknown_message' : 'job_failed',
+      outcome: outcome === null ? 'unknown_message' : 'job_failed',
       queue,
-      tenant: named?.tenant ?? null,
-      job:
-        named === undefined
-          ? null
-          : 'responseId' in named
-            ? named.responseId
-            : 'executionId' in named
-              ? named.executionId
-              : named.containerId,
+      tenant: letter?.tenant ?? null,
+      job: letter === null ? null : jobOf(letter),
       bytes: body.length,
     })
   }
 }
 
-const buryWork = (deps: ReconcilerDeps, message: ExecutionMessage): Promise<DeadLetterOutcome> =>
-  message.type === 'container.hibernate' ? giveUpHibernation(deps, message) : buryExecution(deps, message.tenant, message.executionId)
-
-/** Ends an execution that no step gets to its end, unless it has ended. */
-export async function buryExecution(deps: ReconcilerDeps, tenant: string, id: string): Promise<DeadLetterOutcome> {
-  const taken = await deps.table.executions.acquireLease(tenant, id, newLease(deps))
-  if (taken.kind === 'busy') return 'busy'
-  if (taken.kind === 'taken') {
-    joinTrace(taken.row.traceparent)
-    await endDeadLetter(deps, taken.row)
+function fail(deps: ReconcilerDeps, message: ExecutionMessage | TurnMessage): Promise<DeadLetterOutcome> {
+  switch (message.type) {
+    case 'container.hibernate':
+      return giveUpHibernation(deps, message)
+    case 'execution.step':
+      return failAsDeadLetter(deps, executionJob(deps), message.tenant, message.executionId)
+    case 'response.step':
+      return failAsDeadLetter(deps, responseJob(deps), message.tenant, message.responseId)
   }
-  return 'buried'
 }
 
-function parse(body: string): unknown {
+function jobOf(message: ExecutionMessage | TurnMessage): string {
+  switch (message.type) {
+    case 'container.hibernate':
+      return message.containerId
+    case 'execution.step':
+      return message.executionId
+    case 'response.step':
+      return message.responseId
+  }
+}
+
+function parse(body: string): ExecutionMessage | TurnMessage | null {
+  let json: unknown
   try {
-    return JSON.parse(body)
+    json = JSON.parse(body)
   } catch {
     return null
   }
+  return ExecutionMessage.safeParse(json).data ?? TurnMessage.safeParse(json).data ?? null
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { LEASE_MS } from '../../services/core/lease.ts'
+import { LEASE_MS } from '../../services/jobs/lease.ts'
 import { checkHistory } from './check-history.ts'
 import { prepare, startFixture, type Fixture } from './scenarios/worker-crashes.ts'
 import { settle } from './scenarios/settle.ts'

@@ -1,7 +1,7 @@
 import { topicOf, type ExecutionEvent } from '../../services/core/events.ts'
 import type { Execution, ExecutionResult } from '../../services/core/executions/execution.ts'
 import { newId } from '../../services/core/ids.ts'
-import { LEASE_MS } from '../../services/core/lease.ts'
+import { LEASE_MS } from '../../services/jobs/lease.ts'
 import type { TestApi } from './start-api.ts'
 
 export const emptyResult: ExecutionResult = {

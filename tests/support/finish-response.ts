@@ -1,6 +1,6 @@
 import { topicOf, type ResponseEvent } from '../../services/core/events.ts'
 import { newId } from '../../services/core/ids.ts'
-import { LEASE_MS } from '../../services/core/lease.ts'
+import { LEASE_MS } from '../../services/jobs/lease.ts'
 import {
   terminalEventOf,
   type ResponseRecord as ResponseRow,

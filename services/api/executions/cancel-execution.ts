@@ -4,7 +4,7 @@ import { emptyResult } from '../../core/executions/empty-result.ts'
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
 import { newId } from '../../core/ids.ts'
-import { LEASE_MS } from '../../core/lease.ts'
+import { LEASE_MS } from '../../jobs/lease.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { AnyEvent, EventOwner } from '../../core/events.ts'
 import type { ApiDeps } from '../deps.ts'
-import { LOOK_AGAIN_MS } from './wait-for.ts'
+import { POLL_MS } from '../../jobs/wait-for-row.ts'
 
 const BATCH = 200
 /** Nobody tells of live events, so they are looked for this often, milliseconds. */
@@ -62,7 +62,7 @@ export async function* followLog<Row extends { readonly tailEvents: readonly E[]
         spokeAt = log.clock.now()
         yield event
       }
-      await subscription.next(Math.min(live === null ? LOOK_AGAIN_MS : LIVE_MS, log.config.heartbeatMs))
+      await subscription.next(Math.min(live === null ? POLL_MS : LIVE_MS, log.config.heartbeatMs))
       if (log.clock.now() - spokeAt >= log.config.heartbeatMs) {
         spokeAt = log.clock.now()
         yield null

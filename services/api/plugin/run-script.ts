@@ -9,7 +9,7 @@ import { endContainer } from '../containers/end-container.ts'
 import { cancelExecution } from '../executions/cancel-execution.ts'
 import { checkSource, storeSource } from '../executions/make-source.ts'
 import type { Call } from '../http/route.ts'
-import { waitFor } from '../http/wait-for.ts'
+import { waitForRow } from '../../jobs/wait-for-row.ts'
 import { scriptResult, type ScriptResult } from './script-result.ts'
 
 /** What the code may take, seconds. */
@@ -51,7 +51,7 @@ export async function runScript(
       startedAt,
     )
     const until = (deadline: number, first: Execution): Promise<Execution> =>
-      waitFor(
+      waitForRow(
         subscription,
         async () => (await deps.table.executions.get(tenant, id)) ?? first,
         (row) => hasEnded(row.status),

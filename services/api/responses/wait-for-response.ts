@@ -2,7 +2,7 @@ import { topicOf } from '../../core/events.ts'
 import type { Subscription } from '../../core/ports/signals.ts'
 import { hasResponseEnded, type ResponseRecord as ResponseRow } from '../../core/responses/response.ts'
 import type { ApiDeps } from '../deps.ts'
-import { waitFor } from '../http/wait-for.ts'
+import { waitForRow } from '../../jobs/wait-for-row.ts'
 
 /** Waits until a turn has ended, the caller went away or `seconds` are over; returns the row as it is then. */
 export async function waitForResponse(
@@ -14,7 +14,7 @@ export async function waitForResponse(
   try {
     const read = async (): Promise<ResponseRow> => (await deps.table.responses.get(row.tenant, row.id)) ?? row
     const until = { now: () => deps.clock.now(), deadline: deps.clock.now() + options.seconds * 1000, signal: options.signal }
-    return await waitFor(subscription, read, (current) => hasResponseEnded(current.status), until, row)
+    return await waitForRow(subscription, read, (current) => hasResponseEnded(current.status), until, row)
   } finally {
     subscription.close()
   }

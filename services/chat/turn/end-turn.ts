@@ -2,7 +2,7 @@ import { topicOf } from '../../core/events.ts'
 import { hasEventStream, isOpenCall, responseRemoval, terminalEventOf, type ResponseStatus } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
 import { addToConversation, leaveConversation } from './add-to-conversation.ts'
-import { LeaseLostError } from './lease-heartbeat.ts'
+import { LeaseLostError } from '../../jobs/lease.ts'
 import { abandonPending } from './settle-pending.ts'
 import type { Turn } from './turn.ts'
 
@@ -21,7 +21,7 @@ export async function endTurn(
   // A turn that never said anything leaves no question behind: its caller asks again.
   if (turn.items.length > 0 || status === 'completed') await addToConversation(deps, turn)
   await turn.seal()
-  await writer.tail(MAX_TAIL_BYTES)
+  await writer.copyTail(MAX_TAIL_BYTES)
   const completedAt = deps.clock.now()
   if (hasEventStream(row)) {
     const response = turn.render({ status, completedAt })
@@ -30,7 +30,7 @@ export async function endTurn(
   }
   const { patch } = turn.snapshot()
   // At once, so that the log never says the end before the row does.
-  const tailEvents = await writer.takeTail()
+  const tailEvents = await writer.removeTail()
   const end = { ...(await patch()), status, completedAt, tailEvents }
   const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, end, { removeAt: responseRemoval(row, completedAt) })
   if (ended === null) throw new LeaseLostError(row.id)

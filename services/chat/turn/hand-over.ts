@@ -9,7 +9,7 @@ import type { TurnDeps } from '../deps.ts'
 import { awaitEnd } from './await-end.ts'
 import { callInterpreting, type CodeItem } from '../../core/responses/item-events.ts'
 import { makeContainer, ownContainerId } from './find-container.ts'
-import type { LeaseHeartbeat } from './lease-heartbeat.ts'
+import type { LeaseHeartbeat } from '../../jobs/lease-heartbeat.ts'
 import { saveTurn } from './save-turn.ts'
 import type { Turn } from './turn.ts'
 
@@ -53,10 +53,10 @@ export async function handOver(deps: TurnDeps, turn: Turn, held: LeaseHeartbeat)
   const { row, pending } = turn
   if (pending === null) throw new Error('Nothing is pending')
   const noted = await saveTurn(deps, turn, { waitingFence: row.fence })
-  if (noted.cancelRequestedAt !== null) await held.look()
+  if (noted.cancelRequestedAt !== null) await held.checkRow()
   const refused = held.reason === null ? await stayWith(deps, turn, pending, held) : null
   // Whoever cancels interrupts the code as well, and is seen here before the next look.
-  if (turn.execution?.status === 'cancelled') await held.look()
+  if (turn.execution?.status === 'cancelled') await held.checkRow()
   if (held.reason === null) return refused ?? (turn.execution !== null && hasEnded(turn.execution.status) ? 'ended' : 'running')
   // From here on the output is read as far as it has come, so readers may not run ahead any more.
   if (held.reason !== 'lost') await saveTurn(deps, turn, { waitingFence: 0 })

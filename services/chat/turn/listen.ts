@@ -1,7 +1,7 @@
 import { ModelError, type ModelDelta, type ModelRequest } from '../../core/ports/chat-model.ts'
 import type { OfferedModel } from '../../core/ports/model-catalogue.ts'
 import type { AnswerStream } from '../answer/answer-stream.ts'
-import type { LeaseHeartbeat } from './lease-heartbeat.ts'
+import type { LeaseHeartbeat } from '../../jobs/lease-heartbeat.ts'
 import type { Turn } from './turn.ts'
 
 /** `isBreak`: the answer had begun, so nobody has tried again yet. */

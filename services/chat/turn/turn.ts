@@ -18,7 +18,8 @@ import {
 } from '../../core/responses/response.ts'
 import type { History } from '../conversation/read-history.ts'
 import type { TurnDeps } from '../deps.ts'
-import { EventWriter, type FlushPriority } from '../events/event-writer.ts'
+import { EventLogWriter, type FlushPriority } from '../../jobs/event-log-writer.ts'
+import { mergeDeltas } from '../events/merge-deltas.ts'
 import { itemDone, itemWritten } from '../../core/responses/item-events.ts'
 import { recoverItems, toldKey } from '../events/recover-items.ts'
 import type { ContainerContext } from './container-context.ts'
@@ -30,7 +31,7 @@ const ONCE =
 /** A response in the hands of one step: what the row says, and what this step has changed and not yet committed. */
 export class Turn {
   readonly row: ResponseRecord
-  readonly writer: EventWriter
+  readonly writer: EventLogWriter<EventPayload>
   /** The execution that the turn waits for, as it was last seen. */
   execution: Execution | null
   /** What was said before this turn, once it was read. */
@@ -79,7 +80,7 @@ export class Turn {
     this.#contextCut = row.contextCut
     const owner = { kind: 'response', tenant: row.tenant, id: row.id } as const
     const unaccounted = (logged ?? []).filter((event) => event.seq >= row.nextSeq)
-    this.writer = new EventWriter({
+    this.writer = new EventLogWriter({
       log: {
         append: (batch) => deps.table.events.append(owner, batch),
         written: () => deps.signals.notify(topicOf('response', row.id)),
@@ -90,6 +91,7 @@ export class Turn {
       // Whoever writes begins with the row's tail: when the log has anything from there on, it has the tail.
       tail: (logged ?? []).length > 0 ? [] : row.tailEvents,
       now: () => deps.clock.now(),
+      merge: mergeDeltas,
     })
     this.#firstSeq = this.writer.writtenSeq
     this.unaccounted = unaccounted
@@ -133,7 +135,7 @@ export class Turn {
 
   /**
    * Takes the next place of the log. A predecessor that only stood still writes its batches one after the other, so nothing of its can follow. Throws
-   * LogTaken when it was faster.
+   * EventLogConflictError when it was faster.
    */
   async seal(): Promise<void> {
     if (this.isSealed) return
@@ -144,7 +146,7 @@ export class Turn {
   /** What waits, to ride in a row that somebody goes on with, up to this many bytes of JSON; more is written. So is all of it while the log is not sealed. */
   async tail(maxBytes: number): Promise<readonly ResponseEvent[]> {
     if (!this.isSealed) await this.writer.drain()
-    return this.writer.tail(maxBytes)
+    return this.writer.copyTail(maxBytes)
   }
 
   /** The response as readers see it now, or with these changes. */

@@ -1,11 +1,11 @@
 import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import { CONTAINER_KEPT_MS, type Container } from '../../core/containers/container.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
-import { newLease } from '../../core/lease.ts'
 import { objectPrefix } from '../../core/object-keys.ts'
 import { recordUsage } from '../../core/usage/record-usage.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import type { ReconcilerDeps } from '../deps.ts'
+import { acquireLease, LEASE_MS } from '../../jobs/lease.ts'
 import { stopSandbox } from '../place/place-step.ts'
 import { removeStaleQueueHead } from '../run/remove-stale-queue-head.ts'
 import { endCancelled } from '../run/end-without-result.ts'
@@ -99,10 +99,9 @@ async function endAll(deps: ReconcilerDeps, tenant: string, rows: readonly Pick<
   let heldUntil: number | null = null
   for (const { id, status } of rows) {
     if (hasEnded(status)) continue
-    const lease = newLease(deps)
-    const taken = await deps.table.executions.acquireLease(tenant, id, lease)
+    const taken = await acquireLease(deps, deps.table.executions, { tenant, id })
     if (taken.kind === 'taken') await endCancelled(deps, taken.row, 'The container was deleted.')
-    else if (taken.kind === 'busy') heldUntil = Math.max(heldUntil ?? 0, taken.row.lease?.expiresAt ?? lease.expiresAt)
+    else if (taken.kind === 'busy') heldUntil = Math.max(heldUntil ?? 0, taken.row.lease?.expiresAt ?? deps.clock.now() + LEASE_MS)
   }
   return heldUntil
 }

@@ -1,14 +1,15 @@
-import { failAsDeadLetter } from '../../core/responses/fail-as-dead-letter.ts'
 import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
-import { newLease } from '../../core/lease.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import { removeResponse } from '../../core/responses/remove-response.ts'
 import { hasResponseEnded } from '../../core/responses/response.ts'
 import { joinTrace } from '../../core/trace.ts'
-import { buryExecution } from '../dead-letters.ts'
+import { failAsDeadLetter } from '../../jobs/dead-letter.ts'
+import { acquireLease } from '../../jobs/lease.ts'
+import { responseJob } from '../../jobs/response-job.ts'
 import type { ReconcilerDeps } from '../deps.ts'
+import { executionJob } from '../run/execution-job.ts'
 import { endOverdue } from '../run/end-without-result.ts'
 
 /** An execution whose code reached no sandbox for this long ends `timed_out`, milliseconds. */
@@ -26,12 +27,12 @@ export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promis
   joinTrace(row.traceparent)
   const now = deps.clock.now()
   if (row.sandboxId === null && now - row.createdAt > MAX_WAIT_MS) {
-    const lease = { ...newLease(deps), seen: { sandboxId: null } }
-    const taken = await deps.table.executions.acquireLease(row.tenant, row.id, lease)
+    const taken = await acquireLease(deps, deps.table.executions, row, { seen: { sandboxId: null } })
     if (taken.kind === 'taken') await endOverdue(deps, taken.row)
     return
   }
-  if (row.sandboxId !== null && now > endsAt(row) + GIVE_UP_MS && (await buryExecution(deps, row.tenant, row.id)) === 'buried') return
+  const isOverdue = row.sandboxId !== null && now > endsAt(row) + GIVE_UP_MS
+  if (isOverdue && (await failAsDeadLetter(deps, executionJob(deps), row.tenant, row.id)) === 'ended') return
   await deps.table.executions.postpone(row.tenant, row.id, Math.max(now + RECONCILE_AFTER_MS, row.lease?.expiresAt ?? 0))
   await notifyExecution(deps.queue, row.tenant, row.containerId, row.id)
 }
@@ -49,7 +50,7 @@ export async function repairResponse(deps: ReconcilerDeps, due: DueRow): Promise
     return
   }
   const mayEndBy = row.createdAt + LIMITS.maxResponseSeconds * 1000 + GIVE_UP_MS
-  if (now > mayEndBy && (await failAsDeadLetter(deps, row.tenant, row.id)) === 'buried') return
+  if (now > mayEndBy && (await failAsDeadLetter(deps, responseJob(deps), row.tenant, row.id)) === 'ended') return
   await deps.table.responses.postpone(row.tenant, row.id, Math.max(now + RECONCILE_AFTER_MS, row.lease?.expiresAt ?? 0))
   await deps.queue.send('turns', { v: 1, type: 'response.step', tenant: row.tenant, responseId: row.id }, { group: row.tenant })
 }

@@ -1,17 +1,19 @@
 import { emptyResult } from '../../core/executions/empty-result.ts'
 import type { Execution, ExecutionReason, ExecutionStatus, Lost } from '../../core/executions/execution.ts'
 import { endExecution, type EndDeps } from './end-execution.ts'
-import { fenceEventLog } from './fence-event-log.ts'
+import { fenceEventLog } from '../../jobs/fence-event-log.ts'
 
 /** Ends an execution that has no envelope: its log is closed with what is known. */
 async function endBare(deps: EndDeps, taken: Execution, status: ExecutionStatus, reason: ExecutionReason, lost: Lost): Promise<void> {
   const at = deps.clock.now()
-  const sealed = await fenceEventLog(deps, taken, { type: 'lost', ...lost })
+  const owner = { kind: 'execution', tenant: taken.tenant, id: taken.id } as const
+  const payload = { type: 'lost', ...lost } as const
+  const fenced = await fenceEventLog({ events: deps.table.events, clock: deps.clock }, owner, taken.fence, { payload, isWrittenOnce: true })
   await endExecution(deps, taken, {
     status,
     reason,
     result: emptyResult(taken, at, [lost]),
-    tailEvents: [{ seq: sealed.firstSeq + sealed.events.length, at, type: 'done', status, reason }],
+    tailEvents: [{ seq: fenced.firstSeq + fenced.events.length, at, type: 'done', status, reason }],
   })
 }
 
@@ -35,7 +37,8 @@ export const endUnstarted = (deps: EndDeps, taken: Execution): Promise<void> =>
 export const endDeadLetter = (deps: EndDeps, taken: Execution): Promise<void> =>
   endBare(deps, taken, 'failed', 'dead_letter', {
     what: 'outputs',
-    reason: 'Every try to work on it failed; the operator finds the cause in the logs.',
+    reason:
+      'Processing failed after all retries, so there is no result. Run the code again; if it fails again, report the id of this execution.',
   })
 
 /** Nobody got to it in time. */

@@ -4,7 +4,7 @@ import { derivedObjectKey } from '../../core/object-keys.ts'
 import { displayOutput, type OutputAssembler } from '../../core/executions/output-assembler.ts'
 import type { SupervisorEnvelope, SupervisorEvent } from '../../core/ports/supervisor.ts'
 import type { RunDeps } from '../deps.ts'
-import type { EventLogWriter } from './event-log-writer.ts'
+import type { EventLogWriter } from '../../jobs/event-log-writer.ts'
 import { spillBundle } from './spill-outputs.ts'
 
 /**
@@ -16,7 +16,7 @@ export async function followEvents(
   row: Execution,
   stream: AsyncIterable<SupervisorEvent>,
   assembler: OutputAssembler,
-  log: EventLogWriter,
+  log: EventLogWriter<ExecutionEventPayload>,
   storedThrough: number,
   secret: string,
 ): Promise<SupervisorEnvelope | null> {
@@ -26,7 +26,7 @@ export async function followEvents(
     assembler.add(event)
     if (event.seq <= storedThrough) continue
     const fact = factOf(event, assembler)
-    if (fact !== null) log.push(fact, event.seq)
+    if (fact !== null) log.emit(fact, 'paced', event.seq)
   }
   return null
 }

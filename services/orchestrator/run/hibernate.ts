@@ -1,11 +1,11 @@
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import { CONTAINER_KEPT_MS, isAsleep, type Container, type Hibernation } from '../../core/containers/container.ts'
-import { LEASE_MS } from '../../core/lease.ts'
 import type { HibernateMessage } from '../../core/messages.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { RunDeps } from '../deps.ts'
 import type { SandboxFinder } from './acquire-sandbox.ts'
-import { startLeaseHeartbeat, LeaseLostError } from './lease-heartbeat.ts'
+import { LEASE_MS, LeaseLostError } from '../../jobs/lease.ts'
+import { startLeaseHeartbeat } from '../../jobs/lease-heartbeat.ts'
 import { saveVariables } from './save-variables.ts'
 
 /** What is to become of a container whose sandbox goes. */
@@ -25,17 +25,16 @@ export async function hibernate(deps: RunDeps, finder: SandboxFinder, message: H
   const claim: Hibernation = { objectKey: newObjectKey(tenant, 'snapshots', id), expiresAt: now + LEASE_MS }
   const claimed = await containers.claimHibernation(tenant, id, before, claim, now)
   if (claimed === null) return
-  const gone = new AbortController()
-  const lease = startLeaseHeartbeat(
-    async (expiresAt) => (await containers.renewHibernation(tenant, id, claim.objectKey, expiresAt)) !== null,
-    () => deps.clock.now(),
-    () => gone.abort(new LeaseLostError(id)),
-  )
+  const lease = startLeaseHeartbeat({
+    id,
+    clock: deps.clock,
+    renew: async (expiresAt) => (await containers.renewHibernation(tenant, id, claim.objectKey, expiresAt)) !== null,
+  })
   try {
     // Of a worker that died, and of the last time: neither is ever restored again.
     if (before.hibernating !== null) await deps.objects.delete(before.hibernating.objectKey)
     if (claimed.snapshot?.isRestored === true) await deps.objects.delete(claimed.snapshot.objectKey)
-    const kept = await keep(deps, finder, claimed, claim.objectKey, gone.signal)
+    const kept = await keep(deps, finder, claimed, claim.objectKey, lease.signal)
     const dueAt = claimed.lastActiveAt + CONTAINER_KEPT_MS
     const asleep = await containers.hibernate(tenant, id, claim.objectKey, { ...kept, dueAt })
     const saved = kept.snapshot?.objectKey === claim.objectKey

@@ -4,7 +4,7 @@ import { LIMITS } from '../../core/limits.ts'
 import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
-import { LeaseLostError } from './lease-heartbeat.ts'
+import { LeaseLostError } from '../../jobs/lease.ts'
 
 type Sleeper = Container & { readonly snapshot: Snapshot }
 

@@ -1,6 +1,6 @@
 import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import { isAsleep, type Container } from '../../core/containers/container.ts'
-import { topicOf, type EventOwner } from '../../core/events.ts'
+import { topicOf, type EventOwner, type ExecutionEventPayload } from '../../core/events.ts'
 import type { Execution, Lost } from '../../core/executions/execution.ts'
 import { OutputAssembler } from '../../core/executions/output-assembler.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
@@ -9,21 +9,23 @@ import type { Patch } from '../../core/ports/leased-store.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import { executionLimitsOf, DEFAULT_LIMITS, type ExecutionLimits } from '../../core/tenants/tenant-limits.ts'
 import { currentTrace } from '../../core/trace.ts'
+import { EventLogWriter } from '../../jobs/event-log-writer.ts'
+import { fenceEventLog } from '../../jobs/fence-event-log.ts'
+import { LeaseLostError } from '../../jobs/lease.ts'
+import { startLeaseHeartbeat } from '../../jobs/lease-heartbeat.ts'
+import { watchRow } from '../../jobs/watch-row.ts'
 import type { RunDeps, StepDeps } from '../deps.ts'
+import { mergeText } from './merge-text.ts'
 import { cellsOf } from './cells-of.ts'
 import { collectFiles } from './collect-files.ts'
 import { endExecution, MAX_INLINE_JSON_BYTES } from './end-execution.ts'
 import { truncateLosses } from './truncate-losses.ts'
-import { EventLogWriter } from './event-log-writer.ts'
 import { anySignal } from './any-signal.ts'
 import { followEvents } from './follow.ts'
-import { startLeaseHeartbeat, LeaseLostError } from './lease-heartbeat.ts'
 import { endOf, lostIn } from './outcome.ts'
 import { resultOf } from './result-of.ts'
-import { fenceEventLog } from './fence-event-log.ts'
 import { needsSync, syncFiles } from './sync-files.ts'
 import { noteAwake, restoreVariables } from './restore-variables.ts'
-import { watchCancel } from './watch-cancel.ts'
 import { watchSandbox } from './watch-sandbox.ts'
 
 const RECONNECTS = 3
@@ -59,29 +61,28 @@ export async function runInSandbox(
   session: SandboxSession,
   options: { readonly mode: RunMode },
 ): Promise<void> {
-  const abort = new AbortController()
   const handOver = new AbortController()
-  const lose = (): void => abort.abort(new LeaseLostError(taken.id))
-  const lease = startLeaseHeartbeat(
-    async (expiresAt) => (await deps.table.executions.commit(taken.tenant, taken.id, taken.fence, {}, { extendTo: expiresAt })) !== null,
-    () => deps.clock.now(),
-    lose,
-  )
+  const lease = startLeaseHeartbeat({
+    id: taken.id,
+    clock: deps.clock,
+    renew: async (expiresAt) =>
+      (await deps.table.executions.commit(taken.tenant, taken.id, taken.fence, {}, { extendTo: expiresAt })) !== null,
+  })
   const silent = new AbortController()
   const watch = watchSandbox(
     (signal) => deps.supervisor.health(session.address, 0, signal),
     () => silent.abort(new SandboxLost('sandbox_lost')),
   )
-  const stop = anySignal(abort.signal, silent.signal)
+  const stop = anySignal(lease.signal, silent.signal)
   const budget = setTimeout(() => handOver.abort(), deps.stepBudgetMs)
   let mayHaveRun = options.mode !== 'fresh'
-  let log: EventLogWriter | null = null
+  let log: EventLogWriter<ExecutionEventPayload> | null = null
   try {
     const row = options.mode === 'fresh' ? await prepare(deps, taken, container, session, stop) : taken
     mayHaveRun = true
     // Before the code is handed over: from then on the kernel may be newer than its snapshot.
     if (isAsleep(container)) await noteAwake(deps, container)
-    const opened = await openLog(deps, row, options.mode === 'resumed', lose)
+    const opened = await openLog(deps, row, options.mode === 'resumed', () => lease.lose())
     log = opened.log
     const source = await cellsOf(deps.objects, row.source)
     const tenantLimits = await deps.limits.of(row.tenant)
@@ -96,7 +97,7 @@ export async function runInSandbox(
       ...belowUsual(limits),
       ...(traceId === undefined ? {} : { traceId }),
     }
-    const cancel = watchCancel(deps, row, () => deps.supervisor.interrupt(session, row.id, 2000))
+    const cancel = watchCancellation(deps, row, session)
     const deadline = deadlineOf(deps, row)
     const progress = { ...opened, assembler, wasHandedOver: options.mode === 'resumed' }
     let envelope: SupervisorEnvelope | null
@@ -110,13 +111,13 @@ export async function runInSandbox(
     if (envelope === null) return await passOn(deps, row, log)
     await commitEnd(deps, row, container, session, assembler, log, envelope, limits, stop)
   } catch (cause) {
-    abort.signal.throwIfAborted()
+    lease.signal.throwIfAborted()
     if (silent.signal.aborted) throw mayHaveRun ? silent.signal.reason : new SandboxUnreachable('It stopped answering', { cause })
     throw cause
   } finally {
     clearTimeout(budget)
     watch.stop()
-    log?.stop()
+    log?.close()
     lease.stop()
   }
 }
@@ -154,33 +155,52 @@ async function prepare(
   return row
 }
 
+/** Interrupts the code when the caller cancels; an interrupt that fails is sent again. */
+const watchCancellation = (deps: RunDeps, row: Execution, session: SandboxSession): { close(): void } =>
+  watchRow<Execution>({
+    subscription: deps.signals.subscribe(topicOf('execution', row.id)),
+    read: () => deps.table.executions.get(row.tenant, row.id),
+    onRow: async (present) => {
+      if (present === null || present.cancelRequestedAt === null) return false
+      await deps.supervisor.interrupt(session, row.id, 2000)
+      return true
+    },
+  })
+
+const fenceRunning = (deps: RunDeps, row: Execution) => {
+  const owner = { kind: 'execution', tenant: row.tenant, id: row.id } as const
+  const payload = { type: 'status', status: 'running' } as const
+  return fenceEventLog<ExecutionEventPayload>({ events: deps.table.events, clock: deps.clock }, owner, row.fence, { payload })
+}
+
 async function openLog(
   deps: RunDeps,
   row: Execution,
   isResumed: boolean,
   lose: () => void,
-): Promise<{ readonly log: EventLogWriter; readonly storedThrough: number }> {
+): Promise<{ readonly log: EventLogWriter<ExecutionEventPayload>; readonly storedThrough: number }> {
   const owner: EventOwner = { kind: 'execution', tenant: row.tenant, id: row.id }
-  const last = isResumed ? await fenceEventLog(deps, row, { type: 'status', status: 'running' }) : null
+  const last = isResumed ? await fenceRunning(deps, row) : null
   const log = new EventLogWriter({
     fence: row.fence,
     // Number 0 is the status `queued`, which readers derive from the row.
     nextSeq: (last?.events.at(-1)?.seq ?? 0) + 1,
     sourceSeq: last?.sourceSeq ?? null,
     now: () => deps.clock.now(),
-    sink: {
+    merge: mergeText,
+    log: {
       append: (batch) => deps.table.events.append(owner, batch),
       written: () => deps.signals.notify(topicOf('execution', row.id)),
       broken: lose,
     },
   })
-  if (last === null) log.push({ type: 'status', status: 'running' })
+  if (last === null) log.emit({ type: 'status', status: 'running' }, 'deferred')
   return { log, storedThrough: last?.sourceSeq ?? -1 }
 }
 
 interface Progress {
   readonly assembler: OutputAssembler
-  readonly log: EventLogWriter
+  readonly log: EventLogWriter<ExecutionEventPayload>
   readonly storedThrough: number
   readonly wasHandedOver: boolean
 }
@@ -263,7 +283,7 @@ function deadlineOf(deps: RunDeps, row: Execution): { readonly signal: AbortSign
   return { signal: over.signal, clear: () => clearTimeout(timer) }
 }
 
-async function passOn(deps: RunDeps, row: Execution, log: EventLogWriter): Promise<void> {
+async function passOn(deps: RunDeps, row: Execution, log: EventLogWriter<ExecutionEventPayload>): Promise<void> {
   await log.drain()
   const comesOn = { stepsFailSince: null }
   await deps.table.executions.commit(row.tenant, row.id, row.fence, comesOn, {
@@ -279,7 +299,7 @@ async function commitEnd(
   container: Container,
   session: SandboxSession,
   assembler: OutputAssembler,
-  log: EventLogWriter,
+  log: EventLogWriter<ExecutionEventPayload>,
   envelope: SupervisorEnvelope,
   limits: ExecutionLimits,
   signal: AbortSignal,
@@ -288,11 +308,11 @@ async function commitEnd(
   const collected = await collectFiles(deps, session, row, { generation: container.generation, maxFiles }, envelope, signal)
   const end = endOf(envelope.outcome)
   const lost = [...row.lostBefore, ...lostIn(envelope), ...collected.lost]
-  for (const file of collected.files) log.push({ type: 'file', file })
-  for (const { what, reason } of lost) log.push({ type: 'lost', what, reason })
-  log.push({ type: 'done', status: end.status, reason: end.reason })
-  if (log.pendingBytes > MAX_INLINE_JSON_BYTES / 2) await log.drain()
-  const tailEvents = await log.takeTail()
+  for (const file of collected.files) log.emit({ type: 'file', file }, 'paced')
+  for (const { what, reason } of lost) log.emit({ type: 'lost', what, reason }, 'paced')
+  log.emit({ type: 'done', status: end.status, reason: end.reason }, 'paced')
+  if (log.waitingBytes > MAX_INLINE_JSON_BYTES / 2) await log.drain()
+  const tailEvents = await log.removeTail()
   signal.throwIfAborted()
   // Before the end is seen: whoever runs code next must not be told again. The row itself still says it, should this step die here.
   if (row.lostBefore.length > 0) await deps.table.containers.stateLossTold(row.tenant, row.containerId, session.sandboxId)

@@ -1,8 +1,8 @@
 import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import { isAsleep, type Container } from '../../core/containers/container.ts'
+import { describeCause } from '../../core/describe-cause.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
 import { createLimitReader } from '../../core/tenants/limit-reader.ts'
-import { newLease } from '../../core/lease.ts'
 import type { ExecutionMessage, ExecutionStepMessage } from '../../core/messages.ts'
 import type { Patch } from '../../core/ports/leased-store.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
@@ -13,8 +13,9 @@ import { removeStaleQueueHead } from './remove-stale-queue-head.ts'
 import { publishCompletion } from './end-execution.ts'
 import { endCancelled, endLost, endUnstarted } from './end-without-result.ts'
 import { breakHibernation, hibernate } from './hibernate.ts'
-import { LeaseLostError } from './lease-heartbeat.ts'
-import { rescheduleStep } from './reschedule-step.ts'
+import { acquireLease, LeaseLostError, releaseLease } from '../../jobs/lease.ts'
+import { rescheduleAfterFailure } from '../../jobs/reschedule.ts'
+import { executionJob } from './execution-job.ts'
 import { runInSandbox, SandboxLost, SandboxUnreachable, startPatch } from './run-in-sandbox.ts'
 import { SandboxBusy } from './restore-variables.ts'
 import { needsSync } from './sync-files.ts'
@@ -230,12 +231,8 @@ class RunStep {
 
   async #take(patch: Patch<Execution>): Promise<Execution | null> {
     const { fence, sandboxId } = this.#row
-    const lease = { ...newLease(this.#deps), seen: { fence, sandboxId } }
-    const taken = await this.#deps.table.executions.acquireLease(this.#row.tenant, this.#row.id, lease, patch)
-    if (taken.kind === 'taken') {
-      this.#taken = taken.row
-      joinTrace(taken.row.traceparent)
-    }
+    const taken = await acquireLease(this.#deps, this.#deps.table.executions, this.#row, { patch, seen: { fence, sandboxId } })
+    if (taken.kind === 'taken') this.#taken = taken.row
     this.hasMoved = taken.kind === 'moved'
     return this.#taken
   }
@@ -243,15 +240,26 @@ class RunStep {
   /** A step that stops although the row is still its own, as one whose event log a predecessor wrote to, lets another begin at once. */
   async letGo(): Promise<void> {
     if (this.#taken === null) return
-    const { tenant, containerId, id, fence } = this.#taken
-    const dueAt = this.#deps.clock.now() + RECONCILE_AFTER_MS
-    const freed = await this.#deps.table.executions.commit(tenant, id, fence, {}, { release: true, dueAt })
+    const { tenant, containerId, id } = this.#taken
+    const freed = await releaseLease(this.#deps.table.executions, this.#deps.clock, this.#taken)
     if (freed !== null) await notifyExecution(this.#deps.queue, tenant, containerId, id)
   }
 
   /** False when there is nothing to put off, or it cannot be done. */
   async putOff(cause: unknown): Promise<boolean> {
-    return this.#taken !== null && rescheduleStep(this.#deps, this.#taken, cause)
+    if (this.#taken === null) return false
+    const rescheduled = await rescheduleAfterFailure(this.#deps, executionJob(this.#deps), this.#taken).catch(() => null)
+    const { tenant, id, fence } = this.#taken
+    this.#deps.telemetry.emit({
+      event: 'run_step',
+      outcome: 'error',
+      tenant,
+      execution: id,
+      fence,
+      retry_in_seconds: rescheduled?.retryInSeconds ?? null,
+      detail: describeCause(cause),
+    })
+    return rescheduled !== null
   }
 
   /** The message that tells of the sandbox may have found the row held, so what it would have told is looked up after letting go. */
@@ -264,8 +272,6 @@ class RunStep {
   }
 
   async #release(taken: Execution, patch: Patch<Execution> = {}): Promise<void> {
-    const dueAt = this.#deps.clock.now() + RECONCILE_AFTER_MS
-    const change = { ...patch, stepsFailSince: null }
-    await this.#deps.table.executions.commit(taken.tenant, taken.id, taken.fence, change, { release: true, dueAt })
+    await releaseLease(this.#deps.table.executions, this.#deps.clock, taken, { patch: { ...patch, stepsFailSince: null } })
   }
 }

@@ -45,7 +45,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     what: 'a successor fences the event log before it resumes',
     edit: {
       file: RUN,
-      find: "isResumed ? await sealLog(deps, row, { type: 'status', status: 'running' }) : null",
+      find: 'isResumed ? await fenceRunning(deps, row) : null',
       replace: 'isResumed ? await deps.table.events.last(owner) : null',
     },
     scenario: 'races',

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
 import type { Container } from '../../../services/core/containers/container.ts'
-import { LEASE_MS } from '../../../services/core/lease.ts'
+import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { hookPorts, type Ports } from '../harness/killable-ports.ts'
 import { createWorker } from '../harness/worker.ts'
 import type { Message } from '../harness/manual-queue.ts'

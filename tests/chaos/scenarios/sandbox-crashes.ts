@@ -1,4 +1,4 @@
-import { LEASE_MS } from '../../../services/core/lease.ts'
+import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { handleTaskStateChange } from '../../../services/orchestrator/reconciler/handle-task-state-change.ts'
 import { killablePorts, WorkerKilledError } from '../harness/killable-ports.ts'
 import type { Stage } from '../harness/scripted-kernel.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { LEASE_MS } from '../../../services/core/lease.ts'
+import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { hasResponseEnded, type ResponseRecord } from '../../../services/core/responses/response.ts'
 import { atCall } from '../../support/at-call.ts'
 import { runPython, say as answerWith, type Script } from '../../support/scripted-upstream.ts'

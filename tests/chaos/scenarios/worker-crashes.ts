@@ -1,4 +1,4 @@
-import { LEASE_MS } from '../../../services/core/lease.ts'
+import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import type { Container } from '../../../services/core/containers/container.ts'
 import { newSandbox } from '../../../services/core/sandboxes/new-sandbox.ts'
 import { startSandbox } from '../../../services/orchestrator/place/start-sandbox.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TurnDeps } from '../../../services/chat/deps.ts'
-import { LEASE_MS } from '../../../services/core/lease.ts'
+import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { synthesizeEvents } from '../../../services/core/responses/synthesize-events.ts'
 import { hasResponseEnded } from '../../../services/core/responses/response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'

@@ -49,7 +49,7 @@ it('a step that fails gives the turn back at once, and a fresh message goes on w
   const { id, step } = await waitingTurn()
   await step()
   expect(await bench.row(id)).toMatchObject({ status: 'in_progress', lease: null, stepsFailSince: expect.any(Number) })
-  expect(events.at(-1)).toMatchObject({ event: 'turn_step', outcome: 'error', detail: 'Error: The table had a fault', again_in_seconds: 1 })
+  expect(events.at(-1)).toMatchObject({ event: 'turn_step', outcome: 'error', detail: 'Error: The table had a fault', retry_in_seconds: 1 })
   refused = null
   await step()
   const row = await bench.row(id)
@@ -63,11 +63,11 @@ it('a turn whose every step fails ends after five minutes', async () => {
   await step()
   bench.skew += 4 * MINUTE_MS
   await step()
-  expect(events.at(-1)).toMatchObject({ outcome: 'error', again_in_seconds: 30 })
+  expect(events.at(-1)).toMatchObject({ outcome: 'error', retry_in_seconds: 30 })
   expect(await bench.row(id)).toMatchObject({ status: 'in_progress', lease: null })
   bench.skew += 2 * MINUTE_MS
   await step()
-  expect(events.at(-1)).toMatchObject({ outcome: 'error', again_in_seconds: null })
+  expect(events.at(-1)).toMatchObject({ outcome: 'error', retry_in_seconds: null })
   const row = await bench.row(id)
   expect(row).toMatchObject({ status: 'failed', error: { code: 'dead_letter' } })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTools } from '../../../services/chat/tools/create-tools.ts'
 import type { TurnDeps } from '../../../services/chat/deps.ts'
-import { LEASE_MS } from '../../../services/core/lease.ts'
+import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { LIMITS } from '../../../services/core/limits.ts'
 import type { Tool, ToolResult } from '../../../services/core/ports/tool.ts'
 import type { WideEvent } from '../../../services/core/ports/telemetry.ts'

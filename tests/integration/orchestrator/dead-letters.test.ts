@@ -6,23 +6,21 @@ import { newId } from '../../../services/core/ids.ts'
 import { systemClock } from '../../../services/core/ports/clock.ts'
 import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
-import { failAsDeadLetter } from '../../../services/core/responses/fail-as-dead-letter.ts'
 import { startWorkers } from '../../../services/local/workers.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
-import { responseRequest, responseRow, sandboxRow } from '../../support/rows.ts'
+import { sandboxRow } from '../../support/rows.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 
 const TENANT = newId('tenant')
 const heard: WideEvent[] = []
 let storage: Storage
-let reconciler: ReconcilerDeps
 let stop: () => Promise<void>
 const tries = new Map<string, number>()
 
 beforeAll(async () => {
   storage = await startStorage()
-  const deps: ReconcilerDeps = (reconciler = {
+  const deps: ReconcilerDeps = {
     table: storage.table,
     queue: storage.queue,
     objects: storage.objects,
@@ -34,7 +32,7 @@ beforeAll(async () => {
     maxStarts: 1,
     hibernateAfterMs: 300_000,
     workerId: 'dead-letter-test',
-  })
+  }
   const workers = startWorkers({
     sqs: storage.clients.sqs,
     resources: storage.resources,
@@ -57,28 +55,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stop()
   await storage.stop()
-})
-
-describe('a response that is given up', () => {
-  it('takes nothing more from a worker that only stood still', async () => {
-    const { table } = storage
-    const row = responseRow({ tenant: TENANT, status: 'queued', request: responseRequest({ background: true }) })
-    await table.responses.create(row)
-    const now = Date.now()
-    const slow = await table.responses.acquireLease(TENANT, row.id, { owner: 'slow', now: now - 2, expiresAt: now - 1 })
-    if (slow.kind !== 'taken') throw new Error(`It is ${slow.kind}`)
-    const owner = { kind: 'response', tenant: TENANT, id: row.id } as const
-    const batch = (seq: number) => ({
-      firstSeq: seq,
-      events: [{ seq, at: now, type: 'response.created', data: {} }],
-      fence: slow.row.fence,
-      sourceSeq: null,
-    })
-    expect(await table.events.append(owner, batch(0))).toBe(true)
-    expect(await failAsDeadLetter(reconciler, TENANT, row.id)).toBe('buried')
-    expect(await table.responses.get(TENANT, row.id)).toMatchObject({ status: 'failed', error: { code: 'dead_letter' } })
-    expect(await table.events.append(owner, batch(1))).toBe(false)
-  })
 })
 
 describe('a job whose every step fails', () => {

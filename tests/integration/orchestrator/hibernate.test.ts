@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Container } from '../../../services/core/containers/container.ts'
-import { LEASE_MS } from '../../../services/core/lease.ts'
+import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { objectPrefix } from '../../../services/core/object-keys.ts'
 import { repairContainer } from '../../../services/orchestrator/reconciler/repair-container.ts'
 import { atCall } from '../../support/at-call.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RECONCILE_AFTER_MS, acceptExecution } from '../../../services/core/executions/accept-execution.ts'
 import { newId } from '../../../services/core/ids.ts'
-import { LEASE_MS } from '../../../services/core/lease.ts'
+import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
 import { executionRow, responseRow, userFileRow } from '../../support/rows.ts'
 import { HOUR_MS, ReconcileScene } from './reconcile-scene.ts'

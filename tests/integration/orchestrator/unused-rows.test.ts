@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CONTAINER_KEPT_MS } from '../../../services/core/containers/container.ts'
-import { LEASE_MS } from '../../../services/core/lease.ts'
+import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { LIMITS } from '../../../services/core/limits.ts'
 import { SANDBOX_CHECK_MS } from '../../../services/core/sandboxes/new-sandbox.ts'
 import { newObjectKey, objectPrefix } from '../../../services/core/object-keys.ts'

@@ -4,7 +4,7 @@ import { executionOf } from '../../access.ts'
 import { queuePosition } from '../../executions/queue-position.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute } from '../../http/route.ts'
-import { waitFor } from '../../http/wait-for.ts'
+import { waitForRow } from '../../../jobs/wait-for-row.ts'
 import { renderExecution } from '../../render/execution.ts'
 import { Execution, WaitQuery } from '../../wire/execution.ts'
 
@@ -27,7 +27,7 @@ export const getExecutionRoute = defineRoute({
       const first = await executionOf(call, id)
       const read = async () => (await deps.table.executions.get(first.tenant, id)) ?? first
       const until = { now: () => deps.clock.now(), deadline: deps.clock.now() + seconds * 1000, signal: call.request.signal }
-      const row = subscription === null ? first : await waitFor(subscription, read, (current) => hasEnded(current.status), until, first)
+      const row = subscription === null ? first : await waitForRow(subscription, read, (current) => hasEnded(current.status), until, first)
       return json(200, await renderExecution(deps, row, call.publicUrl, await queuePosition(deps.table.containers, row)))
     } finally {
       subscription?.close()

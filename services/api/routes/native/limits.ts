@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { LEASE_MS } from '../../../core/lease.ts'
+import { LEASE_MS } from '../../../jobs/lease.ts'
 import { LIMITS, MEMORY_TIERS, TIERS } from '../../../core/limits.ts'
 import { countLive } from '../../../core/sandboxes/concurrency-limit.ts'
 import { isBiggerTier, limitName } from '../../../core/tenants/tenant-limits.ts'

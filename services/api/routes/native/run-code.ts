@@ -9,7 +9,7 @@ import { claimExecutionId } from '../../executions/idempotency.ts'
 import { checkSource, storeSource, type CheckedSource } from '../../executions/make-source.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute, type Call } from '../../http/route.ts'
-import { waitFor } from '../../http/wait-for.ts'
+import { waitForRow } from '../../../jobs/wait-for-row.ts'
 import { renderExecution } from '../../render/execution.ts'
 import { Execution, RunCode, WaitQuery } from '../../wire/execution.ts'
 
@@ -105,7 +105,7 @@ function waitForEnd(
 ): Promise<ExecutionRow> {
   const { deps } = call
   const deadline = deps.clock.now() + (call.query.wait ?? LIMITS.defaultWaitSeconds) * 1000
-  return waitFor(
+  return waitForRow(
     subscription,
     async () => (await deps.table.executions.get(row.tenant, row.id)) ?? row,
     (current) => hasEnded(current.status),

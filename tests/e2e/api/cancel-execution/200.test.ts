@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { LEASE_MS } from '../../../../services/core/lease.ts'
+import { LEASE_MS } from '../../../../services/jobs/lease.ts'
 import { finishExecution } from '../../../support/finish-execution.ts'
 import { collectSse } from '../../../support/read-sse.ts'
 import { startApi, type TestApi } from '../../../support/start-api.ts'

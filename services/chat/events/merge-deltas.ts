@@ -1,0 +1,10 @@
+import type { EventPayload } from '../../core/events.ts'
+
+/** Deltas of one item that wait together become one event. */
+export function mergeDeltas(last: EventPayload, next: EventPayload): EventPayload | null {
+  const { delta } = next.data
+  const before = last.data['delta']
+  if (last.type !== next.type || last.data['item_id'] !== next.data['item_id'] || typeof delta !== 'string' || typeof before !== 'string')
+    return null
+  return { type: last.type, data: { ...last.data, delta: before + delta } }
+}

@@ -1,0 +1,233 @@
+import type { EventBatch, EventPayload, ExecutionEventPayload } from '../core/events.ts'
+
+/**
+ * How long an event may wait for others: `now` for what a reader waits for, `soon` for what other events usually follow, `paced` for a stream
+ * (at once, then four writes a second), `deferred` for what the next output usually carries.
+ */
+export type FlushPriority = 'now' | 'soon' | 'paced' | 'deferred'
+
+const NOW_MS = 5
+const SOON_MS = 30
+const PACED_MS = { first: 20, between: 250 } as const
+const DEFERRED_MS = 250
+/** A batch of this size is written early, and a bigger one is split, bytes of JSON. */
+const MAX_BATCH_BYTES = 192 * 1024
+/** What number and time add to each event. */
+const ENVELOPE_BYTES = 48
+
+type Payload = EventPayload | ExecutionEventPayload
+export type Numbered<P extends Payload> = { readonly seq: number; readonly at: number } & P
+
+export interface EventLog<P extends Payload> {
+  /** False when another worker wrote this position of the log. */
+  append(batch: EventBatch<Numbered<P>>): Promise<boolean>
+  /** Called after each write that was accepted. */
+  written(): void
+  /** Called once when a write was refused or failed; nothing is written afterwards. */
+  broken(cause: unknown): void
+}
+
+/** Another worker writes the log. The step that meets this error stops and leaves the row to its successor. */
+export class EventLogConflictError extends Error {
+  constructor() {
+    super('Another worker writes this event log')
+    this.name = 'EventLogConflictError'
+  }
+}
+
+/** Made once: an error that no caller reads costs its stack. */
+const CLOSED = new EventLogConflictError()
+
+export interface EventLogWriterOptions<P extends Payload> {
+  readonly log: EventLog<P>
+  readonly fence: number
+  readonly nextSeq: number
+  readonly now: () => number
+  /** Two payloads that wait together as one event; null when they stay apart. */
+  readonly merge: (last: P, next: P) => P | null
+  /** The last events below `nextSeq`, when they are in the row and not in the log. */
+  readonly tail?: readonly Numbered<P>[]
+  /** The last source event that the log holds. */
+  readonly sourceSeq?: number | null
+}
+
+interface Waiting<P extends Payload> {
+  readonly event: Numbered<P>
+  readonly bytes: number
+  readonly sourceSeq: number | null
+}
+
+/** Numbers the events of one job, consecutive from `nextSeq`, and writes them in batches, one at a time, under a fencing token. */
+export class EventLogWriter<P extends Payload> {
+  readonly #options: EventLogWriterOptions<P>
+  #nextSeq: number
+  #writtenSeq: number
+  /** Events below this number may be in the row already, so they stay as they are. */
+  #settledSeq: number
+  #sourceSeq: number | null
+  #waiting: Waiting<P>[]
+  #timer: NodeJS.Timeout | null = null
+  #timerAt = 0
+  #lastWriteAt = 0
+  #writing: Promise<void> | null = null
+  #failure: unknown = null
+
+  constructor(options: EventLogWriterOptions<P>) {
+    const { nextSeq, tail = [], sourceSeq = null } = options
+    this.#options = options
+    this.#nextSeq = nextSeq
+    this.#writtenSeq = tail[0]?.seq ?? nextSeq
+    this.#settledSeq = nextSeq
+    this.#sourceSeq = sourceSeq
+    this.#waiting = tail.map((event) => ({ event, bytes: bytesOf(event), sourceSeq }))
+  }
+
+  /** The number that the next event gets. */
+  get nextSeq(): number {
+    return this.#nextSeq
+  }
+
+  /** Every event below this number is in the log. */
+  get writtenSeq(): number {
+    return this.#writtenSeq
+  }
+
+  /** What waits takes this much of a row at most, bytes of JSON. */
+  get waitingBytes(): number {
+    return this.#waiting.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  /** `sourceSeq`: the event of another stream that this one comes from. */
+  emit(payload: P, priority: FlushPriority, sourceSeq: number | null = null): void {
+    if (this.#failure !== null) return
+    this.#sourceSeq = sourceSeq ?? this.#sourceSeq
+    if (!this.#mergeIntoLast(payload)) {
+      const event = { seq: this.#nextSeq, at: this.#options.now(), ...payload }
+      this.#waiting.push({ event, bytes: bytesOf(payload), sourceSeq: this.#sourceSeq })
+      this.#nextSeq += 1
+    }
+    if (this.waitingBytes >= MAX_BATCH_BYTES) void this.#write()
+    else this.#schedule(priority)
+  }
+
+  /** Writes everything that waits; resolves when the log has it. Throws EventLogConflictError or the store's error. */
+  async drain(): Promise<void> {
+    while (this.#failure === null && (this.#writing !== null || this.#waiting.length > 0)) await this.#write()
+    if (this.#failure !== null) throw this.#failure
+  }
+
+  /** Copies what waits for the row that is written next; the log gets it with what follows. More than `maxBytes` of JSON is written at once. */
+  async copyTail(maxBytes: number): Promise<readonly Numbered<P>[]> {
+    await this.#writing
+    if (Buffer.byteLength(JSON.stringify(this.#events())) > maxBytes) await this.drain()
+    if (this.#failure !== null) throw this.#failure
+    this.#stopTimer()
+    this.#settledSeq = this.#nextSeq
+    return this.#events()
+  }
+
+  /** Waits for a write under way and removes what is left, unwritten, for the row itself. Nothing is written afterwards. */
+  async removeTail(): Promise<readonly Numbered<P>[]> {
+    this.#stopTimer()
+    await this.#writing
+    if (this.#failure !== null) throw this.#failure
+    this.#stopTimer()
+    const tail = this.#events()
+    this.#waiting = []
+    return tail
+  }
+
+  /** Nothing is written from here on. */
+  close(): void {
+    this.#stopTimer()
+    this.#waiting = []
+    this.#failure ??= CLOSED
+  }
+
+  #events(): readonly Numbered<P>[] {
+    return this.#waiting.map(({ event }) => event)
+  }
+
+  #mergeIntoLast(payload: P): boolean {
+    const last = this.#waiting.at(-1)
+    if (last === undefined || last.event.seq < this.#settledSeq) return false
+    const bytes = last.bytes + bytesOf(payload)
+    const merged = bytes > MAX_BATCH_BYTES ? null : this.#options.merge(last.event, payload)
+    if (merged === null) return false
+    const event = { ...last.event, ...merged }
+    this.#waiting[this.#waiting.length - 1] = { event, bytes, sourceSeq: this.#sourceSeq }
+    return true
+  }
+
+  /** A write that is due earlier stays. */
+  #schedule(priority: FlushPriority): void {
+    const now = this.#options.now()
+    const at = dueAt(priority, now, this.#lastWriteAt)
+    if (this.#timer !== null && this.#timerAt <= at) return
+    this.#stopTimer()
+    this.#timerAt = at
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      void this.#write()
+    }, at - now)
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  /** One batch; a call during a write waits for that write only. */
+  #write(): Promise<void> {
+    if (this.#writing !== null) return this.#writing
+    this.#stopTimer()
+    const batch = this.#failure === null ? this.#nextBatch() : null
+    if (batch === null) return Promise.resolve()
+    this.#lastWriteAt = this.#options.now()
+    this.#writing = this.#append(batch).finally(() => {
+      this.#writing = null
+      // Its time came while the write before it was under way.
+      if (this.#waiting.length > 0 && this.#timer === null && this.#failure === null) this.#schedule('now')
+    })
+    return this.#writing
+  }
+
+  #nextBatch(): EventBatch<Numbered<P>> | null {
+    const first = this.#waiting[0]
+    if (first === undefined) return null
+    let bytes = 0
+    const end = this.#waiting.findIndex((waiting) => (bytes += waiting.bytes) > MAX_BATCH_BYTES)
+    const taken = this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(1, end))
+    const events = taken.map(({ event }) => event)
+    return { firstSeq: first.event.seq, events, fence: this.#options.fence, sourceSeq: taken.at(-1)?.sourceSeq ?? null }
+  }
+
+  async #append(batch: EventBatch<Numbered<P>>): Promise<void> {
+    const { log } = this.#options
+    try {
+      if (!(await log.append(batch))) throw new EventLogConflictError()
+      this.#writtenSeq = batch.firstSeq + batch.events.length
+      log.written()
+    } catch (cause) {
+      if (this.#failure !== null) return
+      this.#failure = cause
+      log.broken(cause)
+    }
+  }
+}
+
+/** Pictures and text that needs escapes count as what they will be in the row or the batch. */
+const bytesOf = (payload: Payload): number => Buffer.byteLength(JSON.stringify(payload)) + ENVELOPE_BYTES
+
+function dueAt(priority: FlushPriority, now: number, lastWriteAt: number): number {
+  switch (priority) {
+    case 'now':
+      return now + NOW_MS
+    case 'soon':
+      return now + SOON_MS
+    case 'paced':
+      return Math.max(now + PACED_MS.first, lastWriteAt + PACED_MS.between)
+    case 'deferred':
+      return now + DEFERRED_MS
+  }
+}

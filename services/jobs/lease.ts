@@ -1,0 +1,54 @@
+import { RECONCILE_AFTER_MS } from '../core/executions/accept-execution.ts'
+import { newId } from '../core/ids.ts'
+import type { Lease } from '../core/lease.ts'
+import type { Clock } from '../core/ports/clock.ts'
+import type { LeasedStore, LeaseResult, Patch, Seen } from '../core/ports/leased-store.ts'
+import { joinTrace } from '../core/trace.ts'
+import type { JobRow } from './job.ts'
+
+/** A lease that is not renewed for this long may be acquired by another worker, milliseconds. */
+export const LEASE_MS = 30_000
+
+/** Another worker holds the row now. The step that meets this error stops and writes nothing more. */
+export class LeaseLostError extends Error {
+  constructor(id: string) {
+    super(`The lease of ${id} was lost`)
+    this.name = 'LeaseLostError'
+  }
+}
+
+/** What a process needs to acquire leases; `workerId` names it in them. */
+export interface Worker {
+  readonly clock: Clock
+  readonly workerId: string
+}
+
+/** Each acquisition has a unique owner, because two messages for one row in one process must not share a lease. */
+function newLease({ clock, workerId }: Worker): Lease & { readonly now: number } {
+  const now = clock.now()
+  return { owner: `${workerId}/${newId('worker')}`, now, expiresAt: now + LEASE_MS }
+}
+
+/** Acquires the lease of a row and joins the trace of its request. `seen`: only while the row still has these values. */
+export async function acquireLease<Row extends JobRow>(
+  worker: Worker,
+  rows: LeasedStore<Row>,
+  { tenant, id }: Pick<JobRow, 'tenant' | 'id'>,
+  options: { readonly patch?: Patch<Row>; readonly seen?: Seen } = {},
+): Promise<LeaseResult<Row>> {
+  const { patch, seen } = options
+  const result = await rows.acquireLease(tenant, id, { ...newLease(worker), ...(seen && { seen }) }, patch)
+  if (result.kind === 'taken') joinTrace(result.row.traceparent)
+  return result
+}
+
+/** Gives the lease back with a last change. Null when another worker holds the row. */
+export function releaseLease<Row extends JobRow>(
+  rows: LeasedStore<Row>,
+  clock: Clock,
+  { tenant, id, fence }: Pick<JobRow, 'tenant' | 'id' | 'fence'>,
+  options: { readonly patch?: Patch<Row>; readonly dueAfterMs?: number } = {},
+): Promise<Row | null> {
+  const { patch = {}, dueAfterMs = RECONCILE_AFTER_MS } = options
+  return rows.commit(tenant, id, fence, patch, { release: true, dueAt: clock.now() + dueAfterMs })
+}

@@ -1,0 +1,42 @@
+import { topicOf } from '../core/events.ts'
+import type { Clock } from '../core/ports/clock.ts'
+import type { Queue } from '../core/ports/queue.ts'
+import type { Signals } from '../core/ports/signals.ts'
+import type { Table } from '../core/ports/table.ts'
+import { notifyResponse } from '../core/responses/accept-response.ts'
+import { EXTENSION_EVENT, extensionData } from '../core/responses/extension-event.ts'
+import { hasEventStream, responseRemoval, type ResponseRecord } from '../core/responses/response.ts'
+import { fenceEventLog } from './fence-event-log.ts'
+import type { Job } from './job.ts'
+
+interface ResponseJobDeps {
+  readonly table: Table
+  readonly queue: Queue
+  readonly clock: Clock
+  readonly signals: Signals
+}
+
+/** A chat turn as the engine sees it. */
+export const responseJob = (deps: ResponseJobDeps): Job<ResponseRecord> => ({
+  rows: deps.table.responses,
+  enqueue: ({ tenant, id }, delaySeconds) => notifyResponse(deps.queue, tenant, id, delaySeconds),
+  endAsDeadLetter: (row) => endAsDeadLetter(deps, row),
+})
+
+const DEAD_LETTER = {
+  code: 'dead_letter',
+  message:
+    'Processing of this response failed after all retries. Send the request again; if it fails again, report the id of this response.',
+} as const
+
+async function endAsDeadLetter({ table, clock, signals }: ResponseJobDeps, row: ResponseRecord): Promise<void> {
+  const { tenant, id, fence } = row
+  if (hasEventStream(row)) {
+    const payload = { type: EXTENSION_EVENT, data: extensionData('taken_over', {}) }
+    await fenceEventLog({ events: table.events, clock }, { kind: 'response', tenant, id }, fence, { payload, tail: row.tailEvents })
+  }
+  const completedAt = clock.now()
+  const end = { status: 'failed', error: DEAD_LETTER, completedAt } as const
+  await table.responses.commit(tenant, id, fence, end, { removeAt: responseRemoval(row, completedAt) })
+  signals.notify(topicOf('response', id))
+}

@@ -1,0 +1,35 @@
+import type { EndedRow, Subscription } from '../core/ports/signals.ts'
+
+/** A waiter reads the row again at least this often, so that a lost signal costs no more than this, milliseconds. */
+export const POLL_MS = 1_000
+
+export interface WaitLimits {
+  readonly now: () => number
+  /** Epoch ms. */
+  readonly deadline: number
+  readonly signal: AbortSignal
+  /** Instead of a second, milliseconds. */
+  readonly pollMs?: number
+}
+
+/**
+ * Reads a row until `isDone`, the deadline or the signal; returns what was read last. Make the subscription before the first write or read,
+ * so that no change falls between.
+ */
+export async function waitForRow<Row extends EndedRow, First extends Row | null>(
+  subscription: Subscription,
+  read: () => Promise<Row | First>,
+  isDone: (row: Row) => boolean,
+  { now, deadline, signal, pollMs = POLL_MS }: WaitLimits,
+  first: Row | First,
+): Promise<Row | First> {
+  let row = first
+  while (row === null || !isDone(row)) {
+    const left = deadline - now()
+    if (left <= 0 || signal.aborted) return row
+    const ended = await subscription.next(Math.min(left, pollMs))
+    // A topic is about one row, so what it brings is a row of this kind.
+    row = ended === null ? await read() : (ended as Row)
+  }
+  return row
+}

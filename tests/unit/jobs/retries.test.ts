@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Execution } from '../../../services/core/executions/execution.ts'
+import type { ResponseRecord } from '../../../services/core/responses/response.ts'
+import { failAsDeadLetter } from '../../../services/jobs/dead-letter.ts'
+import type { Job } from '../../../services/jobs/job.ts'
+import { acquireLease, LEASE_MS, releaseLease } from '../../../services/jobs/lease.ts'
+import { rescheduleAfterFailure } from '../../../services/jobs/reschedule.ts'
+import { responseJob } from '../../../services/jobs/response-job.ts'
+import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
+import { executionRow, responseRequest, responseRow } from '../../support/rows.ts'
+import { startStorage, type Storage } from '../../support/start-storage.ts'
+
+let storage: Storage
+beforeAll(async () => {
+  storage = await startStorage()
+})
+afterAll(() => storage.stop())
+
+/** A worker on a clock of its own, and a job whose messages are counted. */
+function startWorker() {
+  const time = { now: 1_000_000 }
+  const worker = { clock: { now: () => time.now }, workerId: 'retries-test' }
+  const delays: number[] = []
+  const ended: string[] = []
+  const job: Job<Execution> = {
+    rows: storage.table.executions,
+    enqueue: async (_, delaySeconds) => void delays.push(delaySeconds),
+    endAsDeadLetter: async (row) => {
+      ended.push(row.id)
+      await storage.table.executions.commit(row.tenant, row.id, row.fence, { status: 'failed', reason: 'dead_letter' })
+    },
+  }
+  return { time, worker, job, delays, ended }
+}
+
+async function newJob({ worker, job }: ReturnType<typeof startWorker>, row: Partial<Execution> = {}): Promise<Execution> {
+  const execution = executionRow(row)
+  await storage.table.executions.create(execution)
+  const acquired = await acquireLease(worker, job.rows, execution)
+  if (acquired.kind !== 'taken') throw new Error(`The row is ${acquired.kind}`)
+  return acquired.row
+}
+
+describe('a lease', () => {
+  it('belongs to one step until it is released or runs out, and each holder gets a higher fencing token', async () => {
+    const stand = startWorker()
+    const { worker, job, time } = stand
+    const first = await newJob(stand)
+    expect((await acquireLease(worker, job.rows, first)).kind).toBe('busy')
+    expect(await releaseLease(job.rows, worker.clock, first)).toMatchObject({ lease: null, dueAt: time.now + 10_000 })
+    const second = await acquireLease(worker, job.rows, first)
+    expect(second).toMatchObject({ kind: 'taken', row: { fence: first.fence + 1 } })
+    time.now += LEASE_MS
+    expect(await acquireLease(worker, job.rows, first)).toMatchObject({ kind: 'taken', row: { fence: first.fence + 2 } })
+    expect(await releaseLease(job.rows, worker.clock, first)).toBeNull()
+  })
+})
+
+describe('a step that failed', () => {
+  it('releases its lease and sends a message, later each time', async () => {
+    const stand = startWorker()
+    const { worker, job, delays, time } = stand
+    let row = await newJob(stand)
+    for (let step = 0; step < 8; step++) {
+      const { retryInSeconds } = (await rescheduleAfterFailure(worker, job, row)) ?? { retryInSeconds: null }
+      time.now += (retryInSeconds ?? 0) * 1000
+      const next = await acquireLease(worker, job.rows, row)
+      if (next.kind !== 'taken') throw new Error(`The row is ${next.kind}`)
+      row = next.row
+    }
+    expect(delays).toEqual([1, 1, 2, 4, 8, 16, 30, 30])
+  })
+
+  it('ends as a dead letter when every step failed for five minutes', async () => {
+    const stand = startWorker()
+    const { worker, job, time, ended, delays } = stand
+    const row = await newJob(stand, { stepsFailSince: time.now - 300_001 })
+    expect(await rescheduleAfterFailure(worker, job, row)).toEqual({ retryInSeconds: null })
+    expect(ended).toEqual([row.id])
+    expect(delays).toEqual([])
+  })
+
+  it('starts the back-off again when the job has progressed', async () => {
+    const stand = startWorker()
+    const { worker, job, time } = stand
+    const row = await newJob(stand, { stepsFailSince: time.now - 300_001 })
+    expect(await rescheduleAfterFailure(worker, job, row, { hasProgressed: true })).toEqual({ retryInSeconds: 1 })
+  })
+
+  it('writes nothing when another worker holds the row', async () => {
+    const stand = startWorker()
+    const { worker, job, time, delays } = stand
+    const row = await newJob(stand)
+    time.now += LEASE_MS
+    await acquireLease(worker, job.rows, row)
+    expect(await rescheduleAfterFailure(worker, job, row)).toBeNull()
+    expect(delays).toEqual([])
+  })
+})
+
+describe('a dead letter', () => {
+  it('leaves a job alone that another worker holds or that has ended', async () => {
+    const stand = startWorker()
+    const { worker, job, ended } = stand
+    const row = await newJob(stand)
+    expect(await failAsDeadLetter(worker, job, row.tenant, row.id)).toBe('busy')
+    await storage.table.executions.commit(row.tenant, row.id, row.fence, { status: 'cancelled', reason: 'caller' })
+    expect(await failAsDeadLetter(worker, job, row.tenant, row.id)).toBe('ended')
+    expect(ended).toEqual([])
+  })
+
+  it('fails a response, and fences its event log against a paused worker', async () => {
+    const { worker } = startWorker()
+    const { table, queue } = storage
+    const job = responseJob({ table, queue, clock: worker.clock, signals: createLocalSignals() })
+    const row: ResponseRecord = responseRow({ status: 'queued', request: responseRequest({ background: true }) })
+    await table.responses.create(row)
+    const slow = await table.responses.acquireLease(row.tenant, row.id, { owner: 'slow', now: 1, expiresAt: 2 })
+    if (slow.kind !== 'taken') throw new Error(`The row is ${slow.kind}`)
+    const owner = { kind: 'response', tenant: row.tenant, id: row.id } as const
+    const batch = (seq: number) => ({
+      firstSeq: seq,
+      events: [{ seq, at: 1, type: 'response.created', data: {} }],
+      fence: slow.row.fence,
+      sourceSeq: null,
+    })
+    expect(await table.events.append(owner, batch(0))).toBe(true)
+    expect(await failAsDeadLetter(worker, job, row.tenant, row.id)).toBe('ended')
+    expect(await table.responses.get(row.tenant, row.id)).toMatchObject({ status: 'failed', error: { code: 'dead_letter' } })
+    expect(await table.events.append(owner, batch(1))).toBe(false)
+  })
+})
