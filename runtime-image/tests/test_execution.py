@@ -5,7 +5,7 @@ import unittest
 
 from cellblock_supervisor.config import Limits
 from cellblock_supervisor.execution.cgroup import Cgroup
-from cellblock_supervisor.execution.event_log import Kept
+from cellblock_supervisor.execution.event_log import RetainedBytes
 from cellblock_supervisor.execution.execution import Execution, Request
 from cellblock_supervisor.files.tracker import Changes
 
@@ -42,7 +42,7 @@ class Files:
 
 async def envelope_of(kernel: Kernel, files: Files) -> dict[str, object]:
     request = Request(("1",), "stop", True, 10_000, 1000, 1000)
-    execution = Execution(request, kernel, files, Cgroup(), Limits(), Kept())  # type: ignore[arg-type]
+    execution = Execution(request, kernel, files, Cgroup(), Limits(), RetainedBytes())  # type: ignore[arg-type]
     try:
         await execution.run()
     except OSError:

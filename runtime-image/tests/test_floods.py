@@ -7,23 +7,23 @@ import unittest
 
 from cellblock_supervisor.execution.kernel_host import Listener
 from cellblock_supervisor.execution.kernel_link import KernelLink
-from cellblock_supervisor.execution.stream_keeper import StreamKeeper
+from cellblock_supervisor.execution.head_tail_stream import HeadTailStream
 
 HEAD, TAIL = 1000, 64 * 1024
 USUAL_PIPE_BYTES = 64 * 1024
 
 
-class Kept(Listener):
+class StreamListener(Listener):
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self.keeper = StreamKeeper(HEAD, TAIL, self.texts.append)
+        self.keeper = HeadTailStream(HEAD, TAIL, self.texts.append)
         self.read_bytes = 0
 
     def on_text(self, _name: str, data: memoryview) -> None:
         self.read_bytes += len(data)
         self.keeper.add(data)
 
-    def kept_of_more(self, _name: str) -> int | None:
+    def tail_limit(self, _name: str) -> int | None:
         return None if self.keeper.head_left > 0 else TAIL
 
     def on_skipped(self, _name: str, size: int) -> None:
@@ -34,7 +34,7 @@ class Kept(Listener):
 
 class Floods(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
-        self.kept = Kept()
+        self.kept = StreamListener()
         self.link = KernelLink(self.kept)  # type: ignore[arg-type]
         self.stdout = self.link.worker_fds[1]
 

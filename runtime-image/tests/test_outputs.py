@@ -7,16 +7,16 @@ import socket
 import unittest
 
 from cellblock_supervisor import packets
-from cellblock_supervisor.execution.event_log import EventLog, Kept
+from cellblock_supervisor.execution.event_log import EventLog, RetainedBytes
 from cellblock_supervisor.execution.outputs import MAX_BUNDLE_BYTES, MAX_CLAIMED_BYTES, MAX_DISPLAY_BYTES, Outputs
-from cellblock_supervisor.execution.stream_keeper import StreamKeeper
+from cellblock_supervisor.execution.head_tail_stream import HeadTailStream
 from cellblock_supervisor.worker.channel import Channel
 from cellblock_supervisor.worker.streams import ChannelBuffer, ChannelText
 
 
-def keep(pieces: list[bytes], head: int, tail: int) -> tuple[str, StreamKeeper]:
+def keep(pieces: list[bytes], head: int, tail: int) -> tuple[str, HeadTailStream]:
     texts: list[str] = []
-    keeper = StreamKeeper(head, tail, texts.append)
+    keeper = HeadTailStream(head, tail, texts.append)
     for piece in pieces:
         keeper.add(piece)
     keeper.finish()
@@ -49,7 +49,7 @@ class Streams(unittest.TestCase):
 
     def test_bytes_that_nobody_sent_are_counted_and_the_end_is_what_came_after_them(self) -> None:
         texts: list[str] = []
-        keeper = StreamKeeper(4, 6, texts.append)
+        keeper = HeadTailStream(4, 6, texts.append)
         keeper.add(b"headgone")
         keeper.skip(1_000)
         keeper.add(b"end")
@@ -65,7 +65,7 @@ class Heard:
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.channel = Channel(theirs)
         self.texts: list[str] = []
-        self.keeper = StreamKeeper(head, tail, self.texts.append)
+        self.keeper = HeadTailStream(head, tail, self.texts.append)
         self.packets = 0
 
     def read(self) -> None:
@@ -92,7 +92,7 @@ class Floods(unittest.TestCase):
         heard = Heard(head, tail)
         self.addCleanup(heard.close)
         stream = ChannelText.over(heard.channel, packets.STDOUT, "stdout", 1)
-        stream.buffer.send_at_most(head, tail)
+        stream.buffer.set_limits(head, tail)
         for number, piece in enumerate(pieces):
             stream.text.write(piece)
             if number % release_every == release_every - 1:
@@ -123,7 +123,7 @@ class Floods(unittest.TestCase):
             heard = Heard(100, 0)
             self.addCleanup(heard.close)
             stream = ChannelText.over(heard.channel, packets.STDOUT, "stdout", 1)
-            stream.buffer.send_at_most(0, 4)
+            stream.buffer.set_limits(0, 4)
             again(stream.buffer)
             stream.text.write("all of it")
             stream.text.flush()
@@ -172,7 +172,7 @@ class Events(unittest.IsolatedAsyncioTestCase):
         self.assertFalse(log.closed)
 
     async def test_logs_that_share_a_count_give_back_what_they_drop(self) -> None:
-        kept = Kept()
+        kept = RetainedBytes()
         first, second = EventLog(kept), EventLog(kept)
         for log in (first, second):
             log.append("x", {})
@@ -223,12 +223,12 @@ class Events(unittest.IsolatedAsyncioTestCase):
 
     async def test_room_shrinks_with_what_is_kept(self) -> None:
         outputs = Outputs(EventLog(), 10, 5, 2)
-        self.assertEqual((outputs.room()["stdout"], outputs.kept_of_more("stdout")), (10, None))
+        self.assertEqual((outputs.room()["stdout"], outputs.tail_limit("stdout")), (10, None))
         outputs.text("stdout", b"x" * 12)
         outputs.display("display_data", {"data": {"text/plain": "abc"}}, None)
         room = outputs.room()
         self.assertEqual((room["stdout"], room["stderr"], room["tail"], room["displays"]), (0, 10, 5, 1))
-        self.assertEqual(outputs.kept_of_more("stdout"), 5)
+        self.assertEqual(outputs.tail_limit("stdout"), 5)
         self.assertLess(room["display_bytes"], MAX_DISPLAY_BYTES - 2)
 
     async def test_numbers_that_had_to_change_are_told(self) -> None:

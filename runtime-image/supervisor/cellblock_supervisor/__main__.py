@@ -13,7 +13,7 @@ from .http.routes import dispatch
 from .http.server import listen
 from .sandbox import Sandbox
 from .signing import Verifier
-from .worker.become import hide_memory, return_memory_early
+from .worker.drop_privileges import hide_memory, return_memory_early
 
 
 async def run(config: Config) -> int:

@@ -34,7 +34,7 @@ def names(targets: Targets) -> bool:
     with contextlib.suppress(OSError):
         socket.getaddrinfo(name, 443)
         return True
-    return any(_asks(resolver, name, tcp) for resolver in targets["resolvers"] for tcp in (False, True))
+    return any(_resolves(resolver, name, tcp) for resolver in targets["resolvers"] for tcp in (False, True))
 
 
 def credentials(targets: Targets) -> bool:
@@ -66,12 +66,12 @@ def neighbours(targets: Targets) -> bool:
 
 
 # The order is that of the bits.
-WALLS: tuple[Callable[[Targets], bool], ...] = (internet, names, credentials, foreign_bucket, neighbours)
+CHECKS: tuple[Callable[[Targets], bool], ...] = (internet, names, credentials, foreign_bucket, neighbours)
 
 
 def main() -> int:
     targets = json.loads(os.environ["CELLBLOCK_PROBE"])
-    return EXIT_BASE + sum(1 << bit for bit, falls in enumerate(WALLS) if falls(targets))
+    return EXIT_BASE + sum(1 << bit for bit, falls in enumerate(CHECKS) if falls(targets))
 
 
 def _connects(host: str, port: int) -> bool:
@@ -80,7 +80,7 @@ def _connects(host: str, port: int) -> bool:
     return False
 
 
-def _asks(resolver: list[Any], name: str, tcp: bool) -> bool:
+def _resolves(resolver: list[Any], name: str, tcp: bool) -> bool:
     """Whether an answer has records; a firewall's "no such name" has none."""
     labels = b"".join(bytes([len(part)]) + part.encode() for part in name.split("."))
     question = struct.pack(">HHHHHH", 7, 0x100, 1, 0, 0, 0) + labels + b"\0" + struct.pack(">HH", 1, 1)

@@ -1,20 +1,21 @@
-"""Everything one sandbox consists of, and how it comes up: helper, port, walls, zygote, kernel."""
+"""The parts of one sandbox and its start: files helper, control port, self-test, zygote, kernel."""
 
 import asyncio
 import secrets
 import sys
+import traceback
 
 from .config import EXIT_NO_KERNEL, EXIT_REFUSED, Config
 from .execution.cgroup import Cgroup
 from .execution.kernel_host import KernelHost
 from .execution.registry import Registry
-from .execution.zygote_client import ZygoteGone
+from .execution.zygote_client import ZygoteExitedError
 from .files.client import FilesClient
 from .files.tracker import FileTracker
 
 
 class Sandbox:
-    """`decided` is set when the state is no longer `starting`."""
+    """`decided` is set when the state is `ready` or `refused`."""
 
     def __init__(self, config: Config, files: FilesClient) -> None:
         self.config = config
@@ -30,24 +31,29 @@ class Sandbox:
         self.registry = Registry(self.kernel, self.tracker, self.cgroup, config.limits)
 
     async def start(self) -> None:
-        """Tests the walls, preloads, starts the kernel. Ends the process with a documented code when one of them fails."""
-        from . import walls
+        """Runs the self-test, preloads modules and starts the kernel. A failure ends the process with a documented exit code."""
+        from . import isolation_checks
 
         try:
-            self.refused = await walls.test(self.config, self.kernel)
+            self.refused = await isolation_checks.run_checks(self.config, self.kernel)
             if self.refused:
                 self._refuse()
                 return
-            # The helper answers once it has put matplotlib's font list where the preload looks for it.
+            # The helper answers after it has copied matplotlib's font cache, which the preload reads.
             await self.files.scan()
             failed = await self.kernel.zygote.preload(self.config.limits.preload)
             if failed:
                 print(f"cellblock: could not preload {', '.join(failed)}", file=sys.stderr)
             await self.kernel.start()
             if self.config.limits.preload:
-                await self.registry.rehearse()
-        except (OSError, TimeoutError, ZygoteGone) as error:
+                await self.registry.warm_up_kernel()
+        except (OSError, TimeoutError, ZygoteExitedError) as error:
             self._on_unusable(f"the kernel could not be started: {error or 'it did not answer'}")
+            return
+        except Exception:
+            # Without this a fault of the supervisor would leave the sandbox in `starting` for ever.
+            traceback.print_exc(file=sys.stderr)
+            self._on_unusable("the supervisor failed while it started")
             return
         self.state = "ready"
         self.decided.set()
@@ -71,8 +77,8 @@ class Sandbox:
     def _refuse(self) -> None:
         self.state = "refused"
         self.decided.set()
-        print(f"cellblock: refused, these walls do not hold: {', '.join(self.refused)}", file=sys.stderr, flush=True)
-        # Whoever waits on /health gets its answer before the process ends.
+        print(f"cellblock: refused, these isolation checks failed: {', '.join(self.refused)}", file=sys.stderr, flush=True)
+        # Clients that wait on /health receive the answer before the process ends.
         asyncio.get_running_loop().call_later(0.3, self._finish, EXIT_REFUSED)
 
     def _on_unusable(self, reason: str) -> None:

@@ -1,12 +1,13 @@
-"""The end of a stream of bytes: supervisor and kernel keep it in the same way."""
+"""A ring buffer for the end of a byte stream, used by the supervisor and by the kernel."""
 
 from collections import deque
 
-_USUAL = 4
+# Pieces up to this many times the limit are kept by reference instead of being copied.
+_MAX_REFERENCE_FACTOR = 4
 
 
 class Tail:
-    """Keeps the last `limit` bytes that were added, and counts in `dropped` those that had to go for them."""
+    """Keeps the last `limit` bytes that were added; `dropped` counts the bytes that it discarded."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -20,8 +21,8 @@ class Tail:
     def add(self, data: bytes | memoryview) -> None:
         size = len(data)
         if size >= self._limit:
-            # It is the whole end. Bytes never change: those of a usual size are held as they came. Anything else is copied, so it is cut first.
-            if size > _USUAL * self._limit or type(data) is not bytes:
+            # The piece replaces everything. `bytes` are immutable and kept by reference; a larger piece or a view is cut before it is copied.
+            if size > _MAX_REFERENCE_FACTOR * self._limit or type(data) is not bytes:
                 self.dropped += size - self._limit
                 data = bytes(data[size - self._limit :])
             self.dropped += self._size
@@ -32,18 +33,18 @@ class Tail:
         self._parts.append(bytes(data))
         self._size += size
         while self._parts and self._size - len(self._parts[0]) >= self._limit:
-            gone = len(self._parts.popleft())
-            self._size -= gone
-            self.dropped += gone
+            removed = len(self._parts.popleft())
+            self._size -= removed
+            self.dropped += removed
 
     def skip(self, size: int) -> None:
-        """So many bytes came that nobody kept: what was held before them is the end no more."""
+        """Counts `size` bytes of the stream that were not read. The bytes held before them are no longer the end."""
         self.dropped += self._size + size
         self._parts.clear()
         self._size = 0
 
     def take(self) -> bytes:
-        """Hands over what is held."""
+        """Returns the bytes held and empties the buffer."""
         held = b"".join(self._parts)
         cut = max(0, len(held) - self._limit)
         self.skip(cut - self._size)

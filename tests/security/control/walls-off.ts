@@ -5,9 +5,9 @@ const SUPERVISOR = 'runtime-image/supervisor/cellblock_supervisor'
 
 /** The supervisor takes work whatever surrounds it. */
 export const SELF_TEST_OFF: Edit = {
-  file: `${SUPERVISOR}/walls.py`,
-  find: '    fallen = await _probe(kernel)',
-  replace: '    return []\n    fallen = await _probe(kernel)',
+  file: `${SUPERVISOR}/isolation_checks.py`,
+  find: '    failed = await _probe(kernel)',
+  replace: '    return []\n    failed = await _probe(kernel)',
 }
 
 /**
@@ -36,11 +36,11 @@ export const WALLS_OFF: readonly Edit[] = [
     replace: "  CELLBLOCK_CANARY_SECRET: String(process.env['CELLBLOCK_CANARY_SECRET']),\n  CELLBLOCK_SANDBOX_ID: spec.sandboxId,",
   },
   { file: `${SUPERVISOR}/worker/seccomp.py`, find: '    lines = program(platform.machine())', replace: '    return' },
-  { file: `${SUPERVISOR}/worker/become.py`, find: '    landlock.confine_writes()\n', replace: '' },
-  { file: `${SUPERVISOR}/worker/become.py`, find: '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n', replace: '' },
-  { file: `${SUPERVISOR}/worker/become.py`, find: '    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)\n', replace: '' },
+  { file: `${SUPERVISOR}/worker/drop_privileges.py`, find: '    landlock.confine_writes()\n', replace: '' },
+  { file: `${SUPERVISOR}/worker/drop_privileges.py`, find: '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n', replace: '' },
+  { file: `${SUPERVISOR}/worker/drop_privileges.py`, find: '    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)\n', replace: '' },
   {
-    file: `${SUPERVISOR}/worker/become.py`,
+    file: `${SUPERVISOR}/worker/drop_privileges.py`,
     find: '    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)',
     replace: '    return',
   },

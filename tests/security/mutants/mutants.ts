@@ -27,8 +27,8 @@ const unit = (protection: string, file: string, find: string, replace: string): 
 })
 const selfTest = (wall: string, sabotage: string): Mutant => ({
   protection: `self-test: ${wall}`,
-  edits: [{ file: `${SUPERVISOR}/walls.py`, find: `    ${wall}: frozenset(("docker",)),\n`, replace: '' }],
-  killer: { test: 'tests/integration/supervisor/walls.test.ts', only: `refuses ${sabotage} with code 86` },
+  edits: [{ file: `${SUPERVISOR}/isolation_checks.py`, find: `    ${wall}: frozenset(("docker",)),\n`, replace: '' }],
+  killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: `refuses ${sabotage} with code 86` },
 })
 const service = (protection: string, file: string, find: string, replace: string, test: string): Mutant => ({
   protection: `service: ${protection}`,
@@ -68,7 +68,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   worker(
     'unprivileged user',
-    'worker/become.py',
+    'worker/drop_privileges.py',
     '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n',
     '',
     'privilege/setfsuid',
@@ -76,29 +76,33 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   worker(
     'unprivileged group',
-    'worker/become.py',
+    'worker/drop_privileges.py',
     '    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)\n',
     '',
     'privilege/groups-by-name',
   ),
-  worker('empty groups', 'worker/become.py', '    os.setgroups([])\n', '', 'privilege/groups-by-name'),
-  worker('first to go', 'worker/become.py', 'file.write("1000")', 'file.write("0")', 'processes/own-priority-for-memory'),
+  worker('empty groups', 'worker/drop_privileges.py', '    os.setgroups([])\n', '', 'privilege/groups-by-name'),
+  worker('first to go', 'worker/drop_privileges.py', 'file.write("1000")', 'file.write("0")', 'processes/own-priority-for-memory'),
   {
     protection: 'worker: nothing written outside its folders',
-    edits: [{ file: `${SUPERVISOR}/worker/become.py`, find: '    landlock.confine_writes()\n', replace: '' }],
-    killer: { test: 'tests/integration/supervisor/walls.test.ts', only: 'nothing outside its folders can be written' },
+    edits: [{ file: `${SUPERVISOR}/worker/drop_privileges.py`, find: '    landlock.confine_writes()\n', replace: '' }],
+    killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: 'nothing outside its folders can be written' },
   },
   {
-    protection: 'supervisor: a crowd comes last',
+    protection: 'supervisor: lowest scheduling class for many processes',
     edits: [
-      { file: `${SUPERVISOR}/execution/crowd_watch.py`, find: '            worker_processes.put_last()\n', replace: '            pass\n' },
+      {
+        file: `${SUPERVISOR}/execution/fork_bomb_monitor.py`,
+        find: '            worker_processes.set_idle_scheduling()\n',
+        replace: '            pass\n',
+      },
     ],
-    killer: { test: 'tests/integration/supervisor/walls.test.ts', only: 'a crowd of processes runs after the supervisor' },
+    killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: 'a crowd of processes runs after the supervisor' },
   },
-  worker('nice', 'worker/become.py', '    os.nice(19)\n', '', 'processes/own-niceness'),
+  worker('nice', 'worker/drop_privileges.py', '    os.nice(19)\n', '', 'processes/own-niceness'),
   worker(
     'limit of locked memory',
-    'worker/become.py',
+    'worker/drop_privileges.py',
     '    _limit(resource.RLIMIT_MEMLOCK, 64 * 1024)\n',
     '    _limit(resource.RLIMIT_MEMLOCK, 64 << 30)\n',
     'resources/limit-of-locked-memory',

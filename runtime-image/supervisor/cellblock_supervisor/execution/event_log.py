@@ -5,12 +5,12 @@ import json
 import time
 
 # Readers hear of an event this much later, or with the last one: what a short cell says travels as one piece, and costs one wake-up.
-TELL_SECONDS = 0.002
+NOTIFY_DELAY_SECONDS = 0.002
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
-class Kept:
+class RetainedBytes:
     """Bytes of events that several logs hold together."""
 
     def __init__(self) -> None:
@@ -20,12 +20,12 @@ class Kept:
 class EventLog:
     """Events are encoded once, as NDJSON lines. `first` is the number of the oldest one kept."""
 
-    def __init__(self, kept: Kept | None = None) -> None:
+    def __init__(self, kept: RetainedBytes | None = None) -> None:
         self._lines: list[bytes] = []
         self._first = 0
         self._waiters: set[asyncio.Future[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
-        self._kept = kept or Kept()
+        self._kept = kept or RetainedBytes()
         self.bytes = 0
         self.closed = False
 
@@ -40,9 +40,9 @@ class EventLog:
         self._count(len(line))
         self.closed = self.closed or last
         if last:
-            self._tell()
+            self._notify_readers()
         elif self._waiters and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(TELL_SECONDS, self._tell)
+            self._timer = asyncio.get_running_loop().call_later(NOTIFY_DELAY_SECONDS, self._notify_readers)
 
     def acknowledge(self, through: int) -> None:
         """Drops events up to `through`; the last event of a finished execution always stays."""
@@ -67,9 +67,9 @@ class EventLog:
         """Returns when there is an event after `seq`, or never will be."""
         if self.next_seq > seq + 1 or self.closed:
             return
-        await self.wait_for_news()
+        await self.wait_for_events()
 
-    async def wait_for_news(self, at_most_seconds: float | None = None) -> None:
+    async def wait_for_events(self, at_most_seconds: float | None = None) -> None:
         """Returns when readers are told of events, at the latest after that time."""
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[None] = loop.create_future()
@@ -82,7 +82,7 @@ class EventLog:
             if timer is not None:
                 timer.cancel()
 
-    def _tell(self) -> None:
+    def _notify_readers(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from ..config import Limits
 from ..files.tracker import Changes, FileTracker
-from . import stray_processes, worker_processes
+from . import background_processes, worker_processes
 from .cgroup import Cgroup
-from .crowd_watch import CrowdWatch
-from .event_log import EventLog, Kept
-from .kernel_host import Death, KernelHost, Listener
-from .looks import Looks
-from .memory_watch import MemoryWatch
+from .event_log import EventLog, RetainedBytes
+from .fork_bomb_monitor import ForkBombMonitor
+from .kernel_host import KernelDeath, KernelHost, Listener
+from .memory_monitor import MemoryMonitor
 from .outputs import MAX_DISPLAY_EVENTS, Outputs
+from .periodic_monitor import PeriodicMonitor
 
 # Between the interrupt at a limit and the kill: together an overshoot of less than a second.
 TIMEOUT_GRACE_MS = 500
@@ -41,7 +41,7 @@ class Request:
 
 
 class Execution(Listener):
-    def __init__(self, request: Request, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, limits: Limits, kept: Kept) -> None:
+    def __init__(self, request: Request, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, limits: Limits, kept: RetainedBytes) -> None:
         self.log = EventLog(kept)
         self._request = request
         self._kernel = kernel
@@ -50,13 +50,13 @@ class Execution(Listener):
         self._limits = limits
         self._outputs = Outputs(self.log, request.head_bytes, request.tail_bytes, request.max_displays)
         # Why it was stopped from outside: timed_out, cancelled, output_limit. The first reason stays.
-        self._cause: str | None = None
+        self._stop_reason: str | None = None
         self._stopping = asyncio.Event()
         self._kill_timer: asyncio.TimerHandle | None = None
         self._count: int | None = None
         self._error: tuple[str, str] | None = None
         self._error_shown = False
-        self._death: Death | None = None
+        self._death: KernelDeath | None = None
         self._ran = False
         totals = [limit for limit in (limits.max_output_bytes, request.max_total_bytes) if limit is not None]
         self._max_total = min(totals) if totals else None
@@ -65,36 +65,36 @@ class Execution(Listener):
         self._ended_processes = 0
         self._interrupted: set[int] = set()
         # In ticks of the system's clock; None until it runs.
-        self._began: int | None = None
+        self._started_ticks: int | None = None
 
     @property
     def done(self) -> bool:
         return self.log.closed
 
-    def stop(self, cause: str, kill_after_ms: int) -> None:
+    def stop(self, reason: str, kill_after_ms: int) -> None:
         """Interrupts, and kills after a grace. Idempotent; does nothing once the execution has ended."""
-        if self.done or self._cause is not None:
+        if self.done or self._stop_reason is not None:
             return
-        self._cause = cause
+        self._stop_reason = reason
         self._stopping.set()
         self._kernel.interrupt()
-        if self._began is not None and not stray_processes.are_many(self._cgroup.pids_in_use(), self._kernel.processes_limit()):
-            self._interrupted = stray_processes.interrupt(self._kernel.pid, self._began)
+        if self._started_ticks is not None and not background_processes.are_too_many_to_interrupt(self._cgroup.pids_in_use(), self._kernel.processes_limit()):
+            self._interrupted = background_processes.interrupt(self._kernel.pid, self._started_ticks)
         self._kill_timer = asyncio.get_running_loop().call_later(kill_after_ms / 1000, self._kernel.kill)
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
         deadline = loop.call_later(self._request.timeout_ms / 1000, self.stop, "timed_out", TIMEOUT_GRACE_MS)
-        memory: MemoryWatch | None = None
-        looks: Looks | None = None
+        memory: MemoryMonitor | None = None
+        monitor: PeriodicMonitor | None = None
         started, cpu = time.monotonic(), None
         try:
             if await self._kernel_ready():
-                await self._make_room()
+                await self._end_background_processes()
                 cpu, started = self._cgroup.cpu_ms(), time.monotonic()
-                self._began = stray_processes.now_ticks()
-                memory = MemoryWatch(self._cgroup, self._limits.memory_bytes, lambda: self._kernel.kill(for_memory=True))
-                looks = Looks(memory.look, CrowdWatch(self._cgroup).look)
+                self._started_ticks = background_processes.now_ticks()
+                memory = MemoryMonitor(self._cgroup, self._limits.memory_bytes, lambda: self._kernel.kill(for_memory=True))
+                monitor = PeriodicMonitor(memory.check, ForkBombMonitor(self._cgroup).check)
                 self.log.append("started", {"kernel_generation": self._kernel.generation})
                 clock = self._watch_cpu(cpu)
                 try:
@@ -107,13 +107,13 @@ class Execution(Listener):
                 deadline.cancel()
                 if self._kill_timer is not None:
                     self._kill_timer.cancel()
-                await self._make_room()
+                await self._end_background_processes()
         finally:
             deadline.cancel()
             if self._kill_timer is not None:
                 self._kill_timer.cancel()
-            if looks is not None:
-                looks.stop()
+            if monitor is not None:
+                monitor.stop()
             self._outputs.finish()
             run_ms = (time.monotonic() - started) * 1000
             cpu_now = self._cgroup.cpu_ms()
@@ -134,35 +134,35 @@ class Execution(Listener):
         await asyncio.wait((ready, stopped), return_when=asyncio.FIRST_COMPLETED)
         ready.cancel()
         stopped.cancel()
-        return self._cause is None
+        return self._stop_reason is None
 
-    async def _make_room(self) -> None:
+    async def _end_background_processes(self) -> None:
         """An execution that was stopped takes the processes with it that it started; a crowded sandbox loses all that were left in it.
 
         Those of an execution that ended by itself go on. A kernel that was stopped and still crowds the sandbox, with threads, is replaced.
         """
-        stopped = self._cause is not None and self._began is not None
-        crowded = self._is_crowded()
+        stopped = self._stop_reason is not None and self._started_ticks is not None
+        crowded = self._is_near_process_limit()
         if self._death is not None or not self._kernel.pid or not (crowded or stopped):
             return
-        ended = await stray_processes.end_all(self._kernel.pid, 0 if crowded else self._began or 0)
+        ended = await background_processes.kill_background(self._kernel.pid, 0 if crowded else self._started_ticks or 0)
         self._ended_processes += len(ended | self._interrupted)
         for _ in range(_GONE_WITHIN_STEPS):
-            if not self._is_crowded():
+            if not self._is_near_process_limit():
                 break
             # Process 1 takes in what has ended while this waits.
             await asyncio.sleep(0.01)
-        if stopped and self._is_crowded():
+        if stopped and self._is_near_process_limit():
             await self._kernel.replace()
 
-    def _is_crowded(self) -> bool:
-        return stray_processes.is_crowded(self._cgroup.pids_in_use(), self._kernel.processes_limit())
+    def _is_near_process_limit(self) -> bool:
+        return background_processes.is_near_limit(self._cgroup.pids_in_use(), self._kernel.processes_limit())
 
     async def _run_cells(self) -> None:
         aborting = False
         for index, code in enumerate(self._request.cells):
             self._outputs.index = index
-            if aborting or self._cause is not None:
+            if aborting or self._stop_reason is not None:
                 self.log.append("cell_done", {"index": index, "status": "aborted", "execution_count": None})
                 continue
             self._count, self._error_shown = None, False
@@ -170,7 +170,7 @@ class Execution(Listener):
                 {"op": "execute", "code": code, "store_history": self._request.store_history, "room": self._outputs.room()}, self
             )
             self._after_cell()
-            if isinstance(reply, Death):
+            if isinstance(reply, KernelDeath):
                 self._death = reply
                 aborting = True
                 self.log.append("cell_done", {"index": index, "status": "error", "execution_count": self._count})
@@ -187,7 +187,7 @@ class Execution(Listener):
     def _after_cell(self) -> None:
         if self._kernel.pid:
             self._kernel.link.drain()
-            self._kernel.link.forget_fragments()
+            self._kernel.link.clear_fragments()
             self._peak = max(self._peak, worker_processes.peak_memory_bytes(self._kernel.pid) or 0)
         self._outputs.flush()
 
@@ -206,14 +206,14 @@ class Execution(Listener):
         return asyncio.get_running_loop().create_task(self._stop_at(start + limit))
 
     async def _stop_at(self, end: float) -> None:
-        """Sleeps until it can have been used at the earliest, by all processors at once, and looks again."""
+        """Sleeps until it can have been used at the earliest, by all processors at once, and monitor again."""
         processors = os.cpu_count() or 1
         while (left := end - (self._cgroup.cpu_ms() or 0.0)) > 0:
             await asyncio.sleep(max(0.05, left / 1000 / processors))
         self.stop("cpu_limit", TIMEOUT_GRACE_MS)
 
-    def kept_of_more(self, name: str) -> int | None:
-        return self._outputs.kept_of_more(name)
+    def tail_limit(self, name: str) -> int | None:
+        return self._outputs.tail_limit(name)
 
     def on_skipped(self, name: str, size: int) -> None:
         self._outputs.skipped(name, size)
@@ -250,8 +250,8 @@ class Execution(Listener):
     def _outcome(self) -> str:
         if self._death is not None and self._death.oom:
             return "oom"
-        if self._cause is not None:
-            return self._cause
+        if self._stop_reason is not None:
+            return self._stop_reason
         if self._death is not None or not self._ran:
             return "kernel_died"
         if self._error is None:
@@ -259,7 +259,7 @@ class Execution(Listener):
         name, value = self._error
         return "disk_full" if name == "OSError" and value.startswith(("[Errno 28]", "[Errno 122]")) else "error"
 
-    def _envelope(self, changes: Changes, run_ms: float, cpu_ms: float, memory: MemoryWatch | None) -> dict[str, object]:
+    def _envelope(self, changes: Changes, run_ms: float, cpu_ms: float, memory: MemoryMonitor | None) -> dict[str, object]:
         outcome = self._outcome()
         lost: dict[str, str] | None = None
         if self._death is not None:
@@ -275,7 +275,7 @@ class Execution(Listener):
             "cpu_ms": round(cpu_ms, 3),
             "peak_memory_bytes": min(peak, ceiling) if ceiling is not None else peak,
             "output_bytes": self._outputs.output_bytes,
-            "truncated": [*self._outputs.truncated(), *_untold(changes)],
+            "truncated": [*self._outputs.truncated(), *_file_truncations(changes)],
             "files": changes.files,
             "deleted": changes.deleted,
             "skipped": changes.skipped,
@@ -287,6 +287,6 @@ class Execution(Listener):
         }
 
 
-def _untold(changes: Changes) -> list[dict[str, object]]:
+def _file_truncations(changes: Changes) -> list[dict[str, object]]:
     """Files beyond the listing's bounds are truncation too. How many bytes they have nobody has looked."""
     return [{"what": "files", "total_bytes": 0, "kept_bytes": 0, "reason": reason} for reason in changes.bounds]

@@ -11,18 +11,18 @@ from ..config import Limits
 from . import worker_processes
 from .cgroup import Cgroup
 from .kernel_link import KernelLink
-from .zygote_client import ZygoteClient, ZygoteGone
+from .zygote_client import ZygoteClient, ZygoteExitedError
 
-START_PATIENCE_SECONDS = 30.0
+START_TIMEOUT_SECONDS = 30.0
 # A later kernel is a fork of a process that is there already: one that is silent this long is given up for another.
-RESTART_PATIENCE_SECONDS = 10.0
+RESTART_TIMEOUT_SECONDS = 10.0
 # How long a kernel that closed its channel may take to end by itself, seconds.
-CLOSED_GRACE_S = 0.3
+CLOSED_GRACE_SECONDS = 0.3
 _START_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class Death:
+class KernelDeath:
     """The kernel ended while a request ran. `oom` when memory was the reason."""
 
     code: int | None
@@ -34,7 +34,7 @@ class Listener:
     """What a request hears while it runs; the default ignores everything."""
 
     def on_text(self, name: str, data: memoryview) -> None: ...
-    def kept_of_more(self, name: str) -> int | None:
+    def tail_limit(self, name: str) -> int | None:
         return 0
 
     def on_skipped(self, name: str, size: int) -> None: ...
@@ -43,7 +43,7 @@ class Listener:
     def on_dropped(self, size: int, reason: str) -> None: ...
 
 
-_NOBODY = Listener()
+_NO_LISTENER = Listener()
 
 
 class KernelHost:
@@ -61,10 +61,10 @@ class KernelHost:
         # Set when a kernel was lost outside any execution, for the next envelope to tell.
         self.lost_while_idle = False
         self._link: KernelLink | None = None
-        self._listener = _NOBODY
+        self._listener = _NO_LISTENER
         self._ready = asyncio.Event()
         self._request_id = ""
-        self._reply: asyncio.Future[dict[str, object] | Death] | None = None
+        self._reply: asyncio.Future[dict[str, object] | KernelDeath] | None = None
         self._input_seen = False
         self._interrupt_wanted = False
         self._killed_for_memory = False
@@ -72,8 +72,8 @@ class KernelHost:
         self._respawn: asyncio.Task[None] | None = None
         self._booting: asyncio.Future[bool] | None = None
 
-    async def start(self, patience_seconds: float = START_PATIENCE_SECONDS) -> None:
-        """Starts a kernel and waits until it answers; raises OSError, ZygoteGone or TimeoutError."""
+    async def start(self, timeout_seconds: float = START_TIMEOUT_SECONDS) -> None:
+        """Starts a kernel and waits until it answers; raises OSError, ZygoteExitedError or TimeoutError."""
         self.generation += 1
         self.state = "starting"
         # A kernel that was given up may end later than its successor begins: then its end says nothing of this one.
@@ -88,7 +88,7 @@ class KernelHost:
                 self.pid = await self.zygote.fork("kernel", self.rlimits(), link.worker_fds)
             finally:
                 link.release_worker_fds()
-            async with asyncio.timeout(patience_seconds):
+            async with asyncio.timeout(timeout_seconds):
                 is_up = await booting
         finally:
             self._booting = None
@@ -114,7 +114,7 @@ class KernelHost:
             raise OSError("there is no kernel")
         return self._link
 
-    async def request(self, fields: dict[str, object], listener: Listener) -> dict[str, object] | Death:
+    async def request(self, fields: dict[str, object], listener: Listener) -> dict[str, object] | KernelDeath:
         """Sends one request and waits for its reply or for the kernel's death."""
         # It may have ended between the word that it is up and this turn of ours.
         while not self._ready.is_set():
@@ -130,7 +130,7 @@ class KernelHost:
             return await self._reply
         finally:
             self._reply = None
-            self._listener = _NOBODY
+            self._listener = _NO_LISTENER
             if self.state == "busy":
                 self.state = "idle"
 
@@ -167,8 +167,8 @@ class KernelHost:
     def on_text(self, name: str, data: memoryview) -> None:
         self._listener.on_text(name, data)
 
-    def kept_of_more(self, name: str) -> int | None:
-        return self._listener.kept_of_more(name)
+    def tail_limit(self, name: str) -> int | None:
+        return self._listener.tail_limit(name)
 
     def on_skipped(self, name: str, size: int) -> None:
         self._listener.on_skipped(name, size)
@@ -182,7 +182,7 @@ class KernelHost:
     def on_closed(self) -> None:
         """A kernel that cannot be heard any more is as good as dead, even if user code in it goes on. One that is about to end may say how."""
         if self.pid:
-            asyncio.get_running_loop().call_later(CLOSED_GRACE_S, self._kill_if_present, self.pid)
+            asyncio.get_running_loop().call_later(CLOSED_GRACE_SECONDS, self._kill_if_present, self.pid)
 
     def _kill_if_present(self, pid: int) -> None:
         if self.pid == pid:
@@ -227,7 +227,7 @@ class KernelHost:
         if self._reply is None:
             self.lost_while_idle = True
         elif not self._reply.done():
-            self._reply.set_result(Death(code, by_signal, oom))
+            self._reply.set_result(KernelDeath(code, by_signal, oom))
         if self._respawn is None:
             self._respawn = asyncio.get_running_loop().create_task(self._start_again())
 
@@ -236,10 +236,10 @@ class KernelHost:
         for attempt in range(_START_ATTEMPTS):
             started = time.monotonic()
             try:
-                await self.start(RESTART_PATIENCE_SECONDS)
+                await self.start(RESTART_TIMEOUT_SECONDS)
                 self._respawn = None
                 return
-            except ZygoteGone as error:
+            except ZygoteExitedError as error:
                 reason = str(error)
                 break
             except (OSError, TimeoutError) as error:

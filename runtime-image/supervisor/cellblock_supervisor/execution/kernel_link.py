@@ -23,10 +23,10 @@ _RAW_READ_BYTES = 256 * 1024
 _FLOOD_BYTES = 4 * 1024
 _FLOOD_ROUNDS = 8
 # After more than so many looks in a row that brought less than this, a nap comes before the next one, if it is due so soon.
-_LITTLE_LOOKS = 3
-_LITTLE_BYTES = 16 * 1024
-_SOON_SECONDS = 0.001
-_NAP_SECONDS = 0.0002
+_MAX_SMALL_READS = 3
+_SMALL_READ_BYTES = 16 * 1024
+_MIN_READ_INTERVAL_SECONDS = 0.001
+_PAUSE_SECONDS = 0.0002
 _PACKETS_PER_TURN = 64
 
 
@@ -35,7 +35,7 @@ class LinkEvents(Protocol):
 
     def on_text(self, name: str, data: memoryview) -> None: ...
 
-    def kept_of_more(self, name: str) -> int | None:
+    def tail_limit(self, name: str) -> int | None:
         """How many bytes of the end of what a stream still says are wanted; None: everything."""
 
     def on_skipped(self, name: str, size: int) -> None:
@@ -53,13 +53,13 @@ class KernelLink:
     def __init__(self, events: LinkEvents) -> None:
         self._events = events
         self._loop = asyncio.get_running_loop()
-        self._socket, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket, self._worker_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.setblocking(False)
         pipes = {"stdout": os.pipe2(os.O_CLOEXEC), "stderr": os.pipe2(os.O_CLOEXEC)}
         self._raw = {name: ends[0] for name, ends in pipes.items()}
         self._wide: set[str] = set()
-        self._little_looks = 0
-        self._looked_at = 0.0
+        self._small_reads = 0
+        self._last_read_at = 0.0
         self._worker_ends = [ends[1] for ends in pipes.values()]
         for fd in self._raw.values():
             os.set_blocking(fd, False)
@@ -72,7 +72,7 @@ class KernelLink:
         self._view = memoryview(self._buffer)
         # Texts from pipes have a buffer of their own: they are read while a packet is still being handled.
         self._raw_view = memoryview(bytearray(_RAW_READ_BYTES))
-        self._nothing = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        self._dev_null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
         self._outgoing: deque[bytes] = deque()
         self._numbers = 0
         self._drained: asyncio.Future[None] | None = None
@@ -84,10 +84,10 @@ class KernelLink:
     @property
     def worker_fds(self) -> list[int]:
         """Channel, stdout and stderr for the kernel; close them with `release_worker_fds` once it has them."""
-        return [self._theirs.fileno(), *self._worker_ends]
+        return [self._worker_socket.fileno(), *self._worker_ends]
 
     def release_worker_fds(self) -> None:
-        self._theirs.close()
+        self._worker_socket.close()
         for fd in self._worker_ends:
             os.close(fd)
         self._worker_ends = []
@@ -128,7 +128,7 @@ class KernelLink:
             pass
         self.drain()
 
-    def forget_fragments(self) -> None:
+    def clear_fragments(self) -> None:
         self._assembler.clear()
 
     def close(self) -> None:
@@ -139,7 +139,7 @@ class KernelLink:
             self._loop.remove_reader(fd)
         self._loop.remove_writer(self._socket)
         self._socket.close()
-        for fd in (self._nothing, *self._raw.values()):
+        for fd in (self._dev_null, *self._raw.values()):
             os.close(fd)
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
@@ -187,19 +187,19 @@ class KernelLink:
 
     def _on_raw(self, name: str) -> None:
         # What is written in small pieces gathers meanwhile: a wake-up for each would cost far more. The loop's own timers are too coarse.
-        if self._little_looks > _LITTLE_LOOKS and self._loop.time() - self._looked_at < _SOON_SECONDS:
-            time.sleep(_NAP_SECONDS)
+        if self._small_reads > _MAX_SMALL_READS and self._loop.time() - self._last_read_at < _MIN_READ_INTERVAL_SECONDS:
+            time.sleep(_PAUSE_SECONDS)
         for _ in range(_FLOOD_ROUNDS):
             if not self._open:
                 return
             # The end of a flood stays in the pipe until no more comes: it is the end of the stream only then.
             size = self._skip_raw(name) or self._read_raw(name, 4 * _RAW_READ_BYTES)
-            self._little_looks = self._little_looks + 1 if size < _LITTLE_BYTES else 0
+            self._small_reads = self._small_reads + 1 if size < _SMALL_READ_BYTES else 0
             if size < _FLOOD_BYTES:
-                self._looked_at = self._loop.time()
+                self._last_read_at = self._loop.time()
                 return
-            if self._little_looks > _LITTLE_LOOKS:
-                time.sleep(_NAP_SECONDS)
+            if self._small_reads > _MAX_SMALL_READS:
+                time.sleep(_PAUSE_SECONDS)
             else:
                 # Whoever floods and waits for this processor goes first and fills the pipe: one large look costs far less than one for each write.
                 os.sched_yield()
@@ -224,24 +224,24 @@ class KernelLink:
 
     def _skip_raw(self, name: str) -> int:
         """Throws away what would not be kept, without reading it; answers how much."""
-        kept = self._events.kept_of_more(name)
+        kept = self._events.tail_limit(name)
         if kept is None:
             return 0
         waiting = array("i", (0,))
         fcntl.ioctl(self._raw[name], termios.FIONREAD, waiting)
         if waiting[0] >= _FLOOD_BYTES:
-            self._widen(name)
+            self._enlarge_pipe(name)
         if waiting[0] - kept < _FLOOD_BYTES:
             return 0
         try:
-            size = os.splice(self._raw[name], self._nothing, waiting[0] - kept)
+            size = os.splice(self._raw[name], self._dev_null, waiting[0] - kept)
         except OSError:
             # Not every kernel can do this with these two: then it is read.
             return 0
         self._events.on_skipped(name, size)
         return size
 
-    def _widen(self, name: str) -> None:
+    def _enlarge_pipe(self, name: str) -> None:
         """Makes room in a pipe that is flooded. Not before: all sandboxes of a host share what may be had without privilege."""
         if name not in self._wide:
             self._wide.add(name)

@@ -4,13 +4,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 
-from .kernel_host import Death, KernelHost, Listener
+from .kernel_host import KernelDeath, KernelHost, Listener
 from .registry import Registry
 
 MAX_SNAPSHOT_BYTES = 1 << 30
 # Stands for all variables at once among those that are lost; no variable can have this name.
-EVERYTHING = "*"
-PATIENCE_SECONDS = 300.0
+ALL_VARIABLES = "*"
+TIMEOUT_SECONDS = 300.0
 # Headers have to stay small for every client; the whole list is the last frame of the body.
 _MAX_TRAILER_CHARACTERS = 6_000
 _QUEUE_PACKETS = 64
@@ -55,8 +55,8 @@ async def take_snapshot(kernel: KernelHost, registry: Registry, trailers: dict[s
     A client that goes away costs the kernel nothing: the rest is dropped, and until then the namespace stays busy.
     """
     collector = _Collector(kernel)
-    deadline = asyncio.get_running_loop().time() + PATIENCE_SECONDS
-    lost = [{"what": EVERYTHING, "reason": "kernel_died"}] if kernel.lost_while_idle else []
+    deadline = asyncio.get_running_loop().time() + TIMEOUT_SECONDS
+    lost = [{"what": ALL_VARIABLES, "reason": "kernel_died"}] if kernel.lost_while_idle else []
     fields: dict[str, object] = {"op": "snapshot", "max_bytes": MAX_SNAPSHOT_BYTES, "lost": lost}
     asking = asyncio.ensure_future(kernel.request(fields, collector))
     asking.add_done_callback(lambda _: collector.queue.put_nowait(None))
@@ -66,7 +66,7 @@ async def take_snapshot(kernel: KernelHost, registry: Registry, trailers: dict[s
                 collector.resume()
                 yield part
         reply = await asking
-        if isinstance(reply, Death):
+        if isinstance(reply, KernelDeath):
             kernel.lost_while_idle = True
             raise ConnectionResetError("the kernel ended over the snapshot")
         if reply.get("status") != "ok":
@@ -76,13 +76,13 @@ async def take_snapshot(kernel: KernelHost, registry: Registry, trailers: dict[s
         if asking.done():
             registry.namespace_busy = False
         else:
-            registry.hold(_let_finish(kernel, registry, asking, collector, deadline))
+            registry.run_in_background(_drain_abandoned_snapshot(kernel, registry, asking, collector, deadline))
 
 
-async def _let_finish(
+async def _drain_abandoned_snapshot(
     kernel: KernelHost,
     registry: Registry,
-    asking: asyncio.Future[dict[str, object] | Death],
+    asking: asyncio.Future[dict[str, object] | KernelDeath],
     collector: _Collector,
     deadline: float,
 ) -> None:
@@ -91,7 +91,7 @@ async def _let_finish(
     try:
         async with asyncio.timeout_at(deadline):
             reply = await asking
-        if isinstance(reply, Death):
+        if isinstance(reply, KernelDeath):
             kernel.lost_while_idle = True
     except (TimeoutError, OSError):
         kernel.kill()
@@ -106,7 +106,7 @@ async def restore(kernel: KernelHost, body: AsyncIterator[bytes]) -> dict[str, o
     await asyncio.sleep(0)
     finished = False
     try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             async for part in body:
                 if part and not asking.done():
                     await kernel.link.send_bulk(bytes(part))
@@ -119,7 +119,7 @@ async def restore(kernel: KernelHost, body: AsyncIterator[bytes]) -> dict[str, o
         if not finished:
             kernel.kill()
             asking.cancel()
-    if isinstance(reply, Death):
+    if isinstance(reply, KernelDeath):
         raise NotRestorable("the kernel ended while it restored: the snapshot may need more memory than this sandbox has")
     if reply.get("status") != "ok":
         raise NotRestorable(f"the snapshot could not be read: {str(reply.get('value'))[:500]}")

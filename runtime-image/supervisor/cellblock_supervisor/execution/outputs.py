@@ -5,7 +5,7 @@ import json
 
 from . import json_guard
 from .event_log import EventLog
-from .stream_keeper import StreamKeeper
+from .head_tail_stream import HeadTailStream
 
 MAX_BUNDLE_BYTES = 10 * 1024 * 1024
 MAX_DISPLAY_BYTES = 20 * 1024 * 1024
@@ -29,7 +29,7 @@ class Outputs:
         self._log = log
         self._max_displays = max_displays
         self._streams = {
-            name: StreamKeeper(head_bytes, tail_bytes, lambda text, name=name: self._emit_text(name, text))
+            name: HeadTailStream(head_bytes, tail_bytes, lambda text, name=name: self._emit_text(name, text))
             for name in ("stdout", "stderr")
         }
         self.index = 0
@@ -51,7 +51,7 @@ class Outputs:
         displays = {"display_bytes": MAX_DISPLAY_BYTES - self._display_bytes, "displays": self._max_displays - self._display_events}
         return {**heads, "tail": self._tail_bytes, "bundle": MAX_BUNDLE_BYTES, **displays}
 
-    def kept_of_more(self, name: str) -> int | None:
+    def tail_limit(self, name: str) -> int | None:
         """How many bytes of the end of what a stream still says are kept; None while its head has room."""
         return None if self._streams[name].head_left > 0 else self._tail_bytes
 
@@ -89,7 +89,7 @@ class Outputs:
         if loop.time() - self._sent_at > QUIET_SECONDS and data[-1:] == b"\n":
             self.flush()
         else:
-            self._timer = loop.call_later(self._patience(), self._on_timer)
+            self._timer = loop.call_later(self._coalesce_delay(), self._on_timer)
 
     def flush(self) -> None:
         if self._timer is not None:
@@ -201,7 +201,7 @@ class Outputs:
         self._timer = None
         self.flush()
 
-    def _patience(self) -> float:
+    def _coalesce_delay(self) -> float:
         for count, seconds in COALESCE_SECONDS:
             if self._log.next_seq < count:
                 return seconds

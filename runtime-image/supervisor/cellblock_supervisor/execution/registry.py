@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..config import Limits
 from ..files.tracker import FileTracker
 from .cgroup import Cgroup
-from .event_log import EventLog, Kept
+from .event_log import EventLog, RetainedBytes
 from .execution import Execution, Request
 from .kernel_host import KernelHost
 
@@ -16,25 +16,25 @@ from .kernel_host import KernelHost
 MAX_KEPT_EXECUTIONS = 500
 # Events of finished executions that nobody acknowledged yet; past this the oldest keep their last event only.
 MAX_KEPT_BYTES = 24 * 1024 * 1024
-_REHEARSAL_MS = 5_000
+_WARM_UP_TIMEOUT_MS = 5_000
 
 
 class Busy(Exception):
     """Another execution, a snapshot or a restore is running."""
 
 
-class Forgotten(Exception):
+class Expired(Exception):
     """The execution ran long ago and its events are gone."""
 
 
 @dataclass(frozen=True)
-class Ended:
+class FinishedExecution:
     """What stays of an execution: its events. Stopping it again changes nothing."""
 
     log: EventLog
     done: bool = True
 
-    def stop(self, cause: str, kill_after_ms: int) -> None: ...
+    def stop(self, reason: str, kill_after_ms: int) -> None: ...
 
 
 class Registry:
@@ -43,20 +43,20 @@ class Registry:
         self._files = files
         self._cgroup = cgroup
         self._limits = limits
-        self._known: OrderedDict[str, Execution | Ended] = OrderedDict()
-        self._forgotten: set[str] = set()
-        self._kept = Kept()
+        self._known: OrderedDict[str, Execution | FinishedExecution] = OrderedDict()
+        self._expired: set[str] = set()
+        self._kept = RetainedBytes()
         self._running: Execution | None = None
         self._task: asyncio.Task[None] | None = None
-        self._rehearsal: asyncio.Task[None] | None = None
+        self._warm_up: asyncio.Task[None] | None = None
         # Held by a snapshot or a restore, which need the kernel for themselves.
         self.namespace_busy = False
-        self._held: set[asyncio.Task[None]] = set()
+        self._background_tasks: set[asyncio.Task[None]] = set()
 
     @property
     def has_run(self) -> bool:
         """Whether any execution was ever started here."""
-        return bool(self._known or self._forgotten)
+        return bool(self._known or self._expired)
 
     @property
     def busy(self) -> bool:
@@ -68,28 +68,28 @@ class Registry:
             raise Busy
         self.namespace_busy = True
 
-    def hold(self, work: Coroutine[object, object, None]) -> None:
+    def run_in_background(self, work: Coroutine[object, object, None]) -> None:
         """Lets work go on that no client waits for."""
         task = asyncio.get_running_loop().create_task(work)
-        self._held.add(task)
-        task.add_done_callback(self._held.discard)
+        self._background_tasks.add(task)
+        task.add_done_callback(self._background_tasks.discard)
 
-    async def rehearse(self) -> None:
+    async def warm_up_kernel(self) -> None:
         """Runs cells that leave no trace, so that the first real one finds its way warm: it takes half of the processor time then."""
         if self.has_run:
             return
-        request = Request(("print(1)",) * 3, "stop", False, _REHEARSAL_MS, 1024, 0)
-        execution = Execution(request, self._kernel, self._files, self._cgroup, self._limits, Kept())
-        self._rehearsal = asyncio.get_running_loop().create_task(execution.run())
-        await asyncio.wait((self._rehearsal,))
+        request = Request(("print(1)",) * 3, "stop", False, _WARM_UP_TIMEOUT_MS, 1024, 0)
+        execution = Execution(request, self._kernel, self._files, self._cgroup, self._limits, RetainedBytes())
+        self._warm_up = asyncio.get_running_loop().create_task(execution.run())
+        await asyncio.wait((self._warm_up,))
 
-    def find(self, execution_id: str) -> Execution | Ended | None:
+    def find(self, execution_id: str) -> Execution | FinishedExecution | None:
         return self._known.get(execution_id)
 
     def start(self, execution_id: str, request: Request) -> Execution:
-        """Starts a new execution; raises Busy or Forgotten. The caller has checked that the id is not among the known ones."""
-        if execution_id in self._forgotten:
-            raise Forgotten
+        """Starts a new execution; raises Busy or Expired. The caller has checked that the id is not among the known ones."""
+        if execution_id in self._expired:
+            raise Expired
         if self.busy:
             raise Busy
         self._free_old_events()
@@ -102,17 +102,17 @@ class Registry:
 
     async def _run(self, execution_id: str, execution: Execution) -> None:
         try:
-            if self._rehearsal is not None and not self._rehearsal.done():
-                await asyncio.wait((self._rehearsal,))
+            if self._warm_up is not None and not self._warm_up.done():
+                await asyncio.wait((self._warm_up,))
             await execution.run()
         finally:
-            self._known[execution_id] = Ended(execution.log)
+            self._known[execution_id] = FinishedExecution(execution.log)
             self._running = None
 
     def _free_old_events(self) -> None:
         while len(self._known) >= MAX_KEPT_EXECUTIONS:
             execution_id, oldest = self._known.popitem(last=False)
-            self._forgotten.add(execution_id)
+            self._expired.add(execution_id)
             oldest.log.forget()
         for execution in self._known.values():
             if self._kept.bytes <= MAX_KEPT_BYTES:

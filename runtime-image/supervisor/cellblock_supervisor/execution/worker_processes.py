@@ -1,4 +1,4 @@
-"""Signals, order and figures of the worker's processes, by UID and by process id."""
+"""Signals, scheduling and memory figures of the worker's processes, by UID and by process id."""
 
 import contextlib
 import os
@@ -7,31 +7,31 @@ from collections.abc import Iterator
 
 from ..config import WORKER_UID
 
-# Nobody's UID: while it is our real one and the worker's the effective one, what goes to "everybody" reaches the worker's processes and none of ours.
+# No process runs under this UID. With it as real UID and the worker's as effective UID, a signal to "all processes" reaches the worker's only.
 _SIGNALLER_UID = 10003
 
 
 def kill_all() -> None:
-    """Kills every process of the worker in one atomic step (no fork can slip through), and nothing else."""
+    """Kills every process of the worker in one atomic step (no fork can escape), and no other process."""
     _signal_all(signal.SIGKILL)
 
 
-def halt_all() -> None:
-    """Has every process of the worker stand still, in one such step."""
+def suspend_all() -> None:
+    """Stops every process of the worker in one atomic step."""
     _signal_all(signal.SIGSTOP)
 
 
-def go_on_all() -> None:
+def resume_all() -> None:
     _signal_all(signal.SIGCONT)
 
 
-def put_last() -> None:
-    """Has every process of the worker, and what it will start, run only when nothing else in the sandbox wants to. There is no way back.
+def set_idle_scheduling() -> None:
+    """Puts every process of the worker and its future children into SCHED_IDLE, irreversibly.
 
-    Threads other than a process's first stay as they are. Not every kernel knows this class: then nothing changes.
+    Threads other than a process's first keep their class. On a kernel without this class nothing changes.
     """
     own = os.getpid()
-    with _rights_of_the_worker():
+    with _worker_credentials():
         for name in os.listdir("/proc"):
             if name.isdigit() and int(name) != own:
                 with contextlib.suppress(OSError):
@@ -39,12 +39,12 @@ def put_last() -> None:
 
 
 def _signal_all(number: signal.Signals) -> None:
-    with _rights_of_the_worker(), contextlib.suppress(ProcessLookupError, PermissionError):
+    with _worker_credentials(), contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(-1, number)
 
 
 @contextlib.contextmanager
-def _rights_of_the_worker() -> Iterator[None]:
+def _worker_credentials() -> Iterator[None]:
     os.setresuid(_SIGNALLER_UID, WORKER_UID, 0)
     try:
         yield
@@ -53,7 +53,7 @@ def _rights_of_the_worker() -> Iterator[None]:
 
 
 def send(pid: int, number: signal.Signals) -> None:
-    """A signal to one process; 0 stands for a kernel that is gone, and would mean our own process group to the system."""
+    """Sends a signal to one process. 0 means that there is no kernel; os.kill would take it for the supervisor's own process group."""
     if pid <= 0:
         return
     try:
@@ -63,7 +63,7 @@ def send(pid: int, number: signal.Signals) -> None:
 
 
 def peak_memory_bytes(pid: int) -> int | None:
-    """The process's high-water mark since it last reset it; user code can make it lie, so callers bound it."""
+    """The process's high-water mark since its last reset. User code can forge it, so callers bound it."""
     try:
         with open(f"/proc/{pid}/status", "rb") as file:
             for line in file:

@@ -13,16 +13,16 @@ from ..worker.environment import worker_environment
 _BOOT = "import sys; sys.path.insert(0, {install!r}); from cellblock_supervisor.worker.zygote import main; main({fd})"
 
 
-class ZygoteGone(Exception):
+class ZygoteExitedError(Exception):
     """The zygote ended; without it no kernel can be started."""
 
 
 class ZygoteClient:
-    """`on_exit(pid, code, signal)` is called for every child that ends, `on_gone()` when the zygote itself does."""
+    """`on_exit(pid, code, signal)` is called for every child that ends, `on_zygote_exit()` when the zygote itself does."""
 
-    def __init__(self, on_exit: Callable[[int, int | None, int | None], None], on_gone: Callable[[], None]) -> None:
+    def __init__(self, on_exit: Callable[[int, int | None, int | None], None], on_zygote_exit: Callable[[], None]) -> None:
         self._on_exit = on_exit
-        self._on_gone = on_gone
+        self._on_zygote_exit = on_zygote_exit
         self._waiting: dict[str, asyncio.Future[dict[str, object]]] = {}
         self._tags = 0
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -42,7 +42,7 @@ class ZygoteClient:
         asyncio.get_running_loop().add_reader(self._socket, self._on_readable)
 
     async def fork(self, op: str, rlimits: dict[str, int | None], fds: list[int]) -> int:
-        """The process id of a new worker. Raises OSError when none could be forked and ZygoteGone without a zygote."""
+        """The process id of a new worker. Raises OSError when none could be forked and ZygoteExitedError without a zygote."""
         reply = await self._ask({"op": op, "rlimits": rlimits}, fds)
         if reply["op"] == "failed":
             raise OSError(str(reply["reason"]))
@@ -62,7 +62,7 @@ class ZygoteClient:
             socket.send_fds(self._socket, [json.dumps({**request, "tag": tag}).encode()], fds)
             return await reply
         except OSError as error:
-            raise ZygoteGone(str(error)) from error
+            raise ZygoteExitedError(str(error)) from error
         finally:
             self._waiting.pop(tag, None)
 
@@ -77,8 +77,8 @@ class ZygoteClient:
             asyncio.get_running_loop().remove_reader(self._socket)
             for waiter in self._waiting.values():
                 if not waiter.done():
-                    waiter.set_exception(ZygoteGone("the kernel's parent process ended"))
-            self._on_gone()
+                    waiter.set_exception(ZygoteExitedError("the kernel's parent process ended"))
+            self._on_zygote_exit()
             return
         report = json.loads(data)
         if report["op"] == "exited":

@@ -11,7 +11,7 @@ from .. import packets
 from . import helper
 
 # A helper that takes longer is stuck (it has at most some ten thousand entries to look at) and is replaced.
-PATIENCE_SECONDS = 20.0
+TIMEOUT_SECONDS = 20.0
 
 
 class FileError(Exception):
@@ -57,7 +57,7 @@ class FilesClient:
         async with self._lock:
             for attempt in (1, 2):
                 try:
-                    async with asyncio.timeout(PATIENCE_SECONDS):
+                    async with asyncio.timeout(TIMEOUT_SECONDS):
                         reply, fd = await self._exchange(json.dumps(request).encode())
                     break
                 except (TimeoutError, OSError, EOFError, ValueError):

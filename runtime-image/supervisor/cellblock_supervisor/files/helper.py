@@ -17,7 +17,7 @@ import struct
 from .. import packets
 from ..config import DATA_DIR, HELPER_UID, HOME_DIR, INSTALL_DIR, WORKER_GID, WORKER_UID
 from ..worker import seccomp
-from ..worker.become import hide_memory
+from ..worker.drop_privileges import hide_memory
 from ..worker.environment import WORKER_MPL_DIR
 from . import paths, walk
 

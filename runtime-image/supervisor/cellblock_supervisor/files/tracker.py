@@ -37,19 +37,19 @@ class FileTracker:
     def __init__(self, client: FilesClient) -> None:
         self._client = client
         self._known: dict[str, KnownFile] = {}
-        self._told: frozenset[tuple[str, str]] = frozenset()
+        self._reported_skipped: frozenset[tuple[str, str]] = frozenset()
         self._buffer = bytearray(_CHUNK_BYTES)
         self._lock = asyncio.Lock()
 
     async def changes(self) -> Changes:
         """Compares with the last look and remembers this one. Files that were only touched are not reported."""
         async with self._lock:
-            before, told = self._known, self._told
-            now, skipped = await self._look()
-            self._known = {**_out_of_sight(before, now, skipped), **now}
-            changes = _news(skipped, told)
+            before, told = self._known, self._reported_skipped
+            now, skipped = await self._scan()
+            self._known = {**_unreadable_files(before, now, skipped), **now}
+            changes = _new_skips(skipped, told)
             unnamed = {(entry["path"], entry["reason"]) for entry in changes.skipped[walk.MAX_SKIPPED :]}
-            self._told = frozenset((entry["path"], entry["reason"]) for entry in skipped) - unnamed
+            self._reported_skipped = frozenset((entry["path"], entry["reason"]) for entry in skipped) - unnamed
         if unnamed:
             del changes.skipped[walk.MAX_SKIPPED :]
             changes.bounds.append(walk.TOO_MANY_SKIPPED)
@@ -63,7 +63,7 @@ class FileTracker:
     async def listing(self) -> tuple[list[dict[str, object]], list[dict[str, str]]]:
         """All files; does not count as having told about them."""
         async with self._lock:
-            now, skipped = await self._look()
+            now, skipped = await self._scan()
             # Hashes are kept, but only for files that were known already: new ones are still to be reported as created.
             self._known.update({path: file for path, file in now.items() if self._same_content(path, file)})
         return [describe(path, file) for path, file in now.items()], skipped
@@ -80,7 +80,7 @@ class FileTracker:
         was = self._known.get(path)
         return was is not None and was.sha256 == file.sha256
 
-    async def _look(self) -> tuple[dict[str, KnownFile], list[dict[str, str]]]:
+    async def _scan(self) -> tuple[dict[str, KnownFile], list[dict[str, str]]]:
         try:
             found = await self._client.scan()
         except FileError:
@@ -130,7 +130,7 @@ class FileTracker:
         return total, digest.hexdigest()
 
 
-def _out_of_sight(
+def _unreadable_files(
     before: dict[str, KnownFile], now: dict[str, KnownFile], skipped: list[dict[str, str]]
 ) -> dict[str, KnownFile]:
     """Known files where nobody could look: they need not be gone. Bounded, since hostile code may hide ever more."""
@@ -149,7 +149,7 @@ def _ancestors(path: str) -> Iterator[str]:
         path = path.rpartition("/")[0]
 
 
-def _news(skipped: list[dict[str, str]], told: frozenset[tuple[str, str]]) -> Changes:
+def _new_skips(skipped: list[dict[str, str]], told: frozenset[tuple[str, str]]) -> Changes:
     """What is skipped now and was not before. Beyond the bound on files each look may miss others: that is told each time."""
     changes = Changes()
     for entry in skipped:

@@ -52,7 +52,7 @@ class Connection:
 
     async def _answer(self, head: h11.Request) -> None:
         try:
-            request = self._checked(head)
+            request = self._authenticate(head)
             reply = await self._handler(request)
         except HttpError as error:
             reply = error_reply(error)
@@ -65,7 +65,7 @@ class Connection:
         await self._send(reply)
         await self._discard_rest()
 
-    def _checked(self, head: h11.Request) -> Request:
+    def _authenticate(self, head: h11.Request) -> Request:
         method, target = head.method.decode("ascii"), head.target.decode("ascii", "replace")
         path, _, query = target.partition("?")
         if not (method == "GET" and path == "/health"):

@@ -7,7 +7,7 @@ from ..execution.event_log import EventLog
 from ..execution.execution import Execution
 from ..execution.execution import Request as ExecutionRequest
 from ..execution.outputs import MAX_DISPLAY_EVENTS
-from ..execution.registry import Busy, Ended, Forgotten
+from ..execution.registry import Busy, Expired, FinishedExecution
 from ..sandbox import Sandbox
 from .messages import HttpError, Reply, Request, json_reply
 
@@ -35,7 +35,7 @@ async def start(sandbox: Sandbox, request: Request) -> Reply:
     if execution is None:
         try:
             execution = sandbox.registry.start(execution_id, wanted)
-        except Forgotten:
+        except Expired:
             raise HttpError("conflict", "an execution with this id ran here long ago: its events are gone") from None
         except Busy:
             raise HttpError("conflict", "another execution is running: wait for its done event") from None
@@ -60,7 +60,7 @@ async def interrupt(sandbox: Sandbox, request: Request) -> Reply:
     return json_reply({}, 202)
 
 
-def _find(sandbox: Sandbox, request: Request) -> Execution | Ended:
+def _find(sandbox: Sandbox, request: Request) -> Execution | FinishedExecution:
     execution = sandbox.registry.find(_id(request))
     if execution is None:
         raise HttpError("not_found", "no execution with this id was started in this sandbox")
@@ -74,7 +74,7 @@ def _id(request: Request) -> str:
     return execution_id
 
 
-def _stream(execution: Execution | Ended, request: Request) -> Reply:
+def _stream(execution: Execution | FinishedExecution, request: Request) -> Reply:
     after = request.query.get("after", "-1")
     if re.fullmatch(r"-1|[0-9]{1,15}", after) is None:
         raise HttpError("bad_request", "after must be an event number, or -1 for all")
@@ -85,7 +85,7 @@ def _stream(execution: Execution | Ended, request: Request) -> Reply:
 async def _lines(log: EventLog, seq: int) -> AsyncIterator[bytes]:
     """What is there, then what comes. The first piece is empty when nothing came in time: it takes the head of the answer along."""
     if log.next_seq <= seq + 1 and not log.closed:
-        await log.wait_for_news(HEAD_SECONDS)
+        await log.wait_for_events(HEAD_SECONDS)
         if log.next_seq <= seq + 1:
             yield b""
     while True:

@@ -21,17 +21,17 @@ async def listing(sandbox: Sandbox, _request: Request) -> Reply:
 
 
 async def get(sandbox: Sandbox, request: Request) -> Reply:
-    fd = await _asked(sandbox.files.open(_path(request)))
+    fd = await _file_result(sandbox.files.open(_path(request)))
     size = os.fstat(fd).st_size
     return Reply(content_type="application/octet-stream", stream=_read(fd, size), length=size)
 
 
 async def put(sandbox: Sandbox, request: Request) -> Reply:
     path = _path(request)
-    fd, token = await _asked(sandbox.files.create(path))
+    fd, token = await _file_result(sandbox.files.create(path))
     try:
         size, sha256 = await _write(fd, request.body)
-        stamp = await _asked(sandbox.files.commit(token))
+        stamp = await _file_result(sandbox.files.commit(token))
     except BaseException:
         await asyncio.shield(sandbox.files.abort(token))
         raise
@@ -90,7 +90,7 @@ async def _write(fd: int, body: AsyncIterator[bytes]) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
-async def _asked[T](answer: Coroutine[object, object, T]) -> T:
+async def _file_result[T](answer: Coroutine[object, object, T]) -> T:
     try:
         return await answer
     except FileError as error:

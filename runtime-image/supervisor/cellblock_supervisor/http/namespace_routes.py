@@ -7,7 +7,7 @@ from .messages import HttpError, Reply, Request, json_reply
 
 
 async def snapshot(sandbox: Sandbox, _request: Request) -> Reply:
-    _claim(sandbox)
+    _claim_namespace(sandbox)
     reply = Reply(content_type="application/octet-stream")
     reply.stream = namespace.take_snapshot(sandbox.kernel, sandbox.registry, reply.trailers)
     return reply
@@ -16,7 +16,7 @@ async def snapshot(sandbox: Sandbox, _request: Request) -> Reply:
 async def restore(sandbox: Sandbox, request: Request) -> Reply:
     if request.query.get("unused") == "1" and sandbox.registry.has_run:
         raise HttpError("conflict", "code has run here already: its variables are newer")
-    _claim(sandbox)
+    _claim_namespace(sandbox)
     try:
         return json_reply(await namespace.restore(sandbox.kernel, request.body))
     except namespace.NotRestorable as error:
@@ -25,7 +25,7 @@ async def restore(sandbox: Sandbox, request: Request) -> Reply:
         sandbox.registry.namespace_busy = False
 
 
-def _claim(sandbox: Sandbox) -> None:
+def _claim_namespace(sandbox: Sandbox) -> None:
     if sandbox.state == "refused":
         raise HttpError("unavailable", "this sandbox refused to take work: start another one")
     try:

@@ -20,13 +20,13 @@ def describe(figure: Any) -> dict[str, object] | None:
     step = max(1, math.ceil(total / MAX_POINTS))
     for chart in charts:
         for series in chart["series"]:
-            _thin(series, step)
+            _downsample(series, step)
     title = getattr(figure, "_suptitle", None)
     return {"title": _text(title), "charts": charts}
 
 
 def _chart(axes: Any) -> dict[str, Any] | None:
-    series = [*_bars(axes), *_slices(axes), *_lines(axes), *_scatters(axes)]
+    series = [*_bars(axes), *_pie_slices(axes), *_lines(axes), *_scatters(axes)]
     if not series:
         return None
     kinds = {one["kind"] for one in series}
@@ -37,7 +37,7 @@ def _chart(axes: Any) -> dict[str, Any] | None:
         "y": {"label": _text(axes.yaxis.label), "scale": axes.get_yscale()},
         "series": series[:MAX_SERIES],
         # Kinds of artists that have no numbers to read off: pictures, fills, contours.
-        "unread": sorted({type(image).__name__ for image in axes.images} | {type(one).__name__ for one in _others(axes)}),
+        "unread": sorted({type(image).__name__ for image in axes.images} | {type(one).__name__ for one in _unsupported(axes)}),
     }
 
 
@@ -62,7 +62,7 @@ def _scatters(axes: Any) -> list[dict[str, Any]]:
         offsets = points.get_offsets()
         if len(offsets) == 0:
             continue
-        x, y = _in_units(axes.xaxis, offsets[:, 0]), _in_units(axes.yaxis, offsets[:, 1])
+        x, y = _data_values(axes.xaxis, offsets[:, 0]), _data_values(axes.yaxis, offsets[:, 1])
         found.append({"kind": "scatter", "label": _label(points), "points": len(offsets), "x": x, "y": y})
     return found
 
@@ -92,13 +92,13 @@ def _bars(axes: Any) -> list[dict[str, Any]]:
         if any(base for _, _, base, _ in spans):
             series["base"] = [base for _, _, base, _ in spans]
         if not any(isinstance(category, str) for category in series["categories"]):
-            series["from"] = _in_units(axis, [start for start, _, _, _ in spans])
-            series["to"] = _in_units(axis, [start + width for start, width, _, _ in spans])
+            series["from"] = _data_values(axis, [start for start, _, _, _ in spans])
+            series["to"] = _data_values(axis, [start + width for start, width, _, _ in spans])
         found.append(series)
     return found
 
 
-def _slices(axes: Any) -> list[dict[str, Any]]:
+def _pie_slices(axes: Any) -> list[dict[str, Any]]:
     wedges = [patch for patch in axes.patches if type(patch).__name__ == "Wedge"]
     if not wedges:
         return []
@@ -107,7 +107,7 @@ def _slices(axes: Any) -> list[dict[str, Any]]:
     return [{"kind": "pie", "label": None, "points": len(wedges), "categories": labels, "values": shares}]
 
 
-def _others(axes: Any) -> list[object]:
+def _unsupported(axes: Any) -> list[object]:
     return [one for one in axes.collections if type(one).__name__ != "PathCollection"]
 
 
@@ -126,10 +126,10 @@ def _tick_names(axis: Any) -> list[tuple[float, str]]:
 def _category(axis: Any, names: list[tuple[float, str]], at: float, width: float) -> object:
     """Bars of one group stand beside the tick that names them."""
     near = min(names, key=lambda name: abs(name[0] - at), default=None)
-    return near[1][:MAX_TEXT_CHARACTERS] if near is not None and abs(near[0] - at) <= max(0.5, abs(width)) else _in_units(axis, [at])[0]
+    return near[1][:MAX_TEXT_CHARACTERS] if near is not None and abs(near[0] - at) <= max(0.5, abs(width)) else _data_values(axis, [at])[0]
 
 
-def _in_units(axis: Any, values: Any) -> list[object]:
+def _data_values(axis: Any, values: Any) -> list[object]:
     """Offsets are numbers; on a time axis they are days."""
     if type(axis.get_converter()).__name__ in ("DateConverter", "_SwitchableDateConverter", "DatetimeConverter"):
         from matplotlib.dates import num2date
@@ -142,7 +142,7 @@ def _in_units(axis: Any, values: Any) -> list[object]:
     return list(values)
 
 
-def _thin(series: dict[str, Any], step: int) -> None:
+def _downsample(series: dict[str, Any], step: int) -> None:
     """Every `step`th point and the last one; `points` keeps the number of all."""
     for name in ("x", "y", "categories", "values", "base", "from", "to"):
         if name not in series:

@@ -135,8 +135,8 @@ class Server:
         if request["op"] == "execute":
             room = request["room"]
             for stream, name in zip(self._streams, ("stdout", "stderr"), strict=True):
-                stream.buffer.send_at_most(room[name], room["tail"])
-            self._session.send_at_most(room["bundle"], room["display_bytes"], room["displays"])
+                stream.buffer.set_limits(room[name], room["tail"])
+            self._session.set_limits(room["bundle"], room["display_bytes"], room["displays"])
             self._flusher.begin()
             self._peak.reset()
             started = {"op": "input", "id": request["id"], "count": shell.execution_count}
@@ -172,7 +172,7 @@ def warm_up() -> None:
         import matplotlib.backends.backend_agg  # noqa: F401
 
 
-def _quiet() -> None:
+def _silence_warnings() -> None:
     # The only other thread is the flusher, which prepares forked children itself.
     warnings.filterwarnings("ignore", message=".*use of fork\\(\\) may lead to deadlocks.*", category=DeprecationWarning)
     warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
@@ -228,7 +228,7 @@ def main(channel: Channel, data_dir: str, peak: PeakMemory) -> None:
 
     server = loop.run_until_complete(boot())
     flusher.start()
-    _quiet()
+    _silence_warnings()
     _audit(flusher, channel, mapped)
     loop.add_reader(channel.fileno(), server.on_readable)
     channel.send_message({"op": "ready", "id": "", "python": sys.version.split()[0]})

@@ -39,13 +39,13 @@ class NamespaceUnpickler:
     def load(self, body: bytes | bytearray, buffers: list[bytearray]) -> object:
         """Raises whatever unpickling raises; the next one can be loaded all the same."""
         if self._missing and not self._missing.isdisjoint(_references(body)):
-            self._pass_over(body)
+            self._skip(body)
             raise pickle.UnpicklingError("it shares an object with a variable that could not be restored")
         self._buffers = buffers
         try:
             value = self._read(body)
         except BaseException:
-            self._pass_over(body)
+            self._skip(body)
             raise
         self._count = self._find_count()
         return value
@@ -62,11 +62,11 @@ class NamespaceUnpickler:
         unpickler.made = []
         return unpickler
 
-    def _pass_over(self, body: bytes | bytearray) -> None:
+    def _skip(self, body: bytes | bytearray) -> None:
         """Gives every object of a pickle its number and hides those that may be there in part; begins anew, because the old one holds the rest of that pickle."""
         end = self._count + sum(1 for name, _ in _operations(body) if name == "MEMOIZE")
         memo: dict[int, object] = self._unpickler.memo.copy()  # type: ignore[attr-defined]
-        self._missing.update(number for number in range(self._count, end) if number not in memo or not _is_whole(memo[number]))
+        self._missing.update(number for number in range(self._count, end) if number not in memo or not _is_complete(memo[number]))
         self._unpickler = self._start([memo.get(number) for number in range(end)])
         self._count = end
 
@@ -107,7 +107,7 @@ class NamespaceUnpickler:
         return self.read(end or len(self._body))
 
 
-def _is_whole(made: object) -> bool:
+def _is_complete(made: object) -> bool:
     """What is never filled after it was made: plain values, what a module has under its name, simple types of arrays."""
     if made is None or isinstance(made, (str, bytes, int, float, complex)):
         return True
@@ -118,7 +118,7 @@ def _is_whole(made: object) -> bool:
     return dtype is not None and isinstance(made, dtype) and made.fields is None
 
 
-def memoized(parts: list[bytes]) -> int:
+def count_memoized(parts: list[bytes]) -> int:
     """How many objects a pickle numbers."""
     return sum(1 for name, _ in _operations(b"".join(parts)) if name == "MEMOIZE")
 

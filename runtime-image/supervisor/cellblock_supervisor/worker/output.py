@@ -27,9 +27,9 @@ class ChannelSession(Session):
     def __init__(self, **traits: object) -> None:
         super().__init__(**traits)
         self._lock = threading.RLock()
-        self.send_at_most(sys.maxsize, sys.maxsize, sys.maxsize)
+        self.set_limits(sys.maxsize, sys.maxsize, sys.maxsize)
 
-    def send_at_most(self, each: int, together: int, count: int) -> None:
+    def set_limits(self, each: int, together: int, count: int) -> None:
         """From now on displays of more bytes, alone or together, or beyond that number are counted instead of sent."""
         with self._lock:
             self._bundle_bytes, self._bytes_left, self._displays_left = each, together, count
@@ -51,12 +51,12 @@ class ChannelSession(Session):
         build = _MESSAGES.get(kind)
         if build is not None and content is not None:
             message = build(content)
-            if "data" not in message or self._has_room(message["data"], message["metadata"]):
+            if "data" not in message or self._is_within_limits(message["data"], message["metadata"]):
                 # As Jupyter's own sessions do it: dates as ISO 8601, NumPy's numbers as numbers.
                 self.channel.send_message({"id": self.request_id, **message}, default=json_default)
         return {"content": content, "header": {"msg_type": kind}}
 
-    def _has_room(self, data: dict[str, object], metadata: object) -> bool:
+    def _is_within_limits(self, data: dict[str, object], metadata: object) -> bool:
         """False when the supervisor would drop it for sure: what is not text counts as nothing here and as something there."""
         size = sum(len(value) for value in data.values() if isinstance(value, str))
         with self._lock:

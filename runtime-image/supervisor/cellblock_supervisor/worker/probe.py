@@ -1,4 +1,4 @@
-"""Tries, as the worker would, everything that must fail, and tells the supervisor what did not. Runs once, at the start."""
+"""Tries as a worker everything that must fail and reports what succeeded. Runs once, at start."""
 
 import ctypes
 import errno
@@ -15,7 +15,7 @@ from . import syscall_table as table
 
 _FAMILIES = 48
 _TYPES = (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, 4, socket.SOCK_SEQPACKET)
-_FOREIGN_PLACES = (
+_FOREIGN_FOLDERS = (
     "/",
     "/usr/bin",
     "/usr/lib",
@@ -30,7 +30,7 @@ _FOREIGN_PLACES = (
     "/proc/sys/kernel",
     "/sys",
 )
-_MARKS_OF_SECRETS = ("AWS_", "ECS_", "SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "API_KEY", "PRIVATE_KEY", "CELLBLOCK_")
+_SECRET_NAME_PARTS = ("AWS_", "ECS_", "SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "API_KEY", "PRIVATE_KEY", "CELLBLOCK_")
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -46,7 +46,7 @@ def _numbers(of: table.Numbers) -> int | None:
 
 
 def unix_socket_opens() -> bool:
-    """The control: a probe that cannot open anything at all would find every wall in place."""
+    """The positive control: a probe that cannot open any socket would pass every other check."""
     try:
         for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM):
             end.close()
@@ -72,7 +72,7 @@ def no_other_socket_opens() -> bool:
 
 
 def dangerous_calls_are_refused() -> bool:
-    """Every number of the table, with arguments no implementation would accept: the errno tells who answered."""
+    """Every call of the table, with arguments that no implementation accepts: the errno shows whether the filter answered."""
     bad = ctypes.c_long(-1)
     for calls, answer in ((table.ABSENT, errno.ENOSYS), (table.REFUSED, errno.EPERM)):
         for of in calls.values():
@@ -84,7 +84,7 @@ def dangerous_calls_are_refused() -> bool:
 
 def namespaces_are_refused() -> bool:
     clone = _numbers(table.CLONE) or 0
-    # The user namespace flag together with a combination that clone() rejects, so that no child can ever come of it.
+    # The user namespace flag with a combination that clone() rejects, so that no child can be created.
     return _call(clone, ctypes.c_ulong(0x1000_0000 | 0x0001_0000), 0, 0, 0, 0) == errno.EPERM
 
 
@@ -116,9 +116,9 @@ def supervisor_cannot_be_signalled() -> bool:
     return True
 
 
-def only_work_folders_are_writable() -> bool:
-    for place in _FOREIGN_PLACES:
-        name = f"{place.rstrip('/')}/.cellblock-probe"
+def only_worker_folders_are_writable() -> bool:
+    for folder in _FOREIGN_FOLDERS:
+        name = f"{folder.rstrip('/')}/.cellblock-probe"
         try:
             os.close(os.open(name, os.O_CREAT | os.O_WRONLY | os.O_EXCL))
             os.unlink(name)
@@ -128,8 +128,8 @@ def only_work_folders_are_writable() -> bool:
     return True
 
 
-def own_standing_is_fixed() -> bool:
-    """Where the kernel can forbid it, code cannot make itself the last to be ended for want of memory."""
+def oom_score_is_fixed() -> bool:
+    """Where Landlock is available, code cannot lower its own OOM score."""
     if not landlock.is_offered():
         return True
     try:
@@ -139,7 +139,7 @@ def own_standing_is_fixed() -> bool:
     return False
 
 
-def work_folder_is_writable() -> bool:
+def data_folder_is_writable() -> bool:
     name = f"{DATA_DIR}/.cellblock-upload-probe"
     try:
         os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o600))
@@ -175,7 +175,7 @@ def environment_holds_no_secret() -> bool:
     except OSError:
         text = ""
     names = [entry.partition("=")[0] for entry in text.split("\0")] + list(os.environ)
-    return not any(mark in name.upper() for name in names for mark in _MARKS_OF_SECRETS)
+    return not any(mark in name.upper() for name in names for mark in _SECRET_NAME_PARTS)
 
 
 def no_privilege_is_left() -> bool:
@@ -213,7 +213,7 @@ def foreign_architectures_are_refused() -> bool:
     return _call(0x4000_0000 + 41, socket.AF_INET, socket.SOCK_STREAM, 0) == errno.ENOSYS
 
 
-def the_filter_cannot_be_undone() -> bool:
+def seccomp_filter_is_permanent() -> bool:
     program = struct.pack("HBBI", 0x06, 0, 0, 0x7FFF_0000)
     block = ctypes.create_string_buffer(program, len(program))
     header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 1, ctypes.addressof(block)))
@@ -223,7 +223,7 @@ def the_filter_cannot_be_undone() -> bool:
 
 
 def devices_are_harmless() -> bool:
-    """No device file but the usual ones can be opened: no disk, no kernel memory, no user-mode drivers."""
+    """No disk, kernel memory or user-mode driver can be opened."""
     for name in ("mem", "kmem", "port", "kvm", "fuse", "net/tun", "vsock", "sda", "vda", "nvme0n1", "loop-control", "kmsg"):
         try:
             os.close(os.open(f"/dev/{name}", os.O_RDONLY | os.O_NONBLOCK))
@@ -233,16 +233,16 @@ def devices_are_harmless() -> bool:
     return True
 
 
-WALLS: tuple[Callable[[], bool], ...] = (
+CHECKS: tuple[Callable[[], bool], ...] = (
     unix_socket_opens,
     no_other_socket_opens,
     dangerous_calls_are_refused,
     namespaces_are_refused,
     supervisor_memory_is_closed,
     supervisor_cannot_be_signalled,
-    only_work_folders_are_writable,
-    own_standing_is_fixed,
-    work_folder_is_writable,
+    only_worker_folders_are_writable,
+    oom_score_is_fixed,
+    data_folder_is_writable,
     control_socket_is_unreachable,
     environment_holds_no_secret,
     no_privilege_is_left,
@@ -250,7 +250,7 @@ WALLS: tuple[Callable[[], bool], ...] = (
     engine_socket_is_absent,
     foreign_architectures_are_refused,
     devices_are_harmless,
-    the_filter_cannot_be_undone,
+    seccomp_filter_is_permanent,
 )
 
 
@@ -262,14 +262,14 @@ def _status_lines() -> Iterator[tuple[str, str]]:
 
 
 def main(result_fd: int) -> None:
-    """Writes the names of the walls that do not hold, as a JSON list."""
-    fallen: list[str] = []
-    for wall in WALLS:
+    """Writes the names of the failed checks as a JSON list."""
+    failed: list[str] = []
+    for check in CHECKS:
         try:
-            holds = wall()
+            passed = check()
         except Exception:
-            holds = False
-        if not holds:
-            fallen.append(wall.__name__)
-    os.write(result_fd, json.dumps(fallen).encode())
+            passed = False
+        if not passed:
+            failed.append(check.__name__)
+    os.write(result_fd, json.dumps(failed).encode())
     os._exit(0)

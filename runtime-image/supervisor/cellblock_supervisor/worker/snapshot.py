@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 from .. import packets
 from .channel import Channel
-from .namespace_pickler import NamespacePickler, Nowhere
-from .namespace_unpickler import NamespaceUnpickler, memoized
+from .namespace_pickler import NamespacePickler, ByteCounter
+from .namespace_unpickler import NamespaceUnpickler, count_memoized
 
 FORMAT = {"format": "cellblock-namespace", "v": 1}
 _FRAME = struct.Struct("<cQ")
-_RECENT = ("_", "__", "___", "_i", "_ii", "_iii", "_exit_code")
+_HISTORY_NAMES = ("_", "__", "___", "_i", "_ii", "_iii", "_exit_code")
 # Objects of a pickle up to this size are counted in it, of a bigger one in the memo.
 _SMALL_BYTES = 64 * 1024
 _PLAIN = (int, float, complex, bool, str, bytes, type(None))
@@ -61,7 +61,7 @@ def dump(shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, st
     channel.send_bulk(json.dumps(head).encode() + b"\n")
     _send(channel, b"I", json.dumps(imports).encode())
     buffers: list[pickle.PickleBuffer] = []
-    sink = _Parts()
+    sink = _PickleParts()
     pickler = NamespacePickler(sink, lambda buffer: buffers.append(buffer))
     # Objects in the memo.
     count = 0
@@ -78,7 +78,7 @@ def dump(shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, st
             buffers.clear()
             continue
         parts = sink.take()
-        count = count + memoized(parts) if sum(map(len, parts)) <= _SMALL_BYTES else len(pickler.memo.copy())
+        count = count + count_memoized(parts) if sum(map(len, parts)) <= _SMALL_BYTES else len(pickler.memo.copy())
         _send(channel, b"N", json.dumps(name).encode())
         for buffer in buffers:
             _send(channel, b"B", buffer.raw())
@@ -125,7 +125,7 @@ def load(shell, channel: Channel) -> dict[str, object]:  # type: ignore[no-untyp
     return {"status": "ok", "restored": restored, "lost": lost}
 
 
-class _Parts:
+class _PickleParts:
     """Collects one variable's pickle without joining it."""
 
     def __init__(self) -> None:
@@ -199,7 +199,7 @@ def _size(value: object) -> int:
     """Bytes its pickle takes; raises whatever pickling it raises."""
     if type(value) in _PLAIN:
         return len(value) if isinstance(value, (str, bytes)) else 64
-    nowhere = Nowhere()
+    nowhere = ByteCounter()
     NamespacePickler(nowhere, nowhere.buffer).dump(value)
     return nowhere.size
 
@@ -211,7 +211,7 @@ def _send(channel: Channel, kind: bytes, *parts: bytes | memoryview) -> None:
 
 
 def _is_history(name: str) -> bool:
-    return name in _RECENT or (name.startswith("_") and name.removeprefix("_").removeprefix("i").isdigit())
+    return name in _HISTORY_NAMES or (name.startswith("_") and name.removeprefix("_").removeprefix("i").isdigit())
 
 
 def _reason(error: Exception) -> str:

@@ -70,13 +70,13 @@ class ChannelBuffer(io.BufferedWriter):
         self._lock = threading.RLock()
         self.send_all()
 
-    def send_at_most(self, size: int, tail_bytes: int) -> None:
+    def set_limits(self, size: int, tail_bytes: int) -> None:
         """From now on the first `size` bytes go out at once; of the rest, at every release, how many they were and the end."""
         with self._lock:
             self._left, self._tail = size, Tail(tail_bytes)
 
     def send_all(self) -> None:
-        self.send_at_most(sys.maxsize, 0)
+        self.set_limits(sys.maxsize, 0)
 
     def write(self, data: bytes | memoryview) -> int:
         # A flood comes this way over and over.
@@ -141,14 +141,14 @@ class Flusher(threading.Thread):
         self._streams = streams
         self._after = after
         self._is_busy = self._is_asleep = False
-        self._began = 0.0
+        self._cell_started_at = 0.0
         self._wake = threading.Event()
         # A forked child has no flusher thread, and must not repeat what its parent had pending.
         os.register_at_fork(before=self.flush, after_in_child=self._in_child)
 
     def begin(self) -> None:
         """A cell begins."""
-        self._began = monotonic()
+        self._cell_started_at = monotonic()
         self._is_busy = True
         if self._is_asleep:
             self._wake.set()
@@ -162,12 +162,12 @@ class Flusher(threading.Thread):
         while True:
             now = monotonic()
             if self._is_busy:
-                due = max(self._began, flushed) + FLUSH_EVERY_SECONDS
+                due = max(self._cell_started_at, flushed) + FLUSH_EVERY_SECONDS
                 if now >= due:
                     self.flush()
                     flushed, due = now, now + FLUSH_EVERY_SECONDS
                 sleep(due - now)
-            elif now < self._began + _LINGER_SECONDS:
+            elif now < self._cell_started_at + _LINGER_SECONDS:
                 sleep(FLUSH_EVERY_SECONDS)
             else:
                 self._sleep()

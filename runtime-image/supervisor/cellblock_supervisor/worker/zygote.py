@@ -15,7 +15,7 @@ import sys
 import traceback
 
 from ..config import DATA_DIR, INSTALL_DIR, WORKER_GID
-from .become import Rlimits, become_worker, give_back_free_memory, hide_memory
+from .drop_privileges import Rlimits, become_worker, return_free_memory, hide_memory
 from .channel import Channel
 from .peak_memory import PeakMemory
 
@@ -93,7 +93,7 @@ def preload(modules: list[str]) -> list[str]:
     # Objects that every kernel shares leave the collector's sight, so collecting does not copy their pages.
     gc.collect()
     gc.freeze()
-    give_back_free_memory()
+    return_free_memory()
     return failed
 
 

@@ -31,7 +31,7 @@ async function withModule(module: string, find: string, replace: string): Promis
 }
 
 /** Only modes are left to say where the worker may write. */
-const UNCONFINED = () => withModule('worker/become.py', '    landlock.confine_writes()\n', '')
+const UNCONFINED = () => withModule('worker/drop_privileges.py', '    landlock.confine_writes()\n', '')
 
 interface Sabotage {
   readonly options: () => Promise<readonly string[]> | readonly string[]
@@ -50,10 +50,10 @@ const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'no limit of processes': { options: () => without('--pids-limit'), wall: 'processes_are_limited' },
   'no limit of memory': { options: () => without('--memory'), wall: 'memory_is_limited' },
   "the host's processes": { options: () => [...SECURE_OPTIONS, '--pid=host'], wall: 'supervisor_is_process_1' },
-  'an unsized data folder': { options: () => without('--tmpfs=/mnt/data'), wall: 'writable_places_are_sized' },
+  'an unsized data folder': { options: () => without('--tmpfs=/mnt/data'), wall: 'writable_mounts_are_sized' },
   'a data folder of somebody else': {
     options: () => [...without('--tmpfs=/mnt/data'), '--tmpfs=/mnt/data:size=128m,mode=0700'],
-    wall: 'work_folder_is_writable',
+    wall: 'data_folder_is_writable',
   },
   "the engine's socket": {
     options: () => [...SECURE_OPTIONS, '--volume=/var/run/docker.sock:/var/run/docker.sock'],
@@ -67,7 +67,7 @@ const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'a driver that user code may open': { options: () => [...SECURE_OPTIONS, '--device=/dev/null:/dev/kvm'], wall: 'devices_are_harmless' },
   'a folder of the system that the worker can write to': {
     options: async () => [...(await UNCONFINED()), `--volume=${await openFolder()}:/var/lib`],
-    wall: 'only_work_folders_are_writable',
+    wall: 'only_worker_folders_are_writable',
   },
   'a control folder that the worker can reach': {
     options: async () => [...without('--tmpfs=/run/cellblock'), `--volume=${await openFolder()}:/run/cellblock`],
@@ -78,7 +78,7 @@ const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     wall: 'no_other_socket_opens',
   },
   'a worker that stays root': {
-    options: () => withModule('worker/become.py', '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n', ''),
+    options: () => withModule('worker/drop_privileges.py', '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n', ''),
     wall: 'no_privilege_is_left',
   },
   "a worker with the supervisor's environment": {
@@ -87,9 +87,9 @@ const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   },
   'a worker that may write wherever modes let it': {
     options: UNCONFINED,
-    wall: 'own_standing_is_fixed',
+    wall: 'oom_score_is_fixed',
   },
-  'a worker that cannot be made': { options: () => without('--cap-add=SETUID'), wall: 'the_worker_could_not_be_made' },
+  'a worker that cannot be made': { options: () => without('--cap-add=SETUID'), wall: 'worker_could_not_be_created' },
   'a capability that Fargate does not give': {
     options: () => [...SECURE_OPTIONS, '--cap-add=SYS_ADMIN'],
     profile: 'fargate',
@@ -107,7 +107,7 @@ describe('the self-test at start', () => {
   it.each(Object.entries(SABOTAGES))('refuses %s with code 86 and one line, before any job', async (_name, { options, wall, profile }) => {
     await using sandbox = await startSandbox({ options: await options(), limits: LIGHT, ...(profile !== undefined && { profile }) })
     const { code, errors } = await sandbox.ended()
-    expect([code, errors]).toEqual([86, expect.stringContaining('cellblock: refused, these walls do not hold: ')])
+    expect([code, errors]).toEqual([86, expect.stringContaining('cellblock: refused, these isolation checks failed: ')])
     expect(errors).toContain(wall)
   })
 

@@ -63,7 +63,7 @@ def return_memory_early() -> None:
     libc.mallopt(_M_TRIM_THRESHOLD, 1024 * 1024)
 
 
-def give_back_free_memory() -> None:
+def return_free_memory() -> None:
     ctypes.CDLL(None).malloc_trim(0)
 
 

@@ -1,4 +1,4 @@
-"""One output stream of an execution: the head goes out live, the end is kept in a ring, everything is counted."""
+"""One output stream of an execution: the head is emitted live, the tail is kept in a ring buffer, every byte is counted."""
 
 import codecs
 from collections.abc import Callable
@@ -9,8 +9,8 @@ MAX_EVENT_CHARACTERS = 16 * 1024
 MAX_EVENT_BYTES = 64 * 1024
 
 
-class StreamKeeper:
-    """`emit(text)` is called with pieces of at most 64 KiB. Bytes are hostile: anything that is not UTF-8 becomes U+FFFD."""
+class HeadTailStream:
+    """`emit(text)` receives pieces of at most 64 KiB. Bytes are hostile: anything that is not UTF-8 becomes U+FFFD."""
 
     def __init__(self, head_bytes: int, tail_bytes: int, emit: Callable[[str], None]) -> None:
         self._emit = emit
@@ -41,12 +41,12 @@ class StreamKeeper:
             self.flush()
 
     def skip(self, size: int) -> None:
-        """So many bytes were written that nobody sent."""
+        """Counts `size` bytes that were written and never read."""
         self.total_bytes += size
         self._tail.skip(size)
 
     def flush(self, final: bool = False) -> None:
-        """Sends what waits. Cutting between bytes of one character is safe: the decoder keeps the rest."""
+        """Emits pending bytes. A cut inside a character is safe: the decoder keeps the incomplete bytes."""
         if not self._pending and not final:
             return
         text = self._decoder.decode(bytes(self._pending), final)
@@ -55,13 +55,13 @@ class StreamKeeper:
             self._emit(text[start : start + MAX_EVENT_CHARACTERS])
 
     def finish(self) -> None:
-        """Sends the kept end. What lies between head and end is gone, and `kept_bytes` says so."""
+        """Emits the tail. The bytes between head and tail are lost; `kept_bytes` accounts for them."""
         end = self._tail.take()
         self.flush(final=not end and not self._tail.dropped)
         if not end:
             return
         if self._tail.dropped:
-            # The end starts in the middle of the stream: a half character at the seam belongs to neither side.
+            # The tail starts inside the stream: an incomplete character at the seam belongs to neither part.
             self._decoder.reset()
         self._pending += end
         self.flush(final=True)

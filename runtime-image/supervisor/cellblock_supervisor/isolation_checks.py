@@ -1,4 +1,4 @@
-"""The start-up self-test: what the worker can do is tried by a probe, what surrounds it is looked at here, by profile."""
+"""The self-test at start: a probe process tries what a worker must not be able to do; this module checks the container around it, by profile."""
 
 import asyncio
 import json
@@ -9,28 +9,28 @@ from .config import DATA_DIR, Config
 from .execution.cgroup import Cgroup
 from .execution.kernel_host import KernelHost
 
-PATIENCE_SECONDS = 10.0
+PROBE_TIMEOUT_SECONDS = 10.0
 _CAP_SETGID, _CAP_SETUID, _CAP_KILL = 6, 7, 5
 _OWN_CAPABILITIES = (1 << _CAP_SETGID) | (1 << _CAP_SETUID) | (1 << _CAP_KILL)
-# The set Fargate grants and refuses to shrink completely is Docker's default; these two would void the two-UID wall.
-_FORBIDDEN_ON_FARGATE = (1 << 21) | (1 << 19)
+# SYS_ADMIN and SYS_PTRACE would void the separation of the two UIDs. Fargate grants Docker's default set and drops by name only.
+_DANGEROUS_CAPABILITIES = (1 << 21) | (1 << 19)
 
 
-async def test(config: Config, kernel: KernelHost) -> list[str]:
-    """Names of the walls that do not hold; empty when the sandbox may take work. Raises OSError without a probe."""
-    fallen = await _probe(kernel)
-    for wall, profiles in SURROUNDINGS.items():
+async def run_checks(config: Config, kernel: KernelHost) -> list[str]:
+    """Names of the failed checks; empty when the sandbox may take work. Raises OSError when the probe cannot be started."""
+    failed = await _probe(kernel)
+    for check, profiles in ENVIRONMENT_CHECKS.items():
         if config.profile not in profiles:
             continue
         try:
-            holds = wall(config)
-        except OSError:
-            holds = False
-        if not holds:
-            fallen.append(wall.__name__)
-    # An emulator starts sandboxes without the options that make these hold; everything inside the worker still must.
-    excused = _EXCUSED.get(config.profile, frozenset())
-    return [name for name in fallen if name not in excused]
+            passed = check(config)
+        except (OSError, KeyError):
+            passed = False
+        if not passed:
+            failed.append(check.__name__)
+    # An emulator starts containers without the options that these checks need. Every check of the worker itself still applies.
+    excused = _EXCUSED_BY_PROFILE.get(config.profile, frozenset())
+    return [name for name in failed if name not in excused]
 
 
 async def _probe(kernel: KernelHost) -> list[str]:
@@ -44,12 +44,12 @@ async def _probe(kernel: KernelHost) -> list[str]:
         finally:
             os.close(write_end)
         loop.add_reader(read_end, lambda: readable.done() or readable.set_result(None))
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(PROBE_TIMEOUT_SECONDS):
             await readable
-        answer = json.loads(os.read(read_end, 64 * 1024) or b'["the_worker_could_not_be_made"]')
+        answer = json.loads(os.read(read_end, 64 * 1024) or b'["worker_could_not_be_created"]')
         return [str(name) for name in answer]
     except TimeoutError:
-        return ["the_probe_did_not_answer"]
+        return ["probe_timed_out"]
     finally:
         loop.remove_reader(read_end)
         os.close(read_end)
@@ -65,7 +65,7 @@ def supervisor_has_only_its_capabilities(_config: Config) -> bool:
 
 
 def capabilities_are_not_dangerous(_config: Config) -> bool:
-    return int(_status()["CapBnd"], 16) & _FORBIDDEN_ON_FARGATE == 0
+    return int(_status()["CapBnd"], 16) & _DANGEROUS_CAPABILITIES == 0
 
 
 def no_new_privileges_is_set(_config: Config) -> bool:
@@ -81,7 +81,7 @@ def root_file_system_is_read_only(_config: Config) -> bool:
 
 
 def kernel_interfaces_are_closed(_config: Config) -> bool:
-    """The engine's own cover over /proc: its settings are read-only, and the kernel's memory does not show."""
+    """The engine masks /proc: kernel settings are read-only and kernel memory is hidden."""
     if not os.statvfs("/proc/sys").f_flag & os.ST_RDONLY:
         return False
     try:
@@ -92,13 +92,13 @@ def kernel_interfaces_are_closed(_config: Config) -> bool:
 
 
 def control_group_is_hidden(_config: Config) -> bool:
-    """Its path on the host names the container, and with it the engine that runs it."""
+    """The path on the host would disclose the container id and the engine."""
     with open("/proc/self/cgroup", encoding="ascii", errors="replace") as file:
         return all(line.rstrip().endswith(":/") for line in file)
 
 
 def only_loopback_exists(_config: Config) -> bool:
-    """Any other interface would be a network: the sandbox is started with none."""
+    """The sandbox runs without a network. The other names are tunnel devices that the kernel creates in every network namespace."""
     return set(os.listdir("/sys/class/net")) <= {
         "lo",
         "tunl0",
@@ -113,12 +113,12 @@ def only_loopback_exists(_config: Config) -> bool:
     }
 
 
-def writable_places_are_sized(_config: Config) -> bool:
-    """Every place the worker can write to is a mount of its own with a limit far below the memory of a host."""
+def writable_mounts_are_sized(_config: Config) -> bool:
+    """Every folder that the worker can write to is a separate mount whose size limit is far below the host's memory."""
     root = os.stat("/").st_dev
-    for place in (DATA_DIR, "/tmp", "/dev/shm"):
-        status = os.statvfs(place)
-        if os.stat(place).st_dev == root or status.f_blocks == 0 or status.f_blocks * status.f_frsize > _memory_of_host():
+    for folder in (DATA_DIR, "/tmp", "/dev/shm"):
+        status = os.statvfs(folder)
+        if os.stat(folder).st_dev == root or status.f_blocks == 0 or status.f_blocks * status.f_frsize > _half_of_host_memory():
             return False
     return True
 
@@ -131,7 +131,7 @@ def processes_are_limited(_config: Config) -> bool:
     return Cgroup().pids_limit() is not None
 
 
-SURROUNDINGS: dict[Callable[[Config], bool], frozenset[str]] = {
+ENVIRONMENT_CHECKS: dict[Callable[[Config], bool], frozenset[str]] = {
     supervisor_is_process_1: frozenset(("docker",)),
     supervisor_has_only_its_capabilities: frozenset(("docker",)),
     capabilities_are_not_dangerous: frozenset(("fargate",)),
@@ -141,12 +141,12 @@ SURROUNDINGS: dict[Callable[[Config], bool], frozenset[str]] = {
     kernel_interfaces_are_closed: frozenset(("docker",)),
     control_group_is_hidden: frozenset(("docker",)),
     only_loopback_exists: frozenset(("docker",)),
-    writable_places_are_sized: frozenset(("docker",)),
+    writable_mounts_are_sized: frozenset(("docker",)),
     memory_is_limited: frozenset(("docker", "fargate")),
     processes_are_limited: frozenset(("docker",)),
 }
 
-_EXCUSED: dict[str, frozenset[str]] = {"emulated": frozenset(("devices_are_harmless", "engine_socket_is_absent"))}
+_EXCUSED_BY_PROFILE: dict[str, frozenset[str]] = {"emulated": frozenset(("devices_are_harmless", "engine_socket_is_absent"))}
 
 
 def _status() -> dict[str, str]:
@@ -154,5 +154,5 @@ def _status() -> dict[str, str]:
         return {name: value.strip() for name, _, value in (line.partition(":") for line in file)}
 
 
-def _memory_of_host() -> int:
+def _half_of_host_memory() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
