@@ -1,0 +1,147 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Condition } from '../rows/expression.ts'
+import { itemTooLarge, MAX_ITEM_BYTES, refuseLargeValues, type ItemChange, type Items, type QueryRequest } from '../rows/items.ts'
+import type { ItemKey } from '../rows/keys.ts'
+import type { Item } from '../rows/row-codec.ts'
+import { applyActions, holds } from './evaluate.ts'
+import type { GroupCommit } from './group-commit.ts'
+import { keyQuery } from './key-query.ts'
+import { refusalOf } from './sqlite-error.ts'
+
+/** Items of a page whose query names no limit: a page must not hold the event loop for long. */
+const PAGE_ITEMS = 200
+const COLUMNS = ['pk', 'sk', 'lpk', 'lsk', 'name', 'dueShard', 'dueAt', 'poolPk', 'poolSk', 'ttl'] as const
+const INDEXED = COLUMNS.slice(2)
+
+/**
+ * The row primitives on one SQLite connection. Each runs in one turn of the event loop, so reads and conditional writes never interleave.
+ * With `commits`, a call resolves once its write, or everything its read saw, is on disk.
+ */
+export class SqliteItems implements Items {
+  readonly #database: DatabaseSync
+  readonly #commits: GroupCommit | null
+  readonly #queries = new Map<string, StatementSync>()
+  readonly #select: StatementSync
+  readonly #replace: StatementSync
+  readonly #updateAttributes: StatementSync
+  readonly #remove: StatementSync
+
+  constructor(database: DatabaseSync, commits: GroupCommit | null) {
+    this.#database = database
+    this.#commits = commits
+    this.#select = database.prepare('SELECT attributes FROM items WHERE pk = ? AND sk = ?')
+    this.#replace = database.prepare(
+      `INSERT INTO items (${COLUMNS.join(', ')}, attributes) VALUES (${COLUMNS.map(() => '?').join(', ')}, ?)
+       ON CONFLICT (pk, sk) DO UPDATE SET ${[...INDEXED, 'attributes'].map((column) => `${column} = excluded.${column}`).join(', ')}`,
+    )
+    this.#updateAttributes = database.prepare('UPDATE items SET attributes = ? WHERE pk = ? AND sk = ?')
+    this.#remove = database.prepare('DELETE FROM items WHERE pk = ? AND sk = ?')
+  }
+
+  async get(key: ItemKey): Promise<Item | null> {
+    const item = this.#read(key)
+    await this.#commits?.settled(key.pk)
+    return item
+  }
+
+  async put(item: Item, condition?: Condition): Promise<boolean> {
+    refuseLargeValues(Object.values(item))
+    const key = keyOf(item)
+    const isWritten = this.#transaction(() => {
+      const before = condition === undefined ? null : this.#read(key)
+      if (condition !== undefined && !holds(before, condition)) return false
+      this.#write(null, item)
+      return true
+    })
+    await (isWritten ? this.#commits?.written(key.pk) : this.#commits?.settled(key.pk))
+    return isWritten
+  }
+
+  async update(key: ItemKey, actions: Parameters<Items['update']>[1], condition: Condition): Promise<Item | null> {
+    refuseLargeValues(actions.map((action) => ('value' in action ? action.value : null)))
+    const after = this.#transaction(() => {
+      const before = this.#read(key)
+      if (!holds(before, condition)) return null
+      const changed = applyActions(before ?? { pk: key.pk, sk: key.sk }, actions)
+      return this.#write(before, changed)
+    })
+    await (after === null ? this.#commits?.settled(key.pk) : this.#commits?.written(key.pk))
+    return after
+  }
+
+  async delete(key: ItemKey): Promise<void> {
+    this.#transaction(() => this.#remove.run(key.pk, key.sk))
+    await this.#commits?.written(key.pk)
+  }
+
+  async query(request: QueryRequest): ReturnType<Items['query']> {
+    const limit = Math.min(request.limit ?? PAGE_ITEMS, PAGE_ITEMS)
+    const { sql, values } = keyQuery(request, limit + 1)
+    const rows = this.#query(sql).all(...values)
+    const page = rows.slice(0, limit).map((row) => itemOf(row, request.index))
+    await this.#commits?.settled(request.index === undefined ? String(values[0]) : undefined)
+    const { filter } = request
+    return {
+      items: filter === undefined ? page : page.filter((item) => holds(item, filter)),
+      lastKey: rows.length > limit ? page.at(-1) : undefined,
+    }
+  }
+
+  async getMany(keys: readonly ItemKey[]): Promise<readonly (Item | null)[]> {
+    const items = keys.map((key) => this.#read(key))
+    await this.#commits?.settled()
+    return items
+  }
+
+  async writeMany(changes: readonly ItemChange[]): Promise<void> {
+    for (const change of changes) if ('put' in change) refuseLargeValues(Object.values(change.put))
+    this.#transaction(() => {
+      for (const change of changes)
+        if ('put' in change) this.#write(null, change.put)
+        else this.#remove.run(change.delete.pk, change.delete.sk)
+    })
+    const partitions = new Set(changes.map((change) => ('put' in change ? String(change.put['pk']) : change.delete.pk)))
+    await Promise.all([...partitions].map((partition) => this.#commits?.written(partition)))
+  }
+
+  #read({ pk, sk }: ItemKey): Item | null {
+    const row = this.#select.get(pk, sk)
+    return row === undefined ? null : (JSON.parse(String(row['attributes'])) as Item)
+  }
+
+  /** `before` is the stored item, when it is known: index columns that did not change are not written again. Returns the item as stored. */
+  #write(before: Item | null, item: Item): Item {
+    const attributes = JSON.stringify(item)
+    if (Buffer.byteLength(attributes) > MAX_ITEM_BYTES) throw itemTooLarge()
+    const { pk, sk } = keyOf(item)
+    if (before !== null && INDEXED.every((column) => before[column] === item[column])) this.#updateAttributes.run(attributes, pk, sk)
+    else this.#replace.run(...COLUMNS.map((column) => columnValue(item[column])), attributes)
+    return item
+  }
+
+  #query(sql: string): StatementSync {
+    let statement = this.#queries.get(sql)
+    if (statement === undefined) this.#queries.set(sql, (statement = this.#database.prepare(sql)))
+    return statement
+  }
+
+  #transaction<Result>(work: () => Result): Result {
+    try {
+      this.#database.exec('BEGIN IMMEDIATE')
+      const result = work()
+      this.#database.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      throw refusalOf(error)
+    }
+  }
+}
+
+const keyOf = (item: Item): ItemKey => ({ pk: String(item['pk']), sk: String(item['sk']) })
+const columnValue = (value: unknown): SQLInputValue => (typeof value === 'string' || typeof value === 'number' ? value : null)
+
+function itemOf(row: Record<string, unknown>, index: QueryRequest['index']): Item {
+  if (index === undefined || index === 'pool') return JSON.parse(String(row['attributes'])) as Item
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
+}
