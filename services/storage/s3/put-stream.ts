@@ -2,6 +2,7 @@ import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { Readable } from 'node:stream'
 import type { ByteStream } from '../../core/ports/object-store.ts'
+import { exactLength } from '../objects/exact-length.ts'
 
 /** S3 takes 10,000 parts of at least 5 MiB: this size is good for 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024
@@ -73,7 +74,7 @@ async function putAsItComes(
   body: ByteStream,
   bytes: number,
 ): Promise<{ readonly bytes: number }> {
-  const source = Readable.from(exactly(body, bytes), { objectMode: false })
+  const source = Readable.from(exactLength(body, bytes), { objectMode: false })
   const broken = new AbortController()
   source.once('error', (error) => broken.abort(error))
   try {
@@ -84,15 +85,4 @@ async function putAsItComes(
   } finally {
     source.destroy()
   }
-}
-
-/** A request that promised more would be waited for, and one that promised less be cut off. */
-async function* exactly(body: ByteStream, bytes: number): AsyncGenerator<Uint8Array> {
-  let came = 0
-  for await (const chunk of body) {
-    came += chunk.byteLength
-    if (came > bytes) throw new Error(`More than the promised ${bytes} bytes came to be stored.`)
-    yield chunk
-  }
-  if (came < bytes) throw new Error(`${came} of the promised ${bytes} bytes came to be stored.`)
 }

@@ -9,13 +9,13 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { LIMITS } from '../../core/limits.ts'
 import type { ByteStream, ObjectStore } from '../../core/ports/object-store.ts'
-import { attachment } from './content-disposition.ts'
-import { headerType } from './header-type.ts'
+import { attachment } from '../objects/content-disposition.ts'
+import { headerType } from '../objects/header-type.ts'
+import { linkLifetime } from '../objects/link-lifetime.ts'
 import { putStream } from './put-stream.ts'
 
-/** Objects in one S3 bucket. `presign` gives the client that signs links for somebody who reached the API by this address. */
+/** Objects in one S3 bucket. `presign` returns the client that signs links for callers who reached the API at this address. */
 export function createS3ObjectStore(options: {
   readonly client: S3Client
   readonly bucket: string
@@ -69,14 +69,14 @@ export function createS3ObjectStore(options: {
         ResponseContentDisposition: attachment(filename),
         ResponseContentType: headerType(contentType),
       })
-      return getSignedUrl(presign(publicUrl), command, { expiresIn: allowedSeconds(expiresSeconds) })
+      return getSignedUrl(presign(publicUrl), command, { expiresIn: linkLifetime(expiresSeconds) })
     },
 
     async presignPut(key, { publicUrl, bytes, contentType: named, expiresSeconds }) {
       const contentType = headerType(named)
       const command = new PutObjectCommand({ ...at(key), ContentLength: bytes, ContentType: contentType, IfNoneMatch: '*' })
       const url = await getSignedUrl(presign(publicUrl), command, {
-        expiresIn: allowedSeconds(expiresSeconds),
+        expiresIn: linkLifetime(expiresSeconds),
         signableHeaders: new Set(['host', 'content-length', 'content-type', 'if-none-match']),
       })
       return { url, headers: { 'content-type': contentType, 'content-length': String(bytes), 'if-none-match': '*' } }
@@ -86,12 +86,6 @@ export function createS3ObjectStore(options: {
       await client.send(new HeadBucketCommand({ Bucket: bucket }))
     },
   }
-}
-
-function allowedSeconds(wanted: number): number {
-  if (!(wanted >= 1 && wanted <= LIMITS.presignedSeconds))
-    throw new Error(`A signed link lives between 1 and ${LIMITS.presignedSeconds} seconds, not ${wanted}.`)
-  return Math.floor(wanted)
 }
 
 async function unlessMissing<Answer>(request: Promise<Answer>): Promise<Answer | null> {
