@@ -22,6 +22,7 @@ import { createStorageClients } from '../storage/clients.ts'
 import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
 import { createS3ObjectStore } from '../storage/s3/s3-object-store.ts'
 import { createLocalSignals } from '../storage/signals/local-signals.ts'
+import { createSqsConsumer } from '../storage/sqs/sqs-consumer.ts'
 import { createSqsQueue } from '../storage/sqs/sqs-queue.ts'
 import { stageOf, type LocalConfig } from './config.ts'
 import { ensureDevTenant } from './dev-tenant.ts'
@@ -137,8 +138,7 @@ async function start(config: LocalConfig, cleanups: (() => Promise<unknown> | vo
     costPerSecond: () => 0,
   })
   const workers = startWorkers({
-    sqs: clients.sqs,
-    resources,
+    consumer: createSqsConsumer({ client: clients.sqs, ...resources }),
     telemetry,
     reconciler: placing,
     steps: {

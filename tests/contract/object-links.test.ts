@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, request, type Server } from 'node:http'
+import { createServer, request, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,7 +56,7 @@ async function send(url: string, method: string): Promise<{ readonly status: num
   const { hostname, port, origin } = new URL(url)
   const outgoing = request({ hostname, port, path: url.slice(origin.length), method })
   outgoing.end()
-  const [response] = (await once(outgoing, 'response')) as [import('node:http').IncomingMessage]
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
   return { status: response.statusCode ?? 0, body: await text(response) }
 }
 

@@ -4,6 +4,8 @@ import type { ExecutionMessage, ExecutionStepMessage } from '../../services/core
 import { MAX_RECEIVES } from '../../services/core/messages.ts'
 import { consumeQueue, type ConsumerOptions } from '../../services/storage/sqs/consumer.ts'
 import { startStorage, type Storage } from '../support/start-storage.ts'
+import { createSqsConsumer } from '../../services/storage/sqs/sqs-consumer.ts'
+import { queueConsumerContract } from './queue-consumer.ts'
 import { executionMessage } from './queue.ts'
 
 let storage: Storage
@@ -53,49 +55,17 @@ const gate = () => {
   return { passed: promise, open: resolve }
 }
 
-describe('the consumer of a queue', () => {
-  it('hands every message over once and deletes it', async () => {
-    const seen: string[] = []
-    const consumer = consume(async (message) => void seen.push(idOf(message)))
-    const messages = Array.from({ length: 40 }, executionMessage)
-    await Promise.all(messages.map(send))
-    await expect.poll(() => seen.toSorted()).toEqual(messages.map(({ executionId }) => executionId).toSorted())
-    await expect.poll(() => counts(storage.resources.queueUrls.executions)).toEqual({ waiting: 0, hidden: 0 })
-    expect(consumer.errors).toEqual([])
-  })
+queueConsumerContract('SQS', () => ({
+  queue: storage.queue,
+  consumer: createSqsConsumer({ client: storage.clients.sqs, ...storage.resources }),
+  counts: async () => {
+    const { waiting, hidden } = await counts(storage.resources.queueUrls.executions)
+    const dead = await counts(storage.resources.deadLetterUrls.executions)
+    return { waiting, hidden, dead: dead.waiting + dead.hidden }
+  },
+}))
 
-  it('runs as many handlers at once as it may, and no more', async () => {
-    const hold = gate()
-    let [now, most, done] = [0, 0, 0]
-    consume(
-      async () => {
-        most = Math.max(most, ++now)
-        await hold.passed
-        now -= 1
-        done += 1
-      },
-      { concurrency: 3 },
-    )
-    await Promise.all(Array.from({ length: 9 }, () => send(executionMessage())))
-    await expect.poll(() => now).toBe(3)
-    await expect.poll(() => counts(storage.resources.queueUrls.executions)).toEqual({ waiting: 6, hidden: 3 })
-    hold.open()
-    await expect.poll(() => done).toBe(9)
-    expect(most).toBe(3)
-  })
-
-  it('brings a message again whose handler failed, and says why', async () => {
-    const receives: number[] = []
-    const consumer = consume(async (_, delivery) => {
-      receives.push(delivery.receives)
-      if (delivery.receives === 1) throw new Error('The sandbox is starting.')
-    })
-    await send(executionMessage())
-    await expect.poll(() => receives, { timeout: 10_000 }).toEqual([1, 2])
-    expect(consumer.errors).toMatchObject([{ message: 'The sandbox is starting.' }])
-    await expect.poll(() => counts(storage.resources.queueUrls.executions)).toEqual({ waiting: 0, hidden: 0 })
-  })
-
+describe('the SQS consumer: what the port does not say', () => {
   it('keeps a message hidden while its handler works', async () => {
     const hold = gate()
     let calls = 0
@@ -115,40 +85,11 @@ describe('the consumer of a queue', () => {
     expect(calls).toBe(1)
   })
 
-  it('finishes what it began when it is stopped, and takes nothing more', async () => {
-    const hold = gate()
-    let [begun, ended] = [0, 0]
-    const consumer = consume(
-      async () => {
-        begun += 1
-        await hold.passed
-        ended += 1
-      },
-      { concurrency: 1 },
-    )
-    await send(executionMessage())
-    await send(executionMessage())
-    await expect.poll(() => begun).toBe(1)
-    const stopped = consumer.stop()
-    hold.open()
-    await stopped
-    expect([begun, ended]).toEqual([1, 1])
-    expect(await counts(storage.resources.queueUrls.executions)).toEqual({ waiting: 1, hidden: 0 })
-  })
-
-  it('stops at once when it only waits', async () => {
-    const consumer = consume(async () => undefined)
-    const startedAt = Date.now()
-    await consumer.stop()
-    // A poll that nobody ends takes 20 s.
-    expect(Date.now() - startedAt).toBeLessThan(15_000)
-  })
-
   it.each([
     ['no JSON', 'hello'],
     ['an unknown version', JSON.stringify({ ...executionMessage(), v: 2 })],
     ['another shape', JSON.stringify({ v: 1, type: 'sandbox.refill' })],
-  ])('never handles %s, and leaves it to the dead-letter queue after its last receive', async (_, body) => {
+  ])('does not handle %s; it becomes a dead letter after its last receive', async (_, body) => {
     const { queueUrls, deadLetterUrls } = storage.resources
     let calls = 0
     const consumer = consume(async () => void (calls += 1), { backOffSeconds: () => 0 })
@@ -158,7 +99,7 @@ describe('the consumer of a queue', () => {
     expect(consumer.errors).toHaveLength(MAX_RECEIVES)
   })
 
-  it('goes on after a poll that failed', async () => {
+  it('continues after a poll that failed', async () => {
     const { sqs } = storage.clients
     let failures = 2
     const flaky = Object.assign(Object.create(sqs) as typeof sqs, {

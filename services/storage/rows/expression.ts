@@ -8,7 +8,8 @@ export type Condition =
   /** The list does not contain the value, or does not exist. */
   | { readonly kind: 'lacks'; readonly path: string; readonly value: unknown }
   | { readonly kind: 'shorterThan'; readonly path: string; readonly length: number }
-  | { readonly kind: 'all' | 'any'; readonly conditions: readonly Condition[] }
+  | { readonly kind: 'all'; readonly conditions: readonly Condition[] }
+  | { readonly kind: 'any'; readonly conditions: readonly Condition[] }
 
 /** One change of an update. Every action reads the item as it was before the update. */
 export type Action =

@@ -27,12 +27,8 @@ function valueAt(item: Item, path: string): unknown {
 
 /** Whether the condition holds for the item; null stands for no item. As in DynamoDB, values of different types do not compare. */
 export function holds(item: Item | null, condition: Condition): boolean {
-  switch (condition.kind) {
-    case 'all':
-      return condition.conditions.every((inner) => holds(item, inner))
-    case 'any':
-      return condition.conditions.some((inner) => holds(item, inner))
-  }
+  if (condition.kind === 'all') return condition.conditions.every((inner) => holds(item, inner))
+  if (condition.kind === 'any') return condition.conditions.some((inner) => holds(item, inner))
   const value = item === null ? undefined : valueAt(item, condition.path)
   switch (condition.kind) {
     case 'exists':

@@ -79,7 +79,8 @@ export class SqliteItems implements Items {
     const { sql, values } = keyQuery(request, limit + 1)
     const rows = this.#query(sql).all(...values)
     const page = rows.slice(0, limit).map((row) => itemOf(row, request.index))
-    await this.#commits?.settled(request.index === undefined ? String(values[0]) : undefined)
+    const [partition] = values
+    await this.#commits?.settled(request.index === undefined && typeof partition === 'string' ? partition : undefined)
     const { filter } = request
     return {
       items: filter === undefined ? page : page.filter((item) => holds(item, filter)),

@@ -5,52 +5,34 @@ import {
   type Message,
   type SQSClient,
 } from '@aws-sdk/client-sqs'
-import type { QueueMessages, QueueName } from '../../core/messages.ts'
+import type { QueueName } from '../../core/messages.ts'
+import type { ConsumeOptions, Delivery } from '../../core/ports/queue.ts'
 import { inTrace, parseTraceparent } from '../../core/trace.ts'
+import { redeliveryDelay } from '../redelivery-delay.ts'
 import { parseMessage } from './parse-message.ts'
 import { TRACE_ATTRIBUTE } from './sqs-queue.ts'
 
-export interface ConsumerOptions<Q extends QueueName> {
+export interface ConsumerOptions<Q extends QueueName> extends ConsumeOptions<Q> {
   readonly client: SQSClient
-  /** Whose messages these are; a dead-letter queue holds those of its source. */
   readonly queue: Q
   readonly queueUrl: string
-  /** A resolved handler has done with the message. A rejected one leaves it for another try. */
-  readonly handler: (message: QueueMessages[Q], delivery: Delivery) => Promise<void>
-  /** Handlers at the same time. */
-  readonly concurrency: number
-  readonly signal: AbortSignal
-  /** Hears of messages that failed and of polls that did; the loop goes on. */
-  readonly onError: (error: unknown, delivery: Delivery | null) => void
-  /** A message is hidden for this long and, while its handler works, again and again, seconds. */
+  /** Visibility timeout of a received message, renewed while its handler runs, seconds. */
   readonly visibilitySeconds?: number
-  /** How long a message whose handler failed stays away, seconds. */
-  readonly backOffSeconds?: (receives: number) => number
-}
-
-export interface Delivery {
-  readonly messageId: string
-  /** 1 at the first try. */
-  readonly receives: number
 }
 
 const WAIT_SECONDS = 20
 const BATCH = 10
 const POLL_FAILED_MS = 500
-/** After messages came the next poll waits a moment: the handlers begin first, and what comes meanwhile comes as one batch. */
+/** Pause after a poll that returned messages: handlers begin first, and messages that arrive meanwhile form one batch. */
 const BETWEEN_POLLS_MS = 2
-const doubling = (receives: number): number => Math.min(60, 2 ** (receives - 1))
 
-/**
- * Polls a queue as Lambda's event source mapping does, until the signal aborts. Resolves once the handlers that run then have ended. Messages whose handler fails
- * come back after 1, 2, 4 … seconds, and go to the dead-letter queue after their last receive.
- */
+/** Polls a queue as Lambda's event source mapping does, until the signal aborts. SQS moves a message to the dead-letter queue after its last receive. */
 export async function consumeQueue<Q extends QueueName>(options: ConsumerOptions<Q>): Promise<void> {
   const { client, queueUrl, concurrency, signal, onError, visibilitySeconds = 30 } = options
   const running = new Set<Promise<void>>()
   let wake = (): void => undefined
   signal.addEventListener('abort', () => wake(), { once: true })
-  /** Until a handler ends, the loop is stopped, or the time is over. */
+  /** Resolves when a handler ends, the signal aborts, or the time is over. */
   const pause = async (maxMs: number | null): Promise<void> => {
     let timer: NodeJS.Timeout | undefined
     await new Promise<void>((resolve) => {
@@ -97,7 +79,7 @@ export async function consumeQueue<Q extends QueueName>(options: ConsumerOptions
 
 /** Never rejects. */
 async function handleMessage<Q extends QueueName>(options: ConsumerOptions<Q>, message: Message, visibilitySeconds: number): Promise<void> {
-  const { client, queue, queueUrl, handler, onError, backOffSeconds = doubling } = options
+  const { client, queue, queueUrl, handler, onError, backOffSeconds = redeliveryDelay } = options
   const { Body = '', ReceiptHandle = '', MessageId = '' } = message
   const delivery: Delivery = { messageId: MessageId, receives: Number(message.Attributes?.ApproximateReceiveCount ?? 1) }
   const hideFor = (seconds: number) =>

@@ -7,6 +7,7 @@ import { systemClock } from '../../../services/core/ports/clock.ts'
 import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
 import { startWorkers } from '../../../services/local/workers.ts'
+import { createSqsConsumer } from '../../../services/storage/sqs/sqs-consumer.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { sandboxRow } from '../../support/rows.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
@@ -34,8 +35,7 @@ beforeAll(async () => {
     workerId: 'dead-letter-test',
   }
   const workers = startWorkers({
-    sqs: storage.clients.sqs,
-    resources: storage.resources,
+    consumer: createSqsConsumer({ client: storage.clients.sqs, ...storage.resources }),
     telemetry: deps.telemetry,
     reconciler: deps,
     backOffSeconds: () => 0,

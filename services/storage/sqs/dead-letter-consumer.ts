@@ -1,14 +1,11 @@
 import { DeleteMessageCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
-import { inTrace } from '../core/trace.ts'
+import type { DeadLetterOptions } from '../../core/ports/queue.ts'
+import { inTrace } from '../../core/trace.ts'
 
-/** Reads a dead-letter queue. Its bodies may be anything, so the handler gets the text; what it rejects stays and is read again later. */
-export async function consumeDeadLetters(options: {
-  readonly client: SQSClient
-  readonly queueUrl: string
-  readonly handler: (body: string) => Promise<void>
-  readonly signal: AbortSignal
-  readonly onError: (error: unknown, delivery: null) => void
-}): Promise<void> {
+/** Polls a dead-letter queue. A message whose handler fails stays and is received again after its visibility timeout. */
+export async function consumeDeadLetters(
+  options: DeadLetterOptions & { readonly client: SQSClient; readonly queueUrl: string },
+): Promise<void> {
   const { client, queueUrl, handler, signal, onError } = options
   while (!signal.aborted) {
     try {
@@ -17,7 +14,7 @@ export async function consumeDeadLetters(options: {
         { abortSignal: signal },
       )
       for (const message of Messages) {
-        // The row that it names says whose work it was.
+        // The handler joins the trace of the row that the message names.
         await inTrace(null, () => handler(message.Body ?? ''))
         await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }))
       }

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto'
+import { MAX_RECEIVES, QUEUES, type QueueMessages, type QueueName } from '../../core/messages.ts'
+import type { ConsumeOptions, DeadLetterOptions, Queue, QueueConsumer } from '../../core/ports/queue.ts'
+import { currentTraceparent, inTrace, parseTraceparent } from '../../core/trace.ts'
+import { redeliveryDelay } from '../redelivery-delay.ts'
+import { FairQueue } from './fair-queue.ts'
+
+interface Entry<Q extends QueueName> {
+  readonly messageId: string
+  readonly message: QueueMessages[Q]
+  readonly group: string
+  readonly traceparent: string | null
+  receives: number
+}
+interface Channel<Q extends QueueName> {
+  readonly ready: FairQueue<Entry<Q>>
+  readonly deadLetters: FairQueue<Entry<Q>>
+  /** Messages whose handler runs; nobody else receives them meanwhile. */
+  inFlight: number
+  /** Messages that wait for their delay or back-off. */
+  delayed: number
+  /** Called after an entry was added to `ready` or `deadLetters`. */
+  wake: () => void
+  wakeDeadLetters: () => void
+}
+export interface QueueCounts {
+  readonly ready: number
+  readonly delayed: number
+  readonly inFlight: number
+  readonly deadLetters: number
+}
+
+/** A dead letter whose handler failed is handled again after this time, milliseconds. */
+const DEAD_LETTER_RETRY_MS = 30_000
+
+/**
+ * Queues in this process, with the semantics of the SQS queues: groups, delay, redelivery with back-off, and a dead-letter queue after the
+ * last receive. A message is hidden while its handler runs. Messages do not survive the process: the reconciler enqueues due rows again.
+ */
+export class MemoryQueue implements Queue, QueueConsumer {
+  readonly #channels: { readonly [Q in QueueName]: Channel<Q> }
+
+  constructor() {
+    this.#channels = Object.fromEntries(QUEUES.map((queue) => [queue, newChannel()])) as never
+  }
+
+  async send<Q extends QueueName>(
+    queue: Q,
+    message: QueueMessages[Q],
+    { group, delaySeconds = 0 }: { readonly group: string; readonly delaySeconds?: number },
+  ): Promise<void> {
+    const entry = { messageId: randomUUID(), message, group, traceparent: currentTraceparent(), receives: 0 }
+    this.#addLater(this.#channels[queue], entry, delaySeconds)
+  }
+
+  async check(): Promise<void> {}
+
+  counts(queue: QueueName): QueueCounts {
+    const { ready, delayed, inFlight, deadLetters } = this.#channels[queue]
+    return { ready: ready.size, delayed, inFlight, deadLetters: deadLetters.size }
+  }
+
+  consume<Q extends QueueName>(queue: Q, options: ConsumeOptions<Q>): Promise<void> {
+    const channel = this.#channels[queue]
+    const { concurrency, signal } = options
+    return pump(signal, {
+      onWake: (wake) => (channel.wake = wake),
+      isFull: (running) => running >= concurrency,
+      next: () => {
+        const entry = channel.ready.take()
+        return entry === undefined ? null : this.#handle(channel, entry, options)
+      },
+    })
+  }
+
+  consumeDeadLetters(queue: QueueName, { handler, signal, onError }: DeadLetterOptions): Promise<void> {
+    const channel: Channel<QueueName> = this.#channels[queue]
+    const handle = async (entry: Entry<QueueName>): Promise<void> => {
+      try {
+        // The handler joins the trace of the row that the message names.
+        await inTrace(null, () => handler(JSON.stringify(entry.message)))
+      } catch (error) {
+        onError(error, null)
+        after(DEAD_LETTER_RETRY_MS, () => {
+          channel.deadLetters.add(entry.group, entry)
+          channel.wakeDeadLetters()
+        })
+      }
+    }
+    return pump(signal, {
+      onWake: (wake) => (channel.wakeDeadLetters = wake),
+      isFull: (running) => running >= 1,
+      next: () => {
+        const entry = channel.deadLetters.take()
+        return entry === undefined ? null : handle(entry)
+      },
+    })
+  }
+
+  async #handle<Q extends QueueName>(channel: Channel<Q>, entry: Entry<Q>, options: ConsumeOptions<Q>): Promise<void> {
+    const { handler, onError, backOffSeconds = redeliveryDelay } = options
+    channel.inFlight += 1
+    entry.receives += 1
+    const delivery = { messageId: entry.messageId, receives: entry.receives }
+    try {
+      await inTrace(parseTraceparent(entry.traceparent), () => handler(entry.message, delivery))
+    } catch (error) {
+      onError(error, delivery)
+      if (entry.receives < MAX_RECEIVES) this.#addLater(channel, entry, backOffSeconds(entry.receives))
+      else {
+        channel.deadLetters.add(entry.group, entry)
+        channel.wakeDeadLetters()
+      }
+    } finally {
+      channel.inFlight -= 1
+    }
+  }
+
+  #addLater<Q extends QueueName>(channel: Channel<Q>, entry: Entry<Q>, seconds: number): void {
+    const add = (): void => {
+      channel.ready.add(entry.group, entry)
+      channel.wake()
+    }
+    if (seconds <= 0) return add()
+    channel.delayed += 1
+    after(seconds * 1000, () => {
+      channel.delayed -= 1
+      add()
+    })
+  }
+}
+
+const newChannel = (): Channel<never> => ({
+  ready: new FairQueue(),
+  deadLetters: new FairQueue(),
+  inFlight: 0,
+  delayed: 0,
+  wake: () => undefined,
+  wakeDeadLetters: () => undefined,
+})
+
+/** A pending delay does not keep the process alive. */
+function after(ms: number, work: () => void): void {
+  setTimeout(work, ms).unref()
+}
+
+/** Starts work as it arrives until the signal aborts; resolves when the work that runs then has ended. */
+function pump(
+  signal: AbortSignal,
+  source: {
+    readonly onWake: (wake: () => void) => void
+    readonly isFull: (running: number) => boolean
+    /** Starts the next piece of work; null when there is none. It never rejects. */
+    readonly next: () => Promise<void> | null
+  },
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let running = 0
+  let isScheduled = false
+  const run = (): void => {
+    isScheduled = false
+    while (!signal.aborted && !source.isFull(running)) {
+      const work = source.next()
+      if (work === null) break
+      running += 1
+      void work.then(() => {
+        running -= 1
+        run()
+      })
+    }
+    if (signal.aborted && running === 0) resolve()
+  }
+  // The sender continues before the handler begins.
+  const wake = (): void => {
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(run)
+  }
+  source.onWake(wake)
+  signal.addEventListener('abort', wake, { once: true })
+  wake()
+  return promise
+}
