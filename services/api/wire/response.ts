@@ -112,10 +112,14 @@ export const ResponseBody = z
     usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).nullable(),
     metadata: z.record(z.string(), z.string()),
     x_cellblock: z
-      .looseObject({ container_id: z.string().nullable(), context: z.record(z.string(), z.union([z.int(), z.boolean()])).nullable() })
+      .looseObject({
+        container_id: z.string().nullable(),
+        context: z.record(z.string(), z.union([z.int(), z.boolean()])).nullable(),
+        dropped_parameters: z.array(z.string()).openapi({ example: ['temperature'] }),
+      })
       .openapi({
         description:
-          'The container that was used, also for `auto`; and what the model did not get to read of a conversation longer than its window, null when it read everything.',
+          'The container that was used, also for `auto`; what the model did not get to read of a conversation longer than its window, null when it read everything; and the parameters that were not sent because the model does not support them.',
       }),
   })
   .openapi('Response')

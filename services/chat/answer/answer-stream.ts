@@ -42,7 +42,7 @@ export class AnswerStream {
     this.#setting = setting
   }
 
-  async push(delta: Exclude<ModelDelta, { type: 'usage' }>): Promise<void> {
+  async push(delta: Exclude<ModelDelta, { type: 'usage' | 'dropped_parameters' }>): Promise<void> {
     if (delta.type === 'finish') this.#finish = delta.reason
     else if (delta.type === 'tool_call') await this.#pushCall(delta)
     else await this.#pushText(delta.text, delta.type === 'refusal')

@@ -1,38 +1,32 @@
 import type OpenAI from 'openai'
 import type { ModelMessage, ModelRequest } from '../../core/ports/chat-model.ts'
 import { toFencedMessages } from './fenced-messages.ts'
-import { quirksOf } from './quirks.ts'
 
 export type ChatParams = OpenAI.Chat.ChatCompletionCreateParamsStreaming
 
-/** The request as this endpoint takes it. */
-export function chatParams(baseUrl: string, request: ModelRequest): ChatParams {
-  const quirks = quirksOf(baseUrl, request.model)
-  const hasTools = !request.fencesCode && request.tools.length > 0 && (request.toolChoice !== 'none' || quirks.wantsTools)
+/** The request with everything that was asked for; `Capabilities` removes what the model rejects. */
+export function chatParams(request: ModelRequest, requiresTools: boolean): ChatParams {
+  const hasTools = !request.fencesCode && request.tools.length > 0 && (request.toolChoice !== 'none' || requiresTools)
   const messages = request.fencesCode ? toFencedMessages(request.messages) : request.messages
   return {
     model: request.model,
     messages: messages.map(messageOf),
     stream: true,
-    ...(quirks.refusesStreamOptions ? {} : { stream_options: { include_usage: true } }),
-    ...(hasTools ? toolParams(request, !request.parallelToolCalls && !quirks.refusesParallel) : {}),
-    ...(request.responseFormat === null
-      ? {}
-      : { response_format: request.responseFormat as unknown as NonNullable<ChatParams['response_format']> }),
-    ...(request.reasoningEffort === null
-      ? {}
-      : { reasoning_effort: request.reasoningEffort as NonNullable<ChatParams['reasoning_effort']> }),
-    ...(request.verbosity === null ? {} : { verbosity: request.verbosity as NonNullable<ChatParams['verbosity']> }),
-    ...(quirks.takesTemperature && request.temperature !== null ? { temperature: request.temperature } : {}),
-    ...(quirks.takesTemperature && request.topP !== null ? { top_p: request.topP } : {}),
-    ...(request.maxOutputTokens === null ? {} : { [quirks.limitField]: request.maxOutputTokens }),
+    stream_options: { include_usage: true },
+    ...(hasTools ? toolParams(request) : {}),
+    ...(request.responseFormat && { response_format: request.responseFormat as unknown as NonNullable<ChatParams['response_format']> }),
+    ...(request.reasoningEffort && { reasoning_effort: request.reasoningEffort as NonNullable<ChatParams['reasoning_effort']> }),
+    ...(request.verbosity && { verbosity: request.verbosity as NonNullable<ChatParams['verbosity']> }),
+    ...(request.temperature !== null && { temperature: request.temperature }),
+    ...(request.topP !== null && { top_p: request.topP }),
+    ...(request.maxOutputTokens !== null && { max_completion_tokens: request.maxOutputTokens }),
   }
 }
 
-const toolParams = (request: ModelRequest, forbidsParallel: boolean): Partial<ChatParams> => ({
-  tools: request.tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: { ...tool.parameters } } })),
-  tool_choice: typeof request.toolChoice === 'string' ? request.toolChoice : { type: 'function', function: request.toolChoice },
-  ...(forbidsParallel ? { parallel_tool_calls: false } : {}),
+const toolParams = ({ tools, toolChoice, parallelToolCalls }: ModelRequest): Partial<ChatParams> => ({
+  tools: tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: { ...tool.parameters } } })),
+  tool_choice: typeof toolChoice === 'string' ? toolChoice : { type: 'function', function: toolChoice },
+  ...(!parallelToolCalls && { parallel_tool_calls: false }),
 })
 
 function messageOf(message: ModelMessage): OpenAI.Chat.ChatCompletionMessageParam {

@@ -1,21 +1,46 @@
-import type { ChatModel } from '../../core/ports/chat-model.ts'
+import type { ChatModel, ModelRequest } from '../../core/ports/chat-model.ts'
+import { Capabilities } from './capabilities.ts'
 import { chatParams } from './chat-params.ts'
 import { deltasOf } from './chunk-deltas.ts'
-import type { Endpoint } from './endpoint-client.ts'
+import type { Endpoint, EndpointClient } from './endpoint-client.ts'
 import type { EndpointFetchOptions } from './endpoint-fetch.ts'
+import { quirksOf } from './quirks.ts'
+
+/** Models of one endpoint whose rejected parameters are remembered. Clients choose the names, so there is a limit. */
+const MAX_REMEMBERED_MODELS = 1_000
 
 /** Any endpoint that speaks Chat Completions, through the `openai` package. */
 export function createOpenAiChat(endpoint: Endpoint, options: EndpointFetchOptions = {}): ChatModel {
+  const learned = new Map<string, Capabilities>()
   let loading: ReturnType<typeof load> | null = null
+
+  /** Begins the answer. A parameter that the endpoint rejects is left out, of this request and of later ones. */
+  async function begin(client: EndpointClient, request: ModelRequest, signal: AbortSignal) {
+    const quirks = quirksOf(endpoint.baseUrl, request.model)
+    const capabilities = learned.get(request.model) ?? new Capabilities(quirks)
+    const wanted = chatParams(request, quirks.requiresTools)
+    for (;;) {
+      const { params, dropped } = capabilities.adapt(wanted)
+      try {
+        return { dropped, chunks: await client.chat.completions.create(params, { signal }) }
+      } catch (cause) {
+        if (signal.aborted || !capabilities.learn(cause, params)) throw cause
+        if (learned.size >= MAX_REMEMBERED_MODELS) learned.clear()
+        learned.set(request.model, capabilities)
+      }
+    }
+  }
+
   return {
     async *stream(request, signal) {
       const { client, modelErrorOf } = await (loading ??= load(endpoint, options))
       try {
-        const chunks = await client.chat.completions.create(chatParams(endpoint.baseUrl, request), { signal })
+        const { chunks, dropped } = await begin(client, request, signal)
+        if (dropped.length > 0) yield { type: 'dropped_parameters', names: dropped }
         for await (const chunk of chunks) yield* deltasOf(chunk)
       } catch (cause) {
         signal.throwIfAborted()
-        throw modelErrorOf(cause)
+        throw modelErrorOf(cause, endpoint.apiKey)
       }
       // The package ends an aborted stream as if it were whole.
       signal.throwIfAborted()

@@ -24,6 +24,7 @@ export async function listen(
       if (held.signal.aborted) break
       hasBegun = true
       if (delta.type === 'usage') addUsage(turn, delta)
+      else if (delta.type === 'dropped_parameters') turn.noteDropped(delta.names)
       else await answer.push(delta)
     }
   } catch (cause) {

@@ -48,6 +48,7 @@ export class Turn {
   containerId: string | null
   error: ResponseRecord['error']
   incompleteReason: string | null
+  droppedParameters: readonly string[]
   #contextCut: ContextCut | null
   readonly #deps: TurnDeps
   readonly #told: ReadonlySet<string>
@@ -77,6 +78,7 @@ export class Turn {
     this.containerId = row.containerId
     this.error = row.error
     this.incompleteReason = row.incompleteReason
+    this.droppedParameters = row.droppedParameters ?? []
     this.#contextCut = row.contextCut
     const owner = { kind: 'response', tenant: row.tenant, id: row.id } as const
     const unaccounted = (logged ?? []).filter((event) => event.seq >= row.nextSeq)
@@ -115,6 +117,11 @@ export class Turn {
     if (hasEventStream(this.row)) this.emit(itemDone(index, item, { include: this.row.request.include }), 'soon')
   }
 
+  /** Parameters of the request that the model does not support. */
+  noteDropped(names: readonly string[]): void {
+    this.droppedParameters = [...new Set([...this.droppedParameters, ...names])]
+  }
+
   /** What the model did not get to read, said once for each time that it changes. */
   noteContext(cut: ContextCut | null): void {
     const before = JSON.stringify(this.#contextCut)
@@ -151,16 +158,16 @@ export class Turn {
 
   /** The response as readers see it now, or with these changes. */
   render(change: Partial<ResponseRecord> = {}): Record<string, unknown> {
-    const { items, usage, containerId, error, incompleteReason } = this
+    const { items, usage, containerId, error, incompleteReason, droppedParameters } = this
     return renderResponse(
-      { ...this.row, items, usage, containerId, error, incompleteReason, contextCut: this.#contextCut, ...change },
+      { ...this.row, items, usage, containerId, error, incompleteReason, droppedParameters, contextCut: this.#contextCut, ...change },
       { include: this.row.request.include },
     )
   }
 
   /** What has to be committed, as it is now; its `nextSeq` may be committed once the log, or the same patch, has every event below it. */
   snapshot(): { readonly nextSeq: number; readonly patch: () => Promise<Patch<ResponseRecord>> } {
-    const { pending, usage, toolCalls, consecutiveFailures, containerId, error, incompleteReason } = this
+    const { pending, usage, toolCalls, consecutiveFailures, containerId, error, incompleteReason, droppedParameters } = this
     const contextCut = this.#contextCut
     const { nextSeq } = this.writer
     const items = [...this.items]
@@ -175,6 +182,7 @@ export class Turn {
         containerId,
         error,
         incompleteReason,
+        droppedParameters,
         contextCut,
         nextSeq,
         tailEvents: [],

@@ -36,6 +36,8 @@ export interface ModelRequest {
 }
 
 export type ModelDelta =
+  /** Parameters of the request that the model does not support and that were left out, by their names in `POST /v1/responses`. */
+  | { readonly type: 'dropped_parameters'; readonly names: readonly string[] }
   | { readonly type: 'text'; readonly text: string }
   /** The model declines; a message has either text or this. */
   | { readonly type: 'refusal'; readonly text: string }

@@ -53,6 +53,7 @@ export function renderResponse(response: ResponseRecord, options: RenderOptions)
     x_cellblock: {
       container_id: response.containerId,
       usage: sandboxUsage(response.items),
+      dropped_parameters: response.droppedParameters ?? [],
       context: response.contextCut === null ? null : renderContextCut(response.contextCut),
     },
   }

@@ -207,6 +207,8 @@ export interface ResponseRecord {
   readonly usage: ResponseUsage
   readonly error: { readonly code: string; readonly message: string } | null
   readonly incompleteReason: string | null
+  /** Parameters of the request that the model does not support and that were not sent to it, by their names on the wire. Absent in old rows. */
+  readonly droppedParameters?: readonly string[]
   /** Null when the model read the whole conversation. */
   readonly contextCut: ContextCut | null
   readonly publicUrl: string

@@ -41,6 +41,7 @@ export const responseCodec = rowCodec<ResponseRecord>({
     usage: true,
     error: true,
     contextCut: true,
+    droppedParameters: true,
     tailEvents: true,
   },
   nullable: {

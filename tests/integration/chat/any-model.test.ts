@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { renderResponse } from '../../../services/core/responses/render-response.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
 import { turnScene } from '../../support/scripted-turns.ts'
 import { INTERPRETER } from '../../support/turn-bench.ts'
@@ -155,5 +156,14 @@ describe('what the caller wants of the answer', () => {
       reasoning_effort: 'high',
       temperature: 0.5,
     })
+  })
+
+  it('is left out and reported when the model does not support it', async () => {
+    const refusal = { deltas: [], status: 400, error: { message: 'temperature is not supported with this model' } }
+    inOrder(refusal, runPython('1'), say('Done.'))
+    const { row, requests } = await play({ ...INTERPRETER, temperature: 0.5 })
+    expect(requests.map(({ body }) => body['temperature'])).toEqual([0.5, undefined, undefined])
+    expect(row).toMatchObject({ status: 'completed', droppedParameters: ['temperature'] })
+    expect(renderResponse(row, { include: [] })['x_cellblock']).toMatchObject({ dropped_parameters: ['temperature'] })
   })
 })

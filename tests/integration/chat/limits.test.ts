@@ -118,7 +118,7 @@ describe('a model that misbehaves', () => {
   })
 
   it.each([
-    [401, 'model_error', 'refused its key'],
+    [401, 'model_error', 'rejected its key'],
     [429, 'rate_limit_exceeded', 'too many requests'],
     [500, 'model_error', 'failed'],
     [400, 'model_error', 'status 400'],

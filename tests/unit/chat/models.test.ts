@@ -55,10 +55,10 @@ describe('the model catalogue', () => {
   })
 
   it('knows in what endpoints differ', () => {
-    expect(quirksOf('https://api.openai.com/v1', 'gpt-4.1')).toMatchObject({ limitField: 'max_completion_tokens', takesTemperature: true })
-    expect(quirksOf('https://api.openai.com/v1', 'o4-mini')).toMatchObject({ takesTemperature: false })
-    expect(quirksOf('https://api.anthropic.com/v1', 'claude-x')).toMatchObject({ wantsTools: true, limitField: 'max_tokens' })
-    expect(quirksOf('http://localhost:11434/v1', 'qwen3')).toMatchObject({ wantsTools: false, limitField: 'max_tokens' })
+    expect(quirksOf('https://api.openai.com/v1', 'gpt-4.1')).toMatchObject({ limitField: 'max_completion_tokens', rejectsSampling: false })
+    expect(quirksOf('https://api.openai.com/v1', 'o4-mini')).toMatchObject({ rejectsSampling: true })
+    expect(quirksOf('https://api.anthropic.com/v1', 'claude-x')).toMatchObject({ requiresTools: true, limitField: 'max_tokens' })
+    expect(quirksOf('http://localhost:11434/v1', 'qwen3')).toMatchObject({ requiresTools: false, limitField: 'max_tokens' })
   })
 })
 

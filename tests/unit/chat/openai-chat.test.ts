@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOpenAiChat } from '../../../services/chat/models/openai-chat.ts'
 import type { EndpointFetchOptions } from '../../../services/chat/models/endpoint-fetch.ts'
-import { ModelError, type ModelDelta, type ModelRequest } from '../../../services/core/ports/chat-model.ts'
+import { ModelError, type ChatModel, type ModelDelta, type ModelRequest } from '../../../services/core/ports/chat-model.ts'
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => unknown
 const answers: Answer[] = []
@@ -56,20 +56,21 @@ const refuse =
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
 
 interface Asked {
+  readonly request?: Partial<ModelRequest>
   readonly options?: EndpointFetchOptions
   readonly path?: string
   readonly apiKey?: string | null
 }
 
 /** The deltas of one call when the server gives these answers. */
-async function askWith(
-  { options = {}, path = '/v1/', apiKey = 'sk-1' }: Asked,
-  ...script: readonly Answer[]
-): Promise<readonly ModelDelta[]> {
+async function askWith({ request = {}, options = {}, path = '/v1/', apiKey = 'sk-1' }: Asked, ...script: readonly Answer[]) {
   answers.splice(0, Infinity, ...script)
   seen.length = 0
+  return read(createOpenAiChat({ baseUrl: `${base}${path}`, apiKey }, options), request)
+}
+async function read(model: ChatModel, request: Partial<ModelRequest> = {}): Promise<readonly ModelDelta[]> {
   const deltas: ModelDelta[] = []
-  for await (const delta of createOpenAiChat({ baseUrl: `${base}${path}`, apiKey }, options).stream(REQUEST, never)) deltas.push(delta)
+  for await (const delta of model.stream({ ...REQUEST, ...request }, never)) deltas.push(delta)
   return deltas
 }
 const ask = (...script: readonly Answer[]) => askWith({}, ...script)
@@ -241,10 +242,80 @@ describe('a failed request to a model endpoint', () => {
     await expect(ask(stream('event: error\ndata: {"message":"late"}\n\n'))).rejects.toMatchObject({ status: null, retryable: true })
   })
 
-  it('shows neither key nor prompt to the user', async () => {
+  it('never shows a key to the user', async () => {
     const body = '{"error":{"message":"Incorrect API key provided: sk-1. Prompt: Hi"}}'
     const refusal = await ask(refuse(401, body)).catch((cause: unknown) => cause)
     expect((refusal as Error).message).toBe('The model endpoint rejected its key. The operator has to check the key.')
+    const echoed = await ask(refuse(400, '{"error":{"message":"Bad header Bearer sk-1 or sk-proj-abcdef123"}}')).catch(
+      (cause: unknown) => cause,
+    )
+    expect((echoed as Error).message).toContain('Bad header Bearer [key] or [key].')
+  })
+})
+
+describe('a parameter that the model does not support', () => {
+  const rejected = (param: string | null, message: string, code: string | null = null): Answer =>
+    refuse(400, JSON.stringify({ error: { message, param, code } }))
+
+  it.each([
+    [
+      'temperature',
+      { temperature: 0.2 },
+      rejected('temperature', "Unsupported value: 'temperature' does not support 0.2.", 'unsupported_value'),
+    ],
+    ['top_p', { topP: 0.5 }, rejected(null, 'top_p is not supported by this model')],
+    ['reasoning.effort', { reasoningEffort: 'low' }, rejected(null, 'Unrecognized request argument supplied: reasoning_effort')],
+    ['text.verbosity', { verbosity: 'low' }, rejected(null, 'verbosity: Extra inputs are not permitted')],
+  ])('%s is left out, reported, and left out of later requests', async (name, request, refusal) => {
+    answers.splice(0, Infinity, refusal, stream(chunk('a'), DONE), stream(chunk('b'), DONE))
+    seen.length = 0
+    const model = createOpenAiChat({ baseUrl: `${base}/v1`, apiKey: null })
+    const dropped: ModelDelta = { type: 'dropped_parameters', names: [name] }
+    expect(await read(model, request)).toEqual([dropped, text('a')])
+    expect(await read(model, request)).toEqual([dropped, text('b')])
+    const sent = { temperature: 'temperature', top_p: 'top_p', 'reasoning.effort': 'reasoning_effort', 'text.verbosity': 'verbosity' }[name]
+    expect(seen.map(({ body }) => String(sent) in body)).toEqual([true, false, false])
+  })
+
+  it('stream_options is left out without a report, because the caller did not ask for it', async () => {
+    expect(await ask(rejected(null, 'Unknown field: stream_options'), stream(chunk('a'), DONE))).toEqual([text('a')])
+  })
+
+  it('max_tokens is sent by its other name', async () => {
+    const refusal = rejected(
+      'max_tokens',
+      "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+      'unsupported_parameter',
+    )
+    expect(await askWith({ request: { maxOutputTokens: 50 } }, refusal, stream(chunk('a'), DONE))).toEqual([text('a')])
+    expect(seen.map(({ body }) => [body['max_tokens'], body['max_completion_tokens']])).toEqual([
+      [50, undefined],
+      [undefined, 50],
+    ])
+  })
+
+  it('that the model is known to reject is not sent at all, and reported', async () => {
+    const request = { model: 'o4-mini', temperature: 0.2, parallelToolCalls: false }
+    expect(await askWith({ request }, stream(DONE))).toEqual([{ type: 'dropped_parameters', names: ['temperature'] }])
+    expect(seen[0]?.body).not.toHaveProperty('temperature')
+  })
+
+  it.each([
+    ['a value out of range', rejected('temperature', 'temperature must be at most 2', 'invalid_value')],
+    ['a parameter that was not sent', rejected('top_k', 'top_k is not supported', 'unsupported_parameter')],
+    ['the form of the answer', rejected('response_format', 'response_format is not supported', 'unsupported_parameter')],
+  ])('is not assumed when the error is about %s: the error has the sentence of the endpoint', async (_, refusal) => {
+    const asking = askWith({ request: { temperature: 3, responseFormat: { type: 'json_object' } } }, refusal)
+    await expect(asking).rejects.toThrow(/rejected the request with status 400: \w+ (?:must be|is not)/)
+    expect(seen).toHaveLength(1)
+  })
+
+  it('does not let the endpoint keep the caller in a loop', async () => {
+    const everything = { temperature: 1, topP: 1, reasoningEffort: 'low', verbosity: 'low', maxOutputTokens: 5 } as const
+    const names = ['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'reasoning_effort', 'verbosity', 'stream_options']
+    const script = Array.from({ length: 50 }, () => rejected(null, `${names.join(', ')} are not supported`))
+    await expect(askWith({ request: everything }, ...script)).rejects.toMatchObject({ status: 400 })
+    expect(seen.length).toBeLessThan(10)
   })
 })
 
