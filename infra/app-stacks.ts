@@ -5,7 +5,7 @@ import { buildStacks, type Stacks } from './build-stacks.ts'
 import { readConfig } from './config.ts'
 import { toolTypesOf } from './tool-types.ts'
 
-/** The stacks that an app's context describes: `cellblock`, and `cellblock-removes-data` for the last step before the data goes. */
+/** Builds the stacks from the app's context: `cellblock` has the settings, `cellblock-removes-data` prepares the data for deletion. */
 export async function stacksOf(app: App): Promise<Stacks> {
   const image = await imageTag(join(import.meta.dirname, '..', 'runtime-image'), 'plain')
   const config = readConfig(app.node.tryGetContext('cellblock'))

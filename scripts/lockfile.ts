@@ -1,4 +1,4 @@
-/** The part of package-lock.json (version 3) that is looked at here; keys of `packages` are paths such as `node_modules/a`. */
+/** The part of package-lock.json (version 3) that these scripts read; keys of `packages` are paths such as `node_modules/a`. */
 export interface LockedPackage {
   readonly version?: string
   readonly dev?: boolean
@@ -25,7 +25,7 @@ export function missingOptionalPackages(lockfile: Lockfile): Record<string, Lock
   return missing
 }
 
-/** Looks where Node would: below the package itself, then below each folder above it. */
+/** Resolves as Node does: below the package itself, then below each parent folder. */
 function isLocked(lockfile: Lockfile, from: string, name: string): boolean {
   for (let path = from; ; path = path.slice(0, Math.max(0, path.lastIndexOf('node_modules/') - 1))) {
     if (`${path === '' ? '' : `${path}/`}node_modules/${name}` in lockfile.packages) return true

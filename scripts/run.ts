@@ -1,9 +1,9 @@
-// Prepares what a command needs, in visible steps, and then becomes that command. Runs without node_modules.
+// Prepares a command's prerequisites in visible steps, then executes the command. Runs without node_modules.
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { COMMANDS, isCommandName, type Command } from './commands.ts'
 import { ensureSandboxImage } from './sandbox-image.ts'
-import { endWithSignals } from './setup/command.ts'
+import { exitOnSignals } from './setup/command.ts'
 import { readSetupConfig } from './setup/config.ts'
 import { ensureDependencies } from './setup/dependencies.ts'
 import { ensureEngine } from './setup/engine.ts'
@@ -15,13 +15,13 @@ import { withSetupLock } from './setup/setup-lock.ts'
 const root = dirname(import.meta.dirname)
 const logFile = process.getuid?.() === 0 ? '/var/log/cellblock-dockerd.log' : join(root, '.cellblock', 'dockerd.log')
 
-/** Environment that the command gets on top of ours: the engine that was found and the image that was built. */
+/** Returns additions to the command's environment: the engine that was found and the image that was built. */
 async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.ProcessEnv> {
   const config = readSetupConfig()
   const isVerbose = command.isVerbose ?? false
-  // Node keeps what it compiled: a command, and every process that it starts, loads in half the time the next time.
+  // Node caches compiled code: later commands and their child processes load in half the time.
   const env: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: join(root, '.cellblock', 'compile-cache'), ...config.environment }
-  // The engine first: where it is missing, nobody waits for downloads to learn it.
+  // The engine first: a missing engine fails before any download.
   if (command.needs.includes('engine')) {
     const engine = await step('Docker engine', isVerbose, async (progress) => {
       const value = await ensureEngine(config, { mayInstall, logFile }, progress)
@@ -35,7 +35,7 @@ async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.Pr
       value: undefined,
     }))
   if (command.needs.includes('referees'))
-    await step("Other people's clients", isVerbose, async (progress) => {
+    await step('Third-party clients', isVerbose, async (progress) => {
       const folder = join(root, 'tests', 'referees')
       const found = await ensureDependencies(folder, config, progress)
       await ensurePythonPackages(
@@ -59,11 +59,12 @@ async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.Pr
   return env
 }
 
-/** Replaces this process, so that signals and the exit code are the command's own. */
-function become(command: Command, args: readonly string[], env: NodeJS.ProcessEnv): never {
+/** Replaces this process, so that signals and the exit code are the command's. */
+function execCommand(command: Command, args: readonly string[], env: NodeJS.ProcessEnv): never {
   const [file, ...before] = command.entry
   const entry = join(root, file)
-  if (!existsSync(entry)) throw new SetupError(`${file} is missing from this clone: run git status to see what happened to it.`)
+  if (!existsSync(entry))
+    throw new SetupError(`${file} is missing from this clone. git status shows missing files; git restore brings them back.`)
   process.chdir(root)
   const argv = [process.execPath, '--disable-warning=ExperimentalWarning', ...(command.nodeFlags ?? []), entry, ...before, ...args]
   if (process.execve === undefined)
@@ -72,15 +73,15 @@ function become(command: Command, args: readonly string[], env: NodeJS.ProcessEn
 }
 
 const [name, ...given] = process.argv.slice(2)
-endWithSignals()
+exitOnSignals()
 try {
   if (!isCommandName(name)) throw new SetupError(`Unknown command ${name ?? '(none)'}. Known: ${Object.keys(COMMANDS).join(', ')}.`)
   const args = given.filter((argument) => argument !== '--no-install')
   const command: Command = COMMANDS[name]
   const mayInstall = args.length === given.length
-  const say = command.isVerbose ? (line: string) => console.error(line) : quiet
-  const env = await withSetupLock(join(root, '.cellblock', 'setup.lock'), say, () => prepare(command, mayInstall))
-  become(command, args, env)
+  const log = command.isVerbose ? (line: string) => console.error(line) : quiet
+  const env = await withSetupLock(join(root, '.cellblock', 'setup.lock'), log, () => prepare(command, mayInstall))
+  execCommand(command, args, env)
 } catch (error) {
   console.error(error instanceof SetupError ? `\n✗ ${error.message}` : error)
   process.exitCode = 1

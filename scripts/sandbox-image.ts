@@ -13,22 +13,21 @@ const FOLDER = join(dirname(import.meta.dirname), 'runtime-image')
 export interface SandboxImageOptions {
   /** Default `plain`. */
   readonly variant?: ImageVariant
-  /** Whether mmdebstrap may be installed when no registry can be reached. Default true. */
+  /** Whether mmdebstrap may be installed if no registry answers. Default true. */
   readonly mayInstall?: boolean
   readonly config?: SetupConfig
 }
 
 /**
- * The tag of the sandbox image for the present content of runtime-image/, built first when it does not exist: about two
- * minutes from nothing, seconds after a change of the supervisor. `cellblock-sandbox:dev` (or `:dev-xvfb`) then names it too.
- * Throws a SetupError with a sentence when it cannot be built.
+ * The tag of the sandbox image for the current content of runtime-image/. Builds the image if it does not exist: about two minutes from
+ * nothing, seconds after a change of the supervisor. `cellblock-sandbox:dev` (or `:dev-xvfb`) then also names it. Throws SetupError.
  */
 export async function ensureSandboxImage(progress: Progress, options: SandboxImageOptions = {}): Promise<string> {
   const { variant = 'plain', mayInstall = true, config = readSetupConfig() } = options
   const tag = await imageTag(FOLDER, variant)
   const env = config.environment
-  const newest = variant === 'plain' ? 'cellblock-sandbox:dev' : `cellblock-sandbox:dev-${variant}`
-  if ((await runCommand('docker', ['tag', tag, newest], { env, timeoutSeconds: 30 })).code === 0) return tag
+  const devTag = variant === 'plain' ? 'cellblock-sandbox:dev' : `cellblock-sandbox:dev-${variant}`
+  if ((await runCommand('docker', ['tag', tag, devTag], { env, timeoutSeconds: 30 })).code === 0) return tag
 
   const base = await ensureBaseImage(config, mayInstall, progress)
   const context = await mkdtemp(join(tmpdir(), 'cellblock-image-'))
@@ -44,7 +43,7 @@ export async function ensureSandboxImage(progress: Progress, options: SandboxIma
         '--tag',
         tag,
         '--tag',
-        newest,
+        devTag,
         context,
       ],
       { env: { ...env, BUILDKIT_PROGRESS: 'plain', BUILDX_BUILDER: 'default' }, onLine: buildSteps(progress) },
@@ -60,7 +59,7 @@ export async function ensureSandboxImage(progress: Progress, options: SandboxIma
   return tag
 }
 
-/** The image's inputs and nothing else, plus this machine's certificate authorities for the stage that downloads. */
+/** Copies the image's inputs, and this machine's certificate authorities for the build stage that downloads. */
 async function fillContext(context: string, config: SetupConfig): Promise<void> {
   for (const path of await listImageInputs(FOLDER)) {
     await mkdir(dirname(join(context, path)), { recursive: true })
@@ -72,7 +71,7 @@ async function fillContext(context: string, config: SetupConfig): Promise<void> 
   if (authorities !== '') await writeFile(join(context, 'ca', 'host.crt'), authorities)
 }
 
-/** One line a build step, from either of Docker's builders. */
+/** One line per build step, for both of Docker's builders. */
 const buildSteps = (progress: Progress) => (line: string) => {
   const step = /^Step (\d+\/\d+) : (.*)/.exec(line) ?? /^#\d+ \[([^\]]+)\] (.*)/.exec(line)
   if (step && !/^(ARG|ENV|WORKDIR|ENTRYPOINT)/.test(step[2] ?? ''))

@@ -4,7 +4,7 @@ export interface TestCounts {
 }
 
 export interface SuiteCounts extends TestCounts {
-  /** Of those that passed: how many only when tried again. */
+  /** Passed tests that needed a retry. */
   readonly secondTries: number
 }
 
@@ -22,8 +22,8 @@ interface VitestResult {
 }
 
 /**
- * Counts of a vitest JSON report. A file that failed without a failing test (it could not be loaded, a hook threw) counts as
- * one failure, and so does a run that exits non-zero or writes no report: nothing that went wrong counts as nothing.
+ * Counts of a vitest JSON report. A file that failed without a failing test (it did not load, a hook threw) counts as one failure, and so does
+ * a run that exits non-zero or writes no report.
  */
 export function countTests(report: string | undefined, exitCode: number): SuiteCounts {
   if (report === undefined) return { passed: 0, failed: 1, secondTries: 0 }

@@ -1,5 +1,5 @@
-// `npm test`: every static check, then every test; ends with the line `N passed, N failed`. With arguments it is vitest alone. The suite of the
-// emulated account is cached like a build step: `npm test` runs it once for each input.
+// `npm test`: static checks, then tests; the last line is `N passed, N failed`. With arguments it runs vitest only. The suite of the emulated
+// account is cached like a build step: it runs once per input.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { CHECK_NAMES } from './checks.ts'
 import { runCheck } from './run-check.ts'
 import { countTests, summaryLine, type SuiteCounts, type TestCounts } from './test-results.ts'
-import { ACCOUNT_INPUTS, createStamps, runStamped, runUnlessPassed, type Stamp } from './test-stamp.ts'
+import { ACCOUNT_INPUTS, createPassRecords, runAndRecord, runUnlessRecorded, type PassRecord } from './test-cache.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
@@ -36,18 +36,18 @@ async function runVitest(args: readonly string[]): Promise<SuiteCounts> {
 }
 
 const ACCOUNT = ['--project', 'aws']
-const stamps = createStamps({ root: ROOT, inputs: ACCOUNT_INPUTS, folder: join(ROOT, '.cellblock', 'passed') })
+const passRecords = createPassRecords({ root: ROOT, inputs: ACCOUNT_INPUTS, folder: join(ROOT, '.cellblock', 'passed') })
 const runAccount = (): Promise<SuiteCounts> => runVitest(ACCOUNT)
-const sayPassed = ({ at, tests, seconds }: Stamp): void =>
+const printSkipped = ({ at, tests, seconds }: PassRecord): void =>
   console.log(
-    `\nThe emulated AWS account passed on this very input at ${at} (${tests} tests in ${seconds} s): not run again, not counted. To run it: npm run test:aws`,
+    `\nSkipped the emulated AWS account: the same input passed at ${at} (${tests} tests in ${seconds} s). Not counted. Run it with npm run test:aws.`,
   )
 
 const args = process.argv.slice(2)
 const counts: TestCounts[] = []
 if (args.length === 0) {
   for (const isGood of await Promise.all(CHECK_NAMES.map(runCheck))) counts.push({ passed: isGood ? 1 : 0, failed: isGood ? 0 : 1 })
-  counts.push(await runVitest(['--project', '!aws']), ...(await runUnlessPassed(stamps, runAccount, sayPassed)))
-} else counts.push(await (args.join(' ') === ACCOUNT.join(' ') ? runStamped(stamps, runAccount) : runVitest(args)))
+  counts.push(await runVitest(['--project', '!aws']), ...(await runUnlessRecorded(passRecords, runAccount, printSkipped)))
+} else counts.push(await (args.join(' ') === ACCOUNT.join(' ') ? runAndRecord(passRecords, runAccount) : runVitest(args)))
 console.log(`\n${summaryLine(counts)}`)
 if (counts.some(({ failed }) => failed > 0)) process.exitCode = 1

@@ -4,27 +4,27 @@ import { join } from 'node:path'
 
 export const PROJECT = join(import.meta.dirname, '..', '..')
 
-/** A module made of this source instead of what is asked for. */
-const replace = (name: string, filter: RegExp, importer: RegExp, contents: string): Plugin => ({
+/** Replaces a module with this source where `importer` imports it. */
+const replaceModule = (name: string, filter: RegExp, importer: RegExp, contents: string): Plugin => ({
   name,
   setup(build) {
-    build.onResolve({ filter }, (asked) => (importer.test(asked.importer) ? { path: name, namespace: name } : undefined))
+    build.onResolve({ filter }, (request) => (importer.test(request.importer) ? { path: name, namespace: name } : undefined))
     build.onLoad({ filter: /.*/, namespace: name }, () => ({ contents, resolveDir: PROJECT }))
   },
 })
 
-/** Sentences of validation errors in English only: the other languages are a quarter of a megabyte in each function. */
-const englishOnly = replace(
+/** Validation messages in English only: the other languages add 250 KB to each function. */
+const englishOnly = replaceModule(
   'zod-locales',
   /locales\/index\.js$/,
   /node_modules\/zod\//,
   "export { default as en } from 'zod/v4/locales/en.js'",
 )
 /**
- * The links use two parts of undici; its index brings a browser's whole network stack. The index is also what gives every dispatcher its `request`. Any
- * other name fails the build.
+ * The links use two parts of undici; its index adds a browser's whole network stack. The index also gives every dispatcher its `request`
+ * method, so this module does too. An import of any other name fails the build.
  */
-const undiciParts = replace(
+const undiciParts = replaceModule(
   'undici-parts',
   /^undici$/,
   /services\//,
@@ -36,8 +36,8 @@ const undiciParts = replace(
 )
 
 /**
- * Node's own modules as `require` gives them. An `import` of one reads each of its exports, also those that load something big when they are read: through
- * `node:http` and `node:fs` a sixth of a cold start went into parts of Node that nobody uses.
+ * Loads Node's modules as `require` does. An `import` reads every export, and some exports load large parts of Node when read: `node:http` and
+ * `node:fs` took a sixth of a cold start.
  */
 const lazyBuiltins: Plugin = {
   name: 'lazy-builtins',
@@ -51,7 +51,7 @@ const lazyBuiltins: Plugin = {
   },
 }
 
-/** How everything that runs in Lambda is bundled. */
+/** esbuild options of everything that runs in Lambda. */
 export const BUNDLE_OPTIONS = {
   absWorkingDir: PROJECT,
   bundle: true,
@@ -66,8 +66,8 @@ export const BUNDLE_OPTIONS = {
 } as const satisfies BuildOptions
 
 /**
- * Writes `<outputFolder>/index.mjs` and what it imports later: the entry and everything it uses, the AWS SDK too, so that what was tested is what runs.
- * Rejects with esbuild's messages when something cannot be resolved. Returns the size in bytes and which packages are inside.
+ * Writes `<outputFolder>/index.mjs` and its lazy chunks: the entry with all dependencies, the AWS SDK included, so that Lambda runs what was
+ * tested. Returns the size in bytes and the bundled packages. Rejects with esbuild's messages.
  */
 export async function bundleFunction(
   entry: string,
@@ -77,7 +77,7 @@ export async function bundleFunction(
     entryPoints: { index: join(PROJECT, entry) },
     outdir: outputFolder,
     outExtension: { '.js': '.mjs' },
-    // What is imported when it is needed lies beside the entry: a start does not even parse it.
+    // Dynamic imports become chunks, so that a cold start does not parse them.
     splitting: true,
     ...BUNDLE_OPTIONS,
     metafile: true,

@@ -2,7 +2,7 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership, type IBucket } from 'aws-cdk-lib/aws-s3'
 import type { Construct } from 'constructs'
 
-/** Who fetched which object, and which packets the sandboxes' network refused. Signed links in it are long dead when a line arrives. */
+/** S3 access logs and flow logs. Signed links in the logs have expired before S3 delivers a line. */
 export const createAccessLogBucket = (scope: Construct, logDays: number): IBucket =>
   new Bucket(scope, 'AccessLogs', {
     encryption: BucketEncryption.S3_MANAGED,

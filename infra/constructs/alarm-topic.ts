@@ -4,7 +4,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { Construct } from 'constructs'
 
-/** Where alarms go. CloudWatch and Budgets of this account may write to it; a rule that does adds itself, without conditions, which EventBridge does not know. */
+/** The topic of all alarms. CloudWatch and Budgets of this account may publish; an EventBridge rule adds its own statement, without conditions. */
 export function createAlarmTopic(scope: Construct, stage: string, email: string | undefined): Topic {
   const topic = new Topic(scope, 'Alarms', { displayName: `Cellblock ${stage}`, enforceSSL: true })
   if (email !== undefined) topic.addSubscription(new EmailSubscription(email))

@@ -15,100 +15,106 @@ export interface AlarmsProps {
   readonly queues: Readonly<Record<QueueName, JobQueue>>
   readonly functions: Readonly<Record<FunctionId, IFunction>>
   readonly metric: MetricsOf
-  /** Tiers with a warm pool: without one every first execution waits, as agreed. */
+  /** Tiers with a warm pool. Without a pool every first execution waits for a cold start, by choice. */
   readonly pools: readonly MemoryTier[]
 }
 
 const FIVE_MINUTES = { period: Duration.minutes(5) }
-/** A message this old waits longer than any worker needs to get to it, seconds. */
+/** Age of the oldest message above which workers fall behind, seconds. */
 const OLD_MESSAGE_SECONDS: Record<QueueName, number> = { turns: 120, executions: 120, placements: 300 }
 
-/** What somebody must look at. Each says in one sentence what happened and where to look. */
+/** One alarm per condition that needs an operator. Each description says what happened and where to look. */
 export class Alarms extends Construct {
   private readonly topic: ITopic
 
   constructor(scope: Construct, id: string, { topic, queues, functions, metric, pools }: AlarmsProps) {
     super(scope, id)
     this.topic = topic
-    for (const [name, { queue, dead }] of Object.entries(queues)) {
-      const arrived = {
-        waiting: dead.metricApproximateNumberOfMessagesVisible({ ...FIVE_MINUTES, statistic: 'Maximum' }),
-        taken: dead.metricNumberOfMessagesReceived({ ...FIVE_MINUTES, statistic: 'Sum' }),
+    for (const [name, { queue, deadLetterQueue }] of Object.entries(queues)) {
+      const deadLetters = {
+        visible: deadLetterQueue.metricApproximateNumberOfMessagesVisible({ ...FIVE_MINUTES, statistic: 'Maximum' }),
+        received: deadLetterQueue.metricNumberOfMessagesReceived({ ...FIVE_MINUTES, statistic: 'Sum' }),
       }
-      this.when(
+      this.alarm(
         `${name}-dead`,
-        new MathExpression({ ...FIVE_MINUTES, expression: 'FILL(waiting, 0) + FILL(taken, 0)', usingMetrics: arrived }),
+        new MathExpression({ ...FIVE_MINUTES, expression: 'FILL(visible, 0) + FILL(received, 0)', usingMetrics: deadLetters }),
         1,
         1,
         `A message of ${name} failed five times. Its job ended as dead_letter; the log of the reconciler names it.`,
       )
       const oldest = queue.metricApproximateAgeOfOldestMessage({ ...FIVE_MINUTES, statistic: 'Maximum' })
-      this.when(
+      this.alarm(
         `${name}-old`,
         oldest,
         OLD_MESSAGE_SECONDS[name as QueueName],
         2,
-        `Messages of ${name} wait too long. Look at throttles of its function and at the concurrency limit.`,
+        `Messages of ${name} wait too long. Check the throttles of its function and its concurrency setting.`,
       )
     }
     for (const [name, worker] of Object.entries(functions)) {
-      this.when(`${name}-errors`, worker.metricErrors(FIVE_MINUTES), 5, 2, `The ${name} function keeps failing. Its log says why.`)
+      this.alarm(
+        `${name}-errors`,
+        worker.metricErrors(FIVE_MINUTES),
+        5,
+        2,
+        `The ${name} function fails repeatedly. Its log has the reason.`,
+      )
     }
     const throttles = new MathExpression({
       ...FIVE_MINUTES,
       expression: 'SUM(METRICS())',
       usingMetrics: Object.fromEntries(Object.entries(functions).map(([name, worker]) => [name, worker.metricThrottles(FIVE_MINUTES)])),
     })
-    this.when(
+    this.alarm(
       'throttles',
       throttles,
       10,
       2,
-      'Lambda refuses to start functions: the account has too little concurrency. Ask for more in Service Quotas.',
+      'Lambda throttles the functions: the account has too little concurrency. Request more in Service Quotas.',
     )
-    this.when('api-failures', metric('ApiFailed'), 5, 2, 'The API answers with 5xx. Its log has the request ids.')
-    this.when(
+    this.alarm('api-failures', metric('ApiFailed'), 5, 2, 'The API answers with 5xx. Its log has the request ids.')
+    this.alarm(
       'starts-failing',
       metric('SandboxStartFailed'),
       3,
       2,
-      'Sandboxes do not start. The log of place says whether it is capacity, quota, the image or a wall that did not hold.',
+      'Sandboxes do not start. The log of place names the reason: capacity, quota, image or a failed isolation check.',
     )
-    this.when(
+    this.alarm(
       'executions-failing',
       new MathExpression({
         ...FIVE_MINUTES,
-        // Few executions make a rate of nothing: at least five must have failed.
+        // A rate over few executions means little: at least five must have failed.
         expression: 'IF(failed >= 5, 100 * failed / ended, 0)',
         usingMetrics: { failed: metric('ExecutionFailed'), ended: metric('Executions') },
         label: 'percent',
       }),
       5,
       2,
-      'The platform fails executions: more than one in twenty lost its sandbox or every try. The logs of run and place say which.',
+      'More than 5 % of executions failed because of the platform: a lost sandbox or exhausted retries. The logs of run and place name the reason.',
     )
     for (const tier of pools)
-      this.when(
+      this.alarm(
         `pool-${tier}-empty`,
         metric('PoolReady', { tier, statistic: Stats.MAXIMUM }),
         1,
         3,
-        `No warm ${tier} sandbox for a quarter of an hour: first executions wait for cold starts. The pool is too small, or starts fail.`,
+        `No warm ${tier} sandbox for 15 minutes: first executions wait for cold starts. The pool is too small, or starts fail.`,
         { below: true },
       )
     if (pools.length > 0)
-      this.when('cold-starts', metric('ColdStart'), 5, 3, 'Executions wait for cold starts: the warm pool is too small for the arrivals.')
-    this.when(
+      this.alarm('cold-starts', metric('ColdStart'), 5, 3, 'Executions wait for cold starts: the warm pool is too small for the arrivals.')
+    this.alarm(
       'reconciler-silent',
       functions.reconciler.metricInvocations(FIVE_MINUTES),
       1,
       2,
-      'The reconciler does not run, so nothing is repaired. Look at its schedule and its errors.',
+      'The reconciler does not run, so no job is repaired. Check its schedule rule and its errors.',
       { below: true },
     )
   }
 
-  private when(name: string, metric: IMetric, threshold: number, periods: number, sentence: string, { below = false } = {}): void {
+  private alarm(name: string, metric: IMetric, threshold: number, periods: number, sentence: string, { below = false } = {}): void {
     const options = {
       alarmDescription: sentence,
       threshold,

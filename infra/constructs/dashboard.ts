@@ -17,7 +17,7 @@ export interface DashboardProps {
   readonly pools: readonly MemoryTier[]
 }
 
-/** One page, in the order of a job: what callers feel, what it waits for, what starts and costs, what fails. */
+/** One page in the order of a job: latency, waiting time, sandbox starts and cost, failures. */
 export function createDashboard(scope: Construct, { stage, queues, functions, metric, pools }: DashboardProps): Dashboard {
   const minute = { period: Duration.minutes(1) }
   const ofQueues = (read: (queue: JobQueue) => IMetric) => Object.values(queues).map(read)
@@ -30,20 +30,20 @@ export function createDashboard(scope: Construct, { stage, queues, functions, me
     widgets: [
       [
         new TextWidget({
-          markdown: `# Cellblock ${stage}\nWhat callers feel, what a job waits for, what starts and what it costs, what fails. What to do is in docs/operations.md.`,
+          markdown: `# Cellblock ${stage}\nLatency, waiting time, sandbox starts and cost, failures. docs/operations.md says what to do.`,
           width: 24,
           height: 2,
         }),
       ],
       [
         graph('API: duration p95; requests and failures', [metric('ApiDuration')], [metric('ApiRequests'), metric('ApiFailed')]),
-        graph('Executions: wait, claim, kernel, whole, p95', [
+        graph('Executions: queue wait, claim, kernel, total, p95', [
           metric('QueueWait'),
           metric('Claim'),
           metric('RunTime'),
           metric('ExecutionTime'),
         ]),
-        graph('Executions: ended, failed by the platform', [metric('Executions')], [metric('ExecutionFailed')]),
+        graph('Executions: ended, platform failures', [metric('Executions')], [metric('ExecutionFailed')]),
       ],
       [
         graph(
@@ -51,8 +51,8 @@ export function createDashboard(scope: Construct, { stage, queues, functions, me
           [metric('SandboxStart')],
           [metric('ColdStart'), metric('SandboxStartFailed')],
         ),
-        graph('Warm pool: least that waited; short of', ofPools('PoolReady'), ofPools('PoolMissing')),
-        graph('Sandboxes that ended: list price in dollars; seconds', [metric('SandboxCost')], [metric('SandboxSeconds')]),
+        graph('Warm pool: minimum ready; missing', ofPools('PoolReady'), ofPools('PoolMissing')),
+        graph('Ended sandboxes: cost at list price, dollars; seconds', [metric('SandboxCost')], [metric('SandboxSeconds')]),
       ],
       [
         graph(
@@ -64,9 +64,9 @@ export function createDashboard(scope: Construct, { stage, queues, functions, me
           ofQueues(({ queue }) => queue.metricApproximateNumberOfMessagesVisible(minute)),
         ),
         graph(
-          'Dead letters',
-          ofQueues(({ dead }) => dead.metricApproximateNumberOfMessagesVisible(minute)),
-          ofQueues(({ dead }) => dead.metricNumberOfMessagesReceived(minute)),
+          'Dead-letter queues',
+          ofQueues(({ deadLetterQueue }) => deadLetterQueue.metricApproximateNumberOfMessagesVisible(minute)),
+          ofQueues(({ deadLetterQueue }) => deadLetterQueue.metricNumberOfMessagesReceived(minute)),
         ),
       ],
       [

@@ -9,11 +9,11 @@ import { Construct } from 'constructs'
 
 export interface DnsFirewallProps {
   readonly vpc: IVpc
-  /** Exact names. Their redirections are trusted, because AWS's own names lead on to other names of AWS. */
+  /** Exact names. CNAME chains that start at them are trusted: AWS's names redirect to other AWS names. */
   readonly allowedNames: readonly string[]
 }
 
-/** Security groups do not filter questions to the VPC's resolver, so names could carry data out: only these are answered, and none if the firewall fails. */
+/** Security groups do not filter the VPC resolver, so DNS queries could carry data out. The resolver answers these names only, and fails closed. */
 export class DnsFirewall extends Construct {
   readonly ruleGroupId: string
 

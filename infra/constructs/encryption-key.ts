@@ -2,7 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import type { Construct } from 'constructs'
 
-/** One key for everything that tenants own. Deleting it makes table, objects and every backup unreadable at once. */
+/** Encrypts all tenant data. Deleting the key makes the table, the objects and every backup unreadable. */
 export const createEncryptionKey = (scope: Construct, stage: string): Key =>
   new Key(scope, 'Key', {
     description: `Cellblock ${stage}: rows, objects and secrets`,

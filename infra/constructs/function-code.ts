@@ -5,17 +5,17 @@ import { dirname, join } from 'node:path'
 
 const BUNDLER = join(import.meta.dirname, '..', 'bundle', 'main.ts')
 
-/** The bundle of an entry file, and of the tools of a folder beside it, made on this machine. The same content has the same hash, so an unchanged function is not deployed again. */
+/** Bundles an entry file and the tools of a folder on this machine. The asset hash is the content's, so an unchanged function is not redeployed. */
 export const functionCode = (entry: string, toolsFolder?: string): Code => {
   const tools = toolsFolder === undefined ? [] : [toolsFolder]
   return Code.fromAsset(dirname(BUNDLER), {
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
       image: DockerImage.fromRegistry('never-used'),
-      // Never run: it tells this asset from the others of the same folder.
+      // Never runs: it distinguishes this asset from others of the same folder.
       command: [entry, ...tools],
       local: {
-        // Synthesis is synchronous and the bundler is not, so it has a process of its own.
+        // Synthesis is synchronous and the bundler is not, so the bundler runs in a child process.
         tryBundle: (outputFolder) => {
           execFileSync(process.execPath, [BUNDLER, entry, outputFolder, ...tools], { stdio: ['ignore', 'ignore', 'inherit'] })
           return true

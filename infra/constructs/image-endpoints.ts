@@ -15,33 +15,33 @@ import { Construct } from 'constructs'
 export interface ImageEndpointsProps {
   readonly vpc: IVpc
   readonly subnets: readonly ISubnet[]
-  /** Subnets that the endpoints stand in; one serves all zones. */
-  readonly standIn: ISubnet[]
+  /** Subnets with an interface endpoint; one serves all zones. */
+  readonly endpointSubnets: ISubnet[]
   readonly securityGroup: ISecurityGroup
   readonly repository: IRepository
-  readonly pullRole: IRole
+  readonly executionRole: IRole
 }
 
-/** All that a sandbox's network reaches: the manifest of our one image, for the role that pulls it, and ECR's bucket of layers, to read. */
+/** The only destinations of the sandbox subnets: ECR for the one sandbox image and its execution role, and read access to ECR's layer bucket. */
 export class ImageEndpoints extends Construct {
   constructor(scope: Construct, id: string, props: ImageEndpointsProps) {
     super(scope, id)
-    const { vpc, repository, pullRole } = props
-    const puller = { ArnEquals: { 'aws:PrincipalArn': pullRole.roleArn } }
+    const { vpc, repository, executionRole } = props
+    const byExecutionRole = { ArnEquals: { 'aws:PrincipalArn': executionRole.roleArn } }
     const pull = [
       new PolicyStatement({
         sid: 'LogIn',
         principals: [new AnyPrincipal()],
         actions: ['ecr:GetAuthorizationToken'],
         resources: ['*'],
-        conditions: puller,
+        conditions: byExecutionRole,
       }),
       new PolicyStatement({
         sid: 'PullOurImage',
         principals: [new AnyPrincipal()],
         actions: ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
         resources: [repository.repositoryArn],
-        conditions: puller,
+        conditions: byExecutionRole,
       }),
     ]
     for (const [name, service] of [
@@ -51,7 +51,7 @@ export class ImageEndpoints extends Construct {
       const endpoint = new InterfaceVpcEndpoint(this, name, {
         vpc,
         service,
-        subnets: { subnets: props.standIn },
+        subnets: { subnets: props.endpointSubnets },
         securityGroups: [props.securityGroup],
         open: false,
         privateDnsEnabled: true,
@@ -63,7 +63,7 @@ export class ImageEndpoints extends Construct {
       service: GatewayVpcEndpointAwsService.S3,
       subnets: [{ subnets: [...props.subnets] }],
     })
-    // Layers come by links that ECR has signed, so the caller is not ours to name: the bucket and the verb are.
+    // ECR signs the layer URLs, so the policy cannot name our role: it restricts bucket and action.
     layers.addToPolicy(
       new PolicyStatement({
         sid: 'ReadLayers',
@@ -75,5 +75,5 @@ export class ImageEndpoints extends Construct {
   }
 }
 
-/** Where ECR keeps the layers of a Region. */
+/** ECR's bucket of image layers in a Region. */
 export const layerBucketName = (region: string): string => `prod-${region}-starport-layer-bucket`

@@ -2,8 +2,8 @@ import { IpAddresses, SubnetType, Vpc, type ISubnet, type IVpc } from 'aws-cdk-l
 import { Construct } from 'constructs'
 
 /**
- * A network without a way out: no internet gateway, no NAT, no IPv6, no peering. Sandboxes and the run worker have subnets and route tables of
- * their own, so that what the one may reach the other cannot.
+ * A VPC without internet gateway, NAT, IPv6 or peering. Sandboxes and run workers have separate subnets and route tables, so that neither can
+ * use the endpoints of the other.
  */
 export class IsolatedVpc extends Construct {
   readonly vpc: IVpc

@@ -8,19 +8,19 @@ export interface JobQueueProps {
   readonly definition: QueueDefinition
 }
 
-/** A standard queue (fair by `MessageGroupId`) and where its messages go that nobody could work on. Messages hold ids only. */
+/** A standard queue (fair by `MessageGroupId`) with its dead-letter queue. Messages hold ids only. */
 export class JobQueue extends Construct {
   readonly queue: Queue
-  readonly dead: Queue
+  readonly deadLetterQueue: Queue
 
   constructor(scope: Construct, id: string, { stage, definition }: JobQueueProps) {
     super(scope, id)
     const queueName = `cellblock-${stage}-${definition.name}`
     const deadName = `cellblock-${stage}-${definition.deadLetterName}`
     const common = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true }
-    // By name, because the two queues name each other.
+    // By ARN text, because the two queues refer to each other.
     const source = Queue.fromQueueArn(this, 'Source', Stack.of(this).formatArn({ service: 'sqs', resource: queueName }))
-    this.dead = new Queue(this, 'Dead', {
+    this.deadLetterQueue = new Queue(this, 'Dead', {
       ...common,
       queueName: deadName,
       retentionPeriod: Duration.days(14),
@@ -33,7 +33,7 @@ export class JobQueue extends Construct {
       retentionPeriod: Duration.days(4),
       visibilityTimeout: Duration.seconds(definition.visibilityTimeoutSeconds),
       receiveMessageWaitTime: Duration.seconds(20),
-      deadLetterQueue: { queue: this.dead, maxReceiveCount: definition.maxReceiveCount },
+      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: definition.maxReceiveCount },
     })
   }
 }

@@ -17,7 +17,7 @@ export interface JobTableProps {
   readonly backupDays: number
 }
 
-/** The one table, from the definition that the local server uses too. Kept when the stack goes. */
+/** The table, from the definition that the local server also uses. CloudFormation retains it when it deletes the stack. */
 export class JobTable extends Construct {
   readonly table: Table
 
@@ -44,10 +44,10 @@ const secondaryIndex = (index: IndexDefinition): GlobalSecondaryIndexProps => ({
   indexName: index.name,
   partitionKey: attribute(index.partitionKey),
   sortKey: attribute(index.sortKey),
-  ...projection(index.projection),
+  ...toProjection(index.projection),
 })
 
-function projection(wanted: IndexDefinition['projection']): Pick<GlobalSecondaryIndexProps, 'projectionType' | 'nonKeyAttributes'> {
+function toProjection(wanted: IndexDefinition['projection']): Pick<GlobalSecondaryIndexProps, 'projectionType' | 'nonKeyAttributes'> {
   if (wanted === 'ALL') return { projectionType: ProjectionType.ALL }
   return wanted.length === 0
     ? { projectionType: ProjectionType.KEYS_ONLY }

@@ -3,7 +3,7 @@ import { Metric, Stats, Unit } from 'aws-cdk-lib/aws-cloudwatch'
 import { definitionOf, type MetricName, type MetricUnit } from '../../services/core/metrics.ts'
 import { METRIC_NAMESPACE } from '../../services/storage/json-log.ts'
 
-/** A metric of the service as the functions write it: five-minute 95th percentiles of times, sums of all else. */
+/** A metric that the functions write: the five-minute p95 of durations, the sum of everything else. */
 export type MetricsOf = (name: MetricName, options?: { readonly statistic?: string; readonly tier?: string }) => Metric
 
 const UNITS: Record<MetricUnit, Unit> = {
@@ -13,7 +13,7 @@ const UNITS: Record<MetricUnit, Unit> = {
   None: Unit.NONE,
 }
 
-/** Reads the metrics that the functions of a stage embed in their logs. Nothing is made here: CloudWatch makes them as lines arrive. */
+/** Refers to the metrics that the functions of a stage embed in their logs; CloudWatch creates them from the log lines. */
 export const metricsOf =
   (stage: string): MetricsOf =>
   (name, { statistic, tier } = {}) => {

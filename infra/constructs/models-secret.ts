@@ -3,7 +3,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
 
-/** The models' keys, a JSON object such as {"OPENAI_API_KEY":"…"}. It starts empty: the operator fills it, so no key passes through a template. */
+/** The model keys, a JSON object such as {"OPENAI_API_KEY":"…"}. The operator fills it after the deployment, so no template contains a key. */
 export const createModelsSecret = (scope: Construct, name: string, key: IKey): Secret =>
   new Secret(scope, 'ModelKeys', {
     secretName: name,

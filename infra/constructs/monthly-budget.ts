@@ -8,10 +8,10 @@ export interface MonthlyBudgetProps {
   readonly topic: ITopic
 }
 
-/** Counts what carries this stage's tag; the tag must be activated once for cost allocation. Budgets tell, they stop nothing. */
+/** Counts resources with the tag of this stage; activate the tag once for cost allocation. A budget notifies and stops nothing. */
 export function createMonthlyBudget(scope: Construct, { stage, limitUsd, topic }: MonthlyBudgetProps): CfnBudget {
   const subscribers = [{ subscriptionType: 'SNS', address: topic.topicArn }]
-  const when = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
+  const notifyAt = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
     notification: { notificationType, comparisonOperator: 'GREATER_THAN', threshold, thresholdType: 'PERCENTAGE' },
     subscribers,
   })
@@ -23,6 +23,6 @@ export function createMonthlyBudget(scope: Construct, { stage, limitUsd, topic }
       budgetLimit: { amount: limitUsd, unit: 'USD' },
       costFilters: { TagKeyValue: [`user:cellblock:stage$${stage}`] },
     },
-    notificationsWithSubscribers: [when('ACTUAL', 80), when('FORECASTED', 100)],
+    notificationsWithSubscribers: [notifyAt('ACTUAL', 80), notifyAt('FORECASTED', 100)],
   })
 }

@@ -12,8 +12,8 @@ export interface ObjectBucketProps {
 }
 
 /**
- * Files, outputs and snapshots of all tenants. Not versioned: a deleted object is gone at once.
- * No rule expires `tenants/`: an object lives as long as its container is used, which only the reconciler knows.
+ * Files, outputs and snapshots of all tenants. Without versioning, so that a delete is final. No lifecycle rule expires `tenants/`: the
+ * reconciler deletes an object when its container has expired.
  */
 export class ObjectBucket extends Construct {
   readonly bucket: IBucket

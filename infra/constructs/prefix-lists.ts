@@ -2,8 +2,8 @@ import { CfnMapping, Stack } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 
 /**
- * AWS's own lists of the addresses of S3 and DynamoDB, as `aws ec2 describe-prefix-lists` prints them in each Region. The ids are the same in
- * every account. CloudFormation cannot look them up, and a Lambda that does would be one more thing to trust.
+ * AWS's prefix lists of S3 and DynamoDB per Region, as `aws ec2 describe-prefix-lists` prints them; the ids are the same in every account.
+ * CloudFormation cannot look them up without a custom resource, which would need another trusted function.
  */
 const PREFIX_LISTS = {
   'us-east-1': { s3: 'pl-63a5400a', dynamodb: 'pl-02cd2c6b' },
@@ -28,13 +28,13 @@ export interface PrefixLists {
   readonly dynamodb: string
 }
 
-/** The lists of the Region that is deployed to, unless the operator names them. Elsewhere CloudFormation refuses the stack and names the mapping. */
+/** The prefix lists of the deployment's Region, or those of the settings. In an unlisted Region CloudFormation fails and names the mapping. */
 export function prefixLists(
   scope: Construct,
-  named: { readonly s3: string | undefined; readonly dynamodb: string | undefined },
+  configured: { readonly s3: string | undefined; readonly dynamodb: string | undefined },
 ): PrefixLists {
-  if (named.s3 !== undefined && named.dynamodb !== undefined) return { s3: named.s3, dynamodb: named.dynamodb }
+  if (configured.s3 !== undefined && configured.dynamodb !== undefined) return { s3: configured.s3, dynamodb: configured.dynamodb }
   const mapping = new CfnMapping(scope, 'SetPrefixListIdsInConfigForThisRegion', { mapping: PREFIX_LISTS })
   const inRegion = (service: 's3' | 'dynamodb') => mapping.findInMap(Stack.of(scope).region, service)
-  return { s3: named.s3 ?? inRegion('s3'), dynamodb: named.dynamodb ?? inRegion('dynamodb') }
+  return { s3: configured.s3 ?? inRegion('s3'), dynamodb: configured.dynamodb ?? inRegion('dynamodb') }
 }

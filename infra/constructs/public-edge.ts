@@ -21,10 +21,10 @@ import { Construct } from 'constructs'
 import { ORIGIN_SECRET_HEADER } from '../../services/api/origin/require-origin.ts'
 import type { Config } from '../config.ts'
 
-/** Served from the bucket, under the same keys. */
+/** Paths that the bucket serves under the same keys. */
 const SITE_PATHS = ['/docs/*', '/assets/*']
 
-/** The origin sees its own host name, so the one that the client used travels beside it. */
+/** CloudFront sends the origin's host name, so the function forwards the client's in a header. */
 const FORWARD_HOST = `function handler(event) {
   var request = event.request;
   request.headers['x-forwarded-host'] = { value: request.headers.host.value };
@@ -40,8 +40,8 @@ export interface PublicEdgeProps {
 }
 
 /**
- * The one address of the service; it costs nothing when idle. Nothing is cached and nothing buffered, so streams pass as they come.
- * No origin access control: it wants a hash of each body, which SDKs do not send.
+ * The public address of the service; it costs nothing when idle. It neither caches nor buffers API answers, so streams pass through.
+ * Without origin access control: that requires a hash of each request body, which SDKs do not send.
  */
 export class PublicEdge extends Construct {
   readonly distribution: Distribution
@@ -81,7 +81,7 @@ export class PublicEdge extends Construct {
         compress: false,
         functionAssociations: [{ function: forwardHost, eventType: FunctionEventType.VIEWER_REQUEST }],
       },
-      // `/docs` itself is the API's page; what it loads comes from the bucket.
+      // The API serves `/docs`; the bucket serves the scripts that the page loads.
       additionalBehaviors: Object.fromEntries(
         SITE_PATHS.map((path) => [
           path,

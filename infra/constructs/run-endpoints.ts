@@ -9,23 +9,23 @@ import {
 } from 'aws-cdk-lib/aws-ec2'
 import { AnyPrincipal, PolicyStatement, type IRole } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
-import type { Access } from '../access.ts'
+import type { IamAccess } from '../iam-statements.ts'
 
 export interface RunEndpointsProps {
   readonly vpc: IVpc
   readonly subnets: readonly ISubnet[]
-  readonly standIn: ISubnet[]
+  readonly endpointSubnets: ISubnet[]
   readonly securityGroup: ISecurityGroup
   readonly role: IRole
-  /** What the role may do; each endpoint lets exactly its service's part of it through. */
-  readonly access: { readonly table: Access; readonly objects: readonly Access[]; readonly send: Access }
+  /** The role's permissions; each endpoint policy allows its service's part of them. */
+  readonly access: { readonly table: IamAccess; readonly objects: readonly IamAccess[]; readonly send: IamAccess }
 }
 
-/** All that the run worker's network reaches besides sandboxes: our table, our bucket, our queues, each for its role only. */
+/** The destinations of the run subnets besides sandboxes: our table, bucket and queues, for the role of the run worker only. */
 export class RunEndpoints extends Construct {
-  constructor(scope: Construct, id: string, { vpc, subnets, standIn, securityGroup, role, access }: RunEndpointsProps) {
+  constructor(scope: Construct, id: string, { vpc, subnets, endpointSubnets, securityGroup, role, access }: RunEndpointsProps) {
     super(scope, id)
-    const forRole = ({ actions, resources }: Access) =>
+    const forRole = ({ actions, resources }: IamAccess) =>
       new PolicyStatement({
         principals: [new AnyPrincipal()],
         actions: [...actions],
@@ -41,7 +41,7 @@ export class RunEndpoints extends Construct {
     new InterfaceVpcEndpoint(this, 'Queues', {
       vpc,
       service: InterfaceVpcEndpointAwsService.SQS,
-      subnets: { subnets: standIn },
+      subnets: { subnets: endpointSubnets },
       securityGroups: [securityGroup],
       open: false,
       privateDnsEnabled: true,

@@ -4,7 +4,7 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
 
-/** What wakes the reconciler: its schedule, and a sandbox that is about to end. */
+/** An event that invokes the reconciler: its schedule, or a task state change. */
 export type ReconcilerEvent = { readonly kind: 'pass' } | { readonly kind: 'sandbox'; readonly sandboxId: string }
 
 export interface SandboxEventsProps {
@@ -12,7 +12,7 @@ export interface SandboxEventsProps {
   readonly clusterArn: string
 }
 
-/** Events are hints: they come twice, late or never, and the pass of each minute finds the same. `startedBy` of a task is its sandbox's id. */
+/** Events are hints: they may be duplicated, late or lost, and the scheduled pass finds the same. A task's `startedBy` is its sandbox id. */
 export class SandboxEvents extends Construct {
   constructor(scope: Construct, id: string, { reconciler, clusterArn }: SandboxEventsProps) {
     super(scope, id)

@@ -4,12 +4,12 @@ import type { IRole } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import { TIERS, type MemoryTier } from '../../services/core/limits.ts'
 import { DEFAULT_LIMITS, RUN_BYTES } from '../../services/orchestrator/drivers/docker/limits.ts'
-import { SUPERVISOR_PORT } from './walls.ts'
+import { SUPERVISOR_PORT } from './security-groups.ts'
 
-/** The one container of a sandbox's task; `RunTask` names it to hand over id and public key. */
+/** Name of the task's container; `RunTask` overrides its environment with the sandbox id and public key. */
 export const SANDBOX_CONTAINER = 'sandbox'
 
-/** The container's default capabilities but SETUID, SETGID and KILL. Fargate drops by name only, and `add` takes none but SYS_PTRACE. */
+/** The default capabilities except SETUID, SETGID and KILL. Fargate drops capabilities by name only and can add SYS_PTRACE only. */
 const DROPPED = [
   'AUDIT_WRITE',
   'CHOWN',
@@ -30,7 +30,7 @@ const tmpfs = (containerPath: string, bytes: number, ...mountOptions: string[]) 
   size: bytes / 1024 ** 2,
   mountOptions: ['nosuid', 'nodev', ...mountOptions],
 })
-/** Besides `/mnt/data` the only places that can be written, as big as in Docker: together they fit between a tier's memory and its task's. */
+/** The writable paths besides `/mnt/data`, sized as in Docker. Their sum fits between the tier's memory and the task's. */
 const TMPFS = [
   tmpfs('/tmp', DEFAULT_LIMITS.tmpBytes, 'exec', 'mode=1777'),
   tmpfs('/home/worker', DEFAULT_LIMITS.homeBytes, 'exec', 'mode=0700', ...WORKER),
@@ -44,18 +44,18 @@ export interface SandboxTaskDefinitionProps {
   readonly image: string
   readonly architecture: 'X86_64' | 'ARM64'
   readonly diskGiB: number
-  readonly pullRole: IRole
+  readonly executionRole: IRole
 }
 
 /**
- * What one sandbox of a tier is. No task role, so there are no credentials to find; no log driver, so output leaves by the control port only;
- * no exec and no fault injection. The supervisor tests these walls at its start and exits with code 86 when one does not hold.
+ * A sandbox of one tier. No task role, so it holds no credentials; no log driver, so output leaves by the control port only; no exec, no fault
+ * injection. The supervisor checks the isolation when it starts and exits with code 86 if a layer does not hold.
  */
 export class SandboxTaskDefinition extends Construct {
-  /** With its revision: a deployment starts its own revision only. */
+  /** Includes the revision: a deployment starts tasks of its own revision only. */
   readonly arn: string
 
-  constructor(scope: Construct, id: string, { stage, tier, image, architecture, diskGiB, pullRole }: SandboxTaskDefinitionProps) {
+  constructor(scope: Construct, id: string, { stage, tier, image, architecture, diskGiB, executionRole }: SandboxTaskDefinitionProps) {
     super(scope, id)
     const { fargateCpu, fargateMemoryMiB, memoryBytes } = TIERS[tier]
     const definition = new CfnTaskDefinition(this, 'Resource', {
@@ -65,7 +65,7 @@ export class SandboxTaskDefinition extends Construct {
       cpu: String(fargateCpu),
       memory: String(fargateMemoryMiB),
       runtimePlatform: { cpuArchitecture: architecture, operatingSystemFamily: 'LINUX' },
-      executionRoleArn: pullRole.roleArn,
+      executionRoleArn: executionRole.roleArn,
       ephemeralStorage: { sizeInGiB: diskGiB },
       enableFaultInjection: false,
       volumes: [{ name: 'data' }],

@@ -4,18 +4,18 @@ import type { IRole } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import { MEMORY_TIERS, type MemoryTier } from '../../services/core/limits.ts'
 import type { Config } from '../config.ts'
-import type { ComputeAccess } from '../rooms.ts'
+import type { ComputeAccess } from '../iam-policies.ts'
 import { SandboxTaskDefinition } from './sandbox-task-definition.ts'
 
 export interface SandboxesProps {
   readonly config: Config
   readonly image: string
-  readonly pullRole: IRole
+  readonly executionRole: IRole
 }
 
 /**
- * Where sandboxes run and what they are; an empty cluster costs nothing. In one stack with the worker that starts them: a new revision
- * changes a value that stacks could not pass to one another while it is in use.
+ * The cluster and the task definitions; an empty cluster costs nothing. They are in the stack of the worker that starts tasks: CloudFormation
+ * refuses to change an export, such as a task definition revision, while another stack imports it.
  */
 export class Sandboxes extends Construct {
   readonly clusterArn: string
@@ -23,7 +23,7 @@ export class Sandboxes extends Construct {
   readonly taskDefinitions: Readonly<Partial<Record<MemoryTier, string>>>
   readonly computeAccess: ComputeAccess
 
-  constructor(scope: Construct, id: string, { config, image, pullRole }: SandboxesProps) {
+  constructor(scope: Construct, id: string, { config, image, executionRole }: SandboxesProps) {
     super(scope, id)
     const { spotPercent, tiers, architecture, diskGiB } = config.sandboxes
     const cluster = new CfnCluster(this, 'Cluster', {
@@ -39,11 +39,11 @@ export class Sandboxes extends Construct {
     this.clusterArn = cluster.attrArn
     this.clusterName = cluster.ref
     const define = (tier: MemoryTier) =>
-      new SandboxTaskDefinition(this, `Tier${tier}`, { stage: config.stage, tier, image, architecture, diskGiB, pullRole })
+      new SandboxTaskDefinition(this, `Tier${tier}`, { stage: config.stage, tier, image, architecture, diskGiB, executionRole })
     this.taskDefinitions = Object.fromEntries(
       MEMORY_TIERS.filter((tier) => tiers[tier] !== undefined).map((tier) => [tier, define(tier).arn]),
     )
-    this.computeAccess = this.accessToTasks(pullRole.roleArn)
+    this.computeAccess = this.accessToTasks(executionRole.roleArn)
   }
 
   private accessToTasks(pullRoleArn: string): ComputeAccess {
@@ -52,7 +52,7 @@ export class Sandboxes extends Construct {
     const inCluster = { ArnEquals: { 'ecs:cluster': clusterArn } }
     return {
       start: [
-        // Exec would be a door into a running sandbox: a start that asks for it is refused.
+        // ECS Exec would open a shell in a sandbox, so a start that requests it is denied.
         {
           actions: ['ecs:RunTask'],
           resources: Object.values(this.taskDefinitions),

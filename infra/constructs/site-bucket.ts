@@ -2,7 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib'
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership, type IBucket } from 'aws-cdk-lib/aws-s3'
 import type { Construct } from 'constructs'
 
-/** What browsers load besides the API's answers: scripts that are too big for a function's bundle. Filled after a deployment; nothing of a tenant. */
+/** Browser scripts that are too large for a function bundle. The deploy command fills it; it holds no tenant data. */
 export const createSiteBucket = (scope: Construct, accessLogs: IBucket): IBucket =>
   new Bucket(scope, 'Site', {
     encryption: BucketEncryption.S3_MANAGED,

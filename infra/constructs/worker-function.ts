@@ -22,14 +22,14 @@ export interface WorkerFunctionProps {
   readonly name: FunctionId
   /** Path of the entry file in the project. */
   readonly entry: string
-  /** Folder of tool files in the project, which come along. */
+  /** Folder of tool files in the project to bundle. */
   readonly toolsFolder?: string | undefined
   readonly role: Role
   readonly environment: Readonly<Record<string, string>>
   readonly timeoutSeconds: number
   readonly memoryMiB: number
-  /** A function outside of a VPC reaches the internet; one inside reaches what its network lets it. */
-  readonly inside?: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[]; readonly securityGroup: ISecurityGroup }
+  /** Without it the function runs outside a VPC, with internet access. */
+  readonly vpcPlacement?: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[]; readonly securityGroup: ISecurityGroup }
 }
 
 const LOG_LEVELS: Record<Config['logLevel'], ApplicationLogLevel> = {
@@ -39,12 +39,12 @@ const LOG_LEVELS: Record<Config['logLevel'], ApplicationLogLevel> = {
   error: ApplicationLogLevel.ERROR,
 }
 
-/** One Lambda: arm64, Node 24, its own role and its own log. */
+/** A Lambda function on arm64 and Node 24 with its own role and log group. */
 export class WorkerFunction extends Construct {
   readonly function: LambdaFunction
   readonly log: LogGroup
 
-  constructor(scope: Construct, id: string, { config, inside, ...props }: WorkerFunctionProps) {
+  constructor(scope: Construct, id: string, { config, vpcPlacement, ...props }: WorkerFunctionProps) {
     super(scope, id)
     const name = functionName(config.stage, props.name)
     this.log = new LogGroup(this, 'Log', {
@@ -58,20 +58,20 @@ export class WorkerFunction extends Construct {
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      // The role is complete: what constructs would grant besides is not wanted.
+      // The role is complete: constructs must not add grants.
       role: props.role.withoutPolicyUpdates(),
       environment: { ...props.environment },
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMiB,
-      // A turn passes from queue to queue far more often than the sixteen times after which Lambda would call it a loop and drop it.
+      // A turn passes between queues more often than 16 times, after which Lambda would drop it as a loop.
       recursiveLoop: RecursiveLoop.ALLOW,
       loggingFormat: LoggingFormat.JSON,
       applicationLogLevelV2: LOG_LEVELS[config.logLevel],
       systemLogLevelV2: SystemLogLevel.WARN,
       logGroup: this.log,
-      ...(inside === undefined
+      ...(vpcPlacement === undefined
         ? {}
-        : { vpc: inside.vpc, vpcSubnets: { subnets: [...inside.subnets] }, securityGroups: [inside.securityGroup] }),
+        : { vpc: vpcPlacement.vpc, vpcSubnets: { subnets: [...vpcPlacement.subnets] }, securityGroups: [vpcPlacement.securityGroup] }),
     })
   }
 }

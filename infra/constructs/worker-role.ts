@@ -1,16 +1,16 @@
 import { ArnFormat, Stack } from 'aws-cdk-lib'
 import { Effect, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
-import { statementOf, type Access } from '../access.ts'
+import { toPolicyStatement, type IamAccess } from '../iam-statements.ts'
 
 export interface WorkerRoleProps {
   readonly functionName: string
-  readonly access: readonly Access[]
-  /** In the VPC, Lambda makes network interfaces in the role's name. */
+  readonly access: readonly IamAccess[]
+  /** In a VPC, Lambda creates network interfaces with the role. */
   readonly isInVpc?: boolean
 }
 
-/** What one function may do: this list, and writing its own log. No managed policy, nothing added later by a grant. */
+/** The role of one function: these permissions and its own log. No managed policy, no later grants. */
 export class WorkerRole extends Construct {
   readonly role: Role
 
@@ -23,7 +23,7 @@ export class WorkerRole extends Construct {
       resourceName: `${logGroupName(functionName)}:*`,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     })
-    const log: Access = { actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroup] }
+    const log: IamAccess = { actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroup] }
     const functionArn = stack.formatArn({
       service: 'lambda',
       resource: 'function',
@@ -32,10 +32,10 @@ export class WorkerRole extends Construct {
     })
     this.role = new Role(this, 'Resource', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      description: `Cellblock: what ${functionName} may do`,
+      description: `Cellblock: permissions of ${functionName}`,
       inlinePolicies: {
         access: new PolicyDocument({
-          statements: [...[log, ...access].map(statementOf), ...(isInVpc ? networkInterfaces(functionArn) : [])],
+          statements: [...[log, ...access].map(toPolicyStatement), ...(isInVpc ? networkInterfaces(functionArn) : [])],
         }),
       },
     })
@@ -44,7 +44,7 @@ export class WorkerRole extends Construct {
 
 export const logGroupName = (functionName: string): string => `/cellblock/${functionName}`
 
-/** Lambda itself needs these; the second statement takes them away from the function's own code. */
+/** Lambda needs these permissions; the second statement denies them to the function's code. */
 function networkInterfaces(functionArn: string): PolicyStatement[] {
   const actions = [
     'CreateNetworkInterface',

@@ -16,11 +16,11 @@ import { ObjectBucket } from '../constructs/object-bucket.ts'
 
 export interface DataStackProps extends StackProps {
   readonly config: Config
-  /** Takes off what keeps the data when the stack goes. */
+  /** Makes CloudFormation delete the data with the stack. */
   readonly removesData: boolean
 }
 
-/** Everything that outlives a deployment. Removing the stack keeps table, objects, logs, keys and model keys; queues hold nudges only and go. */
+/** Everything that outlives a deployment. Deleting the stack retains table, objects, logs, key and model keys; queues hold hints only and go. */
 export class DataStack extends Stack {
   readonly key: IKey
   readonly table: JobTable['table']
@@ -49,10 +49,10 @@ export class DataStack extends Stack {
     this.modelsSecret = createModelsSecret(this, this.modelsSecretName, this.key)
     const outputs = { TableName: this.table.tableName, ObjectBucket: this.bucket.bucketName, AccessLogBucket: this.accessLogs.bucketName }
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })
-    if (removesData) this.giveUpData()
+    if (removesData) this.makeDataRemovable()
   }
 
-  private giveUpData(): void {
+  private makeDataRemovable(): void {
     for (const child of this.node.findAll()) if (child instanceof CfnResource) child.applyRemovalPolicy(RemovalPolicy.DESTROY)
     const table = this.table.node.defaultChild as CfnTable
     table.deletionProtectionEnabled = false

@@ -11,16 +11,16 @@ export interface GuardStackProps extends StackProps {
 }
 
 /**
- * What watches the network of the sandboxes: which names are answered, and which packets were refused. A stack of its own, because
- * emulated accounts have neither; the service is deployed after it.
+ * DNS firewall and flow logs of rejected packets. A separate stack, because emulated accounts support neither; the service is deployed after
+ * it.
  */
 export class GuardStack extends Stack {
   readonly dnsRuleGroupId: string
 
   constructor(scope: Construct, id: string, { data, network, ...props }: GuardStackProps) {
     super(scope, id, props)
-    const { vpc, neededNames } = network
-    this.dnsRuleGroupId = new DnsFirewall(this, 'DnsFirewall', { vpc, allowedNames: neededNames }).ruleGroupId
+    const { vpc, allowedDnsNames } = network
+    this.dnsRuleGroupId = new DnsFirewall(this, 'DnsFirewall', { vpc, allowedNames: allowedDnsNames }).ruleGroupId
     new FlowLog(this, 'Refused', {
       resourceType: FlowLogResourceType.fromVpc(vpc),
       trafficType: FlowLogTrafficType.REJECT,

@@ -6,7 +6,7 @@ export interface ImageStackProps extends StackProps {
   readonly stage: string
 }
 
-/** Where the sandbox image lies. A stack of its own, because the image is pushed between it and the rest. A tag never changes its content. */
+/** The repository of the sandbox image. A separate stack, because the image is pushed between it and the service. Tags are immutable. */
 export class ImageStack extends Stack {
   readonly repository: Repository
 

@@ -7,12 +7,12 @@ import type { Config } from '../config.ts'
 import { ImageEndpoints, layerBucketName } from '../constructs/image-endpoints.ts'
 import { IsolatedVpc } from '../constructs/isolated-vpc.ts'
 import { prefixLists } from '../constructs/prefix-lists.ts'
-import { createPullRole } from '../constructs/pull-role.ts'
+import { createTaskExecutionRole } from '../constructs/task-execution-role.ts'
 import { RunEndpoints } from '../constructs/run-endpoints.ts'
-import { Walls } from '../constructs/walls.ts'
+import { SecurityGroups } from '../constructs/security-groups.ts'
 import { WorkerRole } from '../constructs/worker-role.ts'
 import { functionName } from '../function-name.ts'
-import { runAccess } from '../rooms.ts'
+import { runAccess } from '../iam-policies.ts'
 import type { DataStack } from './data-stack.ts'
 
 export interface NetworkStackProps extends StackProps {
@@ -21,24 +21,27 @@ export interface NetworkStackProps extends StackProps {
   readonly repository: Repository
 }
 
-/** The walls around sandboxes, and the two roles that pass through them: each endpoint's policy names its role. */
+/** The isolated network and the two roles that its endpoint policies name. */
 export class NetworkStack extends Stack {
   readonly vpc: IVpc
   readonly sandboxSubnets: readonly ISubnet[]
   readonly runSubnets: readonly ISubnet[]
   readonly sandboxGroup: ISecurityGroup
   readonly runGroup: ISecurityGroup
-  readonly pullRole: Role
+  readonly executionRole: Role
   readonly runRole: Role
-  /** All names that anything in this network has a reason to ask for. */
-  readonly neededNames: readonly string[]
+  /** The DNS names that components of this network need. */
+  readonly allowedDnsNames: readonly string[]
 
   constructor(scope: Construct, id: string, { config, data, repository, ...props }: NetworkStackProps) {
     super(scope, id, props)
     const { cidr, endpointZones, s3PrefixListId, dynamodbPrefixListId } = config.network
     const { vpc, sandboxSubnets, runSubnets } = new IsolatedVpc(this, 'Vpc', cidr)
-    const walls = new Walls(this, 'Walls', { vpc, prefixLists: prefixLists(this, { s3: s3PrefixListId, dynamodb: dynamodbPrefixListId }) })
-    this.pullRole = createPullRole(this, repository)
+    const groups = new SecurityGroups(this, 'Walls', {
+      vpc,
+      prefixLists: prefixLists(this, { s3: s3PrefixListId, dynamodb: dynamodbPrefixListId }),
+    })
+    this.executionRole = createTaskExecutionRole(this, repository)
     const access = runAccess(data)
     this.runRole = new WorkerRole(this, 'RunRole', {
       functionName: functionName(config.stage, 'run'),
@@ -49,29 +52,29 @@ export class NetworkStack extends Stack {
     new ImageEndpoints(this, 'ImageEndpoints', {
       vpc,
       subnets: sandboxSubnets,
-      standIn: sandboxSubnets.slice(0, endpointZones),
-      securityGroup: walls.imageEndpoints,
+      endpointSubnets: sandboxSubnets.slice(0, endpointZones),
+      securityGroup: groups.imageEndpoints,
       repository,
-      pullRole: this.pullRole,
+      executionRole: this.executionRole,
     })
     new RunEndpoints(this, 'RunEndpoints', {
       vpc,
       subnets: runSubnets,
-      standIn: runSubnets.slice(0, endpointZones),
-      securityGroup: walls.queueEndpoint,
+      endpointSubnets: runSubnets.slice(0, endpointZones),
+      securityGroup: groups.queueEndpoint,
       role: this.runRole,
       access,
     })
-    this.neededNames = this.namesFor(data)
+    this.allowedDnsNames = this.dnsNamesOf(data)
     this.vpc = vpc
     this.sandboxSubnets = sandboxSubnets
     this.runSubnets = runSubnets
-    this.sandboxGroup = walls.sandbox
-    this.runGroup = walls.run
+    this.sandboxGroup = groups.sandbox
+    this.runGroup = groups.run
   }
 
-  /** For pulling the image, and for the run worker's table, bucket and queues. */
-  private namesFor(data: DataStack): string[] {
+  /** The image pull, and the run worker's table, bucket and queues. */
+  private dnsNamesOf(data: DataStack): string[] {
     const { account, region } = this
     return [
       `api.ecr.${region}.amazonaws.com`,

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { createAlarmTopic } from '../constructs/alarm-topic.ts'
 import { Alarms } from '../constructs/alarms.ts'
 import { createDashboard } from '../constructs/dashboard.ts'
-import { createDnsTripwire } from '../constructs/dns-tripwire.ts'
+import { createDnsBlockAlert } from '../constructs/dns-block-alert.ts'
 import { metricsOf } from '../constructs/metrics.ts'
 import { createMonthlyBudget } from '../constructs/monthly-budget.ts'
 import type { DataStack } from './data-stack.ts'
@@ -19,7 +19,7 @@ export interface OperationsStackProps extends StackProps {
   readonly service: ServiceStack
 }
 
-/** What an operator sees and is told. */
+/** Dashboard, alarms and budget. */
 export class OperationsStack extends Stack {
   constructor(scope: Construct, id: string, { config, data, guard, service, ...props }: OperationsStackProps) {
     super(scope, id, props)
@@ -31,7 +31,7 @@ export class OperationsStack extends Stack {
     const pools = MEMORY_TIERS.filter((tier) => (sandboxes.tiers[tier]?.warm ?? 0) > 0)
     new Alarms(this, 'When', { topic, queues, functions, metric, pools })
     createDashboard(this, { stage, queues, functions, metric, pools })
-    createDnsTripwire(this, guard.dnsRuleGroupId, topic)
+    createDnsBlockAlert(this, guard.dnsRuleGroupId, topic)
     createMonthlyBudget(this, { stage, limitUsd: operations.monthlyBudgetUsd, topic })
   }
 }

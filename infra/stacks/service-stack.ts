@@ -4,7 +4,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs'
 import { Secret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Role } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
-import type { Access } from '../access.ts'
+import type { IamAccess } from '../iam-statements.ts'
 import type { Config } from '../config.ts'
 import { PublicEdge } from '../constructs/public-edge.ts'
 import { consume } from '../constructs/queue-consumer.ts'
@@ -15,7 +15,7 @@ import { WorkerFunction, type WorkerFunctionProps } from '../constructs/worker-f
 import { WorkerRole } from '../constructs/worker-role.ts'
 import { apiEnvironment, chatEnvironment, placeEnvironment, runEnvironment, storageEnvironment } from '../environments.ts'
 import { functionName, type FunctionId } from '../function-name.ts'
-import { apiAccess, chatAccess, placeAccess, reconcilerAccess } from '../rooms.ts'
+import { apiAccess, chatAccess, placeAccess, reconcilerAccess } from '../iam-policies.ts'
 import type { DataStack } from './data-stack.ts'
 import type { NetworkStack } from './network-stack.ts'
 
@@ -27,7 +27,7 @@ export interface ServiceStackProps extends StackProps {
   readonly network: NetworkStack
 }
 
-/** The five functions, what feeds them, the sandboxes that one of them starts, and the address by which the world reaches the first. */
+/** The five functions with their triggers, the sandbox cluster, and the public address of the API. */
 export class ServiceStack extends Stack {
   readonly functions: Readonly<Record<FunctionId, IFunction>>
   readonly logs: Readonly<Record<FunctionId, ILogGroup>>
@@ -37,17 +37,17 @@ export class ServiceStack extends Stack {
     super(scope, id, props)
     this.config = config
     const storage = storageEnvironment(config, data)
-    const sandboxes = new Sandboxes(this, 'Sandboxes', { config, image, pullRole: network.pullRole })
+    const sandboxes = new Sandboxes(this, 'Sandboxes', { config, image, executionRole: network.executionRole })
     const originSecret = new Secret(this, 'OriginSecret', {
       description: 'Cellblock: shared by the distribution and the API only',
       generateSecretString: { passwordLength: 48, excludePunctuation: true },
       removalPolicy: RemovalPolicy.DESTROY,
     })
     const place = { environment: placeEnvironment(config, storage, image, network, sandboxes), memoryMiB: 512 }
-    const roleFor = (name: FunctionId, access: readonly Access[]): Role =>
+    const roleFor = (name: FunctionId, access: readonly IamAccess[]): Role =>
       new WorkerRole(this, `${name}-role`, { functionName: functionName(config.stage, name), access }).role
     const workers = {
-      // A stream is held open for as long as Lambda allows; the client resumes it by number.
+      // A stream stays open for Lambda's maximum; the client resumes it by event number.
       api: this.add('api', {
         entry: 'services/api/lambda.ts',
         role: roleFor('api', apiAccess(data, originSecret.secretArn)),
@@ -69,7 +69,7 @@ export class ServiceStack extends Stack {
         environment: runEnvironment(config, storage, image),
         timeoutSeconds: 120,
         memoryMiB: 1024,
-        inside: { vpc: network.vpc, subnets: network.runSubnets, securityGroup: network.runGroup },
+        vpcPlacement: { vpc: network.vpc, subnets: network.runSubnets, securityGroup: network.runGroup },
       }),
       place: this.add('place', {
         ...place,
@@ -92,7 +92,7 @@ export class ServiceStack extends Stack {
     consume(functions.chat, queues.turns.queue, config.concurrency.chat)
     consume(functions.run, queues.executions.queue, config.concurrency.run)
     consume(functions.place, queues.placements.queue, config.concurrency.place)
-    for (const { dead } of Object.values(queues)) consume(functions.reconciler, dead, 2)
+    for (const { deadLetterQueue } of Object.values(queues)) consume(functions.reconciler, deadLetterQueue, 2)
     new SandboxEvents(this, 'SandboxEvents', { reconciler: functions.reconciler, clusterArn: sandboxes.clusterArn })
 
     const functionUrl = functions.api.addFunctionUrl({ authType: FunctionUrlAuthType.NONE, invokeMode: InvokeMode.RESPONSE_STREAM })

@@ -1,8 +1,8 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { SetupError } from '../setup/progress.ts'
-import { stackName, type Deployment, type Part } from './deployment.ts'
+import { stackName, type Deployment, type StackId } from './deployment.ts'
 
-/** The Region that the SDK finds, with credentials that exist. Throws a SetupError that says what to set. */
+/** Finds the SDK's Region and credentials and verifies them. Throws a SetupError that says what to set. */
 export async function findAccount({
   sdk,
 }: Pick<Deployment, 'sdk'>): Promise<{ readonly region: string; readonly isBootstrapped: boolean }> {
@@ -18,13 +18,13 @@ export async function findAccount({
   try {
     return { region, isBootstrapped: (await readOutputs(client, 'CDKToolkit')) !== null }
   } catch (error) {
-    throw explainRefusal(error, region)
+    throw toSetupError(error, region)
   }
 }
 
-/** What a stack hands out, by the name of the output; null when there is no such stack. */
-export const outputsOf = (deployment: Deployment, part: Part): Promise<Readonly<Record<string, string>> | null> =>
-  readOutputs(new CloudFormationClient(deployment.sdk), stackName(deployment, part))
+/** Outputs of a stack by name; null if the stack does not exist. */
+export const outputsOf = (deployment: Deployment, stack: StackId): Promise<Readonly<Record<string, string>> | null> =>
+  readOutputs(new CloudFormationClient(deployment.sdk), stackName(deployment, stack))
 
 async function readOutputs(client: CloudFormationClient, name: string): Promise<Readonly<Record<string, string>> | null> {
   try {
@@ -36,18 +36,18 @@ async function readOutputs(client: CloudFormationClient, name: string): Promise<
   }
 }
 
-/** CloudFormation answers so for a stack that is not there. */
+/** CloudFormation's error for a missing stack. */
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && error.name === 'ValidationError' && /does not exist/.test(error.message)
 
-function explainRefusal(error: unknown, region: string): SetupError {
+function toSetupError(error: unknown, region: string): SetupError {
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   const advice = /Expired/.test(name)
     ? 'The credentials have expired: log in again'
     : /InvalidClientTokenId|UnrecognizedClient|SignatureDoesNotMatch/.test(name)
       ? 'AWS does not know these credentials, or the Region is not enabled in the account: check AWS_PROFILE and AWS_REGION'
       : /AccessDenied|NotAuthorized/.test(name)
-        ? 'These credentials may not look at CloudFormation: use those of an administrator of the account'
-        : 'AWS did not answer as it should: check the network'
+        ? 'These credentials have no permission to read CloudFormation: use those of an administrator of the account'
+        : 'AWS gave an unexpected answer: check the network'
   return new SetupError(`${advice}, and run the command again. (${region}: ${message})`)
 }

@@ -4,41 +4,49 @@ import { fileURLToPath } from 'node:url'
 import { SetupError } from '../setup/progress.ts'
 import { findAccount, outputsOf } from './account.ts'
 import { runCdk, synthesise } from './cdk.ts'
-import { stackName, type Deployment, type Part } from './deployment.ts'
+import { stackName, type Deployment, type StackId } from './deployment.ts'
 
 export interface Deployed {
-  /** Of the stacks Data and Service, by the name of the output. */
+  /** Outputs of the stacks Data and Service by name. */
   readonly outputs: Readonly<Record<string, string>>
 }
 
 /**
- * Makes, or brings up to date, the whole service: the CDK's own stack when it is missing, what outlives a deployment, the image, everything
- * else, and what browsers load. Repeating it changes nothing. `publish` brings the sandbox image into the repository of that URI.
+ * Creates or updates the whole service: the CDK's bootstrap stack if it is missing, the data, the image, the other stacks, and the browser
+ * scripts. Idempotent. `publish` pushes the sandbox image into the repository of that URI.
  */
 export async function deploy(deployment: Deployment, publish: (repository: string) => Promise<void>): Promise<Deployed> {
   const { region, isBootstrapped } = await findAccount(deployment)
   await synthesise(deployment)
   if (!isBootstrapped) {
-    deployment.say(`preparing the account for the CDK in ${region}`)
-    await runCdk(deployment, 'The account could not be prepared for the CDK: the reason is above.', ['bootstrap'])
+    deployment.progress(`bootstrapping the account for the CDK in ${region}`)
+    await runCdk(deployment, 'The CDK could not bootstrap the account: the reason is above.', ['bootstrap'])
   }
-  await deployParts(deployment, ['Data', 'Image'])
-  await publish(need(await outputsOf(deployment, 'Image'), 'RepositoryUri'))
-  await deployParts(deployment, deployment.parts)
+  await deployStacks(deployment, ['Data', 'Image'])
+  await publish(requireOutput(await outputsOf(deployment, 'Image'), 'RepositoryUri'))
+  await deployStacks(deployment, deployment.stacks)
   const service = await outputsOf(deployment, 'Service')
-  await publishSite(deployment, need(service, 'SiteBucket'))
+  await publishSite(deployment, requireOutput(service, 'SiteBucket'))
   return { outputs: { ...(await outputsOf(deployment, 'Data')), ...service } }
 }
 
-/** A stack that has not changed is left alone. */
-const deployParts = (deployment: Deployment, parts: readonly Part[]): Promise<void> =>
+/** The CDK skips a stack that has not changed. */
+const deployStacks = (deployment: Deployment, stacks: readonly StackId[]): Promise<void> =>
   runCdk(
     deployment,
-    'The deployment stopped: the reason is above. CloudFormation has taken back what it had begun. Mend it and run the command again.',
-    ['deploy', '--exclusively', '--require-approval', 'never', '--concurrency', '3', ...parts.map((part) => stackName(deployment, part))],
+    'The deployment failed: the reason is above. CloudFormation has rolled it back. Fix the cause and run the command again.',
+    [
+      'deploy',
+      '--exclusively',
+      '--require-approval',
+      'never',
+      '--concurrency',
+      '3',
+      ...stacks.map((stack) => stackName(deployment, stack)),
+    ],
   )
 
-/** The script of the API reference: too big for a function's bundle. */
+/** Uploads the script of the API reference, which is too large for a function bundle. */
 async function publishSite({ sdk }: Deployment, bucket: string): Promise<void> {
   const file = fileURLToPath(new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference')))
   await new S3Client({ ...sdk, forcePathStyle: sdk.endpoint !== undefined }).send(
@@ -52,8 +60,9 @@ async function publishSite({ sdk }: Deployment, bucket: string): Promise<void> {
   )
 }
 
-function need(outputs: Readonly<Record<string, string>> | null, name: string): string {
+function requireOutput(outputs: Readonly<Record<string, string>> | null, name: string): string {
   const value = outputs?.[name]
-  if (value === undefined) throw new SetupError(`The deployment has no output ${name}: it was made by another version. Deploy it anew.`)
+  if (value === undefined)
+    throw new SetupError(`The deployment has no output ${name}: another version made it. Redeploy with npm run deploy.`)
   return value
 }

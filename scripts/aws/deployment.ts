@@ -6,38 +6,38 @@ import type { Progress } from '../setup/progress.ts'
 
 export const PROJECT = join(import.meta.dirname, '..', '..')
 
-/** In the order in which they are made; they are removed the other way round. */
-export const PARTS = ['Data', 'Image', 'Network', 'Guard', 'Service', 'Operations'] as const
-export type Part = (typeof PARTS)[number]
+/** In the order of creation; they are deleted in reverse. */
+export const STACKS = ['Data', 'Image', 'Network', 'Guard', 'Service', 'Operations'] as const
+export type StackId = (typeof STACKS)[number]
 
 interface AwsKeys {
   readonly accessKeyId: string
   readonly secretAccessKey: string
 }
 
-/** What is deployed, and how the account is reached. */
+/** What to deploy, and how to reach the account. */
 export interface Deployment {
   readonly config: Config
-  /** What `config` was read from, for the CDK app to read. */
+  /** The source of `config`, for the CDK app. */
   readonly context: unknown
   /** The CDK app, as `cdk --app` takes it. */
   readonly app: string
-  /** Where synthesis writes, a folder of its own for each deployment that runs at one time. */
+  /** Output folder of synthesis; concurrent deployments need different ones. */
   readonly output: string
   readonly env: NodeJS.ProcessEnv
-  /** How the SDK's clients reach the account; empty: as the environment says. */
+  /** Options of the SDK clients; empty uses the environment. */
   readonly sdk: { readonly endpoint?: string; readonly region?: string; readonly credentials?: AwsKeys }
-  /** The templates let the data go with its stack. */
+  /** The templates delete the data with its stack. */
   readonly removesData?: boolean
-  /** All of them in a real account; an emulated one lacks some. */
-  readonly parts: readonly Part[]
-  readonly say: Progress
+  /** All stacks in a real account; an emulated account does not support all. */
+  readonly stacks: readonly StackId[]
+  readonly progress: Progress
 }
 
-export const stackName = ({ config }: Pick<Deployment, 'config'>, part: Part): string => `Cellblock-${config.stage}-${part}`
+export const stackName = ({ config }: Pick<Deployment, 'config'>, stack: StackId): string => `Cellblock-${config.stage}-${stack}`
 
 /** The deployment that `cdk.json` describes, in the account of the caller's credentials. */
-export async function ownDeployment(say: Progress): Promise<Deployment> {
+export async function readDeployment(progress: Progress): Promise<Deployment> {
   const { app, context } = JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8')) as { app: string; context: { cellblock: unknown } }
   return {
     config: readConfig(context.cellblock),
@@ -46,7 +46,7 @@ export async function ownDeployment(say: Progress): Promise<Deployment> {
     output: join(PROJECT, 'cdk.out'),
     env: readSetupConfig().environment,
     sdk: {},
-    parts: PARTS,
-    say,
+    stacks: STACKS,
+    progress,
   }
 }

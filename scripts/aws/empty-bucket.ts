@@ -7,12 +7,12 @@ import {
 } from '@aws-sdk/client-s3'
 import type { Deployment } from './deployment.ts'
 
-/** Removes every version of every object, and uploads that were never finished: CloudFormation removes empty buckets only. */
-export async function emptyBucket({ sdk, say }: Deployment, bucket: string): Promise<void> {
+/** Deletes every object version and unfinished upload: CloudFormation deletes empty buckets only. */
+export async function emptyBucket({ sdk, progress }: Deployment, bucket: string): Promise<void> {
   const s3 = new S3Client({ ...sdk, forcePathStyle: sdk.endpoint !== undefined })
   let removed = 0
   for (;;) {
-    // The first page again and again: what was listed is gone.
+    // Always the first page: the listed objects have been deleted.
     const { Versions = [], DeleteMarkers = [] } = await s3.send(new ListObjectVersionsCommand({ Bucket: bucket }))
     const keys = [...Versions, ...DeleteMarkers].flatMap(({ Key, VersionId }) => (Key === undefined ? [] : [{ Key, VersionId }]))
     if (keys.length === 0) break
@@ -22,5 +22,5 @@ export async function emptyBucket({ sdk, say }: Deployment, bucket: string): Pro
   }
   const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket: bucket }))
   for (const { Key, UploadId } of Uploads) await s3.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
-  if (removed > 0) say(`${removed} objects removed from ${bucket}`)
+  if (removed > 0) progress(`${removed} objects removed from ${bucket}`)
 }

@@ -5,12 +5,12 @@ import { explainFailure, runCommand } from '../setup/command.ts'
 import { SetupError } from '../setup/progress.ts'
 import type { Deployment } from './deployment.ts'
 
-/** Docker's names of the two processors that Fargate has. */
+/** Docker's names of Fargate's architectures. */
 const DOCKER_ARCHITECTURES = { X86_64: 'amd64', ARM64: 'arm64' } as const
 
 /**
- * Puts the local image into the repository under its tag, unless it is there: a tag is a hash of the content and never changes its image.
- * Throws a SetupError when the image is built for another processor than the sandboxes run on.
+ * Pushes the local image under its tag, a hash of its content, unless the repository has it. Throws a SetupError if the image's architecture
+ * differs from the sandboxes'.
  */
 export async function pushImage(deployment: Deployment, local: string, repository: string): Promise<void> {
   const tag = local.slice(local.lastIndexOf(':') + 1)
@@ -25,14 +25,14 @@ export async function pushImage(deployment: Deployment, local: string, repositor
       if (error instanceof Error && error.name === 'ImageNotFoundException') return false
       throw error
     })
-  if (present) return deployment.say(`image ${tag} is in the repository`)
+  if (present) return deployment.progress(`image ${tag} is in the repository`)
 
   const { authorizationData = [] } = await ecr.send(new GetAuthorizationTokenCommand({}))
   const password = Buffer.from(authorizationData[0]?.authorizationToken ?? '', 'base64')
     .toString()
     .replace(/^AWS:/, '')
   await logIn(deployment, repository.slice(0, repository.indexOf('/')), password)
-  deployment.say(`pushing ${remote}`)
+  deployment.progress(`pushing ${remote}`)
   for (const args of [
     ['tag', local, remote],
     ['push', '--quiet', remote],
@@ -49,16 +49,16 @@ async function checkArchitecture({ config, env }: Deployment, local: string): Pr
   const built = stdout.trim()
   if (built !== wanted)
     throw new SetupError(
-      `The sandbox image is built for ${built}, and cdk.json asks for ${config.sandboxes.architecture} (${wanted}). Set sandboxes.architecture to the one of this machine, or deploy from a machine with ${wanted}.`,
+      `The sandbox image is built for ${built}, and cdk.json asks for ${config.sandboxes.architecture} (${wanted}). Set sandboxes.architecture to this machine's architecture, or deploy from a machine with ${wanted}.`,
     )
 }
 
-/** The password goes over standard input: arguments can be seen by everybody on the machine. */
+/** Passes the password over standard input: every user of the machine can read arguments. */
 async function logIn({ env }: Deployment, registry: string, password: string): Promise<void> {
   const child = spawn('docker', ['login', '--username', 'AWS', '--password-stdin', registry], { env, stdio: ['pipe', 'ignore', 'pipe'] })
-  let said = ''
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  let errorOutput = ''
+  child.stderr.on('data', (chunk: Buffer) => (errorOutput += chunk.toString()))
   child.stdin.end(password)
   const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== 0) throw new SetupError(`${said.trim()}\n\nDocker could not log in to ${registry}. Check that it can be reached.`)
+  if (code !== 0) throw new SetupError(`${errorOutput.trim()}\n\nDocker could not log in to ${registry}. Check that it can be reached.`)
 }

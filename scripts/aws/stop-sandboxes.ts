@@ -1,8 +1,8 @@
 import { ECSClient, ListTasksCommand, StopTaskCommand } from '@aws-sdk/client-ecs'
 import type { Deployment } from './deployment.ts'
 
-/** Ends every sandbox of the deployment: a cluster with tasks cannot be removed, and each costs money. */
-export async function stopSandboxes({ config, sdk, say }: Deployment): Promise<void> {
+/** Stops every sandbox of the deployment: CloudFormation cannot delete a cluster with tasks. */
+export async function stopSandboxes({ config, sdk, progress }: Deployment): Promise<void> {
   const ecs = new ECSClient(sdk)
   const cluster = `cellblock-${config.stage}`
   let stopped = 0
@@ -20,5 +20,5 @@ export async function stopSandboxes({ config, sdk, say }: Deployment): Promise<v
     }
     nextToken = page?.nextToken
   } while (nextToken !== undefined)
-  if (stopped > 0) say(`${stopped} sandboxes stopped`)
+  if (stopped > 0) progress(`${stopped} sandboxes stopped`)
 }

@@ -4,7 +4,7 @@ export interface DoctorConfig {
   readonly setup: SetupConfig
   readonly host: string
   readonly port: number
-  /** Where a deployed service answers, and a key for it: for the programs that are tried through it. */
+  /** Address and key of a deployed service, for the programs that run through it. */
   readonly url: string | null
   readonly apiKey: string | null
 }

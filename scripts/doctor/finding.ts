@@ -1,23 +1,23 @@
-/** What one look found. `warn`: it works, and the reader should know; `fail`: something will not work until it is repaired. */
+/** Result of one check. `warn`: it works with a limitation; `fail`: it does not work until the problem is fixed. */
 export interface Finding {
-  readonly what: string
+  readonly check: string
   readonly outcome: 'ok' | 'warn' | 'fail'
-  /** What is there, and what to do about it, in plain words. */
-  readonly says: string
+  /** What the check found and what to do. */
+  readonly message: string
 }
 
-export const ok = (what: string, says: string): Finding => ({ what, outcome: 'ok', says })
-export const warn = (what: string, says: string): Finding => ({ what, outcome: 'warn', says })
-export const fail = (what: string, says: string): Finding => ({ what, outcome: 'fail', says })
+export const ok = (check: string, message: string): Finding => ({ check, outcome: 'ok', message })
+export const warn = (check: string, message: string): Finding => ({ check, outcome: 'warn', message })
+export const fail = (check: string, message: string): Finding => ({ check, outcome: 'fail', message })
 
 const MARKS: Record<Finding['outcome'], string> = { ok: '✓', warn: '!', fail: '✗' }
 
-/** Names of checks are padded to one width, so that lines that come one by one stand below each other. */
+/** Width of the check names, because lines are printed one by one. */
 const WIDTH = 20
-export const findingLine = ({ what, outcome, says }: Finding): string => `${MARKS[outcome]} ${what.padEnd(WIDTH)}${says}\n`
+export const findingLine = ({ check, outcome, message }: Finding): string => `${MARKS[outcome]} ${check.padEnd(WIDTH)}${message}\n`
 
-/** The last words: how many failed. */
+/** The closing line: how many checks failed. */
 export function findingsText(findings: readonly Finding[]): string {
   const failed = findings.filter(({ outcome }) => outcome === 'fail').length
-  return `\n${failed === 0 ? 'Everything that is needed is there.' : `${failed} of ${findings.length} checks failed.`}\n`
+  return `\n${failed === 0 ? 'All checks passed.' : `${failed} of ${findings.length} checks failed.`}\n`
 }

@@ -5,15 +5,15 @@ import { availableParallelism, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { runCommand } from '../setup/command.ts'
 import type { SetupConfig } from '../setup/config.ts'
-import { lookForEngine } from '../setup/engine.ts'
+import { detectEngine } from '../setup/engine.ts'
 import { imageTag } from '../setup/image-inputs.ts'
 import { fail, ok, warn, type Finding } from './finding.ts'
 
 const PROJECT = dirname(dirname(import.meta.dirname))
 const GIB = 1024 ** 3
-/** An image with its layers and cache, a few sandboxes, and data. */
-const DISK = { least: 2 * GIB, enough: 6 * GIB }
-const LEAST_MEMORY = 2 * GIB
+/** For an image with its layers and cache, some sandboxes, and data. */
+const DISK_BYTES = { min: 2 * GIB, recommended: 6 * GIB }
+const MIN_MEMORY_BYTES = 2 * GIB
 
 export interface LocalDoctorOptions {
   readonly config: SetupConfig
@@ -21,16 +21,16 @@ export interface LocalDoctorOptions {
   readonly port: number
 }
 
-/** Whether this machine can run the whole service with `npm start`. Changes nothing. */
+/** Checks whether this machine can run the service with `npm start`. Changes nothing. */
 export async function checkLocally({ config, host, port }: LocalDoctorOptions): Promise<readonly Finding[]> {
-  const engine = await lookForEngine(config, true)
+  const engine = await detectEngine(config, true)
   const { env, version } = engine
   return [
     checkNode(process.versions.node),
     checkPackages(),
     checkMachine(totalmem(), availableParallelism()),
     version === undefined ? fail('Docker', sentenceOf(engine.decision)) : checkEngineVersion(version),
-    ...(version === undefined ? [] : [await checkWalls(env), await checkImage(env)]),
+    ...(version === undefined ? [] : [await checkEngineFeatures(env), await checkImage(env)]),
     await checkPort(host, port),
     await checkDisk('Disk', PROJECT),
     ...(version === undefined ? [] : await checkEngineDisk(env)),
@@ -43,38 +43,35 @@ export function checkNode(version: string): Finding {
   const isNew = major > 24 || (major === 24 && minor >= 2)
   return isNew
     ? ok('Node', `${version} at ${process.execPath}`)
-    : fail('Node', `${version} is too old. Install Node 24.2 or newer, or let any npm command of this project bring it.`)
+    : fail('Node', `${version} is too old. Install Node 24.2 or newer, or run any npm command of this project, which installs it.`)
 }
 
 const checkPackages = (): Finding =>
   existsSync(join(PROJECT, 'node_modules', '.package-lock.json'))
     ? ok('Packages', 'installed')
-    : warn(
-        'Packages',
-        'not installed yet. The next npm command of this project installs them; npm ping tells whether the registry answers.',
-      )
+    : warn('Packages', 'not installed yet. The next npm command of this project installs them; npm ping checks the registry.')
 
 function checkMachine(memoryBytes: number, cores: number): Finding {
-  const says = `${(memoryBytes / GIB).toFixed(1)} GiB of memory, ${cores} core${cores === 1 ? '' : 's'}`
-  return memoryBytes < LEAST_MEMORY
-    ? warn('Machine', `${says}. A warm sandbox takes about 120 MiB and the server 250: set CELLBLOCK_POOL=0 or 1.`)
-    : ok('Machine', says)
+  const summary = `${(memoryBytes / GIB).toFixed(1)} GiB of memory, ${cores} core${cores === 1 ? '' : 's'}`
+  return memoryBytes < MIN_MEMORY_BYTES
+    ? warn('Machine', `${summary}. A warm sandbox takes about 120 MiB and the server 250: set CELLBLOCK_POOL=0 or 1.`)
+    : ok('Machine', summary)
 }
 
-const sentenceOf = (decision: Awaited<ReturnType<typeof lookForEngine>>['decision']): string =>
+const sentenceOf = (decision: Awaited<ReturnType<typeof detectEngine>>['decision']): string =>
   decision.kind === 'refuse'
-    ? decision.sentence
-    : `No Docker engine answers. npm start will ${decision.kind === 'install' ? 'install one with apt-get and start it' : 'start the one that is installed'}; or do it yourself.`
+    ? decision.message
+    : `No Docker engine answers. npm start ${decision.kind === 'install' ? 'installs one with apt-get and starts it' : 'starts the installed one'}.`
 
 export function checkEngineVersion(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   return major > 20 || (major === 20 && minor >= 10)
     ? ok('Docker', `engine ${version}`)
-    : fail('Docker', `engine ${version} is older than 20.10, the oldest that sandboxes were tried on. Update it.`)
+    : fail('Docker', `engine ${version} is older than 20.10, the oldest supported version. Update it.`)
 }
 
-/** The second ring is the engine's: without seccomp and limits a sandbox has the first ring only. */
-async function checkWalls(env: NodeJS.ProcessEnv): Promise<Finding> {
+/** The engine's layer: without seccomp and limits, a sandbox has only the supervisor's layer. */
+async function checkEngineFeatures(env: NodeJS.ProcessEnv): Promise<Finding> {
   const { code, stdout, output } = await runCommand('docker', ['info', '--format', '{{json .}}'], { env, timeoutSeconds: 15 })
   if (code !== 0) return fail('Engine', `docker info fails: ${firstLine(output)}`)
   const info = JSON.parse(stdout) as {
@@ -94,7 +91,7 @@ async function checkWalls(env: NodeJS.ProcessEnv): Promise<Finding> {
     ? ok('Engine', 'has seccomp, memory and process limits')
     : fail(
         'Engine',
-        `has no ${missing.join(' and no ')}: sandboxes would lack a wall. Use a kernel and an engine with cgroups and seccomp.`,
+        `has no ${missing.join(' and no ')}: sandboxes would lack an isolation layer. Use a kernel and an engine with cgroups and seccomp.`,
       )
 }
 
@@ -103,10 +100,10 @@ async function checkImage(env: NodeJS.ProcessEnv): Promise<Finding> {
   const { code } = await runCommand('docker', ['image', 'inspect', '--format', '{{.Id}}', tag], { env, timeoutSeconds: 15 })
   return code === 0
     ? ok('Sandbox image', `${tag} is built`)
-    : warn('Sandbox image', `${tag} is not built yet. npm start builds it in about two minutes; npm run image does nothing else.`)
+    : warn('Sandbox image', `${tag} is not built yet. npm start or npm run image builds it in about two minutes.`)
 }
 
-/** Listens there for a moment, as the server would. */
+/** Opens and closes a listening socket, as the server would. */
 async function checkPort(host: string, port: number): Promise<Finding> {
   const problem = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
     const server = createServer()
@@ -115,15 +112,14 @@ async function checkPort(host: string, port: number): Promise<Finding> {
   })
   if (problem === null) return ok('Port', `${host}:${port} is free`)
   if (problem.code === 'EADDRINUSE')
-    return (await isOurs(host, port))
+    return (await isCellblockServer(host, port))
       ? ok('Port', `${host}:${port}: a Cellblock server answers there`)
       : fail('Port', `${host}:${port} is taken by another program. Stop it, or choose another one: PORT=${port + 1} npm start.`)
-  if (problem.code === 'EACCES')
-    return fail('Port', `${host}:${port} may not be used by this user. Choose one above 1023: PORT=8787 npm start.`)
+  if (problem.code === 'EACCES') return fail('Port', `${host}:${port}: permission denied. Choose a port above 1023: PORT=8787 npm start.`)
   return fail('Port', `${host}:${port} cannot be used: ${problem.message}. HOST must be an address of this machine.`)
 }
 
-async function isOurs(host: string, port: number): Promise<boolean> {
+async function isCellblockServer(host: string, port: number): Promise<boolean> {
   try {
     const answer = await fetch(`http://${host}:${port}/healthz`, { signal: AbortSignal.timeout(2_000) })
     return answer.ok && (answer.headers.get('x-request-id') ?? '').startsWith('req_')
@@ -132,23 +128,23 @@ async function isOurs(host: string, port: number): Promise<boolean> {
   }
 }
 
-export function judgeDisk(what: string, path: string, freeBytes: number): Finding {
+export function evaluateDisk(what: string, path: string, freeBytes: number): Finding {
   const free = `${(freeBytes / GIB).toFixed(1)} GiB free at ${path}`
-  if (freeBytes < DISK.least)
-    return fail(what, `${free}: the image alone needs two. Free some space (docker system df shows Docker's part).`)
-  return freeBytes < DISK.enough ? warn(what, `${free}: enough to start, not for much data.`) : ok(what, free)
+  if (freeBytes < DISK_BYTES.min)
+    return fail(what, `${free}: the image needs 2 GiB. Free some space (docker system df shows Docker's part).`)
+  return freeBytes < DISK_BYTES.recommended ? warn(what, `${free}: enough to start, little space for data.`) : ok(what, free)
 }
 
 async function checkDisk(what: string, path: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(path)
-  return judgeDisk(what, path, bavail * bsize)
+  return evaluateDisk(what, path, bavail * bsize)
 }
 
-/** Where images lie, when that is a folder of this machine. */
+/** Checks the engine's image folder, if it is on this machine. */
 async function checkEngineDisk(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   const { stdout } = await runCommand('docker', ['info', '--format', '{{.DockerRootDir}}'], { env, timeoutSeconds: 15 })
   const folder = stdout.trim()
-  return folder !== '' && existsSync(folder) ? [await checkDisk('Disk of images', folder)] : []
+  return folder !== '' && existsSync(folder) ? [await checkDisk('Image disk', folder)] : []
 }
 
 const firstLine = (text: string): string => text.trim().split('\n')[0] ?? ''

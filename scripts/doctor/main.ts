@@ -1,5 +1,5 @@
-// `npm run doctor`: whether this machine can run the service; with --aws whether a deployment is whole and keeps its sandboxes in. The first
-// needs no packages, because they may be what is missing.
+// `npm run doctor` checks whether this machine can run the service; with --aws it checks a deployment and its isolation. Without --aws it needs
+// no packages, because they may be missing.
 import { runOperation, readFlags, UsageError } from '../operate/flags.ts'
 import { readDoctorConfig } from './config.ts'
 import { findingLine, findingsText, type Finding } from './finding.ts'
@@ -8,27 +8,27 @@ import { checkLocally } from './local-checks.ts'
 const USAGE = `Usage: npm run doctor [-- --json]
        npm run doctor -- --aws [--stage NAME] [--json]
 
-Without --aws it looks at this machine: Node, packages, Docker and its walls, the sandbox image, the port, the disk. It changes nothing.
-PORT, HOST and DOCKER_HOST are read as npm start reads them.
+Without --aws it checks this machine: Node, packages, the Docker engine and its isolation features, the sandbox image, the port, the disk.
+It changes nothing. PORT, HOST and DOCKER_HOST have the meaning that they have for npm start.
 
-With --aws it looks at the deployment in the account of your credentials: quotas, stacks, endpoints, image. It starts a sandbox and a
-probe of the network as Fargate tasks, about two minutes and a cent, and stops them. With CELLBLOCK_URL and CELLBLOCK_API_KEY of the
+With --aws it checks the deployment in the account of your credentials: quotas, stacks, endpoints, image. It starts a sandbox and a
+network probe as Fargate tasks (about two minutes and one cent) and stops them. With CELLBLOCK_URL and CELLBLOCK_API_KEY of the
 deployment it also runs hostile programs as a tenant.
 
-Exit code 1 when a check fails.
+Exit code 1 if a check fails.
 `
 
 await runOperation(USAGE, async (args) => {
   const flags = readFlags(args, ['stage'], ['json', 'aws'])
-  if (flags.stage !== undefined && flags.aws !== true) throw new UsageError('--stage is for a deployment: say --aws too.')
+  if (flags.stage !== undefined && flags.aws !== true) throw new UsageError('--stage names a deployment: add --aws.')
   const config = readDoctorConfig()
   const isJson = flags.json === true
-  const say = (finding: Finding): void => void (isJson || process.stdout.write(findingLine(finding)))
+  const print = (finding: Finding): void => void (isJson || process.stdout.write(findingLine(finding)))
   const findings =
     flags.aws === true
-      ? await (await import('./account/own-account.ts')).checkOwnAccount(config, flags.stage as string | undefined, say)
+      ? await (await import('./account/own-account.ts')).checkOwnAccount(config, flags.stage as string | undefined, print)
       : await checkLocally({ config: config.setup, host: config.host, port: config.port })
-  if (flags.aws !== true) for (const finding of findings) say(finding)
+  if (flags.aws !== true) for (const finding of findings) print(finding)
   process.stdout.write(isJson ? `${JSON.stringify(findings)}\n` : findingsText(findings))
   return findings.some(({ outcome }) => outcome === 'fail') ? 1 : 0
 })

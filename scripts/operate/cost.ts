@@ -1,20 +1,11 @@
-// `npm run cost`: what turns cost in your account, what stands there costs when idle, and what the same turns cost elsewhere.
+// `npm run cost`: the cost of turns, of an idle month, and of the same turns at other providers.
 import { readConfig, type Config } from '../../infra/config.ts'
-import {
-  costAtPeers,
-  costOfMonth,
-  costOfSandboxTime,
-  costOfTurns,
-  total,
-  TYPICAL,
-  type Line,
-  type Usage,
-} from '../../services/core/cost-model.ts'
+import { costAtPeers, costOfMonth, costOfSandboxTime, costOfTurns, total, TYPICAL, type Line, type Usage } from './cost-model.ts'
 import { MEMORY_TIERS } from '../../services/core/limits.ts'
-import { PEER_PRICES } from '../../services/core/peer-prices.ts'
-import { PRICES_AS_OF, PRICES_REGION } from '../../services/core/prices.ts'
+import { PEER_PRICES } from './peer-prices.ts'
+import { PRICES_AS_OF, PRICES_REGION } from '../../services/core/usage/fargate-prices.ts'
 import { readCdkConfig } from './cdk-config.ts'
-import { numberOption, oneOf, readFlags, runOperation, type Flags } from './flags.ts'
+import { numberOption, choiceOption, readFlags, runOperation, type Flags } from './flags.ts'
 
 export const COST_USAGE = `Usage: npm run cost -- [--turns 1000] [--per-container 5] [--run 2] [--gap 60] [--idle 300] [--start 57] [--model 6]
                        [--tier 1g] [--architecture X86_64|ARM64] [--spot 0] [--json]
@@ -22,13 +13,13 @@ export const COST_USAGE = `Usage: npm run cost -- [--turns 1000] [--per-containe
   --turns          chat turns, each with one run of code
   --per-container  turns of one conversation, in one container
   --run, --gap     seconds that code runs in a turn; seconds between two turns
-  --idle           seconds without use after which a container gives its sandbox back
+  --idle           seconds without use after which a container is hibernated and its sandbox stopped
   --start          seconds that a start takes on Fargate
-  --model          seconds that the model thinks in a turn
+  --model          seconds of model time in a turn
   --tier           1g, 4g, 16g or 64g
   --spot           percent of sandboxes on Spot
 
-What is not given is taken from cdk.json (architecture, Spot, pools, zones) or is a typical conversation.
+Defaults come from cdk.json (architecture, Spot, pools, zones) and from a typical conversation.
 `
 
 const FLAGS = ['turns', 'per-container', 'run', 'gap', 'idle', 'start', 'model', 'tier', 'architecture', 'spot'] as const
@@ -38,20 +29,20 @@ export function usageFrom(flags: Flags<(typeof FLAGS)[number]>, config: Pick<Con
   const { architecture, spotPercent } = config.sandboxes
   return {
     ...TYPICAL,
-    turns: numberOption(flags, 'turns', TYPICAL.turns, { least: 1 }),
-    turnsPerContainer: numberOption(flags, 'per-container', TYPICAL.turnsPerContainer, { least: 1 }),
+    turns: numberOption(flags, 'turns', TYPICAL.turns, { min: 1 }),
+    turnsPerContainer: numberOption(flags, 'per-container', TYPICAL.turnsPerContainer, { min: 1 }),
     runSeconds: numberOption(flags, 'run', TYPICAL.runSeconds),
     gapSeconds: numberOption(flags, 'gap', TYPICAL.gapSeconds),
     idleSeconds: numberOption(flags, 'idle', TYPICAL.idleSeconds),
     startSeconds: numberOption(flags, 'start', TYPICAL.startSeconds),
     modelSeconds: numberOption(flags, 'model', TYPICAL.modelSeconds),
-    tier: oneOf(flags, 'tier', MEMORY_TIERS, TYPICAL.tier),
-    architecture: oneOf(flags, 'architecture', ['X86_64', 'ARM64'] as const, architecture),
-    spotShare: numberOption(flags, 'spot', spotPercent, { most: 100 }) / 100,
+    tier: choiceOption(flags, 'tier', MEMORY_TIERS, TYPICAL.tier),
+    architecture: choiceOption(flags, 'architecture', ['X86_64', 'ARM64'] as const, architecture),
+    spotShare: numberOption(flags, 'spot', spotPercent, { max: 100 }) / 100,
   }
 }
 
-/** Everything that the command says, as data. */
+/** The command's output as data. */
 export function costReport(usage: Usage, config: Config) {
   const pool = Object.fromEntries(Object.entries(config.sandboxes.tiers).map(([tier, { warm }]) => [tier, warm]))
   const turns = costOfTurns(usage)
@@ -74,7 +65,7 @@ export function costReport(usage: Usage, config: Config) {
   }
 }
 
-/** Alarm metrics as the templates have them: with pools one for cold starts and one for each pool besides. */
+/** Number of alarm metrics in the templates: with pools, one more for cold starts and one per pool. */
 export const alarmMetrics = (pools: number): number => 24 + (pools === 0 ? 0 : 1 + pools)
 
 const dollars = (usd: number): string => usd.toFixed(usd < 0.1 ? 4 : 2)
@@ -89,8 +80,8 @@ export function costText(report: ReturnType<typeof costReport>): string {
   const rows = [
     { name: 'Cellblock', usd: total(sandboxOnly), how: 'start, run and idle hold, from above' },
     { name: 'E2B', usd: peers.e2b, how: 'allocated CPU and memory while held' },
-    { name: 'AgentCore', usd: peers.agentcore, how: 'CPU that is burnt, memory while held' },
-    { name: 'OpenAI', usd: peers.openai, how: 'containers by the minute, five at least' },
+    { name: 'AgentCore', usd: peers.agentcore, how: 'consumed CPU, memory while held' },
+    { name: 'OpenAI', usd: peers.openai, how: 'containers per minute, at least five' },
   ]
   const bare = [
     { name: 'Cellblock', usd: sandboxTime.ours, how: '' },
@@ -100,14 +91,14 @@ export function costText(report: ReturnType<typeof costReport>): string {
   ]
   const row = ({ name, usd, how }: Line): string => `  ${name.padEnd(16)}${dollars(usd).padStart(10)}  ${how}`.trimEnd()
   return `${[
-    `List prices of ${report.region} in US dollars, written down on ${report.asOf}; model tokens and taxes are not in them.`,
+    `List prices of ${report.region} in US dollars, read on ${report.asOf}, without model tokens and taxes.`,
     `${usage.turns} turns, ${usage.turnsPerContainer} in each container of tier ${usage.tier} on ${usage.architecture}, ${usage.runSeconds} s of code each:`,
     table(turns.lines),
-    'A month in which nobody calls, as cdk.json says:',
+    'An idle month with the settings of cdk.json:',
     table(month.lines),
-    'The sandboxes of the same turns elsewhere:',
+    'The sandboxes of the same turns at other providers:',
     rows.map(row).join('\n'),
-    `Bare sandbox time, ${usage.turns} × ${usage.runSeconds} s one after another, nothing idle:`,
+    `Bare sandbox time, ${usage.turns} × ${usage.runSeconds} s in sequence, without idle time:`,
     bare.map(row).join('\n'),
     [...new Set(Object.values(PEER_PRICES).map(({ source, readOn }) => `  ${source} (${readOn})`))].join('\n'),
   ].join('\n\n')}\n`

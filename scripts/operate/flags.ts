@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/** An argument that cannot be used; the message says which and what to give. */
+/** An invalid argument; the message says which one and what to pass. */
 export class UsageError extends Error {}
 
 export type Flags<Name extends string> = Readonly<Partial<Record<Name, string | boolean>>>
@@ -25,39 +25,39 @@ export function readFlags<Value extends string, Switch extends string = never>(
 export function numberOption<Name extends string>(
   flags: Flags<Name>,
   name: Name,
-  otherwise: number,
-  { least = 0, most = Number.MAX_SAFE_INTEGER }: { readonly least?: number; readonly most?: number } = {},
+  fallback: number,
+  { min = 0, max = Number.MAX_SAFE_INTEGER }: { readonly min?: number; readonly max?: number } = {},
 ): number {
   const text = flags[name]
-  if (text === undefined) return otherwise
+  if (text === undefined) return fallback
   const value = typeof text === 'string' && text.trim() !== '' ? Number(text) : Number.NaN
-  if (!(value >= least && value <= most))
-    throw new UsageError(`--${name} must be a number ${most === Number.MAX_SAFE_INTEGER ? `from ${least}` : `from ${least} to ${most}`}.`)
+  if (!(value >= min && value <= max))
+    throw new UsageError(`--${name} must be a number ${max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`}.`)
   return value
 }
 
-export function oneOf<Name extends string, Choice extends string>(
+export function choiceOption<Name extends string, Choice extends string>(
   flags: Flags<Name>,
   name: Name,
   choices: readonly Choice[],
-  otherwise: Choice,
+  fallback: Choice,
 ): Choice {
   const text = flags[name]
-  if (text === undefined) return otherwise
+  if (text === undefined) return fallback
   const found = choices.find((choice) => choice === text)
   if (found === undefined) throw new UsageError(`--${name} must be one of ${choices.join(', ')}.`)
   return found
 }
 
-/** Runs an operator's command: exit code 2 and its usage for arguments that cannot be used, 1 and a sentence for what went wrong. */
+/** Runs an operator's command: exit code 2 and the usage for invalid arguments, 1 and a sentence for a failure. */
 export async function runOperation(usage: string, run: (args: readonly string[]) => Promise<number>): Promise<void> {
   const args = process.argv.slice(2)
   if (args.includes('--help')) return void process.stdout.write(usage)
   try {
     process.exitCode = await run(args)
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error)
-    process.stderr.write(error instanceof UsageError ? `${said}\n\n${usage}` : `✗ ${said}\n`)
+    const message = error instanceof Error ? error.message : String(error)
+    process.stderr.write(error instanceof UsageError ? `${message}\n\n${usage}` : `✗ ${message}\n`)
     process.exitCode = error instanceof UsageError ? 2 : 1
   }
 }

@@ -1,18 +1,18 @@
 import { explainFailure, runCommand } from './command.ts'
 import type { Progress } from './progress.ts'
 
-/** Installs Debian packages, waiting for another apt that holds the lock. Throws a SetupError that names them. */
+/** Installs Debian packages; waits while another apt holds the lock. Throws SetupError. */
 export async function aptInstall(packages: readonly string[], env: NodeJS.ProcessEnv, progress: Progress): Promise<void> {
   const noninteractive = { ...env, DEBIAN_FRONTEND: 'noninteractive' }
-  const patient = ['-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3']
+  const retryOptions = ['-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3']
   for (const args of [
     ['update', '-q'],
     ['install', '-y', '-q', ...packages],
   ]) {
     progress(`apt-get ${args.join(' ')}`)
-    const result = await runCommand('apt-get', [...patient, ...args], { env: noninteractive })
-    // An unreachable third-party source fails the update; the install after it decides.
+    const result = await runCommand('apt-get', [...retryOptions, ...args], { env: noninteractive })
+    // An unreachable third-party source fails the update although the install may work.
     if (result.code !== 0 && args[0] === 'install')
-      throw explainFailure(`apt-get could not install ${packages.join(' ')}. Install it by hand and run the command again.`, result)
+      throw explainFailure(`apt-get could not install ${packages.join(' ')}. Install them yourself and run the command again.`, result)
   }
 }

@@ -9,22 +9,22 @@ import { SetupError, type Progress } from './progress.ts'
 const OFFICIAL = 'debian:trixie-slim'
 const OWN = 'cellblock-base:trixie'
 
-/** A local image of Debian 13: pulled, or made from the Debian mirror where no registry can be reached. Answers its name. */
+/** Returns the name of a local Debian 13 image: pulled, or built from the Debian mirror if no registry answers. */
 export async function ensureBaseImage(config: SetupConfig, mayInstall: boolean, progress: Progress): Promise<string> {
   const env = config.environment
-  for (const name of config.baseImage ? [config.baseImage] : [OFFICIAL, OWN]) if (await isImageHere(name, env)) return name
+  for (const name of config.baseImage ? [config.baseImage] : [OFFICIAL, OWN]) if (await isImagePresent(name, env)) return name
   if (config.baseImage)
     throw new SetupError(`CELLBLOCK_BASE_IMAGE=${config.baseImage} is not on this machine. Load it (docker load) or unset the variable.`)
 
   progress(`docker pull ${OFFICIAL}`)
   const pulled = await runCommand('docker', ['pull', '--quiet', OFFICIAL], { env, timeoutSeconds: 180 })
   if (pulled.code === 0) return OFFICIAL
-  progress('No image registry can be reached: building the same base from the Debian mirror')
+  progress('No image registry answers: building the same base from the Debian mirror')
   await bootstrapDebian(config, mayInstall, progress)
   return OWN
 }
 
-async function isImageHere(name: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+async function isImagePresent(name: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   return (await runCommand('docker', ['image', 'inspect', '--format', '{{.Id}}', name], { env, timeoutSeconds: 30 })).code === 0
 }
 
@@ -42,7 +42,7 @@ async function bootstrapDebian(config: SetupConfig, mayInstall: boolean, progres
     })
     if (made.code !== 0)
       throw explainFailure(
-        `Neither could ${OFFICIAL} be pulled nor a Debian base be made from ${mirror}. Make one of them reachable (DEBIAN_MIRROR names another mirror), or set CELLBLOCK_BASE_IMAGE to a local image of Debian 13.`,
+        `The base image could neither be pulled (${OFFICIAL}) nor be built from ${mirror}. Make one of them reachable (DEBIAN_MIRROR sets another mirror), or set CELLBLOCK_BASE_IMAGE to a local Debian 13 image.`,
         made,
       )
     const imported = await runCommand('docker', ['import', archive, OWN], { env })
@@ -52,7 +52,7 @@ async function bootstrapDebian(config: SetupConfig, mayInstall: boolean, progres
   }
 }
 
-/** As slim as the official image, and without the host's name and resolver, which mmdebstrap copies in. */
+/** As slim as the official image, without the host's name and resolver configuration, which mmdebstrap copies. */
 const MMDEBSTRAP_OPTIONS = [
   '--variant=minbase',
   ...['man', 'info', 'locale', 'doc'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
@@ -70,12 +70,12 @@ async function installMmdebstrap(env: NodeJS.ProcessEnv, mayInstall: boolean, pr
   const canInstall = process.getuid?.() === 0 && (await runCommand('apt-get', ['--version'], { env })).code === 0
   if (!canInstall || !mayInstall)
     throw new SetupError(
-      `${OFFICIAL} could not be pulled, and mmdebstrap, which can make the same base, is not installed. On Debian or Ubuntu run \`sudo apt-get install -y mmdebstrap debian-archive-keyring\`; elsewhere load a Debian 13 image and set CELLBLOCK_BASE_IMAGE to its name. Then run the command again.`,
+      `${OFFICIAL} could not be pulled, and mmdebstrap, which can build the same base, is not installed. On Debian or Ubuntu run \`sudo apt-get install -y mmdebstrap debian-archive-keyring\`; elsewhere load a Debian 13 image and set CELLBLOCK_BASE_IMAGE to its name. Then run the command again.`,
     )
   await aptInstall(['mmdebstrap', 'debian-archive-keyring'], env, progress)
 }
 
-/** mmdebstrap's milestones, without its progress bars. */
+/** Passes on mmdebstrap's milestones, not its progress bars. */
 const majorLines = (progress: Progress) => (line: string) => {
   if (/^I: (downloading|extracting|installing|creating)/.test(line)) progress(line.slice(3))
 }

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import tls from 'node:tls'
 
 /**
- * PEM of the authorities that this machine trusts beyond the public ones Node carries: a company's proxy, for instance.
- * Empty on most machines. Read from the system's store, NODE_EXTRA_CA_CERTS and `caFile`.
+ * PEM of the certificate authorities that this machine trusts beyond Node's public ones, such as a corporate proxy's. Empty on most machines.
+ * Sources: the system's store, NODE_EXTRA_CA_CERTS and `caFile`.
  */
 export function hostCertificateAuthorities(caFile: string | undefined): string {
   const fromFile = caFile && existsSync(caFile) ? (readFileSync(caFile, 'utf8').match(CERTIFICATE) ?? []) : []
@@ -22,7 +22,7 @@ export function hostCertificateAuthorities(caFile: string | undefined): string {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-/** Undefined for a certificate that cannot be parsed: old stores hold a few. */
+/** Undefined for a certificate that cannot be parsed; old stores contain some. */
 function fingerprint(pem: string): string | undefined {
   try {
     return new X509Certificate(pem).fingerprint256

@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline'
 import { SetupError } from './progress.ts'
 
 export interface CommandResult {
-  /** 127 when the program does not exist, 124 when it took too long. */
+  /** 127 if the program does not exist, 124 after a time-out. */
   readonly code: number
   readonly stdout: string
-  /** Both streams as they came, for messages. */
+  /** Both streams interleaved, for messages. */
   readonly output: string
 }
 
@@ -16,22 +16,22 @@ export interface CommandOptions {
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
   readonly timeoutSeconds?: number
-  /** Called for each line of either stream while the program runs. */
+  /** Called for each line of either stream. */
   readonly onLine?: (line: string) => void
 }
 
-const TOOK_TOO_LONG = 124
+const TIMED_OUT = 124
 
 const running = new Set<ReturnType<typeof spawn>>()
 
-/** Runs a program to its end. Never rejects: what went wrong is in the result. */
+/** Runs a program to its end. Never rejects: the result has the exit code and the output. */
 export function runCommand(program: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'] })
     running.add(child)
     let stdout = ''
     let output = ''
-    let isLate = false
+    let hasTimedOut = false
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -39,9 +39,9 @@ export function runCommand(program: string, args: readonly string[], options: Co
     }
     const timer = options.timeoutSeconds
       ? setTimeout(() => {
-          isLate = true
+          hasTimedOut = true
           child.kill('SIGKILL')
-          // What it started may live on and hold them.
+          // Child processes may still hold the pipes open.
           child.stdout.destroy()
           child.stderr.destroy()
         }, options.timeoutSeconds * 1000)
@@ -55,26 +55,26 @@ export function runCommand(program: string, args: readonly string[], options: Co
       output += error.message
       finish(error.code === 'ENOENT' ? 127 : 126)
     })
-    child.on('close', (code, signal) => finish(isLate ? TOOK_TOO_LONG : (code ?? 128 + (signal ? constants.signals[signal] : 0))))
+    child.on('close', (code, signal) => finish(hasTimedOut ? TIMED_OUT : (code ?? 128 + (signal ? constants.signals[signal] : 0))))
   })
 }
 
-/** Runs a program that may stand still: a try that takes longer than its seconds is ended and followed by the next one. */
-export async function runPatiently(
+/** Runs a program that may hang: an attempt that exceeds its time-out is killed, then the next attempt starts. */
+export async function runWithRetries(
   program: string,
   args: readonly string[],
-  patience: readonly [number, ...number[]],
-  options: Omit<CommandOptions, 'timeoutSeconds'> & { readonly onLate?: () => void } = {},
+  timeoutsSeconds: readonly [number, ...number[]],
+  options: Omit<CommandOptions, 'timeoutSeconds'> & { readonly onTimeout?: () => void } = {},
 ): Promise<CommandResult> {
-  const [timeoutSeconds, next, ...later] = patience
+  const [timeoutSeconds, next, ...later] = timeoutsSeconds
   const result = await runCommand(program, args, { ...options, timeoutSeconds })
-  if (result.code !== TOOK_TOO_LONG || next === undefined) return result
-  options.onLate?.()
-  return runPatiently(program, args, [next, ...later], options)
+  if (result.code !== TIMED_OUT || next === undefined) return result
+  options.onTimeout?.()
+  return runWithRetries(program, args, [next, ...later], options)
 }
 
-/** A signal ends the programs that are being waited for (they get five seconds), and then this process with the usual exit code. */
-export function endWithSignals(): void {
+/** On a signal, stops running child programs within five seconds and exits with the usual code. */
+export function exitOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => {
       const exit = (): never => process.exit(128 + constants.signals[signal])
@@ -85,7 +85,7 @@ export function endWithSignals(): void {
     })
 }
 
-/** The reason of a failure as a sentence, with the program's first and last lines; a full disk is recognised in any of them. */
+/** An error with the program's first and last lines and this sentence; recognises a full disk. */
 export function explainFailure(sentence: string, result: CommandResult): SetupError {
   const lines = result.output.trim().split('\n')
   const excerpt = (lines.length > 30 ? [...lines.slice(0, 8), '…', ...lines.slice(-20)] : lines).join('\n')

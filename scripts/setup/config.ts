@@ -1,11 +1,11 @@
-/** What a user may set for the set-up; everything is optional. */
+/** Settings of the set-up; all are optional. */
 export interface SetupConfig {
-  /** A local image to build the sandbox on, where neither Docker Hub nor a Debian mirror can be reached. */
+  /** A local base image of the sandbox image, for machines that reach neither Docker Hub nor a Debian mirror. */
   readonly baseImage: string | undefined
   readonly dockerHost: string | undefined
   readonly npmCli: string | undefined
   readonly caFile: string | undefined
-  /** Passed on to `docker build`; the names are Docker's, Debian's and pip's own. */
+  /** Arguments of `docker build`; Docker, Debian and pip define the names. */
   readonly buildArguments: Readonly<Record<string, string>>
   readonly environment: NodeJS.ProcessEnv
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
-/** Paths relative to `folder` of every file that `roots` names, a root being a file or a folder; sorted, without Python's bytecode. */
+/** Sorted paths, relative to `folder`, of all files in `roots` (files or folders), without Python bytecode. */
 export async function listFiles(folder: string, roots: readonly string[]): Promise<string[]> {
   const found: string[] = []
   for (const root of roots) {
@@ -17,7 +17,7 @@ export async function listFiles(folder: string, roots: readonly string[]): Promi
   return found.toSorted()
 }
 
-/** SHA-256, hex, over names and content: the same files give the same hash on every machine. */
+/** SHA-256, hex, over names and content; the same on every machine. */
 export async function contentHash(folder: string, paths: readonly string[]): Promise<string> {
   const hash = createHash('sha256')
   for (const path of paths) {

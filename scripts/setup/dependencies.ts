@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { explainFailure, runPatiently } from './command.ts'
+import { explainFailure, runWithRetries } from './command.ts'
 import type { Lockfile } from '../lockfile.ts'
 import type { SetupConfig } from './config.ts'
 import type { Progress } from './progress.ts'
 
-/** How long each try of npm may take, seconds: it has been seen to stand still, and the last try is for slow networks. */
-const NPM_PATIENCE = [600, 3600] as const
+/** Time-outs of npm's attempts, seconds: npm can hang, and the last attempt allows for slow networks. */
+const NPM_TIMEOUTS_SECONDS = [600, 3600] as const
 
-/** Makes node_modules what package-lock.json says. `npm ci` runs only when npm's own record of what is there differs. */
+/** Installs what package-lock.json locks. Runs `npm ci` only if npm's record of the installed packages differs. */
 export async function ensureDependencies(root: string, config: SetupConfig, progress: Progress): Promise<string> {
   const wanted = await readLockfile(join(root, 'package-lock.json'))
   if (wanted === undefined) throw new Error('package-lock.json is missing or is not JSON')
@@ -22,8 +22,8 @@ export async function ensureDependencies(root: string, config: SetupConfig, prog
   progress('npm ci')
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
   const [program, first] = config.npmCli?.endsWith('.js') ? [process.execPath, [config.npmCli]] : ['npm', []]
-  const options = { cwd: root, env: config.environment, onLate: () => progress('npm stands still: once more') }
-  const result = await runPatiently(program, [...first, ...args], NPM_PATIENCE, options)
+  const options = { cwd: root, env: config.environment, onTimeout: () => progress('npm hangs: starting it again') }
+  const result = await runWithRetries(program, [...first, ...args], NPM_TIMEOUTS_SECONDS, options)
   if (result.code !== 0)
     throw explainFailure(
       'npm could not install the dependencies. Check that the npm registry can be reached (npm ping) and run the command again.',
@@ -32,7 +32,7 @@ export async function ensureDependencies(root: string, config: SetupConfig, prog
   return count
 }
 
-/** Optional packages belong to other platforms; every other one has to be there in the locked version. */
+/** Optional packages may belong to other platforms; every other package must be installed in its locked version. */
 export function matches(wanted: Lockfile, installed: Lockfile): boolean {
   return Object.entries(wanted.packages).every(
     ([path, { version, optional }]) => path === '' || optional === true || installed.packages[path]?.version === version,

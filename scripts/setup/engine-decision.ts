@@ -1,9 +1,9 @@
-/** What is known about the machine and its Docker engine before anything is changed. */
+/** Facts about the machine and its Docker engine before any change. */
 export interface EngineFacts {
-  readonly answers: boolean
-  /** What `docker version` said when it did not answer. */
-  readonly complaint: string
-  /** DOCKER_HOST, when somebody chose an engine. */
+  readonly isRunning: boolean
+  /** Output of `docker version` if no engine answered. */
+  readonly errorOutput: string
+  /** DOCKER_HOST, if set. */
   readonly dockerHost: string | undefined
   readonly platform: NodeJS.Platform
   readonly isRoot: boolean
@@ -14,13 +14,13 @@ export interface EngineFacts {
   readonly mayInstall: boolean
 }
 
-export type EngineDecision = { readonly kind: 'use' | 'start' | 'install' } | { readonly kind: 'refuse'; readonly sentence: string }
+export type EngineDecision = { readonly kind: 'use' | 'start' | 'install' } | { readonly kind: 'refuse'; readonly message: string }
 
-const refuse = (sentence: string): EngineDecision => ({ kind: 'refuse', sentence })
+const refuse = (message: string): EngineDecision => ({ kind: 'refuse', message })
 
-/** Only a Debian or Ubuntu root user gets an engine installed or started; everybody else is told what to do. */
+/** Installs or starts an engine only for root on Debian or Ubuntu; other users get instructions. */
 export function decideEngine(facts: EngineFacts): EngineDecision {
-  if (facts.answers) return { kind: 'use' }
+  if (facts.isRunning) return { kind: 'use' }
   if (facts.dockerHost !== undefined && !facts.hasDockerCommand)
     return refuse(
       'The `docker` command is missing. Install it (on Debian: apt-get install docker-cli, or docker.io) and run the command again.',
@@ -29,9 +29,9 @@ export function decideEngine(facts: EngineFacts): EngineDecision {
     return refuse(
       `No Docker engine answers at DOCKER_HOST=${facts.dockerHost}. Start that engine, or unset DOCKER_HOST to use this machine's own.`,
     )
-  if (/permission denied/i.test(facts.complaint))
+  if (/permission denied/i.test(facts.errorOutput))
     return refuse(
-      'A Docker engine is running, but this user may not use it. Run `sudo usermod -aG docker $USER`, log in again, and run the command again.',
+      'A Docker engine is running, but this user has no permission to use it. Run `sudo usermod -aG docker $USER`, log in again, and run the command again.',
     )
   if (facts.platform !== 'linux')
     return refuse('No Docker engine answers. Install Docker Desktop, OrbStack or Colima, start it, and run the command again.')
@@ -46,6 +46,6 @@ export function decideEngine(facts: EngineFacts): EngineDecision {
       'No Docker engine answers. Run `sudo apt-get install -y docker.io && sudo usermod -aG docker $USER`, log in again, and run the command again.',
     )
   if (!facts.mayInstall)
-    return refuse('No Docker engine answers, and --no-install forbids installing or starting one. Start Docker, or leave out --no-install.')
+    return refuse('No Docker engine answers, and --no-install forbids installing or starting one. Start Docker, or omit --no-install.')
   return { kind: facts.isDockerdInstalled && facts.hasDockerCommand ? 'start' : 'install' }
 }

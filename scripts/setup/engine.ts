@@ -11,52 +11,52 @@ import { SetupError, type Progress } from './progress.ts'
 
 export interface EngineOptions {
   readonly mayInstall: boolean
-  /** Where a started engine writes its log. */
+  /** Log file of an engine that this command starts. */
   readonly logFile: string
   readonly startTimeoutSeconds?: number
 }
 
-/** The machine as far as an engine's installation depends on it. */
+/** Facts about the machine that decide how an engine is installed. */
 export interface EngineHost {
   readonly platform: NodeJS.Platform
   readonly isRoot: boolean
   /** ID and ID_LIKE of /etc/os-release. */
   readonly distributions: readonly string[]
   readonly hasSystemd: boolean
-  /** Folders of system programs that a user's PATH may lack. */
+  /** System program folders that a user's PATH may lack. */
   readonly systemPath: readonly string[]
 }
 
 export interface Engine {
   readonly version: string
-  /** For DOCKER_HOST: contexts of the docker command are unknown to other clients. Undefined means the default socket. */
+  /** Value of DOCKER_HOST, because other clients ignore docker contexts. Undefined means the default socket. */
   readonly host: string | undefined
 }
 
-/** An engine that answers, installed and started where `decideEngine` allows it; it outlives this process. */
+/** Returns a running engine; installs and starts one where `decideEngine` allows it. The engine outlives this process. */
 export async function ensureEngine(
   config: SetupConfig,
   options: EngineOptions,
   progress: Progress,
   host: EngineHost = readHost(),
 ): Promise<Engine> {
-  const { env, version: present, decision } = await lookForEngine(config, options.mayInstall, host)
-  if (decision.kind === 'refuse') throw new SetupError(decision.sentence)
+  const { env, version: present, decision } = await detectEngine(config, options.mayInstall, host)
+  if (decision.kind === 'refuse') throw new SetupError(decision.message)
   if (decision.kind !== 'use') progress('No Docker engine answers.')
   if (decision.kind === 'install') {
     progress("Installing the distribution's docker.io with apt-get (refuse this with --no-install)")
     await aptInstall(['docker.io'], env, progress)
     if (!isOnPath('docker', env.PATH)) await aptInstall(['docker-cli'], env, progress)
   }
-  if (decision.kind !== 'use' && (await askEngine(env)).version === undefined) await startEngine(env, host, options, progress)
-  const version = present ?? (await askEngine(env)).version
+  if (decision.kind !== 'use' && (await queryEngine(env)).version === undefined) await startEngine(env, host, options, progress)
+  const version = present ?? (await queryEngine(env)).version
   if (version === undefined)
     throw new SetupError('The Docker engine was started but does not answer `docker version`. Run that command to see why.')
   return { version, host: config.dockerHost ?? (await contextHost(env)) }
 }
 
 /** What is there, and what would be done about it; changes nothing. */
-export async function lookForEngine(
+export async function detectEngine(
   config: SetupConfig,
   mayInstall: boolean,
   host: EngineHost = readHost(),
@@ -66,10 +66,10 @@ export async function lookForEngine(
   readonly decision: EngineDecision
 }> {
   const env = { ...config.environment, PATH: [config.environment['PATH'], ...host.systemPath].join(delimiter) }
-  const { version, complaint } = await askEngine(env)
+  const { version, errorOutput } = await queryEngine(env)
   const decision = decideEngine({
-    answers: version !== undefined,
-    complaint,
+    isRunning: version !== undefined,
+    errorOutput,
     dockerHost: config.dockerHost,
     platform: host.platform,
     isRoot: host.isRoot,
@@ -81,9 +81,9 @@ export async function lookForEngine(
   return { env, version, decision }
 }
 
-async function askEngine(env: NodeJS.ProcessEnv): Promise<{ readonly version: string | undefined; readonly complaint: string }> {
+async function queryEngine(env: NodeJS.ProcessEnv): Promise<{ readonly version: string | undefined; readonly errorOutput: string }> {
   const { code, stdout, output } = await runCommand('docker', ['version', '--format', '{{.Server.Version}}'], { env, timeoutSeconds: 15 })
-  return { version: code === 0 && stdout.trim() !== '' ? stdout.trim() : undefined, complaint: output }
+  return { version: code === 0 && stdout.trim() !== '' ? stdout.trim() : undefined, errorOutput: output }
 }
 
 async function contextHost(env: NodeJS.ProcessEnv): Promise<string | undefined> {
@@ -95,22 +95,22 @@ async function contextHost(env: NodeJS.ProcessEnv): Promise<string | undefined> 
   return code === 0 && host !== '' && host !== 'unix:///var/run/docker.sock' ? host : undefined
 }
 
-/** By systemd where it runs; else detached, in a session of its own, so that no signal to us reaches it. */
+/** Starts the engine with systemd, else detached in its own session, so that it receives no signal of ours. */
 async function startEngine(env: NodeJS.ProcessEnv, host: EngineHost, options: EngineOptions, progress: Progress): Promise<void> {
   if (host.hasSystemd) {
     progress('systemctl start docker')
     const result = await runCommand('systemctl', ['start', 'docker'], { env })
     if (result.code === 0) return
   }
-  progress(`Starting dockerd; it stays when this command ends. Its log: ${options.logFile}`)
+  progress(`Starting dockerd; it keeps running after this command. Its log: ${options.logFile}`)
   const log = openSync(options.logFile, 'w')
   const daemon = spawn('dockerd', [], { env, detached: true, stdio: ['ignore', log, log] })
   const ended = Promise.race([once(daemon, 'exit'), once(daemon, 'error')]).then(() => 'ended' as const)
   const deadline = performance.now() + (options.startTimeoutSeconds ?? 60) * 1000
-  // One that ends at once may have found another that was just started: the last question decides.
+  // dockerd exits at once if another one was just started, so the last query decides.
   for (let hasEnded = false; !hasEnded && performance.now() < deadline;) {
     hasEnded = (await Promise.race([ended, wait(250, 'running' as const)])) === 'ended'
-    if ((await askEngine(env)).version === undefined) continue
+    if ((await queryEngine(env)).version === undefined) continue
     daemon.unref()
     return
   }

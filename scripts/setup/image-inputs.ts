@@ -6,10 +6,10 @@ export type ImageVariant = 'plain' | 'xvfb'
 /** Relative to runtime-image/. */
 export const IMAGE_ROOTS = ['Dockerfile', 'requirements.lock', 'supervisor/cellblock_supervisor']
 
-/** Paths relative to runtime-image/ of every file that the image is made from, sorted; bytecode is left out. */
+/** Sorted paths, relative to runtime-image/, of the image's input files, without bytecode. */
 export const listImageInputs = (folder: string): Promise<string[]> => listFiles(folder, IMAGE_ROOTS)
 
-/** The image's tag: the same inputs give the same tag on every machine. */
+/** The image's tag, a hash of its inputs: the same on every machine. */
 export async function imageTag(folder: string, variant: ImageVariant): Promise<string> {
   const hash = await contentHash(folder, await listImageInputs(folder))
   return `cellblock-sandbox:${hash.slice(0, 12)}${variant === 'plain' ? '' : `-${variant}`}`

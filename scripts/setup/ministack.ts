@@ -3,7 +3,7 @@ import type { SetupConfig } from './config.ts'
 import type { Progress } from './progress.ts'
 import { ensurePythonPackages } from './python-packages.ts'
 
-/** The Python of a virtual environment with the emulated AWS account in it, made once for each content of its lock. Throws a SetupError. */
+/** Path of the Python in a virtual environment with the emulated AWS account, rebuilt when its lock changes. Throws SetupError. */
 export async function ensureMiniStack(
   root: string,
   options: { readonly config: SetupConfig; readonly mayInstall: boolean },

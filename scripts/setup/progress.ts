@@ -1,14 +1,14 @@
-/** Says what is being done. Standard error, because standard output belongs to the command that runs afterwards. */
+/** Reports progress on standard error; standard output belongs to the command that runs afterwards. */
 export type Progress = (line: string) => void
 
 export const quiet: Progress = () => {}
 
-/** A failure that its reader can act on: printed as a sentence, without a stack. */
+/** A failure that the user can resolve: printed as a sentence, without a stack trace. */
 export class SetupError extends Error {}
 
 /**
- * Runs one visible step. `work` says what it does through its progress and answers with what is there now.
- * A step that had nothing to do prints its one line only when `always` is set.
+ * Runs one visible step. `work` reports through its progress and returns the result. A step with nothing to do prints its line only if
+ * `always` is set.
  */
 export async function step<T>(
   title: string,
@@ -16,12 +16,12 @@ export async function step<T>(
   work: (progress: Progress) => Promise<{ readonly found: string; readonly value: T }>,
 ): Promise<T> {
   const startedAt = performance.now()
-  let worked = false
+  let hasWorked = false
   const { found, value } = await work((line) => {
-    if (!worked) console.error(`▸ ${title}`)
-    worked = true
+    if (!hasWorked) console.error(`▸ ${title}`)
+    hasWorked = true
     console.error(`  ${line}`)
   })
-  if (worked || always) console.error(`✓ ${title}: ${found} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+  if (hasWorked || always) console.error(`✓ ${title}: ${found} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
   return value
 }

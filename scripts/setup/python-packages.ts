@@ -6,8 +6,8 @@ import type { SetupConfig } from './config.ts'
 import { SetupError, type Progress } from './progress.ts'
 
 /**
- * A virtual environment at `folder` with what `requirements` names, made anew when that file has changed. Where Python cannot make one, Debian's
- * packages for it are installed when this runs as root. Throws a SetupError that says what to do.
+ * A virtual environment at `folder` with the packages of `requirements`, rebuilt when that file changes. Installs Debian's venv packages if they
+ * are missing and this runs as root. Throws SetupError.
  */
 export async function ensurePythonPackages(
   folder: string,
@@ -16,8 +16,8 @@ export async function ensurePythonPackages(
   progress: Progress,
 ): Promise<void> {
   const env = options.config.environment
-  const mark = join(folder, 'installed.txt')
-  const [wanted, present] = await Promise.all([readFile(requirements, 'utf8'), readFile(mark, 'utf8').catch(() => undefined)])
+  const installedList = join(folder, 'installed.txt')
+  const [wanted, present] = await Promise.all([readFile(requirements, 'utf8'), readFile(installedList, 'utf8').catch(() => undefined)])
   if (wanted === present) return
 
   await rm(folder, { recursive: true, force: true })
@@ -27,16 +27,19 @@ export async function ensurePythonPackages(
     const canInstall = options.mayInstall && process.getuid?.() === 0 && (await runCommand('apt-get', ['--version'], { env })).code === 0
     if (!canInstall)
       throw new SetupError(
-        'python3 cannot make a virtual environment. On Debian or Ubuntu run `sudo apt-get install -y python3-venv`, then the command again.',
+        'python3 cannot create a virtual environment. On Debian or Ubuntu run `sudo apt-get install -y python3-venv`, then the command again.',
       )
     await aptInstall(['python3', 'python3-venv'], env, progress)
     const made = await make()
-    if (made.code !== 0) throw explainFailure('python3 cannot make a virtual environment.', made)
+    if (made.code !== 0) throw explainFailure('python3 cannot create a virtual environment.', made)
   }
   progress('pip install')
   const args = ['install', '--quiet', '--disable-pip-version-check', '--requirement', requirements]
   const installed = await runCommand(join(folder, 'bin', 'pip'), args, { env })
   if (installed.code !== 0)
-    throw explainFailure('pip could not install what tests need. Check that PyPI can be reached and run the command again.', installed)
-  await copyFile(requirements, mark)
+    throw explainFailure(
+      'pip could not install the test dependencies. Check that PyPI can be reached and run the command again.',
+      installed,
+    )
+  await copyFile(requirements, installedList)
 }

@@ -3,17 +3,17 @@ import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Progress } from './progress.ts'
 
-/** A takeover that lasts longer is nobody's, milliseconds. */
+/** A takeover that lasts longer was abandoned, milliseconds. */
 const TAKEOVER_MS = 10_000
 
-/** Runs `work` while no other command of the same clone sets up; a lock whose owner is dead is taken over. */
+/** Runs `work` under a lock of this clone's set-up. Takes over a lock whose owner has died. */
 export async function withSetupLock<T>(folder: string, progress: Progress, work: () => Promise<T>): Promise<T> {
   mkdirSync(dirname(folder), { recursive: true })
-  for (let announced = false; !take(folder); announced = true) {
-    if (!announced) progress(`Another command (process ${readOwner(folder)}) is setting up this clone: waiting for it to end`)
+  for (let announced = false; !acquire(folder); announced = true) {
+    if (!announced) progress(`Another command (process ${readOwner(folder)}) is setting up this clone: waiting`)
     await wait(300)
   }
-  const release = (): void => removeWhole(folder)
+  const release = (): void => removeAtomically(folder)
   process.once('exit', release)
   try {
     return await work()
@@ -23,8 +23,8 @@ export async function withSetupLock<T>(folder: string, progress: Progress, work:
   }
 }
 
-/** A folder with our pid inside is made aside and renamed into place: a rename onto a folder that has content fails. */
-function take(folder: string): boolean {
+/** Renames a prepared folder with our pid into place: a rename onto a non-empty folder fails. */
+function acquire(folder: string): boolean {
   const aside = mkdtempSync(`${folder}-`)
   writeFileSync(join(aside, 'pid'), String(process.pid))
   try {
@@ -33,30 +33,30 @@ function take(folder: string): boolean {
   } catch {
     rmSync(aside, { recursive: true, force: true })
   }
-  if (isDead(readOwner(folder))) removeDead(folder)
+  if (isDead(readOwner(folder))) removeStaleLock(folder)
   return false
 }
 
-/** One at a time: whoever looked before another one took the lock over would remove that one's. */
-function removeDead(folder: string): void {
+/** Serialised by a second folder: without it, a process could remove the lock that another one has just taken over. */
+function removeStaleLock(folder: string): void {
   const turn = `${folder}-takeover`
   try {
     mkdirSync(turn)
   } catch {
-    // Its owner died as well, in the blink of an eye that it needs.
+    // The owner of the takeover died as well.
     if (Date.now() - (statSync(turn, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > TAKEOVER_MS)
       rmSync(turn, { force: true, recursive: true })
     return
   }
   try {
-    if (isDead(readOwner(folder))) removeWhole(folder)
+    if (isDead(readOwner(folder))) removeAtomically(folder)
   } finally {
     rmSync(turn, { force: true, recursive: true })
   }
 }
 
-/** In one step, so that nobody sees a lock without its owner. */
-function removeWhole(folder: string): void {
+/** Removes in one step, so that no process sees a lock without its owner. */
+function removeAtomically(folder: string): void {
   const aside = mkdtempSync(`${folder}-`)
   try {
     renameSync(folder, aside)

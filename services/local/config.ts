@@ -5,12 +5,12 @@ import { z } from 'zod'
 import { LIMITS } from '../core/limits.ts'
 import { originList } from '../api/config.ts'
 
-const wholeNumber = (least: number, most: number) =>
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d+$/, `must be a whole number from ${least} to ${most}`)
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
 const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`)
 
 const LocalEnv = z.object({
@@ -19,8 +19,8 @@ const LocalEnv = z.object({
   CELLBLOCK_API_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
   CELLBLOCK_SANDBOX_IMAGE: z.string().default('cellblock-sandbox:dev'),
   CELLBLOCK_POOL: wholeNumber(0, 50).default(2),
-  /** The pool may grow this far while containers come faster than sandboxes start. */
-  CELLBLOCK_POOL_MOST: wholeNumber(0, 50).optional(),
+  /** Maximum warm pool size while containers arrive faster than sandboxes start. */
+  CELLBLOCK_POOL_MAX: wholeNumber(0, 50).optional(),
   /** A container that nobody used for this long is sent to sleep. */
   CELLBLOCK_IDLE_SECONDS: wholeNumber(1, 31_536_000).default(LIMITS.hibernateAfterMinutes * 60),
   /** A server with a data folder saves the variables of unused containers when it stops, for at most this long; 0 leaves them. */
@@ -29,7 +29,6 @@ const LocalEnv = z.object({
   CELLBLOCK_LOG: oneOf(['silent', 'events']).default('silent'),
   MAX_OPEN_STREAMS: wholeNumber(1, 100_000).default(LIMITS.maxOpenStreams),
   CORS_ORIGINS: originList.default([]),
-  SANDBOX_DRIVER: oneOf(['docker', 'fargate']).default('docker'),
   SANDBOX_DOCKER_RUNTIME: z.string().optional(),
   /** Python modules that a warm sandbox has imported, such as `numpy,pandas`, or `none`. */
   SANDBOX_PRELOAD: z
@@ -74,17 +73,13 @@ export class ConfigError extends Error {}
 
 /** Reads flags and environment of the local server. Throws ConfigError. */
 export function readLocalConfig(argv: readonly string[], env: Readonly<Record<string, string | undefined>> = process.env): LocalConfig {
+  if (env['CELLBLOCK_POOL_MOST']) throw new ConfigError('CELLBLOCK_POOL_MOST is now CELLBLOCK_POOL_MAX. Rename the variable.')
   const parsed = LocalEnv.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')))
   if (!parsed.success) {
     throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join(' '))
   }
   const flags = readFlags(argv)
   const values = parsed.data
-  if (values.SANDBOX_DRIVER !== 'docker') {
-    throw new ConfigError(
-      'SANDBOX_DRIVER=fargate needs an AWS account: the local server starts Docker sandboxes only. Unset it, or deploy with cdk.',
-    )
-  }
   return {
     port: values.PORT,
     host: values.HOST,
@@ -92,7 +87,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     dataDir: flags.data === undefined ? null : resolve(flags.data),
     sandboxImage: values.CELLBLOCK_SANDBOX_IMAGE,
     poolSize: values.CELLBLOCK_POOL,
-    poolCeiling: values.CELLBLOCK_POOL_MOST ?? values.CELLBLOCK_POOL,
+    poolCeiling: values.CELLBLOCK_POOL_MAX ?? values.CELLBLOCK_POOL,
     hibernateAfterMs: values.CELLBLOCK_IDLE_SECONDS * 1000,
     saveMs: values.CELLBLOCK_SAVE_SECONDS * 1000,
     publicUrl: values.CELLBLOCK_PUBLIC_URL ?? null,

@@ -1,12 +1,12 @@
 import { TIERS, type MemoryTier } from '../core/limits.ts'
-import { PRICES } from '../core/prices.ts'
+import { FARGATE_PRICES } from '../core/usage/fargate-prices.ts'
 
 export const ARCHITECTURES = ['X86_64', 'ARM64'] as const
 export type Architecture = (typeof ARCHITECTURES)[number]
 
 const HOURLY: Record<Architecture, { readonly vcpu: number; readonly gb: number }> = {
-  X86_64: { vcpu: PRICES.fargateX86VcpuHour.usd, gb: PRICES.fargateX86GbHour.usd },
-  ARM64: { vcpu: PRICES.fargateArmVcpuHour.usd, gb: PRICES.fargateArmGbHour.usd },
+  X86_64: { vcpu: FARGATE_PRICES.fargateX86VcpuHour.usd, gb: FARGATE_PRICES.fargateX86GbHour.usd },
+  ARM64: { vcpu: FARGATE_PRICES.fargateArmVcpuHour.usd, gb: FARGATE_PRICES.fargateArmGbHour.usd },
 }
 
 /** An estimate for one second of a sandbox of this tier, US dollars, on demand. The bill is AWS's. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkPrograms, programsFor } from '../../scripts/doctor/account/programs.ts'
+import { checkPrograms, programsFor } from '../../scripts/doctor/account/hostile-programs.ts'
 import { startServer } from '../support/local-server.ts'
 
 it('the programs of the doctor get nowhere in a real sandbox, through the service', async () => {

@@ -6,16 +6,16 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../infra/config.ts'
 import { checkAccount, type AccountDoctorOptions } from '../../scripts/doctor/account/account-checks.ts'
-import { readWalls } from '../../scripts/doctor/account/probe-tasks.ts'
-import { checkPrograms, programsFor } from '../../scripts/doctor/account/programs.ts'
-import { judgeQuota, quotasFor } from '../../scripts/doctor/account/quotas.ts'
+import { networkFindings } from '../../scripts/doctor/account/probe-tasks.ts'
+import { checkPrograms, programsFor } from '../../scripts/doctor/account/hostile-programs.ts'
+import { evaluateQuota, quotasFor } from '../../scripts/doctor/account/quotas.ts'
 import type { Finding } from '../../scripts/doctor/finding.ts'
 import { startScriptedEcs, type ScriptedEcs } from '../integration/scripted-ecs.ts'
 import { context, synthesise, type Templates } from './synthesise.ts'
 
 const config = readConfig({ ...(context['cellblock'] as object), stage: 'prod' })
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
-/** Quotas by their code, and whether the service stack is there: what a test changes. */
+/** State of the account that tests change. */
 const account = { quotas: new Map<string, number>(), hasService: true, brokenEndpoint: false }
 let templates: Templates
 let ecs: ScriptedEcs
@@ -26,8 +26,8 @@ async function listen(answer: (request: IncomingMessage, body: string) => { stat
     let body = ''
     request.on('data', (part: Buffer) => (body += part.toString()))
     request.on('end', () => {
-      const said = answer(request, body)
-      response.writeHead(said.status ?? 200).end(said.body)
+      const reply = answer(request, body)
+      response.writeHead(reply.status ?? 200).end(reply.body)
     })
   })
   server.listen(0, '127.0.0.1')
@@ -36,7 +36,7 @@ async function listen(answer: (request: IncomingMessage, body: string) => { stat
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** CloudFormation as it would list the stacks of these very templates. */
+/** CloudFormation's list of the resources of these templates. */
 function listStack(name: string): { status?: number; body: string } {
   const part = name.split('-').at(-1)?.toLowerCase() as keyof Templates
   if (part === 'service' && !account.hasService)
@@ -79,8 +79,8 @@ beforeAll(async () => {
     },
     image: 'cellblock-sandbox:0123456789ab',
     api: null,
-    watch: { now: Date.now, pollMs: 1, settleMs: 5 },
-    say: () => undefined,
+    poll: { now: Date.now, pollMs: 1, settleMs: 5 },
+    onFinding: () => undefined,
   }
 })
 beforeEach(async () => {
@@ -101,20 +101,20 @@ afterAll(async () => {
 const isProbe = (input: object): boolean => JSON.stringify(input).includes('probe-network')
 const examine = async (change: Partial<AccountDoctorOptions> = {}): Promise<Record<string, Finding>> => {
   const found = await checkAccount({ ...options, ...change, clients: { ...options.clients, ecs: ecs.client } })
-  return Object.fromEntries(found.map((finding) => [finding.what, finding]))
+  return Object.fromEntries(found.map((finding) => [finding.check, finding]))
 }
 const failed = (findings: Record<string, Finding>) => Object.values(findings).filter(({ outcome }) => outcome === 'fail')
 
 describe('the doctor in an account', () => {
-  it('finds the deployment of these templates whole, and its walls in order', async () => {
+  it('passes on a deployment of these templates with intact isolation', async () => {
     const findings = await examine()
     expect(failed(findings)).toEqual([])
     for (const what of ['Stacks', 'Endpoints', 'Image', 'Sandbox', 'Internet', 'Names', 'Credentials', 'Foreign bucket', 'Neighbours'])
       expect(findings[what]).toMatchObject({ outcome: 'ok' })
-    expect(findings['Worker']).toMatchObject({ outcome: 'warn', says: expect.stringContaining('CELLBLOCK_URL') })
+    expect(findings['Worker']).toMatchObject({ outcome: 'warn', message: expect.stringContaining('CELLBLOCK_URL') })
   })
 
-  it('starts its tasks where sandboxes start, as they start, and leaves none behind', async () => {
+  it('starts its tasks with the network settings of sandboxes and stops them all', async () => {
     await examine()
     const runs = ecs.calls.filter(({ action }) => action === 'RunTask').map(({ input }) => input)
     expect(runs.map(isProbe)).toEqual([false, true])
@@ -132,62 +132,65 @@ describe('the doctor in an account', () => {
     expect([...ecs.tasks.values()].filter(({ desiredStatus }) => desiredStatus === 'RUNNING')).toEqual([])
   })
 
-  it('names the wall that fell, by the bit of the probe', async () => {
+  it('names the failed isolation layer by the bit of the probe', async () => {
     ecs.exits = (input) => (isProbe(input) ? 32 + 2 + 8 : null)
     const findings = await examine()
-    expect(failed(findings).map(({ what }) => what)).toEqual(['Names', 'Foreign bucket'])
-    expect(findings['Names']?.says).toContain('DNS firewall')
+    expect(failed(findings).map(({ check }) => check)).toEqual(['Names', 'Foreign bucket'])
+    expect(findings['Names']?.message).toContain('DNS firewall')
   })
 
-  it('says that a sandbox refused to serve, and that nothing is known when the probe could not run', async () => {
+  it('fails if a sandbox refuses to serve, and reports an unchecked network if the probe could not run', async () => {
     ecs.exits = () => 86
     const findings = await examine()
-    expect(findings['Sandbox']).toMatchObject({ outcome: 'fail', says: expect.stringContaining('Do not use this deployment') })
-    expect(findings['Network']).toMatchObject({ outcome: 'fail', says: expect.stringContaining('nothing is known') })
+    expect(findings['Sandbox']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('Do not use this deployment') })
+    expect(findings['Network']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('the network is unchecked') })
   })
 
-  it('passes on what ECS says when nothing starts', async () => {
+  it('reports the reason of ECS if no task starts', async () => {
     const body = { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] }
     ecs.answer('RunTask', 200, body)
     ecs.answer('RunTask', 200, body)
     const findings = await examine()
-    expect(findings['Sandbox']).toMatchObject({ outcome: 'fail', says: expect.stringContaining('Fargate has no room') })
+    expect(findings['Sandbox']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('Fargate has no room') })
     expect(findings['Network']).toMatchObject({ outcome: 'fail' })
   })
 
-  it('says which stack is missing and starts nothing then', async () => {
+  it('names a missing stack and then starts nothing', async () => {
     account.hasService = false
     const findings = await examine()
-    expect(findings['Stacks']).toMatchObject({ outcome: 'fail', says: expect.stringContaining('There is no stack Cellblock-prod-Service') })
+    expect(findings['Stacks']).toMatchObject({
+      outcome: 'fail',
+      message: expect.stringContaining('There is no stack Cellblock-prod-Service'),
+    })
     expect(ecs.calls).toEqual([])
   })
 
-  it('notices a broken endpoint, another image and a small quota', async () => {
+  it('reports a broken endpoint, another image and a small quota', async () => {
     account.brokenEndpoint = true
     account.quotas.set('L-3032A538', 0).set('L-B99A9384', 50)
     const findings = await examine({ image: 'cellblock-sandbox:another' })
-    expect(findings['Endpoints']).toMatchObject({ outcome: 'fail', says: expect.stringContaining('UPDATE_FAILED') })
+    expect(findings['Endpoints']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('UPDATE_FAILED') })
     expect(findings['Image']).toMatchObject({ outcome: 'warn' })
-    expect(findings['Fargate vCPUs']).toMatchObject({ outcome: 'fail', says: expect.stringContaining('L-3032A538') })
+    expect(findings['Fargate vCPUs']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('L-3032A538') })
     expect(findings['Lambda concurrency']).toMatchObject({ outcome: 'warn' })
   })
 })
 
-describe('its judgement', () => {
-  it('asks for the vCPUs of the pool, of the biggest tier, and of some containers besides', () => {
+describe('evaluation of the findings', () => {
+  it('recommends vCPUs for the pool, the largest tier and ten containers', () => {
     const sandboxes = { ...config.sandboxes, tiers: { '1g': { warm: 4 }, '16g': { warm: 0 } }, spotPercent: 50 }
     const [onDemand, spot] = quotasFor({ ...config, sandboxes })
-    expect([onDemand?.least, onDemand?.wanted, spot?.code]).toEqual([3, 3.5, 'L-36FBB829'])
-    expect(onDemand && [2, 3, 3.5].map((value) => judgeQuota(onDemand, value).outcome)).toEqual(['fail', 'warn', 'ok'])
+    expect([onDemand?.min, onDemand?.recommended, spot?.code]).toEqual([3, 3.5, 'L-36FBB829'])
+    expect(onDemand && [2, 3, 3.5].map((value) => evaluateQuota(onDemand, value).outcome)).toEqual(['fail', 'warn', 'ok'])
   })
-  it.each([0, 1, 31, 64, 86, 127, 137, null])('takes the exit code %s for no answer of the probe', (exitCode) => {
-    const findings = readWalls({ phase: 'gone', reason: 'lost', exitCode })
-    expect(findings).toMatchObject([{ what: 'Network', outcome: 'fail' }])
+  it.each([0, 1, 31, 64, 86, 127, 137, null])('does not read exit code %s as an answer of the probe', (exitCode) => {
+    const findings = networkFindings({ phase: 'gone', reason: 'lost', exitCode })
+    expect(findings).toMatchObject([{ check: 'Network', outcome: 'fail' }])
   })
-  it('is not content with a worker that gets somewhere', async () => {
+  it('fails if a program opens a socket', async () => {
     const done = { id: 'exec_1', ended_at: 'now', status: 'succeeded', stdout: '[1, 2]\n', error: null }
     const url = await listen((request) => ({ body: JSON.stringify(request.url === '/v1/containers' ? { id: 'cntr_1' } : done) }))
     const finding = await checkPrograms({ url, key: 'k' }, programsFor('eu-west-1').slice(0, 1))
-    expect(finding).toMatchObject({ outcome: 'fail', says: expect.stringContaining('doctor/socket-families') })
+    expect(finding).toMatchObject({ outcome: 'fail', message: expect.stringContaining('doctor/socket-families') })
   })
 })

@@ -6,52 +6,52 @@ import { layerBucketName } from '../../../infra/constructs/image-endpoints.ts'
 import { MEMORY_TIERS, type MemoryTier } from '../../../services/core/limits.ts'
 import { createFargateDriver, type FargateDriverOptions } from '../../../services/orchestrator/drivers/fargate/fargate-driver.ts'
 import { fail, ok, warn, type Finding } from '../finding.ts'
-import { NotDeployed, readDeployed, type Deployed } from './deployed.ts'
-import { checkNetwork, checkSandbox, type TaskWatch } from './probe-tasks.ts'
-import { checkPrograms, programsFor } from './programs.ts'
+import { NotDeployedError, readDeployed, type Deployed } from './deployed.ts'
+import { checkNetwork, checkSandbox, type PollOptions } from './probe-tasks.ts'
+import { checkPrograms, programsFor } from './hostile-programs.ts'
 import { checkQuotas, quotasFor } from './quotas.ts'
 
 export interface AccountDoctorOptions {
   readonly config: Config
   readonly region: string
   readonly clients: { readonly stacks: CloudFormationClient; readonly ecs: ECSClient; readonly quotas: ServiceQuotasClient }
-  /** A signed link that uploads to this bucket, and what takes the upload away again. */
+  /** Creates a signed upload link for this bucket, and deletes the upload. */
   readonly upload: { link(bucket: string): Promise<string>; remove(bucket: string): Promise<void> }
-  /** The image that this clone makes, `name:tag`. */
+  /** The image that this clone builds, `name:tag`. */
   readonly image: string
   readonly api: { readonly url: string; readonly key: string } | null
-  readonly watch: TaskWatch
-  /** Hears each finding as it comes: a start takes a minute. */
-  readonly say: (finding: Finding) => void
+  readonly poll: PollOptions
+  /** Called for each finding at once, because a start takes a minute. */
+  readonly onFinding: (finding: Finding) => void
 }
 
 /** Gateways for layers, objects and table; interfaces for ECR twice and SQS. */
 const ENDPOINTS = 6
 
-/** Whether the deployment in this account is whole, has room, and keeps its sandboxes in. Starts two tasks and stops them. */
+/** Checks that the deployment in this account is complete, has quota, and isolates its sandboxes. Starts two tasks and stops them. */
 export async function checkAccount(options: AccountDoctorOptions): Promise<readonly Finding[]> {
-  const { config, clients, say, watch } = options
+  const { config, clients, onFinding, poll } = options
   const findings: Finding[] = []
-  const tell = (...found: readonly Finding[]): void => {
-    for (const finding of found) say(finding)
+  const report = (...found: readonly Finding[]): void => {
+    for (const finding of found) onFinding(finding)
     findings.push(...found)
   }
-  tell(...(await checkQuotas(clients.quotas, quotasFor(config))))
+  report(...(await checkQuotas(clients.quotas, quotasFor(config))))
   let deployed: Deployed
   try {
     deployed = await readDeployed(clients.stacks, config.stage)
   } catch (error) {
-    tell(fail('Stacks', error instanceof NotDeployed ? error.message : `CloudFormation did not answer: ${String(error)}`))
+    report(fail('Stacks', error instanceof NotDeployedError ? error.message : `CloudFormation did not answer: ${String(error)}`))
     return findings
   }
-  tell(ok('Stacks', `stage ${config.stage} in ${options.region}`), checkEndpoints(deployed))
+  report(ok('Stacks', `stage ${config.stage} in ${options.region}`), checkEndpoints(deployed))
   const tier = MEMORY_TIERS.find((one) => deployed.taskDefinitions[one] !== undefined)
   if (tier === undefined) {
-    tell(fail('Image', 'There is no task definition for any memory tier. Run npm run deploy again.'))
+    report(fail('Image', 'There is no task definition for any memory tier. Run npm run deploy again.'))
     return findings
   }
   const image = await imageOf(clients.ecs, deployed, tier)
-  tell(checkImage(image, options.image))
+  report(checkImage(image, options.image))
 
   const fargate: FargateDriverOptions = {
     ecs: clients.ecs,
@@ -60,15 +60,15 @@ export async function checkAccount(options: AccountDoctorOptions): Promise<reado
     taskDefinitions: deployed.taskDefinitions,
     subnets: deployed.subnets,
     securityGroups: [deployed.sandboxGroup],
-    pollMs: watch.pollMs,
+    pollMs: poll.pollMs,
   }
-  tell(await checkSandbox(createFargateDriver(fargate), tier, watch))
-  const environment = { CELLBLOCK_PROBE: JSON.stringify(await targetsOf(options, deployed)) }
-  tell(...(await checkNetwork(createFargateDriver({ ...fargate, probe: { command: ['probe-network'], environment } }), tier, watch)))
+  report(await checkSandbox(createFargateDriver(fargate), tier, poll))
+  const environment = { CELLBLOCK_PROBE: JSON.stringify(await probeTargets(options, deployed)) }
+  report(...(await checkNetwork(createFargateDriver({ ...fargate, probe: { command: ['probe-network'], environment } }), tier, poll)))
   await options.upload.remove(deployed.bucket).catch(() => undefined)
-  tell(
+  report(
     options.api === null
-      ? warn('Worker', 'The hostile programs were not tried: set CELLBLOCK_URL and CELLBLOCK_API_KEY of the deployment.')
+      ? warn('Worker', 'The hostile programs were not run: set CELLBLOCK_URL and CELLBLOCK_API_KEY of the deployment.')
       : await checkPrograms(options.api, programsFor(options.region)),
   )
   return findings
@@ -79,8 +79,8 @@ function checkEndpoints({ endpoints }: Deployed): Finding {
   if (broken.length > 0)
     return fail('Endpoints', `${broken.map(({ name, status }) => `${name} is ${status}`).join(', ')}. Run npm run deploy again.`)
   return endpoints.length === ENDPOINTS
-    ? ok('Endpoints', `${ENDPOINTS} stand`)
-    : fail('Endpoints', `${endpoints.length} stand; the templates make ${ENDPOINTS}. Run npm run deploy again.`)
+    ? ok('Endpoints', `${ENDPOINTS} exist`)
+    : fail('Endpoints', `${endpoints.length} exist; the templates create ${ENDPOINTS}. Run npm run deploy again.`)
 }
 
 async function imageOf(ecs: ECSClient, { taskDefinitions }: Deployed, tier: MemoryTier): Promise<string> {
@@ -88,15 +88,15 @@ async function imageOf(ecs: ECSClient, { taskDefinitions }: Deployed, tier: Memo
   return taskDefinition?.containerDefinitions?.[0]?.image ?? ''
 }
 
-function checkImage(deployed: string, ours: string): Finding {
+function checkImage(deployed: string, local: string): Finding {
   const tag = (image: string): string => image.slice(image.lastIndexOf(':') + 1)
-  return tag(deployed) === tag(ours)
-    ? ok('Image', `${tag(deployed)}, as this clone makes it`)
-    : warn('Image', `${tag(deployed)} is deployed; this clone makes ${tag(ours)}. Run npm run deploy to bring them together.`)
+  return tag(deployed) === tag(local)
+    ? ok('Image', `${tag(deployed)}, the image of this clone`)
+    : warn('Image', `${tag(deployed)} is deployed; this clone builds ${tag(local)}. Run npm run deploy to update it.`)
 }
 
-/** What the probe knocks at: nothing of it may answer from where sandboxes are. */
-async function targetsOf({ region, upload }: AccountDoctorOptions, { bucket }: Deployed): Promise<object> {
+/** Addresses that must not answer from the sandbox subnets. */
+async function probeTargets({ region, upload }: AccountDoctorOptions, { bucket }: Deployed): Promise<object> {
   const ecs = 'http://169.254.170.2'
   return {
     internet: [

@@ -1,7 +1,7 @@
 import { paginateListStackResources, type CloudFormationClient, type StackResourceSummary } from '@aws-sdk/client-cloudformation'
 import { MEMORY_TIERS, type MemoryTier } from '../../../services/core/limits.ts'
 
-/** What is deployed under a stage, as CloudFormation lists it. */
+/** Deployed resources of a stage, as CloudFormation lists them. */
 export interface Deployed {
   readonly cluster: string
   readonly subnets: readonly string[]
@@ -11,10 +11,10 @@ export interface Deployed {
   readonly endpoints: readonly { readonly name: string; readonly status: string }[]
 }
 
-/** A stack that is missing, or has not what it should; the message says what to do. */
-export class NotDeployed extends Error {}
+/** A missing or incomplete stack; the message says what to do. */
+export class NotDeployedError extends Error {}
 
-/** Throws NotDeployed. */
+/** Throws NotDeployedError. */
 export async function readDeployed(client: CloudFormationClient, stage: string): Promise<Deployed> {
   const [network, service, data] = await Promise.all(
     ['Network', 'Service', 'Data'].map((part) => resourcesOf(client, `Cellblock-${stage}-${part}`)),
@@ -25,7 +25,7 @@ export async function readDeployed(client: CloudFormationClient, stage: string):
       .flatMap(({ PhysicalResourceId }) => PhysicalResourceId ?? [])
   const one = (found: readonly string[], what: string): string => {
     const [first] = found
-    if (first === undefined) throw new NotDeployed(`The stacks of ${stage} have no ${what}. Run npm run deploy again.`)
+    if (first === undefined) throw new NotDeployedError(`The stacks of ${stage} have no ${what}. Run npm run deploy again.`)
     return first
   }
   const definitions = physical(service, 'AWS::ECS::TaskDefinition')
@@ -51,7 +51,9 @@ async function resourcesOf(client: CloudFormationClient, stack: string): Promise
   } catch (cause) {
     const { name, message } = cause instanceof Error ? cause : new Error(String(cause))
     if (name === 'ValidationError' && /does not exist/.test(message))
-      throw new NotDeployed(`There is no stack ${stack} in this account and Region. Run npm run deploy, or say another --stage.`, { cause })
+      throw new NotDeployedError(`There is no stack ${stack} in this account and Region. Run npm run deploy, or name another --stage.`, {
+        cause,
+      })
     throw cause
   }
   return found

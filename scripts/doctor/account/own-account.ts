@@ -16,14 +16,14 @@ const FOLDER = join(import.meta.dirname, '../../../runtime-image')
 /** The bucket refuses signatures that are older than its limit. */
 const LINK_SECONDS = 240
 
-/** Examines the deployment that cdk.json describes, or that of another stage, in the account of the caller's credentials. */
+/** Checks the deployment of cdk.json, or of another stage, in the account of the caller's credentials. */
 export async function checkOwnAccount(
   { url, apiKey }: DoctorConfig,
   stage: string | undefined,
-  say: (finding: Finding) => void,
+  onFinding: (finding: Finding) => void,
 ): Promise<readonly Finding[]> {
-  const own = readConfig(await readCdkConfig())
-  const config = stage === undefined ? own : Config.parse({ ...own, stage })
+  const configured = readConfig(await readCdkConfig())
+  const config = stage === undefined ? configured : Config.parse({ ...configured, stage })
   const stacks = new CloudFormationClient({})
   const region = await stacks.config.region().catch(() => null)
   const missing =
@@ -34,7 +34,7 @@ export async function checkOwnAccount(
         : null
   if (region === null || missing !== null) {
     const finding = fail('Account', missing ?? '')
-    say(finding)
+    onFinding(finding)
     return [finding]
   }
   const s3 = new S3Client({})
@@ -49,7 +49,7 @@ export async function checkOwnAccount(
     },
     image: await imageTag(FOLDER, 'plain'),
     api: url === null || apiKey === null ? null : { url, key: apiKey },
-    watch: { now: Date.now, pollMs: 2_000, settleMs: 20_000 },
-    say,
+    poll: { now: Date.now, pollMs: 2_000, settleMs: 20_000 },
+    onFinding,
   })
 }

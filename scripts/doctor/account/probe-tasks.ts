@@ -6,40 +6,40 @@ import { DriverError, type SandboxDriver, type SandboxStatus } from '../../../se
 import { fail, ok, type Finding } from '../finding.ts'
 
 /** In the order of the probe's bits (`runtime-image/PROTOCOL.md`). */
-const WALLS = [
-  ['Internet', 'a connection to a host outside was possible: look for a route, a gateway or a wide security group in the Network stack'],
-  ['Names', 'a name that is not allowed was resolved: look at the DNS firewall in the Guard stack'],
-  ['Credentials', 'keys of AWS were to be had: the task definition must have no task role'],
-  ['Foreign bucket', 'an upload to another bucket went through: look at the policy of the S3 gateway endpoint of the sandboxes'],
-  ['Neighbours', 'a connection to another endpoint of the network was possible: look at the security groups'],
+const NETWORK_CHECKS = [
+  ['Internet', 'a connection to an outside host succeeded: check routes, gateways and security groups of the Network stack'],
+  ['Names', 'a name outside the allow list was resolved: check the DNS firewall of the Guard stack'],
+  ['Credentials', 'AWS credentials were available: the task definition must have no task role'],
+  ['Foreign bucket', 'an upload to another bucket succeeded: check the policy of the S3 gateway endpoint of the sandboxes'],
+  ['Neighbours', 'a connection to another endpoint of the network succeeded: check the security groups'],
 ] as const
 const EXIT_BASE = 32
 
-export interface TaskWatch {
+export interface PollOptions {
   readonly now: () => number
-  /** Between two looks, milliseconds. */
+  /** Poll interval, milliseconds. */
   readonly pollMs: number
-  /** A sandbox must stay up this long after it runs: it tests its walls in that time and ends when one falls. */
+  /** How long a sandbox must stay up: it checks its isolation in that time and exits if a check fails. */
   readonly settleMs: number
 }
 
-/** A name that no sweep takes for a sandbox without a row: the reconciler leaves it alone. */
+/** Not a sandbox id, so that the reconciler does not stop the task as an orphan. */
 const doctorId = (): string => `doctor-${newId('sandbox')}`
 
-/** Starts a real sandbox as the service does, waits until it has tested its own walls, and stops it. */
-export async function checkSandbox(driver: SandboxDriver, tier: MemoryTier, watch: TaskWatch): Promise<Finding> {
+/** Starts a real sandbox as the service does, waits until it has checked its isolation, and stops it. */
+export async function checkSandbox(driver: SandboxDriver, tier: MemoryTier, poll: PollOptions): Promise<Finding> {
   const what = 'Sandbox'
   const id = doctorId()
-  const { publicKey } = newSandbox({ memoryTier: tier, image: driver.image, claimedBy: null }, watch.now())
-  const began = watch.now()
+  const { publicKey } = newSandbox({ memoryTier: tier, image: driver.image, claimedBy: null }, poll.now())
+  const began = poll.now()
   try {
     await driver.start({ sandboxId: id, memoryTier: tier, publicKey, isAwaited: true }, AbortSignal.timeout(SANDBOX_START_MS))
-    const up = await until(driver, id, watch, (sight) => sight.phase === 'ready', SANDBOX_START_MS)
-    if (up.phase === 'starting') return fail(what, `is not up after ${SANDBOX_START_MS / 1000} s. Look at the task ${id} in ECS.`)
-    const seconds = Math.round((watch.now() - began) / 1000)
-    const later = up.phase === 'gone' ? up : await until(driver, id, watch, () => false, watch.settleMs)
+    const up = await pollStatus(driver, id, poll, (status) => status.phase === 'ready', SANDBOX_START_MS)
+    if (up.phase === 'starting') return fail(what, `is not up after ${SANDBOX_START_MS / 1000} s. Inspect the task ${id} in ECS.`)
+    const seconds = Math.round((poll.now() - began) / 1000)
+    const later = up.phase === 'gone' ? up : await pollStatus(driver, id, poll, () => false, poll.settleMs)
     if (later.phase === 'ready' || later.phase === 'starting')
-      return ok(what, `tier ${tier} was up after ${seconds} s and found its own walls in order`)
+      return ok(what, `tier ${tier} was up after ${seconds} s and passed its isolation checks`)
     return fail(what, sentenceOf(later))
   } catch (error) {
     return fail(what, error instanceof DriverError ? error.message : String(error))
@@ -48,15 +48,15 @@ export async function checkSandbox(driver: SandboxDriver, tier: MemoryTier, watc
   }
 }
 
-/** Runs the network probe in a task like a sandbox's; one finding for each wall. */
-export async function checkNetwork(driver: SandboxDriver, tier: MemoryTier, watch: TaskWatch): Promise<readonly Finding[]> {
+/** Runs the network probe in a task like a sandbox's; one finding per isolation layer. */
+export async function checkNetwork(driver: SandboxDriver, tier: MemoryTier, poll: PollOptions): Promise<readonly Finding[]> {
   const id = doctorId()
   try {
-    const { publicKey } = newSandbox({ memoryTier: tier, image: driver.image, claimedBy: null }, watch.now())
+    const { publicKey } = newSandbox({ memoryTier: tier, image: driver.image, claimedBy: null }, poll.now())
     await driver.start({ sandboxId: id, memoryTier: tier, publicKey, isAwaited: true }, AbortSignal.timeout(SANDBOX_START_MS))
-    const end = await until(driver, id, watch, () => false, SANDBOX_START_MS + 120_000)
+    const end = await pollStatus(driver, id, poll, () => false, SANDBOX_START_MS + 120_000)
     return end.phase === 'gone'
-      ? readWalls(end)
+      ? networkFindings(end)
       : [fail('Network', `The probe ${id} did not end. Stop that task in ECS and run the doctor again.`)]
   } catch (error) {
     return [fail('Network', error instanceof DriverError ? error.message : String(error))]
@@ -67,36 +67,35 @@ export async function checkNetwork(driver: SandboxDriver, tier: MemoryTier, watc
 
 type Gone = Extract<SandboxStatus, { phase: 'gone' }>
 
-export function readWalls(end: Gone): readonly Finding[] {
-  const fallen = (end.exitCode ?? 0) - EXIT_BASE
-  if (fallen < 0 || fallen >= 1 << WALLS.length)
-    return [fail('Network', `The probe could not run, so nothing is known of the network. ${sentenceOf(end)}`)]
-  return WALLS.map(([what, sentence], bit) => ((fallen >> bit) & 1 ? fail(what, `${sentence}.`) : ok(what, 'nothing got through')))
+export function networkFindings(end: Gone): readonly Finding[] {
+  const failedBits = (end.exitCode ?? 0) - EXIT_BASE
+  if (failedBits < 0 || failedBits >= 1 << NETWORK_CHECKS.length)
+    return [fail('Network', `The probe could not run, so the network is unchecked. ${sentenceOf(end)}`)]
+  return NETWORK_CHECKS.map(([what, sentence], bit) => ((failedBits >> bit) & 1 ? fail(what, `${sentence}.`) : ok(what, 'blocked')))
 }
 
 function sentenceOf({ reason, exitCode, detail }: Gone): string {
-  if (reason === 'refused')
-    return 'A wall did not hold in the account: the sandbox refused to serve (exit code 86). Do not use this deployment.'
-  const said = [detail, exitCode === null ? undefined : `Exit code ${exitCode}.`].filter(Boolean).join(' ')
-  const advice = /CannotPull|pull/i.test(said)
-    ? 'The image could not be pulled: push it (npm run deploy does), or look at the ECR endpoints and the six allowed names.'
-    : 'The task ended by itself.'
-  return `${advice} ${said}`.trim()
+  if (reason === 'refused') return 'The sandbox failed an isolation check (exit code 86). Do not use this deployment.'
+  const reported = [detail, exitCode === null ? undefined : `Exit code ${exitCode}.`].filter(Boolean).join(' ')
+  const advice = /CannotPull|pull/i.test(reported)
+    ? 'The image could not be pulled: push it (npm run deploy does), or check the ECR endpoints and the six allowed DNS names.'
+    : 'The task ended.'
+  return `${advice} ${reported}`.trim()
 }
 
-/** Until the sandbox is gone or `enough`. ECS may not show a task that it has just taken, so a young one is not believed lost. */
-async function until(
+/** Polls until the sandbox is gone or `isDone`. ECS may not show a task that it has just accepted, so a young one does not count as lost. */
+async function pollStatus(
   driver: SandboxDriver,
   id: string,
-  { now, pollMs }: TaskWatch,
-  enough: (sight: SandboxStatus) => boolean,
-  patienceMs: number,
+  { now, pollMs }: PollOptions,
+  isDone: (status: SandboxStatus) => boolean,
+  timeoutMs: number,
 ): Promise<SandboxStatus> {
   const began = now()
   for (;;) {
-    const sight = await driver.inspect(id)
-    const isUnseen = sight.phase === 'gone' && sight.exitCode === null && sight.reason === 'lost' && now() - began < 60_000
-    if ((sight.phase === 'gone' && !isUnseen) || enough(sight) || now() - began >= patienceMs) return sight
+    const status = await driver.inspect(id)
+    const isUnseen = status.phase === 'gone' && status.exitCode === null && status.reason === 'lost' && now() - began < 60_000
+    if ((status.phase === 'gone' && !isUnseen) || isDone(status) || now() - began >= timeoutMs) return status
     await delay(pollMs)
   }
 }

@@ -8,13 +8,13 @@ interface Quota {
   readonly service: string
   readonly code: string
   readonly unit: string
-  /** Below this nothing useful runs; below `wanted` the settings cannot be used to the full. */
-  readonly least: number
-  readonly wanted: number
+  /** Below `min` the service is unusable; below `recommended` the settings cannot be used in full. */
+  readonly min: number
+  readonly recommended: number
   readonly why: string
 }
 
-/** What the settings ask of an account. */
+/** Quotas that the settings need. */
 export function quotasFor({ sandboxes, concurrency, api }: Pick<Config, 'sandboxes' | 'concurrency' | 'api'>): readonly Quota[] {
   const tiers = Object.entries(sandboxes.tiers) as [MemoryTier, { readonly warm: number }][]
   const vcpu = (tier: MemoryTier): number => TIERS[tier].fargateCpu / 1024
@@ -23,8 +23,8 @@ export function quotasFor({ sandboxes, concurrency, api }: Pick<Config, 'sandbox
   const smallest = Math.min(...tiers.map(([tier]) => vcpu(tier)))
   const spot = sandboxes.spotPercent / 100
   const functions = concurrency.chat + concurrency.run + concurrency.place + api.maxOpenStreams + 2
-  // Ten containers besides the pool are little for anybody; one of the biggest tier must fit in any case.
-  const fargate = (share: number) => ({ least: (warm + biggest) * share, wanted: (warm + Math.max(biggest, 10 * smallest)) * share })
+  // Recommends ten containers besides the pool, and at least one of the largest tier.
+  const fargate = (share: number) => ({ min: (warm + biggest) * share, recommended: (warm + Math.max(biggest, 10 * smallest)) * share })
   return [
     ...(spot < 1
       ? [
@@ -55,31 +55,31 @@ export function quotasFor({ sandboxes, concurrency, api }: Pick<Config, 'sandbox
       service: 'lambda',
       code: 'L-B99A9384',
       unit: 'functions at once',
-      least: 10,
-      wanted: functions,
+      min: 10,
+      recommended: functions,
       why: 'chat, run and place steps and open streams, as cdk.json allows them',
     },
   ]
 }
 
-export function judgeQuota({ what, code, unit, least, wanted, why }: Quota, value: number): Finding {
-  const says = `${value} ${unit}`
-  const ask = `Ask for more in Service Quotas (${code}).`
-  if (value < least) return fail(what, `${says}; at least ${Math.ceil(least)} are needed for ${why}. ${ask}`)
-  return value < wanted ? warn(what, `${says}; ${Math.ceil(wanted)} would serve ${why}. ${ask}`) : ok(what, says)
+export function evaluateQuota({ what, code, unit, min, recommended, why }: Quota, value: number): Finding {
+  const current = `${value} ${unit}`
+  const advice = `Request more in Service Quotas (${code}).`
+  if (value < min) return fail(what, `${current}; at least ${Math.ceil(min)} are needed for ${why}. ${advice}`)
+  return value < recommended ? warn(what, `${current}; ${Math.ceil(recommended)} would serve ${why}. ${advice}`) : ok(what, current)
 }
 
-/** Reads each quota as it applies to the account. One that cannot be read is a warning: no right to read is no lack. */
+/** Reads each quota of the account. A quota that cannot be read is a warning: a missing permission is no missing quota. */
 export async function checkQuotas(client: ServiceQuotasClient, quotas: readonly Quota[]): Promise<readonly Finding[]> {
   return Promise.all(
     quotas.map(async (quota) => {
       try {
         const { Quota: found } = await client.send(new GetServiceQuotaCommand({ ServiceCode: quota.service, QuotaCode: quota.code }))
-        return judgeQuota(quota, found?.Value ?? 0)
+        return evaluateQuota(quota, found?.Value ?? 0)
       } catch (error) {
         return warn(
           quota.what,
-          `could not be read (${error instanceof Error ? error.name : String(error)}): look in Service Quotas, ${quota.code}.`,
+          `could not be read (${error instanceof Error ? error.name : String(error)}): see Service Quotas, ${quota.code}.`,
         )
       }
     }),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { PRICES_AS_OF, PRICES_REGION } from '../../core/prices.ts'
+import { PRICES_AS_OF, PRICES_REGION } from '../../core/usage/fargate-prices.ts'
 import type { UsageSum } from '../../core/usage/usage.ts'
 
 const date = z

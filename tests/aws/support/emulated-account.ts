@@ -21,10 +21,10 @@ const run = promisify(execFile)
 const REGION = 'us-east-1'
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
 /** DNS Firewall, flow logs, budgets: the emulator has none of them. */
-const PARTS = ['Data', 'Image', 'Network', 'Service'] as const
+const EMULATED_STACKS = ['Data', 'Image', 'Network', 'Service'] as const
 
 /** Settings of `sandboxes` that a test deploys with. */
-export interface Wanted {
+export interface SandboxSettings {
   readonly warm: number
   readonly imageTag?: string
 }
@@ -38,12 +38,12 @@ export interface Account {
   readonly config: () => Config
   readonly table: () => Table
   readonly objects: () => ObjectStore
-  deploy(wanted: Wanted): Promise<Deployed>
+  deploy(wanted: SandboxSettings): Promise<Deployed>
   destroy(options: { readonly removesData: boolean }): Promise<void>
   /** A pass of the reconciler, as an operator would invoke it, besides those of its schedule. */
   reconcile(): Promise<void>
   /** The lines of JSON that a function of the service wrote to its log. */
-  logOf(room: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  functionLog(name: string): Promise<readonly Readonly<Record<string, unknown>>[]>
   /** A new tenant, made with the command line as an operator makes one. */
   createTenant(name: string): Promise<{ readonly apiKey: string; readonly native: NativeClient }>
   /** What a request to the account answers, by the name of a service and its JSON action. */
@@ -82,7 +82,7 @@ export async function openAccount(image: string): Promise<Account> {
     createS3ObjectStore({ client: clients.s3, bucket: outputs['ObjectBucket'] ?? '', presign: () => clients.s3 })
 
   /** One for each setting: what was synthesised once is deployed again as it is. */
-  async function deploymentOf(wanted: Wanted): Promise<Deployment> {
+  async function deploymentOf(wanted: SandboxSettings): Promise<Deployment> {
     const name = JSON.stringify(wanted)
     const known = deployments.get(name)
     if (known !== undefined) return known
@@ -93,7 +93,7 @@ export async function openAccount(image: string): Promise<Account> {
     const app = `${process.execPath} --disable-warning=ExperimentalWarning tests/aws/support/emulated-app.ts`
     const output = join(folder, `cdk-${deployments.size}`)
     const config = readConfig(JSON.stringify(settings))
-    const made = { config, context: settings, app, output, env, sdk, parts: PARTS, say: () => undefined }
+    const made = { config, context: settings, app, output, env, sdk, stacks: EMULATED_STACKS, progress: () => undefined }
     deployments.set(name, made)
     return made
   }
@@ -116,7 +116,7 @@ export async function openAccount(image: string): Promise<Account> {
       })
       outputs = deployed.outputs
       edge ??= await startEdge(endpoint)
-      edge.leadTo(outputs['EdgeDomain'] ?? '')
+      edge.setDistribution(outputs['EdgeDomain'] ?? '')
       return deployed
     },
     destroy: (options) => destroy(last, options),
@@ -126,11 +126,11 @@ export async function openAccount(image: string): Promise<Account> {
       const said = await answer.text()
       if (!answer.ok || answer.headers.has('x-amz-function-error')) throw new Error(`The reconciler answered ${answer.status}: ${said}`)
     },
-    async logOf(room) {
+    async functionLog(name) {
       const answer = await fetch(endpoint, {
         method: 'POST',
         headers: { 'x-amz-target': 'Logs_20140328.FilterLogEvents', 'content-type': 'application/x-amz-json-1.1' },
-        body: JSON.stringify({ logGroupName: `/cellblock/cellblock-emulated-${room}` }),
+        body: JSON.stringify({ logGroupName: `/cellblock/cellblock-emulated-${name}` }),
       })
       const { events } = (await answer.json()) as { events: { message: string }[] }
       return events.flatMap(({ message }) => (message.startsWith('{') ? [JSON.parse(message) as Record<string, unknown>] : []))

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 export interface Edge {
   readonly url: string
   /** The distribution that it stands for from now on. */
-  leadTo(host: string): void
+  setDistribution(host: string): void
   stop(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export async function startEdge(endpoint: string): Promise<Edge> {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    leadTo: (name) => {
+    setDistribution: (name) => {
       host = name
     },
     async stop() {

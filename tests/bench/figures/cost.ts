@@ -1,4 +1,4 @@
-import { costAtPeers, costOfSandboxTime, costOfTurns, total, TYPICAL } from '../../../services/core/cost-model.ts'
+import { costAtPeers, costOfSandboxTime, costOfTurns, total, TYPICAL } from '../../../scripts/operate/cost-model.ts'
 import type { Bench } from '../bench.ts'
 import { round, summarize } from '../statistics.ts'
 

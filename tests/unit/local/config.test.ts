@@ -9,7 +9,8 @@ it.for([
   [{ CELLBLOCK_API_KEY: 'short' }, 'CELLBLOCK_API_KEY must have at least 16 characters.'],
   [{ CELLBLOCK_LOG: 'loud' }, 'CELLBLOCK_LOG must be one of silent, events.'],
   [{ CELLBLOCK_PUBLIC_URL: 'here' }, 'CELLBLOCK_PUBLIC_URL must be a whole address, such as https://code.example.org.'],
-  [{ SANDBOX_DRIVER: 'magic' }, 'SANDBOX_DRIVER must be one of docker, fargate.'],
+  [{ CELLBLOCK_POOL_MAX: '51' }, 'CELLBLOCK_POOL_MAX must be a whole number from 0 to 50.'],
+  [{ CELLBLOCK_POOL_MOST: '4' }, 'CELLBLOCK_POOL_MOST is now CELLBLOCK_POOL_MAX. Rename the variable.'],
   [
     { CORS_ORIGINS: 'https://a.example, https://*' },
     'CORS_ORIGINS.1 must be origins such as https://app.example.com, separated by commas.',

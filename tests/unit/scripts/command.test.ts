@@ -6,44 +6,44 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
-import { explainFailure, runCommand, runPatiently } from '../../../scripts/setup/command.ts'
+import { explainFailure, runCommand, runWithRetries } from '../../../scripts/setup/command.ts'
 
 const MODULE = join(import.meta.dirname, '../../../scripts/setup/command.ts')
 
 describe('runCommand', () => {
-  it('answers with code and streams, and with 127 for a program that does not exist', async () => {
+  it('returns code and streams, and 127 for a program that does not exist', async () => {
     expect(await runCommand('sh', ['-c', 'echo out; echo err >&2; exit 3'])).toMatchObject({ code: 3, stdout: 'out\n' })
     expect(await runCommand('no-such-program', [])).toMatchObject({ code: 127 })
   })
 
-  it('ends a program that takes too long', async () => {
+  it('kills a program after its time-out', async () => {
     expect(await runCommand('sleep', ['60'], { timeoutSeconds: 0.1 })).toMatchObject({ code: 124 })
   })
 
-  it('does not wait for what such a program has started', async () => {
+  it('does not wait for child processes of a killed program', async () => {
     const { code, stdout } = await runCommand('sh', ['-c', 'sleep 3600 & echo $!; wait'], { timeoutSeconds: 0.5 })
     expect(code).toBe(124)
     expect(process.kill(Number(stdout))).toBe(true)
   })
 })
 
-describe('runPatiently', () => {
-  it('tries again a program that stands still, and takes a failure for what it is', async () => {
-    const cwd = await mkdtemp(join(tmpdir(), 'patience-'))
+describe('runWithRetries', () => {
+  it('retries a program that hangs, and returns the failure of one that exits', async () => {
+    const cwd = await mkdtemp(join(tmpdir(), 'cellblock-retries-'))
     const program = 'if [ -e late ]; then echo done; exit 3; fi; exec sleep 60'
-    const onLate = (): void => writeFileSync(join(cwd, 'late'), '', { flag: 'wx' })
-    expect(await runPatiently('sh', ['-c', program], [0.1, 60, 60], { cwd, onLate })).toMatchObject({ code: 3, stdout: 'done\n' })
+    const onTimeout = (): void => writeFileSync(join(cwd, 'late'), '', { flag: 'wx' })
+    expect(await runWithRetries('sh', ['-c', program], [0.1, 60, 60], { cwd, onTimeout })).toMatchObject({ code: 3, stdout: 'done\n' })
   })
 
-  it('gives up after the last try', async () => {
-    expect(await runPatiently('sleep', ['60'], [0.1, 0.1])).toMatchObject({ code: 124 })
+  it('returns the time-out of the last attempt', async () => {
+    expect(await runWithRetries('sleep', ['60'], [0.1, 0.1])).toMatchObject({ code: 124 })
   })
 })
 
-describe('endWithSignals', () => {
-  it('ends the program that is being waited for, and this process with the usual exit code', async () => {
-    const script = `const { endWithSignals, runCommand } = await import(${JSON.stringify(MODULE)})
-      endWithSignals()
+describe('exitOnSignals', () => {
+  it('stops the running program and exits with the usual code', async () => {
+    const script = `const { exitOnSignals, runCommand } = await import(${JSON.stringify(MODULE)})
+      exitOnSignals()
       await runCommand('sh', ['-c', 'echo $$; exec sleep 60'], { onLine: console.log })`
     const setup = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] })
     const [pid] = (await once(createInterface({ input: setup.stdout }), 'line')) as [string]
@@ -56,7 +56,7 @@ describe('endWithSignals', () => {
 describe('explainFailure', () => {
   const failed = (output: string) => ({ code: 1, stdout: '', output })
 
-  it('keeps the beginning and the end of what the program said', () => {
+  it('keeps the beginning and the end of the output', () => {
     const lines = Array.from({ length: 100 }, (_, index) => `line ${index}`)
     expect(explainFailure('It failed.', failed(lines.join('\n'))).message).toMatch(/^line 0\n[\s\S]*…\n[\s\S]*line 99\n\nIt failed\.$/)
   })

@@ -17,12 +17,12 @@ const command = (script: string, args: readonly string[], env: Record<string, st
   })
 
 describe.each(['deploy.ts', 'destroy.ts'])('%s', (script) => {
-  it('says what to set when there is no Region', async () => {
+  it('names AWS_REGION if there is no Region', async () => {
     const { code, output } = await command(script, [], { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' })
     expect([code, output.trim()]).toEqual([1, expect.stringContaining('✗ No AWS Region is set. Set AWS_REGION')])
   })
 
-  it('says what to do when there are no credentials', async () => {
+  it('names the settings if there are no credentials', async () => {
     const { code, output } = await command(script, [], { AWS_REGION: 'eu-west-1' })
     expect([code, output.trim()]).toEqual([1, expect.stringContaining('✗ No AWS credentials were found. Run `aws configure sso`')])
   })
@@ -32,6 +32,6 @@ it('removes data only for the stage that was named', async () => {
   const { code, output } = await command('destroy.ts', ['--remove-data', 'other'], { AWS_REGION: 'eu-west-1' })
   expect([code, output.trim()]).toEqual([
     1,
-    '✗ --remove-data takes the name of the stage whose data goes for good, and cdk.json says "prod", not "other".',
+    '✗ --remove-data deletes the data of a stage and needs its name: cdk.json says "prod", not "other".',
   ])
 })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findingLine, findingsText, type Finding } from '../../../scripts/doctor/finding.ts'
-import { checkEngineVersion, checkNode, judgeDisk } from '../../../scripts/doctor/local-checks.ts'
+import { checkEngineVersion, checkNode, evaluateDisk } from '../../../scripts/doctor/local-checks.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const GIB = 1024 ** 3
@@ -14,7 +14,7 @@ let folder: string
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'cellblock-doctor-'))))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** A folder with a `docker` that says what an engine would. */
+/** A folder with a `docker` that answers like an engine. */
 async function fakeDocker(name: string, script: string): Promise<string> {
   const bin = await mkdtemp(join(folder, `${name}-`))
   await writeFile(join(bin, 'docker'), `#!/bin/sh\n${script}\n`)
@@ -26,7 +26,7 @@ const engine = (info: object) => `case "$1" in
   info) case "$3" in '{{json .}}') echo '${JSON.stringify(info)}' ;; *) echo /nowhere ;; esac ;;
   *) exit 1 ;;
 esac`
-const WALLS = { OSType: 'linux', SecurityOptions: ['name=seccomp,profile=default'], MemoryLimit: true, PidsLimit: true }
+const ENGINE_INFO = { OSType: 'linux', SecurityOptions: ['name=seccomp,profile=default'], MemoryLimit: true, PidsLimit: true }
 
 /** The doctor as its own process, with this PATH. */
 async function doctor(
@@ -37,13 +37,13 @@ async function doctor(
     execFile(
       process.execPath,
       ['--disable-warning=ExperimentalWarning', join(ROOT, 'scripts/doctor/main.ts'), '--json'],
-      // A machine of its own: no engine of this one is found by accident.
+      // Hides the engine of this machine.
       { cwd: ROOT, env: { PATH: path, PORT: '0', DOCKER_HOST: 'unix:///nonexistent/docker.sock', ...env } },
       (error, stdout, stderr) => {
         const findings = stdout.startsWith('[') ? (JSON.parse(stdout) as Finding[]) : []
         resolve({
           code: typeof error?.code === 'number' ? error.code : 0,
-          findings: Object.fromEntries(findings.map((f) => [f.what, f])),
+          findings: Object.fromEntries(findings.map((f) => [f.check, f])),
           stderr,
         })
       },
@@ -58,62 +58,62 @@ async function busyPort(answer: (server: Server) => void): Promise<{ port: strin
 }
 
 describe('npm run doctor', () => {
-  it('finds a machine well that has all, and says what is built later', async () => {
-    const { code, findings } = await doctor(await fakeDocker('good', engine(WALLS)))
+  it('passes on a complete machine and warns about an image that is not built yet', async () => {
+    const { code, findings } = await doctor(await fakeDocker('good', engine(ENGINE_INFO)))
     expect(Object.values(findings).filter(({ outcome }) => outcome === 'fail')).toEqual([])
     expect(code).toBe(0)
-    expect(findings['Docker']).toMatchObject({ outcome: 'ok', says: 'engine 27.0.1' })
-    expect(findings['Sandbox image']).toMatchObject({ outcome: 'warn', says: expect.stringContaining('npm run image') })
+    expect(findings['Docker']).toMatchObject({ outcome: 'ok', message: 'engine 27.0.1' })
+    expect(findings['Sandbox image']).toMatchObject({ outcome: 'warn', message: expect.stringContaining('npm run image') })
   })
 
-  it('says that the docker command is missing', async () => {
+  it('fails if the docker command is missing', async () => {
     const { code, findings } = await doctor(folder)
     expect(code).toBe(1)
-    expect(findings['Docker']).toMatchObject({ outcome: 'fail', says: expect.stringContaining('`docker` command is missing') })
+    expect(findings['Docker']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('`docker` command is missing') })
     expect(findings['Sandbox image']).toBeUndefined()
   })
 
-  it('says that no engine answers at the address that somebody chose', async () => {
+  it('fails if no engine answers at DOCKER_HOST', async () => {
     const bin = await fakeDocker('dead', 'echo "Cannot connect to the Docker daemon" >&2; exit 1')
     const { code, findings } = await doctor(bin)
     expect(code).toBe(1)
-    expect(findings['Docker']?.says).toContain('No Docker engine answers at DOCKER_HOST=unix:///nonexistent/docker.sock')
+    expect(findings['Docker']?.message).toContain('No Docker engine answers at DOCKER_HOST=unix:///nonexistent/docker.sock')
   })
 
   it.each([
-    ['no seccomp', { ...WALLS, SecurityOptions: ['name=apparmor'] }, 'no seccomp'],
-    ['no limits', { ...WALLS, MemoryLimit: false, PidsLimit: false }, 'no memory limits and no process limits'],
-    ['Windows containers', { ...WALLS, OSType: 'windows' }, 'Linux containers'],
-  ])('refuses an engine with %s', async (_, info, sentence) => {
+    ['no seccomp', { ...ENGINE_INFO, SecurityOptions: ['name=apparmor'] }, 'no seccomp'],
+    ['no limits', { ...ENGINE_INFO, MemoryLimit: false, PidsLimit: false }, 'no memory limits and no process limits'],
+    ['Windows containers', { ...ENGINE_INFO, OSType: 'windows' }, 'Linux containers'],
+  ])('fails for an engine with %s', async (_, info, sentence) => {
     const { code, findings } = await doctor(await fakeDocker('walls', engine(info)))
     expect(code).toBe(1)
-    expect(findings['Engine']).toMatchObject({ outcome: 'fail', says: expect.stringContaining(sentence) })
+    expect(findings['Engine']).toMatchObject({ outcome: 'fail', message: expect.stringContaining(sentence) })
   })
 
-  it('says that another program has the port, and knows its own server', async () => {
-    const bin = await fakeDocker('port', engine(WALLS))
+  it('fails if another program uses the port, and recognises a Cellblock server', async () => {
+    const bin = await fakeDocker('port', engine(ENGINE_INFO))
     const stranger = await busyPort((server) => server.on('request', (_, response) => response.end('hello')))
     const ours = await busyPort((server) => server.on('request', (_, response) => response.setHeader('x-request-id', 'req_1').end('{}')))
     try {
       const [other, own] = await Promise.all([doctor(bin, { PORT: stranger.port }), doctor(bin, { PORT: ours.port })])
       expect(other.code).toBe(1)
-      expect(other.findings['Port']).toMatchObject({ outcome: 'fail', says: expect.stringContaining('taken by another program') })
-      expect(own.findings['Port']).toMatchObject({ outcome: 'ok', says: expect.stringContaining('Cellblock server') })
+      expect(other.findings['Port']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('taken by another program') })
+      expect(own.findings['Port']).toMatchObject({ outcome: 'ok', message: expect.stringContaining('Cellblock server') })
     } finally {
       stranger.close()
       ours.close()
     }
   })
 
-  it('refuses a port that is none, and an address of another machine', async () => {
-    const bin = await fakeDocker('args', engine(WALLS))
+  it('rejects an invalid port and an address of another machine', async () => {
+    const bin = await fakeDocker('args', engine(ENGINE_INFO))
     const [wrong, foreign] = await Promise.all([doctor(bin, { PORT: 'many' }), doctor(bin, { HOST: '192.0.2.1' })])
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('PORT must be a number from 0 to 65535') })
-    expect(foreign.findings['Port']).toMatchObject({ outcome: 'fail', says: expect.stringContaining('HOST must be an address') })
+    expect(foreign.findings['Port']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('HOST must be an address') })
   })
 })
 
-describe('its judgement', () => {
+describe('thresholds of the doctor', () => {
   it.each([
     ['24.2.0', 'ok'],
     ['25.0.0', 'ok'],
@@ -130,10 +130,10 @@ describe('its judgement', () => {
     [1, 'fail'],
     [3, 'warn'],
     [50, 'ok'],
-  ])('%d GiB of free disk: %s', (gib, outcome) => expect(judgeDisk('Disk', '/', gib * GIB).outcome).toBe(outcome))
-  it('ends with a sentence that counts', () => {
+  ])('%d GiB of free disk: %s', (gib, outcome) => expect(evaluateDisk('Disk', '/', gib * GIB).outcome).toBe(outcome))
+  it('ends with the number of failed checks', () => {
     expect(['24.2.0', '20.0.0'].map((version) => findingLine(checkNode(version))[0])).toEqual(['✓', '✗'])
     expect(findingsText([checkNode('24.2.0'), checkNode('20.0.0')])).toContain('1 of 2 checks failed.')
-    expect(findingsText([checkNode('24.2.0')])).toContain('Everything that is needed is there.')
+    expect(findingsText([checkNode('24.2.0')])).toContain('All checks passed.')
   })
 })

@@ -29,13 +29,13 @@ describe('ensureEngine', () => {
       { ...debian, ...host },
     )
 
-  it('asks an engine that answers for its version and touches nothing else', async () => {
+  it('reads the version of a running engine and changes nothing', async () => {
     await programs.add('docker', 'case "$1" in context) exit 1;; esac; echo 28.0.1')
     expect(await ensure()).toEqual({ version: '28.0.1', host: undefined })
     expect((await programs.calls()).every((call) => call.startsWith('docker '))).toBe(true)
   })
 
-  it("hands on the address of the docker command's context, which other clients do not know", async () => {
+  it("returns the address of the docker command's context, which other clients ignore", async () => {
     await programs.add('docker', 'case "$1" in context) echo unix:///home/me/.colima/docker.sock;; *) echo 28.0.1;; esac')
     expect((await ensure()).host).toBe('unix:///home/me/.colima/docker.sock')
   })
@@ -47,7 +47,7 @@ describe('ensureEngine', () => {
     expect((await programs.calls()).some((call) => call.startsWith('apt-get'))).toBe(false)
   })
 
-  it('installs docker.io when nothing is there, then starts it', async () => {
+  it('installs docker.io if no engine is installed, then starts it', async () => {
     const install = (name: string, body: string) =>
       `printf '%s\\n' '#!/bin/sh' "here='$here'" '${body}' > "$here/${name}"; /bin/chmod 755 "$here/${name}"`
     await programs.add('apt-get', `case "$*" in *docker.io*) ${install('docker', DOCKER)}; ${install('dockerd', DOCKERD)};; esac`)
@@ -58,7 +58,7 @@ describe('ensureEngine', () => {
     ])
   })
 
-  it('leaves starting to systemd where it runs', async () => {
+  it('starts the engine with systemd where it runs', async () => {
     await programs.add('docker', DOCKER)
     await programs.add('dockerd', 'exit 9')
     await programs.add('systemctl', 'touch "$here/running"')
@@ -66,20 +66,20 @@ describe('ensureEngine', () => {
     expect(await programs.calls()).toContain('systemctl start docker')
   })
 
-  it('refuses with --no-install and changes nothing', async () => {
+  it('fails with --no-install and changes nothing', async () => {
     await programs.add('docker', DOCKER)
     await programs.add('dockerd', DOCKERD)
     await expect(ensure({}, false)).rejects.toThrow('--no-install forbids')
     expect((await programs.calls()).some((call) => call.startsWith('dockerd'))).toBe(false)
   })
 
-  it('shows why apt-get failed, and names a full disk', async () => {
+  it('shows why apt-get failed, and recognises a full disk', async () => {
     await programs.add('docker', DOCKER)
     await programs.add('apt-get', 'case "$*" in *install*) echo "E: write error - write (28: No space left on device)"; exit 100;; esac')
     await expect(ensure()).rejects.toThrow(/E: write error[\s\S]*could not install docker\.io[\s\S]*The disk is full/)
   })
 
-  it("shows the engine's log when it does not start", async () => {
+  it("shows the engine's log if it does not start", async () => {
     await programs.add('docker', DOCKER)
     await programs.add('dockerd', 'echo "failed to mount cgroup: operation not permitted"; exit 1')
     await expect(ensure()).rejects.toThrow(/operation not permitted[\s\S]*did not start/)

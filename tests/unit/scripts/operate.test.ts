@@ -45,7 +45,7 @@ describe('npm run cost', () => {
       'https://e2b.dev',
     ])
       expect(text).toContain(part)
-    expect(text).toMatch(/written down on 20\d\d-\d\d-\d\d/)
+    expect(text).toMatch(/read on 20\d\d-\d\d-\d\d/)
   })
 })
 
@@ -57,7 +57,7 @@ describe('npm run pool-size', () => {
     expect(report.usdPerMonth).toBeCloseTo(report.size * 0.02913 * 730, 6)
     expect(poolText(report)).toContain(`"1g": { "warm": ${report.size} }`)
   })
-  it('says when one Region is not enough', () => {
+  it('warns if one Region cannot start that many', () => {
     expect(poolText(poolReport(['--arrivals', '1500'], defaults))).toContain('cells')
     expect(poolText(poolReport(['--arrivals', '60'], defaults))).not.toContain('cells')
   })

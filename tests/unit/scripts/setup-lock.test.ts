@@ -15,7 +15,7 @@ describe('withSetupLock', () => {
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
-  it('lets one process in at a time', async () => {
+  it('admits one process at a time', async () => {
     const lock = join(folder, 'lock')
     const inside = join(folder, 'inside')
     const script = `import { mkdirSync, rmdirSync } from 'node:fs'; import { setTimeout as wait } from 'node:timers/promises'
@@ -25,7 +25,7 @@ describe('withSetupLock', () => {
     expect(results.map(({ code, output }) => [code, output])).toEqual(results.map(() => [0, '']))
   })
 
-  it('takes over from an owner that died', async () => {
+  it('takes over the lock of a dead process', async () => {
     const lock = join(folder, 'lock')
     await mkdir(lock)
     const ended = await runCommand(process.execPath, ['--print', 'process.pid'])

@@ -8,7 +8,7 @@ import { DriverError, type SandboxDriver, type SandboxStatus, type SandboxSpec }
 import type { SandboxLimits } from '../../../core/tenants/tenant-limits.ts'
 import { fromFailures, toDriverError } from './ecs-error.ts'
 import { createTaskFinder } from './find-task.ts'
-import { taskSight } from './task-status.ts'
+import { taskStatus } from './task-status.ts'
 
 export interface FargateDriverOptions {
   readonly ecs: ECSClient
@@ -42,7 +42,7 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
 
   const look = async (sandboxId: string): Promise<SandboxStatus> => {
     const task = await tasks.find(sandboxId).catch(rethrow)
-    if (task) return taskSight(task, waitsForHealth)
+    if (task) return taskStatus(task, waitsForHealth)
     if (isId('sandbox', sandboxId) && clock.now() - madeAt(sandboxId) < UNSEEN_MS) return { phase: 'starting' }
     return { phase: 'gone', reason: 'lost', exitCode: null, detail: 'ECS shows no task of this sandbox.' }
   }

@@ -5,17 +5,17 @@ import { exitReason } from '../exit-reason.ts'
 export const SUPERVISOR_PORT = 8700
 
 /** What one read of DescribeTasks shows. `waitsForHealth`: the task definition has a health check, so RUNNING alone is not ready. */
-export function taskSight(task: Task, waitsForHealth: boolean): SandboxStatus {
+export function taskStatus(task: Task, waitsForHealth: boolean): SandboxStatus {
   const exitCode = task.containers?.[0]?.exitCode ?? null
   // The code of the exit arrives a little after the wish to stop; until either it or the reason is there, nothing is known yet.
   if (task.lastStatus === 'STOPPED' || (task.desiredStatus === 'STOPPED' && (exitCode !== null || task.stopCode !== undefined)))
-    return goneSight(task, exitCode)
+    return goneStatus(task, exitCode)
   const host = privateAddress(task)
   const isUp = task.lastStatus === 'RUNNING' && (!waitsForHealth || task.healthStatus === 'HEALTHY')
   return isUp && host !== undefined ? { phase: 'ready', address: { kind: 'tcp', host, port: SUPERVISOR_PORT } } : { phase: 'starting' }
 }
 
-function goneSight(task: Task, exitCode: number | null): SandboxStatus {
+function goneStatus(task: Task, exitCode: number | null): SandboxStatus {
   const detail = [task.stoppedReason, task.containers?.[0]?.reason].filter(Boolean).join(' ').slice(0, 400)
   const byExit = exitReason(exitCode, /OutOfMemory/i.test(detail))
   const reason = byExit === 'lost' && task.stopCode === 'UserInitiated' ? 'stopped' : byExit

@@ -9,7 +9,7 @@ import { openAccount, type Account } from './emulated-account.ts'
 const run = promisify(execFile)
 
 /** A deployed service with one tenant, and ways to look behind it. */
-export interface Stage {
+export interface DeploymentFixture {
   readonly account: Account
   readonly acme: { readonly apiKey: string; readonly native: NativeClient }
   /** A container that outlives all scenes. */
@@ -25,7 +25,7 @@ export interface Stage {
 }
 
 /** An emulated account with the service in it, nothing warm. `image` is the local sandbox image. */
-export async function openStage(image: string): Promise<Stage> {
+export async function createFixture(image: string): Promise<DeploymentFixture> {
   const account = await openAccount(image)
   try {
     await account.deploy({ warm: 0 })
@@ -38,7 +38,7 @@ export async function openStage(image: string): Promise<Stage> {
   }
 }
 
-function behind(account: Account): Omit<Stage, 'account' | 'acme' | 'session'> {
+function behind(account: Account): Omit<DeploymentFixture, 'account' | 'acme' | 'session'> {
   const rowOf = async (executionId: string): Promise<Execution> => {
     const [tenant] = await account.table().tenants.list()
     const row = await account.table().executions.get(tenant?.id ?? '', executionId)

@@ -8,8 +8,8 @@ import {
   total,
   TYPICAL,
   type Usage,
-} from '../../../services/core/cost-model.ts'
-import { PEER_COST, PEER_PRICES } from '../../../services/core/peer-prices.ts'
+} from '../../../scripts/operate/cost-model.ts'
+import { PEER_COST, PEER_PRICES } from '../../../scripts/operate/peer-prices.ts'
 
 const usage = (change: Partial<Usage>): Usage => ({ ...TYPICAL, ...change })
 const lines = (change: Partial<Usage>) => Object.fromEntries(costOfTurns(usage(change)).map(({ name, usd }) => [name, usd]))

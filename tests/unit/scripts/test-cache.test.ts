@@ -4,28 +4,28 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listFiles } from '../../../scripts/setup/content-hash.ts'
-import { ACCOUNT_INPUTS, createStamps, runStamped, runUnlessPassed, type Stamps } from '../../../scripts/test-stamp.ts'
+import { ACCOUNT_INPUTS, createPassRecords, runAndRecord, runUnlessRecorded, type PassRecords } from '../../../scripts/test-cache.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const green = { passed: 3, failed: 0, secondTries: 0 }
 
 let root: string
-let stamps: Stamps
+let records: PassRecords
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'cellblock-stamps-'))
+  root = await mkdtemp(join(tmpdir(), 'cellblock-passes-'))
   await mkdir(join(root, 'services/api'), { recursive: true })
   await writeFile(join(root, 'services/api/app.ts'), 'one')
   await writeFile(join(root, 'package-lock.json'), '{}')
-  stamps = createStamps({ root, inputs: ['package-lock.json', 'services'], folder: join(root, '.cellblock/passed') })
+  records = createPassRecords({ root, inputs: ['package-lock.json', 'services'], folder: join(root, '.cellblock/passed') })
 })
 afterEach(() => rm(root, { recursive: true }))
 
-const found = async () => stamps.find(await stamps.input())
+const found = async () => records.find(await records.inputHash())
 
 describe('a suite that passed', () => {
-  it('is known by its input, and says when and how much', async () => {
+  it('is recorded under its input with time and counts', async () => {
     expect(await found()).toBeNull()
-    expect(await runStamped(stamps, async () => green)).toEqual(green)
+    expect(await runAndRecord(records, async () => green)).toEqual(green)
     expect(await found()).toEqual({ at: expect.stringMatching(/^\d{4}-.*Z$/), tests: 3, seconds: expect.any(Number) })
   })
 
@@ -33,40 +33,40 @@ describe('a suite that passed', () => {
     ['a change of a file', 'services/api/app.ts', 'two'],
     ['a new file', 'services/api/new.ts', 'one'],
     ['another lockfile', 'package-lock.json', '{"a":1}'],
-  ])('is unknown after %s, and known again when that is taken back', async (_, path, content) => {
-    await runStamped(stamps, async () => green)
-    const before = await stamps.input()
+  ])('is not found after %s, and found again when that is reverted', async (_, path, content) => {
+    await runAndRecord(records, async () => green)
+    const before = await records.inputHash()
     await writeFile(join(root, path), content)
     expect(await found()).toBeNull()
     if (path.endsWith('new.ts')) await rm(join(root, path))
     else await writeFile(join(root, path), path.endsWith('.json') ? '{}' : 'one')
-    expect(await stamps.input()).toBe(before)
+    expect(await records.inputHash()).toBe(before)
     expect(await found()).not.toBeNull()
   })
 
-  it('is not run again and not counted, and somebody says so', async () => {
-    const said: number[] = []
+  it('is skipped, not counted, and reported', async () => {
+    const reported: number[] = []
     const run = () =>
-      runUnlessPassed(
-        stamps,
+      runUnlessRecorded(
+        records,
         async () => green,
-        ({ tests }) => void said.push(tests),
+        ({ tests }) => void reported.push(tests),
       )
     expect(await run()).toEqual([green])
-    expect(said).toEqual([])
+    expect(reported).toEqual([])
     expect(await run()).toEqual([])
-    expect(said).toEqual([3])
+    expect(reported).toEqual([3])
     await writeFile(join(root, 'services/api/app.ts'), 'two')
     expect(await run()).toEqual([green])
   })
 
-  it('is not another version of Node', async () => {
-    expect(await stamps.input()).toContain(`node-${process.versions.node}-`)
+  it('is recorded per Node version', async () => {
+    expect(await records.inputHash()).toContain(`node-${process.versions.node}-`)
   })
 
   it('is forgotten when its stamp is damaged', async () => {
-    await runStamped(stamps, async () => green)
-    await writeFile(join(root, '.cellblock/passed', `${await stamps.input()}.json`), '{"at":')
+    await runAndRecord(records, async () => green)
+    await writeFile(join(root, '.cellblock/passed', `${await records.inputHash()}.json`), '{"at":')
     expect(await found()).toBeNull()
   })
 })
@@ -77,12 +77,12 @@ describe('no stamp is written', () => {
     ['a pass at the second try', { passed: 3, failed: 0, secondTries: 1 }],
     ['a run of nothing', { passed: 0, failed: 0, secondTries: 0 }],
   ])('after %s', async (_, counts) => {
-    await runStamped(stamps, async () => counts)
+    await runAndRecord(records, async () => counts)
     expect(await found()).toBeNull()
   })
 
   it('after a run during which the input changed', async () => {
-    await runStamped(stamps, async () => {
+    await runAndRecord(records, async () => {
       await writeFile(join(root, 'services/api/app.ts'), 'two')
       return green
     })

@@ -1,36 +1,36 @@
-import { TIERS, type MemoryTier } from './limits.ts'
+import { TIERS, type MemoryTier } from '../../services/core/limits.ts'
 import { PEER_COST, PEERS, type Peer, type PeerSession } from './peer-prices.ts'
-import { PRICES } from './prices.ts'
+import { PRICES } from './aws-prices.ts'
 
 export const HOURS_A_MONTH = 730
-/** Fargate bills a task by the second, this many at least. */
-const LEAST_TASK_SECONDS = 60
+/** Fargate's minimum billing time of a task. */
+const MIN_TASK_SECONDS = 60
 /** Spot's discount moves with demand; AWS says "up to 70 %". */
 const SPOT_SHARE_OF_PRICE = 0.3
 
 /** How the service is used. Seconds and counts are averages. */
 export interface Usage {
   readonly turns: number
-  /** Turns in one container, one after another. */
+  /** Turns in one container, in sequence. */
   readonly turnsPerContainer: number
-  /** Code runs for this long in a turn. */
+  /** Run time of the code in a turn. */
   readonly runSeconds: number
   /** Between two turns of a conversation. */
   readonly gapSeconds: number
-  /** A container that nobody used for this long gives its sandbox back. */
+  /** An unused container is hibernated after this time, and its sandbox stopped. */
   readonly idleSeconds: number
-  /** From asking for a sandbox until it is ready: Fargate bills from the pull of the image. */
+  /** Start time of a sandbox: Fargate bills from the image pull. */
   readonly startSeconds: number
-  /** The model thinks for this long in a turn: two Lambdas wait for it. */
+  /** Model time in a turn: two Lambda functions wait for it. */
   readonly modelSeconds: number
-  /** Files and results that a turn leaves behind, MB, kept for this many days. */
+  /** Files and results of a turn, MB, and their retention in days. */
   readonly storedMb: number
   readonly storedDays: number
   readonly tier: MemoryTier
   readonly architecture: 'X86_64' | 'ARM64'
   /** Share of sandboxes on Spot, 0 to 1. */
   readonly spotShare: number
-  /** Cores that code burns while it runs, and memory at its peak, GB: what peers bill by. */
+  /** Average cores while code runs, and peak memory in GB: some providers bill by these. */
   readonly cores: number
   readonly memoryGb: number
 }
@@ -53,8 +53,8 @@ export const TYPICAL: Usage = {
 }
 
 /**
- * Units that one turn with one execution uses. Counted on a live container: 11 writes, 7 reads, 9 queue requests; a write moves an index too, and
- * an API that waits asks the row up to twice a second. The chat worker that stays with its code looks ten times in its second.
+ * Billed units of one turn with one execution. Measured on a live container: 11 writes, 7 reads, 9 queue requests. A write also updates an
+ * index; an API call that waits polls the row up to twice a second; the chat worker polls ten times in the second for which it waits.
  */
 const PER_TURN = {
   dynamodbWrites: 23,
@@ -66,8 +66,8 @@ const PER_TURN = {
   lambdaInvocations: 5,
   logKb: 6,
 }
-/** The chat worker stays with code that it handed over for this long at most. */
-const STAY_SECONDS = 1
+/** The chat worker waits at most this long for an execution before it ends its invocation. */
+const CHAT_WAIT_SECONDS = 1
 const LAMBDA_GB = { api: 1, chat: 0.5, run: 1, place: 0.5 } as const
 
 export interface Line {
@@ -85,19 +85,19 @@ export function sandboxHour({ tier, architecture, spotShare }: Pick<Usage, 'tier
   return onDemand * (1 - spotShare * (1 - SPOT_SHARE_OF_PRICE))
 }
 
-/** Seconds that one container's sandbox is billed for, by what they are spent on. */
+/** Billed seconds of one container's sandbox, by purpose. */
 function sandboxSeconds(usage: Usage): { readonly start: number; readonly run: number; readonly hold: number; readonly starts: number } {
   const { turnsPerContainer: turns, runSeconds, gapSeconds, idleSeconds, startSeconds } = usage
   const run = turns * runSeconds
-  // A pause longer than the idle time ends the sandbox; the next turn wakes the container in another one.
+  // A pause longer than the idle time stops the sandbox; the next turn restores the container in another one.
   const sleeps = gapSeconds > idleSeconds
   const starts = sleeps ? turns : 1
   const hold = sleeps ? turns * idleSeconds : (turns - 1) * gapSeconds + idleSeconds
-  const least = Math.max(0, LEAST_TASK_SECONDS * starts - run - hold - startSeconds * starts)
-  return { start: startSeconds * starts, run, hold: hold + least, starts }
+  const billedMinimum = Math.max(0, MIN_TASK_SECONDS * starts - run - hold - startSeconds * starts)
+  return { start: startSeconds * starts, run, hold: hold + billedMinimum, starts }
 }
 
-/** What the turns cost, line by line, US dollars. Model tokens are the model provider's. */
+/** The cost of the turns, line by line, US dollars, without model tokens. */
 export function costOfTurns(usage: Usage): readonly Line[] {
   const { turns, modelSeconds, runSeconds, storedMb, storedDays } = usage
   const containers = turns / usage.turnsPerContainer
@@ -105,10 +105,10 @@ export function costOfTurns(usage: Usage): readonly Line[] {
   const hour = sandboxHour(usage)
   const sandbox = (name: string, each: number, how: string): Line => ({ name, usd: (containers * each * hour) / 3600, how })
   const times = (count: number, usd: number, per: number) => (turns * count * usd) / per
-  const wait = modelSeconds + runSeconds
+  const waitSeconds = modelSeconds + runSeconds
   const gbSeconds =
-    LAMBDA_GB.api * wait +
-    LAMBDA_GB.chat * (modelSeconds + Math.min(runSeconds, STAY_SECONDS)) +
+    LAMBDA_GB.api * waitSeconds +
+    LAMBDA_GB.chat * (modelSeconds + Math.min(runSeconds, CHAT_WAIT_SECONDS)) +
     LAMBDA_GB.run * runSeconds +
     (LAMBDA_GB.place * seconds.start) / usage.turnsPerContainer
   const requests =
@@ -122,12 +122,12 @@ export function costOfTurns(usage: Usage): readonly Line[] {
     times(PER_TURN.logKb, PRICES.logsGb.usd, 1e6)
   return [
     sandbox('start', seconds.start, `${round(seconds.start)} s for each of ${round(containers)} containers, from the pull of the image`),
-    sandbox('run', seconds.run, `${round(seconds.run)} s of code for each container`),
-    sandbox('idle hold', seconds.hold, `${round(seconds.hold)} s between turns and until it sleeps, for each container`),
+    sandbox('run', seconds.run, `${round(seconds.run)} s of code per container`),
+    sandbox('idle hold', seconds.hold, `${round(seconds.hold)} s between turns and until hibernation, per container`),
     {
       name: 'functions',
       usd: times(gbSeconds, PRICES.lambdaArmGbSecond.usd, 1) + times(PER_TURN.lambdaInvocations, PRICES.lambdaMillionRequests.usd, 1e6),
-      how: `${round(gbSeconds)} GB-seconds a turn; most of it waits for the model`,
+      how: `${round(gbSeconds)} GB-seconds per turn, mostly waiting for the model`,
     },
     { name: 'requests', usd: requests, how: 'table, queues, objects, keys, distribution, logs' },
     {
@@ -138,8 +138,8 @@ export function costOfTurns(usage: Usage): readonly Line[] {
   ]
 }
 
-/** What stands there. */
-export interface Standing {
+/** The standing resources of a deployment. */
+export interface IdleDeployment {
   readonly endpointZones: number
   readonly alarmMetrics: number
   /** Warm sandboxes by tier. */
@@ -148,14 +148,14 @@ export interface Standing {
   readonly spotShare: number
 }
 
-/** Interface endpoints in each zone: image manifests, image pulls, queues. */
+/** Interface endpoints per zone: ECR API, ECR registry, SQS. */
 const ENDPOINTS = 3
-/** Lambda's pollers on six empty queues. */
+/** Requests of Lambda's pollers on six empty queues. */
 const POLLS_A_MONTH = 4_000_000
 const RECONCILER_RUNS = 43_800
 
-/** What a month costs when nobody calls, line by line, US dollars. */
-export function costOfMonth({ endpointZones, alarmMetrics, pool, architecture, spotShare }: Standing): readonly Line[] {
+/** The cost of an idle month, line by line, US dollars. */
+export function costOfMonth({ endpointZones, alarmMetrics, pool, architecture, spotShare }: IdleDeployment): readonly Line[] {
   const warm = (Object.entries(pool) as [MemoryTier, number][]).filter(([, count]) => count > 0)
   return [
     {
@@ -165,7 +165,7 @@ export function costOfMonth({ endpointZones, alarmMetrics, pool, architecture, s
     },
     { name: 'key and secrets', usd: PRICES.kmsKeyMonth.usd + 2 * PRICES.secretMonth.usd, how: 'one key, model keys, origin secret' },
     { name: 'alarms', usd: alarmMetrics * PRICES.alarmMonth.usd, how: `${alarmMetrics} alarm metrics` },
-    { name: 'polling', usd: (POLLS_A_MONTH * PRICES.sqsMillionRequests.usd) / 1e6, how: 'six queues that are asked all day' },
+    { name: 'polling', usd: (POLLS_A_MONTH * PRICES.sqsMillionRequests.usd) / 1e6, how: 'Lambda polls six queues all day' },
     {
       name: 'reconciler',
       usd:
@@ -184,7 +184,7 @@ export function costOfMonth({ endpointZones, alarmMetrics, pool, architecture, s
 
 export const total = (lines: readonly Line[]): number => lines.reduce((sum, { usd }) => sum + usd, 0)
 
-/** The same turns at each peer, each by its own rule; model tokens and whatever asks the peer for code are not in it. */
+/** The same turns at each provider by its own rules, without model tokens and without the caller's own compute. */
 export function costAtPeers(usage: Usage): Readonly<Record<Peer, number>> {
   const { run, hold } = sandboxSeconds({ ...usage, startSeconds: 0 })
   const session: PeerSession = { runSeconds: run, heldSeconds: run + hold, cores: usage.cores, memoryGb: usage.memoryGb }
@@ -193,8 +193,7 @@ export function costAtPeers(usage: Usage): Readonly<Record<Peer, number>> {
 }
 
 /**
- * Bare sandbox time: this many turns one after another in a sandbox that is there, without starts, pauses and requests. Ours, and each
- * peer's for the same work.
+ * Bare sandbox time: the turns in sequence in a running sandbox, without starts, pauses and requests, here and at each provider.
  */
 export function costOfSandboxTime(usage: Usage): { readonly ours: number; readonly peers: Readonly<Record<Peer, number>> } {
   const runSeconds = usage.turns * usage.runSeconds

@@ -4,44 +4,44 @@ import type { DataStack } from './stacks/data-stack.ts'
 import type { QueueName } from '../services/core/messages.ts'
 import { tableDefinition } from '../services/storage/dynamodb/table-definition.ts'
 
-/** One thing that a role may do. */
-export interface Access {
+/** One permission of a role. */
+export interface IamAccess {
   readonly actions: readonly string[]
   readonly resources: readonly string[]
   readonly conditions?: Record<string, Record<string, unknown>>
 }
 
-export const statementOf = ({ actions, resources, conditions }: Access): PolicyStatement =>
+export const toPolicyStatement = ({ actions, resources, conditions }: IamAccess): PolicyStatement =>
   new PolicyStatement({ actions: [...actions], resources: [...resources], ...(conditions === undefined ? {} : { conditions }) })
 
 type TableVerb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem'
 
-export const tableAccess = ({ table }: DataStack, verbs: readonly TableVerb[]): Access => ({
+export const tableAccess = ({ table }: DataStack, verbs: readonly TableVerb[]): IamAccess => ({
   actions: verbs.map((verb) => `dynamodb:${verb}`),
   resources: [table.tableArn, ...tableDefinition.indexes.map(({ name }) => `${table.tableArn}/index/${name}`)],
 })
 
 type ObjectVerb = 'GetObject' | 'PutObject' | 'DeleteObject' | 'AbortMultipartUpload'
 
-/** With the right to list comes a plain 404 for an object that is not there; without it S3 answers 403. */
-export const objectAccess = ({ bucket }: DataStack, verbs: readonly ObjectVerb[]): readonly Access[] => [
+/** ListBucket makes S3 answer 404 for a missing object; without it S3 answers 403. */
+export const objectAccess = ({ bucket }: DataStack, verbs: readonly ObjectVerb[]): readonly IamAccess[] => [
   { actions: ['s3:ListBucket'], resources: [bucket.bucketArn] },
   { actions: verbs.map((verb) => `s3:${verb}`), resources: [bucket.arnForObjects('tenants/*')] },
 ]
 
-export const sendAccess = ({ queues }: DataStack, names: readonly QueueName[]): Access => ({
+export const sendAccess = ({ queues }: DataStack, names: readonly QueueName[]): IamAccess => ({
   actions: ['sqs:SendMessage'],
   resources: names.map((name) => queues[name].queue.queueArn),
 })
 
-/** What Lambda's poller does in the function's name. */
-export const consumeAccess = (queues: readonly IQueue[]): Access => ({
+/** Lambda's poller uses the role of the function. */
+export const consumeAccess = (queues: readonly IQueue[]): IamAccess => ({
   actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', 'sqs:GetQueueAttributes'],
   resources: queues.map(({ queueArn }) => queueArn),
 })
 
-/** The key opens rows, objects and secrets only for these services on our behalf: nobody decrypts with it directly. */
-export const keyAccess = ({ key, region }: DataStack, services: readonly ('dynamodb' | 's3' | 'secretsmanager')[]): Access => ({
+/** The role may use the key through these services only: it cannot decrypt with the key directly. */
+export const keyAccess = ({ key, region }: DataStack, services: readonly ('dynamodb' | 's3' | 'secretsmanager')[]): IamAccess => ({
   actions: ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'GenerateDataKeyWithoutPlaintext', 'ReEncryptFrom', 'ReEncryptTo'].map(
     (verb) => `kms:${verb}`,
   ),

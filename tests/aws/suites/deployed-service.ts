@@ -7,22 +7,22 @@ import { promisify } from 'node:util'
 import OpenAI from 'openai'
 import { describe, expect, inject, it } from 'vitest'
 import { tamper } from '../../support/link-mutations.ts'
-import { examine } from '../support/examine.ts'
-import type { Stage } from '../support/stage.ts'
+import { examine } from '../support/run-doctor.ts'
+import type { DeploymentFixture } from '../support/deployment-fixture.ts'
 
 const run = promisify(execFile)
 const QUICKSTART = join(import.meta.dirname, '../../../examples/quickstart/main.ts')
 const PNG = '89504e470d0a1a0a'
 
 /** What a client sees of the service as it was deployed first, with nothing warm. */
-export function deployedScene(stage: () => Stage): void {
+export function deployedServiceSuite(fixture: () => DeploymentFixture): void {
   describe('a deployed service with nothing warm', () => {
     it('answers the quickstart: distribution, API, queues, chat, run, place, a real task, links', { timeout: 180_000 }, async () => {
       const out = await mkdtemp(join(tmpdir(), 'cellblock-quickstart-'))
       const env = {
         ...process.env,
-        CELLBLOCK_URL: stage().account.url(),
-        CELLBLOCK_API_KEY: stage().acme.apiKey,
+        CELLBLOCK_URL: fixture().account.url(),
+        CELLBLOCK_API_KEY: fixture().acme.apiKey,
         CELLBLOCK_MODEL: 'demo',
         QUICKSTART_OUT: out,
       }
@@ -33,16 +33,16 @@ export function deployedScene(stage: () => Stage): void {
         expect((await readFile(join(out, 'revenue.png'))).toString('hex', 0, 8)).toBe(PNG)
         // The link in the answer names the distribution, and leads to signed bytes.
         const link = /https:\/\/[a-z0-9]+\.cloudfront\.net\/d\/[\w-]+/.exec(stdout)?.[0] ?? 'none'
-        expect(Buffer.from(await (await stage().account.open(link)).arrayBuffer()).toString('hex', 0, 8)).toBe(PNG)
+        expect(Buffer.from(await (await fixture().account.open(link)).arrayBuffer()).toString('hex', 0, 8)).toBe(PNG)
       } finally {
         await rm(out, { recursive: true, force: true })
       }
-      const [started] = await stage().account.table().sandboxes.all()
+      const [started] = await fixture().account.table().sandboxes.all()
       expect(started).toMatchObject({ state: 'claimed', address: { kind: 'tcp' }, answeredAt: expect.any(Number) })
     })
 
     it('streams a response to the openai client', { timeout: 120_000 }, async () => {
-      const client = new OpenAI({ baseURL: `${stage().account.url()}/v1`, apiKey: stage().acme.apiKey })
+      const client = new OpenAI({ baseURL: `${fixture().account.url()}/v1`, apiKey: fixture().acme.apiKey })
       const input = 'Compute.\n\n```python\nprint(6 * 7)\n```'
       const types: string[] = []
       let text = ''
@@ -50,7 +50,7 @@ export function deployedScene(stage: () => Stage): void {
         model: 'demo',
         input,
         stream: true,
-        tools: [{ type: 'code_interpreter', container: stage().session }],
+        tools: [{ type: 'code_interpreter', container: fixture().session }],
       })) {
         types.push(event.type)
         if (event.type === 'response.output_text.delta') text += event.delta
@@ -61,19 +61,19 @@ export function deployedScene(stage: () => Stage): void {
     })
 
     it('keeps variables between calls, in the same task', { timeout: 60_000 }, async () => {
-      await stage().acme.native.run(stage().session, 'kept = "from before"')
-      const before = await stage().sandboxOf(stage().session)
-      expect((await stage().acme.native.run(stage().session, 'print(kept)')).stdout).toBe('from before\n')
-      expect((await stage().sandboxOf(stage().session)).id).toBe(before.id)
+      await fixture().acme.native.run(fixture().session, 'kept = "from before"')
+      const before = await fixture().sandboxOf(fixture().session)
+      expect((await fixture().acme.native.run(fixture().session, 'print(kept)')).stdout).toBe('from before\n')
+      expect((await fixture().sandboxOf(fixture().session)).id).toBe(before.id)
     })
 
     it('signs links that serve nothing else and expire', { timeout: 60_000 }, async () => {
-      const { objects } = stage().account
+      const { objects } = fixture().account
       const key = 'tenants/tnt_1/cntr_1/files/abc'
       await objects().put(key, Buffer.from('mine to read'), { contentType: 'text/plain' })
       await objects().put('tenants/tnt_2/cntr_2/files/abc', Buffer.from("another's secret"), { contentType: 'text/plain' })
       const link = (expiresSeconds: number) =>
-        objects().presignGet(key, { publicUrl: stage().account.url(), filename: 'report.csv', contentType: 'text/csv', expiresSeconds })
+        objects().presignGet(key, { publicUrl: fixture().account.url(), filename: 'report.csv', contentType: 'text/csv', expiresSeconds })
       const signed = await link(300)
       expect(await (await fetch(signed)).text()).toBe('mine to read')
       // Without a signature of a known kind a request is anonymous, and the emulator's buckets are open to those. The local S3 refuses them too.
@@ -91,28 +91,28 @@ export function deployedScene(stage: () => Stage): void {
     })
 
     it('shows nobody the way around the distribution', async () => {
-      const answer = await fetch(`${stage().account.sdk.endpoint}/v1/models`, {
-        headers: { authorization: `Bearer ${stage().acme.apiKey}` },
+      const answer = await fetch(`${fixture().account.sdk.endpoint}/v1/models`, {
+        headers: { authorization: `Bearer ${fixture().acme.apiKey}` },
       })
       expect(answer.ok).toBe(false)
     })
 
     it('writes one trace id in the log of every room, from the distribution to the sandbox and back', { timeout: 60_000 }, async () => {
-      const { account, acme, session } = stage()
+      const { account, acme, session } = fixture()
       const traceId = randomBytes(16).toString('hex')
       const tools = [{ type: 'code_interpreter', container: session }]
       const turn = { model: 'demo', input: '```python\nprint(6 * 7)\n```', tools }
       const answer = await acme.native.call('POST', '/v1/responses', turn, { traceparent: `00-${traceId}-00f067aa0ba902b7-01` })
       expect(await answer.json()).toMatchObject({ status: 'completed' })
       expect(answer.headers.get('traceresponse')).toContain(traceId)
-      const events = async (room: string) => (await account.logOf(room)).filter((line) => line['trace_id'] === traceId)
+      const events = async (name: string) => (await account.functionLog(name)).filter((line) => line['trace_id'] === traceId)
       await expect.poll(async () => (await events('api')).map(({ event }) => event)).toContain('http.request')
       await expect.poll(async () => (await events('chat')).map(({ event }) => event)).toContain('turn_step')
       await expect.poll(() => events('run')).toContainEqual(expect.objectContaining({ event: 'execution', sandbox_trace_id: traceId }))
     })
 
     it('is examined by the doctor, as tasks and as a tenant', { timeout: 240_000 }, async () => {
-      const found = await examine(stage().account, inject('sandboxImage'), stage().acme.apiKey)
+      const found = await examine(fixture().account, inject('sandboxImage'), fixture().acme.apiKey)
       expect(found).toMatchObject({
         Stacks: expect.stringMatching(/^ok/),
         Endpoints: expect.stringMatching(/^ok/),

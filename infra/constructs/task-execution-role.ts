@@ -3,8 +3,8 @@ import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk
 import { Stack } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 
-/** Fargate takes this role to fetch the sandbox image before any code runs. The sandbox itself has no role. */
-export function createPullRole(scope: Construct, repository: IRepository): Role {
+/** Fargate pulls the sandbox image with this role before any code runs. The sandbox has no task role. */
+export function createTaskExecutionRole(scope: Construct, repository: IRepository): Role {
   const { account, region } = Stack.of(scope)
   return new Role(scope, 'PullRole', {
     description: 'Cellblock: Fargate pulls the sandbox image, nothing else',

@@ -17,7 +17,7 @@ const TARGETS = {
   siblingPort: 53,
 }
 
-/** Every socket family and type; the names of those that open. */
+/** Tries every socket family and type and prints the families that open. */
 const FAMILIES: Program = {
   id: 'doctor/socket-families',
   mechanism: 'socket(2)',
@@ -39,11 +39,11 @@ except OSError as e: print("refused" if getattr(e, "reason", None) is not None a
   expects: { status: 'succeeded', stdout: 'refused\n' },
 })
 
-/** They look whether there is a network, not for a way into it: a task has one, behind the walls that the probe tries. */
-const NOT_OF_A_TASK = ['network/interfaces', 'network/routes']
+/** These check that no network interface exists. A task has one; the network probe checks its isolation. */
+const NOT_FOR_TASKS = ['network/interfaces', 'network/routes']
 
 export const programsFor = (region: string): readonly Program[] =>
-  [FAMILIES, foreignPut(region), ...network.programs, ...names.programs].filter(({ id }) => !NOT_OF_A_TASK.includes(id))
+  [FAMILIES, foreignPut(region), ...network.programs, ...names.programs].filter(({ id }) => !NOT_FOR_TASKS.includes(id))
 
 interface Ended {
   readonly status: string
@@ -56,7 +56,7 @@ const isAsExpected = ({ expects }: Program, { status, stdout, error }: Ended): b
   (expects.stdout === undefined || (typeof expects.stdout === 'string' ? stdout === expects.stdout : expects.stdout.test(stdout))) &&
   (expects.error === undefined || expects.error.test(`${error?.name}: ${error?.value}`))
 
-/** Runs the hostile programs as a tenant, through the service itself: what a worker in a real sandbox can do. */
+/** Runs the hostile programs as a tenant through the service. */
 export async function checkPrograms(api: { readonly url: string; readonly key: string }, programs: readonly Program[]): Promise<Finding> {
   const what = 'Worker'
   const call = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
@@ -78,22 +78,22 @@ export async function checkPrograms(api: { readonly url: string; readonly key: s
     const container = String((await call('POST', '/v1/containers', { name: 'doctor' }))['id'])
     const path = `/v1/containers/${container}`
     try {
-      const wrong: string[] = []
+      const notBlocked: string[] = []
       for (const program of programs) {
         const code = `${prelude(TARGETS, 'doctor')}\n${program.code}`
-        const seen = await ended(path, await call('POST', `${path}/executions?wait=50`, { code, timeout_seconds: 60 }))
-        if (!isAsExpected(program, seen)) wrong.push(`${program.id} (${seen.status}: ${seen.stdout.slice(0, 80).trim()})`)
+        const result = await ended(path, await call('POST', `${path}/executions?wait=50`, { code, timeout_seconds: 60 }))
+        if (!isAsExpected(program, result)) notBlocked.push(`${program.id} (${result.status}: ${result.stdout.slice(0, 80).trim()})`)
       }
-      return wrong.length === 0
-        ? ok(what, `${programs.length} programs tried sockets, names, metadata, credentials and uploads: none got anywhere`)
+      return notBlocked.length === 0
+        ? ok(what, `${programs.length} programs tried sockets, names, metadata, credentials and uploads: all blocked`)
         : fail(
             what,
-            `${wrong.length} of ${programs.length} programs ended otherwise than in a locked sandbox: ${wrong.join(', ')}. Do not use this deployment.`,
+            `${notBlocked.length} of ${programs.length} programs were not blocked: ${notBlocked.join(', ')}. Do not use this deployment.`,
           )
     } finally {
       await call('DELETE', path).catch(() => undefined)
     }
   } catch (error) {
-    return fail(what, `The service could not be asked: ${error instanceof Error ? error.message : String(error)}`)
+    return fail(what, `The service did not answer: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

@@ -1,21 +1,21 @@
-import { consumeAccess, keyAccess, objectAccess, sendAccess, tableAccess, type Access } from './access.ts'
+import { consumeAccess, keyAccess, objectAccess, sendAccess, tableAccess, type IamAccess } from './iam-statements.ts'
 import type { DataStack } from './stacks/data-stack.ts'
 
-/** Takes requests: rows, files and the first message of a job. It reads no model key, reaches no sandbox and starts none. */
-export const apiAccess = (data: DataStack, originSecretArn: string): readonly Access[] => [
+/** Handles requests: rows, files and the first message of a job. It reads no model key, connects to no sandbox and starts none. */
+export const apiAccess = (data: DataStack, originSecretArn: string): readonly IamAccess[] => [
   tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),
   ...objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload']),
   sendAccess(data, ['turns', 'executions', 'placements']),
-  // `/readyz` asks each queue whether it is there.
+  // `/readyz` checks that each queue exists.
   { actions: ['sqs:GetQueueAttributes'], resources: Object.values(data.queues).map(({ queue }) => queue.queueArn) },
   keyAccess(data, ['dynamodb', 's3']),
   { actions: ['secretsmanager:GetSecretValue'], resources: [originSecretArn] },
 ]
 
-/** Talks to models and to nothing that runs code. The only reader of the model keys. */
-export const chatAccess = (data: DataStack): readonly Access[] => [
+/** Calls models and no sandbox. The only reader of the model keys. */
+export const chatAccess = (data: DataStack): readonly IamAccess[] => [
   consumeAccess([data.queues.turns.queue]),
-  // It takes back the file of a message whose container was deleted meanwhile.
+  // It deletes the file of a message whose container was deleted meanwhile.
   tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),
   ...objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload']),
   sendAccess(data, ['turns', 'executions']),
@@ -24,13 +24,13 @@ export const chatAccess = (data: DataStack): readonly Access[] => [
 ]
 
 export interface RunAccess {
-  readonly table: Access
-  readonly objects: readonly Access[]
-  readonly send: Access
-  readonly all: readonly Access[]
+  readonly table: IamAccess
+  readonly objects: readonly IamAccess[]
+  readonly send: IamAccess
+  readonly all: readonly IamAccess[]
 }
 
-/** Reaches sandboxes. It starts none and knows no model. */
+/** Connects to sandboxes. It starts none and calls no model. */
 export function runAccess(data: DataStack): RunAccess {
   const table = tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'])
   const objects = objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload'])
@@ -43,14 +43,14 @@ export function runAccess(data: DataStack): RunAccess {
   }
 }
 
-/** What of the compute API a worker gets. */
+/** Permissions on ECS, for starting and for watching tasks. */
 export interface ComputeAccess {
-  readonly start: readonly Access[]
-  readonly watch: readonly Access[]
+  readonly start: readonly IamAccess[]
+  readonly watch: readonly IamAccess[]
 }
 
-/** Starts, watches and stops sandboxes. It sees no object, no model key and reaches no sandbox. */
-export const placeAccess = (data: DataStack, compute: ComputeAccess): readonly Access[] => [
+/** Starts, watches and stops sandboxes. It reads no object and no model key, and connects to no sandbox. */
+export const placeAccess = (data: DataStack, compute: ComputeAccess): readonly IamAccess[] => [
   consumeAccess([data.queues.placements.queue]),
   tableAccess(data, ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem']),
   sendAccess(data, ['executions', 'placements']),
@@ -59,9 +59,9 @@ export const placeAccess = (data: DataStack, compute: ComputeAccess): readonly A
   ...compute.watch,
 ]
 
-/** Finds what was left behind: rows, sandboxes, objects, messages that nobody could work on. It starts nothing. */
-export const reconcilerAccess = (data: DataStack, compute: ComputeAccess): readonly Access[] => [
-  consumeAccess(Object.values(data.queues).map(({ dead }) => dead)),
+/** Repairs jobs, stops orphaned sandboxes, deletes expired objects and ends dead-lettered jobs. It starts no sandbox. */
+export const reconcilerAccess = (data: DataStack, compute: ComputeAccess): readonly IamAccess[] => [
+  consumeAccess(Object.values(data.queues).map(({ deadLetterQueue }) => deadLetterQueue)),
   tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),
   ...objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject']),
   sendAccess(data, ['turns', 'executions', 'placements']),

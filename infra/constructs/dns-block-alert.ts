@@ -3,8 +3,8 @@ import { SnsTopic } from 'aws-cdk-lib/aws-events-targets'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import type { Construct } from 'constructs'
 
-/** Nothing in the sandboxes' network has a reason to ask for another name: the first blocked question means that a wall inside a sandbox fell. */
-export const createDnsTripwire = (scope: Construct, ruleGroupId: string, topic: ITopic): Rule =>
+/** No component queries another name, so a blocked query means that an isolation layer inside a sandbox failed. */
+export const createDnsBlockAlert = (scope: Construct, ruleGroupId: string, topic: ITopic): Rule =>
   new Rule(scope, 'BlockedName', {
     eventPattern: {
       source: ['aws.route53resolver'],
@@ -14,7 +14,7 @@ export const createDnsTripwire = (scope: Construct, ruleGroupId: string, topic: 
     targets: [
       new SnsTopic(topic, {
         message: RuleTargetInput.fromText(
-          'Something in the network of the sandboxes asked for a name that is not allowed. Stop the sandboxes and run the doctor.',
+          'A DNS query for a name outside the allow list came from the sandbox network: an isolation layer may have failed. Stop the sandboxes and run npm run doctor -- --aws.',
         ),
       }),
     ],

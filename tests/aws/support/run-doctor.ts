@@ -18,8 +18,8 @@ export async function examine(account: Account, image: string, key: string): Pro
     upload: { link: async (bucket) => `${sdk.endpoint}/${bucket}/doctor`, remove: async () => undefined },
     image,
     api: { url: account.url(), key },
-    watch: { now: Date.now, pollMs: 500, settleMs: 3_000 },
-    say: () => undefined,
+    poll: { now: Date.now, pollMs: 500, settleMs: 3_000 },
+    onFinding: () => undefined,
   })
-  return Object.fromEntries(findings.map(({ what, outcome, says }) => [what, `${outcome}: ${says}`]))
+  return Object.fromEntries(findings.map(({ check, outcome, message }) => [check, `${outcome}: ${message}`]))
 }

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import type { Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
 import { executionsSuite } from '../../e2e/executions.ts'
 import { upgradeCellSeconds } from '../config.ts'
-import type { Stage } from '../support/stage.ts'
+import type { DeploymentFixture } from '../support/deployment-fixture.ts'
 
 const run = promisify(execFile)
 
 /** Runs until there is that file, which somebody from outside makes, and shows that it never stopped meanwhile. */
-const untilThereIs = (file: string): string => `import os, time
+const waitForFile = (file: string): string => `import os, time
 n = 0
 while not os.path.exists("${file}"):
     print(n, flush=True)
@@ -18,7 +18,7 @@ while not os.path.exists("${file}"):
 print(kept)`
 
 /** The next version over live data, and the way back. */
-export function upgradeScene(stage: () => Stage): void {
+export function upgradeSuite(fixture: () => DeploymentFixture): void {
   describe('an upgrade in place, over live data', () => {
     const NEXT = { warm: 1, imageTag: 'next' }
     let oldImage: string
@@ -27,21 +27,21 @@ export function upgradeScene(stage: () => Stage): void {
     let cell: { readonly id: string; readonly sandbox: Sandbox; readonly end: string; readonly began: number; readonly fence: number }
 
     it('is deployed while a cell runs', { timeout: 420_000 }, async () => {
-      const { native } = stage().acme
-      await native.run(stage().session, 'kept = "from before"')
+      const { native } = fixture().acme
+      await native.run(fixture().session, 'kept = "from before"')
       const end = `/tmp/end-${Date.now()}`
-      const { id } = await native.run(stage().session, { code: untilThereIs(end), timeout_seconds: 900 }, 0)
-      await stage().isRunning(id)
+      const { id } = await native.run(fixture().session, { code: waitForFile(end), timeout_seconds: 900 }, 0)
+      await fixture().isRunning(id)
       const began = Date.now()
-      const sandbox = await stage().sandboxOf(stage().session)
+      const sandbox = await fixture().sandboxOf(fixture().session)
       oldImage = sandbox.image
-      await stage().account.deploy(NEXT)
-      cell = { id, sandbox, end, began, fence: (await stage().rowOf(id)).fence }
-      expect((await stage().rowOf(id)).status).toBe('running')
+      await fixture().account.deploy(NEXT)
+      cell = { id, sandbox, end, began, fence: (await fixture().rowOf(id)).fence }
+      expect((await fixture().rowOf(id)).status).toBe('running')
     })
 
     // The suite of the local server, on the version that has just been deployed, while the cell goes on.
-    executionsSuite(() => ({ native: stage().acme.native, open: stage().account.open }))
+    executionsSuite(() => ({ native: fixture().acme.native, open: fixture().account.open }))
 
     it(
       'leaves that cell alone, which outlives the whole deployment: the next version reads on and ends it',
@@ -49,15 +49,15 @@ export function upgradeScene(stage: () => Stage): void {
       async () => {
         const { id, sandbox, end, began, fence } = cell
         // Every function that was there before has let go of it.
-        await expect.poll(async () => (await stage().rowOf(id)).fence, { timeout: 150_000, interval: 500 }).toBeGreaterThan(fence)
+        await expect.poll(async () => (await fixture().rowOf(id)).fence, { timeout: 150_000, interval: 500 }).toBeGreaterThan(fence)
         const leastMs = upgradeCellSeconds * 1000
         await expect.poll(() => Date.now() - began, { timeout: leastMs + 10_000, interval: 1_000 }).toBeGreaterThanOrEqual(leastMs)
-        await run('docker', ['exec', await stage().engineContainer(sandbox), 'touch', end])
-        const ended = await stage().acme.native.ended(id)
+        await run('docker', ['exec', await fixture().engineContainer(sandbox), 'touch', end])
+        const ended = await fixture().acme.native.ended(id)
         const lines = ended.stdout.trim().split('\n')
         expect([ended.status, lines.at(-1)]).toEqual(['succeeded', 'from before'])
         expect(lines.slice(0, -1)).toEqual(lines.slice(0, -1).map((_, index) => String(index)))
-        expect((await stage().sandboxOf(stage().session)).id).toBe(sandbox.id)
+        expect((await fixture().sandboxOf(fixture().session)).id).toBe(sandbox.id)
         console.log(`The cell ran ${Math.round((Date.now() - began) / 1000)} s, through the deployment of the next version.`)
       },
     )
@@ -65,11 +65,11 @@ export function upgradeScene(stage: () => Stage): void {
     it('fills the pool with the new image and claims that', { timeout: 240_000 }, async () => {
       // One that does not answer in time on a busy machine is passed over, as it should be: then the next is tried.
       const howItCame = async (): Promise<'claimed' | 'started'> => {
-        await expect.poll(async () => (await stage().warm()).length, { timeout: 120_000, interval: 1_000 }).toBeGreaterThan(0)
-        const waiting = (await stage().warm()).map(({ id }) => id)
-        const fresh = await stage().acme.native.createContainer('warm')
-        expect((await stage().acme.native.run(fresh, 'print("claimed")')).stdout).toBe('claimed\n')
-        const { id, image } = await stage().sandboxOf(fresh)
+        await expect.poll(async () => (await fixture().warm()).length, { timeout: 120_000, interval: 1_000 }).toBeGreaterThan(0)
+        const waiting = (await fixture().warm()).map(({ id }) => id)
+        const fresh = await fixture().acme.native.createContainer('warm')
+        expect((await fixture().acme.native.run(fresh, 'print("claimed")')).stdout).toBe('claimed\n')
+        const { id, image } = await fixture().sandboxOf(fresh)
         expect(image).toMatch(/:next$/)
         return waiting.includes(id) ? 'claimed' : 'started'
       }
@@ -77,37 +77,39 @@ export function upgradeScene(stage: () => Stage): void {
     })
 
     it('starts a sandbox for whoever finds the pool empty', { timeout: 240_000 }, async () => {
-      const takers = await Promise.all(['one', 'two', 'three'].map((name) => stage().acme.native.createContainer(name)))
-      const ran = await Promise.all(takers.map((container) => stage().acme.native.run(container, 'print("mine")')))
+      const takers = await Promise.all(['one', 'two', 'three'].map((name) => fixture().acme.native.createContainer(name)))
+      const ran = await Promise.all(takers.map((container) => fixture().acme.native.run(container, 'print("mine")')))
       expect(ran.map(({ stdout }) => stdout)).toEqual(['mine\n', 'mine\n', 'mine\n'])
-      expect(new Set((await Promise.all(takers.map((container) => stage().sandboxOf(container)))).map(({ id }) => id)).size).toBe(3)
+      expect(new Set((await Promise.all(takers.map((container) => fixture().sandboxOf(container)))).map(({ id }) => id)).size).toBe(3)
     })
 
     it('goes back as well: what the newer version has warm is never claimed, and drained', { timeout: 420_000 }, async () => {
-      const { native } = stage().acme
-      if (isBack) await stage().account.deploy(NEXT)
-      await expect.poll(async () => (await stage().warm()).map(({ image }) => image), { timeout: 120_000, interval: 1_000 }).toHaveLength(1)
-      const [pooled] = await stage().warm()
+      const { native } = fixture().acme
+      if (isBack) await fixture().account.deploy(NEXT)
+      await expect
+        .poll(async () => (await fixture().warm()).map(({ image }) => image), { timeout: 120_000, interval: 1_000 })
+        .toHaveLength(1)
+      const [pooled] = await fixture().warm()
       expect(pooled?.image).toMatch(/:next$/)
-      const task = await stage().engineContainer(pooled as Sandbox)
-      await stage().account.deploy({ warm: 0 })
+      const task = await fixture().engineContainer(pooled as Sandbox)
+      await fixture().account.deploy({ warm: 0 })
       isBack = true
       const fresh = await native.createContainer('back')
       expect((await native.run(fresh, 'print("back")')).stdout).toBe('back\n')
-      expect((await stage().sandboxOf(fresh)).image).toBe(oldImage)
+      expect((await fixture().sandboxOf(fresh)).image).toBe(oldImage)
       expect(
         (
-          await stage()
+          await fixture()
             .account.table()
             .sandboxes.get(pooled?.id ?? '')
         )?.claimedBy ?? null,
       ).toBeNull()
       const isLeft = async (): Promise<boolean> => {
-        await stage().account.reconcile()
-        return (await stage().account.ministack.tasks()).includes(task)
+        await fixture().account.reconcile()
+        return (await fixture().account.ministack.tasks()).includes(task)
       }
       await expect.poll(isLeft, { timeout: 120_000, interval: 2_000 }).toBe(false)
-      expect((await native.run(stage().session, 'print(kept)')).stdout).toBe('from before\n')
+      expect((await native.run(fixture().session, 'print(kept)')).stdout).toBe('from before\n')
     })
   })
 }

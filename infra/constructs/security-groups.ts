@@ -2,41 +2,41 @@ import { CfnSecurityGroup, CfnSecurityGroupIngress, SecurityGroup, type ISecurit
 import { Construct } from 'constructs'
 import type { PrefixLists } from './prefix-lists.ts'
 
-/** The one port of a sandbox: its supervisor's. */
+/** The supervisor's port, the only open port of a sandbox. */
 export const SUPERVISOR_PORT = 8700
 
-export interface WallsProps {
+export interface SecurityGroupsProps {
   readonly vpc: IVpc
   readonly prefixLists: PrefixLists
 }
 
 /**
- * Who may open a connection to whom. Every rule names both ends. What a group may reach is inside the group: EC2 lets one without
- * outbound rules talk to everybody.
+ * Which components may connect to which. Every rule names both ends. Egress rules are inline, because EC2 gives a group without egress rules
+ * access to every destination.
  */
-export class Walls extends Construct {
+export class SecurityGroups extends Construct {
   readonly sandbox: ISecurityGroup
   readonly run: ISecurityGroup
   readonly imageEndpoints: ISecurityGroup
   readonly queueEndpoint: ISecurityGroup
 
-  constructor(scope: Construct, id: string, { vpc, prefixLists }: WallsProps) {
+  constructor(scope: Construct, id: string, { vpc, prefixLists }: SecurityGroupsProps) {
     super(scope, id)
     const vpcId = vpc.vpcId
     const https = (description: string) => ({ ipProtocol: 'tcp', fromPort: 443, toPort: 443, description })
     const control = (description: string) => ({ ipProtocol: 'tcp', fromPort: SUPERVISOR_PORT, toPort: SUPERVISOR_PORT, description })
-    /** Replies need no rule; this one matches no packet. */
-    const nowhere = { ipProtocol: 'icmp', fromPort: 252, toPort: 86, cidrIp: '255.255.255.255/32', description: 'opens no connection' }
+    /** Matches no packet. Security groups are stateful, so replies need no rule. */
+    const noEgress = { ipProtocol: 'icmp', fromPort: 252, toPort: 86, cidrIp: '255.255.255.255/32', description: 'opens no connection' }
 
     const imageEndpoints = new CfnSecurityGroup(this, 'ImageEndpoints', {
       vpcId,
       groupDescription: 'ECR endpoints: reached by sandboxes',
-      securityGroupEgress: [nowhere],
+      securityGroupEgress: [noEgress],
     })
     const queueEndpoint = new CfnSecurityGroup(this, 'QueueEndpoint', {
       vpcId,
       groupDescription: 'SQS endpoint: reached by the run worker',
-      securityGroupEgress: [nowhere],
+      securityGroupEgress: [noEgress],
     })
     const sandbox = new CfnSecurityGroup(this, 'Sandbox', {
       vpcId,
@@ -56,12 +56,12 @@ export class Walls extends Construct {
         { ...https('table'), destinationPrefixListId: prefixLists.dynamodb },
       ],
     })
-    // Beside the groups, because two groups cannot name each other.
-    const lets = (name: string, into: CfnSecurityGroup, from: CfnSecurityGroup, rule: ReturnType<typeof https>) =>
+    // Separate resources, because two groups cannot refer to each other.
+    const allowIngress = (name: string, into: CfnSecurityGroup, from: CfnSecurityGroup, rule: ReturnType<typeof https>) =>
       new CfnSecurityGroupIngress(this, name, { ...rule, groupId: into.attrGroupId, sourceSecurityGroupId: from.attrGroupId })
-    lets('RunToSandbox', sandbox, run, control('the run worker'))
-    lets('SandboxToImage', imageEndpoints, sandbox, https('image pulls'))
-    lets('RunToQueues', queueEndpoint, run, https('the run worker'))
+    allowIngress('RunToSandbox', sandbox, run, control('the run worker'))
+    allowIngress('SandboxToImage', imageEndpoints, sandbox, https('image pulls'))
+    allowIngress('RunToQueues', queueEndpoint, run, https('the run worker'))
 
     const fixed = (name: string, group: CfnSecurityGroup) =>
       SecurityGroup.fromSecurityGroupId(this, name, group.attrGroupId, { mutable: false })
