@@ -11,7 +11,8 @@ const inFolder = (folder: string, ending: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending) && !name.includes('node_modules'))
     .map((name) => join(folder, name))
-const PAGES = ['README.md', ...inFolder('docs', '.md'), ...inFolder('examples', '.md'), ...inFolder('runtime-image', '.md')]
+const ROOT_PAGES = readdirSync(ROOT).filter((name) => name.endsWith('.md'))
+const PAGES = [...ROOT_PAGES, ...inFolder('docs', '.md'), ...inFolder('examples', '.md'), ...inFolder('runtime-image', '.md')]
 const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 const scripts = Object.keys((JSON.parse(text('package.json')) as { readonly scripts: Readonly<Record<string, string>> }).scripts)
 
@@ -77,5 +78,39 @@ describe('docs/reliability.md', () => {
   it('lists exactly the mutants of the chaos suite', () => {
     const told = table.flatMap(([, what = '', by = '']) => (isScenario(by) ? [`${what}: ${by}`] : []))
     expect(told.toSorted()).toEqual(CHAOS_MUTANTS.map(({ what, scenario }) => `${what}: ${scenario}`).toSorted())
+  })
+})
+
+describe('docs/glossary.md', () => {
+  const symbols = allOf(text('docs/glossary.md'), /\|([^|]*)\|$/gm).flatMap((cell) => allOf(cell, /`(\w+)`/g))
+  const sources = [...inFolder('services', '.ts'), ...inFolder('runtime-image/supervisor', '.py')].map(text).join('\n')
+
+  it('names only symbols that exist in the code', () => {
+    expect(symbols.length).toBeGreaterThan(40)
+    expect(symbols.filter((symbol) => !new RegExp(String.raw`\b${symbol}\b`).test(sources))).toEqual([])
+  })
+})
+
+describe('docs/configuration.md', () => {
+  const named = new Set(allOf(text('docs/configuration.md'), /`([A-Z][A-Z0-9_]+)`/g))
+
+  it('documents every variable of the local server', () => {
+    const schema = /const LocalEnv = z\.object\(\{([\s\S]*?)\n\}\)/.exec(text('services/local/config.ts'))?.[1] ?? ''
+    const variables = allOf(schema, /^ {2}([A-Z][A-Z0-9_]+):/gm)
+    expect(variables.length).toBeGreaterThan(10)
+    expect(variables.filter((name) => !named.has(name))).toEqual([])
+  })
+
+  it('names only variables that the code reads', () => {
+    const sources = [...inFolder('services', '.ts'), ...inFolder('scripts', '.ts')].map(text).join('\n')
+    expect([...named].filter((name) => !sources.includes(name))).toEqual([])
+  })
+})
+
+describe('docs/adr/README.md', () => {
+  it('lists every decision record', () => {
+    const records = readdirSync(join(ROOT, 'docs/adr')).filter((name) => /^\d{4}-/.test(name))
+    const listed = allOf(text('docs/adr/README.md'), /^\| \[\d{4}\]\(([^)]+)\)/gm)
+    expect(listed).toEqual(records.toSorted())
   })
 })
