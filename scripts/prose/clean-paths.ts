@@ -6,6 +6,7 @@ export const CLEAN_PATHS: readonly string[] = [
   'CHANGELOG.md',
   'AGENTS.md',
   'docs/adr',
+  'docs/architecture.md',
   'docs/configuration.md',
   'docs/glossary.md',
   'scripts/prose',
