@@ -7,6 +7,7 @@ from cellblock_supervisor.config import Limits
 from cellblock_supervisor.execution.cgroup import Cgroup
 from cellblock_supervisor.execution.event_log import RetainedBytes
 from cellblock_supervisor.execution.execution import Execution, Request
+from cellblock_supervisor.execution.worker_messages import Reply, parse_reply
 from cellblock_supervisor.files.tracker import Changes
 
 
@@ -24,10 +25,10 @@ class Kernel:
     def interrupt(self) -> None: ...
     def kill(self, for_memory: bool = False) -> None: ...
 
-    async def request(self, _fields: object, _listener: object) -> dict[str, object]:
+    async def request(self, _fields: object, _listener: object) -> Reply:
         if self._error is not None:
             raise self._error
-        return {"status": "ok"}
+        return parse_reply({"status": "ok"})
 
 
 class Files:

@@ -8,10 +8,22 @@ import unittest
 
 from cellblock_supervisor import packets
 from cellblock_supervisor.execution.event_log import EventLog, RetainedBytes
-from cellblock_supervisor.execution.outputs import MAX_BUNDLE_BYTES, MAX_CLAIMED_BYTES, MAX_DISPLAY_BYTES, Outputs
+from cellblock_supervisor.execution.outputs import (
+    MAX_BUNDLE_BYTES,
+    MAX_DISPLAY_BYTES,
+    MAX_ERROR_BYTES,
+    MAX_ERROR_EVENTS,
+    MAX_TRACEBACK_LINES,
+    Outputs,
+)
 from cellblock_supervisor.execution.head_tail_stream import HeadTailStream
+from cellblock_supervisor.execution.worker_messages import MAX_CLAIMED_BYTES, Display, OmittedDisplays
 from cellblock_supervisor.worker.channel import Channel
 from cellblock_supervisor.worker.streams import ChannelBuffer, ChannelText
+
+
+def display(data: dict[str, object]) -> Display:
+    return Display("display_data", data, {}, None, None)
 
 
 def keep(pieces: list[bytes], head: int, tail: int) -> tuple[str, HeadTailStream]:
@@ -197,7 +209,7 @@ class Events(unittest.IsolatedAsyncioTestCase):
         outputs.text("stdout", b"a")
         outputs.text("stderr", b"b")
         outputs.text("stdout", b"c")
-        outputs.display("display_data", {"data": {"text/plain": "d"}}, None)
+        outputs.display(display({"text/plain": "d"}))
         outputs.finish()
         events = [json.loads(line) for line in log.after(-1)[0].splitlines()]
         self.assertEqual([event.get("text") or event["data"]["text/plain"] for event in events], ["a", "b", "c", "d"])
@@ -205,7 +217,7 @@ class Events(unittest.IsolatedAsyncioTestCase):
     async def test_a_bundle_over_the_cap_is_told_and_not_sent(self) -> None:
         log = EventLog()
         outputs = Outputs(log, 1000, 1000)
-        outputs.display("display_data", {"data": {"text/html": "x" * (MAX_BUNDLE_BYTES + 1)}}, None)
+        outputs.display(display({"text/html": "x" * (MAX_BUNDLE_BYTES + 1)}))
         self.assertEqual(log.next_seq, 0)
         self.assertEqual(outputs.truncated()[0]["reason"], "bundle_too_large")
 
@@ -214,27 +226,24 @@ class Events(unittest.IsolatedAsyncioTestCase):
         outputs = Outputs(EventLog(), 1000, 1000)
         for _ in range(3):
             outputs.skipped("stdout", 2**64 - 1)
-            outputs.omitted(2**63, "max_display_bytes")
-        outputs.omitted(-5, "max_display_bytes")
-        outputs.omitted(5, "a reason of its own")
-        outputs.omitted("5", "max_display_bytes")
+            outputs.omitted(OmittedDisplays(MAX_CLAIMED_BYTES, "max_display_bytes"))
         self.assertEqual(outputs.output_bytes, MAX_CLAIMED_BYTES)
         self.assertEqual([told["what"] for told in outputs.truncated()], ["stdout", "display"])
 
     async def test_room_shrinks_with_what_is_kept(self) -> None:
         outputs = Outputs(EventLog(), 10, 5, 2)
-        self.assertEqual((outputs.room()["stdout"], outputs.tail_limit("stdout")), (10, None))
+        self.assertEqual((outputs.budget()["stdout"], outputs.tail_limit("stdout")), (10, None))
         outputs.text("stdout", b"x" * 12)
-        outputs.display("display_data", {"data": {"text/plain": "abc"}}, None)
-        room = outputs.room()
-        self.assertEqual((room["stdout"], room["stderr"], room["tail"], room["displays"]), (0, 10, 5, 1))
+        outputs.display(display({"text/plain": "abc"}))
+        budget = outputs.budget()
+        self.assertEqual((budget["stdout"], budget["stderr"], budget["tail"], budget["displays"]), (0, 10, 5, 1))
         self.assertEqual(outputs.tail_limit("stdout"), 5)
-        self.assertLess(room["display_bytes"], MAX_DISPLAY_BYTES - 2)
+        self.assertLess(budget["display_bytes"], MAX_DISPLAY_BYTES - 2)
 
     async def test_numbers_that_had_to_change_are_told(self) -> None:
         for number in (float("nan"), float("-inf"), 2**63):
             outputs = Outputs(EventLog(), 1000, 1000)
-            outputs.display("display_data", {"data": {"application/json": {"n": number}}}, None)
+            outputs.display(display({"application/json": {"n": number}}))
             self.assertEqual([entry["reason"] for entry in outputs.truncated()], ["numbers_changed"])
 
     async def test_what_is_cut_from_an_error_is_counted(self) -> None:
@@ -247,10 +256,54 @@ class Events(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(outputs.truncated(), [told])
 
     async def test_an_error_that_is_whole_is_not_told_as_cut(self) -> None:
-        for claim in (0, None, -5, "x", 2**70):
-            outputs = Outputs(EventLog(), 1000, 1000)
-            outputs.error("ValueError", "é" * 1000, ["line"] * 100, claim)
-            self.assertEqual(outputs.truncated(), [])
+        outputs = Outputs(EventLog(), 1000, 1000)
+        self.assertTrue(outputs.error("ValueError", "é" * 1000, ["line"] * 100, 0))
+        self.assertEqual(outputs.truncated(), [])
+        self.assertEqual(outputs.output_bytes, 10 + 2000 + 400)
+
+    async def test_errors_count_towards_the_output_and_are_bounded_together(self) -> None:
+        log = EventLog()
+        outputs = Outputs(log, 1000, 1000)
+        for _ in range(200):
+            outputs.error("E", "", ["x" * 60_000], 0)
+        self.assertEqual(outputs.output_bytes, 200 * 60_001)
+        self.assertLess(log.bytes, MAX_ERROR_BYTES + 100_000)
+        self.assertFalse(outputs.error("E", "", ["x" * 60_000], 0))
+        [entry] = outputs.truncated()
+        self.assertEqual((entry["what"], entry["total_bytes"] > entry["kept_bytes"]), ("error", True))
+
+    async def test_a_large_number_of_small_errors_is_bounded(self) -> None:
+        log = EventLog()
+        outputs = Outputs(log, 1000, 1000)
+        for _ in range(5 * MAX_ERROR_EVENTS):
+            outputs.error("E", "", [""] * 5_000, 0)
+        self.assertEqual(log.next_seq, MAX_ERROR_EVENTS)
+        # Each of the empty lines costs three bytes of the event.
+        self.assertLess(log.bytes, MAX_ERROR_EVENTS * 4 * MAX_TRACEBACK_LINES)
+
+    async def test_a_cell_whose_error_was_dropped_still_says_why_it_failed(self) -> None:
+        log = EventLog()
+        outputs = Outputs(log, 1000, 1000, max_total_bytes=10)
+        outputs.error("First", "x" * 11, [], 0)
+        self.assertFalse(outputs.error("Second", "y" * 11, [], 0))
+        outputs.short_error("Second", "y" * 100_000)
+        events = [json.loads(line) for line in log.after(-1)[0].splitlines()]
+        self.assertEqual([(event["name"], len(event["value"])) for event in events], [("First", 11), ("Second", 4096)])
+
+    async def test_nothing_is_shown_any_more_past_the_limit_of_the_output(self) -> None:
+        log = EventLog()
+        outputs = Outputs(log, 1000, 1000, max_total_bytes=100)
+        for _ in range(50):
+            outputs.display(display({"text/plain": "x" * 60}))
+        self.assertEqual((log.next_seq, outputs.is_over_total), (2, True))
+        self.assertEqual(outputs.truncated()[0]["reason"], "max_total_bytes")
+
+    async def test_characters_that_json_escapes_count_as_what_they_cost(self) -> None:
+        log = EventLog()
+        outputs = Outputs(log, 1000, 1000)
+        for _ in range(30):
+            outputs.display(display({"text/plain": "\0" * 1_000_000}))
+        self.assertLess(log.bytes, MAX_DISPLAY_BYTES + 100_000)
 
 
 if __name__ == "__main__":

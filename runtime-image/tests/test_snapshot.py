@@ -1,12 +1,15 @@
 """A variable that cannot be saved or restored takes no other with it, and no other gets wrong values for it."""
 
 import datetime
+import signal
+import time
 import unittest
 
 import numpy
 
 from cellblock_supervisor import packets
 from cellblock_supervisor.worker import snapshot
+from cellblock_supervisor.worker.time_budget import TimeBudget
 
 
 
@@ -37,6 +40,27 @@ class Restless:
         return list, ([self._held],)
 
 
+def _sleep_long(*_arguments: object) -> None:
+    for _ in range(1_000):
+        time.sleep(0.01)
+
+
+class SlowToRestore:
+    def __init__(self, shared: object) -> None:
+        self._shared = shared
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _sleep_long, (self._shared,)
+
+
+class Slow:
+    """Its reducer takes ten seconds."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        _sleep_long()
+        return list, ()
+
+
 class Shell:
     user_ns_hidden = ()
     execution_count = 1
@@ -59,12 +83,12 @@ class Pipe:
         return packets.BULK, self.packets.pop(0) if self.packets else b""
 
 
-def carry(variables: dict[str, object]) -> tuple[dict[str, object], dict[str, str]]:
+def carry(variables: dict[str, object], budget_ms: int = 10_000) -> tuple[dict[str, object], dict[str, str]]:
     """What a next kernel has, and what it is told to be lost."""
     pipe = Pipe()
-    snapshot.dump(Shell(variables), pipe, 1 << 30, [])  # type: ignore[arg-type]
+    snapshot.dump(Shell(variables), pipe, 1 << 30, [], TimeBudget(budget_ms))  # type: ignore[arg-type]
     shell = Shell({})
-    told = snapshot.load(shell, pipe)  # type: ignore[arg-type]
+    told = snapshot.load(shell, pipe, TimeBudget(budget_ms))  # type: ignore[arg-type]
     return shell.user_ns, {entry["what"]: entry["reason"] for entry in told["lost"]}  # type: ignore[union-attr]
 
 
@@ -124,6 +148,21 @@ class Snapshots(unittest.TestCase):
             self.assertEqual((back["rest"], back["a"], back["b"]), (rest, [shared, rest], shared))
             self.assertIs(back["a"][0], back["b"])  # type: ignore[index]
             self.assertIs(back["a"][1], back["rest"])  # type: ignore[index]
+
+    def test_a_variable_that_takes_too_long_to_save_is_lost_with_the_reason(self) -> None:
+        before = signal.getsignal(signal.SIGALRM)
+        started = time.monotonic()
+        kept, lost = carry({"first": [1], "slow": Slow(), "last": [2]}, 2_000)
+        self.assertLess(time.monotonic() - started, 9)
+        self.assertEqual(kept, {"first": [1], "last": [2]})
+        self.assertRegex(lost["slow"], "TimeBudgetExceeded: the time limit")
+        self.assertIs(signal.getsignal(signal.SIGALRM), before)
+
+    def test_a_variable_that_takes_too_long_to_restore_is_lost_and_the_others_keep_what_they_share(self) -> None:
+        shared = ["shared"]
+        kept, lost = carry({"a": shared, "slow": SlowToRestore(shared), "b": [shared, ["own"]]}, 2_000)
+        self.assertEqual((kept["b"], kept["b"][0] is kept["a"]), ([["shared"], ["own"]], True))
+        self.assertRegex(lost["slow"], "TimeBudgetExceeded")
 
 
 if __name__ == "__main__":

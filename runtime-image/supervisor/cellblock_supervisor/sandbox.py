@@ -8,6 +8,7 @@ import traceback
 from .config import EXIT_NO_KERNEL, EXIT_REFUSED, Config
 from .execution.cgroup import Cgroup
 from .execution.kernel_host import KernelHost
+from .execution.namespace import Namespace
 from .execution.registry import Registry
 from .execution.zygote_client import ZygoteExitedError
 from .files.client import FilesClient
@@ -29,6 +30,7 @@ class Sandbox:
         self.cgroup = Cgroup()
         self.kernel = KernelHost(config.limits, self.cgroup, self._on_unusable)
         self.registry = Registry(self.kernel, self.tracker, self.cgroup, config.limits)
+        self.namespace = Namespace(self.kernel, self.registry, self.cgroup, config.limits)
 
     async def start(self) -> None:
         """Runs the self-test, preloads modules and starts the kernel. A failure ends the process with a documented exit code."""

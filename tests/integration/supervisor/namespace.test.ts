@@ -136,3 +136,52 @@ describe('a kernel that died when no code ran', () => {
     expect(JSON.parse(answer.trailers['cellblock-lost'] ?? '[]')).toEqual([{ what: '*', reason: 'kernel_died' }])
   })
 })
+
+describe('user code that runs while variables are saved or restored', () => {
+  const SLOW = 'import time\nclass Slow:\n    def __reduce__(self): time.sleep(60); return (int, ())\nslow = Slow()\nkept = "kept"'
+  const RESISTANT = `
+class Resistant:
+    def __reduce__(self):
+        while True:
+            try:
+                while True: pass
+            except BaseException: pass
+resistant = Resistant()`
+
+  it('is interrupted at the time limit: the slow variable is lost, the others are kept', async () => {
+    await using fresh = await startReadySandbox({ limits: { preload: [] } })
+    await fresh.supervisor.run(SLOW)
+    const answer = await fresh.supervisor.call('POST', '/snapshot?timeout_ms=4000')
+    const lost = JSON.parse(answer.trailers['cellblock-lost'] ?? '[]') as Restored['lost']
+    expect(lost).toEqual([{ what: 'slow', reason: expect.stringContaining('the time limit for saving and restoring variables') as string }])
+    const usage = JSON.parse(answer.trailers['cellblock-usage'] ?? '{}') as { readonly run_ms: number; readonly cpu_ms: number }
+    expect(usage.run_ms).toBeGreaterThan(100)
+    expect(usage.run_ms).toBeLessThan(4000)
+    expect(usage.cpu_ms).toBeGreaterThan(0)
+    expect((await fresh.supervisor.run('print(kept)')).stdout).toBe('kept\n')
+  })
+
+  it('is killed at the limit of its processor time when it cannot be interrupted, and the next execution works', async () => {
+    await using fresh = await startReadySandbox({ limits: { preload: [] } })
+    await fresh.supervisor.run(RESISTANT)
+    await expect(fresh.supervisor.call('POST', '/snapshot?timeout_ms=60000&cpu_ms=1000')).rejects.toThrow()
+    const next = await fresh.supervisor.run('print("fine")')
+    expect([next.stdout, next.done.state_lost]).toEqual(['fine\n', { reason: 'kernel_died' }])
+  })
+
+  it('ends a restore at its time limit, and says so', async () => {
+    await using fresh = await startReadySandbox({ limits: { preload: [] } })
+    await fresh.supervisor.run(
+      'import signal, time\ndef stay():\n    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})\n    time.sleep(60)\nclass Stays:\n    def __reduce__(self): return (stay, ())\nstays = Stays()',
+    )
+    const { body } = await fresh.supervisor.call('POST', '/snapshot')
+    await using other = await startReadySandbox({ limits: { preload: [] } })
+    const answer = await other.supervisor.call('POST', '/restore?timeout_ms=1500', body)
+    expect([answer.status, answer.body.toString()]).toEqual([400, expect.stringContaining('longer than its limit of 1500 ms')])
+    expect((await other.supervisor.run('print("fine")')).stdout).toBe('fine\n')
+  })
+
+  it.each(['/snapshot?timeout_ms=0', '/snapshot?timeout_ms=1e3', '/restore?cpu_ms=300001'])('refuses %s', async (target) => {
+    expect((await to.supervisor.call('POST', target)).status).toBe(400)
+  })
+})

@@ -139,6 +139,51 @@ describe('hostile output', () => {
     expect(cut?.kept_bytes).toBeLessThan(MiB)
   })
 
+  it('counts tracebacks towards the limit of the output and stops the execution at it', async () => {
+    const code = `
+ip = get_ipython()
+for _ in range(200):
+    try: raise ValueError("x" * 60_000)
+    except ValueError: ip.showtraceback()`
+    const run = await supervisor().run(code, { max_total_bytes: 1024 })
+    expect(run.done.outcome).toBe('output_limit')
+    expect(JSON.stringify(run.events).length).toBeLessThan(300_000)
+  })
+
+  it('bounds error messages that code forges on the channel, alone and together', async () => {
+    const code = `
+session = get_ipython().kernel.session
+for _ in range(700):
+    session.channel.send_message({"op": "error", "id": session.request_id, "name": "E", "value": "v" * 64_000, "traceback": ["t" * 1000] * 256})
+1/0`
+    const run = await supervisor().run(code, { timeout_ms: 120_000 })
+    expect(JSON.stringify(run.events).length).toBeLessThan(6 * MiB)
+    expect(run.done).toMatchObject({ outcome: 'error', truncated: [{ what: 'error', reason: 'max_error_bytes' }] })
+    expect(run.done.output_bytes).toBeGreaterThan(700 * 256_000)
+    expect(run.of('error').at(-1)).toMatchObject({ name: 'ZeroDivisionError', value: 'division by zero' })
+  })
+
+  it('with fields of the wrong type changes neither the types of the events nor the state of the kernel', async () => {
+    const code = `
+kept = 1
+session = get_ipython().kernel.session
+odd = [True, -1, 2**70, 1.5, None, [], [1], {}, {"toString": 1, "valueOf": 1}, "x"]
+for value in odd:
+    for fields in ({"op": "result", "data": {"text/plain": value}, "count": value, "metadata": value, "transient": value},
+                   {"op": "update", "data": value, "transient": {"display_id": value}}, {"op": "error", "name": value, "value": value, "traceback": value},
+                   {"op": "omitted", "bytes": value, "reason": value}, {"op": "input", "count": value}, {"op": value}, {"op": "clear", "wait": value}):
+        session.channel.send_message({"id": session.request_id, **fields})`
+    const run = await supervisor().run(code)
+    expect(run.done).toMatchObject({ outcome: 'ok', state_lost: null })
+    expect(run.done.truncated.map(({ reason }) => reason)).toContain('malformed')
+    for (const { data, metadata, execution_count: count } of run.of('display') as readonly Record<string, unknown>[]) {
+      expect(Object.values(data as object).every((value) => typeof value === 'string')).toBe(true)
+      expect([Array.isArray(metadata), typeof metadata]).toEqual([false, 'object'])
+      expect(count === undefined || Number.isSafeInteger(count)).toBe(true)
+    }
+    expect((await supervisor().run('print(kept)')).stdout).toBe('1\n')
+  })
+
   it('written as frames to every inherited descriptor forges nothing', async () => {
     const run = await supervisor().run(`
 import os, json, struct, socket

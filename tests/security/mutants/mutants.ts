@@ -128,8 +128,14 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: `${SUPERVISOR}/execution/execution.py`,
-        find: '            failed = reply.get("status") != "ok"\n',
-        replace: '            failed = reply.get("status") != "ok"\n            self._forged = reply.get("outcome")\n',
+        find: '            failed = not reply.ok\n',
+        replace: '            failed = not reply.ok\n            self._forged = reply.outcome\n',
+      },
+      {
+        file: `${SUPERVISOR}/execution/kernel_host.py`,
+        find: 'self._reply.set_result(parse_reply(message))',
+        replace:
+          'reply = parse_reply(message)\n                object.__setattr__(reply, "outcome", message.get("outcome"))\n                self._reply.set_result(reply)',
       },
       {
         file: `${SUPERVISOR}/execution/execution.py`,
@@ -151,6 +157,28 @@ export const MUTANTS: readonly Mutant[] = [
   unit('no link behind a file that is opened', 'files/walk.py', '_READ = os.O_RDONLY | os.O_NOFOLLOW | ', '_READ = os.O_RDONLY | '),
   unit('no link among the folders of a path', 'files/walk.py', 'os.O_DIRECTORY | os.O_NOFOLLOW | ', 'os.O_DIRECTORY | '),
   unit('bound on errors', 'execution/outputs.py', 'value[:MAX_ERROR_VALUE_CHARACTERS]', 'value'),
+  unit('errors count as output', 'execution/outputs.py', '        self._error_bytes += total\n', ''),
+  unit('bound on all errors together', 'execution/outputs.py', '_utf8_bytes(shown) <= MAX_ERROR_BYTES', 'True'),
+  unit('bundles hold text', 'execution/worker_messages.py', 'value if is_json_mime(mime) else _as_text(value)', 'value'),
+  unit('a boolean is no count', 'execution/worker_messages.py', 'type(value) is int and 0 <= value < MAX_COUNT', 'isinstance(value, int)'),
+  unit('metadata is an object', 'execution/worker_messages.py', 'metadata if isinstance(metadata, dict) else {}', 'metadata'),
+  unit(
+    'time limit of saving and restoring',
+    'worker/time_budget.py',
+    '        signal.setitimer(signal.ITIMER_REAL, max(_LEAST_SECONDS, self._left_seconds / 2), _REPEAT_SECONDS)\n',
+    '',
+  ),
+  {
+    protection: 'supervisor: a kernel that saves for too long is killed',
+    edits: [
+      {
+        file: `${SUPERVISOR}/execution/namespace.py`,
+        find: '            self.is_exceeded = True\n            self._kernel.kill()\n',
+        replace: '            self.is_exceeded = True\n',
+      },
+    ],
+    killer: { test: 'tests/integration/supervisor/namespace.test.ts', only: 'ends a restore at its time limit' },
+  },
   selfTest('kernel_interfaces_are_closed', 'kernel settings without cover'),
   selfTest('control_group_is_hidden', "the host's control groups"),
 

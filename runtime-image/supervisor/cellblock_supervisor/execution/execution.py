@@ -15,6 +15,7 @@ from .kernel_host import KernelDeath, KernelHost, Listener
 from .memory_monitor import MemoryMonitor
 from .outputs import MAX_DISPLAY_EVENTS, Outputs
 from .periodic_monitor import PeriodicMonitor
+from .worker_messages import CellError, CellStarted, ClearOutput, Display, Malformed, OmittedDisplays, parse_output
 
 # Between the interrupt at a limit and the kill: together an overshoot of less than a second.
 TIMEOUT_GRACE_MS = 500
@@ -48,7 +49,8 @@ class Execution(Listener):
         self._files = files
         self._cgroup = cgroup
         self._limits = limits
-        self._outputs = Outputs(self.log, request.head_bytes, request.tail_bytes, request.max_displays)
+        totals = [limit for limit in (limits.max_output_bytes, request.max_total_bytes) if limit is not None]
+        self._outputs = Outputs(self.log, request.head_bytes, request.tail_bytes, request.max_displays, min(totals, default=None))
         # Why it was stopped from outside: timed_out, cancelled, output_limit. The first reason stays.
         self._stop_reason: str | None = None
         self._stopping = asyncio.Event()
@@ -58,8 +60,6 @@ class Execution(Listener):
         self._error_shown = False
         self._death: KernelDeath | None = None
         self._ran = False
-        totals = [limit for limit in (limits.max_output_bytes, request.max_total_bytes) if limit is not None]
-        self._max_total = min(totals) if totals else None
         self._peak = 0
         # Processes that user code had left and that were ended for the next execution's sake; those that heard the interrupt are among them.
         self._ended_processes = 0
@@ -167,7 +167,7 @@ class Execution(Listener):
                 continue
             self._count, self._error_shown = None, False
             reply = await self._kernel.request(
-                {"op": "execute", "code": code, "store_history": self._request.store_history, "room": self._outputs.room()}, self
+                {"op": "execute", "code": code, "store_history": self._request.store_history, "budget": self._outputs.budget()}, self
             )
             self._after_cell()
             if isinstance(reply, KernelDeath):
@@ -175,12 +175,12 @@ class Execution(Listener):
                 aborting = True
                 self.log.append("cell_done", {"index": index, "status": "error", "execution_count": self._count})
                 continue
-            failed = reply.get("status") != "ok"
+            failed = not reply.ok
             if failed:
-                self._error = (str(reply.get("name")), str(reply.get("value")))
+                self._error = (reply.name, reply.value)
                 if not self._error_shown:
-                    # Its own message was lost or dropped: the cell still says why it failed.
-                    self._outputs.error(*self._error, [], reply.get("cut_bytes"))
+                    # The error message was dropped or never came: the cell still says why it failed.
+                    self._outputs.short_error(reply.name, reply.value)
                 aborting = self._request.on_error == "stop"
             self.log.append("cell_done", {"index": index, "status": "error" if failed else "ok", "execution_count": self._count})
 
@@ -196,7 +196,7 @@ class Execution(Listener):
         self._check_size()
 
     def _check_size(self) -> None:
-        if self._max_total is not None and self._outputs.output_bytes > self._max_total:
+        if self._outputs.is_over_total:
             self.stop("output_limit", TIMEOUT_GRACE_MS)
 
     def _watch_cpu(self, start: float | None) -> asyncio.Task[None] | None:
@@ -224,28 +224,23 @@ class Execution(Listener):
         self._check_size()
 
     def on_message(self, message: dict[str, object]) -> None:
-        op = message.get("op")
-        count = message.get("count")
-        count = count if isinstance(count, int) and 0 <= count < 2**31 else None
-        if op == "input" and self._count is None:
-            self._count = count or 0
-            self.log.append("cell_started", {"index": self._outputs.index, "execution_count": count})
-        elif op == "display":
-            self._outputs.display("display_data", message, None)
-        elif op == "result":
-            self._outputs.display("execute_result", message, count)
-        elif op == "update":
-            self._outputs.display("update_display_data", message, None)
-        elif op == "omitted":
-            self._outputs.omitted(message.get("bytes"), message.get("reason"))
-            self._check_size()
-        elif op == "clear":
-            self._outputs.clear(bool(message.get("wait")))
-        elif op == "error":
-            lines = message.get("traceback")
-            lines = [str(line) for line in lines] if isinstance(lines, list) else []
-            self._error_shown = True
-            self._outputs.error(str(message.get("name")), str(message.get("value")), lines, message.get("cut_bytes"))
+        output = parse_output(message)
+        if isinstance(output, CellStarted):
+            if self._count is None:
+                self._count = output.count or 0
+                self.log.append("cell_started", {"index": self._outputs.index, "execution_count": output.count})
+        elif isinstance(output, Display):
+            self._outputs.display(output)
+        elif isinstance(output, OmittedDisplays):
+            self._outputs.omitted(output)
+        elif isinstance(output, ClearOutput):
+            self._outputs.clear(output)
+        elif isinstance(output, CellError):
+            is_shown = self._outputs.error(output.name, output.value, output.traceback, output.cut_bytes)
+            self._error_shown = self._error_shown or is_shown
+        elif isinstance(output, Malformed):
+            self._outputs.dropped(0, "malformed")
+        self._check_size()
 
     def _outcome(self) -> str:
         if self._death is not None and self._death.oom:

@@ -1,4 +1,4 @@
-"""The kernel's life: start, requests, interrupts, death, and the next kernel. One request at a time."""
+"""The life cycle of the kernel: start, requests, interrupts, death, replacement. One request at a time."""
 
 import asyncio
 import secrets
@@ -11,12 +11,13 @@ from ..config import Limits
 from . import worker_processes
 from .cgroup import Cgroup
 from .kernel_link import KernelLink
+from .worker_messages import Reply, parse_reply
 from .zygote_client import ZygoteClient, ZygoteExitedError
 
 START_TIMEOUT_SECONDS = 30.0
-# A later kernel is a fork of a process that is there already: one that is silent this long is given up for another.
+# A later kernel is forked from a running process: one that does not answer within this time is replaced.
 RESTART_TIMEOUT_SECONDS = 10.0
-# How long a kernel that closed its channel may take to end by itself, seconds.
+# A kernel that closed its channel is killed after this time.
 CLOSED_GRACE_SECONDS = 0.3
 _START_ATTEMPTS = 3
 
@@ -31,7 +32,7 @@ class KernelDeath:
 
 
 class Listener:
-    """What a request hears while it runs; the default ignores everything."""
+    """Receives what the kernel sends while a request runs; the default ignores everything."""
 
     def on_text(self, name: str, data: memoryview) -> None: ...
     def tail_limit(self, name: str) -> int | None:
@@ -58,13 +59,13 @@ class KernelHost:
         self.pid = 0
         self.state = "starting"
         self.python = ""
-        # Set when a kernel was lost outside any execution, for the next envelope to tell.
+        # Set when a kernel died outside any execution; the next envelope reports it.
         self.lost_while_idle = False
         self._link: KernelLink | None = None
         self._listener = _NO_LISTENER
         self._ready = asyncio.Event()
         self._request_id = ""
-        self._reply: asyncio.Future[dict[str, object] | KernelDeath] | None = None
+        self._reply: asyncio.Future[Reply | KernelDeath] | None = None
         self._input_seen = False
         self._interrupt_wanted = False
         self._killed_for_memory = False
@@ -76,12 +77,12 @@ class KernelHost:
         """Starts a kernel and waits until it answers; raises OSError, ZygoteExitedError or TimeoutError."""
         self.generation += 1
         self.state = "starting"
-        # A kernel that was given up may end later than its successor begins: then its end says nothing of this one.
+        # A replaced kernel may end after its successor starts: its exit must not be taken for that of the new one.
         self.pid = 0
         if self._link is not None:
             self._link.close()
         link = self._link = KernelLink(self)
-        # On a busy machine a kernel may be up, and say so, before its parent says that it was started.
+        # On a busy machine `ready` may arrive from the kernel before `started` from the zygote.
         booting = self._booting = asyncio.get_running_loop().create_future()
         try:
             try:
@@ -101,7 +102,7 @@ class KernelHost:
         return self._cgroup.pids_limit() or self._limits.processes
 
     def rlimits(self) -> dict[str, int | None]:
-        # RLIMIT_NPROC counts a UID over the whole host, so it stands in only where no pids limit holds.
+        # RLIMIT_NPROC counts a UID over the whole host, so it applies only where the cgroup has no pids limit.
         processes = self._limits.processes if self._cgroup.pids_limit() is None else None
         return {"processes": processes, "open_files": self._limits.open_files, "file_bytes": self._limits.file_bytes}
 
@@ -114,9 +115,9 @@ class KernelHost:
             raise OSError("there is no kernel")
         return self._link
 
-    async def request(self, fields: dict[str, object], listener: Listener) -> dict[str, object] | KernelDeath:
+    async def request(self, fields: dict[str, object], listener: Listener) -> Reply | KernelDeath:
         """Sends one request and waits for its reply or for the kernel's death."""
-        # It may have ended between the word that it is up and this turn of ours.
+        # The kernel may have ended between `ready` and this turn of the loop.
         while not self._ready.is_set():
             await self._ready.wait()
         self._request_id = secrets.token_hex(12)
@@ -135,14 +136,14 @@ class KernelHost:
                 self.state = "idle"
 
     def interrupt(self) -> None:
-        """SIGINT, as soon as the cell listens for it; before that it would be ignored."""
+        """Sends SIGINT as soon as the cell handles it; before that it would be ignored."""
         if self._input_seen:
             worker_processes.send(self.pid, signal.SIGINT)
         else:
             self._interrupt_wanted = True
 
     def kill(self, for_memory: bool = False) -> None:
-        """Ends the kernel and everything else the worker runs; a new kernel follows. Until then there is none, whatever this one still says."""
+        """Kills the kernel and all other worker processes; a new kernel follows. Until then every message of the old one is ignored."""
         self._killed_for_memory = self._killed_for_memory or for_memory
         if self._ready.is_set():
             self._ready.clear()
@@ -150,7 +151,7 @@ class KernelHost:
         worker_processes.kill_all()
 
     async def replace(self) -> None:
-        """Ends everything that the worker runs between two requests, and waits for the next kernel. The loss is told by the next envelope."""
+        """Kills all worker processes between two requests and waits for the next kernel. The next envelope reports the loss."""
         self.kill()
         before = self.generation
         while self.generation == before:
@@ -158,7 +159,7 @@ class KernelHost:
         await self.wait_ready()
 
     def stop(self) -> None:
-        """For the end of the sandbox: no new kernel follows."""
+        """Ends the sandbox: no new kernel follows."""
         if self._respawn is not None:
             self._respawn.cancel()
         self._on_unusable = lambda _reason: None
@@ -180,7 +181,7 @@ class KernelHost:
         self._listener.on_dropped(size, reason)
 
     def on_closed(self) -> None:
-        """A kernel that cannot be heard any more is as good as dead, even if user code in it goes on. One that is about to end may say how."""
+        """A kernel without its channel is unusable and is killed. The grace period leaves one that is about to exit its own exit code."""
         if self.pid:
             asyncio.get_running_loop().call_later(CLOSED_GRACE_SECONDS, self._kill_if_present, self.pid)
 
@@ -191,15 +192,16 @@ class KernelHost:
     def on_message(self, message: dict[str, object]) -> None:
         op = message.get("op")
         if op == "ready" and self._booting is not None and not self._booting.done():
-            self.python = str(message.get("python", ""))[:32]
+            version = message.get("python")
+            self.python = version[:32] if isinstance(version, str) else ""
             self._booting.set_result(True)
         elif self._reply is None or message.get("id") != self._request_id:
-            # An answer to nothing: late, forged, or from a cell that is over.
+            # A reply to no request: late, forged, or from a finished cell.
             return
         elif op == "reply":
-            # The answer of a kernel that is being killed would pass it off as alive.
+            # A kernel that is being killed may not reply any more.
             if not self._reply.done() and self._ready.is_set():
-                self._reply.set_result(message)
+                self._reply.set_result(parse_reply(message))
         else:
             if op == "input":
                 self._input_seen = True
@@ -210,7 +212,7 @@ class KernelHost:
     def _on_exit(self, pid: int, code: int | None, by_signal: int | None) -> None:
         if pid != self.pid:
             return
-        # Children of the dead kernel hold its memory and its files.
+        # Children of the dead kernel still hold memory and files.
         worker_processes.kill_all()
         oom = self._killed_for_memory or (by_signal == 9 and self._cgroup.oom_kills() > self._ooms_before)
         if self._link is not None:

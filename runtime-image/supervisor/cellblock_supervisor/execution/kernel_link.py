@@ -1,4 +1,4 @@
-"""The supervisor's end of one kernel: its channel and the raw pipes behind its file descriptors 1 and 2."""
+"""The supervisor's end of one kernel: the channel and the pipes behind its file descriptors 1 and 2."""
 
 import asyncio
 import contextlib
@@ -16,13 +16,13 @@ from typing import Protocol
 from .. import packets
 from . import json_guard
 
-# Room for a bundle over the cap, so that its size can still be told; beyond this fragments are dropped as they come.
+# Above the cap of a bundle, so that the size of one that is too large is known. Beyond this fragments are dropped as they come.
 MAX_MESSAGE_BYTES = 14 * 1024 * 1024
 _PIPE_BYTES = 1024 * 1024
 _RAW_READ_BYTES = 256 * 1024
 _FLOOD_BYTES = 4 * 1024
 _FLOOD_ROUNDS = 8
-# After more than so many looks in a row that brought less than this, a nap comes before the next one, if it is due so soon.
+# After this many small reads in a row the next one waits, so that small writes gather.
 _MAX_SMALL_READS = 3
 _SMALL_READ_BYTES = 16 * 1024
 _MIN_READ_INTERVAL_SECONDS = 0.001
@@ -31,15 +31,15 @@ _PACKETS_PER_TURN = 64
 
 
 class LinkEvents(Protocol):
-    """Where a link delivers. All data is hostile; only JSON syntax has been checked."""
+    """Receives what a link reads. All data is hostile; only JSON syntax has been checked."""
 
     def on_text(self, name: str, data: memoryview) -> None: ...
 
     def tail_limit(self, name: str) -> int | None:
-        """How many bytes of the end of what a stream still says are wanted; None: everything."""
+        """How many bytes of the stream's end are kept; None while all of it is kept."""
 
     def on_skipped(self, name: str, size: int) -> None:
-        """So many bytes of the stream came that were not read, or that the kernel says it did not send."""
+        """`size` bytes of the stream were discarded unread, or the kernel says that it did not send them."""
 
     def on_message(self, message: dict[str, object]) -> None: ...
     def on_bulk(self, data: bytes) -> None: ...
@@ -48,7 +48,7 @@ class LinkEvents(Protocol):
 
 
 class KernelLink:
-    """Reads without ever blocking and without buffering: a kernel that floods waits for the supervisor, not the reverse."""
+    """Reads without blocking and without buffering: a kernel that floods blocks until the supervisor has read."""
 
     def __init__(self, events: LinkEvents) -> None:
         self._events = events
@@ -67,10 +67,10 @@ class KernelLink:
         for fd in self._raw.values():
             self._raw_poll.register(fd, select.POLLIN)
         self._assembler = packets.Assembler(MAX_MESSAGE_BYTES)
-        # Larger than any packet the other side's socket buffer admits, so that none is ever cut.
+        # Larger than any packet that the other side can send, so that none is cut.
         self._buffer = bytearray(4 * packets.PACKET_BYTES)
         self._view = memoryview(self._buffer)
-        # Texts from pipes have a buffer of their own: they are read while a packet is still being handled.
+        # A separate buffer: pipes are read while a packet is being handled.
         self._raw_view = memoryview(bytearray(_RAW_READ_BYTES))
         self._dev_null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
         self._outgoing: deque[bytes] = deque()
@@ -118,12 +118,12 @@ class KernelLink:
             self._loop.add_reader(self._socket, self._on_channel)
 
     def drain(self) -> None:
-        """Reads what finished processes left in the raw pipes: at most one pipe's worth each, so a flood cannot hold us."""
+        """Reads what finished processes left in the pipes, at most one pipe's capacity each, so that a flood cannot block the supervisor."""
         for name in self._raw:
             self._read_raw(name, _PIPE_BYTES)
 
     def drain_all(self) -> None:
-        """After the kernel's death: everything it still sent."""
+        """After the kernel's death: reads everything that it sent."""
         while self._open and self._read_packet():
             pass
         self.drain()
@@ -161,7 +161,7 @@ class KernelLink:
             self._events.on_closed()
             return False
         kind = self._buffer[0]
-        # What children wrote before this packet was sent comes before it. Mostly there is nothing: one question instead of two vain reads.
+        # What children wrote before this packet comes first. One poll avoids two reads that mostly return nothing.
         if self._raw_poll.poll(0):
             for name in self._raw:
                 self._read_raw(name, _RAW_READ_BYTES)
@@ -178,21 +178,29 @@ class KernelLink:
             whole = self._assembler.add(self._view[:size])
             for dropped in self._assembler.take_dropped():
                 self._events.on_dropped(dropped, "bundle_too_large")
-            message = json_guard.parse_message(whole) if whole is not None else None
-            if message is not None:
-                self._events.on_message(message)
-            elif whole is not None:
-                self._events.on_dropped(len(whole), "not_json")
+            if whole is not None:
+                self._on_whole_message(whole)
         return True
 
+    def _on_whole_message(self, body: bytes) -> None:
+        try:
+            message = json_guard.parse_message(body)
+        except json_guard.NotAcceptable as refusal:
+            self._events.on_dropped(len(body), str(refusal))
+            return
+        if message is None:
+            self._events.on_dropped(len(body), "not_json")
+        else:
+            self._events.on_message(message)
+
     def _on_raw(self, name: str) -> None:
-        # What is written in small pieces gathers meanwhile: a wake-up for each would cost far more. The loop's own timers are too coarse.
+        # Small writes gather meanwhile: a wake-up for each would cost far more. The loop's timers are too coarse for this.
         if self._small_reads > _MAX_SMALL_READS and self._loop.time() - self._last_read_at < _MIN_READ_INTERVAL_SECONDS:
             time.sleep(_PAUSE_SECONDS)
         for _ in range(_FLOOD_ROUNDS):
             if not self._open:
                 return
-            # The end of a flood stays in the pipe until no more comes: it is the end of the stream only then.
+            # The end of a flood stays in the pipe until no more follows: only then is it the end of the stream.
             size = self._skip_raw(name) or self._read_raw(name, 4 * _RAW_READ_BYTES)
             self._small_reads = self._small_reads + 1 if size < _SMALL_READ_BYTES else 0
             if size < _FLOOD_BYTES:
@@ -201,11 +209,11 @@ class KernelLink:
             if self._small_reads > _MAX_SMALL_READS:
                 time.sleep(_PAUSE_SECONDS)
             else:
-                # Whoever floods and waits for this processor goes first and fills the pipe: one large look costs far less than one for each write.
+                # The flooding process runs first and fills the pipe: one large read costs far less than one per write.
                 os.sched_yield()
 
     def _read_raw(self, name: str, limit: int) -> int:
-        """Reads until the pipe is empty or `limit` bytes came; answers how many."""
+        """Reads until the pipe is empty or `limit` bytes were read; returns how many."""
         fd = self._raw[name]
         total = self._skip_raw(name)
         while total < limit:
@@ -223,7 +231,7 @@ class KernelLink:
         return total
 
     def _skip_raw(self, name: str) -> int:
-        """Throws away what would not be kept, without reading it; answers how much."""
+        """Discards without reading what would not be kept; returns how many bytes."""
         kept = self._events.tail_limit(name)
         if kept is None:
             return 0
@@ -236,13 +244,13 @@ class KernelLink:
         try:
             size = os.splice(self._raw[name], self._dev_null, waiting[0] - kept)
         except OSError:
-            # Not every kernel can do this with these two: then it is read.
+            # Some kernels cannot splice these two: then the bytes are read.
             return 0
         self._events.on_skipped(name, size)
         return size
 
     def _enlarge_pipe(self, name: str) -> None:
-        """Makes room in a pipe that is flooded. Not before: all sandboxes of a host share what may be had without privilege."""
+        """Enlarges a flooded pipe. Only then: all sandboxes of a host share the quota of pipe memory per user."""
         if name not in self._wide:
             self._wide.add(name)
             with contextlib.suppress(OSError):

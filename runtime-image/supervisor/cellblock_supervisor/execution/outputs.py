@@ -1,33 +1,48 @@
-"""Turns what the kernel sends during one execution into events, within the caps, and remembers what was left out."""
+"""Turns what the worker sends during one execution into events, within the caps, and records what was left out."""
 
 import asyncio
 import json
+from json.encoder import encode_basestring
 
 from . import json_guard
 from .event_log import EventLog
 from .head_tail_stream import HeadTailStream
+from .worker_messages import MAX_CLAIMED_BYTES, ClearOutput, Display, OmittedDisplays, normalize_bundle
 
 MAX_BUNDLE_BYTES = 10 * 1024 * 1024
 MAX_DISPLAY_BYTES = 20 * 1024 * 1024
 MAX_DISPLAY_EVENTS = 5_000
+# Errors of one execution, together.
+MAX_ERROR_BYTES = 4 * 1024 * 1024
+MAX_ERROR_EVENTS = 1_000
 MAX_TRACEBACK_BYTES = 256 * 1024
+MAX_TRACEBACK_LINES = 1_000
 MAX_ERROR_NAME_CHARACTERS = 1024
 MAX_ERROR_VALUE_CHARACTERS = 64 * 1024
-# A claim of more than this is no size.
-MAX_CLAIMED_BYTES = 1 << 40
-# Why a kernel may say that it did not send a display.
-OMITTED = ("bundle_too_large", "too_many_displays", "max_display_bytes")
-# Text waits this long for company; the more events there are already, the longer, so a slow drip stays bounded too.
+# Of an error past the caps: the cell must still say why it failed.
+_SHORT_ERROR_CHARACTERS = 4096
+# Text waits this long for more text. The delay grows with the number of events, so that slow dripping output stays bounded too.
 COALESCE_SECONDS = ((200, 0.02), (2_000, 0.1), (20_000, 1.0))
 QUIET_SECONDS = 0.02
 
 
 class Outputs:
-    """One per execution. `index` is the cell that runs."""
+    """One per execution. `index` is the cell that runs.
 
-    def __init__(self, log: EventLog, head_bytes: int, tail_bytes: int, max_displays: int = MAX_DISPLAY_EVENTS) -> None:
+    Past `max_total_bytes` displays and errors are dropped: the execution is about to be stopped, and must not grow until then.
+    """
+
+    def __init__(
+        self,
+        log: EventLog,
+        head_bytes: int,
+        tail_bytes: int,
+        max_displays: int = MAX_DISPLAY_EVENTS,
+        max_total_bytes: int | None = None,
+    ) -> None:
         self._log = log
         self._max_displays = max_displays
+        self._max_total_bytes = max_total_bytes
         self._streams = {
             name: HeadTailStream(head_bytes, tail_bytes, lambda text, name=name: self._emit_text(name, text))
             for name in ("stdout", "stderr")
@@ -39,32 +54,35 @@ class Outputs:
         self._display_events = 0
         self._dropped_displays: dict[str, int] = {}
         self._dropped_bytes = 0
+        # Errors: what came in all, what became events, and the same of those that were cut or dropped.
         self._error_bytes = 0
-        self._error_kept_bytes = 0
+        self._error_event_bytes = 0
+        self._error_events = 0
+        self._cut_error_bytes = 0
+        self._cut_error_kept_bytes = 0
         self._has_changed_numbers = False
         self._tail_bytes = tail_bytes
         self._claims_left = MAX_CLAIMED_BYTES
 
-    def room(self) -> dict[str, int]:
-        """What the kernel may still send of each kind before all of it would be thrown away, the end of its streams excepted."""
+    def budget(self) -> dict[str, int]:
+        """How much of each kind the kernel may still send before the supervisor would drop all of it, the tail of its streams excepted."""
         heads = {name: stream.head_left for name, stream in self._streams.items()}
         displays = {"display_bytes": MAX_DISPLAY_BYTES - self._display_bytes, "displays": self._max_displays - self._display_events}
         return {**heads, "tail": self._tail_bytes, "bundle": MAX_BUNDLE_BYTES, **displays}
 
     def tail_limit(self, name: str) -> int | None:
-        """How many bytes of the end of what a stream still says are kept; None while its head has room."""
+        """How many bytes of the stream's end are kept; None while its head is not full."""
         return None if self._streams[name].head_left > 0 else self._tail_bytes
 
     def skipped(self, name: str, size: int) -> None:
-        """Bytes that nobody sent. The kernel's count of them is a claim, and all claims together have a bound."""
-        self._streams[name].skip(self._claim(size))
+        """Counts bytes that were never sent. The count is the kernel's claim; all claims together are bounded."""
+        self._streams[name].skip(self._bounded_claim(size))
 
-    def omitted(self, size: object, reason: object) -> None:
-        """Displays that the kernel did not send."""
-        if isinstance(size, int) and reason in OMITTED:
-            self.dropped(self._claim(size), str(reason))
+    def omitted(self, displays: OmittedDisplays) -> None:
+        """Displays that the kernel withheld."""
+        self.dropped(self._bounded_claim(displays.bytes), displays.reason)
 
-    def _claim(self, size: int) -> int:
+    def _bounded_claim(self, size: int) -> int:
         claimed = max(0, min(size, self._claims_left))
         self._claims_left -= claimed
         return claimed
@@ -75,7 +93,11 @@ class Outputs:
 
     @property
     def output_bytes(self) -> int:
-        return self.total_bytes + self._display_bytes + self._dropped_bytes
+        return self.total_bytes + self._display_bytes + self._dropped_bytes + self._error_bytes
+
+    @property
+    def is_over_total(self) -> bool:
+        return self._max_total_bytes is not None and self.output_bytes > self._max_total_bytes
 
     def text(self, name: str, data: bytes | memoryview) -> None:
         stream = self._streams[name]
@@ -103,66 +125,82 @@ class Outputs:
         for stream in self._streams.values():
             stream.finish()
 
-    def display(self, output_type: str, message: dict[str, object], count: int | None) -> None:
-        transient = message.get("transient")
-        display_id = transient.get("display_id") if isinstance(transient, dict) else None
-        fields: dict[str, object] = {"data": message.get("data"), "metadata": message.get("metadata") or {}}
-        if output_type == "update_display_data":
-            self._put("update_display", {"display_id": str(display_id), **fields})
+    def display(self, display: Display) -> None:
+        fields: dict[str, object] = {"data": display.data, "metadata": display.metadata}
+        if display.output_type == "update_display_data":
+            self._append("update_display", {"display_id": display.display_id, **fields})
             return
-        if count is not None:
-            fields["execution_count"] = count
-        if display_id is not None:
-            fields["transient"] = {"display_id": str(display_id)}
-        self._put("display", {"output_type": output_type, **fields})
+        if display.count is not None:
+            fields["execution_count"] = display.count
+        if display.display_id is not None:
+            fields["transient"] = {"display_id": display.display_id}
+        self._append("display", {"output_type": display.output_type, **fields})
 
-    def clear(self, wait: bool) -> None:
-        self._put("clear_output", {"wait": wait})
+    def clear(self, clear: ClearOutput) -> None:
+        self._append("clear_output", {"wait": clear.wait})
 
-    def error(self, name: str, value: str, traceback: list[str], cut_bytes: object) -> None:
-        """`cut_bytes` is what the kernel says it left out already; a claim, like everything from there."""
+    def error(self, name: str, value: str, traceback: list[str], cut_bytes: int) -> bool:
+        """Appends an error within the caps; False when it was dropped. `cut_bytes` is the kernel's claim of what it removed."""
         self.flush()
         kept, left = [], MAX_TRACEBACK_BYTES
         for line in traceback:
-            left -= len(line)
-            if left < 0:
+            left -= _utf8_bytes([line])
+            if left < 0 or len(kept) == MAX_TRACEBACK_LINES:
                 break
             kept.append(line)
         shown = [name[:MAX_ERROR_NAME_CHARACTERS], value[:MAX_ERROR_VALUE_CHARACTERS], *kept]
-        shown_bytes = _size(shown)
-        claimed = cut_bytes if isinstance(cut_bytes, int) and 0 <= cut_bytes <= MAX_CLAIMED_BYTES else 0
-        missing = _size([name, value, *traceback]) - shown_bytes + claimed
-        if missing > 0:
-            self._error_bytes += shown_bytes + missing
-            self._error_kept_bytes += shown_bytes
+        total = _utf8_bytes([name, value, *traceback]) + self._bounded_claim(cut_bytes)
+        is_kept = (
+            not self.is_over_total
+            and self._error_events < MAX_ERROR_EVENTS
+            and self._error_event_bytes + _utf8_bytes(shown) <= MAX_ERROR_BYTES
+        )
         if len(kept) < len(traceback):
             kept.append("... the rest of the traceback is too long")
-        fields = {"name": shown[0], "value": shown[1], "traceback": kept}
-        self._log.append("error", {"index": self.index, **_clean_texts(fields)})
+        self._put_error(shown[0], shown[1], kept, total, _utf8_bytes(shown) if is_kept else None)
+        return is_kept
+
+    def short_error(self, name: str, value: str) -> None:
+        """The error of a cell whose own message was dropped or never came. One per cell, whatever the caps say."""
+        shown = [name[:MAX_ERROR_NAME_CHARACTERS], value[:_SHORT_ERROR_CHARACTERS]]
+        self.flush()
+        self._put_error(shown[0], shown[1], [], _utf8_bytes([name, value]), _utf8_bytes(shown))
+
+    def _put_error(self, name: str, value: str, traceback: list[str], total: int, kept: int | None) -> None:
+        """`kept` is the number of bytes of the event, None for an error that becomes no event."""
+        self._error_bytes += total
+        if total > (kept or 0) or kept is None:
+            self._cut_error_bytes += total
+            self._cut_error_kept_bytes += kept or 0
+        if kept is None:
+            return
+        self._error_event_bytes += kept
+        self._error_events += 1
+        self._log.append("error", {"index": self.index, **_clean_texts({"name": name, "value": value, "traceback": traceback})})
 
     def dropped(self, size: int, reason: str) -> None:
-        """A display that never became an event."""
+        """A display that becomes no event."""
         self._dropped_bytes += size
         self._dropped_displays[reason] = self._dropped_displays.get(reason, 0) + size
 
     def truncated(self) -> list[dict[str, object]]:
-        told: list[dict[str, object]] = [
+        entries: list[dict[str, object]] = [
             {"what": name, "total_bytes": stream.total_bytes, "kept_bytes": stream.kept_bytes, "reason": "max_output_bytes"}
             for name, stream in self._streams.items()
             if stream.kept_bytes < stream.total_bytes
         ]
         for reason, size in self._dropped_displays.items():
             total = self._display_bytes + size
-            told.append({"what": "display", "total_bytes": total, "kept_bytes": self._display_bytes, "reason": reason})
+            entries.append({"what": "display", "total_bytes": total, "kept_bytes": self._display_bytes, "reason": reason})
         if self._has_changed_numbers:
             size = self._display_bytes
-            told.append({"what": "display", "total_bytes": size, "kept_bytes": size, "reason": "numbers_changed"})
-        if self._error_kept_bytes < self._error_bytes:
-            kept = self._error_kept_bytes
-            told.append({"what": "error", "total_bytes": self._error_bytes, "kept_bytes": kept, "reason": "max_error_bytes"})
-        return told
+            entries.append({"what": "display", "total_bytes": size, "kept_bytes": size, "reason": "numbers_changed"})
+        if self._cut_error_kept_bytes < self._cut_error_bytes:
+            kept = self._cut_error_kept_bytes
+            entries.append({"what": "error", "total_bytes": self._cut_error_bytes, "kept_bytes": kept, "reason": "max_error_bytes"})
+        return entries
 
-    def _put(self, kind: str, fields: dict[str, object]) -> None:
+    def _append(self, kind: str, fields: dict[str, object]) -> None:
         self.flush()
         try:
             cleaned, has_changed = json_guard.clean({"index": self.index, **fields})
@@ -170,28 +208,38 @@ class Outputs:
             self.dropped(0, str(refusal))
             return
         fields = cleaned  # type: ignore[assignment]
-        data = fields.get("data", {})
-        if not isinstance(data, dict):
-            self.dropped(0, "not_json")
-            return
-        for mime in [mime for mime, value in data.items() if isinstance(value, dict) and "cellblock/dropped" in value]:
-            size = data.pop(mime)["cellblock/dropped"]
-            self.dropped(self._claim(size) if isinstance(size, int) else 0, "bundle_too_large")
-        size = sum(len(value) if isinstance(value, str) else len(json.dumps(value)) for value in data.values())
-        size += len(json.dumps(fields.get("metadata", {})))
-        if "data" in fields and not data:
-            return
+        if "data" in fields:
+            data = self._without_dropped(fields["data"])  # type: ignore[arg-type]
+            fields["data"], is_cut = normalize_bundle(data)
+            if is_cut:
+                self.dropped(0, "malformed")
+            if not fields["data"]:
+                return
+        size = _bundle_bytes(fields.get("data", {})) + len(json.dumps(fields.get("metadata", {})))
         if size > MAX_BUNDLE_BYTES:
             self.dropped(size, "bundle_too_large")
         elif self._display_events >= self._max_displays:
             self.dropped(size, "too_many_displays")
         elif self._display_bytes + size > MAX_DISPLAY_BYTES:
             self.dropped(size, "max_display_bytes")
+        elif self.is_over_total:
+            self.dropped(size, "max_total_bytes")
         else:
             self._display_bytes += size
             self._display_events += 1
             self._has_changed_numbers = self._has_changed_numbers or has_changed
             self._log.append(kind, fields)
+
+    def _without_dropped(self, data: dict[str, object]) -> dict[str, object]:
+        """The bundle without the entries that the kernel replaced by their size because they are too large."""
+        kept: dict[str, object] = {}
+        for mime, value in data.items():
+            if isinstance(value, dict) and "cellblock/dropped" in value:
+                size = value["cellblock/dropped"]
+                self.dropped(self._bounded_claim(size) if type(size) is int else 0, "bundle_too_large")
+            else:
+                kept[mime] = value
+        return kept
 
     def _emit_text(self, name: str, text: str) -> None:
         self._sent_at = asyncio.get_running_loop().time()
@@ -208,8 +256,21 @@ class Outputs:
         return 5.0
 
 
-def _size(texts: list[str]) -> int:
+def _utf8_bytes(texts: list[str]) -> int:
     return sum(len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
+def _bundle_bytes(bundle: object) -> int:
+    """Bytes of the values: of a text its UTF-8, of any other value its JSON."""
+    values = bundle.values() if isinstance(bundle, dict) else ()
+    return sum(_text_bytes(value) if isinstance(value, str) else len(json.dumps(value)) for value in values)
+
+
+def _text_bytes(text: str) -> int:
+    """UTF-8 bytes; where JSON escapes more than double them (control characters), the escaped size, which is what the event costs."""
+    size = _utf8_bytes([text])
+    escaped = len(encode_basestring(text))
+    return escaped if escaped > 2 * size + 2 else size
 
 
 def _clean_texts(fields: dict[str, object]) -> dict[str, object]:

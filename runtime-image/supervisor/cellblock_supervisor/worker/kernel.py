@@ -31,6 +31,7 @@ from .mapped_files import MappedFiles
 from .output import ChannelSession
 from .peak_memory import PeakMemory
 from .streams import ChannelText, Flusher
+from .time_budget import TimeBudget
 from .transform_once import TransformOnce
 
 
@@ -133,19 +134,19 @@ class Server:
     async def _dispatch(self, request: dict[str, object]) -> dict[str, object]:
         shell = self._kernel.shell
         if request["op"] == "execute":
-            room = request["room"]
+            budget = request["budget"]
             for stream, name in zip(self._streams, ("stdout", "stderr"), strict=True):
-                stream.buffer.set_limits(room[name], room["tail"])
-            self._session.set_limits(room["bundle"], room["display_bytes"], room["displays"])
+                stream.buffer.set_limits(budget[name], budget["tail"])
+            self._session.set_limits(budget["bundle"], budget["display_bytes"], budget["displays"])
             self._flusher.begin()
             self._peak.reset()
             started = {"op": "input", "id": request["id"], "count": shell.execution_count}
             return await self._kernel.execute(request, lambda: self._channel.send_message(started))
         if request["op"] == "snapshot":
             lost = request["lost"]
-            return snapshot.dump(shell, self._channel, int(str(request["max_bytes"])), lost if isinstance(lost, list) else [])
+            return snapshot.dump(shell, self._channel, request["max_bytes"], lost, TimeBudget(request["budget_ms"]))
         if request["op"] == "restore":
-            return snapshot.load(shell, self._channel)
+            return snapshot.load(shell, self._channel, TimeBudget(request["budget_ms"]))
         return {"status": "error", "name": "KernelFault", "value": "unknown request"}
 
 

@@ -7,6 +7,7 @@ an object which it was the first to have: such an object may be there in part.
 
 import pickle
 import pickletools
+import signal
 import struct
 import sys
 import types
@@ -35,19 +36,30 @@ class NamespaceUnpickler:
         # How many objects are numbered, and the numbers of those that nobody may have.
         self._count = 0
         self._missing: set[int] = set()
+        # False from the start of a pickle until its objects are counted: an interruption in between loses all that follow.
+        self._is_counted = True
 
     def load(self, body: bytes | bytearray, buffers: list[bytearray]) -> object:
         """Raises whatever unpickling raises; the next one can be loaded all the same."""
+        if not self._is_counted:
+            raise pickle.UnpicklingError("an earlier variable was interrupted while it was restored")
         if self._missing and not self._missing.isdisjoint(_references(body)):
             self._skip(body)
             raise pickle.UnpicklingError("it shares an object with a variable that could not be restored")
         self._buffers = buffers
+        self._is_counted = False
         try:
             value = self._read(body)
         except BaseException:
-            self._skip(body)
+            signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGALRM,))
+            try:
+                self._skip(body)
+                self._is_counted = True
+            finally:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGALRM,))
             raise
         self._count = self._find_count()
+        self._is_counted = True
         return value
 
     def _read(self, body: bytes | bytearray | memoryview) -> object:

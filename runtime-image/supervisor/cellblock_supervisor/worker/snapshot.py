@@ -14,6 +14,7 @@ from .. import packets
 from .channel import Channel
 from .namespace_pickler import NamespacePickler, ByteCounter
 from .namespace_unpickler import NamespaceUnpickler, count_memoized
+from .time_budget import TimeBudget
 
 FORMAT = {"format": "cellblock-namespace", "v": 1}
 _FRAME = struct.Struct("<cQ")
@@ -33,10 +34,12 @@ def variables(shell) -> dict[str, object]:  # type: ignore[no-untyped-def]
     }
 
 
-def dump(shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, str]]) -> dict[str, object]:  # type: ignore[no-untyped-def]
-    """Streams the namespace into the channel; what cannot be kept is named with its reason, and never stops the rest.
+def dump(  # type: ignore[no-untyped-def]
+    shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, str]], budget: TimeBudget
+) -> dict[str, object]:
+    """Streams the namespace into the channel. A variable that cannot be kept is named with its reason and does not stop the others.
 
-    `lost_before` is added to what is named: losses of which nobody was told yet.
+    `lost_before` lists earlier losses that no answer has reported yet.
     """
     imports: dict[str, str] = {}
     keep: list[tuple[int, str, object]] = []
@@ -46,7 +49,9 @@ def dump(shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, st
             imports[name] = value.__name__
             continue
         try:
-            keep.append((_size(value), name, value))
+            with budget:
+                size = _size(value)
+            keep.append((size, name, value))
         except Exception as error:
             lost.append({"what": name, "reason": _reason(error)})
     total = sum(size for size, _, _ in keep)
@@ -69,7 +74,8 @@ def dump(shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, st
         if name in dropped:
             continue
         try:
-            pickler.dump(value)
+            with budget:
+                pickler.dump(value)
         except Exception as error:
             # It could be pickled a moment ago: something changes it meanwhile. What it left in the memo was never sent.
             lost.append({"what": name, "reason": _reason(error)})
@@ -88,7 +94,7 @@ def dump(shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, st
     return {"status": "ok", "lost": lost}
 
 
-def load(shell, channel: Channel) -> dict[str, object]:  # type: ignore[no-untyped-def]
+def load(shell, channel: Channel, budget: TimeBudget) -> dict[str, object]:  # type: ignore[no-untyped-def]
     """Reads a snapshot from the channel until its empty packet. A variable that fails is named; the others are restored."""
     reader = _Reader(channel)
     head = json.loads(reader.line())
@@ -104,7 +110,8 @@ def load(shell, channel: Channel) -> dict[str, object]:  # type: ignore[no-untyp
         if kind == b"I":
             for alias, module in json.loads(body).items():
                 try:
-                    shell.user_ns[alias] = importlib.import_module(module)
+                    with budget:
+                        shell.user_ns[alias] = importlib.import_module(module)
                     restored += 1
                 except Exception as error:
                     lost.append({"what": alias, "reason": _reason(error)})
@@ -114,7 +121,8 @@ def load(shell, channel: Channel) -> dict[str, object]:  # type: ignore[no-untyp
             buffers.append(body)
         elif kind == b"P":
             try:
-                shell.user_ns[name] = unpickler.load(body, buffers)
+                with budget:
+                    shell.user_ns[name] = unpickler.load(body, buffers)
                 restored += 1
             except Exception as error:
                 lost.append({"what": name, "reason": _reason(error)})
