@@ -9,5 +9,7 @@ export const CLEAN_PATHS: readonly string[] = [
   'docs/architecture.md',
   'docs/configuration.md',
   'docs/glossary.md',
+  'docs/tools.md',
+  'docs/walkthrough.md',
   'scripts/prose',
 ]
