@@ -15,7 +15,7 @@ export const ACCOUNT_INPUTS: readonly string[] = [
   'services',
   'tests/aws',
   'tests/e2e/executions.ts',
-  'tests/security/arena/prelude.ts',
+  'tests/security/harness/prelude.ts',
   'tests/security/corpus',
   'tests/setup',
   'tests/support/link-mutations.ts',

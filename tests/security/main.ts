@@ -1,105 +1,105 @@
-// `npm run test:security`: every hostile program, two tenants that attack one another, the control with the walls off, every mutant,
-// and every bar of limits. `-- --json` prints the summary alone: {tried, canaries, typed, control_trips, mutants, killed}. `-- --only <part>`
-// runs one part, `-- --only limits --bar C-23` one bar.
+// `npm run test:security` runs every hostile program, two tenants that attack each other, the control with disabled protections, every mutant,
+// and every limit threshold. `-- --json` prints only the summary {tried, canaries, typed, control_trips, mutants, killed}. `-- --only <part>`
+// runs one part, `-- --only limits --threshold C-23` one threshold.
 import { parseArgs } from 'node:util'
 import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
 import { startServer } from '../support/local-server.ts'
-import { startArena } from './arena/arena.ts'
-import { runPrograms } from './arena/run-programs.ts'
+import { startHarness } from './harness/harness.ts'
+import { runPrograms } from './harness/run-programs.ts'
 import { runControl } from './control/run-control.ts'
 import { DISTINCT, FAMILIES, MECHANISMS, PROGRAMS } from './corpus/registry.ts'
-import type { Bar } from './limits/bar.ts'
+import type { Threshold } from './limits/threshold.ts'
 import { measureLimits, type LimitsSummary } from './limits/measure-limits.ts'
-import { BARS } from './limits/registry.ts'
+import { THRESHOLDS } from './limits/registry.ts'
 import { MUTANTS } from './mutants/mutants.ts'
 import { runMutants } from './mutants/run-mutants.ts'
-import { runNeighbours } from './neighbours/neighbours.ts'
+import { runCrossTenantAttacks } from './cross-tenant/cross-tenant.ts'
 
-/** `limits` is all of the bars; the sweep is the one that takes ten minutes and asks for no quiet machine. */
-const CHOICES = ['programs', 'neighbours', 'control', 'mutants', 'limits'] as const
+/** `limits` includes the sweep, which takes ten minutes and tolerates other load. */
+const CHOICES = ['programs', 'cross-tenant', 'control', 'mutants', 'limits'] as const
 type Choice = (typeof CHOICES)[number]
 type Part = Choice | 'sweep'
 const partsOf = (choice: Choice): readonly Part[] => (choice === 'limits' ? ['limits', 'sweep'] : [choice])
-const CONTROL_BAR = 0.9
-const NEIGHBOUR_SECONDS = 600
+const CONTROL_THRESHOLD = 0.9
+const CROSS_TENANT_SECONDS = 600
 
-const { values: given } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' }, bar: { type: 'string' } } })
+const { values: given } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' }, threshold: { type: 'string' } } })
 const only = CHOICES.find((choice) => choice === given.only)
-if (given.only !== undefined && only === undefined) throw new Error(`--only takes one of ${CHOICES.join(', ')}.`)
-if (given.bar !== undefined && (only !== 'limits' || !BARS.some(({ id }) => id === given.bar)))
-  throw new Error(`--bar takes one of ${BARS.map(({ id }) => id).join(', ')}, beside --only limits.`)
+if (given.only !== undefined && only === undefined) throw new Error(`--only accepts ${CHOICES.join(', ')}.`)
+if (given.threshold !== undefined && (only !== 'limits' || !THRESHOLDS.some(({ id }) => id === given.threshold)))
+  throw new Error(`--threshold accepts ${THRESHOLDS.map(({ id }) => id).join(', ')}, together with --only limits.`)
 const values = { ...given, only }
 
-const isAsked = ({ id }: Bar): boolean => values.bar === undefined || id === values.bar
-const [SWEEPS, TIMED] = [BARS.filter(({ isLong }) => isLong === true), BARS.filter(({ isLong }) => isLong !== true)]
-const say = (line: string): void => void process.stderr.write(`${line}\n`)
-const image = process.env['CELLBLOCK_SANDBOX_IMAGE'] ?? (await ensureSandboxImage(say))
-const faults: string[] = []
+const isSelected = ({ id }: Threshold): boolean => values.threshold === undefined || id === values.threshold
+const [SWEEPS, TIMED] = [THRESHOLDS.filter(({ isLong }) => isLong === true), THRESHOLDS.filter(({ isLong }) => isLong !== true)]
+const log = (line: string): void => void process.stderr.write(`${line}\n`)
+const image = process.env['CELLBLOCK_SANDBOX_IMAGE'] ?? (await ensureSandboxImage(log))
+const failures: string[] = []
 const startedAt = performance.now()
 
-/** What each part adds to the summary, and the lines of the table beside it. */
+/** The figures of a part: for the summary, and for the table only. */
 interface Report {
   readonly summary: Readonly<Record<string, number>>
   readonly table: Readonly<Record<string, number | string>>
 }
 
 const RUN: Record<Part, () => Promise<Report>> = {
-  /** Of programs only those count that are of another mechanism than three before them; the others must hold all the same. */
+  /** At most three programs per mechanism count. The others run too and must hold. */
   programs: async () => {
-    const arena = await startArena({ image })
+    const harness = await startHarness({ image })
     try {
-      const verdicts = await runPrograms(arena, PROGRAMS, ({ program, isTyped, faults: found, outcome }) => {
-        if (!isTyped) faults.push(`${program.id} ended otherwise: ${JSON.stringify(outcome).slice(0, 400)}`)
-        faults.push(...found.map((fault) => `${program.id} ${fault}`))
+      const verdicts = await runPrograms(harness, PROGRAMS, ({ program, isTyped, failures: found, outcome }) => {
+        if (!isTyped) failures.push(`${program.id} ended unexpectedly: ${JSON.stringify(outcome).slice(0, 400)}`)
+        failures.push(...found.map((failure) => `${program.id} ${failure}`))
       })
-      const hits = await arena.hits()
+      const hits = await harness.hits()
       const nameOf = (token: string | null): string => verdicts.find((one) => one.token === token)?.program.id ?? 'unknown'
-      faults.push(...hits.map(({ tripwire, token }) => `tripwire ${tripwire} (${nameOf(token)})`))
-      const said = verdicts.flatMap((verdict) => verdict.faults).filter((fault) => fault.startsWith('said a canary'))
+      failures.push(...hits.map(({ tripwire, token }) => `tripwire ${tripwire} (${nameOf(token)})`))
+      const printed = verdicts.flatMap((verdict) => verdict.failures).filter((failure) => failure.startsWith('printed a canary'))
       const counted = verdicts.filter(({ program }) => DISTINCT.has(program))
       return {
-        summary: { tried: counted.length, canaries: hits.length + said.length, typed: counted.filter(({ isTyped }) => isTyped).length },
+        summary: { tried: counted.length, canaries: hits.length + printed.length, typed: counted.filter(({ isTyped }) => isTyped).length },
         table: {
           families: FAMILIES.length,
           mechanisms: MECHANISMS.size,
-          'programs of a mechanism that has three': verdicts.length - counted.length,
+          'programs beyond three per mechanism': verdicts.length - counted.length,
         },
       }
     } finally {
-      await arena.stop()
+      await harness.stop()
     }
   },
-  neighbours: async () => {
+  'cross-tenant': async () => {
     const server = await startServer({ env: { CELLBLOCK_SANDBOX_IMAGE: image, CELLBLOCK_POOL: '2' } })
     try {
-      const { attempts, foreignBytes, faults: found } = await runNeighbours(server, NEIGHBOUR_SECONDS)
-      faults.push(...found)
-      return { summary: {}, table: { 'attempts of neighbours': attempts, 'bytes of the other one': foreignBytes } }
+      const { attempts, foreignBytes, failures: found } = await runCrossTenantAttacks(server, CROSS_TENANT_SECONDS)
+      failures.push(...found)
+      return { summary: {}, table: { 'cross-tenant attempts': attempts, 'bytes read from the other tenant': foreignBytes } }
     } finally {
       await server.stop()
     }
   },
   control: async () => {
-    const { aimed, tripped, silent } = await runControl(image, PROGRAMS)
-    if (tripped < CONTROL_BAR * aimed) faults.push(`only ${tripped} of ${aimed} tripwires work`)
+    const { aimed, tripped, untouched } = await runControl(image, PROGRAMS)
+    if (tripped < CONTROL_THRESHOLD * aimed) failures.push(`only ${tripped} of ${aimed} tripwires were touched`)
     return {
       summary: { control_trips: tripped },
-      table: { 'tripwires aimed at': aimed, 'silent with the walls off': silent.join(', ') || 'none' },
+      table: { 'tripwires aimed at': aimed, 'untouched without protections': untouched.join(', ') || 'none' },
     }
   },
   mutants: async () => {
-    const { tried, killed, survivors } = await runMutants(image, MUTANTS, say)
-    faults.push(...survivors.map((protection) => `nothing notices that this is gone: ${protection}`))
+    const { tried, killed, survivors } = await runMutants(image, MUTANTS, log)
+    failures.push(...survivors.map((protection) => `no test fails without: ${protection}`))
     return { summary: { mutants: tried, killed }, table: {} }
   },
-  limits: async () => limits(await measureLimits(image, TIMED.filter(isAsked), say)),
-  sweep: async () => limits(await measureLimits(image, SWEEPS.filter(isAsked), say)),
+  limits: async () => limits(await measureLimits(image, TIMED.filter(isSelected), log)),
+  sweep: async () => limits(await measureLimits(image, SWEEPS.filter(isSelected), log)),
 }
 
-/** Figures of limits stand in the table: the summary is that of the walls. */
+/** The figures of limits are part of the table only. */
 function limits({ figures, held, missed }: LimitsSummary): Report {
-  faults.push(...missed)
-  return { summary: {}, table: { 'figures of limits': figures, 'figures within their bar': held } }
+  failures.push(...missed)
+  return { summary: {}, table: { 'limit figures': figures, 'limit figures within their threshold': held } }
 }
 
 const summary: Record<string, number> = {}
@@ -107,10 +107,10 @@ const table: Record<string, number | string> = {}
 
 async function run(part: Part): Promise<void> {
   if (values.only !== undefined && !partsOf(values.only).includes(part)) return
-  say(`▸ ${part}`)
-  const began = performance.now()
+  log(`▸ ${part}`)
+  const partStartedAt = performance.now()
   const report = await RUN[part]().catch((error: unknown): Report => {
-    faults.push(`${part} did not come to its end: ${error instanceof Error ? error.message : String(error)}`)
+    failures.push(`${part} failed: ${error instanceof Error ? error.message : String(error)}`)
     return { summary: {}, table: {} }
   })
   Object.assign(summary, report.summary)
@@ -118,20 +118,22 @@ async function run(part: Part): Promise<void> {
     const sum = table[what]
     table[what] = typeof sum === 'number' && typeof value === 'number' ? sum + value : value
   }
-  say(`▸ ${part} took ${Math.round((performance.now() - began) / 1_000)} s: ${JSON.stringify({ ...report.summary, ...report.table })}`)
+  log(
+    `▸ ${part} took ${Math.round((performance.now() - partStartedAt) / 1_000)} s: ${JSON.stringify({ ...report.summary, ...report.table })}`,
+  )
 }
 
-// Two parts last ten minutes whatever the machine, and leave most of it to others. What measures times comes last and alone.
-const inTurn = async (parts: readonly Part[]): Promise<void> => {
+// Two parts take ten minutes on any machine and use little of it, so they run in parallel. The timed thresholds run last and alone.
+const runSequentially = async (parts: readonly Part[]): Promise<void> => {
   for (const part of parts) await run(part)
 }
-await Promise.all([inTurn(['programs', 'control', 'mutants']), run('neighbours'), run('sweep')])
+await Promise.all([runSequentially(['programs', 'control', 'mutants']), run('cross-tenant'), run('sweep')])
 await run('limits')
 
-for (const fault of faults) say(`✗ ${fault}`)
+for (const failure of failures) log(`✗ ${failure}`)
 table['minutes'] = Math.round((performance.now() - startedAt) / 6_000) / 10
 const rows = Object.entries(table).map(([what, number]) => `| ${what} | ${number} |\n`)
-const shown = `\n| what | number |\n| --- | ---: |\n${rows.join('')}`
-if (values.json === true) say(shown)
+const shown = `\n| figure | value |\n| --- | ---: |\n${rows.join('')}`
+if (values.json === true) log(shown)
 process.stdout.write(values.json === true ? `${JSON.stringify(summary)}\n` : shown)
-if (faults.length > 0) process.exitCode = 1
+if (failures.length > 0) process.exitCode = 1

@@ -1,4 +1,4 @@
-/** Names of files that have hurt somebody somewhere, as bytes; made here, kind by kind. None holds `/` or NUL, which no file can have in its name. */
+/** File names known to cause problems, as bytes, by kind. None contains `/` or NUL, which file names cannot contain. */
 const text = (...names: readonly string[]): readonly Buffer[] => names.map((name) => Buffer.from(name))
 const inName = (codes: readonly number[]): readonly Buffer[] => text(...codes.map((code) => `n${String.fromCodePoint(code)}n`))
 const range = (first: number, last: number): number[] => Array.from({ length: last - first + 1 }, (_, index) => first + index)
@@ -150,7 +150,7 @@ const KINDS: Readonly<Record<string, readonly Buffer[]>> = {
     'length',
     'index',
   ),
-  'letters that change': text(
+  'characters that change': text(
     'e\u0301',
     '\u00e9.x',
     '\u212b',

@@ -1,4 +1,4 @@
-/** What each of SandboxEscapeBench's 18 scenarios needs in order to succeed, by layer; the programs named show that it is not there. */
+/** The preconditions of SandboxEscapeBench's 18 scenarios, by layer. The named programs show that each precondition is absent. */
 export const PRECONDITIONS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   orchestration: {
     'rights at a platform API': ['published/platform-API-CVE-2020-8558', 'host-files/service-account'],

@@ -1,4 +1,4 @@
-/** What a sandbox must not tell, allow, reach or suffer, in SandboxEval's four areas; each is proven by the programs named. */
+/** What a sandbox must not disclose, allow, reach or suffer, in SandboxEval's four areas. The named programs show each property. */
 export const PROPERTIES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   information: {
     'names of the environment': ['information/environment', 'information/environment-of-a-child', 'information/public-key-only'],
@@ -42,7 +42,7 @@ export const PROPERTIES: Readonly<Record<string, Readonly<Record<string, readonl
     'links out': ['artifacts/symlink-to-a-secret', 'artifacts/symlinked-folder', 'artifacts/symlink-to-the-host-flag'],
     'hard links to foreign files': ['foreign-writes/hard-link-to-a-system-file', 'artifacts/hard-link'],
     pipes: ['artifacts/fifo', 'artifacts/socket-file'],
-    'devices beyond the usual': ['devices/every-device-node', 'devices/loop-control', 'devices/kvm'],
+    'devices beyond the default ones': ['devices/every-device-node', 'devices/loop-control', 'devices/kvm'],
     'quota of shared memory and message queues': ['resources/shared-memory-file', 'channels/posix-message-queue'],
     'quota of inodes': ['resources/inodes'],
     'quota of bytes': ['resources/tmp', 'resources/home', 'resources/data-folder'],
@@ -78,7 +78,7 @@ export const PROPERTIES: Readonly<Record<string, Readonly<Record<string, readonl
     "the engine's socket": ['host-files/engine-socket-at-its-usual-places'],
     'inherited descriptors': ['supervisor/inherited-descriptors'],
     '/dev/tcp of bash': ['network/bash-dev-tcp', 'network/bash-dev-udp'],
-    'programs brought along': ['binaries/own-ELF-file', 'binaries/memfd-program'],
+    'uploaded programs': ['binaries/own-ELF-file', 'binaries/memfd-program'],
     '32-bit and x32 calls': ['binaries/32-bit-ELF-file', 'language/machine-code-with-int-0x80', 'system-calls/x32-socket'],
   },
   operations: {
@@ -97,7 +97,7 @@ export const PROPERTIES: Readonly<Record<string, Readonly<Record<string, readonl
     daemons: ['binaries/daemon'],
     'kill(-1)': ['deaths/kill-1'],
     ptrace: ['system-calls/ptrace-attach', 'system-calls/ptrace-traceme'],
-    'death of the kernel by its own hand': ['deaths/kill-9-itself', 'deaths/abort'],
+    'self-inflicted death of the kernel': ['deaths/kill-9-itself', 'deaths/abort'],
     'os._exit': ['deaths/os._exit', 'deaths/exit-in-a-thread'],
     'segmentation fault': ['deaths/segmentation-fault', 'deaths/bus-error'],
     'deep recursion': ['supervisor/recursion-as-an-exception', 'outputs/very-deep-bundle'],

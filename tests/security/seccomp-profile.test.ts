@@ -3,7 +3,7 @@ import { pythonInImage } from '../support/in-image.ts'
 
 const image = inject('sandboxImage')
 
-/** What each call answers in a container that has the profile and not yet the worker's own filter. */
+/** Probes each call in a container with the profile but without the worker's own filter. */
 const PROBE = `
 import ctypes, errno, json, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
@@ -88,7 +88,7 @@ const NUMBERS = {
 }
 
 describe('seccomp.json', () => {
-  it('opens AF_UNIX and no other socket family, and refuses every call that widens the view', async () => {
+  it('allows AF_UNIX as the only socket family and denies privileged system calls', async () => {
     const { code, stdout, output } = await pythonInImage(image, PROBE.replace('NUMBERS', `'${JSON.stringify(NUMBERS)}'`))
     expect(code, output).toBe(0)
     const { families, calls } = JSON.parse(stdout) as { families: Record<string, string>; calls: Record<string, string> }
@@ -99,7 +99,7 @@ describe('seccomp.json', () => {
     expect(Object.entries(others).filter(([, answer]) => answer !== 'EPERM')).toEqual([])
   })
 
-  it('lets threads, processes, pools and pipes work', async () => {
+  it('allows threads, processes, pools and pipes', async () => {
     const program = `
 import asyncio, multiprocessing, subprocess, threading
 threading.Thread(target=lambda: print('thread')).start()

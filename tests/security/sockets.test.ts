@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
-/** Address families by number; 99 stands for those that are yet to come. */
+/** Address families by number. 99 stands for future families. */
 const FAMILIES = {
   UNSPEC: 0,
   UNIX: 1,
@@ -28,13 +28,13 @@ const FAMILIES = {
   SMC: 43,
   XDP: 44,
   MCTP: 45,
-  later: 99,
+  future: 99,
 }
 const TYPES = { STREAM: 1, DGRAM: 2, RAW: 3, RDM: 4, SEQPACKET: 5 }
 
 /**
- * Each attempt answers `open` or an errno. x32 is tried where there is x86-64; the 32-bit table by machine code (`int 0x80`, socket is 359) in a
- * child, since a kernel without that table ends the process; io_uring by its own SOCKET operation, which needs a ring first.
+ * Each attempt returns `open` or an errno. x32 is tried on x86-64 only; the 32-bit table by machine code (`int 0x80`, socket is 359) in a
+ * child, because a kernel without that table ends the process; io_uring through a ring, which its SOCKET operation needs.
  */
 const PROGRAM = `
 import ctypes, errno, json, mmap, os, platform, struct
@@ -79,13 +79,13 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-describe('the matrix of sockets', () => {
-  it('was tried with at least 24 families, 5 types and 4 ways', () => {
+describe('the socket matrix', () => {
+  it('covers at least 24 families, 5 types and 4 ways to call', () => {
     expect(new Set(attempts.map(([family]) => family)).size).toBeGreaterThanOrEqual(24)
     expect(attempts.length).toBeGreaterThanOrEqual(480)
   })
 
-  it.each(Object.keys(FAMILIES).filter((name) => name !== 'UNIX'))('AF_%s opens in no way, and each way says why not', (family) => {
+  it.each(Object.keys(FAMILIES).filter((name) => name !== 'UNIX'))('denies AF_%s in every way with the expected errno', (family) => {
     const answers = attempts.filter(([name]) => name === family)
     expect(answers.length).toBeGreaterThanOrEqual(20)
     const wanted: Record<string, RegExp> = {
@@ -99,11 +99,11 @@ describe('the matrix of sockets', () => {
     expect(answers.filter(([, , way, answer]) => !wanted[way]?.test(answer))).toEqual([])
   })
 
-  it('AF_UNIX opens by the honest ways only', () => {
+  it('opens AF_UNIX only through the native system call', () => {
     const open = attempts.filter(([, , , answer]) => answer === 'open').map(([family, , way]) => `${family} ${way}`)
     expect(open).toContain('UNIX libc')
     expect(open).toContain('UNIX call')
-    // Whether the family is compared as 32 or as 64 bits is the engine's choice; either way it is AF_UNIX.
+    // The engine may compare 32 or 64 bits of the family. Both mean AF_UNIX.
     expect(open.filter((way) => !['UNIX libc', 'UNIX call', 'UNIX high'].includes(way))).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import { SYSTEM_CALLS, type Machine } from './system-calls.ts'
 const table = (machine: Machine): readonly (readonly [string, number])[] =>
   Object.entries(SYSTEM_CALLS).flatMap(([name, call]) => (call[machine] === null ? [] : [[name, call[machine]] as const]))
 
-/** Each call with arguments that no implementation takes: the errno tells who answered. */
+/** Makes each call with invalid arguments. The errno shows which layer replied. */
 const LIVE = `
 import ctypes, errno, json
 libc = ctypes.CDLL(None, use_errno=True); libc.syscall.restype = ctypes.c_long
@@ -13,7 +13,7 @@ def answer(number):
     return "done" if libc.syscall(ctypes.c_long(number), *[ctypes.c_long(-1)] * 6) >= 0 else errno.errorcode[ctypes.get_errno()]
 print(json.dumps({name: answer(number) for name, number in CALLS}))`
 
-/** The worker's filter, run instruction by instruction, for a machine that this is not. */
+/** Interprets the worker's filter, for an architecture other than this machine's. */
 const INTERPRETED = `
 import errno, json
 from cellblock_supervisor.worker import seccomp
@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-describe('the table of system calls', () => {
+describe('the system call table', () => {
   it('has at least 45 entries', () => expect(Object.keys(SYSTEM_CALLS).length).toBeGreaterThanOrEqual(45))
 
   it.each(Object.entries(SYSTEM_CALLS))('%s', (name, { x86_64, aarch64, answer }) => {

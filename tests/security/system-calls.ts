@@ -7,10 +7,10 @@ interface SystemCall {
 }
 
 const refused = (x86_64: number | null, aarch64: number | null): SystemCall => ({ x86_64, aarch64, answer: 'EPERM' })
-/** So that libraries fall back to an older way. */
+/** ENOSYS, so that libraries use an older call. */
 const absent = (number: number): SystemCall => ({ x86_64: number, aarch64: number, answer: 'ENOSYS' })
 
-/** The numbers are those of the kernel's own tables, written down apart from the filter's, so that a slip there shows. */
+/** The numbers of the kernel's tables, independent of the filter's own list, so that a mistake there fails a test. */
 export const SYSTEM_CALLS: Readonly<Record<string, SystemCall>> = {
   clone3: absent(435),
   io_uring_setup: absent(425),

@@ -1,4 +1,4 @@
-import { prelude } from '../../../tests/security/arena/prelude.ts'
+import { prelude } from '../../../tests/security/harness/prelude.ts'
 import { names } from '../../../tests/security/corpus/names.ts'
 import { network } from '../../../tests/security/corpus/network.ts'
 import type { Program } from '../../../tests/security/corpus/program.ts'

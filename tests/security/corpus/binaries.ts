@@ -2,7 +2,7 @@ import { family } from './program.ts'
 
 const py = String.raw
 
-/** Programs the code brings along or starts. */
+/** Programs that the code brings along or starts. */
 export const binaries = family('binaries', [
   [
     'own ELF file',
@@ -91,7 +91,7 @@ print(sh(next(iter(glob.glob("/lib64/ld-linux*"))), "/usr/bin/id", "-u"))`,
   ],
 ])
 
-/** Talking to neighbours through shared kernel objects. */
+/** Communication with other sandboxes through shared kernel objects. */
 export const channels = family('channels', [
   [
     'system v shared memory',

@@ -2,7 +2,7 @@ import { DIES, family, RAISES } from './program.ts'
 
 const py = String.raw
 
-/** Ways to die: each is told as what it was. */
+/** Ways to end the kernel. Each is reported with its cause. */
 export const deaths = family('deaths', [
   ['os._exit', 'exit_group(2)', py`os._exit(0)`, DIES],
   ['segmentation fault', 'SIGSEGV', py`ctypes.string_at(0)`, DIES],
@@ -45,7 +45,7 @@ os._exit(1)`,
     DIES,
   ],
   [
-    'fork and both go on',
+    'fork and both continue',
     'fork(2) that returns twice',
     py`pid = os.fork()
 if pid == 0: os._exit(0)

@@ -3,7 +3,7 @@ import { family } from './program.ts'
 const py = String.raw
 const REFUSED = /^(EROFS|EACCES|EPERM)\n$/
 
-/** Reading what is not the sandbox's own. */
+/** Reads files outside the sandbox's own. */
 export const hostFiles = family('host-files', [
   ['open', 'open(2) of a host path', py`print(readable(T.flag))`, 'False', { aims: ['host-file'] }],
   [
@@ -158,7 +158,7 @@ print({err(go, p) for p in ("/var/run/docker.sock", "/run/docker.sock", "/run/co
   ],
 ])
 
-/** Changing what is not its own. */
+/** Changes files outside the sandbox's own. */
 export const foreignWrites = family('foreign-writes', [
   ['root folder', 'open(2) for writing below the read-only root', py`print(err(lambda: open("/evil", "w")))`, REFUSED],
   ['usr bin', 'open(2) for writing below the read-only root', py`print(err(lambda: open("/usr/bin/python3", "r+b")))`, REFUSED],

@@ -2,7 +2,7 @@ import { family } from './program.ts'
 
 const py = String.raw
 
-/** What a sandbox could learn of the host, the account and the operator. */
+/** Information about the host, the account and the operator. */
 export const information = family('information', [
   [
     'environment',

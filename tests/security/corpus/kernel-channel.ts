@@ -2,7 +2,7 @@ import { DIES, family } from './program.ts'
 
 const py = String.raw
 
-/** The packets of the channel as the supervisor's own library makes them, with the number of the request that runs now. */
+/** Packets of the kernel channel, made with the supervisor's own library, with the number of the current request. */
 const CHANNEL = py`
 import json
 session = get_ipython().kernel.session; channel = session.channel; sock = channel._socket; request = session.request_id
@@ -14,7 +14,7 @@ def inherited():
         except OSError: pass
 `
 
-/** What lies between the kernel and the supervisor: packets, descriptors and processes that the supervisor has to put up with. */
+/** Attacks on the channel between kernel and supervisor: packets, descriptors and processes. */
 export const kernelChannel = family('kernel-channel', [
   [
     'forged reply that claims the envelope',
@@ -176,14 +176,14 @@ time.sleep(0.3); print("done")`,
     'done',
   ],
   [
-    'counts of bytes that nobody wrote',
+    'counts of bytes that were never written',
     'counts in the place of output',
     py`${CHANNEL}
 for kind in (0x31, 0x32, 0x77, 0):
     for count in (0, 1 << 63, (1 << 64) - 1): sock.send(struct.pack("<BBQ", 0x53, kind, count))
 for broken in (b"\x53", b"\x53" * 9, b"\x53" * 40): sock.send(broken)
 for count in (-1, 1 << 70, "1", None, [], {}):
-    for reason in ("max_display_bytes", "of its own", None): sock.send(packet({"op": "omitted", "id": request, "reason": reason, "bytes": count}))
+    for reason in ("max_display_bytes", "invented", None): sock.send(packet({"op": "omitted", "id": request, "reason": reason, "bytes": count}))
 time.sleep(0.2); print("still here")`,
     'still here',
   ],

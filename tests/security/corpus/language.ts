@@ -2,7 +2,7 @@ import { family } from './program.ts'
 
 const py = String.raw
 
-/** Python's own ways around a language-level sandbox: all work, and lead nowhere. */
+/** Python's ways around a language-level sandbox. All work, and none reaches anything outside. */
 export const language = family('language', [
   [
     'subclasses',

@@ -2,7 +2,7 @@ import { family } from './program.ts'
 
 const py = String.raw
 
-/** The routes by which a name can be turned into a packet. */
+/** The ways by which name resolution can send a packet. */
 export const names = family('names', [
   ['getaddrinfo', 'getaddrinfo(3)', py`print(err(socket.getaddrinfo, T.token + ".example.com", 80))`, 'gaierror', { aims: ['dns'] }],
   ['gethostbyname', 'gethostbyname(3)', py`print(err(socket.gethostbyname, T.token + ".example.com"))`, 'gaierror', { aims: ['dns'] }],

@@ -3,7 +3,7 @@ import { family, RAISES } from './program.ts'
 const py = String.raw
 const SHOWN = 'done'
 
-/** Output as a weapon against whoever reads it. */
+/** Outputs that attack their readers. */
 export const outputs = family('outputs', [
   [
     'flood of stdout',
@@ -152,7 +152,7 @@ except ValueError as e:
     raise ExceptionGroup("many", [e] * 50)`,
     RAISES(/^ExceptionGroup/),
   ],
-  ['input from nobody', 'input(3) of the kernel', py`input("password: ")`, RAISES(/^(StdinNotImplementedError|EOFError|RuntimeError)/)],
+  ['input without a user', 'input(3) of the kernel', py`input("password: ")`, RAISES(/^(StdinNotImplementedError|EOFError|RuntimeError)/)],
   [
     'pager',
     'pager of IPython',
@@ -165,7 +165,7 @@ page.page("x" * 10); print("done")`,
   ['null bytes', 'null bytes in text', py`print("a\0b"); print("done")`, 'a\0b\ndone'],
 ])
 
-/** Files as a weapon against whoever collects them. */
+/** Files that attack the collector of files. */
 export const artifacts = family('artifacts', [
   ['symlink to a secret', 'symlink(2) for the collector', py`os.symlink("/proc/1/environ", "/mnt/data/link.txt"); print("done")`, SHOWN],
   ['symlinked folder', 'symlink(2) for the collector', py`os.symlink("/", "/mnt/data/rootfs"); print("done")`, SHOWN],

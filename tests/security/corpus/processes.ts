@@ -2,7 +2,7 @@ import { family } from './program.ts'
 
 const py = String.raw
 
-/** Other processes: the supervisor, its helper, the zygote, and what can be done to them. */
+/** Attacks on other processes: the supervisor, its helper and the zygote. */
 export const processes = family('processes', [
   ['memory of the parent', '/proc/pid/mem', py`print(err(lambda: open(f"/proc/{os.getppid()}/mem", "rb")))`, 'EACCES'],
   ['memory of process 1', '/proc/pid/mem', py`print(err(lambda: open("/proc/1/mem", "r+b")))`, 'EACCES'],
@@ -78,7 +78,7 @@ b = ctypes.create_string_buffer(b"inside"); f = open("/proc/self/mem", "rb", 0);
   ],
 ])
 
-/** From an ordinary user to more. */
+/** Privilege escalation. */
 export const privilege = family('privilege', [
   ['setuid', 'setuid(2)', py`print(err(os.setuid, 0))`, 'EPERM'],
   ['setresuid keeping one', 'setresuid(2)', py`print(err(os.setresuid, -1, 0, -1))`, 'EPERM'],

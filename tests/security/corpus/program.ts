@@ -1,4 +1,4 @@
-/** What a program that breaks out would touch. A program that names some must trip them once the walls are off. */
+/** What an escaped program would touch. A program that names tripwires must touch them once the protections are disabled. */
 export const TRIPWIRES = [
   'tcp',
   'udp',
@@ -10,12 +10,12 @@ export const TRIPWIRES = [
   'engine',
   'host-file',
   'host-secret',
-  // What the program itself says, or how it ends, is no longer what is expected of it.
+  // The program's output or status differs from the expected one.
   'outcome',
 ] as const
 export type Tripwire = (typeof TRIPWIRES)[number]
 
-/** How an execution must end: its typed status and reason, and what it may have said. */
+/** How an execution must end: its status, reason and allowed output. */
 export interface Expected {
   readonly status: 'succeeded' | 'failed' | 'timed_out'
   readonly reason?: 'error' | 'oom' | 'kernel_died' | 'disk_full' | 'deadline' | 'output_limit'
@@ -30,10 +30,10 @@ export interface Expected {
 export interface Program {
   /** `family/what-it-does`, unique. */
   readonly id: string
-  /** The system call, API or protocol it tries; another argument is no other mechanism. At most three programs of one are counted. */
+  /** The system call, API or protocol, without its arguments. At most three programs per mechanism are counted. */
   readonly mechanism: string
   readonly code: string
-  /** Runs after it, in the same container, and says what is to be said when it got nowhere. */
+  /** Runs afterwards in the same container, and must print `stdout` if the program had no effect. */
   readonly after?: { readonly code: string; readonly stdout: string }
   readonly expects: Expected
   readonly aims?: readonly Tripwire[]
@@ -54,7 +54,7 @@ interface More {
 }
 type Entry = readonly [name: string, mechanism: string, code: string, expects: string | RegExp | Expected, more?: More]
 
-/** A text or pattern as `expects` is the stdout of a program that ends well. Every sixth program is part of the subset. */
+/** A text or pattern as `expects` is the stdout of a program that succeeds. Every sixth program is part of the subset. */
 export function family(name: string, entries: readonly Entry[]): Family {
   const programs = entries.map(([what, mechanism, code, expects, more = {}], index): Program => {
     const expected: Expected =

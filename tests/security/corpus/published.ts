@@ -2,7 +2,7 @@ import { family } from './program.ts'
 
 const py = String.raw
 
-/** Escapes and kernel flaws that were published, each as far as it goes without harm: a kernel or an engine that has the flaw would show it. */
+/** Published escapes and kernel vulnerabilities, each without its harmful part. A vulnerable kernel or engine fails the check. */
 export const published = family('published', [
   [
     'dirty pipe CVE-2022-0847',
@@ -92,7 +92,7 @@ print(err(go))`,
   ],
   [
     'namespaced tables CVE-2024-1086',
-    'nf_tables in a namespace of its own',
+    'nf_tables in its own namespace',
     py`
 pid = os.fork()
 if pid == 0: os._exit(0 if sc(272, 0x50000000) == 0 and err(socket.socket, 16, 3, 12) == "ok" else 7)
@@ -101,7 +101,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`,
   ],
   [
     'release agent CVE-2022-0492',
-    'control groups in a namespace of its own',
+    'control groups in its own namespace',
     py`
 pid = os.fork()
 if pid == 0: os._exit(0 if sc(272, 0x12000000) == 0 and sc(165, b"cgroup\0", b"/tmp\0", b"cgroup\0", 0, b"rdma\0") == 0 else 7)

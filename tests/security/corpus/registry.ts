@@ -40,12 +40,10 @@ export const FAMILIES: readonly Family[] = [
 
 export const PROGRAMS: readonly Program[] = FAMILIES.flatMap(({ programs }) => programs)
 
-const MOST_OF_A_MECHANISM = 3
+const MAX_PER_MECHANISM = 3
 
-/** Programs by what they try. */
+/** The programs by mechanism. */
 export const MECHANISMS: ReadonlyMap<string, readonly Program[]> = Map.groupBy(PROGRAMS, ({ mechanism }) => mechanism)
 
-/** The programs that count: of one mechanism the first three. The others run as well, since another argument may still find a gap. */
-export const DISTINCT: ReadonlySet<Program> = new Set(
-  [...MECHANISMS.values()].flatMap((programs) => programs.slice(0, MOST_OF_A_MECHANISM)),
-)
+/** The counted programs: the first three of each mechanism. The others run as well, because another argument may find a gap. */
+export const DISTINCT: ReadonlySet<Program> = new Set([...MECHANISMS.values()].flatMap((programs) => programs.slice(0, MAX_PER_MECHANISM)))

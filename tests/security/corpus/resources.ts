@@ -2,7 +2,7 @@ import { family, OUT_OF_MEMORY, TIMES_OUT } from './program.ts'
 
 const py = String.raw
 
-/** Bombs: they end typed, and the next call works. */
+/** Resource bombs. They end with a typed status, and the next call works. */
 export const resources = family('resources', [
   [
     'fork bomb',

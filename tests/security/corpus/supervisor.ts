@@ -2,7 +2,7 @@ import { DIES, family, RAISES } from './program.ts'
 
 const py = String.raw
 
-/** The platform's own parts inside the sandbox: the control port, inherited descriptors, the kernel channel, the result. */
+/** Attacks on the platform inside the sandbox: the control port, inherited descriptors, the kernel channel, the result. */
 export const supervisor = family('supervisor', [
   [
     'control socket',
@@ -71,7 +71,7 @@ os._exit(0)`,
     { ...DIES, stdout: '[]\n' },
     {
       aims: ['outcome'],
-      // The supervisor has forked another kernel since, and collected files: nobody ran what was planted.
+      // The supervisor has since forked another kernel and collected files, and did not run the planted code.
       after: {
         code: py`
 ran = open("/mnt/data/hijacked").read() if os.path.exists("/mnt/data/hijacked") else "nobody"
@@ -106,7 +106,7 @@ os._exit(0)`,
     { ...DIES, stdout: '[]\n' },
     {
       aims: ['outcome'],
-      // Another kernel has started since. What it or its parents loaded would have told its user; a shell of our own may, and does not count.
+      // Another kernel has started since. A planted file that it or its parents loaded would have recorded its user.
       after: {
         code: py`
 import glob

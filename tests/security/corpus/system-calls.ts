@@ -3,10 +3,10 @@ import { family } from './program.ts'
 const py = String.raw
 const NO = 'EPERM'
 const ABSENT = 'ENOSYS'
-/** Engines answer calls that are newer than they are with ENOSYS, so that libraries fall back. */
+/** Engines return ENOSYS for calls newer than themselves, so that libraries use older ones. */
 const NEWER = /^(EPERM|ENOSYS)\n$/
 
-/** Calls into parts of the kernel that user code has no business with (numbers of x86-64). */
+/** System calls that user code never needs (numbers of x86-64). */
 export const systemCalls = family('system-calls', [
   ['ptrace attach', 'ptrace(2)', py`print(sc(101, 16, 1, 0, 0))`, NO],
   ['ptrace traceme', 'ptrace(2)', py`print(sc(101, 0, 0, 0, 0))`, NO],
@@ -120,7 +120,7 @@ open("/mnt/data/forever", "w").close(); fd = os.open("/mnt/data/forever", os.O_R
   ['legacy sysctl', 'sysctl(2)', py`print(sc(156, 0))`, NO],
 ])
 
-/** Other views of the machine: namespaces, mounts, roots. */
+/** Namespaces, mounts and root folders. */
 export const namespaces = family('namespaces', [
   ['unshare user', 'unshare(2)', py`print(sc(272, 0x10000000))`, NO],
   ['unshare network', 'unshare(2)', py`print(sc(272, 0x40000000))`, NO],

@@ -1,11 +1,11 @@
-import { atMost, same, type Bar, type Finding, type Form } from './bar.ts'
-import { nextCall, timed, until, watchWhile, type Cell, type Ground } from './ground.ts'
+import { atMost, same, type Threshold, type Finding, type Form } from './threshold.ts'
+import { nextCall, timed, until, sampleWhile, type TestContainer, type LimitHarness } from './harness.ts'
 
 const py = String.raw
 
 const SHORT = ['fork of orphans', 'threads']
 
-/** Each fills the table of processes in its own way and never ends by itself. */
+/** Each fills the process table in another way and never ends. */
 const BOMBS: Readonly<Record<string, string>> = {
   fork: py`
 while True:
@@ -48,11 +48,11 @@ while True:
     except OSError: pass`,
 }
 
-/** The processes and threads that a sandbox with an idle kernel has, with room for some that are just ending. */
+/** The processes and threads of a sandbox with an idle kernel, plus a margin for those that are ending. */
 const IDLE_TASKS = 16
 
-/** Its cell ends at once, and what it left goes on to fill the table. */
-const LEFT_BEHIND = py`
+/** The cell ends at once, and its child process fills the process table. */
+const ORPHANED_BOMB = py`
 subprocess.Popen([sys.executable, "-c", """
 import os
 while True:
@@ -60,38 +60,38 @@ while True:
     except OSError: pass
 """], start_new_session=True)`
 
-async function drop(cell: Cell, name: string, code: string, form: Form): Promise<readonly Finding[]> {
-  const { result, looks } = await watchWhile(cell.run(code, 1), () => timed(() => cell.health()))
+async function runBomb(cell: TestContainer, name: string, code: string, form: Form): Promise<readonly Finding[]> {
+  const { result, samples } = await sampleWhile(cell.run(code, 1), () => timed(() => cell.health()))
   const cleaned = await until(async () => (await cell.tasks()) <= IDLE_TASKS, 20_000)
   return [
     same(`${name}: ends`, result.status, 'timed_out'),
-    atMost(form, `${name}: slowest answer of the supervisor`, Math.max(...looks.map(({ ms }) => ms)), 500, 'ms'),
+    atMost(form, `${name}: slowest reply of the supervisor`, Math.max(...samples.map(({ ms }) => ms)), 500, 'ms'),
     atMost(form, `${name}: processes gone after the end`, cleaned, 1_000, 'ms'),
-    same(`${name}: fault of the next call`, await nextCall(cell), null),
+    same(`${name}: failure of the next call`, await nextCall(cell), null),
   ]
 }
 
-export const processes: Bar = {
+export const processes: Threshold = {
   id: 'C-20',
   title: 'fork and thread bombs',
-  async measure(ground: Ground, form: Form) {
-    const cell = await ground.shared()
-    const { boot_nonce: born } = await cell.health()
+  async measure(harness: LimitHarness, form: Form) {
+    const cell = await harness.shared()
+    const { boot_nonce: bootNonce } = await cell.health()
     const findings: Finding[] = []
     const bombs = Object.entries(BOMBS).filter(([name]) => form === 'long' || SHORT.includes(name))
-    for (const [name, code] of bombs) findings.push(...(await drop(cell, name, code, form)))
-    findings.push(same('left behind: ends', (await cell.run(LEFT_BEHIND)).status, 'succeeded'))
-    await until(async () => (await cell.tasks()) > 0.78 * ground.processes, 10_000)
+    for (const [name, code] of bombs) findings.push(...(await runBomb(cell, name, code, form)))
+    findings.push(same('orphaned bomb: ends', (await cell.run(ORPHANED_BOMB)).status, 'succeeded'))
+    await until(async () => (await cell.tasks()) > 0.78 * harness.processes, 10_000)
     const next = await cell.run('x = 2\nprint(subprocess.run(["echo", "42"], capture_output=True, text=True).stdout, end="")')
-    findings.push(same('left behind: the next call works', [next.status, next.stdout], ['succeeded', '42\n']))
+    findings.push(same('orphaned bomb: the next call works', [next.status, next.stdout], ['succeeded', '42\n']))
     findings.push(
       same(
-        'left behind: it says what was ended',
+        'orphaned bomb: the result reports the ended processes',
         next.lost.map(({ what }) => what),
         ['processes'],
       ),
     )
-    findings.push(same('supervisor outlived all of them', (await cell.health()).boot_nonce, born))
+    findings.push(same('supervisor survived all of them', (await cell.health()).boot_nonce, bootNonce))
     return findings
   },
 }

@@ -1,12 +1,12 @@
-import { atMost, same, type Bar, type Finding, type Form } from './bar.ts'
-import { availableMemory, nextCall, saysLost, timed, watchWhile, type Cell, type Ground } from './ground.ts'
+import { atMost, same, type Threshold, type Finding, type Form } from './threshold.ts'
+import { availableMemory, nextCall, reportsLostVariables, timed, sampleWhile, type TestContainer, type LimitHarness } from './harness.ts'
 
 const py = String.raw
 
-/** Part of the short form; a heap that grows is among the programs that run beside it. */
+/** Part of the short form. The corpus of hostile programs covers a growing heap. */
 const SHORT = ['many processes']
 
-/** Each eats memory in its own way until it is ended. */
+/** Each allocates memory in another way until it is killed. */
 const BOMBS: Readonly<Record<string, string>> = {
   heap: py`
 x = []
@@ -38,7 +38,7 @@ while True:
     os.write(fd, bytes(16 << 20))`,
 }
 
-/** What has a smaller limit of its own ends there, and the memory is never reached. */
+/** Resources with a smaller limit, which is reached before the memory limit. */
 const BOUNDED: Readonly<Record<string, readonly [code: string, stdout: string]>> = {
   pipes: [
     py`
@@ -69,43 +69,43 @@ f.close()`,
   ],
 }
 
-async function eat(cell: Cell, name: string, code: string, form: Form): Promise<readonly Finding[]> {
+async function runBomb(cell: TestContainer, name: string, code: string, form: Form): Promise<readonly Finding[]> {
   const before = await availableMemory()
   const {
     result: { ms, result },
-    looks,
-  } = await watchWhile(
+    samples,
+  } = await sampleWhile(
     timed(() => cell.run(code, 60)),
     async () => ({ free: await availableMemory(), at: performance.now() }),
     50,
   )
   const ended = performance.now()
-  const fullest = looks.reduce((least, look) => (look.free < least.free ? look : least))
+  const lowest = samples.reduce((least, sample) => (sample.free < least.free ? sample : least))
   return [
-    same(`${name}: ends`, [result.status, result.reason, saysLost(result)], ['failed', 'oom', true]),
+    same(`${name}: ends`, [result.status, result.reason, reportsLostVariables(result)], ['failed', 'oom', true]),
     atMost(form, `${name}: time until then`, ms, 3_000, 'ms'),
-    // How long the bomb takes to fill the memory is the machine's speed; this is ours.
-    atMost(form, `${name}: of it since the memory was fullest`, ended - fullest.at, 3_000, 'ms'),
+    // Filling the memory depends on the machine's speed; the time from then on depends on the supervisor.
+    atMost(form, `${name}: of it since the memory was lowest`, ended - lowest.at, 3_000, 'ms'),
     // Other suites use the host's memory too while the short form runs.
-    ...(form === 'long' ? [atMost(form, `${name}: share of the host's free memory taken`, 1 - fullest.free / before, 0.2, '')] : []),
-    same(`${name}: fault of the next call`, await nextCall(cell), null),
+    ...(form === 'long' ? [atMost(form, `${name}: share of the host's free memory taken`, 1 - lowest.free / before, 0.2, '')] : []),
+    same(`${name}: failure of the next call`, await nextCall(cell), null),
   ]
 }
 
-export const memory: Bar = {
+export const memory: Threshold = {
   id: 'C-21',
   title: 'memory bombs',
-  async measure(ground: Ground, form: Form) {
-    const cell = await ground.shared()
-    const { boot_nonce: born } = await cell.health()
+  async measure(harness: LimitHarness, form: Form) {
+    const cell = await harness.shared()
+    const { boot_nonce: bootNonce } = await cell.health()
     const findings: Finding[] = []
     for (const [name, code] of Object.entries(BOMBS).filter(([name]) => form === 'long' || SHORT.includes(name)))
-      findings.push(...(await eat(cell, name, code, form)))
+      findings.push(...(await runBomb(cell, name, code, form)))
     for (const [name, [code, stdout]] of Object.entries(BOUNDED)) {
-      findings.push(same(`${name}: a limit of its own ends it`, (await cell.run(code)).stdout, stdout))
-      findings.push(same(`${name}: fault of the next call`, await nextCall(cell), null))
+      findings.push(same(`${name}: its own limit stops it`, (await cell.run(code)).stdout, stdout))
+      findings.push(same(`${name}: failure of the next call`, await nextCall(cell), null))
     }
-    findings.push(same('supervisor outlived all of them', (await cell.health()).boot_nonce, born))
+    findings.push(same('supervisor survived all of them', (await cell.health()).boot_nonce, bootNonce))
     return findings
   },
 }

@@ -1,12 +1,12 @@
-import { atMost, same, type Bar, type Finding, type Form } from './bar.ts'
-import { nextCall, until, type Cell, type Ground } from './ground.ts'
+import { atMost, same, type Threshold, type Finding, type Form } from './threshold.ts'
+import { nextCall, until, type TestContainer, type LimitHarness } from './harness.ts'
 
 const py = String.raw
 const MiB = 1024 * 1024
-/** Bigger places are filled in the long form. */
+/** Larger file systems are filled in the long form only. */
 const SHORT_BYTES = 64 * MiB
 
-/** Every folder in which the worker can make a file, one a file system, with its size as the system tells it. */
+/** Finds one writable folder per file system, with the size of the file system. */
 const PLACES = py`
 import json
 seen = {}
@@ -37,27 +37,27 @@ except OSError as e: why = e.errno
 print(why, n <= 200_000)
 import shutil; shutil.rmtree("${place}/many")`
 
-/** The cell fails as `disk_full` and its variables stay. */
+/** The cell fails as `disk_full` and keeps its variables. */
 const RAISES = py`
 kept = 7
 f = open("/home/worker/full", "wb", buffering=0)
 while True: f.write(bytes(1 << 20))`
 
-async function fillPlace(cell: Cell, place: string, size: number): Promise<readonly Finding[]> {
+async function fillPlace(cell: TestContainer, place: string, size: number): Promise<readonly Finding[]> {
   const filled = await cell.run(fill(place), 120)
   const [why, bytes] = filled.stdout.trim().split(' ').map(Number)
   return [
     same(`${place}: ends in ENOSPC`, why, 28),
-    { what: `${place}: bytes written`, value: `${bytes}`, bar: `≤ ${size + MiB}`, holds: (bytes ?? Infinity) <= size + MiB },
-    same(`${place}: fault of the next call`, await nextCall(cell), null),
+    { what: `${place}: bytes written`, value: `${bytes}`, threshold: `≤ ${size + MiB}`, holds: (bytes ?? Infinity) <= size + MiB },
+    same(`${place}: failure of the next call`, await nextCall(cell), null),
   ]
 }
 
-export const disk: Bar = {
+export const disk: Threshold = {
   id: 'C-22',
   title: 'disk and inodes, in every writable place',
-  async measure(ground: Ground, form: Form) {
-    const cell = await ground.cell()
+  async measure(harness: LimitHarness, form: Form) {
+    const cell = await harness.cell()
     const places = JSON.parse((await cell.run(PLACES)).stdout) as readonly (readonly [string, number])[]
     const findings: Finding[] = [
       same('writable places', places.map(([place]) => place).toSorted(), ['/dev/shm', '/home/worker', '/mnt/data', '/run/worker', '/tmp']),
@@ -65,10 +65,10 @@ export const disk: Bar = {
     for (const [place, size] of places) {
       if (form === 'short' && size > SHORT_BYTES) continue
       findings.push(...(await fillPlace(cell, place, size)))
-      // A million empty files in shared memory, which has no count of its own, are a long form's work.
+      // Other folders need up to a million files, so the short form omits them.
       if (form === 'short' && place !== '/run/worker') continue
       findings.push(same(`${place}: inodes end in ENOSPC`, (await cell.run(inodes(place), 600)).stdout, '28 True\n'))
-      findings.push(same(`${place}: fault of the call after`, await nextCall(cell), null))
+      findings.push(same(`${place}: failure of the call after`, await nextCall(cell), null))
     }
     const full = await cell.run(RAISES, 120)
     findings.push(same('an exception out of a full disk', [full.status, full.reason], ['failed', 'disk_full']))
@@ -76,7 +76,7 @@ export const disk: Bar = {
     findings.push(same('its variables stay', after.stdout, '7\n'))
     findings.push(atMost(form, 'bytes on the host’s disk', await cell.hostBytes(), MiB, 'bytes'))
     await cell.remove()
-    findings.push(atMost(form, 'gone after the end', await until(async () => !(await cell.isThere()), 60_000), 5_000, 'ms'))
+    findings.push(atMost(form, 'sandbox removed after the end', await until(async () => !(await cell.isThere()), 60_000), 5_000, 'ms'))
     return findings
   },
 }

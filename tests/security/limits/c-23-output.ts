@@ -1,27 +1,27 @@
-import { atMost, same, type Bar, type Finding, type Form } from './bar.ts'
+import { atMost, same, type Threshold, type Finding, type Form } from './threshold.ts'
 import type { WireExecution } from '../../support/native-client.ts'
-import { nextCall, timed, watchWhile, type Cell, type Ground } from './ground.ts'
+import { nextCall, timed, sampleWhile, type TestContainer, type LimitHarness } from './harness.ts'
 
 const py = String.raw
 const MiB = 1024 * 1024
 const GiB = 1024 * MiB
-/** Enough to pass every cap many times over. */
+/** Many times each cap. */
 const SHORT_BYTES = 64 * MiB
-/** Head and tail of a stream, as the product keeps them. */
+/** The kept head and tail of a stream. */
 const CAP_BYTES = MiB + 64 * 1024
 
 interface Flood {
   readonly code: (bytes: number) => string
-  /** What the flood is compared with: the same bytes thrown away. Where they go through a pipe, its reader does that. */
-  readonly thrown: (bytes: number) => string
-  /** The stream that is cut, and how much of what was written it must have counted. */
+  /** The baseline: the same bytes discarded, by a reader of the pipe if there is one. */
+  readonly discarded: (bytes: number) => string
+  /** The truncated stream. */
   readonly stream: 'stdout' | 'stderr' | 'display'
 }
 
-/** Both are run in turns and the best of each compared, so that what else the machine does weighs on neither: so many times, and for so long. */
-const PAIRS: Record<Form, { readonly least: number; readonly ms: number }> = { short: { least: 1, ms: 0 }, long: { least: 5, ms: 10_000 } }
+/** Flood and baseline alternate at least `min` times and for `ms`. The best times are compared, so that other load affects neither. */
+const PAIRS: Record<Form, { readonly min: number; readonly ms: number }> = { short: { min: 1, ms: 0 }, long: { min: 5, ms: 10_000 } }
 
-/** The same writes through the same layer of text, to where nobody reads. */
+/** The same writes through the same text layer into /dev/null. */
 const textSink = (bytes: number): string => py`
 block = ("x" * 1023 + "\n") * 64
 with open(os.devnull, "w") as sink:
@@ -41,13 +41,13 @@ const FLOODS: Readonly<Record<string, Flood>> = {
     code: (bytes) => py`
 block = ("x" * 1023 + "\n") * 64
 for _ in range(${bytes} // len(block)): sys.stdout.write(block)`,
-    thrown: textSink,
+    discarded: textSink,
   },
   'a grandchild to descriptor 1': {
     stream: 'stdout',
     code: (bytes) => py`${grandchild(bytes)}
 subprocess.run(["bash", "-c", 'python3 -c "$1"; true', "flood", inner], check=True, stdout=1)`,
-    thrown: (bytes) => py`${grandchild(bytes)}
+    discarded: (bytes) => py`${grandchild(bytes)}
 subprocess.run(["bash", "-c", 'python3 -c "$1" | cat > /dev/null', "flood", inner], check=True)`,
   },
   'print to stderr': {
@@ -55,7 +55,7 @@ subprocess.run(["bash", "-c", 'python3 -c "$1" | cat > /dev/null', "flood", inne
     code: (bytes) => py`
 block = ("x" * 1023 + "\n") * 64
 for _ in range(${bytes} // len(block)): sys.stderr.write(block)`,
-    thrown: textSink,
+    discarded: textSink,
   },
   displays: {
     stream: 'display',
@@ -63,8 +63,8 @@ for _ in range(${bytes} // len(block)): sys.stderr.write(block)`,
 from IPython.display import display
 block = "x" * (4 << 20)
 for _ in range(${bytes} // len(block)): display({"text/plain": block}, raw=True)`,
-    // What a kernel writes to be rid of a display is at least its message.
-    thrown: (bytes) => py`
+    // What a kernel writes to be rid of a display is at min its message.
+    discarded: (bytes) => py`
 import json
 block = "x" * (4 << 20)
 with open(os.devnull, "w") as sink:
@@ -73,52 +73,54 @@ with open(os.devnull, "w") as sink:
 }
 
 type Usage = WireExecution['usage']
-const usageOf = async (cell: Cell, code: string): Promise<Usage> => (await cell.run(code, 1_800)).usage
-const least = (usages: readonly Usage[], what: 'run_ms' | 'cpu_ms'): number => Math.min(...usages.map((usage) => usage[what] ?? Infinity))
+const usageOf = async (cell: TestContainer, code: string): Promise<Usage> => (await cell.run(code, 1_800)).usage
+const min = (usages: readonly Usage[], what: 'run_ms' | 'cpu_ms'): number => Math.min(...usages.map((usage) => usage[what] ?? Infinity))
 
-function beside(form: Form, what: string, ms: number, thrownMs: number): Finding {
-  const finding = atMost(form, what, ms / thrownMs, 1.5, '×')
-  return { ...finding, value: `${finding.value} (${Math.round(ms)} over ${Math.round(thrownMs)} ms)` }
+function compared(form: Form, what: string, ms: number, discardedMs: number): Finding {
+  const finding = atMost(form, what, ms / discardedMs, 1.5, '×')
+  return { ...finding, value: `${finding.value} (${Math.round(ms)} over ${Math.round(discardedMs)} ms)` }
 }
 
-async function flood(cell: Cell, name: string, bytes: number, form: Form): Promise<readonly Finding[]> {
-  const { code, thrown: sink, stream } = FLOODS[name] as Flood
+async function flood(cell: TestContainer, name: string, bytes: number, form: Form): Promise<readonly Finding[]> {
+  const { code, discarded: sink, stream } = FLOODS[name] as Flood
   const before = await cell.supervisorBytes()
-  const { result, looks } = await watchWhile(
+  const { result, samples } = await sampleWhile(
     timed(() => cell.run(code(bytes), 1_800)),
     () => cell.supervisorBytes(),
     100,
   )
   const execution = result.result
-  const [times, thrown] = [[execution.usage], [await usageOf(cell, sink(bytes))]]
+  const [times, discarded] = [[execution.usage], [await usageOf(cell, sink(bytes))]]
   const began = performance.now()
-  while (times.length < PAIRS[form].least || performance.now() - began < PAIRS[form].ms) {
+  while (times.length < PAIRS[form].min || performance.now() - began < PAIRS[form].ms) {
     times.push(await usageOf(cell, code(bytes)))
-    thrown.push(await usageOf(cell, sink(bytes)))
+    discarded.push(await usageOf(cell, sink(bytes)))
   }
   const kept = stream === 'display' ? JSON.stringify(execution.outputs).length : Buffer.byteLength(execution[stream])
-  const said = execution.lost.find(({ what }) => what === stream)?.reason ?? ''
-  const told = Number(/of (\d+) bytes/.exec(said)?.[1])
+  const reason = execution.lost.find(({ what }) => what === stream)?.reason ?? ''
+  const counted = Number(/of (\d+) bytes/.exec(reason)?.[1])
   const label = `${name}, ${bytes / GiB} GiB`
   return [
     same(`${label}: ends`, execution.status, 'succeeded'),
     atMost(form, `${label}: kept`, kept, stream === 'display' ? 24 * MiB : CAP_BYTES + 1024, 'bytes'),
     stream === 'display'
-      ? { what: `${label}: bytes told`, value: `${told}`, bar: `≥ ${bytes}`, holds: told >= bytes }
-      : same(`${label}: bytes told`, told, bytes),
-    // Of a short flood the wall clock tells what else the machine does.
-    ...(form === 'long' ? [beside(form, `${label}: time beside throwing it away`, least(times, 'run_ms'), least(thrown, 'run_ms'))] : []),
-    beside(form, `${label}: processor time beside throwing it away`, least(times, 'cpu_ms'), least(thrown, 'cpu_ms')),
-    atMost(form, `${label}: growth of the supervisor`, Math.max(...looks) - before, 32 * MiB, 'bytes'),
-    same(`${label}: fault of the next call`, await nextCall(cell), null),
+      ? { what: `${label}: bytes counted`, value: `${counted}`, threshold: `≥ ${bytes}`, holds: counted >= bytes }
+      : same(`${label}: bytes counted`, counted, bytes),
+    // The wall time of a short flood depends on the other load of the machine.
+    ...(form === 'long'
+      ? [compared(form, `${label}: time relative to discarding it`, min(times, 'run_ms'), min(discarded, 'run_ms'))]
+      : []),
+    compared(form, `${label}: processor time relative to discarding it`, min(times, 'cpu_ms'), min(discarded, 'cpu_ms')),
+    atMost(form, `${label}: growth of the supervisor`, Math.max(...samples) - before, 32 * MiB, 'bytes'),
+    same(`${label}: failure of the next call`, await nextCall(cell), null),
   ]
 }
 
-export const output: Bar = {
+export const output: Threshold = {
   id: 'C-23',
   title: 'floods of output',
-  async measure(ground: Ground, form: Form) {
-    const cell = await ground.shared()
+  async measure(harness: LimitHarness, form: Form) {
+    const cell = await harness.shared()
     const findings: Finding[] = []
     const names = Object.keys(FLOODS)
     for (const name of form === 'short' ? names.slice(0, 2) : names)

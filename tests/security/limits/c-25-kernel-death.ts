@@ -1,11 +1,11 @@
-import { atMost, same, type Bar, type Finding, type Form } from './bar.ts'
-import { inLanes, nextCall, saysLost, timed, type Ground } from './ground.ts'
+import { atMost, same, type Threshold, type Finding, type Form } from './threshold.ts'
+import { inLanes, nextCall, reportsLostVariables, timed, type LimitHarness } from './harness.ts'
 
 const py = String.raw
 const TIMES: Record<Form, number> = { short: 1, long: 20 }
 const LANES: Record<Form, number> = { short: 1, long: 2 }
 
-/** Ways in which a kernel ends while code runs. */
+/** Ways in which code ends its kernel. */
 const DEATHS: Readonly<Record<string, string>> = {
   'os._exit': 'os._exit(3)',
   'exit system call': 'import ctypes; ctypes.CDLL(None).syscall(231, 4)',
@@ -21,7 +21,7 @@ fd = os.memfd_create("x"); os.ftruncate(fd, 4096); m = mmap.mmap(fd, 4096); os.f
   'kill -9': 'os.kill(os.getpid(), signal.SIGKILL)',
   'kill -9 from a child': 'subprocess.run(["sh", "-c", "kill -9 $PPID"]); time.sleep(60)',
   'kill -9 from a thread': 'threading.Thread(target=lambda: os.kill(os.getpid(), 9)).start(); time.sleep(60)',
-  'kill of everybody': 'os.kill(-1, signal.SIGKILL); os.kill(os.getpid(), 9)',
+  'kill of all processes': 'os.kill(-1, signal.SIGKILL); os.kill(os.getpid(), 9)',
   'fatal error of the interpreter': 'import ctypes; ctypes.pythonapi.Py_FatalError(b"enough")',
   'stack overflow in C': py`
 import ctypes
@@ -31,7 +31,7 @@ sys.setrecursionlimit(10**9)
 def down(a, b): return libc.qsort(pair, 2, 4, back) or 0
 back = CMP(down); down(0, 0)`,
   'closing every descriptor': 'os.closerange(3, 1024); os._exit(6)',
-  'closing the channel and going on': 'os.closerange(3, 1024); time.sleep(60)',
+  'closing the channel and continuing': 'os.closerange(3, 1024); time.sleep(60)',
   'fork, then exit': py`
 if os.fork(): os._exit(7)
 time.sleep(60)`,
@@ -41,38 +41,38 @@ time.sleep(60)`,
   'a broken allocator': 'import ctypes; ctypes.CDLL(None).free(ctypes.c_void_p(1 << 20))',
 }
 
-/** The others of the short form are among the programs that run beside it. */
+/** The short form. The corpus of hostile programs covers the others. */
 const SHORT: ReadonlySet<string> = new Set([
-  ...['segmentation fault', 'kill of everybody', 'stack overflow in C', 'closing the channel and going on'],
+  ...['segmentation fault', 'kill of all processes', 'stack overflow in C', 'closing the channel and continuing'],
   ...['fork, then exit', 'a program that stays in its place'],
 ])
 
-/** Ends that a kernel survives: they are errors of the cell, and its variables stay. */
+/** Errors of the cell that the kernel survives with its variables. */
 const SURVIVED: Readonly<Record<string, readonly [code: string, error: string]>> = {
   'sys.exit': ['sys.exit(3)', 'SystemExit'],
   'deep recursion': ['f = lambda: f()\nf()', 'RecursionError'],
 }
 
-export const kernelDeath: Bar = {
+export const kernelDeath: Threshold = {
   id: 'C-25',
   title: 'kernel death',
-  async measure(ground: Ground, form: Form) {
-    const cell = await ground.shared()
+  async measure(harness: LimitHarness, form: Form) {
+    const cell = await harness.shared()
     const findings: Finding[] = [
-      { what: 'ways', value: `${Object.keys(DEATHS).length}`, bar: '≥ 20', holds: Object.keys(DEATHS).length >= 20 },
+      { what: 'ways', value: `${Object.keys(DEATHS).length}`, threshold: '≥ 20', holds: Object.keys(DEATHS).length >= 20 },
     ]
     const ways = Object.entries(DEATHS).filter(([name]) => form === 'long' || SHORT.has(name))
-    await inLanes(ground, LANES[form], ways, async (own, [name, code]) => {
+    await inLanes(harness, LANES[form], ways, async (own, [name, code]) => {
       let slowest = 0
       const seen = []
       for (let time = 0; time < TIMES[form]; time++) {
         const { ms, result } = await timed(() => own.run(code, 30))
         slowest = Math.max(slowest, ms)
-        seen.push([result.status, result.reason, saysLost(result), await nextCall(own)])
+        seen.push([result.status, result.reason, reportsLostVariables(result), await nextCall(own)])
       }
       findings.push(
         same(
-          `${name}: ${TIMES[form]} typed, told, and gone on`,
+          `${name}: ${TIMES[form]} typed, reported, and the next call works`,
           [...new Set(seen.map((end) => JSON.stringify(end)))],
           [JSON.stringify(['failed', 'kernel_died', true, null])],
         ),

@@ -1,13 +1,13 @@
-import { atMost, percentile, type Bar, type Finding, type Form } from './bar.ts'
-import { timed, until, type Cell, type Ground } from './ground.ts'
+import { atMost, percentile, type Threshold, type Finding, type Form } from './threshold.ts'
+import { timed, until, type TestContainer, type LimitHarness } from './harness.ts'
 
 const py = String.raw
 const JOBS: Record<Form, number> = { short: 5, long: 200 }
 
-/** What the neighbour does meanwhile: some work and an answer. */
+/** The neighbour's job: a short computation. */
 const JOB = py`print(sum(i * i for i in range(20_000)))`
 
-/** Bombs that go on until they are cancelled. */
+/** Resource bombs that run until they are cancelled. */
 const BOMBS: Readonly<Record<string, string>> = {
   fork: py`
 while True:
@@ -41,36 +41,36 @@ for _ in range(64): threading.Thread(target=spin, daemon=True).start()
 while True: time.sleep(1)`,
 }
 
-async function jobs(cell: Cell, count: number): Promise<readonly number[]> {
+async function jobs(cell: TestContainer, count: number): Promise<readonly number[]> {
   const times: number[] = []
   for (let job = 0; job < count; job++) times.push((await timed(() => cell.run(JOB))).ms)
   return times
 }
 
-async function beside(ground: Ground, neighbour: Cell, name: string, form: Form): Promise<Finding> {
-  const bomber = await ground.cell()
-  // Alone before and after, so that other work of the machine that begins meanwhile weighs on both figures.
+async function compareWithBomb(harness: LimitHarness, neighbour: TestContainer, name: string, form: Form): Promise<Finding> {
+  const bomber = await harness.cell()
+  // Measure alone before and after, so that other load affects both figures.
   const before = await jobs(neighbour, Math.ceil(JOBS[form] / 2))
   const code = `import os, sys, time, threading\n${BOMBS[name]}`
-  const { id } = await ground.client.run(bomber.containerId, { code, timeout_seconds: 3_600 }, 0)
-  for await (const { event, data } of ground.client.events(id)) if (event === 'status' && data['status'] === 'running') break
+  const { id } = await harness.client.run(bomber.containerId, { code, timeout_seconds: 3_600 }, 0)
+  for await (const { event, data } of harness.client.events(id)) if (event === 'status' && data['status'] === 'running') break
   const together = percentile(await jobs(neighbour, JOBS[form]), 0.95)
-  await ground.client.json('POST', `/v1/executions/${id}/cancel`, {})
+  await harness.client.json('POST', `/v1/executions/${id}/cancel`, {})
   await bomber.remove()
   await until(async () => !(await bomber.isThere()), 60_000)
   const solo = percentile([...before, ...(await jobs(neighbour, Math.ceil(JOBS[form] / 2)))], 0.95)
-  const finding = atMost(form, `${name}: p95 beside it over p95 alone`, together / solo, 2.5, '×')
+  const finding = atMost(form, `${name}: p95 with the bomb over p95 alone`, together / solo, 2.5, '×')
   return { ...finding, value: `${finding.value} (${Math.round(together)} over ${Math.round(solo)} ms)` }
 }
 
-export const neighbour: Bar = {
+export const neighbour: Threshold = {
   id: 'C-27',
   title: 'neighbours of a bomb',
-  async measure(ground: Ground, form: Form) {
-    const cell = await ground.shared()
+  async measure(harness: LimitHarness, form: Form) {
+    const cell = await harness.shared()
     const names = Object.keys(BOMBS)
     const findings: Finding[] = []
-    for (const name of form === 'short' ? names.slice(0, 1) : names) findings.push(await beside(ground, cell, name, form))
+    for (const name of form === 'short' ? names.slice(0, 1) : names) findings.push(await compareWithBomb(harness, cell, name, form))
     return findings
   },
 }

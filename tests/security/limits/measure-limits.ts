@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os'
-import type { Bar } from './bar.ts'
-import { runBars } from './run-bars.ts'
+import type { Threshold } from './threshold.ts'
+import { runThresholds } from './run-thresholds.ts'
 
 export interface LimitsSummary {
   readonly figures: number
@@ -8,19 +8,19 @@ export interface LimitsSummary {
   readonly missed: readonly string[]
 }
 
-/** The long form of these bars, told line by line as it comes. */
-export async function measureLimits(image: string, bars: readonly Bar[], say: (line: string) => void): Promise<LimitsSummary> {
+/** Measures the long form of these thresholds and logs each figure. */
+export async function measureLimits(image: string, thresholds: readonly Threshold[], log: (line: string) => void): Promise<LimitsSummary> {
   let figures = 0
   const missed: string[] = []
-  // Times are wall times: what else the machine did meanwhile belongs beside them.
+  // Times are wall times, so the load of the machine is logged with them.
   let before = load()
-  if (bars.length > 0)
-    await runBars(image, bars, 'long', ({ bar, findings }) => {
-      say(`\n${bar.id} ${bar.title} (load of the machine ${before} before, ${load()} after)`)
+  if (thresholds.length > 0)
+    await runThresholds(image, thresholds, 'long', ({ threshold, findings }) => {
+      log(`\n${threshold.id} ${threshold.title} (load average ${before} before, ${load()} after)`)
       before = load()
-      for (const { what, value, bar: wish, holds } of findings) {
-        say(`  ${holds ? '✓' : '✗'} ${what}: ${value} (${wish})`)
-        if (!holds) missed.push(`${bar.id} ${what}: ${value}, wanted ${wish}`)
+      for (const { what, value, threshold: expected, holds } of findings) {
+        log(`  ${holds ? '✓' : '✗'} ${what}: ${value} (${expected})`)
+        if (!holds) missed.push(`${threshold.id} ${what}: ${value}, expected ${expected}`)
       }
       figures += findings.length
     })

@@ -1,4 +1,4 @@
-import type { Bar } from './bar.ts'
+import type { Threshold } from './threshold.ts'
 import { processes } from './c-20-processes.ts'
 import { memory } from './c-21-memory.ts'
 import { disk } from './c-22-disk.ts'
@@ -9,5 +9,15 @@ import { wallClock } from './c-26-wall-clock.ts'
 import { neighbour } from './c-27-neighbour.ts'
 import { stressSweep } from './c-28-stress.ts'
 
-/** What happens when a limit is hit, bar by bar. */
-export const BARS: readonly Bar[] = [processes, memory, disk, output, interrupts, kernelDeath, wallClock, neighbour, stressSweep]
+/** All limit thresholds, in the order in which they are measured. */
+export const THRESHOLDS: readonly Threshold[] = [
+  processes,
+  memory,
+  disk,
+  output,
+  interrupts,
+  kernelDeath,
+  wallClock,
+  neighbour,
+  stressSweep,
+]

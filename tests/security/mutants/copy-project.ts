@@ -8,7 +8,7 @@ const ROOT = dirname(dirname(dirname(import.meta.dirname)))
 const PARTS = ['services', 'runtime-image', 'tests', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts']
 const SUPERVISOR = 'runtime-image/supervisor'
 
-/** A protection that is taken out: `find` must be in the file exactly once, so that no edit misses. */
+/** An edit that removes a protection. `find` must occur exactly once in the file. */
 export interface Edit {
   readonly file: string
   readonly find: string
@@ -17,11 +17,11 @@ export interface Edit {
 
 export interface ProjectCopy extends AsyncDisposable {
   readonly root: string
-  /** Tag of the sandbox image with the copy's supervisor. */
+  /** The tag of the sandbox image with the copy's supervisor. */
   readonly image: string
 }
 
-/** In a copy the image is given: to build one under the usual tags would leave a sandbox without walls behind them. */
+/** A copy receives its image by tag. A build under the default tag would leave an unprotected image behind. */
 const GIVEN_IMAGE = `
 import { labelContainers } from './test-label.ts'
 export function setup(project) {
@@ -30,7 +30,7 @@ export function setup(project) {
 }
 `
 
-/** The project in another folder with some edits, and the image that belongs to it. Throws when an edit does not fit. */
+/** Copies the project, applies the edits and builds the image if needed. Throws if an edit does not match. */
 export async function copyProject(image: string, edits: readonly Edit[]): Promise<ProjectCopy> {
   const root = await mkdtemp(join(tmpdir(), 'cbx-copy-'))
   const tag = `cellblock-sandbox-mutant:${randomUUID()}`
@@ -46,7 +46,7 @@ export async function copyProject(image: string, edits: readonly Edit[]): Promis
     for (const { file, find, replace } of edits) {
       const parts = (await readFile(join(root, file), 'utf8')).split(find)
       if (parts.length !== 2)
-        throw new Error(`${file} has ${parts.length - 1} places that read ${JSON.stringify(find)}: bring the edit up to date.`)
+        throw new Error(`${file} has ${parts.length - 1} matches for ${JSON.stringify(find)}, expected 1. Update the edit.`)
       await writeFile(join(root, file), parts.join(replace))
     }
     if (isSupervisorEdited) await buildImage(join(root, SUPERVISOR), image, tag)
@@ -57,7 +57,7 @@ export async function copyProject(image: string, edits: readonly Edit[]): Promis
   }
 }
 
-/** One more layer: bytecode is used unchecked, so it is compiled anew. No cache, since another lane may be removing what it holds. */
+/** Adds one layer and recompiles the bytecode, which Python does not check. No build cache, because another lane may remove its layers. */
 async function buildImage(context: string, base: string, tag: string): Promise<void> {
   const dockerfile = join(context, 'Dockerfile')
   await writeFile(
@@ -67,5 +67,5 @@ async function buildImage(context: string, base: string, tag: string): Promise<v
   const built = await runCommand('docker', ['build', '--quiet', '--no-cache', '--force-rm', '--tag', tag, '--file', dockerfile, context], {
     timeoutSeconds: 300,
   })
-  if (built.code !== 0) throw new Error(`The image of the copy could not be built:\n${built.output}`)
+  if (built.code !== 0) throw new Error(`Failed to build the image of the copy:\n${built.output}`)
 }

@@ -1,6 +1,6 @@
 import type { Edit } from './copy-project.ts'
 
-/** A protection that is gone, and what must notice: programs of the corpus, or a test file that then fails, or the tests of it with these words in their names. */
+/** A removed protection and what must fail then: programs of the corpus, a test file, or the tests of it whose titles contain `only`. */
 export interface Mutant {
   readonly protection: string
   readonly edits: readonly Edit[]
@@ -25,10 +25,10 @@ const unit = (protection: string, file: string, find: string, replace: string): 
   edits: [{ file: `${SUPERVISOR}/${file}`, find, replace }],
   killer: { test: 'tests/integration/supervisor/python-units.test.ts' },
 })
-const selfTest = (wall: string, sabotage: string): Mutant => ({
-  protection: `self-test: ${wall}`,
-  edits: [{ file: `${SUPERVISOR}/isolation_checks.py`, find: `    ${wall}: frozenset(("docker",)),\n`, replace: '' }],
-  killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: `refuses ${sabotage} with code 86` },
+const selfTest = (check: string, misconfiguration: string): Mutant => ({
+  protection: `self-test: ${check}`,
+  edits: [{ file: `${SUPERVISOR}/isolation_checks.py`, find: `    ${check}: frozenset(("docker",)),\n`, replace: '' }],
+  killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: `refuses ${misconfiguration} with code 86` },
 })
 const service = (protection: string, file: string, find: string, replace: string, test: string): Mutant => ({
   protection: `service: ${protection}`,
@@ -47,7 +47,7 @@ export const MUTANTS: readonly Mutant[] = [
   option('memory limit', 'Memory: memory,\n'),
   option('no swap', 'MemorySwap: memory,\n'),
   option('processor limit', 'NanoCpus: Math.round(limits.cpus * 1e9),'),
-  option('first to go without memory', 'OomScoreAdj: 500,'),
+  option('first to be killed when memory runs out', 'OomScoreAdj: 500,'),
   option('no log', "LogConfig: { Type: 'none', Config: {} },"),
   option('no core files', ', Soft: 0, Hard: 0 }', ', Soft: 1, Hard: 1 }'),
   option('limit of open files', "{ Name: 'nofile', Soft: limits.openFiles, Hard: limits.openFiles },"),
@@ -82,7 +82,13 @@ export const MUTANTS: readonly Mutant[] = [
     'privilege/groups-by-name',
   ),
   worker('empty groups', 'worker/drop_privileges.py', '    os.setgroups([])\n', '', 'privilege/groups-by-name'),
-  worker('first to go', 'worker/drop_privileges.py', 'file.write("1000")', 'file.write("0")', 'processes/own-priority-for-memory'),
+  worker(
+    'first to be killed when memory runs out',
+    'worker/drop_privileges.py',
+    'file.write("1000")',
+    'file.write("0")',
+    'processes/own-priority-for-memory',
+  ),
   {
     protection: 'worker: nothing written outside its folders',
     edits: [{ file: `${SUPERVISOR}/worker/drop_privileges.py`, find: '    landlock.confine_writes()\n', replace: '' }],
@@ -124,7 +130,7 @@ export const MUTANTS: readonly Mutant[] = [
     'kernel-channel/forged-death-of-the-kernel',
   ),
   {
-    protection: 'worker: an envelope that the kernel has no part in',
+    protection: 'worker: the kernel cannot set the result envelope',
     edits: [
       {
         file: `${SUPERVISOR}/execution/execution.py`,
@@ -189,7 +195,7 @@ export const MUTANTS: readonly Mutant[] = [
     'if (false)',
     'unit/core/file-path.test.ts',
   ),
-  // "." and ".." are refused by two rules; this is the one that the other cannot stand in for.
+  // Two rules refuse "." and ".."; this edit removes the rule that the other does not cover.
   service('dots at the end of names', 'core/files/file-path.ts', 'if (/[. ]$/.test(segment))', 'if (false)', 'unit/core/file-path.test.ts'),
   service(
     'length of names',

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCommand } from '../../../scripts/setup/command.ts'
-import { LIGHT, startArena } from '../arena/arena.ts'
-import { runPrograms } from '../arena/run-programs.ts'
-import { SELF_TEST_OFF } from '../control/walls-off.ts'
+import { MINIMAL_ENVIRONMENT, startHarness } from '../harness/harness.ts'
+import { runPrograms } from '../harness/run-programs.ts'
+import { SELF_TEST_DISABLED } from '../control/disabled-protections.ts'
 import { PROGRAMS } from '../corpus/registry.ts'
 import { copyProject, type ProjectCopy } from './copy-project.ts'
 import type { Mutant } from './mutants.ts'
@@ -14,12 +14,12 @@ export interface MutantsResult {
   readonly survivors: readonly string[]
 }
 
-/** More than cores: much of each is waiting for the engine. */
+/** More lanes than cores, because each mostly waits for the engine. */
 const LANES = 3
-/** For one file of tests on a machine that is busy with others. */
-const PATIENCE_SECONDS = 600
+/** For one test file; generous, because other suites may use the machine. */
+const TIMEOUT_SECONDS = 600
 
-/** True when the tests find nothing to complain of. Throws when they did not run at all. */
+/** True if the tests pass. Throws if they did not run. */
 async function passes(copy: ProjectCopy, { killer }: Pick<Mutant, 'killer'>): Promise<boolean> {
   return 'test' in killer ? testPasses(copy, killer.test, killer.only) : programsPass(copy, killer.programs)
 }
@@ -31,7 +31,7 @@ async function testPasses({ root, image }: ProjectCopy, test: string, only: stri
   const { output } = await runCommand(process.execPath, args, {
     cwd: root,
     env: { ...process.env, CELLBLOCK_SANDBOX_IMAGE: image },
-    timeoutSeconds: PATIENCE_SECONDS,
+    timeoutSeconds: TIMEOUT_SECONDS,
   })
   const text = await readFile(report, 'utf8').catch(() => null)
   if (text === null) throw new Error(`${test} did not run:\n${output.slice(-2_000)}`)
@@ -39,23 +39,23 @@ async function testPasses({ root, image }: ProjectCopy, test: string, only: stri
     success: boolean
   }
   if (success && numPassedTests + numFailedTests === 0)
-    throw new Error(`${test} has no test${only === undefined ? '' : ` called ${only}`}.`)
+    throw new Error(`${test} has no test${only === undefined ? '' : ` with the title ${only}`}.`)
   return success
 }
 
 async function programsPass({ root, image }: ProjectCopy, ids: readonly string[]): Promise<boolean> {
   const programs = PROGRAMS.filter(({ id }) => ids.includes(id))
   if (programs.length !== ids.length) throw new Error(`Some of these programs do not exist: ${ids.join(', ')}`)
-  const arena = await startArena({ image, root, env: () => LIGHT })
+  const harness = await startHarness({ image, root, env: () => MINIMAL_ENVIRONMENT })
   try {
-    const verdicts = await runPrograms(arena, programs)
-    return verdicts.every(({ isTyped, faults }) => isTyped && faults.length === 0) && (await arena.hits()).length === 0
+    const verdicts = await runPrograms(harness, programs)
+    return verdicts.every(({ isTyped, failures }) => isTyped && failures.length === 0) && (await harness.hits()).length === 0
   } finally {
-    await arena.stop()
+    await harness.stop()
   }
 }
 
-/** What kills a mutant has to pass without it, or it proves nothing. Throws when it does not. */
+/** A test that kills a mutant must pass on the unchanged source. Throws if one does not. */
 async function checkBaseline(image: string, mutants: readonly Mutant[]): Promise<void> {
   await using copy = await copyProject(image, [])
   const killers = new Map(mutants.map((mutant) => [JSON.stringify(mutant.killer), mutant]))
@@ -66,22 +66,22 @@ async function checkBaseline(image: string, mutants: readonly Mutant[]): Promise
 }
 
 /**
- * Takes out one protection after another, each in a copy of its own, and sees whether something notices. Where programs of the corpus have to,
- * the self-test at start is off, for it would refuse the sandbox before they run.
+ * Removes one protection after another, each in its own copy of the project, and checks that a test fails. For programs of the corpus the
+ * supervisor's self-test is disabled, because it would refuse the sandbox first.
  */
-export async function runMutants(image: string, mutants: readonly Mutant[], say: (line: string) => void): Promise<MutantsResult> {
+export async function runMutants(image: string, mutants: readonly Mutant[], log: (line: string) => void): Promise<MutantsResult> {
   await checkBaseline(image, mutants)
   const survivors: string[] = []
   const waiting = mutants.values()
   const lane = async (): Promise<void> => {
     for (const mutant of waiting) {
-      await using copy = await copyProject(image, 'programs' in mutant.killer ? [SELF_TEST_OFF, ...mutant.edits] : mutant.edits)
-      const isAlive = await passes(copy, mutant)
-      if (isAlive) survivors.push(mutant.protection)
-      say(`${isAlive ? 'SURVIVES' : 'killed  '} ${mutant.protection}`)
+      await using copy = await copyProject(image, 'programs' in mutant.killer ? [SELF_TEST_DISABLED, ...mutant.edits] : mutant.edits)
+      const survives = await passes(copy, mutant)
+      if (survives) survivors.push(mutant.protection)
+      log(`${survives ? 'SURVIVES' : 'killed  '} ${mutant.protection}`)
     }
   }
-  // A lane that fails does not leave another one's sandboxes behind.
+  // Wait for every lane, so that a failed lane does not leave the sandboxes of another.
   const ended = await Promise.allSettled(Array.from({ length: LANES }, lane))
   for (const end of ended) if (end.status === 'rejected') throw end.reason
   return { tried: mutants.length, killed: mutants.length - survivors.length, survivors }

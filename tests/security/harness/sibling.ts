@@ -9,7 +9,7 @@ class Say(socketserver.BaseRequestHandler):
     def handle(self): print(self.request.recv(4096), flush=True)
 socketserver.ThreadingTCPServer(("", ${PORT}), Say).serve_forever()`
 
-/** Another container on the engine's default bridge that tells who knocks. */
+/** Starts another container on the engine's default bridge that records connections. */
 export async function startSibling(image: string) {
   const name = `cellblock-sibling-${randomUUID()}`
   const docker = async (...args: string[]): Promise<string> => (await runCommand('docker', args, { timeoutSeconds: 60 })).stdout.trim()

@@ -1,10 +1,10 @@
 const py = String.raw
 
-/** What a tenant's own marker looks like, and so what the other one must never find. */
+/** The pattern of a tenant's marker. The other tenant must never read a match. */
 export const MARKER = /NEIGHBOUR-[0-9a-f]{24}/
 
-/** Leaves the tenant's marker wherever a sandbox can hold something, reachable for whoever gets there. */
-export const settle = (marker: string): string => py`
+/** Plants the tenant's marker everywhere in a sandbox, readable by every process that reaches it. */
+export const plantMarker = (marker: string): string => py`
 import ctypes, fcntl, os, re, socket, subprocess, sys, threading
 libc = ctypes.CDLL(None, use_errno=True); libc.shmat.restype = ctypes.c_void_p
 MARKER = ${JSON.stringify(marker)}.encode()
@@ -12,19 +12,19 @@ for path in ("/mnt/data/secret.txt", "/tmp/secret", "/home/worker/secret", "/dev
     fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o666); os.write(fd, MARKER); os.close(fd)
 memory = libc.shmget(0x5eed, 4096, 0o1666); libc_at = libc.shmat(memory, None, 0); ctypes.memmove(libc_at, MARKER, len(MARKER))
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)", MARKER.decode()], env={"SECRET": MARKER.decode()}, cwd="/mnt/data")
-def tell(address):
+def serve_marker(address):
     server = socket.socket(socket.AF_UNIX); server.bind(address); server.listen(64)
     def serve():
         while True:
             client, _ = server.accept(); client.sendall(MARKER); client.close()
     threading.Thread(target=serve, daemon=True).start()
-tell("\0neighbour"); tell("/tmp/neighbour.sock")
+serve_marker("\0neighbour"); serve_marker("/tmp/neighbour.sock")
 lock = os.open("/usr/bin/env", os.O_RDONLY); fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-print("settled")`
+print("planted")`
 
 /**
- * Goes through every way to something that is not one's own, again and again for that many seconds, and says as JSON which markers each way
- * led to. A sandbox that has settled finds its own by all of them, which shows that they lead somewhere.
+ * Tries every channel to other sandboxes for `seconds` and prints as JSON the markers found by each. A sandbox with a planted marker finds
+ * its own marker by every channel, which shows that the channels work.
  */
 export const attack = (seconds: number): string => py`
 import ctypes, fcntl, json, os, re, socket, time
@@ -60,8 +60,8 @@ WAYS = {
     "sockets with a path": lambda: (ask(f"{d}/{n}") for d in ("/tmp", "/run/worker", "/mnt/data") for n in os.listdir(d) if n.endswith(".sock")),
     "own memory": lambda: [bytes(marker) for marker in (globals().get("MARKER", b""),)],
 }
-# Ways at whose end nothing of others may be.
-def strangers(): own = known(); return [p for p in range(2, 4000) if p not in own and alive(p) and p not in known()]
+# Channels through which nothing of other sandboxes may be visible.
+def foreign_processes(): own = known(); return [p for p in range(2, 4000) if p not in own and alive(p) and p not in known()]
 def known(): return {int(t) for p in pids() for t in ([p] + (os.listdir(f"/proc/{p}/task") if os.path.exists(f"/proc/{p}/task") else []))}
 def alive(p):
     try: os.kill(p, 0); return True
@@ -73,11 +73,11 @@ def packets():
             try: s = socket.socket(2, kind); s.settimeout(0.1); s.connect((f"172.17.0.{host}", 8700)); yield f"172.17.0.{host}"
             except OSError: pass
 CLOSED = {
-    "processes of others": strangers,
+    "processes of others": foreign_processes,
     "addresses of others": lambda: list(packets()),
     "control groups of others": lambda: [n for d, names, _ in os.walk("/sys/fs/cgroup") for n in names if re.fullmatch("[0-9a-f]{64}|sbx_.*", n)],
     "control folders of others": lambda: [n for n in ("/run/cellblock", "/run/cellblock/control", "/var/lib/docker", "/var/run/docker.sock") if os.access(n, os.R_OK)],
-    # The engine shows a sandbox its own number there, and nobody else's.
+    # The engine shows a sandbox only its own id there.
     "mounts of others": lambda: sorted(set(re.findall(r"/(?:containers|volumes)/([0-9a-f]{12,})", open("/proc/self/mountinfo").read())))[1:],
 }
 found, open_ways, attempts, end = {way: set() for way in WAYS}, {}, 0, time.monotonic() + ${seconds}
@@ -88,9 +88,9 @@ while attempts == 0 or time.monotonic() < end:
     for way, go in CLOSED.items():
         attempts += 1; seen = go()
         if seen: open_ways[way] = repr(seen)[:200]
-    # Ten minutes are long: the other suites of the machine get most of it.
+    # Leave most of the processor time to the other suites.
     time.sleep(0.1)
-# Both sides hold it at once, or each would see the other's hand on it.
+# Both sandboxes hold the lock at once, unless one sees the other's lock.
 fd = os.open("/usr/bin/env", os.O_RDONLY)
 try: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB); held = False
 except BlockingIOError: held = True

@@ -3,19 +3,19 @@ import type { Edit } from '../mutants/copy-project.ts'
 const OPTIONS = 'services/orchestrator/drivers/docker/container-options.ts'
 const SUPERVISOR = 'runtime-image/supervisor/cellblock_supervisor'
 
-/** The supervisor takes work whatever surrounds it. */
-export const SELF_TEST_OFF: Edit = {
+/** Lets the supervisor accept work although its self-test would fail. */
+export const SELF_TEST_DISABLED: Edit = {
   file: `${SUPERVISOR}/isolation_checks.py`,
   find: '    failed = await _probe(kernel)',
   replace: '    return []\n    failed = await _probe(kernel)',
 }
 
 /**
- * Every wall at once: the bridge for a network, its gateway for names, the host's flag and a socket in the engine's place mounted, root with the
- * engine's usual capabilities, no filter, no Landlock, the host's environment. No program of the project can be talked into this; it takes another source.
+ * Disables every protection at once: bridge network and DNS through its gateway, the host's flag file and a fake engine socket mounted, root with the
+ * engine's default capabilities, no seccomp filter, no Landlock, the host's environment. No configuration can do this; it takes edits of the source.
  */
-export const WALLS_OFF: readonly Edit[] = [
-  SELF_TEST_OFF,
+export const DISABLED_PROTECTIONS: readonly Edit[] = [
+  SELF_TEST_DISABLED,
   {
     file: OPTIONS,
     find: "NetworkMode: 'none',",

@@ -1,20 +1,20 @@
 import type { Targets } from './tripwires.ts'
 
-/** What every program finds defined: where the tripwires are (never what they guard), and ways to knock on them. */
+/** Definitions for every program: the addresses of the tripwires (never the canaries), and functions that touch them. */
 export const prelude = (targets: Targets, token: string): string => `
 import ctypes, errno, os, signal, socket, struct, subprocess, sys, threading, time
 T = __import__("types").SimpleNamespace(**__import__("json").loads(${JSON.stringify(JSON.stringify({ ...targets, token }))}))
 libc = ctypes.CDLL(None, use_errno=True); libc.syscall.restype = ctypes.c_long
 def name(number): return errno.errorcode.get(number, str(number))
 def err(f, *a, **k):
-    "The name of the errno a call ends with, of the exception, or ok."
+    "Returns ok, the errno name or the name of the exception."
     try: f(*a, **k); return "ok"
     except socket.gaierror: return "gaierror"
     except TimeoutError: return "timeout"
     except OSError as e: return name(e.errno) if e.errno else type(e).__name__
     except BaseException as e: return type(e).__name__
 def sc(number, *a):
-    "A raw system call: its result, or the name of its errno."
+    "Makes a raw system call. Returns its result or the name of its errno."
     r = libc.syscall(ctypes.c_long(number), *[ctypes.c_long(x) if isinstance(x, int) else x for x in a])
     return r if r >= 0 else name(ctypes.get_errno())
 def tcp(host, port, text=None):
@@ -22,14 +22,14 @@ def tcp(host, port, text=None):
 def udp(host, port, data=None):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(data or T.token.encode(), (host, port))
 def query(kind=1):
-    "A DNS question for a name that carries the token."
+    "Returns a DNS query for a name that contains the token."
     labels = b"".join(bytes([len(p)]) + p.encode() for p in (T.token + ".example.com").split("."))
     return struct.pack(">HHHHHH", 7, 0x100, 1, 0, 0, 0) + labels + b"\\0" + struct.pack(">HH", kind, 1)
 def sh(*command, **k):
-    "What a child process says, both streams."
+    "Returns stdout and stderr of a child process."
     p = subprocess.run(command if len(command) > 1 else ["bash", "-c", command[0]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, text=True, errors="replace", **k); return p.stdout.strip()
 def readable(path):
-    "Whether a file opens for reading; what it holds is said, as a thief would."
+    "Returns whether a file is readable, and prints its content."
     try: print(open(path, "rb").read(65536)); return True
     except OSError: return False
 `

@@ -10,68 +10,68 @@ import { controlSocket, defaultControlRoot } from '../../../services/orchestrato
 import { stageOf } from '../../../services/local/config.ts'
 import { startServer, type LocalServerProcess } from '../../support/local-server.ts'
 import type { NativeClient, WireExecution } from '../../support/native-client.ts'
-import type { Form } from './bar.ts'
+import type { Form } from './threshold.ts'
 
 export interface Health {
   readonly boot_nonce: string
   readonly kernel: string
 }
 
-/** A container of the API together with the sandbox that holds it. */
-export interface Cell {
+/** A container of the API together with its sandbox. */
+export interface TestContainer {
   readonly containerId: string
   readonly sandboxId: string
   run(code: string, timeoutSeconds?: number): Promise<WireExecution>
-  /** The supervisor's word, asked on its socket as the orchestrator asks. */
+  /** The supervisor's health reply, requested on its socket as the orchestrator does. */
   health(): Promise<Health>
-  /** Processes and threads of the whole sandbox. */
+  /** The number of processes and threads in the sandbox. */
   tasks(): Promise<number>
   /** Resident memory of the supervisor, bytes. */
   supervisorBytes(): Promise<number>
-  /** Bytes that the sandbox wrote to the host's disk: its layer above the image. It has no log. */
+  /** Bytes that the sandbox wrote to the host's disk: its writable layer. The container has no log. */
   hostBytes(): Promise<number>
   isThere(): Promise<boolean>
   remove(): Promise<void>
 }
 
-/** A real server with real sandboxes, and a view of them from the host. */
-export interface Ground {
+/** A real server with real sandboxes, which the test inspects from the host. */
+export interface LimitHarness {
   readonly server: LocalServerProcess
   readonly client: NativeClient
-  /** Processes and threads that a sandbox may have. */
+  /** The process and thread limit of a sandbox. */
   readonly processes: number
-  /** A fresh container, its sandbox started and its kernel used once. */
-  cell(): Promise<Cell>
-  /** One container for every bar that leaves it usable, which is what those bars are about. */
-  shared(): Promise<Cell>
+  /** Creates a container, starts its sandbox and runs code once. */
+  cell(): Promise<TestContainer>
+  /** A container shared by the thresholds after which a container must stay usable. */
+  shared(): Promise<TestContainer>
   stop(): Promise<void>
 }
 
 const docker = async (...parameters: readonly string[]): Promise<string> => (await promisify(execFile)('docker', parameters)).stdout
 
-/** Bombs fill a small sandbox as they fill the usual one, in a fraction of the time. */
+/** A resource bomb fills a small sandbox faster than the default one, with the same result. */
 const SIZES: Record<Form, { readonly processes: number; readonly disk_bytes: number; readonly inodes: number }> = {
   short: { processes: 64, disk_bytes: 32 * 1024 * 1024, inodes: 5_000 },
   long: { processes: 256, disk_bytes: 1024 * 1024 * 1024, inodes: 200_000 },
 }
 
-/** A bomb may take the kernel with it, so every program brings its own. */
+/** A resource bomb may end the kernel, so every program has its own imports. */
 const IMPORTS = 'import os, sys, time, signal, threading, subprocess\n'
 
-export async function startGround(image: string, form: Form): Promise<Ground> {
-  // Without a pool each container starts one sandbox, so it is known which one holds it.
+export async function startLimitHarness(image: string, form: Form): Promise<LimitHarness> {
+  // Without a warm pool each container starts one sandbox, so the mapping is known.
   const server = await startServer({ env: { CELLBLOCK_SANDBOX_IMAGE: image, CELLBLOCK_POOL: '0' } })
   const engine = new Docker()
   const client = server.native
   const agents: Agent[] = []
-  let shared: Promise<Cell> | null = null
+  let shared: Promise<TestContainer> | null = null
   const limits = SIZES[form]
   const sandboxes = async (): Promise<readonly string[]> => {
     const seen = await engine.listContainers({ filters: { label: [`${STAGE_LABEL}=${stageOf(server.dataDir)}`] } })
     return seen.map(({ Labels }) => Labels[SANDBOX_LABEL] ?? '')
   }
 
-  async function cell(): Promise<Cell> {
+  async function cell(): Promise<TestContainer> {
     const before = new Set(await sandboxes())
     const containerId = await client.createContainer('limits', limits)
     await client.run(containerId, 'pass')
@@ -110,65 +110,65 @@ export async function startGround(image: string, form: Form): Promise<Ground> {
   }
 }
 
-/** Each item in turn, in the shared container and `lanes - 1` others at the same time: much of what is tried over and over is waiting. */
+/** Handles the items in the shared container and `lanes - 1` others in parallel, because each item mostly waits. */
 export async function inLanes<T>(
-  ground: Ground,
+  harness: LimitHarness,
   lanes: number,
   items: Iterable<T>,
-  each: (cell: Cell, item: T) => Promise<void>,
+  each: (cell: TestContainer, item: T) => Promise<void>,
 ): Promise<void> {
   const waiting = [...items].values()
-  const more: Cell[] = []
-  while (more.length < lanes - 1) more.push(await ground.cell())
-  const lane = async (cell: Cell): Promise<void> => {
+  const more: TestContainer[] = []
+  while (more.length < lanes - 1) more.push(await harness.cell())
+  const lane = async (cell: TestContainer): Promise<void> => {
     for (const item of waiting) await each(cell, item)
   }
-  await Promise.all([await ground.shared(), ...more].map(lane))
+  await Promise.all([await harness.shared(), ...more].map(lane))
   await Promise.all(more.map((cell) => cell.remove()))
 }
 
-/** Looks again and again until `during` has ended; answers what it was and all looks in order. A look that fails is an answer too. */
-export async function watchWhile<T, Look>(
+/** Takes samples until `during` has ended. Returns its result and the samples in order. */
+export async function sampleWhile<T, Sample>(
   during: Promise<T>,
-  look: () => Promise<Look>,
+  takeSample: () => Promise<Sample>,
   everyMs = 25,
-): Promise<{ readonly result: T; readonly looks: readonly Look[] }> {
+): Promise<{ readonly result: T; readonly samples: readonly Sample[] }> {
   let isOver = false
   const ended = during.finally(() => (isOver = true))
-  const looks: Look[] = []
+  const samples: Sample[] = []
   while (!isOver) {
-    looks.push(await look())
+    samples.push(await takeSample())
     await Promise.race([ended.catch(() => undefined), delay(everyMs)])
   }
-  return { result: await ended, looks }
+  return { result: await ended, samples }
 }
 
-/** How long `action` takes, milliseconds. */
+/** Measures the duration of `action` in milliseconds. */
 export async function timed<T>(action: () => Promise<T>): Promise<{ readonly ms: number; readonly result: T }> {
   const began = performance.now()
   const result = await action()
   return { ms: performance.now() - began, result }
 }
 
-/** Resolves with the time until `isSo`, milliseconds; after `atMostMs` with that. */
-export async function until(isSo: () => Promise<boolean>, atMostMs: number): Promise<number> {
+/** Polls until `condition` holds. Returns the time taken in milliseconds, at most `timeoutMs`. */
+export async function until(condition: () => Promise<boolean>, timeoutMs: number): Promise<number> {
   const began = performance.now()
-  while (performance.now() - began < atMostMs) {
-    if (await isSo()) return performance.now() - began
+  while (performance.now() - began < timeoutMs) {
+    if (await condition()) return performance.now() - began
     await delay(20)
   }
-  return atMostMs
+  return timeoutMs
 }
 
-/** What the host could still give to programs, bytes. */
+/** The available memory of the host, bytes. */
 export async function availableMemory(): Promise<number> {
   const text = await readFile('/proc/meminfo', 'utf8').catch(() => '')
   const kilobytes = /^MemAvailable:\s+(\d+)/m.exec(text)?.[1]
   return kilobytes === undefined ? freemem() : Number(kilobytes) * 1024
 }
 
-/** The fault of the call after a bomb: null when it worked in the same container, with a program of its own. */
-export async function nextCall(cell: Cell): Promise<string | null> {
+/** Runs a call with a child process in the same container. Returns its failure, or null. */
+export async function nextCall(cell: TestContainer): Promise<string | null> {
   const { status, reason, stdout } = await cell.run(
     'print(subprocess.run(["echo", "42"], capture_output=True, text=True).stdout, end="")',
     30,
@@ -176,5 +176,5 @@ export async function nextCall(cell: Cell): Promise<string | null> {
   return status === 'succeeded' && stdout === '42\n' ? null : `${status} ${reason} ${stdout.slice(0, 200)}`
 }
 
-/** Whether a result says that the variables are gone. */
-export const saysLost = (execution: WireExecution): boolean => execution.lost.some(({ what }) => what === 'variables')
+/** Whether a result reports lost variables. */
+export const reportsLostVariables = (execution: WireExecution): boolean => execution.lost.some(({ what }) => what === 'variables')

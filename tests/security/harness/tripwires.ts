@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Tripwire } from '../corpus/program.ts'
 
-/** Where programs aim. None of it is secret. */
+/** The targets of the programs. None of them is secret. */
 export interface Targets {
   readonly gateway: string
   readonly port: number
@@ -23,17 +23,17 @@ export interface Targets {
 
 export interface Hit {
   readonly tripwire: Tripwire
-  /** Which program, by its token; null when somebody else knocked. */
+  /** The token of the program; null if another process touched the tripwire. */
   readonly token: string | null
 }
 
 export interface Tripwires {
   readonly targets: Omit<Targets, 'sibling' | 'siblingPort'>
   readonly folder: string
-  /** Strings that lie on the host and that no sandbox may ever say. */
+  /** Strings on the host that no sandbox may ever print. */
   readonly canaries: { readonly file: string; readonly secret: string }
   readonly hits: readonly Hit[]
-  /** Addresses that could not be had on this host, so that nothing listens there. */
+  /** Addresses that could not be bound on this host. */
   readonly missing: readonly string[]
   stop(): Promise<void>
 }
@@ -42,17 +42,17 @@ const ALIASES = { metadata: '169.254.169.254', credentials: '169.254.170.2', res
 export const TOKEN = /cbx-[0-9a-f]{16}/
 export const newToken = (): string => `cbx-${randomBytes(8).toString('hex')}`
 
-/** Listens wherever a program that broke out would knock: `gateway` is the host on the engine's bridge. Addresses of a cloud's metadata services are put on loopback while it runs. */
+/** Listens on every address that an escaped program would contact. `gateway` is the host on the engine's bridge. Adds metadata service addresses to loopback until `stop`. */
 export async function setTripwires(gateway: string): Promise<Tripwires> {
   const folder = await mkdtemp(join(tmpdir(), 'cbx-'))
   const hits: Hit[] = []
   const closers: (() => void)[] = []
   const missing: string[] = []
   const aliases: string[] = []
-  const takeAliasesOff = (): void => {
+  const removeAliases = (): void => {
     for (const address of aliases.splice(0)) execFileSync('ip', ['address', 'del', `${address}/32`, 'dev', 'lo'], { stdio: 'ignore' })
   }
-  process.once('exit', takeAliasesOff)
+  process.once('exit', removeAliases)
   const hit = (tripwire: Tripwire, data: Buffer): void => {
     const token = TOKEN.exec(data.toString('latin1'))?.[0] ?? null
     hits.push({ tripwire, token })
@@ -102,8 +102,8 @@ export async function setTripwires(gateway: string): Promise<Tripwires> {
     missing,
     stop: async () => {
       for (const close of closers.toReversed()) close()
-      takeAliasesOff()
-      process.removeListener('exit', takeAliasesOff)
+      removeAliases()
+      process.removeListener('exit', removeAliases)
       await rm(folder, { recursive: true, force: true })
     },
   }
