@@ -30,13 +30,16 @@ const tmpfs = (containerPath: string, bytes: number, ...mountOptions: string[]) 
   size: bytes / 1024 ** 2,
   mountOptions: ['nosuid', 'nodev', ...mountOptions],
 })
-/** The writable paths besides `/mnt/data`, sized as in Docker. Their sum fits between the tier's memory and the task's. */
+/** The writable paths besides `/mnt/data`, sized as in Docker. The container's memory holds the tier's memory, all of these and the supervisor. */
 const TMPFS = [
   tmpfs('/tmp', DEFAULT_LIMITS.tmpBytes, 'exec', 'mode=1777'),
   tmpfs('/home/worker', DEFAULT_LIMITS.homeBytes, 'exec', 'mode=0700', ...WORKER),
   tmpfs('/run/worker', RUN_BYTES, 'noexec', 'mode=0770', ...WORKER),
   tmpfs('/run/cellblock', RUN_BYTES, 'noexec', 'mode=0700'),
 ]
+
+/** Task memory that the container leaves to Fargate's own processes, MiB. */
+const PLATFORM_MEMORY_MIB = 128
 
 export interface SandboxTaskDefinitionProps {
   readonly stage: string
@@ -74,6 +77,8 @@ export class SandboxTaskDefinition extends Construct {
           name: SANDBOX_CONTAINER,
           image,
           essential: true,
+          // Without its own limit the container's cgroup shows none, and the supervisor refuses to serve.
+          memory: fargateMemoryMiB - PLATFORM_MEMORY_MIB,
           privileged: false,
           readonlyRootFilesystem: true,
           stopTimeout: 3,

@@ -34,7 +34,7 @@ const DEFAULTS = [
 ]
 const DROPPED = DEFAULTS.filter((name) => !KEPT.includes(name))
 const PULL = ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetAuthorizationToken', 'ecr:GetDownloadUrlForLayer']
-/** Fargate's memory steps for each size of CPU: least, most, MiB. */
+/** Fargate's memory range for each CPU size: min, max, MiB. */
 const FARGATE: Record<string, readonly [number, number]> = {
   256: [512, 2048],
   512: [1024, 4096],
@@ -44,6 +44,8 @@ const FARGATE: Record<string, readonly [number, number]> = {
   8192: [16384, 61440],
   16384: [32768, 122880],
 }
+const SUPERVISOR_MIB = 192
+const containerMiB = (definition: Resource): number => Number(at(definition, `${CONTAINER}.Memory`) ?? 0)
 const pullRole = (t: Templates): Resource => named(t, 'network', 'PullRole', 'AWS::IAM::Role')
 const repository = (t: Templates): Resource => only(t, 'AWS::ECR::Repository')
 
@@ -119,19 +121,30 @@ export const sandboxProperties: readonly Property[] = [
     'arn:aws:iam::123456789012:role/admin',
   ),
   {
-    title: 'its size is one that Fargate has, with room for the user, every tmpfs and the supervisor',
+    title: 'the task size is one that Fargate offers',
     holds: (t) =>
       definitions(t).every((definition) => {
         const memory = Number(at(definition, 'Properties.Memory'))
-        const [least, most] = FARGATE[String(at(definition, 'Properties.Cpu'))] ?? [Infinity, 0]
-        const tier = Object.entries(TIERS).find(([name]) => String(at(definition, 'Properties.Family')).endsWith(`-${name}`))?.[1]
-        const tmpfs = list(at(definition, `${CONTAINER}.LinuxParameters.Tmpfs`)).reduce<number>(
-          (sum, item) => sum + Number(at(item, 'Size')),
-          0,
-        )
-        return memory >= least && memory <= most && tier !== undefined && memory * 1024 ** 2 >= tier.memoryBytes + (tmpfs + 192) * 1024 ** 2
+        const [min, max] = FARGATE[String(at(definition, 'Properties.Cpu'))] ?? [Infinity, 0]
+        return memory >= min && memory <= max
       }),
     break: (t) => set(anyDefinition(t), 'Properties.Memory', '1024'),
+  },
+  {
+    title: 'the container has its own memory limit, below the memory of the task',
+    holds: (t) => definitions(t).every((d) => containerMiB(d) > 0 && containerMiB(d) < Number(at(d, 'Properties.Memory'))),
+    break: (t) => set(anyDefinition(t), `${CONTAINER}.Memory`, undefined),
+  },
+  {
+    title: 'the memory limit of the container holds the tier, every tmpfs and the supervisor',
+    holds: (t) =>
+      definitions(t).every((definition) => {
+        const tier = Object.entries(TIERS).find(([name]) => String(at(definition, 'Properties.Family')).endsWith(`-${name}`))?.[1]
+        const tmpfs = list(at(definition, `${CONTAINER}.LinuxParameters.Tmpfs`)).map((item) => Number(at(item, 'Size')))
+        const neededMiB = tmpfs.reduce((sum, size) => sum + size, SUPERVISOR_MIB)
+        return tier !== undefined && (containerMiB(definition) - neededMiB) * 1024 ** 2 >= tier.memoryBytes
+      }),
+    break: (t) => set(anyDefinition(t), `${CONTAINER}.Memory`, 1_024),
   },
   {
     title: 'the pull role pulls and does nothing else',
@@ -153,12 +166,12 @@ export const sandboxProperties: readonly Property[] = [
     break: (t) => set(pullRole(t), 'Properties.Policies.0.PolicyDocument.Statement.1.Resource', '*'),
   },
   {
-    title: "only this account's ECS takes the pull role",
+    title: 'only ECS tasks assume the pull role, under the trust policy of the AWS documentation',
     holds: (t) =>
       statements(at(pullRole(t), 'Properties.AssumeRolePolicyDocument')).every(
-        (s) => same(s.Principal, { Service: 'ecs-tasks.amazonaws.com' }) && s.Condition?.StringEquals?.['aws:SourceAccount'] !== undefined,
+        (s) => same(s.Principal, { Service: 'ecs-tasks.amazonaws.com' }) && same(s.Action, 'sts:AssumeRole') && s.Condition === undefined,
       ),
-    break: (t) => set(first(statements(at(pullRole(t), 'Properties.AssumeRolePolicyDocument'))), 'Condition', undefined),
+    break: (t) => set(first(statements(at(pullRole(t), 'Properties.AssumeRolePolicyDocument'))), 'Principal', { AWS: '*' }),
   },
   value('an image tag never changes its content', repository, 'Properties.ImageTagMutability', 'IMMUTABLE', 'MUTABLE'),
   value('images are scanned when they are pushed', repository, 'Properties.ImageScanningConfiguration.ScanOnPush', true, false),
