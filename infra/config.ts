@@ -104,6 +104,17 @@ const Network = z.strictObject({
   dynamodbPrefixListId: PREFIX_LIST.optional(),
 })
 
+/** How CloudFormation deploys: settings of companies that run their own CDK bootstrap. */
+const Deployment = z.strictObject({
+  /** Qualifier of the CDK bootstrap stack. With one, `npm run deploy` does not bootstrap the account. */
+  bootstrapQualifier: matching(
+    /^[a-z0-9]{1,10}$/,
+    'must be 1 to 10 lower-case letters or digits, as `cdk bootstrap --qualifier` takes it',
+  ).optional(),
+  /** Name of a managed policy of the account that bounds every role of the deployment. */
+  permissionsBoundary: matching(/^[\w+=,.@/-]{1,128}$/, 'must be the name of a managed policy').optional(),
+})
+
 export const Config = z.strictObject({
   stage: matching(/^[a-z][a-z0-9-]{0,15}$/, 'must be 1 to 16 lower-case letters, digits or -, beginning with a letter'),
   logLevel: z.enum(['debug', 'info', 'warn', 'error'], { error: 'must be debug, info, warn or error' }).default('info'),
@@ -124,6 +135,7 @@ export const Config = z.strictObject({
     .prefault({}),
   api: Api.prefault({}),
   network: Network.prefault({}),
+  deployment: Deployment.prefault({}),
   retention: z
     .strictObject({
       logDays: z

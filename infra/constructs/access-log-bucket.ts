@@ -11,5 +11,5 @@ export const createAccessLogBucket = (scope: Construct, logDays: number): IBucke
     enforceSSL: true,
     minimumTLSVersion: 1.2,
     lifecycleRules: [{ expiration: Duration.days(logDays), abortIncompleteMultipartUploadAfter: Duration.days(1) }],
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   }) as IBucket

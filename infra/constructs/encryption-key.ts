@@ -7,5 +7,5 @@ export const createEncryptionKey = (scope: Construct, stage: string): Key =>
   new Key(scope, 'Key', {
     description: `Cellblock ${stage}: rows, objects and secrets`,
     enableKeyRotation: true,
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   })

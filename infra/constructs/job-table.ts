@@ -32,7 +32,7 @@ export class JobTable extends Construct {
       encryptionKey: key,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true, recoveryPeriodInDays: backupDays },
       deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })
     for (const index of tableDefinition.indexes) this.table.addGlobalSecondaryIndex(secondaryIndex(index))
   }

@@ -10,5 +10,5 @@ export const createModelsSecret = (scope: Construct, name: string, key: IKey): S
     description: 'Cellblock: keys of the language models, {"<keyName>": "<key>"}. Read by the chat worker only.',
     encryptionKey: key,
     secretStringValue: SecretValue.unsafePlainText('{}'),
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   })

@@ -42,7 +42,7 @@ export class ObjectBucket extends Construct {
                 maxAge: 3600,
               },
             ],
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })
     bucket.addToResourcePolicy(
       new PolicyStatement({

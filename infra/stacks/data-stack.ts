@@ -20,7 +20,10 @@ export interface DataStackProps extends StackProps {
   readonly removesData: boolean
 }
 
-/** Everything that outlives a deployment. Deleting the stack retains table, objects, logs, key and model keys; queues hold hints only and go. */
+/**
+ * Everything that outlives a deployment. Deleting the stack retains table, objects, logs, key and model keys; queues hold hints only and go. A
+ * failed first deployment leaves nothing behind (`RetainExceptOnCreate`), so that names are free for the next attempt.
+ */
 export class DataStack extends Stack {
   readonly key: IKey
   readonly table: JobTable['table']
@@ -47,6 +50,8 @@ export class DataStack extends Stack {
     this.queues = Object.fromEntries(queues) as Record<QueueName, JobQueue>
     this.modelsSecretName = config.models.secretName ?? `cellblock/${config.stage}/models`
     this.modelsSecret = createModelsSecret(this, this.modelsSecretName, this.key)
+    // Last, because its deletion protection would block the roll-back of a failed first deployment.
+    this.table.node.addDependency(this.key, this.accessLogs, this.bucket, this.modelsSecret, ...Object.values(this.queues))
     const outputs = { TableName: this.table.tableName, ObjectBucket: this.bucket.bucketName, AccessLogBucket: this.accessLogs.bucketName }
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })
     if (removesData) this.makeDataRemovable()

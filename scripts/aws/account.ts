@@ -1,11 +1,12 @@
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { CloudFormationClient, DescribeStacksCommand, UpdateTerminationProtectionCommand, type Stack } from '@aws-sdk/client-cloudformation'
 import { SetupError } from '../setup/progress.ts'
 import { stackName, type Deployment, type StackId } from './deployment.ts'
 
 /** Finds the SDK's Region and credentials and verifies them. Throws a SetupError that says what to set. */
 export async function findAccount({
   sdk,
-}: Pick<Deployment, 'sdk'>): Promise<{ readonly region: string; readonly isBootstrapped: boolean }> {
+  config,
+}: Pick<Deployment, 'sdk' | 'config'>): Promise<{ readonly region: string; readonly isBootstrapped: boolean }> {
   const client = new CloudFormationClient(sdk)
   const region = await client.config.region().catch(() => {
     throw new SetupError('No AWS Region is set. Set AWS_REGION, for example AWS_REGION=eu-west-1, and run the command again.')
@@ -16,20 +17,29 @@ export async function findAccount({
     )
   })
   try {
-    return { region, isBootstrapped: (await readOutputs(client, 'CDKToolkit')) !== null }
+    const isBootstrapped = (await readStack(client, 'CDKToolkit')) !== null || config.deployment.bootstrapQualifier !== undefined
+    return { region, isBootstrapped }
   } catch (error) {
     throw toSetupError(error, region)
   }
 }
 
 /** Outputs of a stack by name; null if the stack does not exist. */
-export const outputsOf = (deployment: Deployment, stack: StackId): Promise<Readonly<Record<string, string>> | null> =>
-  readOutputs(new CloudFormationClient(deployment.sdk), stackName(deployment, stack))
+export async function outputsOf(deployment: Deployment, stack: StackId): Promise<Readonly<Record<string, string>> | null> {
+  const found = await readStack(new CloudFormationClient(deployment.sdk), stackName(deployment, stack))
+  return found && Object.fromEntries((found.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]))
+}
 
-async function readOutputs(client: CloudFormationClient, name: string): Promise<Readonly<Record<string, string>> | null> {
+/** Not part of the template: the CDK would protect a stack before its first deployment has succeeded, and could not delete a failed one. */
+export async function protectStack(deployment: Deployment, stack: StackId): Promise<void> {
+  const client = new CloudFormationClient(deployment.sdk)
+  await client.send(new UpdateTerminationProtectionCommand({ StackName: stackName(deployment, stack), EnableTerminationProtection: true }))
+}
+
+async function readStack(client: CloudFormationClient, name: string): Promise<Stack | null> {
   try {
     const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: name }))
-    return Object.fromEntries((Stacks[0]?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]))
+    return Stacks[0] ?? null
   } catch (error) {
     if (isMissing(error)) return null
     throw error

@@ -23,9 +23,7 @@ export async function runCdk(deployment: Deployment, sentence: string, args: rea
   const fromSource = ['--app', app, '--output', output, '--context', `cellblock=${JSON.stringify(context)}`]
   const source = synthesised.has(deployment)
     ? ['--app', output]
-    : removesData
-      ? [...fromSource, '--context', 'cellblock-removes-data=true']
-      : fromSource
+    : [...fromSource, ...(removesData ? ['--context', 'cellblock-removes-data=true'] : [])]
   const result = await runCommand(process.execPath, [CDK, ...args, ...source, '--progress', 'events', '--ci', '--no-notices'], {
     cwd: PROJECT,
     env: { ...env, CDK_DISABLE_CLI_TELEMETRY: 'true', FORCE_COLOR: '0' },

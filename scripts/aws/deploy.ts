@@ -2,8 +2,9 @@ import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { SetupError } from '../setup/progress.ts'
-import { findAccount, outputsOf } from './account.ts'
+import { findAccount, outputsOf, protectStack } from './account.ts'
 import { runCdk, synthesise } from './cdk.ts'
+import { ensureEcsServiceLinkedRole } from './service-linked-role.ts'
 import { stackName, type Deployment, type StackId } from './deployment.ts'
 
 export interface Deployed {
@@ -17,6 +18,7 @@ export interface Deployed {
  */
 export async function deploy(deployment: Deployment, publish: (repository: string) => Promise<void>): Promise<Deployed> {
   const { region, isBootstrapped } = await findAccount(deployment)
+  await ensureEcsServiceLinkedRole(deployment)
   await synthesise(deployment)
   if (!isBootstrapped) {
     deployment.progress(`bootstrapping the account for the CDK in ${region}`)
@@ -25,6 +27,7 @@ export async function deploy(deployment: Deployment, publish: (repository: strin
   await deployStacks(deployment, ['Data', 'Image'])
   await publish(requireOutput(await outputsOf(deployment, 'Image'), 'RepositoryUri'))
   await deployStacks(deployment, deployment.stacks)
+  await protectStack(deployment, 'Data')
   const service = await outputsOf(deployment, 'Service')
   await publishSite(deployment, requireOutput(service, 'SiteBucket'))
   return { outputs: { ...(await outputsOf(deployment, 'Data')), ...service } }

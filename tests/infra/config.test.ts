@@ -67,6 +67,11 @@ describe('readConfig', () => {
     ['a year of backups', { ...good, retention: { backupDays: 365 } }, 'cellblock.retention.backupDays must be at most 35 days'],
     ['a public range', { ...good, network: { cidr: '8.8.0.0/16' } }, 'cellblock.network.cidr must be a private IPv4 range'],
     ['an unknown log level', { ...good, logLevel: 'loud' }, 'cellblock.logLevel must be debug, info, warn or error'],
+    [
+      'a bootstrap qualifier with a hyphen',
+      { ...good, deployment: { bootstrapQualifier: 'my-org' } },
+      'cellblock.deployment.bootstrapQualifier must be 1 to 10 lower-case letters or digits',
+    ],
     ['no budget', { ...good, operations: {} }, 'cellblock.operations.monthlyBudgetUsd must be a whole number of US dollars'],
     [
       'an invalid e-mail address',

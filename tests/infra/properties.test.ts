@@ -76,6 +76,16 @@ describe('stacks', () => {
     expect(exports('one')).toEqual(exports('another'))
   })
 
+  it('uses a custom bootstrap qualifier and bounds every role', () => {
+    const deployment = { bootstrapQualifier: 'acme1', permissionsBoundary: 'developer-boundary' }
+    const found = synthesise({ deployment })
+    const roles = all(found, 'AWS::IAM::Role')
+    expect(roles.length).toBeGreaterThan(5)
+    expect(roles.filter(({ Properties }) => !says(Properties['PermissionsBoundary'], ':policy/developer-boundary'))).toEqual([])
+    expect(JSON.stringify(found.data)).toContain('/cdk-bootstrap/acme1/version')
+    expect(JSON.stringify(found.data)).not.toContain('hnb659fds')
+  })
+
   it('follows the settings', () => {
     const settings = {
       stage: 'dev',

@@ -12,15 +12,15 @@ function dataStack(removesData: boolean) {
     Resources: Record<string, Resource>
     Outputs: Record<string, unknown>
   }
-  return { resources: Object.values(resources), outputs, isProtected: data.terminationProtection }
+  return { resources: Object.values(resources), outputs, isProtected: data.terminationProtection ?? false }
 }
 const kept = (resources: readonly Resource[]) =>
-  resources.filter(({ DeletionPolicy: policy }) => policy === 'Retain').map(({ Type }) => Type)
+  resources.filter(({ DeletionPolicy: policy }) => policy === 'RetainExceptOnCreate').map(({ Type }) => Type)
 const table = (resources: readonly Resource[]) => resources.find(({ Type }) => Type === 'AWS::DynamoDB::Table')?.Properties
 
 describe('the stack with the data', () => {
-  it('keeps what tenants own when it goes, and does not go by accident', () => {
-    const { resources, isProtected } = dataStack(false)
+  it('retains tenant data when it is deleted', () => {
+    const { resources } = dataStack(false)
     expect(kept(resources).toSorted()).toEqual([
       'AWS::DynamoDB::Table',
       'AWS::KMS::Key',
@@ -29,17 +29,20 @@ describe('the stack with the data', () => {
       'AWS::SecretsManager::Secret',
     ])
     expect(table(resources)).toMatchObject({ DeletionProtectionEnabled: true })
-    expect(isProtected).toBe(true)
   })
 
-  it('takes everything with it once it was told so', () => {
+  it('leaves termination protection to the deploy command, so that a failed first deployment can be deleted', () => {
+    expect(dataStack(false).isProtected).toBe(false)
+  })
+
+  it('deletes everything with removesData', () => {
     const { resources, isProtected } = dataStack(true)
     expect(kept(resources)).toEqual([])
     expect(table(resources)).toMatchObject({ DeletionProtectionEnabled: false })
     expect(isProtected).toBe(false)
   })
 
-  it('names what a removal has to empty and what an operator makes tenants in', () => {
+  it('outputs the buckets that a removal empties and the table of the command line', () => {
     expect(Object.keys(dataStack(false).outputs)).toEqual(expect.arrayContaining(['TableName', 'ObjectBucket', 'AccessLogBucket']))
   })
 })

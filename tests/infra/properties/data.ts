@@ -28,7 +28,9 @@ const dead = (t: Templates): Resource[] => queues(t).filter((queue) => queue.Pro
 const BLOCKS = { BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true, RestrictPublicBuckets: true }
 const denies = (policy: Resource, test: (s: Statement) => boolean): boolean =>
   statements(at(policy, 'Properties.PolicyDocument')).some((s) => s.Effect === 'Deny' && same(s.Principal, { AWS: '*' }) && test(s))
-const isKept = (resource: Resource): boolean => resource.DeletionPolicy === 'Retain' && resource.UpdateReplacePolicy === 'Retain'
+const CREATED_BEFORE_TABLE = ['AWS::KMS::Key', 'AWS::S3::Bucket', 'AWS::SQS::Queue', 'AWS::SecretsManager::Secret']
+const isKept = (resource: Resource): boolean =>
+  resource.DeletionPolicy === 'RetainExceptOnCreate' && resource.UpdateReplacePolicy === 'Retain'
 const kept = (title: string, find: (t: Templates) => Resource): Property => ({
   title,
   holds: (t) => isKept(find(t)),
@@ -82,6 +84,17 @@ export const dataProperties: readonly Property[] = [
       ) &&
       same(at(table(t), 'Properties.TimeToLiveSpecification'), { AttributeName: tableDefinition.timeToLiveAttribute, Enabled: true }),
     break: (t) => set(table(t), 'Properties.GlobalSecondaryIndexes.0.IndexName', 'other'),
+  },
+  {
+    title: 'a failed first deployment deletes everything: the table, which deletion protection keeps, is created last',
+    holds: (t) =>
+      same(
+        Object.entries(t.data.Resources)
+          .filter(([id, { Type }]) => CREATED_BEFORE_TABLE.includes(Type) && !list(at(table(t), 'DependsOn')).includes(id))
+          .map(([id]) => id),
+        [],
+      ),
+    break: (t) => set(table(t), 'DependsOn', []),
   },
   kept('the table outlives its stack', table),
   kept('the objects outlive their stack', objects),
