@@ -27,6 +27,13 @@ export const endLost = (deps: EndDeps, taken: Execution, reason: 'sandbox_lost' 
     reason: 'The sandbox was lost while the code ran. What it had printed until then is in the events.',
   })
 
+/** The sandbox sent what no retry can read; the sandbox stays. */
+export const endInvalid = (deps: EndDeps, taken: Execution, detail: string): Promise<void> =>
+  endBare(deps, taken, 'failed', 'kernel_died', {
+    what: 'outputs',
+    reason: `The kernel sent output that does not follow the protocol, so the execution was ended: ${detail.slice(0, 300)}`,
+  })
+
 /** No sandbox could be started in time. */
 export const endUnstarted = (deps: EndDeps, taken: Execution): Promise<void> =>
   endBare(deps, taken, 'failed', 'sandbox_lost', {

@@ -3,7 +3,7 @@ import { CONTAINER_KEPT_MS, isAsleep, type Container, type Hibernation } from '.
 import type { HibernateMessage } from '../../core/messages.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { RunDeps } from '../deps.ts'
-import type { SandboxFinder } from './acquire-sandbox.ts'
+import type { SandboxFinder } from './sandboxes/sandbox-finder.ts'
 import { LEASE_MS, LeaseLostError } from '../../jobs/lease.ts'
 import { startLeaseHeartbeat } from '../../jobs/lease-heartbeat.ts'
 import { saveVariables } from './save-variables.ts'

@@ -5,11 +5,9 @@ import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supe
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 import { LeaseLostError } from '../../jobs/lease.ts'
+import { SandboxBusyError } from './failures.ts'
 
 type Sleeper = Container & { readonly snapshot: Snapshot }
-
-/** The sandbox works on the namespace for somebody else, such as a worker that died a moment ago: look again later. */
-export class SandboxBusy extends Error {}
 
 /** Sandboxes that may end over one snapshot before it is given up. */
 const MAX_TRIES = 4
@@ -47,7 +45,7 @@ export async function restoreVariables(
     return tell('restored', named(lost))
   } catch (cause) {
     if (!(cause instanceof SupervisorError)) throw cause
-    if (cause.code === 'conflict') throw new SandboxBusy('The sandbox restores for somebody else', { cause })
+    if (cause.code === 'conflict') throw new SandboxBusyError('The sandbox restores for another worker', { cause })
     if (!UNUSABLE.has(cause.code)) throw cause
     return tell('unusable', all(`What was saved of them cannot be restored, at least not in full: ${cut(cause.message)}`))
   }

@@ -8,8 +8,7 @@ export interface ChaosMutant {
 }
 
 const LEASED = 'services/storage/rows/leased-store.ts'
-const RUN_STEP = 'services/orchestrator/run/run-step.ts'
-const RUN = 'services/orchestrator/run/run-in-sandbox.ts'
+const NEXT_ACTION = 'services/orchestrator/run/next-action.ts'
 
 export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
@@ -24,12 +23,16 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   },
   {
     what: 'submitted code is resumed, not submitted to another sandbox',
-    edit: { file: RUN_STEP, find: 'if (row.sandboxId !== null) return this.#resume(container)\n', replace: '' },
+    edit: { file: NEXT_ACTION, find: "if (execution.sandboxId !== null) return { kind: 'resume', container }\n", replace: '' },
     scenario: 'sandbox-crashes',
   },
   {
     what: 'a sandbox that disappears after it received the code counts as lost',
-    edit: { file: RUN, find: "if (cause.kind === 'broken') wasHandedOver = true", replace: 'wasHandedOver = false' },
+    edit: {
+      file: 'services/orchestrator/run/stream-execution.ts',
+      find: "if (cause.kind === 'broken') isSent = true",
+      replace: 'isSent = false',
+    },
     scenario: 'sandbox-crashes',
   },
   {
@@ -44,9 +47,9 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   {
     what: 'a successor fences the event log before it resumes',
     edit: {
-      file: RUN,
-      find: 'isResumed ? await fenceRunning(deps, row) : null',
-      replace: 'isResumed ? await deps.table.events.last(owner) : null',
+      file: 'services/orchestrator/run/execution-log.ts',
+      find: '? await fenceEventLog<ExecutionEventPayload>({ events: table.events, clock }, owner, row.fence, { payload: RUNNING })',
+      replace: '? await table.events.last(owner)',
     },
     scenario: 'races',
   },
@@ -66,7 +69,11 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   },
   {
     what: "only the head of a container's queue runs",
-    edit: { file: RUN_STEP, find: 'if (container.queue[0] !== row.id) return this.#rejoin(container)\n', replace: '' },
+    edit: {
+      file: NEXT_ACTION,
+      find: 'if (container.queue[0] !== execution.id) return queueAction(execution, container, now)\n',
+      replace: '',
+    },
     scenario: 'duplicates',
   },
   {

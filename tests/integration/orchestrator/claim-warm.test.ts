@@ -7,7 +7,7 @@ import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { RunDeps } from '../../../services/orchestrator/deps.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
 import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
-import { createSandboxFinder } from '../../../services/orchestrator/run/acquire-sandbox.ts'
+import { SandboxFinder } from '../../../services/orchestrator/run/sandboxes/sandbox-finder.ts'
 import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { executionRow } from '../../support/rows.ts'
@@ -61,14 +61,14 @@ const executionIn = (container: Container) => executionRow({ tenant: TENANT, con
 
 it('claims what was left after the last claim without looking for it again', async () => {
   const pool = [await warmSandbox(), await warmSandbox()]
-  const finder = createSandboxFinder(deps)
+  const finder = new SandboxFinder(deps)
   const claimed: string[] = []
   for (const expected of [2, 3]) {
     const container = await freshContainer()
     const execution = executionIn(container)
     const acquired = await finder.acquire(container, execution)
     if (acquired.kind === 'live') claimed.push(acquired.session.sandboxId)
-    await finder.settle(execution.id)
+    await finder.finishClaim(execution.id)
     // One look of its own for the first, none for the second, and one ahead for each.
     expect(queries).toBe(expected)
   }
@@ -77,29 +77,29 @@ it('claims what was left after the last claim without looking for it again', asy
 
 it('goes on to the next one when somebody else took what it remembers', async () => {
   const pool = [await warmSandbox(), await warmSandbox()]
-  const finder = createSandboxFinder(deps)
+  const finder = new SandboxFinder(deps)
   const first = await freshContainer()
   const execution = executionIn(first)
   await finder.acquire(first, execution)
-  await finder.settle(execution.id)
+  await finder.finishClaim(execution.id)
   for (const id of pool) await storage.table.sandboxes.claim(id, { tenant: 'other', containerId: 'other' }, 1, 1)
   const late = await warmSandbox()
   const second = await freshContainer()
   const next = executionIn(second)
   expect(await finder.acquire(second, next)).toMatchObject({ kind: 'live', session: { sandboxId: late } })
-  await finder.settle(next.id)
+  await finder.finishClaim(next.id)
 })
 
 it('refills once for a claim: soon, or when the step ends before', async () => {
   await warmSandbox()
   await warmSandbox()
-  const finder = createSandboxFinder(deps)
+  const finder = new SandboxFinder(deps)
   const first = await freshContainer()
   const execution = executionIn(first)
   await finder.acquire(first, execution)
   expect(refills).toBe(0)
-  await finder.settle(execution.id)
-  await finder.settle(execution.id)
+  await finder.finishClaim(execution.id)
+  await finder.finishClaim(execution.id)
   expect(refills).toBe(1)
   const second = await freshContainer()
   await finder.acquire(second, executionIn(second))

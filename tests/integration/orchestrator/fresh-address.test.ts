@@ -13,7 +13,7 @@ import type { Supervisor } from '../../../services/core/ports/supervisor.ts'
 import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
 import type { RunDeps } from '../../../services/orchestrator/deps.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
-import { createSandboxFinder } from '../../../services/orchestrator/run/acquire-sandbox.ts'
+import { SandboxFinder } from '../../../services/orchestrator/run/sandboxes/sandbox-finder.ts'
 import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { executionRow } from '../../support/rows.ts'
@@ -103,7 +103,7 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
           throw cause
         }),
     }
-    const finder = createSandboxFinder({ ...deps, supervisor })
+    const finder = new SandboxFinder({ ...deps, supervisor })
     expect(await finder.ownAnswering(container)).toBeNull()
     expect(await finder.acquire(container, execution(container))).toMatchObject({ kind: 'live', session: { sandboxId } })
     expect(refused).toBeGreaterThanOrEqual(2)
@@ -113,10 +113,10 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
   it('is looked at by one worker only: the row says that it has answered', async () => {
     const { container, sandboxId } = await startedContainer()
     server.listen(port, '127.0.0.1')
-    await createSandboxFinder(deps).acquire(container, execution(container))
+    await new SandboxFinder(deps).acquire(container, execution(container))
     const looks = asked
     expect((await storage.table.sandboxes.get(sandboxId))?.answeredAt).toEqual(expect.any(Number))
-    expect(await createSandboxFinder(deps).ownAnswering(container)).toMatchObject({ sandboxId })
+    expect(await new SandboxFinder(deps).ownAnswering(container)).toMatchObject({ sandboxId })
     expect(asked).toBe(looks)
   })
 
@@ -124,7 +124,7 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     const { container, sandboxId } = await startedContainer()
     health = { ...health, state: 'refused', refused: ['sockets_are_refused'] }
     server.listen(port, '127.0.0.1')
-    const acquired = await createSandboxFinder(deps).acquire(container, execution(container))
+    const acquired = await new SandboxFinder(deps).acquire(container, execution(container))
     expect(acquired).toMatchObject({ kind: 'starting', sandboxId: expect.not.stringMatching(sandboxId) })
     expect(sent).toEqual(['sandbox.stop', 'sandbox.place'])
     // Nothing ran in it, so nothing is said to be lost.
@@ -136,7 +136,7 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     health = { ...health, state: 'refused' }
     server.listen(port, '127.0.0.1')
     const old = execution(container, { startsFailSince: Date.now() - SANDBOX_START_MS - 1 })
-    expect(await createSandboxFinder(deps).acquire(container, old)).toEqual({ kind: 'failed' })
+    expect(await new SandboxFinder(deps).acquire(container, old)).toEqual({ kind: 'failed' })
     expect(sent).toEqual(['sandbox.stop'])
   })
 
@@ -145,7 +145,7 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     health = { ...health, state: 'refused' }
     server.listen(port, '127.0.0.1')
     const queued = execution(container, { createdAt: Date.now() - 2 * SANDBOX_START_MS })
-    expect(await createSandboxFinder(deps).acquire(container, queued)).toMatchObject({ kind: 'starting' })
+    expect(await new SandboxFinder(deps).acquire(container, queued)).toMatchObject({ kind: 'starting' })
     expect(sent).toEqual(['sandbox.stop', 'sandbox.place'])
   })
 
@@ -154,7 +154,7 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     const from = Date.now() - 3 * SANDBOX_START_MS
     const gone = { state: 'gone', address: null, readyAt: null } as const
     await storage.table.sandboxes.move(sandboxId, ['claimed'], { ...gone, failedStart: { from, to: from + 1_000 } })
-    const acquired = await createSandboxFinder(deps).acquire(container, execution(container))
+    const acquired = await new SandboxFinder(deps).acquire(container, execution(container))
     expect(acquired).toMatchObject({ kind: 'starting', failsSince: from })
     expect(sent).toEqual(['sandbox.place'])
   })
@@ -164,14 +164,14 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     const from = Date.now() - 3 * SANDBOX_START_MS
     const gone = { state: 'gone', address: null, readyAt: null } as const
     await storage.table.sandboxes.move(sandboxId, ['claimed'], { ...gone, failedStart: { from: from + SANDBOX_START_MS, to: Date.now() } })
-    expect(await createSandboxFinder(deps).acquire(container, execution(container, { startsFailSince: from }))).toEqual({ kind: 'failed' })
+    expect(await new SandboxFinder(deps).acquire(container, execution(container, { startsFailSince: from }))).toEqual({ kind: 'failed' })
   })
 
   it('is no stranger that took the address over', async () => {
     const { container } = await startedContainer()
     health = { ...health, sandbox_id: newId('sandbox') }
     server.listen(port, '127.0.0.1')
-    expect(await createSandboxFinder(deps).acquire(container, execution(container))).toMatchObject({ kind: 'starting' })
+    expect(await new SandboxFinder(deps).acquire(container, execution(container))).toMatchObject({ kind: 'starting' })
     expect(sent).toEqual(['sandbox.stop', 'sandbox.place'])
   })
 })
@@ -199,7 +199,7 @@ describe('the warm pool', () => {
       await warm({ protocol: SUPERVISOR_PROTOCOL - 1 }),
       await warm({ image: 'sandbox:0' }),
     ]
-    const acquired = await createSandboxFinder(deps).acquire(free, execution(free))
+    const acquired = await new SandboxFinder(deps).acquire(free, execution(free))
     expect(acquired).toMatchObject({ kind: 'starting' })
     expect(sent).toEqual(['sandbox.place'])
     for (const id of others) expect((await storage.table.sandboxes.get(id))?.claimedBy).toBeNull()

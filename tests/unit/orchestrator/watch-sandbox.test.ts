@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { LOOK_EVERY_MS, MISSES, watchSandbox } from '../../../services/orchestrator/run/watch-sandbox.ts'
+import { LOOK_EVERY_MS, MISSES, watchSandbox } from '../../../services/orchestrator/run/sandboxes/watch-sandbox.ts'
 
 describe('watchSandbox', () => {
   beforeEach(() => void vi.useFakeTimers())

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SupervisorEnvelope } from '../../../services/core/ports/supervisor.ts'
-import { lostIn } from '../../../services/orchestrator/run/outcome.ts'
+import { lostIn } from '../../../services/orchestrator/run/losses.ts'
 
 const envelope = (fields: Partial<SupervisorEnvelope>): SupervisorEnvelope => ({
   outcome: 'ok',

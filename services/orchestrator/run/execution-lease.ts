@@ -1,0 +1,86 @@
+import { notifyExecution } from '../../core/executions/accept-execution.ts'
+import type { Execution } from '../../core/executions/execution.ts'
+import type { Patch } from '../../core/ports/leased-store.ts'
+import { acquireLease, LeaseLostError, releaseLease } from '../../jobs/lease.ts'
+import { rescheduleAfterFailure, type Rescheduled } from '../../jobs/reschedule.ts'
+import type { EndDeps } from './end-execution.ts'
+import { executionJob } from './execution-job.ts'
+import type { ExecutionView } from './next-action.ts'
+
+const MAX_SANDBOXES_PER_STEP = 3
+
+export type LeaseDeps = EndDeps & { readonly workerId: string }
+
+/** The lease of one step: acquired with the step's first write, for a row that is still as the step read it. */
+export class ExecutionLease {
+  readonly #deps: LeaseDeps
+  readonly #read: ExecutionView
+  #row: Execution | null = null
+  #hasMoved = false
+  #sandboxesTried = 1
+
+  constructor(deps: LeaseDeps, read: ExecutionView) {
+    this.#deps = deps
+    this.#read = read
+  }
+
+  /** The row as it was read, or as it is under the lease. */
+  get view(): ExecutionView {
+    return this.#row ?? this.#read
+  }
+
+  /** The row under the lease; null before the lease was acquired. */
+  get row(): Execution | null {
+    return this.#row
+  }
+
+  /** Another worker had the row since this step read it, so the step has to read it again. */
+  get hasMoved(): boolean {
+    return this.#hasMoved
+  }
+
+  /** Acquires the lease, or applies the patch to a row whose lease this step holds. Null when the lease cannot be had. */
+  async acquire(patch: Patch<Execution> = {}): Promise<Execution | null> {
+    if (this.#row !== null) return Object.keys(patch).length === 0 ? this.#row : this.commit(patch)
+    const { fence, sandboxId } = this.#read
+    const result = await acquireLease(this.#deps, this.#deps.table.executions, this.#read, { patch, seen: { fence, sandboxId } })
+    this.#hasMoved = result.kind === 'moved'
+    if (result.kind === 'taken') this.#row = result.row
+    return this.#row
+  }
+
+  /** Writes under the fencing token. Throws LeaseLostError. */
+  async commit(patch: Patch<Execution>): Promise<Execution> {
+    const { tenant, id, fence } = this.view
+    const row = await this.#deps.table.executions.commit(tenant, id, fence, patch)
+    if (row === null) throw new LeaseLostError(id)
+    this.#row = row
+    return row
+  }
+
+  /** Counts the sandboxes of this step that could not be reached. */
+  canTryAnotherSandbox(): boolean {
+    this.#sandboxesTried += 1
+    return this.#sandboxesTried <= MAX_SANDBOXES_PER_STEP
+  }
+
+  /** Releases the lease after a step that did what it could. */
+  async release(patch: Patch<Execution> = {}): Promise<void> {
+    const { table, clock } = this.#deps
+    if (this.#row !== null) await releaseLease(table.executions, clock, this.#row, { patch: { ...patch, stepsFailSince: null } })
+  }
+
+  /** A step that stops although the row is still its own, as one whose event log a predecessor wrote to, lets another start at once. */
+  async releaseAndEnqueue(): Promise<void> {
+    if (this.#row === null) return
+    const { tenant, containerId, id } = this.#row
+    const released = await releaseLease(this.#deps.table.executions, this.#deps.clock, this.#row)
+    if (released !== null) await notifyExecution(this.#deps.queue, tenant, containerId, id)
+  }
+
+  /** Null when this step holds no lease, or the table cannot be written. */
+  async reschedule(): Promise<Rescheduled | null> {
+    if (this.#row === null) return null
+    return rescheduleAfterFailure(this.#deps, executionJob(this.#deps), this.#row).catch(() => null)
+  }
+}

@@ -1,0 +1,48 @@
+import type { Execution } from '../../core/executions/execution.ts'
+import { startLeaseHeartbeat, type LeaseHeartbeat } from '../../jobs/lease-heartbeat.ts'
+import type { RunDeps } from '../deps.ts'
+import { anySignal } from './any-signal.ts'
+import { watchSandbox } from './sandboxes/watch-sandbox.ts'
+import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
+
+/** What may stop a run in a sandbox before the code has ended. */
+export interface RunGuards {
+  readonly lease: LeaseHeartbeat
+  /** Aborts when the sandbox answers no health check any more. */
+  readonly silence: AbortSignal
+  /** Aborts when the step has used its time and has to hand the execution to the next one. */
+  readonly budget: AbortSignal
+  /** Aborts with the lease or with the sandbox. */
+  readonly signal: AbortSignal
+  stop(): void
+}
+
+export function startRunGuards(
+  { table, clock, supervisor, stepBudgetMs }: Pick<RunDeps, 'table' | 'clock' | 'supervisor' | 'stepBudgetMs'>,
+  { tenant, id, fence }: Execution,
+  session: SandboxSession,
+): RunGuards {
+  const lease = startLeaseHeartbeat({
+    id,
+    clock,
+    renew: async (expiresAt) => (await table.executions.commit(tenant, id, fence, {}, { extendTo: expiresAt })) !== null,
+  })
+  const silence = new AbortController()
+  const watch = watchSandbox(
+    (signal) => supervisor.health(session.address, 0, signal),
+    () => silence.abort(),
+  )
+  const budget = new AbortController()
+  const timer = setTimeout(() => budget.abort(), stepBudgetMs)
+  return {
+    lease,
+    silence: silence.signal,
+    budget: budget.signal,
+    signal: anySignal(lease.signal, silence.signal),
+    stop: () => {
+      clearTimeout(timer)
+      watch.stop()
+      lease.stop()
+    },
+  }
+}

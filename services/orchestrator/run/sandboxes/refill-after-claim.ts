@@ -1,0 +1,36 @@
+import type { MemoryTier } from '../../../core/limits.ts'
+import type { RunDeps } from '../../deps.ts'
+import type { WarmCandidates } from './warm-candidates.ts'
+
+/** A refill takes seconds of processor time, so the code that the sandbox was claimed for starts this much earlier, milliseconds. */
+const REFILL_DELAY_MS = 50
+
+/** Refills the pool after a claim and prefetches candidates for the next one: after a delay, or when the step of the claim ends before. */
+export class RefillAfterClaim {
+  readonly #queue: RunDeps['queue']
+  readonly #candidates: WarmCandidates
+  readonly #waiting = new Map<string, () => Promise<void>>()
+
+  constructor({ queue }: Pick<RunDeps, 'queue'>, candidates: WarmCandidates) {
+    this.#queue = queue
+    this.#candidates = candidates
+  }
+
+  schedule(executionId: string, tier: MemoryTier): void {
+    const refill = async (): Promise<void> => {
+      clearTimeout(timer)
+      this.#waiting.delete(executionId)
+      await Promise.all([
+        this.#queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined),
+        this.#candidates.prefetch(tier),
+      ])
+    }
+    const timer = setTimeout(() => void refill(), REFILL_DELAY_MS)
+    this.#waiting.set(executionId, refill)
+  }
+
+  /** Resolves when what was scheduled for this execution is done. Never rejects: the reconciler refills too. */
+  async finish(executionId: string): Promise<void> {
+    await this.#waiting.get(executionId)?.()
+  }
+}

@@ -1,0 +1,138 @@
+import type { Container } from '../../../core/containers/container.ts'
+import { detachSandbox } from '../../../core/containers/detach-sandbox.ts'
+import type { Execution } from '../../../core/executions/execution.ts'
+import { atConcurrencyLimit } from '../../../core/sandboxes/concurrency-limit.ts'
+import { SANDBOX_START_MS } from '../../../core/sandboxes/new-sandbox.ts'
+import type { FailedStart, Sandbox, SandboxSession } from '../../../core/sandboxes/sandbox.ts'
+import { createLimitReader, type LimitReader } from '../../../core/tenants/limit-reader.ts'
+import { sandboxLimitsOf } from '../../../core/tenants/tenant-limits.ts'
+import type { RunDeps } from '../../deps.ts'
+import { awaitSupervisor, needsHealthCheck } from './await-supervisor.ts'
+import { attachSandbox, claimWarmSandbox, requestSandbox, requestStop, reserveStartingSandbox } from './new-sandboxes.ts'
+import { RefillAfterClaim } from './refill-after-claim.ts'
+import { SessionCache, sessionOf } from './session-cache.ts'
+import { WarmCandidates } from './warm-candidates.ts'
+
+export type Acquired =
+  | { readonly kind: 'live'; readonly session: SandboxSession; readonly container: Container }
+  /** A sandbox starts for this container; the place worker enqueues the execution when it is ready. `failsSince`: earlier starts failed. */
+  | { readonly kind: 'starting'; readonly sandboxId: string; readonly failsSince?: number }
+  /** The tenant has as many sandboxes as its limit allows: one has to stop first. */
+  | { readonly kind: 'full' }
+  /** Starts have failed for too long. */
+  | { readonly kind: 'failed' }
+  /** The container was deleted, or another step changed it. */
+  | { readonly kind: 'moved' }
+
+/** What the container's present sandbox is to the next execution. */
+type Present =
+  | Extract<Acquired, { readonly kind: 'live' | 'starting' | 'failed' | 'moved' }>
+  | { readonly kind: 'none'; readonly container: Container; readonly failsSince?: number }
+
+/** Finds the sandbox of a container, or gets it a new one. */
+export class SandboxFinder {
+  readonly #deps: RunDeps
+  readonly #limits: LimitReader
+  readonly #sessions: SessionCache
+  readonly #candidates: WarmCandidates
+  readonly #refills: RefillAfterClaim
+
+  constructor(deps: RunDeps, limits: LimitReader = createLimitReader(deps.table.tenants, deps.clock)) {
+    this.#deps = deps
+    this.#limits = limits
+    this.#sessions = new SessionCache(deps)
+    this.#candidates = new WarmCandidates(deps)
+    this.#refills = new RefillAfterClaim(deps, this.#candidates)
+  }
+
+  /** The session with the container's present sandbox; null when it has none that is claimed. */
+  async own(container: Container): Promise<SandboxSession | null> {
+    return (await this.#sessions.find(container))?.session ?? null
+  }
+
+  /** The same, if it may have code at once; null while its supervisor has not answered: then it has to be acquired. */
+  async ownAnswering(container: Container): Promise<SandboxSession | null> {
+    const found = await this.#sessions.find(container)
+    return found?.hasAnswered === true ? found.session : null
+  }
+
+  /** The container's own sandbox, else one claimed from the warm pool, else a start is requested. A live one has answered. */
+  async acquire(container: Container, execution: Execution): Promise<Acquired> {
+    const present = await this.#present(container, execution)
+    if (present.kind !== 'none') return present
+    const tenantLimits = await this.#limits.of(container.tenant)
+    if (await atConcurrencyLimit(this.#deps.table.sandboxes, container.tenant, tenantLimits)) return { kind: 'full' }
+    const limits = sandboxLimitsOf(tenantLimits, container.limits)
+    // Sandboxes of the pool have the default limits; a container with others gets its own sandbox.
+    const fromPool = limits === null ? await this.#fromPool(present.container, execution.id) : null
+    const acquired = fromPool ?? (await requestSandbox(this.#deps, present.container, execution.id, limits))
+    const { failsSince } = present
+    return acquired.kind === 'starting' && failsSince !== undefined ? { ...acquired, failsSince } : acquired
+  }
+
+  /** Stops a sandbox that does not answer and detaches it; null when the container moved on meanwhile. */
+  async abandon(container: Container): Promise<Container | null> {
+    const { table } = this.#deps
+    if (container.sandboxId === null) return container
+    this.#sessions.remove(container.sandboxId)
+    // Read again: a step marks its snapshot as restored after it has read the container.
+    const present = await table.containers.get(container.tenant, container.id)
+    if (present === null || present.generation !== container.generation) return null
+    await requestStop(this.#deps, container.sandboxId).catch(() => undefined)
+    return detachSandbox(table.containers, present, 'The sandbox that held them was lost.', { dueAt: present.dueAt })
+  }
+
+  /** Finishes what a claim for this execution left to do; at the end of its step. */
+  finishClaim(executionId: string): Promise<void> {
+    return this.#refills.finish(executionId)
+  }
+
+  /** The container's sandbox if it serves, or the container without it. */
+  async #present(container: Container, execution: Execution): Promise<Present> {
+    const { table, clock } = this.#deps
+    if (container.sandboxId === null) return { kind: 'none', container }
+    const sandbox = await table.sandboxes.get(container.sandboxId)
+    if (sandbox?.state === 'starting') return { kind: 'starting', sandboxId: sandbox.id }
+    const checked = sandbox === null ? 'gone' : await this.#check(sandbox, container)
+    if (typeof checked === 'object') return checked
+    const neverRan = checked === 'dead' || sandbox?.address === null
+    if (checked === 'dead') await requestStop(this.#deps, container.sandboxId)
+    const failed = neverRan && sandbox !== null ? failedStart(sandbox, clock.now()) : null
+    const failsSince = execution.startsFailSince ?? failed?.from
+    // By the platform's own time: how long a message was queued, or waited for a step, says nothing of the platform.
+    if (failed !== null && failed.to - (failsSince ?? failed.from) >= SANDBOX_START_MS) return { kind: 'failed' }
+    const detached = neverRan
+      ? await attachSandbox(this.#deps, container, null)
+      : await detachSandbox(table.containers, container, 'The sandbox that held them has ended.', { dueAt: container.dueAt })
+    if (detached === null) return { kind: 'moved' }
+    return { kind: 'none', container: detached, ...(failsSince !== undefined && { failsSince }) }
+  }
+
+  async #fromPool(container: Container, executionId: string): Promise<Acquired | null> {
+    const claim = await claimWarmSandbox(this.#deps, this.#candidates, container)
+    if (claim === null) return reserveStartingSandbox(this.#deps, container)
+    this.#refills.schedule(executionId, container.memoryTier)
+    if (claim.kind === 'moved') return claim
+    const checked = await this.#check(claim.sandbox, claim.container)
+    // A dead one is detached by the next step, which finds it in the container.
+    return typeof checked === 'object' ? checked : { kind: 'starting', sandboxId: claim.sandbox.id }
+  }
+
+  /** A claimed sandbox whose supervisor has yet to answer counts as starting. */
+  async #check(sandbox: Sandbox, container: Container): Promise<Extract<Acquired, { kind: 'live' | 'starting' }> | 'dead' | 'gone'> {
+    const { table, clock } = this.#deps
+    const session = sessionOf(sandbox)
+    if (session === null) return 'gone'
+    if (!needsHealthCheck(sandbox, clock.now())) return { kind: 'live', session: this.#sessions.add(session), container }
+    const health = await awaitSupervisor(this.#deps, sandbox)
+    if (health !== 'up') return health === 'starting' ? { kind: 'starting', sandboxId: sandbox.id } : 'dead'
+    await table.sandboxes.move(sandbox.id, ['claimed'], { answeredAt: clock.now() })
+    return { kind: 'live', session: this.#sessions.add(session), container }
+  }
+}
+
+/** What is known of a start that failed; one whose supervisor refused, or never answered, failed when it was checked. */
+function failedStart(sandbox: Sandbox, now: number): FailedStart | null {
+  if (sandbox.readyAt !== null) return { from: sandbox.readyAt, to: now }
+  return sandbox.failedStart ?? null
+}

@@ -1,0 +1,92 @@
+import { topicOf } from '../../core/events.ts'
+import type { Execution } from '../../core/executions/execution.ts'
+import { LinkError } from '../../core/ports/sandbox-link.ts'
+import { SupervisorError, type ExecuteRequest, type SupervisorEnvelope } from '../../core/ports/supervisor.ts'
+import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
+import { watchRow } from '../../jobs/watch-row.ts'
+import type { RunDeps } from '../deps.ts'
+import { anySignal } from './any-signal.ts'
+import { mapSupervisorError, SandboxLostError, SandboxUnreachableError } from './failures.ts'
+import type { EventRecorder } from './record-events.ts'
+
+const RECONNECTS = 3
+/** The supervisor ends an execution at its time limit; one that is silent for this much longer is given up, milliseconds. */
+const DEADLINE_GRACE_MS = 30_000
+/** From the interrupt of a cancelled execution until its kernel is killed, milliseconds. */
+const KILL_AFTER_MS = 2_000
+
+interface Stream {
+  readonly row: Execution
+  readonly session: SandboxSession
+  readonly request: ExecuteRequest
+  readonly recorder: EventRecorder
+  /** Whether the sandbox has the code already. */
+  readonly isSent: boolean
+  readonly stop: AbortSignal
+}
+
+/** Sends the code, or attaches to it, and records its events to the end. Null when `stop` aborted first. */
+export async function streamExecution(deps: RunDeps, stream: Stream): Promise<SupervisorEnvelope | null> {
+  const cancellation = watchCancellation(deps, stream.row, stream.session)
+  const deadline = deadlineOf(deps.clock.now(), stream.row)
+  try {
+    return await streamToEnd(deps, stream, deadline.signal)
+  } finally {
+    cancellation.close()
+    deadline.clear()
+  }
+}
+
+/** A broken stream is continued after the last event: the supervisor keeps them. */
+async function streamToEnd(
+  { supervisor }: Pick<RunDeps, 'supervisor'>,
+  { row, session, request, recorder, isSent: wasSent, stop }: Stream,
+  deadline: AbortSignal,
+): Promise<SupervisorEnvelope | null> {
+  let isSent = wasSent
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const events = await supervisor.execute(session, row.id, request, recorder.lastSeq, anySignal(stop, deadline))
+      isSent = true
+      const envelope = await recorder.record(events)
+      if (envelope !== null) return envelope
+      throw new LinkError('broken', 'The event stream ended without a result')
+    } catch (cause) {
+      if (stop.aborted) return null
+      if (deadline.aborted) throw new SandboxLostError('deadline', { cause })
+      if (cause instanceof SupervisorError) throw mapSupervisorError(cause, isSent)
+      if (!(cause instanceof LinkError)) throw cause
+      if (cause.kind === 'broken') isSent = true
+      if (cause.kind === 'refused')
+        throw isSent ? new SandboxLostError('sandbox_lost', { cause }) : new SandboxUnreachableError('It refused the connection', { cause })
+      if (attempt >= RECONNECTS) throw new SandboxLostError('sandbox_lost', { cause })
+    }
+  }
+}
+
+/** Interrupts the code when the caller cancels; an interrupt that fails is sent again. */
+const watchCancellation = (
+  { signals, table, supervisor }: Pick<RunDeps, 'signals' | 'table' | 'supervisor'>,
+  row: Execution,
+  session: SandboxSession,
+): { close(): void } =>
+  watchRow<Execution>({
+    subscription: signals.subscribe(topicOf('execution', row.id)),
+    read: () => table.executions.get(row.tenant, row.id),
+    onRow: async (present) => {
+      if (present === null || present.cancelRequestedAt === null) return false
+      await supervisor.interrupt(session, row.id, KILL_AFTER_MS)
+      return true
+    },
+  })
+
+/**
+ * Aborts when the supervisor should long have ended the execution. A step that comes late gives it that grace too, because the end may be
+ * there to be read. The timer must not outlive the execution by the minutes that it has left.
+ */
+function deadlineOf(now: number, row: Execution): { readonly signal: AbortSignal; clear(): void } {
+  const limitMs = (row.startedAt ?? now) + row.timeoutSeconds * 1000 - now
+  const over = new AbortController()
+  const timer = setTimeout(() => over.abort(), Math.max(0, limitMs) + DEADLINE_GRACE_MS)
+  return { signal: over.signal, clear: () => clearTimeout(timer) }
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import type { Container } from '../../../services/core/containers/container.ts'
+import { nextAction, type ExecutionView } from '../../../services/orchestrator/run/next-action.ts'
+import { containerRow } from '../../support/rows.ts'
+
+const NOW = 2_000_000
+const view = (change: Partial<ExecutionView> = {}): ExecutionView => ({
+  tenant: 't',
+  id: 'exec_1',
+  fence: 0,
+  createdAt: NOW,
+  sandboxId: null,
+  cancelRequestedAt: null,
+  ...change,
+})
+const container = (change: Partial<Container> = {}): Container => containerRow({ queue: ['exec_1'], ...change })
+const hibernating = (expiresAt: number) => ({ objectKey: 'k', expiresAt })
+const kindOf = (execution: Partial<ExecutionView>, row: Partial<Container> | null): string =>
+  nextAction(view(execution), row === null ? null : container(row), NOW).kind
+
+describe('the next action of an execution', () => {
+  it.each([
+    ['the head of a container runs', {}, {}, 'run'],
+    ['code that was sent is resumed', { sandboxId: 'sb_1' }, {}, 'resume'],
+    ['code that was sent is resumed even when its cancellation was requested', { sandboxId: 'sb_1', cancelRequestedAt: 1 }, {}, 'resume'],
+    ['a cancelled execution ends before it starts', { cancelRequestedAt: 1 }, {}, 'end_cancelled'],
+    ['an execution of a deleted container ends', {}, { deletedAt: 1 }, 'end_cancelled'],
+    ['an execution of a removed container ends', {}, null, 'end_cancelled'],
+    ['an execution outside its queue joins it', {}, { queue: [] }, 'join_queue'],
+    ['an execution outside a used queue joins it', {}, { queue: ['exec_0'] }, 'join_queue'],
+    ['a queued execution waits for its predecessor', {}, { queue: ['exec_0', 'exec_1'] }, 'wait'],
+    ['a cancelled execution behind the head waits too', { cancelRequestedAt: 1 }, { queue: ['exec_0', 'exec_1'] }, 'wait'],
+    ['one that waited ten seconds checks the head', { createdAt: NOW - 10_000 }, { queue: ['exec_0', 'exec_1'] }, 'check_queue_head'],
+    ['code waits while variables are being saved', {}, { hibernating: hibernating(NOW + 1) }, 'wait'],
+    ['a hibernation whose worker stopped is ended', {}, { hibernating: hibernating(NOW) }, 'end_hibernation'],
+  ] as const)('%s', (_, execution, row, kind) => {
+    expect(kindOf(execution, row as Partial<Container> | null)).toBe(kind)
+  })
+})
