@@ -27,8 +27,8 @@ describe('DynamoDB: what the port does not say', () => {
 
   it('rejects a check when the table is missing', async () => {
     const { createDynamoTable } = await import('../../services/storage/dynamodb/dynamo-table.ts')
-    const stranger = createDynamoTable({ client: storage.clients.dynamodb, tableName: 'nowhere', objects: storage.objects })
-    await expect(stranger.check()).rejects.toThrow()
+    const missingTable = createDynamoTable({ client: storage.clients.dynamodb, tableName: 'nowhere', objects: storage.objects })
+    await expect(missingTable.check()).rejects.toThrow()
     await expect(storage.table.check()).resolves.toBeUndefined()
   })
 

@@ -12,7 +12,7 @@ export interface Target {
 const plainOutput = (outputs: readonly { data?: Readonly<Record<string, unknown>> }[] = []) => outputs.at(-1)?.data?.['text/plain']
 
 /** A start takes as long as the machine lets it. */
-const PATIENCE_MS = 180_000
+const TIMEOUT_MS = 180_000
 
 /** What a client sees of executions, their events and their files, wherever the service runs. */
 export function executionsSuite(server: () => Target): void {
@@ -23,7 +23,7 @@ export function executionsSuite(server: () => Target): void {
     shared = await server().native.createContainer()
   })
 
-  describe('an execution', { timeout: PATIENCE_MS }, () => {
+  describe('an execution', { timeout: TIMEOUT_MS }, () => {
     it('answers with its outputs, and keeps stdout and stderr apart', async () => {
       const execution = await server().native.run(shared, 'import sys\nprint("out")\nprint("err", file=sys.stderr)\n6 * 7')
       expect(execution).toMatchObject({
@@ -196,7 +196,7 @@ export function executionsSuite(server: () => Target): void {
     })
   })
 
-  describe('the events of an execution', { timeout: PATIENCE_MS }, () => {
+  describe('the events of an execution', { timeout: TIMEOUT_MS }, () => {
     it('show the first output at once, are numbered from 0 and end with done', async () => {
       await server().native.run(shared, 'pass')
       const code = 'import time\nfor i in range(8):\n  print(i, flush=True)\n  time.sleep(0.25)'
@@ -221,7 +221,7 @@ export function executionsSuite(server: () => Target): void {
     })
   })
 
-  describe('files', { timeout: PATIENCE_MS }, () => {
+  describe('files', { timeout: TIMEOUT_MS }, () => {
     it('go in, change and come out as versions with working links', async () => {
       const container = await server().native.createContainer()
       const form = new FormData()

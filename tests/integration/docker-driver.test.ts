@@ -35,7 +35,7 @@ const newDriver = (options: Partial<DockerDriverOptions> = {}) => {
   return driver
 }
 
-/** A sandbox whose supervisor does nothing but this Python. */
+/** A sandbox whose supervisor only runs this Python. */
 const withProgram = (name: string, python: string): Partial<DockerDriverOptions> => {
   const folder = join(scratch, name)
   mkdirSync(folder)
@@ -76,7 +76,7 @@ afterAll(async () => {
 sandboxDriverContract('docker', () => newDriver())
 
 describe('the Docker driver', () => {
-  it('starts a sandbox that runs code behind every wall', async () => {
+  it('starts a sandbox that passes its self-test and runs code', async () => {
     const driver = newDriver()
     const sandbox = await startReady(driver)
     expect(await sandbox.run('print(40 + 2)')).toMatchObject({ stdout: '42\n', done: { type: 'done', outcome: 'ok' } })
@@ -109,7 +109,7 @@ describe('the Docker driver', () => {
     expect(existsSync(controlFolder(join(scratch, 'c'), sandbox.sandboxId))).toBe(false)
   })
 
-  it('lets live work go first while a sandbox starts for the pool, not while somebody waits for it', async () => {
+  it('starts pool sandboxes with low priority and awaited sandboxes with normal priority', async () => {
     const driver = newDriver(withProgram('weighs', 'import signal; signal.pause()'))
     const weightOf = async (isAwaited: boolean): Promise<number | undefined> => {
       const spec = { ...newSpec(), isAwaited }
@@ -119,7 +119,7 @@ describe('the Docker driver', () => {
     expect(await weightOf(false)).toBeLessThan((await weightOf(true)) ?? 0)
   })
 
-  it('gives a waiting sandbox the memory of a bigger tier', async () => {
+  it('resizes a warm sandbox to a larger memory tier', async () => {
     const driver = newDriver()
     const sandbox = await startReady(driver)
     const limit = async (): Promise<number> => (await docker.getContainer(sandbox.sandboxId).inspect()).HostConfig.Memory ?? 0
@@ -131,14 +131,14 @@ describe('the Docker driver', () => {
     await expect(driver.resize(OLD_UNKNOWN_ID, '4g')).rejects.toMatchObject({ name: 'DriverError', kind: 'unavailable' })
   })
 
-  it('reaches a sandbox through the relay when host and sandbox share no socket', async () => {
+  it('reaches a sandbox through the relay when host and sandbox cannot share a socket', async () => {
     const driver = newDriver({ transport: 'exec' })
     const sandbox = await startReady(driver)
     expect((await sandbox.run('print("through the relay")')).stdout).toBe('through the relay\n')
     await driver.stop(sandbox.sandboxId)
   })
 
-  it('says refused when a wall did not hold, and never runs that sandbox again', async () => {
+  it('reports refused when the self-test fails, and does not start that sandbox again', async () => {
     const driver = newDriver(withProgram('refuses', 'raise SystemExit(86)'))
     const spec = newSpec()
     await driver.start(spec, soon())
@@ -154,7 +154,7 @@ describe('the Docker driver', () => {
     ['lost', 'raise SystemExit(87)', 87],
     ['stopped', 'raise SystemExit(0)', 0],
     ['oom', 'x = b"x" * (1 << 31)', 137],
-  ])('says %s when the supervisor ends with: %s', async (reason, python, exitCode) => {
+  ])('reports %s when the supervisor ends with: %s', async (reason, python, exitCode) => {
     const driver = newDriver({
       ...withProgram(`ends-${reason}`, python),
       limits: { dataBytes: MiB, tmpBytes: MiB, shmBytes: MiB, homeBytes: MiB },
@@ -164,7 +164,7 @@ describe('the Docker driver', () => {
     expect(await driver.waitReady(spec.sandboxId, soon())).toMatchObject({ phase: 'gone', reason, exitCode })
   })
 
-  it('sees the sandboxes of its own stage only', async () => {
+  it('lists only the sandboxes of its own stage', async () => {
     const spec = newSpec()
     const driver = newDriver(withProgram('sleeps', 'import signal; signal.pause()'))
     await driver.start(spec, soon())
@@ -173,7 +173,7 @@ describe('the Docker driver', () => {
     await driver.stop(spec.sandboxId)
   })
 
-  it('calls a missing image a fault of the configuration', async () => {
+  it('reports a missing image as a configuration error', async () => {
     const driver = newDriver({ image: 'cellblock-sandbox:never-built' })
     await expect(driver.check()).rejects.toMatchObject({
       name: 'DriverError',
@@ -183,7 +183,7 @@ describe('the Docker driver', () => {
     await expect(driver.start(newSpec(), soon())).rejects.toMatchObject({ kind: 'configuration' })
   })
 
-  it('calls an engine that does not answer unavailable', async () => {
+  it('reports an engine that does not reply as unavailable', async () => {
     const driver = createDockerDriver({
       docker: new Docker({ socketPath: join(scratch, 'no-engine.sock') }),
       image: 'x',
@@ -206,7 +206,7 @@ describe('the Docker driver', () => {
     }
   })
 
-  it('refuses a control folder that is too long for a socket, or that is not its own', async () => {
+  it('refuses a control folder whose path is too long for a socket or that another user owns', async () => {
     await expect(newDriver({ controlRoot: join(scratch, 'x'.repeat(90)) }).start(newSpec(), soon())).rejects.toMatchObject({
       kind: 'configuration',
       message: expect.stringContaining('107'),

@@ -24,17 +24,17 @@ beforeAll(async () => {
 })
 afterAll(() => ecs.close())
 
-/** Starts a sandbox and shows it as `seen` says. */
+/** Starts a sandbox and sets its task to `seen`. */
 const startShown = async (driver: SandboxDriver, seen: Partial<Task>): Promise<string> => {
   const spec = newSpec()
   await driver.start(spec, soon())
   const [arn, task] = [...ecs.tasks].find(([, known]) => known.startedBy === spec.sandboxId) ?? []
-  if (arn === undefined) throw new Error('Nothing was started.')
+  if (arn === undefined) throw new Error('No task was started.')
   ecs.tasks.set(arn, { ...task, ...seen })
   return spec.sandboxId
 }
 
-describe('with tasks that take their time', () => {
+describe('with slow tasks', () => {
   beforeAll(() => {
     ecs.looksUntilRunning = 20
   })
@@ -50,7 +50,7 @@ describe('the Fargate driver', () => {
     ecs.tasks.clear()
   })
 
-  it('asks for one walled task whose token is the id of the sandbox', async () => {
+  it('requests one isolated task with the sandbox id as its client token', async () => {
     const spec = newSpec()
     await newDriver().start(spec, soon())
     expect(ecs.calls).toEqual([
@@ -84,7 +84,7 @@ describe('the Fargate driver', () => {
     ])
   })
 
-  it('takes a conflict for a sandbox that an earlier delivery started', async () => {
+  it('treats a conflict as a sandbox started by an earlier delivery', async () => {
     ecs.answer('RunTask', 400, {
       __type: 'ConflictException',
       message: 'The token was used with other parameters.',
@@ -106,7 +106,7 @@ describe('the Fargate driver', () => {
     ['configuration', { failures: [{ arn: 'arn:aws:ecs:eu-west-1:1:task-definition/x', reason: 'MISSING' }], tasks: [] }],
     ['unavailable', { failures: [], tasks: [] }],
     ['unavailable', {}],
-  ])('says %s when RunTask answers 200 and starts nothing: %j', async (kind, body) => {
+  ])('reports %s when RunTask returns 200 without a task: %j', async (kind, body) => {
     ecs.answer('RunTask', 200, body)
     await expect(newDriver().start(newSpec(), soon())).rejects.toMatchObject({ name: 'DriverError', kind })
   })
@@ -122,7 +122,7 @@ describe('the Fargate driver', () => {
     ['configuration', 400, 'ClientException', 'TaskDefinition is inactive'],
     ['configuration', 400, 'BlockedException', 'Your AWS account was blocked.'],
     ['unavailable', 500, 'ServerException', 'Service is temporarily unavailable.'],
-  ])('says %s for HTTP %i %s: %s', async (kind, status, type, message) => {
+  ])('reports %s for HTTP %i %s: %s', async (kind, status, type, message) => {
     ecs.answer('RunTask', status, { __type: type, message })
     await expect(newDriver().start(newSpec(), soon())).rejects.toMatchObject({
       name: 'DriverError',
@@ -178,12 +178,12 @@ describe('the Fargate driver', () => {
       },
       { phase: 'gone', reason: 'lost', exitCode: null, detail: 'CannotPullContainerError: i/o timeout' },
     ],
-  ])('shows a task that is %s', async (_what, seen, expected) => {
+  ])('reports the status of a task that is %s', async (_what, seen, expected) => {
     const driver = newDriver()
     expect(await driver.inspect(await startShown(driver, seen))).toMatchObject(expected)
   })
 
-  it('is ready with the private address, and waits for the health check where there is one', async () => {
+  it('reports ready with the private address, after the health check if there is one', async () => {
     const driver = newDriver({ waitsForHealth: true })
     const id = await startShown(driver, { healthStatus: 'UNKNOWN' })
     expect(await driver.inspect(id)).toEqual({ phase: 'starting' })
@@ -196,7 +196,7 @@ describe('the Fargate driver', () => {
     expect(await waiting).toMatchObject({ phase: 'ready' })
   })
 
-  it('does not call a task gone that ECS does not show yet', async () => {
+  it('does not report a task as gone that ECS does not list yet', async () => {
     const spec = newSpec()
     const driver = newDriver()
     await driver.start(spec, soon())
@@ -211,7 +211,7 @@ describe('the Fargate driver', () => {
     expect(await later.inspect(spec.sandboxId)).toMatchObject({ phase: 'gone', reason: 'lost' })
   })
 
-  it('finds a stopped task that another process started', async () => {
+  it('finds a stopped task started by another process', async () => {
     const id = await startShown(newDriver(), {
       desiredStatus: 'STOPPED',
       lastStatus: 'STOPPED',
@@ -225,14 +225,14 @@ describe('the Fargate driver', () => {
   it.each([
     ['asks it to slow down', 400, 'ThrottlingException'],
     ['has a fault', 500, 'ServerException'],
-  ])('goes on waiting while ECS %s', async (_, status, type) => {
+  ])('keeps waiting while ECS %s', async (_, status, type) => {
     const driver = newDriver()
     const id = await startShown(driver, {})
     ecs.answer('DescribeTasks', status, { __type: type, message: 'Rate exceeded' })
     expect((await driver.waitReady(id, soon())).phase).toBe('ready')
   })
 
-  it('stops a task that ECS does not show yet', async () => {
+  it('stops a task that ECS does not list yet', async () => {
     const driver = newDriver()
     const spec = newSpec()
     await driver.start(spec, soon())
@@ -241,7 +241,7 @@ describe('the Fargate driver', () => {
     expect(ecs.calls.map((call) => call.action)).toEqual(['RunTask', 'StopTask'])
   })
 
-  it('stops by the task of the sandbox, and takes "not found" for done', async () => {
+  it('stops the task of the sandbox and treats "not found" as stopped', async () => {
     const driver = newDriver()
     const id = await startShown(driver, {})
     ecs.answer('StopTask', 400, { __type: 'InvalidParameterException', message: 'The referenced task was not found.' })
@@ -253,7 +253,7 @@ describe('the Fargate driver', () => {
     expect(await driver.inspect(id)).toMatchObject({ phase: 'gone', reason: 'stopped' })
   })
 
-  it('lists page by page what it started, and nothing else', async () => {
+  it('lists only its own tasks, page by page', async () => {
     const driver = newDriver()
     const id = await startShown(driver, { group: 'family:cellblock-sandbox-1g' })
     ecs.tasks.set('other', { taskArn: 'other', startedBy: 'somebody-else', group: 'family:cellblock-sandbox-1g', desiredStatus: 'RUNNING' })
@@ -262,7 +262,7 @@ describe('the Fargate driver', () => {
     expect(ecs.calls.find((call) => call.input['nextToken'] === 'more')).toBeDefined()
   })
 
-  it('says in its check what has to be repaired', async () => {
+  it('explains in its check what to fix', async () => {
     await expect(newDriver({ taskDefinitions: {} }).check()).rejects.toMatchObject({ kind: 'configuration' })
     ecs.answer('ListTasks', 400, { __type: 'ClusterNotFoundException', message: 'Cluster not found.' })
     await expect(newDriver().check()).rejects.toMatchObject({

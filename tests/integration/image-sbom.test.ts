@@ -10,7 +10,7 @@ beforeAll(async () => void (sbom = await sbomOf(inject('sandboxImage'))))
 const purls = (prefix: string): string[] => sbom.components.flatMap(({ purl }) => (purl?.startsWith(prefix) === true ? [purl] : []))
 
 describe('the bill of materials of the sandbox image', () => {
-  it('names every Python package that is locked, in its version, but for the debugger, which is taken out', async () => {
+  it('lists every locked Python package with its version, except for the removed debugger', async () => {
     const locked = [...(await readFile(LOCK, 'utf8')).matchAll(/^([a-z0-9][\w.-]*)==([^\s;\\]+)/gim)].map(
       ([, name = '', version = '']) => `pkg:pypi/${name.toLowerCase().replaceAll(/[-_.]+/g, '-')}@${version}`,
     )
@@ -18,7 +18,7 @@ describe('the bill of materials of the sandbox image', () => {
     expect(purls('pkg:pypi/').toSorted()).toEqual(locked.filter((purl) => !purl.startsWith('pkg:pypi/debugpy@')).toSorted())
   })
 
-  it('names the Debian packages that are there, and none that was taken out', () => {
+  it('lists the installed Debian packages and no removed ones', () => {
     const names = purls('pkg:deb/').map((purl) => /^pkg:deb\/debian\/([^@]+)@/.exec(purl)?.[1])
     expect(names).toEqual(expect.arrayContaining(['python3.13-minimal', 'libc6', 'base-files']))
     expect(names).not.toEqual(expect.arrayContaining(['apt']))
@@ -26,7 +26,7 @@ describe('the bill of materials of the sandbox image', () => {
     for (const purl of purls('pkg:deb/')) expect(purl).toMatch(/^pkg:deb\/debian\/[^@]+@[^?]+\?arch=(amd64|arm64|all)&distro=debian-13$/)
   })
 
-  it('is a CycloneDX 1.6 document about this image, with a reference of its own for each part', () => {
+  it('is a CycloneDX 1.6 document about this image with a unique reference per component', () => {
     const [name, version] = inject('sandboxImage').split(':')
     expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6', version: 1, metadata: { component: { name, version } } })
     expect(sbom.serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)

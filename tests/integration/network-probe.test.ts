@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { runCommand } from '../../scripts/setup/command.ts'
 
-/** A world that answers everything that a sandbox must not reach: keys, uploads, connections and names. */
+/** Servers for everything that a sandbox must not reach: keys, uploads, connections and names. */
 const puts: string[] = []
 const web = createServer((request, response) => {
   if (request.method === 'PUT') puts.push(`${request.headers.host} ${request.url}`)
   response.end(request.url === '/keys' ? '{"AccessKeyId":"AKIA"}' : 'hello')
 })
 const resolver = createSocket('udp4', (question, from) => {
-  // One answer more than none: what it says is not looked at.
+  // Any DNS reply counts; its content is not checked.
   const answer = Buffer.from(question)
   answer.writeUInt16BE(1, 6)
   resolver.send(answer, from.port, from.address)
@@ -43,7 +43,7 @@ const nothing = () => ({
 })
 const open = (): readonly [string, number] => ['127.0.0.1', port]
 
-/** The probe as a task would run it: the image's own entry, with a command. */
+/** Runs the probe as a task does: the image's entry point with a command. */
 async function probe(targets: object, network: 'none' | 'host', env: readonly string[] = []): Promise<number> {
   const name = `cellblock-test-${randomUUID()}`
   const flags = ['--rm', '--name', name, '--network', network, '--read-only', '--cap-drop', 'ALL', '--log-driver', 'none']
@@ -57,7 +57,7 @@ async function probe(targets: object, network: 'none' | 'host', env: readonly st
 }
 
 describe('the network probe', () => {
-  it('answers 32 where nothing gets through, and finds each wall that does by its own bit', async () => {
+  it('exits with 32 when everything is blocked, and sets one bit per open path', async () => {
     const targets = (change: object) => ({ ...nothing(), ...change })
     const [shut, ...fallen] = await Promise.all([
       probe(nothing(), 'host'),
@@ -72,12 +72,12 @@ describe('the network probe', () => {
     expect(puts).toEqual([`foreign.invalid:${port} /key?X-Amz-Signature=1`])
   })
 
-  it('finds all of them at once, and keys in the environment too', async () => {
+  it('sets all bits at once, including the one for keys in the environment', async () => {
     const world = { internet: [open()], name: 'localhost', put_url: `http://127.0.0.1:${port}/key`, put_via: open(), neighbours: [open()] }
     expect(await probe({ ...nothing(), ...world }, 'host', ['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI=/v2/x'])).toBe(63)
   })
 
-  it('finds the world shut from within a network of its own', async () => {
+  it('finds everything blocked from inside an isolated network', async () => {
     const world = {
       internet: [open()],
       resolvers: [['127.0.0.1', dns]],

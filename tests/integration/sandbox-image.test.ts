@@ -8,7 +8,7 @@ const image = inject('sandboxImage')
 const outputOf = async (script: string): Promise<string> => (await inImage(image, script)).stdout.trim()
 
 describe('the sandbox image', () => {
-  it('imports the whole data stack in the locked sandbox, silently', async () => {
+  it('imports the whole data stack in an isolated sandbox without output', async () => {
     const modules =
       'numpy pandas scipy sklearn matplotlib seaborn PIL openpyxl plotly sympy networkx ipykernel zmq h11 nacl.signing cloudpickle dill'
     const program = `import os, shutil\nshutil.copytree('/opt/cellblock/mplcache', '/tmp/mpl'); os.environ['MPLCONFIGDIR'] = '/tmp/mpl'\nimport ${modules.split(' ').join(', ')}\nimport matplotlib.pyplot, scipy.stats, plotly.express, ipykernel.ipkernel\nprint('all')`
@@ -33,13 +33,13 @@ describe('the sandbox image', () => {
     ).toBe('/\nPython 3.13\nb\n1\nthree')
   })
 
-  it('knows the worker, who may write nowhere in it but /mnt/data and temporary folders', async () => {
+  it('lets the worker write only to /mnt/data and temporary folders', async () => {
     expect(await outputOf('id -un; echo ~')).toBe('worker\n/home/worker')
     const writable = await outputOf('find / -xdev -writable -not -type l -not -path "/proc/*" -not -path "/dev/*" 2>/dev/null | sort')
     expect(writable.split('\n').filter((path) => !/^\/(mnt\/data|home\/worker|run\/lock|tmp|var\/tmp|dev)$/.test(path))).toEqual([])
   })
 
-  it('declares /mnt/data as a volume of the worker, whose owner a disk that is mounted there takes over', async () => {
+  it('declares /mnt/data as a volume of the worker, so that a mounted disk gets the same owner', async () => {
     const { stdout } = await runCommand('docker', ['image', 'inspect', '--format', '{{json .Config.Volumes}}', image])
     expect(JSON.parse(stdout)).toEqual({ '/mnt/data': {} })
     const owner = ['run', '--rm', '--entrypoint', 'stat', image, '--format', '%u:%g %a', '/mnt/data']
@@ -52,7 +52,7 @@ describe('the sandbox image', () => {
     expect(compiled).toBe(sources)
   })
 
-  it('holds nothing of this machine: neither its certificate authorities nor its name', async () => {
+  it('contains neither the certificate authorities nor the name of the build machine', async () => {
     expect(await outputOf('find / -xdev \\( -name "*.crt" -o -name host.crt \\) 2>/dev/null')).toBe('')
     const history = await runCommand('docker', ['history', '--no-trunc', '--format', '{{.CreatedBy}}', image])
     const settings = await runCommand('docker', ['image', 'inspect', '--format', '{{json .Config}}', image])

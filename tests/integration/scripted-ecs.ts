@@ -12,18 +12,18 @@ export interface ScriptedEcs {
   readonly calls: { readonly action: Action; readonly input: Json }[]
   /** Tasks by ARN, as DescribeTasks shows them. */
   readonly tasks: Map<string, Task>
-  /** New tasks are shown PENDING so many times before they run. */
+  /** The number of times that a new task is listed as PENDING before it runs. */
   looksUntilRunning: number
-  /** With which code a task ends that was started so; null: it runs on. */
+  /** The exit code of a task with this input; null: it keeps running. */
   exits: (input: Json) => number | null
-  /** What any call is answered instead, and changes nothing; `reply_lost`: it is done, and the connection breaks. */
+  /** Replaces the reply of a call, which then changes nothing. `reply_lost`: the call is done, and the connection breaks. */
   disturb: (action: Action, input: Json) => { readonly status: number; readonly body: Json } | 'reply_lost' | null
-  /** The next call of this action is answered so, and changes nothing. */
+  /** Replaces the reply of the next call of this action, which then changes nothing. */
   answer(action: Action, status: number, body: Json): void
   close(): Promise<void>
 }
 
-/** A small ECS behind a real HTTP port, spoken to by the real SDK, which tries a call so often. */
+/** A small ECS on a real HTTP port for the real SDK, which makes `maxAttempts` attempts per call. */
 export async function startScriptedEcs({ maxAttempts = 1 } = {}): Promise<ScriptedEcs> {
   const calls: { action: Action; input: Json }[] = []
   const tasks = new Map<string, Task>()
@@ -36,7 +36,7 @@ export async function startScriptedEcs({ maxAttempts = 1 } = {}): Promise<Script
   }
   let addresses = 0
 
-  /** A task as it looks this time. */
+  /** The task in its present state. */
   const shown = (arn: string): Task[] => {
     const task = tasks.get(arn)
     const seen = looks.get(arn) ?? 0

@@ -9,13 +9,13 @@ beforeAll(async () => {
   variant = await ensureSandboxImage((line) => console.error(line), { variant: 'xvfb' })
 }, 600_000)
 
-it('gives programs that need a display a virtual one, in the locked sandbox', async () => {
+it('provides a virtual display in an isolated sandbox', async () => {
   expect(await inImage(variant, `xvfb-run --auto-servernum --server-args='-screen 0 800x600x24' ${DRAW}`)).toMatchObject({
     code: 0,
     stdout: '800\n',
   })
 })
 
-it('is left out of the ordinary image', async () => {
+it('is not part of the default image', async () => {
   expect((await inImage(inject('sandboxImage'), 'command -v Xvfb xvfb-run')).stdout).toBe('')
 })

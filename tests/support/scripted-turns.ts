@@ -22,7 +22,7 @@ const ranCode: PlayCode = (code) => ({
 const playInOrder = (upstream: ScriptedUpstream, answers: readonly ScriptedAnswer[]): void =>
   upstream.play((_, turn) => answers[Math.min(turn, answers.length - 1)] ?? say(''))
 
-export interface WireScene {
+export interface WireFixture {
   readonly worked: WorkedApi
   readonly client: OpenAI
   readonly inOrder: (...answers: readonly ScriptedAnswer[]) => void
@@ -31,7 +31,7 @@ export interface WireScene {
 }
 
 /** A served API of this test file's own, whose code prints that it ran: started before its tests, stopped after them. */
-export function wireScene(): WireScene {
+export function wireFixture(): WireFixture {
   let worked: WorkedApi
   let client: OpenAI
   beforeAll(async () => {
@@ -52,7 +52,7 @@ export function wireScene(): WireScene {
   }
 }
 
-export interface TurnScene {
+export interface TurnFixture {
   readonly bench: TurnBench
   readonly inOrder: (...answers: readonly ScriptedAnswer[]) => void
   /** Plays one response to its end; its stream is whole. */
@@ -63,7 +63,7 @@ export interface TurnScene {
 }
 
 /** Turns on a bench of this test file's own: started before its tests, stopped after them. */
-export function turnScene(): TurnScene {
+export function turnFixture(): TurnFixture {
   let bench: TurnBench
   beforeAll(async () => {
     bench = await startTurnBench()

@@ -27,9 +27,9 @@ export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | '
   /** Milliseconds by which the API's clock is ahead. */
   skew: number
   now(): number
-  /** The first tenant, and a stranger. */
+  /** The keys of two tenants. */
   readonly owner: TestKey
-  readonly stranger: TestKey
+  readonly otherTenant: TestKey
   /** Every wide event so far. */
   readonly events: readonly WideEvent[]
   newKey(options?: { readonly tenant?: string; readonly subject?: string | null }): Promise<TestKey>
@@ -87,7 +87,7 @@ export async function startApi(
     return { tenant, keyId, key }
   }
   const owner = await newKey()
-  const stranger = await newKey()
+  const otherTenant = await newKey()
   const call: TestApi['fetch'] = (path, { key = owner, ...init } = {}) => {
     const headers = new Headers(init.headers)
     if (key !== null) headers.set('authorization', `Bearer ${key.key}`)
@@ -107,7 +107,7 @@ export async function startApi(
     signals,
     events,
     owner,
-    stranger,
+    otherTenant,
     newKey,
     url: server.url,
     setReadiness: (next) => void (readiness = next),

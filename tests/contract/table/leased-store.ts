@@ -53,10 +53,10 @@ export function leasedStoreContract(table: () => Table): void {
 
     it('give an empty page after an unknown id, or one of another container', async () => {
       const row = executionRow()
-      const stranger = executionRow({ tenant: row.tenant })
+      const unrelated = executionRow({ tenant: row.tenant })
       await table().executions.create(row)
-      await table().executions.create(stranger)
-      for (const after of ['exec_nothing', stranger.id]) {
+      await table().executions.create(unrelated)
+      for (const after of ['exec_nothing', unrelated.id]) {
         expect(await table().executions.listByContainer(row.tenant, row.containerId, { after, limit: 3, order: 'asc' })).toEqual({
           rows: [],
           hasMore: false,

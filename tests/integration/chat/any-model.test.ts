@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { renderResponse } from '../../../services/core/responses/render-response.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
-import { turnScene } from '../../support/scripted-turns.ts'
+import { turnFixture } from '../../support/scripted-turns.ts'
 import { INTERPRETER } from '../../support/turn-bench.ts'
 
-const scene = turnScene()
-const { play, inOrder } = scene
+const fixture = turnFixture()
+const { play, inOrder } = fixture
 
-/** Lets the client try again, at once. */
+/** Lets the client retry without a delay. */
 const AGAIN = { 'retry-after-ms': '1' }
 
-describe('an endpoint that is busy', () => {
-  it.each([429, 500, 503, 408])('%i is asked again after the time that it names', async (status) => {
+describe('a busy model endpoint', () => {
+  it.each([429, 500, 503, 408])('is retried after a %i reply', async (status) => {
     inOrder({ deltas: [], status, headers: AGAIN }, { deltas: [], status, headers: AGAIN }, say('Now.'))
     const { row, requests } = await play({})
     expect(row).toMatchObject({ status: 'completed', items: [{ text: 'Now.' }] })
     expect(requests).toHaveLength(3)
   })
 
-  it('is believed when it says Retry-After', async () => {
+  it('is retried after the time in its Retry-After header', async () => {
     inOrder({ deltas: [], status: 429, headers: { 'retry-after': '1' } }, say('Now.'))
     const began = performance.now()
     const { row } = await play({})
@@ -26,7 +26,7 @@ describe('an endpoint that is busy', () => {
     expect(performance.now() - began).toBeGreaterThan(990)
   })
 
-  it('too often ends the response with words that name the cause', async () => {
+  it('fails the response with the cause when it stays busy', async () => {
     inOrder({ deltas: [], status: 429, headers: AGAIN })
     const { row, requests } = await play({})
     expect(row).toMatchObject({
@@ -37,8 +37,8 @@ describe('an endpoint that is busy', () => {
   })
 })
 
-describe('a stream that is cut', () => {
-  it('in the middle of code runs nothing of it, and the model is asked again', async () => {
+describe('a model stream that breaks off', () => {
+  it('does not run incomplete code and calls the model again', async () => {
     const whole = runPython('print("whole")')
     inOrder({ ...whole, deltas: whole.deltas.slice(0, 3), isCut: true }, whole, say('Ran.'))
     const ran: string[] = []
@@ -54,15 +54,15 @@ describe('a stream that is cut', () => {
     ])
   })
 
-  it('by an error inside it is asked for again; what was said stays, as incomplete', async () => {
+  it('keeps its partial text as incomplete and calls the model again after an error event', async () => {
     inOrder({ ...say('Half'), error: { message: 'overloaded', code: 'server_error' } }, say('Whole.'))
     const { row } = await play({})
     expect(row).toMatchObject({ status: 'completed', items: [{ status: 'incomplete', text: 'Half' }, { text: 'Whole.' }] })
   })
 })
 
-describe('a tool call that is not one', () => {
-  it('with arguments that are no JSON is told so, and the code of the next one runs', async () => {
+describe('an invalid tool call', () => {
+  it('with arguments that are not JSON gets an error, and the next call runs its code', async () => {
     inOrder(call({ name: 'python', arguments: '{"code": 6' }), runPython('6*7'), say('42'))
     const { row, requests } = await play(INTERPRETER)
     expect(row.items).toMatchObject([
@@ -70,13 +70,13 @@ describe('a tool call that is not one', () => {
       { status: 'completed' },
       { text: '42' },
     ])
-    // What goes back to the model is valid again.
+    // The history sent to the model contains valid JSON.
     const sent = requests[1]?.body.messages.find((message) => message.tool_calls !== undefined)
     const [first] = (sent?.tool_calls ?? []) as { function: { arguments: string } }[]
     expect(() => JSON.parse(first?.function.arguments ?? '') as unknown).not.toThrow()
   })
 
-  it('with plain Python for arguments runs it', async () => {
+  it('with plain Python as its arguments runs that code', async () => {
     inOrder(call({ name: 'python', arguments: 'print(1)\nprint(2)' }), say('Done.'))
     const ran: string[] = []
     await play(INTERPRETER, (code) => {
@@ -86,7 +86,7 @@ describe('a tool call that is not one', () => {
     expect(ran).toEqual(['print(1)\nprint(2)'])
   })
 
-  it('that comes beside others, when the caller wants one at a time, is passed over', async () => {
+  it('beyond the first is ignored when parallel_tool_calls is false', async () => {
     inOrder(runPython('first()', 'second()'), say('One.'))
     const ran: string[] = []
     const { row, requests } = await play({ ...INTERPRETER, parallelToolCalls: false }, (code) => {
@@ -99,8 +99,8 @@ describe('a tool call that is not one', () => {
   })
 })
 
-describe('a model that cannot call tools', () => {
-  it('has the fenced block of its answer run, and reads the result as a message', async () => {
+describe('a model without tool calls', () => {
+  it('runs the fenced code block of its answer and returns the result as a message', async () => {
     inOrder(say('Let me compute.\n```python\nprint(6*7)\n```\n'), say('It is 42.'))
     const ran: string[] = []
     const { row, requests } = await play({ ...INTERPRETER, model: 'fenced' }, (code) => {
@@ -122,8 +122,8 @@ describe('a model that cannot call tools', () => {
     expect(JSON.stringify(requests[1]?.body.messages)).not.toContain('tool_call')
   })
 
-  it('explains in words after three failing tries', async () => {
-    scene.bench.upstream.play(({ body }) =>
+  it('stops running code after three failures and explains them', async () => {
+    fixture.bench.upstream.play(({ body }) =>
       JSON.stringify(body.messages).includes('Explain to the user') ? say('It fails.') : say('```python\n1/0\n```'),
     )
     const { row } = await play({ ...INTERPRETER, model: 'fenced' }, () => ({
@@ -134,15 +134,15 @@ describe('a model that cannot call tools', () => {
     expect(row.items.at(-1)).toMatchObject({ type: 'message', text: 'It fails.' })
   })
 
-  it('of which no code is wanted may show some', async () => {
+  it('may show code blocks that are not run when tool_choice is none', async () => {
     inOrder(say('Like this:\n```python\nprint(1)\n```\n'))
     const { row } = await play({ model: 'fenced' })
     expect(row.items).toMatchObject([{ type: 'message', phase: 'final_answer' }])
   })
 })
 
-describe('what the caller wants of the answer', () => {
-  it('is passed on as the endpoint names it', async () => {
+describe('the requested output format', () => {
+  it('is sent to the endpoint under its name for it', async () => {
     inOrder(say('{"a": 1}'))
     const format = { type: 'json_schema', name: 'one', strict: true, schema: { type: 'object' } }
     const { requests, row } = await play({

@@ -10,16 +10,16 @@ beforeAll(async () => {
 })
 afterAll(() => bench.stop())
 
-/** As a strict tokenizer would count: a byte in three. */
+/** A strict token count: one token per three bytes. */
 const tokens = ({ body }: UpstreamRequest): number => JSON.stringify(body.messages).length / 3
 const LONG = 'many words about it '.repeat(300)
 
-/** An endpoint with a window that nobody told of, which refuses what is longer in its own words. */
+/** An endpoint with an unknown context window, which refuses longer requests with its own error. */
 const smallWindow = (window: number, message: string, code: string | null) =>
   bench.upstream.play((request) => (tokens(request) > window ? { deltas: [], status: 400, error: { message, code } } : say('It fits.')))
 
-describe('a conversation that is longer than the window', () => {
-  it('goes on for many turns, without an error, and says what the model did not read', async () => {
+describe('a conversation longer than the context window', () => {
+  it('continues for many turns and reports what was omitted from the model input', async () => {
     bench.upstream.play(({ body }) => say(`${body.messages.length} messages. ${LONG}`, 400))
     let last: string | undefined
     for (let turn = 0; turn < 6; turn += 1) {
@@ -43,7 +43,7 @@ describe('a conversation that is longer than the window', () => {
     expect(tokens(bench.upstream.requests.at(-1) as UpstreamRequest)).toBeLessThan(4_000)
   })
 
-  it('shows results of many calls as head and tail, and the latest one whole', async () => {
+  it('truncates earlier tool results to head and tail and sends the latest in full', async () => {
     const codes = Array.from({ length: 8 }, (_, i) => `step(${i})`)
     bench.upstream.play((_, turn) => (turn < codes.length ? runPython(codes[turn] ?? '') : say('Done.')))
     const { id } = await bench.accept({ ...INTERPRETER, model: 'small', input: 'Work' })
@@ -58,7 +58,7 @@ describe('a conversation that is longer than the window', () => {
     for (const request of bench.upstream.requests) expect(tokens(request)).toBeLessThan(4_000)
   })
 
-  it('may be one message that is longer than the window alone', async () => {
+  it('truncates a single message that exceeds the window', async () => {
     bench.upstream.play(() => say('Long.'))
     const { id } = await bench.accept({ model: 'small', input: `BEGIN ${'x'.repeat(200_000)} END` })
     const row = await bench.finish(id)
@@ -67,7 +67,7 @@ describe('a conversation that is longer than the window', () => {
     expect(sent).toMatch(/^BEGIN x+\n… \d+ characters left out …\nx+ END$/)
   })
 
-  it('leaves room for the answer that the caller wants', async () => {
+  it('reserves max_output_tokens of the window for the answer', async () => {
     bench.upstream.play(() => say('Long.'))
     const { id } = await bench.accept({ model: 'small', input: 'x'.repeat(200_000), maxOutputTokens: 1_900 })
     expect(await bench.finish(id)).toMatchObject({ status: 'completed', contextCut: { shortenedTexts: 1 } })
@@ -77,7 +77,7 @@ describe('a conversation that is longer than the window', () => {
     expect(String(request?.body.messages.at(-1)?.content).length / 3.6 + 1_900).toBeLessThan(4_000)
   })
 
-  it('says nothing where everything was read', async () => {
+  it('reports nothing when nothing was omitted', async () => {
     bench.upstream.play(() => say('Short.'))
     const { id } = await bench.accept({})
     const row = await bench.finish(id)
@@ -86,13 +86,13 @@ describe('a conversation that is longer than the window', () => {
   })
 })
 
-describe('an endpoint whose window is smaller than believed', () => {
+describe('an endpoint with a smaller window than configured', () => {
   it.each([
     ['by the code of OpenAI', 'Too long.', 'context_length_exceeded'],
     ['in words, with the number', "This model's maximum context length is 2500 tokens. However, you requested 9000 tokens.", null],
     ['in words alone', 'input length exceeds the context window of this model', null],
     ['as Anthropic does', 'prompt is too long: 9000 tokens > 2500 maximum', 'invalid_request_error'],
-  ])('gets less when it refuses %s', async (_, message, code) => {
+  ])('receives a shorter request after it refused %s', async (_, message, code) => {
     smallWindow(2_500, message, code)
     const first = await bench.accept({ input: LONG })
     await bench.finish(first.id)
@@ -105,7 +105,7 @@ describe('an endpoint whose window is smaller than believed', () => {
     checkResponseStream(await bench.events(id), row)
   })
 
-  it('that refuses everything ends the response with what to do', async () => {
+  it('fails the response with advice when it refuses every length', async () => {
     smallWindow(0, 'Too long.', 'context_length_exceeded')
     const { id } = await bench.accept({ input: LONG })
     const row = await bench.finish(id)
@@ -116,7 +116,7 @@ describe('an endpoint whose window is smaller than believed', () => {
     expect(bench.upstream.requests.length).toBeLessThan(10)
   })
 
-  it('is not confused with one that refuses for another reason', async () => {
+  it('receives no shorter request after an unrelated error', async () => {
     bench.upstream.play(() => ({ deltas: [], status: 400, error: { message: 'Unknown parameter: verbosity', code: 'unknown_parameter' } }))
     const { id } = await bench.accept({})
     expect(await bench.finish(id)).toMatchObject({ status: 'failed', error: { code: 'model_error' } })

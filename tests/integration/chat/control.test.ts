@@ -11,8 +11,8 @@ beforeAll(async () => {
 })
 afterAll(() => bench.stop())
 
-describe('cancelling', () => {
-  it('ends a turn that waits for code, and asks the code to end', async () => {
+describe('cancelling a response', () => {
+  it('ends a turn that waits for code and cancels the execution', async () => {
     bench.upstream.play(() => runPython('slow()'))
     const { id } = await bench.accept({ ...INTERPRETER, background: true })
     await bench.step(id)
@@ -27,11 +27,11 @@ describe('cancelling', () => {
     checkResponseStream(await bench.events(id), row)
   })
 
-  // The message that says so finds the row held.
+  // The message about the cancel arrives while another worker holds the lease.
   it.each([
     { moment: 'before its code is handed over', commits: 1 },
     { moment: 'while the row is given back', commits: 2 },
-  ])('is not overlooked $moment', async ({ commits }) => {
+  ])('takes effect when the request arrives $moment', async ({ commits }) => {
     bench.upstream.play(() => runPython('slow()'))
     const { id } = await bench.accept({ ...INTERPRETER, background: true })
     const { responses } = bench.storage.table
@@ -49,7 +49,7 @@ describe('cancelling', () => {
     checkResponseStream(await bench.events(id), row)
   })
 
-  it('stops a model that is still talking', async () => {
+  it('stops a model call that is still streaming', async () => {
     const gate = Promise.withResolvers<void>()
     bench.upstream.play(() => ({ ...say('Let me think'), gate: gate.promise }))
     const { id } = await bench.accept({ background: true })
@@ -63,7 +63,7 @@ describe('cancelling', () => {
     checkResponseStream(await bench.events(id), row)
   })
 
-  it('ends a turn that nobody began', async () => {
+  it('ends a turn that no worker has started', async () => {
     bench.upstream.play(() => say('never'))
     const { id } = await bench.accept({ background: true })
     await bench.storage.table.responses.requestCancel(bench.tenant, id, Date.now())
@@ -72,8 +72,8 @@ describe('cancelling', () => {
   })
 })
 
-describe('the first words', () => {
-  it('are in the log before the model has finished', async () => {
+describe('the first text of an answer', () => {
+  it('is in the event log before the model has finished', async () => {
     const gate = Promise.withResolvers<void>()
     bench.upstream.play(() => ({ ...say('First words'), gate: gate.promise }))
     const { id } = await bench.accept({})
@@ -92,8 +92,8 @@ describe('the first words', () => {
   })
 })
 
-describe('a turn whose code runs', () => {
-  it('gives its row back and does nothing while the code runs', async () => {
+describe('a turn with running code', () => {
+  it('releases its lease and makes no calls until the code has ended', async () => {
     bench.upstream.play((_, turn) => (turn === 0 ? runPython('slow()') : say('Done.')))
     const { id } = await bench.accept(INTERPRETER)
     await bench.step(id)
@@ -105,7 +105,7 @@ describe('a turn whose code runs', () => {
     expect(await bench.finish(id)).toMatchObject({ status: 'completed' })
   })
 
-  it('tells the model when the container is gone', async () => {
+  it('reports a deleted container to the model', async () => {
     bench.upstream.play((_, turn) => (turn === 0 ? runPython('x') : say('It is gone.')))
     const { id } = await bench.accept({
       ...INTERPRETER,
@@ -121,7 +121,7 @@ describe('a turn whose code runs', () => {
   })
 })
 
-describe('functions', () => {
+describe('function tools', () => {
   const weather = {
     type: 'function',
     name: 'get_weather',
@@ -129,7 +129,7 @@ describe('functions', () => {
     parameters: { type: 'object', properties: { city: { type: 'string' } } },
   }
 
-  it('of the caller end the response; it goes on with their output', async () => {
+  it('of the caller end the response, and the next request continues with their output', async () => {
     bench.upstream.play(({ body }) =>
       body.messages.at(-1)?.role === 'tool' ? say('Sunny.') : call({ name: 'get_weather', arguments: '{"city":"Rome"}' }),
     )
@@ -153,7 +153,7 @@ describe('functions', () => {
     ])
   })
 
-  it('of this server are answered within the turn', async () => {
+  it('of this server run within the turn', async () => {
     const shout: Tool = {
       type: 'shout',
       name: 'shout',
@@ -174,7 +174,7 @@ describe('functions', () => {
 })
 
 describe('a conversation', () => {
-  it('goes on in the container of the turn before, with paths where links were', async () => {
+  it('continues in the container of the previous turn and shows the model paths instead of links', async () => {
     bench.upstream.play(({ body }) => {
       const last = body.messages.at(-1)
       if (last?.role === 'tool') return say('Saved [x](sandbox:/mnt/data/x.csv).')
@@ -196,7 +196,7 @@ describe('a conversation', () => {
     ])
   })
 
-  it('waits for the turn before it', async () => {
+  it('starts a turn only after the previous turn has ended', async () => {
     bench.upstream.play(() => say('Hi.'))
     const first = await bench.accept({})
     const second = await bench.accept({}, first.id)
@@ -207,7 +207,7 @@ describe('a conversation', () => {
     expect(await bench.finish(second.id)).toMatchObject({ status: 'completed' })
   })
 
-  it('starts with the files that the request names, and makes the container with them when code runs', async () => {
+  it('creates its container with the requested files when code runs', async () => {
     const owner = { tenant: bench.tenant, containerId: 'cntr_elsewhere0000000000000000', id: null }
     const file = await storeFile(bench.storage, owner, 'sales.csv', 'a,b\n1,2\n')
     bench.upstream.play((_, turn) => (turn === 0 ? runPython('read()') : say('Read.')))
@@ -221,7 +221,7 @@ describe('a conversation', () => {
 })
 
 describe('the demo model', () => {
-  it('runs the fenced blocks of the message and names the files', async () => {
+  it('runs the fenced code blocks of the message and names the files', async () => {
     const { id } = await bench.accept({
       ...INTERPRETER,
       model: 'demo',
@@ -241,7 +241,7 @@ describe('the demo model', () => {
     checkResponseStream(await bench.events(id), row)
   })
 
-  it('says what it is when there is nothing to run', async () => {
+  it('explains itself when the message contains no code', async () => {
     const { id } = await bench.accept({ model: 'demo', input: 'What is the weather?' })
     const row = await bench.finish(id)
     expect(row.items).toMatchObject([{ text: expect.stringContaining('OPENAI_API_KEY') }])

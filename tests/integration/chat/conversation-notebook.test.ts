@@ -1,10 +1,10 @@
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
-import { codeTools, wireScene } from '../../support/scripted-turns.ts'
+import { codeTools, wireFixture } from '../../support/scripted-turns.ts'
 
-const scene = wireScene()
-const { inOrder, ask } = scene
+const fixture = wireFixture()
+const { inOrder, ask } = fixture
 
 const tools = codeTools
 
@@ -28,9 +28,9 @@ describe('the notebook of a conversation', () => {
     { cell_type: 'markdown', source: 'It is 1.' },
   ]
 
-  it('has what was said and the cells that ran, of a conversation and of a chain of responses', async () => {
+  it('contains the messages and the executed cells of a conversation or of a chain of responses', async () => {
     for (const history of ['conversation', 'chain']) {
-      const conversation = history === 'conversation' ? (await scene.client.conversations.create()).id : null
+      const conversation = history === 'conversation' ? (await fixture.client.conversations.create()).id : null
       inOrder(runPython('x = 1'), say('Set.'))
       const first = await ask({ tools, conversation })
       inOrder(runPython('print(x)'), say('It is 1.'))
@@ -40,7 +40,7 @@ describe('the notebook of a conversation', () => {
         ...(conversation === null ? [] : [`/conversations/${conversation}/notebook.ipynb`]),
       ]
       for (const path of paths) {
-        const notebook: Notebook = await scene.client.get(path)
+        const notebook: Notebook = await fixture.client.get(path)
         expect(notebook.nbformat).toBe(4)
         expect(notebook.cells).toMatchObject(cells)
         expect(new Set(notebook.cells.map((cell) => cell.id)).size).toBe(cells.length)
@@ -48,13 +48,13 @@ describe('the notebook of a conversation', () => {
     }
   })
 
-  it('has the call that could not run, too, and is nobody else’s', async () => {
+  it('contains calls that could not run and is not visible to other tenants', async () => {
     inOrder(call({ name: 'python', arguments: '{"code": 6' }), say('Sorry.'))
     const { id } = await ask({ tools })
-    const notebook: Notebook = await scene.client.get(`/responses/${id}/notebook.ipynb`)
+    const notebook: Notebook = await fixture.client.get(`/responses/${id}/notebook.ipynb`)
     expect(notebook.cells.map((cell) => cell.cell_type)).toEqual(['markdown', 'code', 'markdown'])
-    const stranger = scene.worked.api.openai(scene.worked.api.stranger)
-    await expect(stranger.get(`/responses/${id}/notebook.ipynb`)).rejects.toThrow(OpenAI.NotFoundError)
-    await expect(stranger.get('/conversations/conv_0/notebook.ipynb')).rejects.toThrow(OpenAI.NotFoundError)
+    const otherTenant = fixture.worked.api.openai(fixture.worked.api.otherTenant)
+    await expect(otherTenant.get(`/responses/${id}/notebook.ipynb`)).rejects.toThrow(OpenAI.NotFoundError)
+    await expect(otherTenant.get('/conversations/conv_0/notebook.ipynb')).rejects.toThrow(OpenAI.NotFoundError)
   })
 })

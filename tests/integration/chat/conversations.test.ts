@@ -43,8 +43,8 @@ const kinds = async () =>
   (await items()).map(({ content }) => (content.kind === 'wire' ? content.item['type'] : `out:${content.item.type}`))
 const queue = async () => (await bench.storage.table.conversations.get(bench.tenant, conversation.id))?.queue
 
-describe('a turn of a conversation', () => {
-  it('reads the items before it and adds its own', async () => {
+describe('a turn in a conversation', () => {
+  it('reads the earlier items and adds its own', async () => {
     bench.upstream.play((_, turn) => (turn === 0 ? runPython('print(42)') : say('It is 42.')))
     await bench.finish((await accept({ ...INTERPRETER, input: 'What is it?' })).id, () => ({ result: { stdout: '42\n' } }))
     expect(await kinds()).toEqual(['message', 'out:code_interpreter_call', 'out:message'])
@@ -57,7 +57,7 @@ describe('a turn of a conversation', () => {
     expect(await kinds()).toHaveLength(5)
   })
 
-  it('runs its code where the turn before did', async () => {
+  it('runs its code in the container of the previous turn', async () => {
     bench.upstream.play((_, turn) => (turn === 0 ? runPython('x = 1') : say('ok')))
     const first = await bench.finish((await accept(INTERPRETER)).id)
     bench.upstream.play((_, turn) => (turn === 0 ? runPython('x') : say('ok')))
@@ -65,7 +65,7 @@ describe('a turn of a conversation', () => {
     expect(second.containerId).toBe(first.containerId)
   })
 
-  it('waits until the one before has ended, even one that died without giving way', async () => {
+  it('waits until the previous turn has ended, even if its worker crashed', async () => {
     bench.upstream.play(() => say('Hello.'))
     const [first, second, third] = [await accept({ input: 'one' }), await accept({ input: 'two' }), await accept({ input: 'three' })]
     await bench.step(second.id)
@@ -79,7 +79,7 @@ describe('a turn of a conversation', () => {
     expect((await items()).map(({ responseId }) => responseId)).toEqual([second.id, second.id, third.id, third.id])
   })
 
-  it('is looked at again by one message at a time, however often it was nudged while it waits', async () => {
+  it('keeps one pending message while it waits, however many messages arrive', async () => {
     bench.upstream.play(() => say('Hello.'))
     const [first, second] = [await accept({ input: 'one' }), await accept({ input: 'two' })]
     let waiting: TurnMessage[] = []
@@ -96,7 +96,7 @@ describe('a turn of a conversation', () => {
     expect(await bench.row(second.id)).toMatchObject({ status: 'completed' })
   })
 
-  it('ends at once when it is cancelled while it waits, and leaves no question behind', async () => {
+  it('ends at once and adds no item when it is cancelled while it waits', async () => {
     bench.upstream.play(() => say('Hello.'))
     const [first, second] = [await accept({ input: 'one' }), await accept({ input: 'two' })]
     await bench.storage.table.responses.requestCancel(bench.tenant, second.id, Date.now())
@@ -105,7 +105,7 @@ describe('a turn of a conversation', () => {
     expect((await items()).map(({ responseId }) => responseId)).toEqual([first.id, first.id])
   })
 
-  it('adds nothing to a conversation that was deleted meanwhile', async () => {
+  it('adds nothing to a conversation that was deleted during the turn', async () => {
     bench.upstream.play(() => say('Hello.'))
     const { id } = await accept({ input: 'one' })
     await bench.storage.table.conversations.markDeleted(bench.tenant, conversation.id, Date.now(), Date.now() + 1_000_000)
@@ -113,7 +113,7 @@ describe('a turn of a conversation', () => {
     expect(await items()).toEqual([])
   })
 
-  it('adds its items once, though the step that adds them is repeated', async () => {
+  it('adds its items once although the step that adds them is repeated', async () => {
     bench.upstream.play(() => say('Hello.'))
     const { id } = await accept({ input: 'one' })
     const { responses } = bench.storage.table
@@ -125,7 +125,7 @@ describe('a turn of a conversation', () => {
         commit: async (...args: Parameters<typeof responses.commit>) => {
           if (args[3].status === 'completed' && !hasFailed) {
             hasFailed = true
-            throw new Error('The table had a fault')
+            throw new Error('The table failed')
           }
           return responses.commit(...args)
         },
@@ -140,7 +140,7 @@ describe('a turn of a conversation', () => {
     expect((await kinds())[0]).toBe('message')
   })
 
-  it('reads a conversation longer than one page, as far as the window goes', async () => {
+  it('reads a conversation across several pages up to the context window', async () => {
     await bench.storage.table.conversations.putItems(
       Array.from({ length: 250 }, (_, index): ConversationItem => ({
         v: 1,

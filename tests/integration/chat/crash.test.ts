@@ -14,10 +14,10 @@ beforeAll(async () => {
 })
 afterAll(() => bench.stop())
 
-/** So many that the first events do not fit a row. */
+/** Enough events that the first ones do not fit the row. */
 const instructions = 'Be brief. '.repeat(1_600)
 
-/** Looks at the conversation alone, so that a repeated call gets the same answer. */
+/** Depends only on the conversation, so that a repeated call gets the same reply. */
 const script: Script = ({ body }) => {
   const results = body.messages.filter((message) => message.role === 'tool').length
   if (results === 0) return runPython('first()', 'second()')
@@ -26,13 +26,13 @@ const script: Script = ({ body }) => {
 
 interface Way {
   readonly when: 'before' | 'after'
-  /** Somebody may read along. */
+  /** True if a client streams the response. */
   readonly stream: boolean
-  /** The worker that dies stays with its code, which ends as soon as it was handed over. */
+  /** True if the worker waits for its code, which ends right after it was enqueued. */
   readonly stays: boolean
 }
 
-/** Plays a whole turn in which one worker dies at one call, and another one takes over when the lease has run out. */
+/** Runs a whole turn in which one worker crashes at one call and another takes over after the lease has expired. */
 async function playWithDeath(
   diesAt: number | string,
   { when, stream, stays }: Way,
@@ -73,7 +73,7 @@ async function playWithDeath(
   checkResponseStream(stream ? await bench.events(id) : synthesizeEvents(row), row)
   const message = row.items.at(-1)
   expect(message?.type === 'message' ? message.text : '', context).toMatch(/^Made \[a\]\(http:\/\/localhost:8787\/d\/[\w-]+\)\.$/)
-  // Whatever was accepted ran once, and is told by exactly one item.
+  // Each accepted execution ran once and has exactly one item.
   expect(
     [...ran.values()].every((codes) => codes.length === 1),
     context,
@@ -88,7 +88,7 @@ async function playWithDeath(
   return { died: worker.isDead, calls: worker.calls }
 }
 
-/** Dying after a read is the same as dying before the next call. */
+/** A crash after a read equals a crash before the next call. */
 const READS = /\.(get|all|read|find|last|due|head)$/
 
 describe.each<Way>([
@@ -96,8 +96,8 @@ describe.each<Way>([
   { when: 'after', stream: true, stays: false },
   { when: 'before', stream: false, stays: true },
   { when: 'after', stream: true, stays: true },
-])('a worker that dies $when a call (stays with its code: $stays, read along: $stream)', (way) => {
-  it('is followed by one that brings the turn to its one end', async () => {
+])('a worker that crashes $when a call (waits for its code: $stays, streamed: $stream)', (way) => {
+  it('is replaced by a worker that completes the turn exactly once', async () => {
     const { when } = way
     const { calls: all } = await playWithDeath(Number.POSITIVE_INFINITY, way)
     const killedAt: string[] = []
@@ -116,14 +116,14 @@ describe.each<Way>([
       'links.put',
       'queue.send',
     ]) {
-      // Timers write to the log, so its calls have no fixed number.
+      // Timers write to the log too, so the number of log calls varies.
       expect(killedAt.includes(expected) || (await playWithDeath(expected, way)).died, expected).toBe(true)
     }
   }, 300_000)
 })
 
 describe('two messages for one response', () => {
-  it('do not disturb one another', async () => {
+  it('produce one turn without conflicts', async () => {
     bench.upstream.play(script)
     const { id } = await bench.accept(INTERPRETER)
     for (let round = 0; round < 10; round += 1) {

@@ -9,7 +9,7 @@ type Call = 'executions.get' | 'containers.create' | 'containers.enqueue'
 
 const MINUTE_MS = 60_000
 let bench: TurnBench
-/** What the table refuses just now. */
+/** The call that the table currently refuses. */
 let refused: Call | null = null
 let deps: Partial<TurnDeps>
 const events: WideEvent[] = []
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const { table } = bench.deps
   const { executions, containers } = table
   const unless = <Result>(call: Call, made: () => Promise<Result>): Promise<Result> =>
-    refused === call ? Promise.reject(new Error('The table had a fault')) : made()
+    refused === call ? Promise.reject(new Error('The table failed')) : made()
   deps = {
     table: {
       ...table,
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.stop())
 
-/** A turn whose code was handed over: every step after that looks at its execution first. */
+/** A turn whose code was enqueued: each later step reads its execution first. */
 async function waitingTurn(): Promise<{ readonly id: string; readonly step: () => Promise<void> }> {
   bench.upstream.play(({ body }) => (body.messages.some(({ role }) => role === 'tool') ? say('Done.', 5) : runPython('first()')))
   const { id } = await bench.accept(INTERPRETER)
@@ -44,7 +44,7 @@ async function waitingTurn(): Promise<{ readonly id: string; readonly step: () =
   return { id, step: () => bench.step(id, deps) }
 }
 
-it('a step that fails gives the turn back at once, and a fresh message goes on with it', async () => {
+it('a failed step releases its lease at once, and a new message continues the turn', async () => {
   refused = 'executions.get'
   const { id, step } = await waitingTurn()
   await step()
@@ -57,7 +57,7 @@ it('a step that fails gives the turn back at once, and a fresh message goes on w
   checkResponseStream(await bench.events(id), row)
 })
 
-it('a turn whose every step fails ends after five minutes', async () => {
+it('a turn ends as failed when all of its steps have failed for five minutes', async () => {
   refused = 'executions.get'
   const { id, step } = await waitingTurn()
   await step()
@@ -72,7 +72,7 @@ it('a turn whose every step fails ends after five minutes', async () => {
   expect(row).toMatchObject({ status: 'failed', error: { code: 'dead_letter' } })
 })
 
-it('a turn that comes on between its failures goes on, however long they lie behind', async () => {
+it('a turn that makes progress between failures continues, however old its first failure is', async () => {
   bench.upstream.play(({ body }) => (body.messages.some(({ role }) => role === 'tool') ? say('Done.', 5) : runPython('first()')))
   const { id } = await bench.accept(INTERPRETER)
   const failAt = async (call: Call): Promise<number | null> => {
@@ -82,7 +82,7 @@ it('a turn that comes on between its failures goes on, however long they lie beh
   }
   const first = await failAt('containers.create')
   bench.skew += 4 * MINUTE_MS
-  // The model was asked and its code was noted: that much is done.
+  // The progress so far: the model replied and its code was recorded.
   const second = await failAt('containers.enqueue')
   expect(second).toBeGreaterThan(first ?? Infinity)
   bench.skew += 4 * MINUTE_MS

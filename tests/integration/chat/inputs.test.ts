@@ -28,7 +28,7 @@ async function filesIn(containerId: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(files.map(async (file) => [file.path, await read(file.objectKey)] as const)))
 }
 
-describe('files inside a message', () => {
+describe('files in a message', () => {
   const input = user(
     { type: 'input_file', filename: 'C:\\data\\sales.csv', file_data: `data:text/csv;base64,${base64('a,b\n1,2\n')}` },
     { type: 'input_file', filename: 'book.xlsx', file_data: base64('not text') },
@@ -37,7 +37,7 @@ describe('files inside a message', () => {
     { type: 'input_text', text: 'Look' },
   )
 
-  it('land in the container before the code runs, and the model is told of them', async () => {
+  it('are copied to the container before the code runs, and the model receives their names', async () => {
     bench.upstream.play((_, turn) => (turn === 0 ? runPython('look()') : say('Seen.')))
     const { id } = await bench.accept({ ...INTERPRETER, input })
     const row = await bench.finish(id)
@@ -59,7 +59,7 @@ describe('files inside a message', () => {
     ])
   })
 
-  it('that come again with the history do not undo what code has made of them', async () => {
+  it('that are repeated in the history do not overwrite changes by the code', async () => {
     bench.upstream.play((_, turn) => (turn === 0 ? runPython('change()') : say('Changed.')))
     const first = await bench.accept({ ...INTERPRETER, input })
     const before = await bench.finish(first.id, () => ({ files: { 'sales.csv': 'changed' } }))
@@ -72,7 +72,7 @@ describe('files inside a message', () => {
     expect((await filesIn(call.containerId))['sales.csv']).toBe('changed')
   })
 
-  it('stay in the conversation alone where no code can run', async () => {
+  it('stay in the conversation when no code can run', async () => {
     bench.upstream.play(() => say('Read.'))
     const { id } = await bench.accept({ input })
     expect(await bench.finish(id)).toMatchObject({ status: 'completed', containerId: null })
@@ -80,7 +80,7 @@ describe('files inside a message', () => {
   })
 })
 
-describe('a picture that is named by its id', () => {
+describe('an image referenced by its id', () => {
   const ask = async (fileId: string, subject: string | null = null) => {
     bench.upstream.play(() => say('Nice.'))
     const { id } = await bench.accept(
@@ -100,7 +100,7 @@ describe('a picture that is named by its id', () => {
     return file.id
   }
 
-  it('is shown to the model', async () => {
+  it('is sent to the model', async () => {
     expect(await ask(await place('p.png', 'image/png'))).toEqual({
       type: 'image_url',
       image_url: { url: `data:image/png;base64,${base64('PIXELS')}` },
@@ -110,18 +110,18 @@ describe('a picture that is named by its id', () => {
   it.each([
     ['is no picture', () => place('p.csv', 'text/csv')],
     ['is not there', () => Promise.resolve(newId('containerFile'))],
-  ])('and that %s is named in words', async (_, file) => {
+  ])('that %s is described in words', async (_, file) => {
     expect(await ask(await file())).toMatchObject({ type: 'text', text: expect.stringContaining('cannot be shown') })
   })
 
-  it('and belongs to another end user is not shown', async () => {
+  it('of another end user is not sent to the model', async () => {
     const theirs = await place('secret.png', 'image/png', 'them')
     expect(await ask(theirs, 'me')).toMatchObject({ type: 'text' })
     expect(await ask(theirs, 'them')).toMatchObject({ type: 'image_url' })
   })
 })
 
-describe('a history that names a container', () => {
+describe('a history with a container id', () => {
   const history = (containerId: string) => [
     { role: 'user', content: 'x = 1' },
     { type: 'code_interpreter_call', id: 'ci_1', container_id: containerId, code: 'x = 1', status: 'completed', outputs: [] },
@@ -145,12 +145,12 @@ describe('a history that names a container', () => {
     return id
   }
 
-  it('goes on in it, long after it has expired', async () => {
+  it('continues in that container, even after it has expired', async () => {
     const id = await container()
     expect(await run(history(id))).toMatchObject({ containerId: id, status: 'completed' })
   })
 
-  it('gets a new one when it was deleted, and when it never was here', async () => {
+  it('gets a new container when that one was deleted or never existed', async () => {
     const deleted = await container()
     await bench.storage.table.containers.markDeleted(bench.tenant, deleted, Date.now())
     for (const id of [deleted, newId('container'), 'cntr_of_another_service', '../x']) {
@@ -160,7 +160,7 @@ describe('a history that names a container', () => {
     }
   })
 
-  it("does not reach into another end user's", async () => {
+  it("does not use another end user's container", async () => {
     const theirs = await container('them')
     expect((await run(history(theirs), 'me')).containerId).not.toBe(theirs)
     expect((await run(history(theirs), 'them')).containerId).toBe(theirs)

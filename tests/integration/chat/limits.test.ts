@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../services/core/limits.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
-import { turnScene } from '../../support/scripted-turns.ts'
+import { turnFixture } from '../../support/scripted-turns.ts'
 import { INTERPRETER, type RunCode } from '../../support/turn-bench.ts'
 
-const scene = turnScene()
-const { play } = scene
+const fixture = turnFixture()
+const { play } = fixture
 
 const failing: RunCode = () => ({
   patch: { status: 'failed', reason: 'error' },
@@ -17,8 +17,8 @@ const failing: RunCode = () => ({
 })
 
 describe('code that fails', () => {
-  it('is told to the model with its error, and ends in an explanation after three tries', async () => {
-    scene.bench.upstream.play(({ body }) => (body.tools === undefined ? say('It always divides by zero.') : runPython('1/0')))
+  it('is reported to the model with its error and ends in an explanation after three failures', async () => {
+    fixture.bench.upstream.play(({ body }) => (body.tools === undefined ? say('It always divides by zero.') : runPython('1/0')))
     const { row, requests } = await play(INTERPRETER, failing)
     expect(row.status).toBe('completed')
     expect(row.items.map((item) => item.type)).toEqual([
@@ -33,9 +33,9 @@ describe('code that fails', () => {
     expect(String(requests.at(-1)?.body.messages.at(-1)?.content)).toContain('Explain to the user')
   })
 
-  it('does not count tries before a success', async () => {
+  it('resets the count of failures after a success', async () => {
     const codes = ['bad', 'bad', 'good', 'bad', 'bad', 'good']
-    scene.bench.upstream.play(({ body }) => {
+    fixture.bench.upstream.play(({ body }) => {
       const next = codes[body.messages.filter((message) => message.role === 'tool').length]
       return next === undefined ? say('Done.') : runPython(next)
     })
@@ -45,15 +45,15 @@ describe('code that fails', () => {
 })
 
 describe('limits of a response', () => {
-  it('ends incomplete when the model wants more calls than the request allows', async () => {
-    scene.bench.upstream.play(() => runPython('again()'))
+  it('end it incomplete when the model makes more calls than max_tool_calls', async () => {
+    fixture.bench.upstream.play(() => runPython('again()'))
     const { row } = await play({ ...INTERPRETER, maxToolCalls: 2 })
     expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'max_tool_calls', toolCalls: 2 })
     expect(row.items.map((item) => item.status)).toEqual(['completed', 'completed', 'incomplete'])
   })
 
-  it('ends incomplete when the model reached its output limit', async () => {
-    scene.bench.upstream.play(() => ({ ...say('A long sto'), finish: 'length' }))
+  it('end it incomplete when the model reaches its output limit', async () => {
+    fixture.bench.upstream.play(() => ({ ...say('A long sto'), finish: 'length' }))
     const { row, requests } = await play({ maxOutputTokens: 16 })
     expect(row).toMatchObject({
       status: 'incomplete',
@@ -63,26 +63,26 @@ describe('limits of a response', () => {
     expect(requests[0]?.body['max_tokens']).toBe(16)
   })
 
-  it('ends incomplete when the whole took too long', async () => {
-    scene.bench.upstream.play(() => runPython('slow()'))
-    const { id } = await scene.bench.accept(INTERPRETER)
-    await scene.bench.step(id)
-    const { pending } = await scene.bench.row(id)
-    scene.bench.skew += LIMITS.maxResponseSeconds * 1000 + 1
-    await scene.bench.step(id)
-    const row = await scene.bench.row(id)
-    scene.bench.skew = 0
+  it('end it incomplete when the time limit of the response passes', async () => {
+    fixture.bench.upstream.play(() => runPython('slow()'))
+    const { id } = await fixture.bench.accept(INTERPRETER)
+    await fixture.bench.step(id)
+    const { pending } = await fixture.bench.row(id)
+    fixture.bench.skew += LIMITS.maxResponseSeconds * 1000 + 1
+    await fixture.bench.step(id)
+    const row = await fixture.bench.row(id)
+    fixture.bench.skew = 0
     expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'max_response_seconds', items: [{ status: 'incomplete' }] })
-    expect(await scene.bench.storage.table.executions.get(scene.bench.tenant, pending?.executionId ?? '')).toMatchObject({
+    expect(await fixture.bench.storage.table.executions.get(fixture.bench.tenant, pending?.executionId ?? '')).toMatchObject({
       cancelRequestedAt: expect.any(Number),
     })
-    checkResponseStream(await scene.bench.events(id), row)
+    checkResponseStream(await fixture.bench.events(id), row)
   })
 })
 
 describe('a model that misbehaves', () => {
-  it('reads that its arguments were unusable', async () => {
-    scene.bench.upstream.play((_, turn) => (turn === 0 ? call({ name: 'python', arguments: '{"code": "print(' }) : say('Sorry.')))
+  it('gets an error about invalid arguments', async () => {
+    fixture.bench.upstream.play((_, turn) => (turn === 0 ? call({ name: 'python', arguments: '{"code": "print(' }) : say('Sorry.')))
     const { row, requests } = await play(INTERPRETER)
     expect(row.items).toMatchObject([
       { type: 'code_interpreter_call', status: 'failed', outcome: { reason: 'invalid_arguments', executionId: null } },
@@ -91,28 +91,28 @@ describe('a model that misbehaves', () => {
     expect(String(requests[1]?.body.messages.at(-1)?.content)).toContain('not valid JSON')
   })
 
-  it('reads which tools exist when it calls another one; readers see nothing of it', async () => {
-    scene.bench.upstream.play((_, turn) => (turn === 0 ? call({ name: 'browse', arguments: '{}' }) : say('No browsing then.')))
+  it('gets the list of tools when it calls an unknown one, and the stream shows no item for it', async () => {
+    fixture.bench.upstream.play((_, turn) => (turn === 0 ? call({ name: 'browse', arguments: '{}' }) : say('No browsing then.')))
     const { row, requests } = await play(INTERPRETER)
     expect(row.items).toMatchObject([{ type: 'message', text: 'No browsing then.' }])
     expect(String(requests[1]?.body.messages.at(-1)?.content)).toContain('Tools that exist: python')
   })
 
-  it('is asked once more after an empty answer, then the response is incomplete', async () => {
-    scene.bench.upstream.play(() => say(''))
+  it('is called again after an empty answer, then the response ends incomplete', async () => {
+    fixture.bench.upstream.play(() => say(''))
     const { row, requests } = await play({})
     expect(row).toMatchObject({ status: 'incomplete', incompleteReason: 'empty_answer', items: [] })
     expect(requests).toHaveLength(2)
   })
 
-  it('is asked again when its stream breaks; the broken piece stays as incomplete', async () => {
-    scene.bench.upstream.play((_, turn) => (turn === 0 ? { ...say('Half an ans'), isCut: true } : say('A whole answer.')))
+  it('is called again when its stream breaks, and the partial item stays as incomplete', async () => {
+    fixture.bench.upstream.play((_, turn) => (turn === 0 ? { ...say('Half an ans'), isCut: true } : say('A whole answer.')))
     const { row } = await play({})
     expect(row).toMatchObject({ status: 'completed', items: [{ status: 'incomplete' }, { status: 'completed', text: 'A whole answer.' }] })
   })
 
   it('fails the response when every stream breaks', async () => {
-    scene.bench.upstream.play(() => ({ ...say('Half'), finish: null }))
+    fixture.bench.upstream.play(() => ({ ...say('Half'), finish: null }))
     const { row } = await play({})
     expect(row).toMatchObject({ status: 'failed', error: { code: 'model_error', message: expect.stringContaining('broke off') } })
   })
@@ -123,14 +123,14 @@ describe('a model that misbehaves', () => {
     [500, 'model_error', 'failed'],
     [400, 'model_error', 'status 400'],
   ])('fails the response when the endpoint answers %i', async (status, code, message) => {
-    scene.bench.upstream.play(() => ({ deltas: [], status }))
+    fixture.bench.upstream.play(() => ({ deltas: [], status }))
     const { row } = await play({})
     expect(row).toMatchObject({ status: 'failed', error: { code, message: expect.stringContaining(message) } })
     expect(JSON.stringify(row.error)).not.toContain('sk-scripted')
   })
 
-  it('gets its fenced code run when the caller insists on code', async () => {
-    scene.bench.upstream.play((_, turn) => (turn === 0 ? say('Here:\n```python\nprint(1)\n```\n') : say('One.')))
+  it('runs fenced code when tool_choice requires code', async () => {
+    fixture.bench.upstream.play((_, turn) => (turn === 0 ? say('Here:\n```python\nprint(1)\n```\n') : say('One.')))
     const ran: string[] = []
     const { row } = await play({ ...INTERPRETER, toolChoice: 'required' }, (code) => {
       ran.push(code)
@@ -144,8 +144,8 @@ describe('a model that misbehaves', () => {
     ])
   })
 
-  it('may decline', async () => {
-    scene.bench.upstream.play(() => ({ deltas: [{ refusal: 'I will ' }, { refusal: 'not.' }], finish: 'stop' }))
+  it('may answer with a refusal', async () => {
+    fixture.bench.upstream.play(() => ({ deltas: [{ refusal: 'I will ' }, { refusal: 'not.' }], finish: 'stop' }))
     const { row, events } = await play({})
     expect(row.items).toMatchObject([{ isRefusal: true, text: 'I will not.' }])
     expect(events.some((event) => event.type === 'response.refusal.done' && event.data['refusal'] === 'I will not.')).toBe(true)

@@ -28,7 +28,7 @@ const request = {
   background: true,
 }
 
-/** A response whose code runs, whether its worker stays with it or not, and what its execution prints from now on. */
+/** A response with running code, with or without a waiting worker, and the later output of its execution. */
 async function running(change: { readonly background?: boolean } = {}, stays = false) {
   const { id } = await api.openai().responses.create({ ...request, ...change })
   const working = step(id, stays ? 60_000 : 0)
@@ -36,7 +36,7 @@ async function running(change: { readonly background?: boolean } = {}, stays = f
   const accepted = async () => (await api.table.executions.get(api.owner.tenant, (await pendingOf(id))?.executionId ?? ''))?.id
   await expect.poll(accepted).toBeTypeOf('string')
   const pending = await pendingOf(id)
-  if (!pending) throw new Error('No code runs')
+  if (!pending) throw new Error('No code is running')
   const owner = { kind: 'execution', tenant: api.owner.tenant, id: pending.executionId } as const
   let seq = 1
   const event = (text: string, type: 'stdout' | 'stderr' = 'stdout'): ExecutionEvent => ({
@@ -48,7 +48,7 @@ async function running(change: { readonly background?: boolean } = {}, stays = f
   })
   return {
     id,
-    /** What comes after the code. */
+    /** The model's answer after the code. */
     goOn: () => (stays ? working : step(id)),
     print: async (...texts: readonly string[]) => {
       const events = texts.map((text) => event(text))
@@ -75,7 +75,7 @@ type Told = Pick<ResponseStreamEvent, 'type' | 'sequence_number'> & {
 const isOutput = (event: Told): boolean => event.x_cellblock?.type === 'code_interpreter_call_output'
 const textOf = (event: Told): string => (isOutput(event) ? (event.x_cellblock?.text ?? '') : '')
 
-/** Follows a response; `until` resolves once that many of its events have come. */
+/** Streams a response. `until` resolves once that many events have arrived. */
 function follow(id: string, after = -1) {
   const events: Told[] = []
   const stop = new AbortController()
@@ -94,8 +94,8 @@ function follow(id: string, after = -1) {
   }
 }
 
-describe('what running code prints', () => {
-  it.each([{ stays: false }, { stays: true }])('is streamed while it runs, under the numbers that it keeps (%o)', async ({ stays }) => {
+describe('the output of running code', () => {
+  it.each([{ stays: false }, { stays: true }])('is streamed while the code runs, with final sequence numbers (%o)', async ({ stays }) => {
     const code = await running({}, stays)
     const reader = follow(code.id)
     await code.print('one\n', 'two\n')
@@ -112,11 +112,11 @@ describe('what running code prints', () => {
       events.findIndex((event) => event.type === 'response.code_interpreter_call.completed'),
     )
     expect(events.find(isOutput)?.x_cellblock).toMatchObject({ output_index: 0, item_id: expect.stringMatching(/^ci_/), stream: 'stdout' })
-    // Whoever comes later reads the very same.
+    // A later reader receives the same events.
     expect(await follow(code.id).whole()).toEqual(events)
   })
 
-  it('goes on after a broken connection where it broke', async () => {
+  it('continues after the last received event when a connection breaks', async () => {
     const code = await running()
     const first = follow(code.id)
     await code.print('a', 'b')
@@ -150,7 +150,7 @@ describe('what running code prints', () => {
     expect(events.at(-1)).toMatchObject({ response: { status: 'cancelled' } })
   })
 
-  it('disturbs no helper of the official client', async () => {
+  it('is accepted by the stream helpers of the official client', async () => {
     const code = await running()
     const helper = api.openai().responses.stream({ response_id: code.id })
     const seen: number[] = []
@@ -165,7 +165,7 @@ describe('what running code prints', () => {
     expect(await helper.finalResponse()).toMatchObject({ id: code.id, status: 'completed' })
   })
 
-  it('is told as far as a stream can carry it', async () => {
+  it('is truncated at the size limit of a stream', async () => {
     const code = await running()
     await code.print(...Array.from({ length: 50 }, () => 'x'.repeat(4_000)))
     await code.end()
@@ -176,7 +176,7 @@ describe('what running code prints', () => {
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
   })
 
-  it('is not told twice when a step dies after it has told it', async () => {
+  it('is not repeated when a step crashes after it has written it', async () => {
     const code = await running()
     await code.print('once')
     await code.end()
@@ -187,7 +187,7 @@ describe('what running code prints', () => {
     const models = createModelCatalogue(chatConfigFromEnv({}))
     const dying = createTurnStep({
       ...api,
-      table: { ...api.table, responses: { ...api.table.responses, commit: () => Promise.reject(new Error('died')) } },
+      table: { ...api.table, responses: { ...api.table.responses, commit: () => Promise.reject(new Error('crashed')) } },
       clock: systemClock,
       telemetry: silentTelemetry,
       models: {
@@ -202,7 +202,7 @@ describe('what running code prints', () => {
                   // oxlint-disable-next-line require-yield
                   async *stream() {
                     await expect.poll(async () => (await told()).length).toBe(1)
-                    throw new Error('died')
+                    throw new Error('crashed')
                   },
                 },
               }

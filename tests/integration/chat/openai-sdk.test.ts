@@ -23,8 +23,8 @@ const request = {
   include: ['code_interpreter_call.outputs' as const],
 }
 
-describe('the official client', () => {
-  it('gets the whole turn in one answer, with a link that opens the file', async () => {
+describe('the official OpenAI client', () => {
+  it('receives a whole turn in one reply, with a working link to the file', async () => {
     const response = await api.openai().responses.create(request)
     expect(response.status).toBe('completed')
     expect(response.output).toMatchObject([
@@ -48,7 +48,7 @@ describe('the official client', () => {
     expect(listed.data.map((file) => file.id)).toContain(citation.file_id)
   })
 
-  it('follows the stream to the same end', async () => {
+  it('receives the same result through a stream', async () => {
     const stream = api.openai().responses.stream(request)
     const seen: string[] = []
     let text = ''
@@ -63,7 +63,7 @@ describe('the official client', () => {
     expect(seen).toContain('response.code_interpreter_call_code.done')
   })
 
-  it('searches the web, in one answer and in a stream', async () => {
+  it('searches the web in a plain and in a streamed response', async () => {
     const url = 'https://news.example/final'
     brave.play(() => ({ results: [{ title: 'The final', url }] }))
     const ask = {
@@ -89,7 +89,7 @@ describe('the official client', () => {
     }
   })
 
-  it('reads a background response later, and resumes its stream', async () => {
+  it('retrieves a background response later and resumes its stream', async () => {
     const client = api.openai()
     const { id, status } = await client.responses.create({ ...request, background: true })
     expect(status).toBe('queued')
@@ -100,7 +100,7 @@ describe('the official client', () => {
     expect(numbers).toEqual(numbers.map((_, i) => i + 4))
   })
 
-  it('goes on from the turn before, in the same container', async () => {
+  it('continues a previous response in the same container', async () => {
     const client = api.openai()
     const first = await client.responses.create(request)
     const second = await client.responses.create({ ...request, previous_response_id: first.id })
@@ -109,7 +109,7 @@ describe('the official client', () => {
     expect(containerOf(second)).toEqual(containerOf(first))
   })
 
-  it('brings attached files into the container, one that is made or one that is named', async () => {
+  it('copies attached files to a new or an existing container', async () => {
     const client = api.openai()
     const data = await client.files.create({ file: new File(['a,b'], 'attached.csv'), purpose: 'user_data' })
     const ask = (container: string | { type: 'auto'; file_ids?: string[] }) =>

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { call, runPython, say } from '../../support/scripted-upstream.ts'
-import { codeTools, wireScene } from '../../support/scripted-turns.ts'
+import { codeTools, wireFixture } from '../../support/scripted-turns.ts'
 
-const scene = wireScene()
-const { inOrder, ask } = scene
+const fixture = wireFixture()
+const { inOrder, ask } = fixture
 
 const tools = codeTools
 const weather = {
@@ -17,10 +17,10 @@ const weather = {
   strict: false,
   parameters: { type: 'object', properties: { city: { type: 'string' } } },
 }
-const sent = (at = -1) => scene.worked.upstream.requests.at(at)?.body
+const sent = (at = -1) => fixture.worked.upstream.requests.at(at)?.body
 
-describe('functions of the caller', () => {
-  it('end the response, and its answer goes on with their output: by the id of the response or in the whole input', async () => {
+describe("the caller's functions", () => {
+  it('end the response, which continues with their output by previous_response_id or full input', async () => {
     inOrder(call({ name: 'get_weather', arguments: '{"city":"Rome"}' }), say('Sunny.'))
     const first = await ask({ tools: [weather, ...tools] })
     expect(first).toMatchObject({ status: 'completed', output_text: '' })
@@ -45,7 +45,7 @@ describe('functions of the caller', () => {
   it('stream their arguments', async () => {
     inOrder(call({ name: 'get_weather', arguments: '{"city":"Rome"}' }))
     const events: ResponseStreamEvent[] = []
-    for await (const event of scene.client.responses.stream({ model: 'scripted', input: 'Go', tools: [weather] })) events.push(event)
+    for await (const event of fixture.client.responses.stream({ model: 'scripted', input: 'Go', tools: [weather] })) events.push(event)
     expect(events.map((event) => event.type)).toEqual([
       'response.created',
       'response.in_progress',
@@ -69,8 +69,8 @@ describe('functions of the caller', () => {
   })
 })
 
-describe('what a request may say', () => {
-  it('include, instructions, metadata, sampling and the rest come back as they were sent', async () => {
+describe('request fields', () => {
+  it('are returned as they were sent: include, instructions, metadata, sampling and others', async () => {
     inOrder(say('{"a":1}'))
     const format = { type: 'json_schema' as const, name: 'one', strict: true, schema: { type: 'object' } }
     const wanted = {
@@ -99,12 +99,12 @@ describe('what a request may say', () => {
       reasoning_effort: 'low',
       response_format: { type: 'json_schema', json_schema: { name: 'one' } },
     })
-    // Instructions are of one turn only.
+    // Instructions apply to one turn only.
     await ask({ previous_response_id: response.id })
     expect(JSON.stringify(sent()?.messages)).not.toContain('Be brief.')
   })
 
-  it('usage is that of all calls of the model', async () => {
+  it('produce a usage that sums all model calls', async () => {
     inOrder(runPython('1'), say('1'))
     expect((await ask({ tools })).usage).toEqual({
       input_tokens: 200,
@@ -123,15 +123,15 @@ describe('what a request may say', () => {
       { type: 'function', name: 'get_weather' },
       { type: 'function', function: { name: 'get_weather' } },
     ],
-  ])('tool_choice %j holds for the first call', async (choice, upstream) => {
+  ])('apply tool_choice %j to the first model call', async (choice, upstream) => {
     inOrder(choice === 'none' ? say('No.') : runPython('1'), say('Yes.'))
     const response = await ask({ tools: [...tools, weather], tool_choice: choice })
-    expect(scene.worked.upstream.requests[0]?.body.tool_choice).toEqual(upstream)
-    if (choice !== 'none') expect(scene.worked.upstream.requests[1]?.body.tool_choice).toBe('auto')
+    expect(fixture.worked.upstream.requests[0]?.body.tool_choice).toEqual(upstream)
+    if (choice !== 'none') expect(fixture.worked.upstream.requests[1]?.body.tool_choice).toBe('auto')
     expect(response.tool_choice).toEqual(choice)
   })
 
-  it('max_tool_calls and max_output_tokens end it incomplete, with the reason', async () => {
+  it('end the response incomplete with the reason at max_tool_calls and max_output_tokens', async () => {
     inOrder(runPython('again()'))
     const calls = await ask({ tools, max_tool_calls: 1 })
     expect(calls).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_tool_calls' } })
@@ -142,21 +142,21 @@ describe('what a request may say', () => {
     expect(await ask()).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'content_filter' } })
   })
 
-  it('store: false is answered, and is not there afterwards', async () => {
+  it('with store: false return the response without storing it', async () => {
     inOrder(say('Once.'))
     const response = await ask({ store: false })
     expect(response).toMatchObject({ output_text: 'Once.', store: false })
-    await expect(scene.client.responses.retrieve(response.id)).rejects.toThrow(OpenAI.NotFoundError)
+    await expect(fixture.client.responses.retrieve(response.id)).rejects.toThrow(OpenAI.NotFoundError)
     await expect(ask({ previous_response_id: response.id })).rejects.toThrow(OpenAI.NotFoundError)
     await expect(ask({ store: false, background: true })).rejects.toThrow(OpenAI.BadRequestError)
   })
 
-  it('a refusal of the model is a content part of its own', async () => {
+  it('return a refusal of the model as a refusal content part', async () => {
     inOrder({ deltas: [{ refusal: 'I will not.' }], finish: 'stop' })
     expect((await ask()).output).toMatchObject([{ type: 'message', content: [{ type: 'refusal', refusal: 'I will not.' }] }])
   })
 
-  it('fields that nobody knows are passed over', async () => {
+  it('are ignored when they are unknown', async () => {
     inOrder(say('Fine.'))
     const unknown = {
       context_management: [{ type: 'compaction' }],
@@ -171,19 +171,19 @@ describe('what a request may say', () => {
     const response = await ask(unknown as Partial<ResponseCreateParamsNonStreaming>)
     expect(response).toMatchObject({ status: 'completed', truncation: 'auto' })
     const events: ResponseStreamEvent[] = []
-    for await (const event of await scene.client.responses.retrieve(response.id, { stream: true, include_obfuscation: true }))
+    for await (const event of await fixture.client.responses.retrieve(response.id, { stream: true, include_obfuscation: true }))
       events.push(event)
     expect(JSON.stringify(events)).not.toContain('obfuscation')
-    const elsewhere = scene.client.withOptions({ organization: 'org', project: 'proj' })
+    const elsewhere = fixture.client.withOptions({ organization: 'org', project: 'proj' })
     expect((await elsewhere.responses.retrieve(response.id)).id).toBe(response.id)
   })
 })
 
-describe('a reference to an item that is stored here', () => {
-  it('is the item, of the input or of the output', async () => {
+describe('an item reference', () => {
+  it('resolves to a stored input or output item', async () => {
     inOrder(runPython('x = 1'), say('Set.'))
     const first = await ask({ tools, input: 'Set x' })
-    const [asked] = (await scene.client.responses.inputItems.list(first.id)).data
+    const [asked] = (await fixture.client.responses.inputItems.list(first.id)).data
     const ids = [asked?.id, ...first.output.map((item) => item.id)]
     expect(new Set(ids).size).toBe(3)
     inOrder(say('Done.'))
@@ -197,37 +197,37 @@ describe('a reference to an item that is stored here', () => {
       { role: 'assistant', content: 'Set.' },
       { role: 'user', content: 'And?' },
     ])
-    const theirs = scene.worked.api.openai(scene.worked.api.stranger)
+    const theirs = fixture.worked.api.openai(fixture.worked.api.otherTenant)
     for (const ask of [
-      () => scene.client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: second.output[0]?.id ?? '' }] }),
-      () => scene.client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: 'msg_nobody' }] }),
+      () => fixture.client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: second.output[0]?.id ?? '' }] }),
+      () => fixture.client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: 'msg_nobody' }] }),
       () => theirs.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: first.output[0]?.id ?? '' }] }),
     ])
       await expect(ask()).rejects.toMatchObject({ status: 404, code: 'item_not_found', param: 'input[0].id' })
   })
 })
 
-describe('the rest of the wire', () => {
-  it('lists the models', async () => {
-    expect((await scene.client.models.list()).data.map((model) => model.id)).toEqual(['demo', 'scripted'])
-    expect(await scene.client.models.retrieve('scripted')).toMatchObject({ id: 'scripted', object: 'model' })
-    await expect(scene.client.models.delete('scripted')).rejects.toMatchObject({ status: 405, code: 'method_not_allowed' })
+describe('other routes', () => {
+  it('list the models', async () => {
+    expect((await fixture.client.models.list()).data.map((model) => model.id)).toEqual(['demo', 'scripted'])
+    expect(await fixture.client.models.retrieve('scripted')).toMatchObject({ id: 'scripted', object: 'model' })
+    await expect(fixture.client.models.delete('scripted')).rejects.toMatchObject({ status: 405, code: 'method_not_allowed' })
   })
 
-  it('says honestly what is not served', async () => {
+  it('return a clear error for unsupported features', async () => {
     const refusal = { status: 400, code: 'unsupported_value', message: expect.stringContaining('previous_response_id') }
-    await expect(scene.client.responses.compact({ model: 'gpt-5', input: 'x' })).rejects.toMatchObject(refusal)
-    await expect(scene.client.responses.inputTokens.count({ model: 'gpt-5', input: 'x' })).rejects.toMatchObject({
+    await expect(fixture.client.responses.compact({ model: 'gpt-5', input: 'x' })).rejects.toMatchObject(refusal)
+    await expect(fixture.client.responses.inputTokens.count({ model: 'gpt-5', input: 'x' })).rejects.toMatchObject({
       status: 400,
       code: 'unsupported_value',
     })
   })
 
-  it('goes on in a container that has expired: by its id, and in a history that names it', async () => {
+  it('continue in an expired container by its id or through a history with its id', async () => {
     const id = newId('container')
-    const { table, owner } = scene.worked.api
+    const { table, owner } = fixture.worked.api
     await createContainer(table, { tenant: owner.tenant, subject: null, id, name: 'old', memoryTier: '1g' }, Date.now() - 3_600_000)
-    expect((await scene.client.containers.retrieve(id)).status).toBe('expired')
+    expect((await fixture.client.containers.retrieve(id)).status).toBe('expired')
     inOrder(runPython('1'), say('Woken.'))
     const named = await ask({ tools: [{ type: 'code_interpreter', container: id }] })
     expect(named.output).toMatchObject([{ type: 'code_interpreter_call', container_id: id, status: 'completed' }, {}])
@@ -236,7 +236,7 @@ describe('the rest of the wire', () => {
     const replayed = await ask({ tools, input: history })
     expect(replayed.output).toMatchObject([{ container_id: id, status: 'completed' }, {}])
 
-    await scene.client.containers.delete(id)
+    await fixture.client.containers.delete(id)
     inOrder(runPython('3'), say('Anew.'))
     const rebuilt = await ask({ tools, input: history })
     expect(rebuilt).toMatchObject({ status: 'completed', output_text: 'Anew.' })

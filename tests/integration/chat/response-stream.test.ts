@@ -2,18 +2,18 @@ import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { describe, expect, it } from 'vitest'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
-import { codeTools, wireScene } from '../../support/scripted-turns.ts'
+import { codeTools, wireFixture } from '../../support/scripted-turns.ts'
 
-const scene = wireScene()
-const { inOrder } = scene
+const fixture = wireFixture()
+const { inOrder } = fixture
 
 const tools = codeTools
 
 describe('the stream of a turn with code', () => {
-  it('has the events of the wire in their order, numbered from 0', async () => {
+  it('has the wire events in order, numbered from 0', async () => {
     inOrder(runPython('print(1)'), say('It says 1.', 100))
     const events: ResponseStreamEvent[] = []
-    for await (const event of scene.client.responses.stream({
+    for await (const event of fixture.client.responses.stream({
       model: 'scripted',
       input: 'Go',
       tools,
@@ -48,10 +48,10 @@ describe('the stream of a turn with code', () => {
     expect(events.at(-1)).toMatchObject({ response: { status: 'completed', output: [{}, { content: [{ text: 'It says 1.' }] }] } })
   })
 
-  it('goes on by starting_after when the connection broke', async () => {
+  it('resumes with starting_after when the connection broke', async () => {
     const gate = Promise.withResolvers<void>()
     inOrder({ ...say('First half, ', 4), gate: gate.promise })
-    const stream = await scene.client.responses.create({ model: 'scripted', input: 'Go', stream: true })
+    const stream = await fixture.client.responses.create({ model: 'scripted', input: 'Go', stream: true })
     const before: ResponseStreamEvent[] = []
     for await (const event of stream) {
       before.push(event)
@@ -61,7 +61,7 @@ describe('the stream of a turn with code', () => {
     const [first] = before
     const id = first?.type === 'response.created' ? first.response.id : ''
     const after: ResponseStreamEvent[] = []
-    for await (const event of await scene.client.responses.retrieve(id, { stream: true, starting_after: before.length - 1 }))
+    for await (const event of await fixture.client.responses.retrieve(id, { stream: true, starting_after: before.length - 1 }))
       after.push(event)
     const all = [...before, ...after]
     expect(all.map((event) => event.sequence_number)).toEqual(all.map((_, i) => i))
@@ -69,13 +69,13 @@ describe('the stream of a turn with code', () => {
     expect(all.at(-1)?.type).toBe('response.completed')
   })
 
-  it('can be had of a plain response too, whose events nobody wrote down', async () => {
+  it('is synthesized for a plain response without an event log', async () => {
     inOrder(runPython('print(1)'), say('It says 1.', 100))
-    const { id } = await scene.client.responses.create({ model: 'scripted', input: 'Go', tools })
+    const { id } = await fixture.client.responses.create({ model: 'scripted', input: 'Go', tools })
     const events: ResponseStreamEvent[] = []
-    for await (const event of await scene.client.responses.retrieve(id, { stream: true })) events.push(event)
+    for await (const event of await fixture.client.responses.retrieve(id, { stream: true })) events.push(event)
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
-    const row = await scene.worked.api.table.responses.get(scene.worked.api.owner.tenant, id)
+    const row = await fixture.worked.api.table.responses.get(fixture.worked.api.owner.tenant, id)
     if (row === null) throw new Error('no row')
     checkResponseStream(
       events.map(({ sequence_number: seq, type, ...data }) => ({ seq, at: 0, type, data })),
@@ -84,7 +84,7 @@ describe('the stream of a turn with code', () => {
     expect(events.map((event) => event.type)).toContain('response.code_interpreter_call.interpreting')
     expect(events.at(-1)).toMatchObject({ response: { status: 'completed', output: [{}, { content: [{ text: 'It says 1.' }] }] } })
     const rest: ResponseStreamEvent[] = []
-    for await (const event of await scene.client.responses.retrieve(id, { stream: true, starting_after: 4 })) rest.push(event)
+    for await (const event of await fixture.client.responses.retrieve(id, { stream: true, starting_after: 4 })) rest.push(event)
     expect(rest).toEqual(events.slice(5))
   })
 })

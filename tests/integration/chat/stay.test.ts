@@ -19,7 +19,7 @@ afterAll(() => bench.stop())
 
 const twoCalls = () => bench.upstream.play((_, turn) => (turn < 2 ? runPython(`call(${turn})`) : say('Done.')))
 
-/** A queue that notes where messages go, and does this as soon as code was handed over. */
+/** A queue that records its messages and calls `onCode` when code is enqueued. */
 function queueThatRuns(id: string, sent: string[], run: () => Promise<void>): TurnDeps['queue'] {
   return {
     ...bench.storage.queue,
@@ -32,8 +32,8 @@ function queueThatRuns(id: string, sent: string[], run: () => Promise<void>): Tu
 }
 const runCode = async (id: string): Promise<void> => bench.runPending(await bench.row(id), () => ({ result: { stdout: '1\n' } }))
 
-describe('a worker that stays with its code', () => {
-  it('brings a turn to its end in one go', async () => {
+describe('a worker that waits for its code', () => {
+  it('completes a turn in one step', async () => {
     twoCalls()
     const { id } = await bench.accept({ ...INTERPRETER, stream: false })
     const { ports, calls } = atCall(bench.storage, Number.POSITIVE_INFINITY, async () => undefined)
@@ -41,7 +41,7 @@ describe('a worker that stays with its code', () => {
     const row = await bench.row(id)
     expect(row).toMatchObject({ status: 'completed', items: [{ status: 'completed' }, { status: 'completed' }, { text: 'Done.' }] })
     checkResponseStream(synthesizeEvents(row), row)
-    // What it costs: once taken, twice noted what is to run, once ended. Nobody reads along, so no event is written.
+    // The writes: one lease, two checkpoints of pending code, one end. No client streams, so no event is written.
     expect(row).toMatchObject({ tailEvents: [], nextSeq: 0 })
     expect(calls.filter((call) => call === 'responses.acquireLease')).toHaveLength(1)
     expect(calls.filter((call) => call === 'responses.commit')).toHaveLength(3)
@@ -51,7 +51,7 @@ describe('a worker that stays with its code', () => {
   it.each([
     { keptFiles: true, listed: 1 },
     { keptFiles: undefined, listed: 3 },
-  ] as const)('lists the files of the container again unless code kept them all ($keptFiles)', async ({ keptFiles, listed }) => {
+  ] as const)('lists the files of the container again unless code left them unchanged ($keptFiles)', async ({ keptFiles, listed }) => {
     twoCalls()
     const { id: containerId } = await createContainer(
       bench.storage.table,
@@ -68,7 +68,7 @@ describe('a worker that stays with its code', () => {
     expect(calls.filter((call) => call === 'files.all')).toHaveLength(listed)
   })
 
-  it('goes when the code takes longer, and leaves the row to whoever is told of the end', async () => {
+  it('releases the lease when the code takes longer, and another worker continues at its end', async () => {
     twoCalls()
     const { id } = await bench.accept(INTERPRETER)
     await bench.step(id, { queue: queueThatRuns(id, [], async () => undefined), stayMs: 20 })
@@ -76,7 +76,7 @@ describe('a worker that stays with its code', () => {
     expect(await bench.finish(id)).toMatchObject({ status: 'completed' })
   })
 
-  it('sees by the end of its code that the turn was cancelled, when the message that says so found the row held', async () => {
+  it('detects a cancel at the end of its code when the message about it met a leased row', async () => {
     twoCalls()
     const { id } = await bench.accept(INTERPRETER)
     const cancel = async (): Promise<void> => {
@@ -92,7 +92,7 @@ describe('a worker that stays with its code', () => {
     checkResponseStream(await bench.events(id), row)
   })
 
-  it('is spared the message that tells of the end, as long as it waits', async () => {
+  it('receives no message about the end of its code while it waits', async () => {
     twoCalls()
     const { id } = await bench.accept(INTERPRETER)
     const sent: string[] = []
@@ -100,7 +100,7 @@ describe('a worker that stays with its code', () => {
     const { pending } = await bench.row(id)
     await runCode(id)
     const ended = await bench.storage.table.executions.get(bench.tenant, pending?.executionId ?? '')
-    if (ended === null || ended.awaitedUntil === undefined) throw new Error('Nobody said how long he waits')
+    if (ended === null || ended.awaitedUntil === undefined) throw new Error('No awaitedUntil was recorded')
     sent.length = 0
     const told = { ...bench.deps, queue: queueThatRuns(id, sent, async () => undefined), telemetry: silentTelemetry }
     await publishCompletion({ ...told, clock: { now: () => (ended.awaitedUntil ?? 0) - 1 } }, ended)
@@ -110,8 +110,8 @@ describe('a worker that stays with its code', () => {
   })
 })
 
-describe('a turn that is read along', () => {
-  it('has told by the time its code runs that it does, in its log and its row together', async () => {
+describe('a streamed turn', () => {
+  it('has recorded in its log and its row that code runs before the code starts', async () => {
     twoCalls()
     const { id } = await bench.accept(INTERPRETER)
     await bench.step(id)

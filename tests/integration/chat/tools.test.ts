@@ -40,8 +40,8 @@ async function finish(request: Parameters<TurnBench['accept']>[0], deps: Partial
 }
 const once: Script = ({ body }) => (body.messages.at(-1)?.role === 'tool' ? say('Done.') : count(1))
 
-describe("a tool of the operator's", () => {
-  it('is told who calls, by which call, and with what options', async () => {
+describe("an operator's tool", () => {
+  it('receives the caller, the call id and its options', async () => {
     bench.upstream.play(once)
     const seen: unknown[] = []
     const row = await finish(COUNT, {
@@ -81,13 +81,13 @@ describe("a tool of the operator's", () => {
     ['{}', 'the argument n cannot be used'],
     ['[1]', 'not a JSON object'],
     ['{"n":', 'not a JSON object'],
-  ])('never sees arguments that its schema refuses: %s', async (args, sentence) => {
+  ])('is not called with arguments that its schema refuses: %s', async (args, sentence) => {
     bench.upstream.play(({ body }) => (body.messages.at(-1)?.role === 'tool' ? say('Done.') : call({ name: 'count', arguments: args })))
     const row = await finish(COUNT, { tools: [counter(() => Promise.reject(new Error('called')))] })
     expect(row).toMatchObject({ status: 'completed', items: [{ output: expect.stringContaining(sentence) as string }, {}] })
   })
 
-  it('that hangs is given up, that throws is reported to the operator, and the model hears of both', async () => {
+  it('that hangs or throws is reported to the operator and to the model', async () => {
     const events: WideEvent[] = []
     const telemetry = { emit: (event: WideEvent) => void events.push(event) }
     bench.upstream.play(once)
@@ -98,13 +98,13 @@ describe("a tool of the operator's", () => {
     expect(events).toContainEqual(expect.objectContaining({ event: 'tool', tool: 'count', detail: 'password is hunter2' }))
   })
 
-  it('that is gone when its call comes is an answer too', async () => {
+  it('that was removed before its call produces an error result', async () => {
     bench.upstream.play(once)
     const { id } = await bench.accept(COUNT)
     const { promise: called, resolve } = Promise.withResolvers<void>()
     const left = bench.step(id, { tools: [counter(() => (resolve(), new Promise(() => undefined)))] })
     await called
-    // As if that worker had died: its lease runs out, and the next one was started without the tool.
+    // Simulates a crash: the lease expires, and the next worker starts without the tool.
     bench.skew += LEASE_MS + 1
     await bench.step(id, { tools: [] })
     await left
@@ -113,11 +113,11 @@ describe("a tool of the operator's", () => {
   })
 })
 
-describe('a loop that never ends', () => {
+describe('an endless loop of tool calls', () => {
   it.each([
     [null, LIMITS.maxToolCallsPerResponse],
     [2, 2],
-  ])('is cut off at max_tool_calls %s after %i calls, and says so', async (maxToolCalls, runs) => {
+  ])('ends at max_tool_calls %s after %i calls with the reason', async (maxToolCalls, runs) => {
     let ran = 0
     bench.upstream.play((_, turn) => count(turn))
     const tool = counter(() => {
@@ -130,7 +130,7 @@ describe('a loop that never ends', () => {
     expect(row.items.at(-1)).toMatchObject({ type: 'function_call', status: 'incomplete', output: null })
   })
 
-  it('of failures ends with an explanation instead', async () => {
+  it('that all fail ends with an explanation', async () => {
     bench.upstream.play(({ body }) =>
       String(body.messages.at(-1)?.content).includes('tool calls failed') ? say('It does not work.') : count(1),
     )
@@ -144,7 +144,7 @@ const script: Script = ({ body }) => {
   return results === 0 ? count(1, 2) : results < 3 ? count(3) : say('Counted.', 3)
 }
 
-/** Plays a turn in which one worker dies at one call. A tool must not run again once the log or the row has its answer. */
+/** Runs a turn in which one worker crashes at one call. A tool must not run again once the log or the row has its result. */
 async function playWithDeath(
   diesAt: number,
   when: 'before' | 'after',

@@ -47,7 +47,7 @@ describe('a turn without tools', () => {
     expect(bench.upstream.requests[0]?.body.tools).toBeUndefined()
   })
 
-  it('says queued after created when it is a background response', async () => {
+  it('sends queued after created for a background response', async () => {
     bench.upstream.play(() => say('Done.'))
     const { id } = await bench.accept({ background: true })
     await bench.finish(id)
@@ -56,7 +56,7 @@ describe('a turn without tools', () => {
 })
 
 describe('a turn with code', () => {
-  it('runs the code, feeds the result back and answers', async () => {
+  it('runs the code, returns the result to the model and answers', async () => {
     bench.upstream.play((_, turn) => (turn === 0 ? runPython('print(6 * 7)') : say('It is 42.')))
     const { id } = await bench.accept({ ...INTERPRETER, include: ['code_interpreter_call.outputs'] })
     const row = await bench.finish(id, (code) => {
@@ -114,7 +114,7 @@ describe('a turn with code', () => {
     ])
   })
 
-  it('starts nothing when no code runs', async () => {
+  it('starts no sandbox when no code runs', async () => {
     bench.upstream.play(() => say('No code needed.'))
     const { id } = await bench.accept(INTERPRETER)
     expect(await bench.finish(id)).toMatchObject({ status: 'completed', containerId: null })
@@ -133,7 +133,7 @@ describe('a turn with code', () => {
     expect(row.toolCalls).toBe(2)
   })
 
-  it('turns paths into links that open the file, and cites it', async () => {
+  it('replaces paths with working links and cites the file', async () => {
     bench.upstream.play((_, turn) =>
       turn === 0 ? runPython('save()') : say('See [plot](sandbox:/mnt/data/plot.png), also /mnt/data/other.csv and notes.txt.', 3),
     )
@@ -157,7 +157,7 @@ describe('a turn with code', () => {
     expect(streamed).toBe(message.text)
   })
 
-  it('links pictures, inline ones and those in the object store', async () => {
+  it('links images, both inline and in the object store', async () => {
     const png = Buffer.from('a picture')
     const { objects } = bench.storage
     await objects.put('tenants/t/c/outputs/big', Buffer.from('a big one'), { contentType: 'image/jpeg' })
@@ -207,7 +207,7 @@ describe('a turn with code', () => {
     expect(bodies).toEqual(['a picture', 'a big one'])
   })
 
-  it('carries data that is shown: small as it is, big as a link', async () => {
+  it('includes displayed data inline when it is small and as a link when it is large', async () => {
     const table = { schema: { fields: [{ name: 'a', type: 'integer' }] }, data: [{ a: 1 }] }
     const plotly = { data: [{ y: 'z'.repeat(40_000) }] }
     const svg = '<svg>'.padEnd(30_000, ' ')
@@ -242,7 +242,7 @@ describe('a turn with code', () => {
     }
   })
 
-  it("makes links that live as long as the tenant's policy says, and shows their ids", async () => {
+  it("creates links with the lifetime of the tenant's policy and shows their ids", async () => {
     const { tenants, links } = bench.storage.table
     await tenants.create({ v: 1, id: bench.tenant, name: 'policy', createdAt: Date.now() })
     await tenants.setPolicy(bench.tenant, { linkDays: 2 })
@@ -262,7 +262,7 @@ describe('a turn with code', () => {
     }
   })
 
-  it('keeps a turn that is too big for a row', async () => {
+  it('stores a turn that is too large for a row', async () => {
     const code = `x = "${'y'.repeat(150_000)}"`
     bench.upstream.play((_, turn) => (turn === 0 ? runPython(code) : say('Big.')))
     const { id } = await bench.accept({ ...INTERPRETER, instructions: 'i'.repeat(200_000) })
@@ -274,7 +274,7 @@ describe('a turn with code', () => {
     const row = await bench.finish(id)
     expect(row.itemsRef).not.toBeNull()
     expect(row).toMatchObject({ status: 'completed', items: [{ code }, { text: 'Big.' }] })
-    // The terminal event is made from the row by its readers.
+    // Readers derive the terminal event from the row.
     const events = await bench.events(id)
     expect(events.at(-1)?.type).toBe('response.output_item.done')
   })

@@ -16,7 +16,7 @@ afterAll(() => Promise.all([bench.stop(), brave.stop()]))
 
 const SEARCH = { tools: [{ type: 'web_search' }], input: 'Who won?' }
 const search = (query: string) => call({ name: 'web_search', arguments: JSON.stringify({ query }) })
-/** Searches once, then says this. */
+/** Searches once, then answers with this text. */
 const searchThenSay =
   (text: string): Script =>
   ({ body }) =>
@@ -35,7 +35,7 @@ const firstSearch = (row: ResponseRecord): SearchItem => row.items.find((item) =
 const toldToModel = (): string => String(bench.upstream.requests.at(-1)?.body.messages.findLast(({ role }) => role === 'tool')?.content)
 
 describe('web_search', () => {
-  it("searches, tells the model the results, and cites what the answer names, in the wire's order", async () => {
+  it("searches, sends the results to the model and cites sources named in the answer, in the wire's order", async () => {
     brave.play(() => ({
       results: [
         {
@@ -96,7 +96,7 @@ describe('web_search', () => {
     ])
   })
 
-  it('keeps sources out of the answer unless they are asked for', async () => {
+  it('omits sources unless the request includes them', async () => {
     brave.play(() => ({ results: [{ title: 'A', url: 'https://a.example/' }] }))
     bench.upstream.play(searchThenSay('Done.'))
     const row = await finish(SEARCH)
@@ -104,7 +104,7 @@ describe('web_search', () => {
     expect(item?.action).not.toHaveProperty('sources')
   })
 
-  it('honours context size, place and domains', async () => {
+  it('applies context size, location and domains', async () => {
     brave.play(() => ({
       results: [
         { title: 'In', url: 'https://docs.example.org/x' },
@@ -125,14 +125,14 @@ describe('web_search', () => {
     expect(firstSearch(row).sources).toEqual([{ title: 'In', url: 'https://docs.example.org/x' }])
   })
 
-  it.each(['constructor', '__proto__', 'huge', 7])('takes the usual context size for %j', async (size) => {
+  it.each(['constructor', '__proto__', 'huge', 7])('uses the default context size for %j', async (size) => {
     brave.play(() => ({ results: [] }))
     bench.upstream.play(searchThenSay('Done.'))
     await finish({ ...SEARCH, tools: [{ type: 'web_search', search_context_size: size }] })
     expect(brave.requests[0]?.query).toMatchObject({ count: '6' })
   })
 
-  it('trims what pages say', async () => {
+  it('trims page descriptions', async () => {
     const results = Array.from({ length: 20 }, (_, i) => ({
       title: `T${i}`,
       url: `https://e.example/${i}`,
@@ -152,7 +152,7 @@ describe('web_search', () => {
     ['a fault of the service', { status: 500 }, 'answered 500'],
     ['an answer that is no JSON', { body: '<html>' }, 'cannot be read'],
     ['an answer of another form', { body: '{"web":{"results":[{"title":1}]}}' }, 'cannot be read'],
-  ])('tells the model of %s, and the turn goes on', async (_, answer, sentence) => {
+  ])('reports %s to the model and continues the turn', async (_, answer, sentence) => {
     brave.play(() => answer)
     bench.upstream.play(searchThenSay('I could not search.'))
     const row = await finish(SEARCH)
@@ -162,7 +162,7 @@ describe('web_search', () => {
     checkResponseStream(await bench.events(row.id), row)
   })
 
-  it('tells the model when nobody answers, and when nothing was found', async () => {
+  it('reports a failed search and an empty result to the model', async () => {
     bench.upstream.play(searchThenSay('I could not search.'))
     await finish(SEARCH, { ...brave.setting, baseUrl: 'http://127.0.0.1:1' })
     expect(toldToModel()).toContain('cannot be reached')
@@ -170,7 +170,7 @@ describe('web_search', () => {
     expect(firstSearch(await finish(SEARCH))).toMatchObject({ status: 'completed', output: expect.stringContaining('Nothing was found') })
   })
 
-  it('shows the model the results again when the conversation goes on, by id and by replay', async () => {
+  it('sends the results to the model again in later turns, by id and by replayed history', async () => {
     brave.play(() => ({ results: [{ title: 'A', url: 'https://a.example/', description: 'Alpha' }] }))
     bench.upstream.play(searchThenSay('Done.'))
     const row = await finish(SEARCH)

@@ -12,11 +12,11 @@ afterAll(() => storage.stop())
 
 const now = Date.now()
 const lease = (owner: string, at = now) => ({ owner, now: at, expiresAt: at + LEASE_MS })
-/** What the reconciler would find at this moment. */
+/** The rows due for the reconciler at this moment. */
 const due = async (at: number) => (await storage.table.due(at, 100)).map(({ id }) => id)
 
-describe('the jobs of a server that is gone', () => {
-  it('are due at once, free to take, and closed to whoever held them', async () => {
+describe('the jobs of a stopped server', () => {
+  it('are due at once, without a lease, and reject writes of their former workers', async () => {
     const { executions, responses, sandboxes } = storage.table
     const held = executionRow({ dueAt: now + 10_000 })
     const waiting = executionRow({ dueAt: now + 10_000 })
@@ -29,7 +29,7 @@ describe('the jobs of a server that is gone', () => {
     const dead = await executions.acquireLease(held.tenant, held.id, lease('dead'))
     const deadTurn = await responses.acquireLease(turn.tenant, turn.id, lease('dead'))
     const last = await executions.acquireLease(ended.tenant, ended.id, lease('dead'))
-    if (dead.kind !== 'taken' || deadTurn.kind !== 'taken' || last.kind !== 'taken') throw new Error('It could not be taken')
+    if (dead.kind !== 'taken' || deadTurn.kind !== 'taken' || last.kind !== 'taken') throw new Error('The lease was not granted')
     await executions.commit(ended.tenant, ended.id, last.row.fence, { status: 'succeeded' })
     expect(await due(now)).toEqual([])
     expect(await executions.acquireLease(held.tenant, held.id, lease('next'))).toMatchObject({ kind: 'busy' })

@@ -37,7 +37,7 @@ beforeEach(() => {
     clock: { now: () => Date.now() },
     supervisor: createSupervisorClient({ link: createLink() }),
     workerId: 'claim-warm-test',
-    // Each test has a pool of its own.
+    // Each test has its own pool.
     image: newId('sandbox'),
     stepBudgetMs: 50_000,
     costPerSecond: () => 0,
@@ -59,7 +59,7 @@ const freshContainer = (): Promise<Container> =>
   createContainer(storage.table, { tenant: TENANT, subject: null, name: 'fresh', memoryTier: '1g' }, Date.now())
 const executionIn = (container: Container) => executionRow({ tenant: TENANT, containerId: container.id, createdAt: Date.now() })
 
-it('claims what was left after the last claim without looking for it again', async () => {
+it('claims a sandbox remembered from the previous claim without another query', async () => {
   const pool = [await warmSandbox(), await warmSandbox()]
   const finder = new SandboxFinder(deps)
   const claimed: string[] = []
@@ -69,13 +69,13 @@ it('claims what was left after the last claim without looking for it again', asy
     const acquired = await finder.acquire(container, execution)
     if (acquired.kind === 'live') claimed.push(acquired.session.sandboxId)
     await finder.finishClaim(execution.id)
-    // One look of its own for the first, none for the second, and one ahead for each.
+    // The first claim queries the pool, the second does not, and each prefetches once.
     expect(queries).toBe(expected)
   }
   expect(claimed.toSorted()).toEqual(pool.toSorted())
 })
 
-it('goes on to the next one when somebody else took what it remembers', async () => {
+it('tries the next sandbox when another worker has claimed the remembered one', async () => {
   const pool = [await warmSandbox(), await warmSandbox()]
   const finder = new SandboxFinder(deps)
   const first = await freshContainer()
@@ -90,7 +90,7 @@ it('goes on to the next one when somebody else took what it remembers', async ()
   await finder.finishClaim(next.id)
 })
 
-it('refills once for a claim: soon, or when the step ends before', async () => {
+it('requests one refill per claim, after a delay or at the end of the step', async () => {
   await warmSandbox()
   await warmSandbox()
   const finder = new SandboxFinder(deps)
@@ -106,13 +106,13 @@ it('refills once for a claim: soon, or when the step ends before', async () => {
   await expect.poll(() => refills).toBe(2)
 })
 
-it('leaves nothing to be done once the step has ended, however soon', async () => {
+it('has no pending work after the step has ended', async () => {
   await warmSandbox()
   const container = await freshContainer()
   const execution = executionIn(container)
   await storage.table.executions.create(execution)
   await storage.table.containers.enqueue(TENANT, container.id, execution.id, Date.now(), Date.now())
-  // Nobody listens at its address, so the claimed sandbox is given up at once.
+  // No process listens at its address, so the claimed sandbox is given up at once.
   await createRunStep(deps)({ v: 1, type: 'execution.step', tenant: TENANT, containerId: container.id, executionId: execution.id })
   expect(refills).toBe(1)
 })

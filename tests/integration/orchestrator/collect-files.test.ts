@@ -59,7 +59,7 @@ const ENVELOPE: SupervisorEnvelope = {
   stateLost: null,
   traceId: null,
 }
-/** A file that the code made, as the sandbox tells of it and gives it out. */
+/** A file made by the code, as the sandbox reports and serves it. */
 function made(path: string, text: string): SupervisorEnvelope['files'][number] {
   sandbox.on(`GET /files/${path}`, (_, response) => void response.writeHead(200, { 'content-length': text.length }).end(text))
   return { path, bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') } as SupervisorEnvelope['files'][number]
@@ -83,8 +83,8 @@ const upload = (path: string, text: string): Promise<ContainerFile> =>
 const current = async (): Promise<readonly string[]> =>
   (await storage.table.files.all(tenant, containerId)).filter((file) => file.isCurrent).map((file) => file.id)
 
-describe('a file that a user uploads while code runs', () => {
-  it('stays when the code deletes the one that it had under that name', async () => {
+describe('a file uploaded while code runs', () => {
+  it('stays when the code deletes its older file with the same name', async () => {
     const uploaded = await upload('data.csv', 'new')
     await collect({ deleted: ['data.csv'] })
     expect(await current()).toEqual([uploaded.id])
@@ -93,10 +93,10 @@ describe('a file that a user uploads while code runs', () => {
     expect(await current()).toEqual([])
   })
 
-  it('is the only one under its name, or gives way: never are there two', async () => {
+  it('leaves exactly one current file per name when the code writes the same name', async () => {
     const { files } = storage.table
     let uploaded: ContainerFile | null = null
-    // It comes after this step has read what there is, and before it has written anything.
+    // The upload arrives after this step's read and before its first write.
     const meanwhile = {
       ...files,
       async put(file: ContainerFile) {
@@ -111,10 +111,10 @@ describe('a file that a user uploads while code runs', () => {
   })
 })
 
-it('a version that a crash left beside its successor gives way when the step is repeated', async () => {
+it('a version left beside its successor by a crash is superseded when the step is repeated', async () => {
   const before = await upload('data.csv', 'before')
   const { files } = storage.table
-  const dies = { ...files, patch: () => Promise.reject(new Error('died')) }
+  const dies = { ...files, patch: () => Promise.reject(new Error('crashed')) }
   const envelope = { files: [made('data.csv', 'after')] }
   await expect(collect(envelope, { ...deps, table: { ...storage.table, files: dies } })).rejects.toThrow('died')
   expect(await current()).toHaveLength(2)
@@ -123,7 +123,7 @@ it('a version that a crash left beside its successor gives way when the step is 
   expect(told[0]?.id).not.toBe(before.id)
 })
 
-it('a file that was closed to reading after the code had ended is named, and the others are kept', async () => {
+it('a file that became unreadable after the code ended is named in lost, and the others are kept', async () => {
   sandbox.on('GET /files/closed.txt', (_, response) =>
     sendJson(response, 400, { error: { code: 'bad_request', message: 'Permission denied' } }),
   )

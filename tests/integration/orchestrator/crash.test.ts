@@ -22,7 +22,7 @@ import { dyingWorker } from '../../support/dying-worker.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 
 const TENANT = newId('tenant')
-/** Executions that were accepted, by id. */
+/** The accepted executions, by id. */
 const accepted: string[] = []
 const LINES = Array.from({ length: 3 }, (_, i) => `line ${i}\n`).join('')
 
@@ -30,7 +30,7 @@ let storage: Storage
 let deps: RunDeps
 let placing: ReconcilerDeps
 let container: Container
-/** A successor comes when the dead worker's lease has run out. */
+/** Longer than the lease of the crashed worker. */
 let ahead = 0
 
 beforeAll(async () => {
@@ -105,7 +105,7 @@ const usageOf = ({ result }: Execution): object => ({
   peakMemoryBytes: result?.usage.peakMemoryBytes,
 })
 
-/** Accepts an execution, lets a worker die at its nth call to storage or the first of this name, and lets another one take over. */
+/** Accepts an execution, crashes a worker at its nth storage call or its first call of this name, and lets another take over. */
 async function dieAt(
   call: number | string,
   when: 'before' | 'after',
@@ -118,7 +118,7 @@ async function dieAt(
   await step(worker.deps, id).catch(() => undefined)
   const at = typeof call === 'string' ? call : worker.calls[call]
   ahead += LEASE_MS + 1_000
-  // At most two more nudges: one goes on, one finds it ended.
+  // At most two more messages: one resumes the execution, one finds it ended.
   await step(storage, id)
   await step(storage, id)
 
@@ -137,8 +137,8 @@ async function dieAt(
   return { isDead: worker.isDead, at }
 }
 
-describe('a run worker that dies', () => {
-  it('at any call to table, queue or store is followed by one that ends the job once, with the code run once', async () => {
+describe('a run worker that crashes', () => {
+  it('at any call to table, queue or store is replaced by one that ends the job once, and the code runs once', async () => {
     const deaths: string[] = []
     for (const when of ['before', 'after'] as const) {
       for (let number = 0; ; number++) {
@@ -148,7 +148,7 @@ describe('a run worker that dies', () => {
       }
     }
     expect(deaths.length).toBeGreaterThan(16)
-    // The calls of a run are not always as many, so that a number may miss one: this one is the last, and the one that is about money.
+    // The number of calls varies, so a fixed number may miss one. This is the last call, which records usage.
     for (const when of ['before', 'after'] as const) {
       const { isDead, at } = await dieAt('usage.put', when)
       expect(isDead).toBe(true)
@@ -156,12 +156,12 @@ describe('a run worker that dies', () => {
     }
     const check = await accept('import collections, json; print(json.dumps(max(collections.Counter(runs).values())), len(runs))')
     await step(storage, check)
-    // However often a step was repeated, each execution is counted once.
+    // Each execution is counted once, however often a step was repeated.
     const days = [...new Set([dayOf(Date.now()), dayOf(deps.clock.now())])]
     const used = (await Promise.all(days.map((day) => storage.table.usage.ofDay(TENANT, day)))).flat()
     expect(used.map((record) => record.executionId).toSorted()).toEqual(accepted.toSorted())
     for (const record of used) expect(record).toMatchObject(usageOf(await ended(record.executionId)))
-    // Every run left its mark in the kernel's memory: one each, also where the worker died in the middle.
+    // Each run appended one marker in the kernel's memory, also where its worker crashed.
     expect((await ended(check)).result?.stdout).toBe(`1 ${deaths.length + 2}\n`)
     const files = (await storage.table.files.all(TENANT, container.id)).filter((file) => file.isCurrent)
     expect(files).toHaveLength(deaths.length + 2)

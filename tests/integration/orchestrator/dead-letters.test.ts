@@ -42,7 +42,7 @@ beforeAll(async () => {
     steps: {
       turns: async () => undefined,
       placements: async () => undefined,
-      // A worker that crashes on every try.
+      // A worker that crashes at every attempt.
       executions: async (message) => {
         const id = message.type === 'execution.step' ? message.executionId : message.containerId
         tries.set(id, (tries.get(id) ?? 0) + 1)
@@ -57,8 +57,8 @@ afterAll(async () => {
   await storage.stop()
 })
 
-describe('a job whose every step fails', () => {
-  it('ends failed with the reason dead_letter after five tries, and makes room for the next in its container', async () => {
+describe('a job with only failing steps', () => {
+  it('ends failed as dead_letter after five attempts and unblocks the queue of its container', async () => {
     const container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'x', memoryTier: '1g' }, Date.now())
     const id = newId('execution')
     await acceptExecution(
@@ -88,7 +88,7 @@ describe('a job whose every step fails', () => {
     await expect.poll(async () => (await storage.table.containers.get(TENANT, container.id))?.queue).toEqual([])
   }, 120_000)
 
-  it('lets the sandbox of an idle container go when its variables could never be saved, and says so', async () => {
+  it('releases the sandbox of an idle container whose variables cannot be saved, and reports them lost', async () => {
     const container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'x', memoryTier: '1g' }, Date.now())
     const sandbox = sandboxRow({ state: 'claimed', claimedBy: { tenant: TENANT, containerId: container.id }, dueAt: null })
     await storage.table.sandboxes.create(sandbox)
@@ -106,7 +106,7 @@ describe('a job whose every step fails', () => {
     await expect.poll(() => storage.table.sandboxes.get(sandbox.id), { timeout: 30_000 }).toBeNull()
   })
 
-  it('is told apart from a message that names no job, which is reported and dropped', async () => {
+  it('differs from a message without a job, which is reported and dropped', async () => {
     await storage.clients.sqs.send(new SendMessageCommand({ QueueUrl: storage.resources.deadLetterUrls.turns, MessageBody: 'not json' }))
     await expect
       .poll(() => heard.some((event) => event.event === 'dead_letter' && event.outcome === 'unknown_message' && event['queue'] === 'turns'))

@@ -19,7 +19,7 @@ let storage: Storage
 let sandbox: Awaited<ReturnType<typeof startStubSupervisor>>
 let deps: RunDeps
 let now = Date.now()
-/** Whether the files of a container cannot be read, which every step does once its code has ended. */
+/** True while reads of a container's files fail. Every step reads them after its code has ended. */
 let isFailing = true
 const events: WideEvent[] = []
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   storage = await startStorage()
   sandbox = await startStubSupervisor(newId('sandbox'))
   const { files } = storage.table
-  const all: typeof files.all = (...of) => (isFailing ? Promise.reject(new Error('The table had a fault')) : files.all(...of))
+  const all: typeof files.all = (...of) => (isFailing ? Promise.reject(new Error('The table failed')) : files.all(...of))
   deps = {
     ...storage,
     table: { ...storage.table, files: { ...files, all } },
@@ -46,7 +46,7 @@ afterAll(async () => {
   await storage.stop()
 })
 
-/** A job that runs in the sandbox of its container and has made a file. */
+/** A job that has run in its container's sandbox and created a file. */
 async function job(): Promise<{ readonly row: () => Promise<Execution | null>; readonly step: () => Promise<void> }> {
   const { table } = storage
   const { id: containerId } = await createContainer(table, { tenant, subject: null, name: 'x', memoryTier: '1g' }, now)
@@ -69,7 +69,7 @@ async function job(): Promise<{ readonly row: () => Promise<Execution | null>; r
   }
 }
 
-it('a job whose every step fails ends after five minutes, long before its time limit, and its container goes on', async () => {
+it('a job whose steps all fail ends after five minutes, before its time limit, and its container stays usable', async () => {
   isFailing = true
   const { row, step } = await job()
   await step()
@@ -85,7 +85,7 @@ it('a job whose every step fails ends after five minutes, long before its time l
   expect(events.filter(({ event }) => event === 'run_step').map(({ detail }) => detail)).toContain('Error: The table had a fault')
 })
 
-it('a job that failed for a while and is worked on in the end succeeds', async () => {
+it('a job succeeds when a step succeeds after earlier failures', async () => {
   isFailing = true
   const { row, step } = await job()
   await step()

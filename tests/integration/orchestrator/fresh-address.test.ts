@@ -23,7 +23,7 @@ const TENANT = newId('tenant')
 
 let storage: Storage
 let deps: RunDeps
-/** Where the supervisor will listen, and what it answers to `/health`. */
+/** The address at which the supervisor will listen, and its reply to `/health`. */
 let port: number
 let server: Server
 let health: Record<string, unknown>
@@ -71,7 +71,7 @@ afterEach(() => {
   server.close()
 })
 
-/** A container whose sandbox was started at an address where nobody listens yet. */
+/** A container whose sandbox was started at an address without a listener yet. */
 async function startedContainer(): Promise<{ container: Container; sandboxId: string }> {
   const created = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'fresh', memoryTier: '1g' }, Date.now())
   const claimedBy = { tenant: TENANT, containerId: created.id }
@@ -91,8 +91,8 @@ async function startedContainer(): Promise<{ container: Container; sandboxId: st
 const execution = (container: Container, change: Partial<Execution> = {}) =>
   executionRow({ tenant: TENANT, containerId: container.id, createdAt: Date.now(), ...change })
 
-describe('a sandbox that its driver calls ready before its supervisor listens', () => {
-  it('gets no code until the supervisor has answered, and is waited for', async () => {
+describe('a sandbox that the driver reports as ready before its supervisor listens', () => {
+  it('receives code only after the supervisor has replied', async () => {
     const { container, sandboxId } = await startedContainer()
     let refused = 0
     const supervisor: Supervisor = {
@@ -110,7 +110,7 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     expect(sent).toEqual([])
   })
 
-  it('is looked at by one worker only: the row says that it has answered', async () => {
+  it('is probed by one worker only, because the row records the first reply', async () => {
     const { container, sandboxId } = await startedContainer()
     server.listen(port, '127.0.0.1')
     await new SandboxFinder(deps).acquire(container, execution(container))
@@ -120,18 +120,18 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     expect(asked).toBe(looks)
   })
 
-  it('makes room for another one when it refuses its walls', async () => {
+  it('is replaced when its self-test refuses the environment', async () => {
     const { container, sandboxId } = await startedContainer()
     health = { ...health, state: 'refused', refused: ['sockets_are_refused'] }
     server.listen(port, '127.0.0.1')
     const acquired = await new SandboxFinder(deps).acquire(container, execution(container))
     expect(acquired).toMatchObject({ kind: 'starting', sandboxId: expect.not.stringMatching(sandboxId) })
     expect(sent).toEqual(['sandbox.stop', 'sandbox.place'])
-    // Nothing ran in it, so nothing is said to be lost.
+    // No code ran in it, so nothing is reported as lost.
     expect((await storage.table.containers.get(TENANT, container.id))?.stateLost).toBeNull()
   })
 
-  it('ends the execution when starts have failed for too long', async () => {
+  it('ends the execution when starts keep failing', async () => {
     const { container } = await startedContainer()
     health = { ...health, state: 'refused' }
     server.listen(port, '127.0.0.1')
@@ -140,7 +140,7 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     expect(sent).toEqual(['sandbox.stop'])
   })
 
-  it('is no reason to end an execution that stood long in a queue: its starts have only begun', async () => {
+  it('does not end an execution that waited long in a queue after a first failed start', async () => {
     const { container } = await startedContainer()
     health = { ...health, state: 'refused' }
     server.listen(port, '127.0.0.1')
@@ -149,7 +149,7 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     expect(sent).toEqual(['sandbox.stop', 'sandbox.place'])
   })
 
-  it('is asked for again after one start that failed, however late the step that hears of it', async () => {
+  it('is started again after one failed start, however late the step is that reads it', async () => {
     const { container, sandboxId } = await startedContainer()
     const from = Date.now() - 3 * SANDBOX_START_MS
     const gone = { state: 'gone', address: null, readyAt: null } as const
@@ -159,7 +159,7 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     expect(sent).toEqual(['sandbox.place'])
   })
 
-  it('is given up when the platform had long enough', async () => {
+  it('is given up after the start limit of the platform', async () => {
     const { container, sandboxId } = await startedContainer()
     const from = Date.now() - 3 * SANDBOX_START_MS
     const gone = { state: 'gone', address: null, readyAt: null } as const
@@ -167,7 +167,7 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
     expect(await new SandboxFinder(deps).acquire(container, execution(container, { startsFailSince: from }))).toEqual({ kind: 'failed' })
   })
 
-  it('is no stranger that took the address over', async () => {
+  it('is not confused with another sandbox at the same address', async () => {
     const { container } = await startedContainer()
     health = { ...health, sandbox_id: newId('sandbox') }
     server.listen(port, '127.0.0.1')
@@ -177,7 +177,7 @@ describe('a sandbox that its driver calls ready before its supervisor listens', 
 })
 
 describe('the warm pool', () => {
-  it('gives nothing to a container that another version started', async () => {
+  it('offers no sandbox of another version to a container', async () => {
     const { container } = await startedContainer()
     const free = await storage.table.containers.setSandbox(TENANT, container.id, container.generation, {
       sandboxId: null,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => bench.stop())
 
 const names = (lost: readonly { readonly what: string }[] = []): string[] => lost.map(({ what }) => what)
-/** A container with something to lose. */
+/** A container with variables. */
 async function withVariables(code = 'runs = ["first"]'): Promise<Container> {
   const container = await bench.newContainer()
   await bench.warm()
@@ -22,14 +22,14 @@ async function withVariables(code = 'runs = ["first"]'): Promise<Container> {
   expect(first).toMatchObject({ status: 'succeeded', result: { lost: [] } })
   return container
 }
-/** How hibernations ended so far. */
+/** The outcomes of hibernations so far. */
 const outcomes = () => bench.events.filter((event) => event.event === 'hibernate').map((event) => event.outcome)
-/** How many snapshots lie in the store; they are removed. */
+/** Removes all snapshots from the store and returns their number. */
 const removeSnapshots = ({ tenant, id }: Container): Promise<number> =>
   bench.storage.objects.deletePrefix(`${objectPrefix(tenant, id)}snapshots/`)
 
-describe('a container that falls asleep', () => {
-  it('has its variables in the next sandbox, and says what could not be kept', async () => {
+describe('a hibernated container', () => {
+  it('has its variables in the next sandbox and reports those that could not be saved', async () => {
     const { id } = await withVariables('x = [1]\ny = x\ngenerator = (i for i in x)\nopen("f.txt", "w").write("kept")')
     await bench.hibernate(id)
     const asleep = await bench.container(id)
@@ -42,7 +42,7 @@ describe('a container that falls asleep', () => {
     expect((await bench.run(id, 'print(x)')).result).toMatchObject({ stdout: '[1]\n', lost: [] })
   })
 
-  it('is told of every variable when its next sandbox is lost after code ran there', async () => {
+  it('reports every variable as lost when its next sandbox is lost after code ran there', async () => {
     const { id } = await withVariables()
     await bench.hibernate(id)
     await bench.stopUnheld()
@@ -57,7 +57,7 @@ describe('a container that falls asleep', () => {
     expect(names(third.result?.lost)).toEqual(['variables'])
   })
 
-  it('loses nothing when the sandbox that is to wake it is lost before any code', async () => {
+  it('loses nothing when the sandbox that restores it is lost before any code ran', async () => {
     const { id } = await withVariables()
     await bench.hibernate(id)
     await bench.stopUnheld()
@@ -68,13 +68,13 @@ describe('a container that falls asleep', () => {
     expect((await bench.run(id, 'print(runs)')).result).toMatchObject({ stdout: "['first']\n", lost: [] })
   })
 
-  it('says so when the kernel died before its variables were saved', async () => {
+  it('reports lost variables when the kernel died before they were saved', async () => {
     const { id } = await withVariables(
       'import os, threading\nx = 1\ndef die():\n  open("dead", "w").close()\n  os._exit(1)\nthreading.Timer(0.3, die).start()',
     )
     const { sandboxId } = await bench.container(id)
     const sandbox = await bench.storage.table.sandboxes.get(sandboxId ?? '')
-    if (sandbox === null || sandbox.address === null) throw new Error('It has no sandbox')
+    if (sandbox === null || sandbox.address === null) throw new Error('The container has no sandbox')
     const session = { sandboxId: sandbox.id, address: sandbox.address, privateKey: sandbox.privateKey }
     const paths = async () => (await bench.deps.supervisor.listFiles(session)).files.map((file) => file.path)
     await expect.poll(paths, { timeout: 30_000 }).toEqual(['dead'])
@@ -86,7 +86,7 @@ describe('a container that falls asleep', () => {
     expect(names(next.result?.lost)).toEqual(['variables'])
   })
 
-  it('leaves no snapshot behind: one superseded by the next, the last with the container', async () => {
+  it('removes each snapshot when the next one is saved, and the last one with the container', async () => {
     const container = await withVariables()
     const keys = new Set<string>()
     for (let round = 0; round < 2; round++) {
@@ -108,8 +108,8 @@ describe('a container that falls asleep', () => {
   })
 })
 
-describe('an execution that comes while the variables are being saved', () => {
-  it('finds every one of them, whatever is being done in that moment', async () => {
+describe('an execution that arrives during hibernation', () => {
+  it('finds every variable, at every stage of the hibernation', async () => {
     const { id } = await withVariables()
     for (let number = 0; ; number++) {
       if ((await bench.storage.table.sandboxes.ready('1g', 1)).length === 0) await bench.warm()
@@ -121,7 +121,7 @@ describe('an execution that comes while the variables are being saved', () => {
       await bench.hibernate(id, ports)
       const at = calls[number]
       if (at === undefined) break
-      // The nudge at the end of the hibernation.
+      // The message at the end of the hibernation.
       await bench.step(id, execution)
       const { status, result } = await bench.ended(execution)
       expect([at, status, result?.stdout, result?.lost]).toEqual([at, 'succeeded', `${number + 2}\n`, []])
@@ -131,7 +131,7 @@ describe('an execution that comes while the variables are being saved', () => {
   }, 120_000)
 })
 
-/** What `hibernate` took away comes back, as if the container had woken in the sandbox that still has its variables. */
+/** Undoes `hibernate`, as if the container had been restored to the sandbox that still has its variables. */
 async function undo({ tenant, id }: Container, sandboxId: string | null): Promise<void> {
   const { containers } = bench.storage.table
   const { generation, snapshot } = await bench.container(id)
@@ -139,7 +139,7 @@ async function undo({ tenant, id }: Container, sandboxId: string | null): Promis
   await containers.endWake(tenant, id, generation + 1, snapshot?.objectKey ?? '')
 }
 
-describe('a worker that dies', () => {
+describe('a worker that crashes', () => {
   it.each(['before', 'after'] as const)(
     '%s any call while it saves variables is followed by one that saves them',
     async (when) => {
@@ -161,20 +161,20 @@ describe('a worker that dies', () => {
       await bench.stopUnheld()
       await bench.warm()
       expect((await bench.run(container.id, 'print(runs)')).result).toMatchObject({ stdout: "['first']\n", lost: [] })
-      // Whatever the dead ones had stored is gone but for the last.
+      // Only the last snapshot remains; those of the crashed workers are gone.
       expect(await removeSnapshots(container)).toBe(1)
     },
     120_000,
   )
 
-  it('while it wakes a container loses nothing, and the code runs once', async () => {
+  it('while it restores a container loses nothing, and the code runs once', async () => {
     const { id } = await withVariables()
     const asleep = async () => {
       await bench.hibernate(id)
       await bench.stopUnheld()
       await bench.warm()
     }
-    // The steps of the waking itself; scripted sandboxes let workers die at every other call, too.
+    // The calls of the restore itself; the chaos suite covers the other calls.
     const calls = ['sandboxes.claim', 'containers.beginWake', 'objects.get', 'executions.commit', 'containers.endWake']
     for (const [round, at] of calls.entries()) {
       await asleep()

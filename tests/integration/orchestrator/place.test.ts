@@ -17,10 +17,10 @@ import { startStorage, type Storage } from '../../support/start-storage.ts'
 
 let storage: Storage
 let deps: ReconcilerDeps
-/** Reconcilers look at a table of the future when a test wants everything to be due. */
+/** The offset of the reconciler's clock, so that a test can make every row due. */
 let ahead = 0
 const heard: WideEvent[] = []
-/** Values of a metric in what was heard so far. */
+/** The values of a metric so far. */
 const measured = (name: string) => heard.flatMap(measure).flatMap((one) => (one.name === name ? one.value : []))
 
 beforeAll(async () => {
@@ -63,7 +63,7 @@ const running = async (): Promise<string[]> => {
 }
 
 describe('starting a sandbox', () => {
-  it('that is asked for twice at the same time leaves one, alive and ready', async () => {
+  it('twice concurrently leaves one ready sandbox', async () => {
     const sandbox = await row()
     const outcomes = await Promise.all([startSandbox(deps, sandbox), startSandbox(deps, sandbox)])
     expect(outcomes.map((outcome) => outcome?.state)).toEqual(['ready', 'ready'])
@@ -71,7 +71,7 @@ describe('starting a sandbox', () => {
     expect(await running()).toEqual([sandbox.id])
   })
 
-  it('that a container reserved meanwhile ends claimed by it', async () => {
+  it('reserved by a container meanwhile ends with a claim of that container', async () => {
     const sandbox = await row()
     const by = { tenant: 'tnt_x', containerId: 'cntr_x' }
     const starting = startSandbox(deps, sandbox)
@@ -81,18 +81,18 @@ describe('starting a sandbox', () => {
   })
 })
 
-describe('the pool', () => {
-  it('is filled to its size and no further, however often it is asked', async () => {
+describe('the warm pool', () => {
+  it('is filled exactly to its size by repeated refills', async () => {
     const sized = { ...deps, poolSizes: { '1g': 2 } }
     const pool = createPool(sized)
     await Promise.all([pool.refill(), pool.refill(), pool.refill()])
     await pool.refill()
-    // What is counted is what was there before: at last nothing is missing.
+    // Each refill measures the pool before it starts sandboxes; the last one finds none missing.
     expect([measured('PoolReady').at(-1), measured('PoolMissing').at(-1)]).toEqual([2, 0])
     expect((await deps.table.sandboxes.ready('1g', 10)).length).toBe(2)
   })
 
-  it('is drained to its size when less is wanted, and leaves alone what is claimed', async () => {
+  it('is drained to a smaller size without stopping claimed sandboxes', async () => {
     const [kept, ...others] = await deps.table.sandboxes.ready('1g', 10)
     if (kept === undefined) throw new Error('The pool is empty.')
     await deps.table.sandboxes.claim(kept.id, { tenant: 'tnt_x', containerId: 'cntr_x' }, deps.clock.now(), deps.clock.now() + 30_000)
@@ -105,7 +105,7 @@ describe('the pool', () => {
 })
 
 describe('the reconciler', () => {
-  it('removes what died, what nobody holds and what has no row', async () => {
+  it('removes dead sandboxes, sandboxes without a container and sandboxes without a row', async () => {
     const dead = await row()
     await startSandbox(deps, dead)
     await deps.driver.stop(dead.id)

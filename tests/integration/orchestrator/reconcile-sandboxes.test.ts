@@ -64,7 +64,7 @@ async function running(change: Partial<Sandbox>): Promise<string> {
   return sandbox.id
 }
 
-/** A container whose sandbox has just ended, and what it is told of its variables. */
+/** A container whose sandbox has just ended, and its report about the variables. */
 async function toldAfterTheEndOf(change: Partial<Sandbox>): Promise<string | null> {
   const tenant = newId('tenant')
   const created = await createContainer(storage.table, { tenant, subject: null, name: 'x', memoryTier: '1g' }, now)
@@ -78,7 +78,7 @@ async function toldAfterTheEndOf(change: Partial<Sandbox>): Promise<string | nul
 }
 
 describe('after an upgrade', () => {
-  it('the pool of another version is drained; what waits or runs for this one stays', async () => {
+  it('drains the pool of the other version and keeps sandboxes of this version', async () => {
     const held = await createContainer(storage.table, { tenant: newId('tenant'), subject: null, name: 'x', memoryTier: '1g' }, now)
     const old = await running({ image: 'sandbox:1' })
     const newer = await running({ protocol: SUPERVISOR_PROTOCOL + 1 })
@@ -100,8 +100,8 @@ describe('after an upgrade', () => {
   })
 })
 
-describe('a start for the pool that a container has just reserved', () => {
-  it('goes on although the container does not name it yet, and ends when it never does', async () => {
+describe('a pool start reserved by a container', () => {
+  it('continues before the container names the sandbox, and ends if it never does', async () => {
     const { table } = storage
     const id = await running({ state: 'starting', address: null, memoryTier: '16g' })
     now += SANDBOX_CHECK_MS + 1
@@ -117,8 +117,8 @@ describe('a start for the pool that a container has just reserved', () => {
   })
 })
 
-describe('a start that comes to no end', () => {
-  it('ends the execution that waits for it, instead of being begun anew again and again', async () => {
+describe('a start that never completes', () => {
+  it('ends the execution that waits for it instead of starting again endlessly', async () => {
     const tenant = newId('tenant')
     const { table } = storage
     const container = await createContainer(table, { tenant, subject: null, name: 'x', memoryTier: '4g' }, now)
@@ -149,12 +149,12 @@ describe('a start that comes to no end', () => {
   })
 })
 
-describe('a sandbox that ends behind an IP address', () => {
-  it('took variables with it when somebody had seen it answer', async () => {
+describe('a sandbox with an IP address that ends', () => {
+  it('loses variables if a worker had seen it reply', async () => {
     expect(await toldAfterTheEndOf({ answeredAt: now })).toBe('The sandbox that held them was lost.')
   })
 
-  it('took nothing with it when it never answered', async () => {
+  it('loses nothing if it never replied', async () => {
     expect(await toldAfterTheEndOf({ answeredAt: null })).toBeNull()
   })
 })

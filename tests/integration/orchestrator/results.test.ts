@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.stop())
 
-it('displays that no header can name and files that are changed through a mapping are both in the result', async () => {
+it('a result contains displays with invalid header names and files changed through a memory mapping', async () => {
   const { id } = await bench.newContainer()
   const filesOf = async (code: string) => (await bench.run(id, code)).result?.files.map(({ path }) => path)
   const shown = await bench.run(id, 'from IPython.display import display\ndisplay({"text/x\\ny": "a" * 70_000}, raw=True)')

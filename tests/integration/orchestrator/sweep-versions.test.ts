@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => storage.stop())
 
-/** A container and a file in it whose bytes are there. */
+/** A container with a stored file. */
 async function putFile(
   change: Partial<ContainerFile>,
   container = { tenant: newId('tenant'), id: newId('container') },
@@ -44,7 +44,7 @@ async function putFile(
   await storage.table.files.put(file)
   return file
 }
-/** Lets the reconciler look at the file's container at this time. */
+/** Runs the reconciler on the file's container at this time. */
 async function lookAt(file: ContainerFile, at: number): Promise<'kept' | 'swept'> {
   now = at
   const { tenant, containerId: id } = file
@@ -70,17 +70,17 @@ it.each<[string, Partial<ContainerFile>, number]>([
   ],
   ['one that was superseded late', { isCurrent: false, endedAt: T0 + RETENTION }, 2 * RETENTION],
   ['one of before the time was noted', { isCurrent: false }, RETENTION],
-])('%s goes when its time has come, row and bytes', async (_, change, after) => {
+])('%s is removed when it expires, row and bytes', async (_, change, after) => {
   const file = await putFile(change)
   expect(await lookAt(file, T0 + after - 1)).toBe('kept')
   expect(await lookAt(file, T0 + after)).toBe('swept')
 })
 
-it('a current file stays', async () => {
+it('a current file is kept', async () => {
   expect(await lookAt(await putFile({}), T0 + RETENTION + DAY)).toBe('kept')
 })
 
-it('a version that a live link shows stays until the link ends or is revoked', async () => {
+it('a version with a live link is kept until the link expires or is revoked', async () => {
   const file = await putFile({ isCurrent: false })
   const after = T0 + RETENTION
   const target = { objectKey: file.objectKey, filename: 'a', mime: 'text/plain', bytes: 5 }
@@ -92,7 +92,7 @@ it('a version that a live link shows stays until the link ends or is revoked', a
   expect(await lookAt(file, after + 2 * DAY + 1)).toBe('swept')
 })
 
-it('a pass takes away so many and goes on soon, and looks again when the next one is due', async () => {
+it('a pass removes a bounded number, continues soon and schedules the next due version', async () => {
   const container = { tenant: newId('tenant'), id: newId('container') }
   const files = await Promise.all(Array.from({ length: 203 }, () => putFile({ isCurrent: false }, container)))
   const [first] = files
@@ -108,7 +108,7 @@ it('a pass takes away so many and goes on soon, and looks again when the next on
   expect((await storage.table.containers.get(container.tenant, container.id))?.dueAt).toBe(T0 + 2 * RETENTION)
 })
 
-it('the row of a file that a request named outlives its bytes', async () => {
+it('the row of a file that a request referenced is kept longer than its bytes', async () => {
   const file = await putFile({ isCurrent: false, isBrought: true })
   now = T0 + RETENTION
   await createContainer(storage.table, { tenant: file.tenant, id: file.containerId, subject: null, name: 'x', memoryTier: '1g' }, now)

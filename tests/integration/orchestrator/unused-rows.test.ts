@@ -6,64 +6,66 @@ import { SANDBOX_CHECK_MS } from '../../../services/core/sandboxes/new-sandbox.t
 import { newObjectKey, objectPrefix } from '../../../services/core/object-keys.ts'
 import { responseRemoval, type ResponseRecord } from '../../../services/core/responses/response.ts'
 import { executionRow, fileRow, responseRow, sandboxRow } from '../../support/rows.ts'
-import { HOUR_MS, ReconcileScene } from './reconcile-scene.ts'
+import { HOUR_MS, ReconcileFixture } from './reconcile-fixture.ts'
 
-const scene = new ReconcileScene()
+const fixture = new ReconcileFixture()
 
-describe('what nobody uses any more', () => {
-  it('goes: a container that never ran code, with its files', async () => {
-    const container = await scene.newContainer()
+describe('the reconciler removes', () => {
+  it('a container that never ran code, with its files', async () => {
+    const container = await fixture.newContainer()
     const objectKey = newObjectKey(container.tenant, 'files', container.id)
-    await scene.storage.objects.put(objectKey, Buffer.from('x'), { contentType: 'text/plain' })
-    await scene.storage.table.files.put(fileRow({ tenant: container.tenant, containerId: container.id, objectKey }))
-    const created = scene.now
-    await scene.passAt(created + CONTAINER_KEPT_MS - 1)
-    expect(await scene.storage.table.containers.get(container.tenant, container.id)).toMatchObject({ deletedAt: null })
-    await scene.passAt(created + CONTAINER_KEPT_MS + 1)
-    await scene.passAt(scene.now + 1)
-    expect(await scene.storage.table.containers.get(container.tenant, container.id)).toBeNull()
-    expect(await scene.storage.table.files.all(container.tenant, container.id)).toEqual([])
-    expect(await scene.storage.objects.head(objectKey)).toBeNull()
+    await fixture.storage.objects.put(objectKey, Buffer.from('x'), { contentType: 'text/plain' })
+    await fixture.storage.table.files.put(fileRow({ tenant: container.tenant, containerId: container.id, objectKey }))
+    const created = fixture.now
+    await fixture.passAt(created + CONTAINER_KEPT_MS - 1)
+    expect(await fixture.storage.table.containers.get(container.tenant, container.id)).toMatchObject({ deletedAt: null })
+    await fixture.passAt(created + CONTAINER_KEPT_MS + 1)
+    await fixture.passAt(fixture.now + 1)
+    expect(await fixture.storage.table.containers.get(container.tenant, container.id)).toBeNull()
+    expect(await fixture.storage.table.files.all(container.tenant, container.id)).toEqual([])
+    expect(await fixture.storage.objects.head(objectKey)).toBeNull()
   })
 
-  it('goes: every execution of a deleted container with its events, more of them than a page has', async () => {
-    const container = await scene.newContainer()
+  it('every execution of a deleted container with its events, across pages', async () => {
+    const container = await fixture.newContainer()
     const { tenant, id: containerId } = container
-    const rows = Array.from({ length: 230 }, (_, index) => executionRow({ tenant, containerId, createdAt: scene.now + index, dueAt: null }))
-    await Promise.all(rows.map((row) => scene.storage.table.executions.create(row)))
+    const rows = Array.from({ length: 230 }, (_, index) =>
+      executionRow({ tenant, containerId, createdAt: fixture.now + index, dueAt: null }),
+    )
+    await Promise.all(rows.map((row) => fixture.storage.table.executions.create(row)))
     const owner = { kind: 'execution', tenant, id: rows[150]?.id ?? '' } as const
-    const event = { seq: 0, at: scene.now, type: 'stdout', cell: 0, text: 'secret' } as const
-    await scene.storage.table.events.append(owner, { firstSeq: 0, events: [event], fence: 1, sourceSeq: null })
-    await scene.storage.table.containers.markDeleted(tenant, containerId, scene.now)
-    await scene.passAt(scene.now + 1)
-    const left = await Promise.all(rows.map((row) => scene.storage.table.executions.get(tenant, row.id)))
+    const event = { seq: 0, at: fixture.now, type: 'stdout', cell: 0, text: 'secret' } as const
+    await fixture.storage.table.events.append(owner, { firstSeq: 0, events: [event], fence: 1, sourceSeq: null })
+    await fixture.storage.table.containers.markDeleted(tenant, containerId, fixture.now)
+    await fixture.passAt(fixture.now + 1)
+    const left = await Promise.all(rows.map((row) => fixture.storage.table.executions.get(tenant, row.id)))
     expect(left.filter((row) => row !== null)).toEqual([])
-    expect(await scene.storage.table.events.last(owner)).toBeNull()
-    expect(await scene.storage.table.containers.get(tenant, containerId)).toBeNull()
+    expect(await fixture.storage.table.events.last(owner)).toBeNull()
+    expect(await fixture.storage.table.containers.get(tenant, containerId)).toBeNull()
   })
 
-  it('goes: what a step still writes while its container is being deleted', async () => {
-    const container = await scene.newContainer()
+  it('objects that a step writes while its container is being deleted', async () => {
+    const container = await fixture.newContainer()
     const { tenant, id: containerId } = container
-    const id = await scene.accept(container)
-    const { table } = scene.storage
-    const taken = await table.executions.acquireLease(tenant, id, { owner: 'w', now: scene.now, expiresAt: scene.now + LEASE_MS })
+    const id = await fixture.accept(container)
+    const { table } = fixture.storage
+    const taken = await table.executions.acquireLease(tenant, id, { owner: 'w', now: fixture.now, expiresAt: fixture.now + LEASE_MS })
     if (taken.kind !== 'taken') throw new Error(taken.kind)
     const owner = { kind: 'execution', tenant, id } as const
     const say = (firstSeq: number) =>
       table.events.append(owner, {
         firstSeq,
-        events: [{ seq: firstSeq, at: scene.now, type: 'stdout', cell: 0, text: 'secret' }],
+        events: [{ seq: firstSeq, at: fixture.now, type: 'stdout', cell: 0, text: 'secret' }],
         fence: taken.row.fence,
         sourceSeq: null,
       })
     await say(1)
-    await table.containers.markDeleted(tenant, containerId, scene.now)
-    await scene.passAt(scene.now + 1)
+    await table.containers.markDeleted(tenant, containerId, fixture.now)
+    await fixture.passAt(fixture.now + 1)
     await say(2)
     await table.files.put(fileRow({ tenant, containerId }))
     expect(await table.executions.get(tenant, id)).not.toBeNull()
-    await scene.passAt(scene.now + LEASE_MS)
+    await fixture.passAt(fixture.now + LEASE_MS)
     expect(await table.executions.get(tenant, id)).toBeNull()
     expect(await table.events.last(owner)).toBeNull()
     expect(await table.files.all(tenant, containerId)).toEqual([])
@@ -73,55 +75,55 @@ describe('what nobody uses any more', () => {
   it.each([
     ['30 days after its end', true, LIMITS.responseDays * 24 * HOUR_MS],
     ['an hour after its end when it was not to be stored', false, LIMITS.unstoredResponseMinutes * 60_000],
-  ])('goes: a response %s', async (_, store, keptMs) => {
-    const row: ResponseRecord = { ...responseRow({ createdAt: scene.now }), request: { ...responseRow().request, store } }
+  ])('a response %s', async (_, store, keptMs) => {
+    const row: ResponseRecord = { ...responseRow({ createdAt: fixture.now }), request: { ...responseRow().request, store } }
     const { tenant, id } = row
-    await scene.storage.table.responses.create(row)
-    const taken = await scene.storage.table.responses.acquireLease(tenant, id, {
+    await fixture.storage.table.responses.create(row)
+    const taken = await fixture.storage.table.responses.acquireLease(tenant, id, {
       owner: 'w',
-      now: scene.now,
-      expiresAt: scene.now + LEASE_MS,
+      now: fixture.now,
+      expiresAt: fixture.now + LEASE_MS,
     })
     if (taken.kind !== 'taken') throw new Error(taken.kind)
-    await scene.storage.objects.put(`${objectPrefix(tenant, id)}results/x`, Buffer.from('{}'), { contentType: 'application/json' })
-    const end = { status: 'completed', completedAt: scene.now } as const
-    await scene.storage.table.responses.commit(tenant, id, taken.row.fence, end, { removeAt: responseRemoval(row, scene.now) })
-    const ended = scene.now
-    await scene.passAt(ended + keptMs - 1)
-    expect(await scene.storage.table.responses.get(tenant, id)).toMatchObject({ status: 'completed' })
-    await scene.passAt(ended + keptMs + 1)
-    expect(await scene.storage.table.responses.get(tenant, id)).toBeNull()
-    expect(await scene.storage.objects.head(`${objectPrefix(tenant, id)}results/x`)).toBeNull()
+    await fixture.storage.objects.put(`${objectPrefix(tenant, id)}results/x`, Buffer.from('{}'), { contentType: 'application/json' })
+    const end = { status: 'completed', completedAt: fixture.now } as const
+    await fixture.storage.table.responses.commit(tenant, id, taken.row.fence, end, { removeAt: responseRemoval(row, fixture.now) })
+    const ended = fixture.now
+    await fixture.passAt(ended + keptMs - 1)
+    expect(await fixture.storage.table.responses.get(tenant, id)).toMatchObject({ status: 'completed' })
+    await fixture.passAt(ended + keptMs + 1)
+    expect(await fixture.storage.table.responses.get(tenant, id)).toBeNull()
+    expect(await fixture.storage.objects.head(`${objectPrefix(tenant, id)}results/x`)).toBeNull()
   })
 })
 
 describe('an idle container', () => {
-  it('is sent to sleep, and gives a sandbox up in which nothing ran', async () => {
-    const container = await scene.newContainer()
-    const idleAt = scene.now + scene.deps.hibernateAfterMs
-    const asked = () => scene.sent.filter((message) => message.containerId === container.id)
+  it('is hibernated, and a sandbox in which no code ran is released', async () => {
+    const container = await fixture.newContainer()
+    const idleAt = fixture.now + fixture.deps.hibernateAfterMs
+    const asked = () => fixture.sent.filter((message) => message.containerId === container.id)
     const sandbox = sandboxRow({ state: 'claimed', claimedBy: { tenant: container.tenant, containerId: container.id }, dueAt: idleAt + 2 })
-    await scene.storage.table.sandboxes.create(sandbox)
-    await scene.storage.table.containers.setSandbox(container.tenant, container.id, 0, {
+    await fixture.storage.table.sandboxes.create(sandbox)
+    await fixture.storage.table.containers.setSandbox(container.tenant, container.id, 0, {
       sandboxId: sandbox.id,
       stateLost: null,
       dueAt: idleAt,
     })
-    await scene.passAt(idleAt - 1)
+    await fixture.passAt(idleAt - 1)
     expect(asked()).toEqual([])
-    await scene.passAt(idleAt + 1)
+    await fixture.passAt(idleAt + 1)
     const { tenant, id: containerId, lastActiveAt: idleSince } = container
     expect(asked()).toEqual([{ v: 1, type: 'container.hibernate', tenant, containerId, idleSince }])
-    for (const message of asked()) await scene.runStep()(message)
-    expect(await scene.storage.table.containers.get(tenant, containerId)).toMatchObject({
+    for (const message of asked()) await fixture.runStep()(message)
+    expect(await fixture.storage.table.containers.get(tenant, containerId)).toMatchObject({
       sandboxId: null,
       snapshot: null,
       stateLost: null,
       hibernating: null,
     })
-    // A stop that got lost is made up for.
-    await scene.passAt(scene.now + SANDBOX_CHECK_MS)
-    await scene.passAt(scene.now + SANDBOX_CHECK_MS)
-    expect(await scene.storage.table.sandboxes.get(sandbox.id)).toBeNull()
+    // A lost stop message is sent again.
+    await fixture.passAt(fixture.now + SANDBOX_CHECK_MS)
+    await fixture.passAt(fixture.now + SANDBOX_CHECK_MS)
+    expect(await fixture.storage.table.sandboxes.get(sandbox.id)).toBeNull()
   })
 })

@@ -57,7 +57,7 @@ export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-const START_PATIENCE_MS = 90_000
+const START_TIMEOUT_MS = 90_000
 
 /** A deliberately plain client of the protocol, so that the suite does not depend on the one the product uses. */
 export class SupervisorCaller {
@@ -108,11 +108,11 @@ export class SupervisorCaller {
 
   /** Waits for the socket to exist and for the state to be no longer `starting`. */
   async untilDecided(): Promise<Health> {
-    const deadline = Date.now() + START_PATIENCE_MS
+    const deadline = Date.now() + START_TIMEOUT_MS
     for (;;) {
       try {
         // The supervisor itself answers after a while that it still starts.
-        const health = await this.health(START_PATIENCE_MS)
+        const health = await this.health(START_TIMEOUT_MS)
         if (health.state !== 'starting' || Date.now() > deadline) return health
       } catch (error) {
         if (Date.now() > deadline) throw error

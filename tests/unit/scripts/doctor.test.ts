@@ -92,15 +92,15 @@ describe('npm run doctor', () => {
 
   it('fails if another program uses the port, and recognises a Cellblock server', async () => {
     const bin = await fakeDocker('port', engine(ENGINE_INFO))
-    const stranger = await busyPort((server) => server.on('request', (_, response) => response.end('hello')))
+    const foreignServer = await busyPort((server) => server.on('request', (_, response) => response.end('hello')))
     const ours = await busyPort((server) => server.on('request', (_, response) => response.setHeader('x-request-id', 'req_1').end('{}')))
     try {
-      const [other, own] = await Promise.all([doctor(bin, { PORT: stranger.port }), doctor(bin, { PORT: ours.port })])
+      const [other, own] = await Promise.all([doctor(bin, { PORT: foreignServer.port }), doctor(bin, { PORT: ours.port })])
       expect(other.code).toBe(1)
       expect(other.findings['Port']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('taken by another program') })
       expect(own.findings['Port']).toMatchObject({ outcome: 'ok', message: expect.stringContaining('Cellblock server') })
     } finally {
-      stranger.close()
+      foreignServer.close()
       ours.close()
     }
   })

@@ -90,12 +90,15 @@ async function probe(route: (typeof routes)[number], ids: Record<string, string>
   }
 }
 
-it.for(routes.map((route) => [route.operationId, route] as const))('%s answers a stranger as if nothing were there', async ([, route]) => {
-  const missing = (await probe(route, none, api.stranger)) as { status: number }
-  expect(missing.status).toBe(404)
-  expect(await probe(route, mine, api.stranger)).toEqual(missing)
-  expect(await probe(route, malformed, api.stranger)).toEqual(missing)
-})
+it.for(routes.map((route) => [route.operationId, route] as const))(
+  '%s replies to another tenant as for a missing object',
+  async ([, route]) => {
+    const missing = (await probe(route, none, api.otherTenant)) as { status: number }
+    expect(missing.status).toBe(404)
+    expect(await probe(route, mine, api.otherTenant)).toEqual(missing)
+    expect(await probe(route, malformed, api.otherTenant)).toEqual(missing)
+  },
+)
 
 it.for(routes.filter((route) => route.operationId !== 'revokeLink').map((route) => [route.operationId, route] as const))(
   '%s answers another end user of the tenant as if nothing were there',

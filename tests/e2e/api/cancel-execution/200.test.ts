@@ -62,5 +62,5 @@ it('answers one that has ended as it is', async () => {
 })
 
 it('answers 404 for ids of others', async () => {
-  expect((await api.fetch(`/v1/executions/${id}/cancel`, { method: 'POST', key: api.stranger })).status).toBe(404)
+  expect((await api.fetch(`/v1/executions/${id}/cancel`, { method: 'POST', key: api.otherTenant })).status).toBe(404)
 })

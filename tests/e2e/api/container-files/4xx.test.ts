@@ -107,12 +107,12 @@ it('answers 413 by the announced length alone', async () => {
 
 it('answers ids of others as ids that are not there', async () => {
   const file = await api.openai().containers.files.create(containerId, { file: new File(['x'], 'mine.txt') })
-  const theirs = (await api.openai(api.stranger).containers.create({ name: 'theirs' })).id
+  const theirs = (await api.openai(api.otherTenant).containers.create({ name: 'theirs' })).id
   for (const suffix of ['', '/content']) {
     const answers = await Promise.all([
-      api.fetch(`/v1/containers/${theirs}/files/${file.id}${suffix}`, { key: api.stranger }),
-      api.fetch(`/v1/containers/${theirs}/files/cfile_01kajv9h2s8p0ww3d4dq4cs1zt${suffix}`, { key: api.stranger }),
-      api.fetch(`${path}/${file.id}${suffix}`, { key: api.stranger }),
+      api.fetch(`/v1/containers/${theirs}/files/${file.id}${suffix}`, { key: api.otherTenant }),
+      api.fetch(`/v1/containers/${theirs}/files/cfile_01kajv9h2s8p0ww3d4dq4cs1zt${suffix}`, { key: api.otherTenant }),
+      api.fetch(`${path}/${file.id}${suffix}`, { key: api.otherTenant }),
     ])
     expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404])
     const [mine, none] = (await Promise.all(answers.map((answer) => answer.text()))).map((text) =>

@@ -31,8 +31,8 @@ it.for(cases)('refuses %s', async ([, body, code, param]) => {
 
 it('refuses files that are not there, and makes no container then', async () => {
   const key = await api.newKey()
-  const theirs = await api.openai(api.stranger).containers.create({ name: 'theirs' })
-  const file = await api.openai(api.stranger).containers.files.create(theirs.id, { file: new File(['x'], 'x') })
+  const theirs = await api.openai(api.otherTenant).containers.create({ name: 'theirs' })
+  const file = await api.openai(api.otherTenant).containers.files.create(theirs.id, { file: new File(['x'], 'x') })
   for (const id of [file.id, 'cfile_01kajv9h2s8p0ww3d4dq4cs1zt', 'file-abc', '']) {
     const answer = await api.post('/v1/containers', { name: 'x', file_ids: [id] }, { key })
     expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: 'file_not_found', param: 'file_ids' } }])

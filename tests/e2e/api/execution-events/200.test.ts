@@ -122,5 +122,5 @@ it.for(['?after=x', '?after=-2', '?after=1&after=2'])('refuses %s', async (query
 
 it('refuses a Last-Event-ID that is no number, and ids of others', async () => {
   expect((await follow('', { 'last-event-id': 'abc' })).status).toBe(400)
-  expect((await api.fetch(`/v1/executions/${id}/events`, { key: api.stranger })).status).toBe(404)
+  expect((await api.fetch(`/v1/executions/${id}/events`, { key: api.otherTenant })).status).toBe(404)
 })

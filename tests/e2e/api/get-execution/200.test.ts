@@ -68,7 +68,7 @@ it('answers ids of others as ids that are not there', async () => {
   const id = await accept()
   for (const suffix of ['', '/notebook.ipynb', '/events']) {
     const answers = await Promise.all([
-      get(`/v1/executions/${id}${suffix}`, api.stranger),
+      get(`/v1/executions/${id}${suffix}`, api.otherTenant),
       get(`/v1/executions/exec_01kajv9h2s8p0ww3d4dq4cs1zt${suffix}`),
       get(`/v1/executions/nonsense${suffix}`),
     ])

@@ -43,7 +43,7 @@ it('leads to the bytes without a key, by a fresh URL each time', async () => {
 
 it('is revoked by its owner, and by nobody else', async () => {
   const { id, url } = await makeLink()
-  expect((await api.fetch(`/v1/links/${id}`, { method: 'DELETE', key: api.stranger })).status).toBe(404)
+  expect((await api.fetch(`/v1/links/${id}`, { method: 'DELETE', key: api.otherTenant })).status).toBe(404)
   expect(await statusOf(url)).toBe(302)
   expect(await (await api.fetch(`/v1/links/${id}`, { method: 'DELETE' })).json()).toEqual({ id, object: 'link.deleted', deleted: true })
   expect(await statusOf(url)).toBe(404)
@@ -114,8 +114,8 @@ it('of a file is listed, and all of them are revoked together', async () => {
   const other = await makeLink()
   const links = [await makeLink(containerId, 1, file.id), await makeLink(containerId, 3, file.id)]
   const path = `/v1/containers/${containerId}/files/${file.id}/links`
-  expect((await api.fetch(path, { key: api.stranger })).status).toBe(404)
-  expect((await api.fetch(path, { method: 'DELETE', key: api.stranger })).status).toBe(404)
+  expect((await api.fetch(path, { key: api.otherTenant })).status).toBe(404)
+  expect((await api.fetch(path, { method: 'DELETE', key: api.otherTenant })).status).toBe(404)
   const list = (await (await api.fetch(path)).json()) as { readonly data: readonly object[] }
   expect(list.data).toMatchObject(links.map(({ id }) => ({ id, object: 'link', file_id: file.id, filename: 'a.txt', revoked_at: null })))
   expect(JSON.stringify(list)).not.toContain('/d/')

@@ -109,7 +109,7 @@ it('answers ids of others, and turns that were not stored, as ids that are not t
   const { id } = await api.openai().responses.create({ model: 'demo', input: 'x', background: true })
   const texts = await Promise.all(
     [
-      api.fetch(`/v1/responses/${id}`, { key: api.stranger }),
+      api.fetch(`/v1/responses/${id}`, { key: api.otherTenant }),
       api.fetch('/v1/responses/resp_01kajv9h2s8p0ww3d4dq4cs1zt'),
       api.fetch('/v1/responses/nonsense'),
     ].map(async (asked) => {
@@ -125,7 +125,7 @@ it('answers ids of others, and turns that were not stored, as ids that are not t
     ['GET', '/input_items'],
     ['GET', '?stream=true'],
   ] as const)
-    expect((await api.fetch(`/v1/responses/${id}${suffix}`, { method, key: api.stranger })).status).toBe(404)
+    expect((await api.fetch(`/v1/responses/${id}${suffix}`, { method, key: api.otherTenant })).status).toBe(404)
 })
 
 it.for(['stream=1', 'starting_after=x', 'starting_after=1&starting_after=2'])('refuses to read with ?%s', async (query) => {

@@ -43,9 +43,9 @@ it('accepts once what comes twice with one Idempotency-Key', async () => {
 
 it('keeps the same key of another tenant apart', async () => {
   const headers = { 'idempotency-key': 'shared' }
-  const other = (await api.openai(api.stranger).containers.create({ name: 'theirs' })).id
+  const other = (await api.openai(api.otherTenant).containers.create({ name: 'theirs' })).id
   const mine = (await (await api.post(`${path}?wait=0`, { code: 'x' }, { headers })).json()) as Body
-  const theirs = await api.post(`/v1/containers/${other}/executions?wait=0`, { code: 'y' }, { headers, key: api.stranger })
+  const theirs = await api.post(`/v1/containers/${other}/executions?wait=0`, { code: 'y' }, { headers, key: api.otherTenant })
   expect(theirs.status).toBe(202)
   expect(((await theirs.json()) as Body).id).not.toBe(mine.id)
 })

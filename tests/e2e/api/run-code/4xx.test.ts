@@ -84,8 +84,8 @@ it('answers 422 when an Idempotency-Key comes with another body', async () => {
 
 it('answers 404 for a container of somebody else as for none, and accepts nothing', async () => {
   const answers = await Promise.all([
-    api.post(path, { code: 'x' }, { key: api.stranger }),
-    api.post('/v1/containers/cntr_01kajv9h2s8p0ww3d4dq4cs1zt/executions', { code: 'x' }, { key: api.stranger }),
+    api.post(path, { code: 'x' }, { key: api.otherTenant }),
+    api.post('/v1/containers/cntr_01kajv9h2s8p0ww3d4dq4cs1zt/executions', { code: 'x' }, { key: api.otherTenant }),
   ])
   expect(answers.map((answer) => answer.status)).toEqual([404, 404])
   const bodies = (await Promise.all(answers.map((answer) => answer.text()))).map((text) =>

@@ -33,7 +33,7 @@ it('sums what ran, per day and in all, each execution once', async () => {
   )
   await store.put(first)
   await store.put(record({ day: '2026-10-31' }))
-  await store.put(record({ tenant: api.stranger.tenant }))
+  await store.put(record({ tenant: api.otherTenant.tenant }))
   const one = { executions: 1, sandbox_seconds: 0.1, cpu_seconds: 0.05, peak_memory_bytes: 1_000, output_bytes: 10, cost_usd: 0.000001 }
   expect(await usage('?from=2026-11-01&to=2026-11-03')).toMatchObject({
     object: 'usage',
@@ -54,7 +54,7 @@ it('sums what ran, per day and in all, each execution once', async () => {
     total: { executions: 3, sandbox_seconds: 0.4, cost_usd: 0.000003 },
     prices_region: 'us-east-1',
   })
-  expect(await usage('?from=2026-11-01&to=2026-11-01', api.stranger)).toMatchObject({ total: one })
+  expect(await usage('?from=2026-11-01&to=2026-11-01', api.otherTenant)).toMatchObject({ total: one })
 })
 
 it('ends today and goes back 30 days unless it is told otherwise', async () => {

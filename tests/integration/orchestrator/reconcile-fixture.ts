@@ -17,12 +17,12 @@ import { startStorage, type Storage } from '../../support/start-storage.ts'
 
 export const HOUR_MS = 3_600_000
 
-/** A reconciler and a run worker without a single sandbox, on storage of their own for the tests of a file, at a time that the tests set. */
-export class ReconcileScene {
+/** A reconciler and a run worker without sandboxes, with separate storage per test file and a clock that the tests set. */
+export class ReconcileFixture {
   storage!: Storage
   deps!: ReconcilerDeps
   now = Date.now()
-  /** Containers that were asked to hibernate. */
+  /** The containers with a hibernation request. */
   readonly sent: HibernateMessage[] = []
 
   constructor() {
@@ -56,7 +56,7 @@ export class ReconcileScene {
     return createContainer(this.storage.table, { tenant: newId('tenant'), subject: null, name: 'x', memoryTier: '1g' }, this.now)
   }
 
-  /** The id of a new execution. */
+  /** Creates an execution and returns its id. */
   async accept({ tenant, id: containerId }: Container): Promise<string> {
     const { id, subject, responseId, source, timeoutSeconds, onError, storeHistory, metadata, publicUrl } = executionRow()
     const wanted = { tenant, containerId, id, subject, responseId, source, timeoutSeconds, onError, storeHistory, metadata, publicUrl }
