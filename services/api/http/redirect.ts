@@ -1,3 +1,3 @@
-/** To a presigned URL: it must not be kept by anybody on the way, nor be told to where it leads. */
+/** Redirects to a presigned URL: no cache stores it, and no referrer header names it. Streaming function URLs hang on an empty body. */
 export const redirectTo = (url: string, headers: Readonly<Record<string, string>> = {}): Response =>
-  new Response(null, { status: 302, headers: { location: url, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store', ...headers } })
+  new Response('\n', { status: 302, headers: { location: url, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store', ...headers } })

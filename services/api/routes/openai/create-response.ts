@@ -4,6 +4,7 @@ import { renderResponse } from '../../../core/responses/render-response.ts'
 import { loadResponse } from '../../../core/responses/response-blobs.ts'
 import type { ResponseRecord as ResponseRow } from '../../../core/responses/response.ts'
 import { json } from '../../http/json-response.ts'
+import { keepAliveJson } from '../../http/keep-alive-json.ts'
 import { defineRoute, type Call } from '../../http/route.ts'
 import { streamCall } from '../../http/stream-call.ts'
 import { conversationIdOf, makeRequest } from '../../responses/make-request.ts'
@@ -54,11 +55,11 @@ export const createResponseRoute = defineRoute({
         return (signal) => responseFrames(deps, row, { after: -1, signal })
       })
     }
-    return answer(call, row)
+    return answerWhenEnded(call, row)
   },
 })
 
-async function answer({ deps, request }: Call, row: ResponseRow): Promise<Response> {
+async function answerWhenEnded({ deps, request }: Call, row: ResponseRow): Promise<Response> {
   if (row.request.background) {
     await acceptResponse(deps, row)
     return json(200, renderResponse(row, row.request))
@@ -69,6 +70,10 @@ async function answer({ deps, request }: Call, row: ResponseRow): Promise<Respon
     subscription.close()
     throw error
   })
-  const ended = await waitForResponse(deps, row, { seconds: deps.config.maxHoldSeconds, signal: request.signal, subscription })
-  return json(200, renderResponse(await loadResponse(deps.objects, ended), row.request))
+  const answer = async (): Promise<Response> => {
+    const ended = await waitForResponse(deps, row, { seconds: deps.config.maxHoldSeconds, signal: request.signal, subscription })
+    return json(200, renderResponse(await loadResponse(deps.objects, ended), row.request))
+  }
+  // If the row cannot be read after the status has been sent, the client gets the accepted response and polls it by id.
+  return keepAliveJson(answer(), { onError: () => JSON.stringify(renderResponse(row, row.request)) })
 }
