@@ -85,7 +85,12 @@ const Api = z.strictObject({
     .default([]),
   /** Open streams per API function instance; more get 429. It does not bound Lambda's concurrency: `reservedConcurrency` does. */
   maxOpenStreams: integer(1, 10_000, 'streams').default(100),
-  /** A web ACL of scope CLOUDFRONT. */
+  /**
+   * Maximum concurrent API functions, taken from the account's limit, which must keep 100 unreserved. Without it only that limit bounds the cost of
+   * a flood of requests.
+   */
+  reservedConcurrency: integer(1, 10_000, 'functions').optional(),
+  /** A web ACL of scope CLOUDFRONT, for example with a rate rule. */
   webAclArn: matching(
     /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/.+$/,
     'must be the ARN of a WAF web ACL of scope CLOUDFRONT',

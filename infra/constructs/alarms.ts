@@ -81,6 +81,13 @@ export class Alarms extends Construct {
       'Sandboxes do not start. The log of place names the reason: capacity, quota, image or a failed isolation check.',
     )
     this.alarm(
+      'sandboxes-refused',
+      metric('SandboxRefused'),
+      1,
+      1,
+      'A sandbox failed an isolation check and exited with code 86. The event sandbox_refused in the log of place or reconciler names it.',
+    )
+    this.alarm(
       'executions-failing',
       new MathExpression({
         ...FIVE_MINUTES,

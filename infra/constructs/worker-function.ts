@@ -28,6 +28,8 @@ export interface WorkerFunctionProps {
   readonly environment: Readonly<Record<string, string>>
   readonly timeoutSeconds: number
   readonly memoryMiB: number
+  /** Maximum concurrent executions, taken from the account's limit. */
+  readonly reservedConcurrency?: number | undefined
   /** Without it the function runs outside a VPC, with internet access. */
   readonly vpcPlacement?: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[]; readonly securityGroup: ISecurityGroup }
 }
@@ -63,6 +65,7 @@ export class WorkerFunction extends Construct {
       environment: { ...props.environment },
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMiB,
+      ...(props.reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: props.reservedConcurrency }),
       // A turn passes between queues more often than 16 times, after which Lambda would drop it as a loop.
       recursiveLoop: RecursiveLoop.ALLOW,
       loggingFormat: LoggingFormat.JSON,

@@ -54,6 +54,7 @@ export class ServiceStack extends Stack {
         environment: { ...apiEnvironment(config, storage, originSecret.secretArn), TOOL_TYPES: toolTypes.join(',') },
         timeoutSeconds: 900,
         memoryMiB: 1024,
+        reservedConcurrency: config.api.reservedConcurrency,
       }),
       chat: this.add('chat', {
         entry: 'services/chat/lambda.ts',

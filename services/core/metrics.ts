@@ -70,6 +70,12 @@ export const METRICS = {
     isFailure: true,
     means: 'sandboxes that did not start',
   },
+  SandboxRefused: {
+    event: 'sandbox_refused',
+    unit: 'Count',
+    isFailure: true,
+    means: 'sandboxes that failed an isolation check and exited with code 86',
+  },
   ColdStart: {
     event: 'sandbox_start',
     when: (event) => event['is_pool'] === false,

@@ -93,6 +93,7 @@ describe('stacks', () => {
       api: {
         customDomain: { name: 'code.example.com', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/one' },
         corsOrigins: ['https://app.example.com'],
+        reservedConcurrency: 200,
       },
       models: { list: [{ name: 'small', baseUrl: 'https://models.example.com/v1', keyName: 'SMALL_KEY' }] },
       tools: { webSearch: true, folder: 'examples/tools' },
@@ -122,5 +123,7 @@ describe('stacks', () => {
     expect(at(chat, 'Properties.Environment.Variables.CELLBLOCK_TOOLS')).toBe('/var/task/tools')
     const api = all(found, 'AWS::Lambda::Function').find(({ Properties }) => Properties.FunctionName === 'cellblock-dev-api')
     expect(at(api, 'Properties.Environment.Variables.TOOL_TYPES')).toBe('web_search,current_time')
+    expect(at(api, 'Properties.ReservedConcurrentExecutions')).toBe(200)
+    expect(at(chat, 'Properties.ReservedConcurrentExecutions')).toBeUndefined()
   })
 })

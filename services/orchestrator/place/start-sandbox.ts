@@ -2,6 +2,7 @@ import { SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/sandboxes/new-san
 import { DriverError } from '../../core/ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
+import { reportRefusal } from './report-refusal.ts'
 
 /** How long the row of a failed start stays, so that the execution's next step can tell why it has no sandbox, milliseconds. */
 const GONE_KEPT_MS = 600_000
@@ -56,6 +57,7 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
       return isWanted ? present : null
     }
     if (sight.phase === 'gone') report(sight.reason, sight.detail ?? null)
+    if (sight.phase === 'gone') reportRefusal(telemetry, sandbox, sight)
     else report('timed_out')
   } catch (cause) {
     report(cause instanceof DriverError ? cause.kind : 'error', cause instanceof Error ? cause.message : String(cause))

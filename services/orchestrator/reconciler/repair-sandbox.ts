@@ -5,6 +5,7 @@ import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.
 import { detachSandbox } from '../../core/containers/detach-sandbox.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { stopSandbox } from '../place/place-step.ts'
+import { reportRefusal } from '../place/report-refusal.ts'
 import { failStart } from '../place/start-sandbox.ts'
 
 /** A warm sandbox that nobody claimed for this long makes room for a fresh one, milliseconds. */
@@ -25,6 +26,7 @@ export async function repairSandbox(deps: ReconcilerDeps, due: DueRow): Promise<
     await deps.table.sandboxes.move(sandbox.id, [sandbox.state], { dueAt: now + SANDBOX_CHECK_MS })
     return
   }
+  reportRefusal(deps.telemetry, sandbox, sight)
   await loseClaim(deps, sandbox)
   await stopSandbox(deps, sandbox.id)
 }

@@ -57,6 +57,7 @@ export const operationsProperties: readonly Property[] = [
       board.Properties = JSON.parse(JSON.stringify(board.Properties).replaceAll('QueueWait', 'Waited')) as typeof board.Properties
     },
   },
+  exists('a sandbox that fails an isolation check raises an alarm', ['sandboxesrefused'], 'SandboxRefused'),
   exists('failing starts raise an alarm', ['startsfailing'], 'SandboxStartFailed'),
   exists('answers with 5xx raise an alarm', ['apifailures'], 'ApiFailed'),
   {

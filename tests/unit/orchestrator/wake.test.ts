@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../services/core/ids.ts'
 import { systemClock } from '../../../services/core/ports/clock.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import { measure } from '../../../services/core/metrics.ts'
+import { silentTelemetry, type WideEvent } from '../../../services/core/ports/telemetry.ts'
 import type { SandboxPhase } from '../../../services/core/sandboxes/sandbox.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
 import { buryDeadLetters, handleTaskStateChange } from '../../../services/orchestrator/reconciler/handle-task-state-change.ts'
@@ -81,6 +82,20 @@ describe('the end of a sandbox', () => {
     const id = await inState(state)
     await handleTaskStateChange(deps, id)
     expect(await deps.table.sandboxes.get(id)).toBeNull()
+  })
+
+  it('emits the refusal of a sandbox that had reported ready, with image and exit code', async () => {
+    const events: WideEvent[] = []
+    const id = await inState('ready')
+    const inspect = async () => ({ phase: 'gone', reason: 'refused', exitCode: 86 }) as const
+    await handleTaskStateChange(
+      { ...deps, driver: { ...noSandboxes, inspect }, telemetry: { emit: (event) => void events.push(event) } },
+      id,
+    )
+    expect(events).toContainEqual(
+      expect.objectContaining({ event: 'sandbox_refused', sandbox: id, image: noSandboxes.image, exit_code: 86 }),
+    )
+    expect(events.flatMap((event) => measure(event)).map(({ name }) => name)).toContain('SandboxRefused')
   })
 
   it.each(['starting', 'gone'] as const)('leaves the row of a start alone: %s', async (state) => {
