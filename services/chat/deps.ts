@@ -15,10 +15,10 @@ export interface TurnDeps {
   readonly clock: Clock
   readonly telemetry: Telemetry
   readonly models: ModelCatalogue
-  /** Tools of this server besides the interpreter; a request names them by type. */
+  /** Tools of this server besides the interpreter. A request names them by type. */
   readonly tools?: readonly Tool[]
-  /** How long a step stays with code that it handed over, milliseconds; 0: not at all. A second when absent. */
-  readonly stayMs?: number
-  /** Names this process in leases. */
+  /** How long a step waits for code that it submitted, milliseconds; 0: not at all. A second when absent. */
+  readonly executionWaitMs?: number
+  /** The name of this process in leases. */
   readonly workerId: string
 }

@@ -13,9 +13,9 @@ import { startLeaseHeartbeat, type LeaseHeartbeat } from '../jobs/lease-heartbea
 import { rescheduleAfterFailure } from '../jobs/reschedule.ts'
 import { responseJob } from '../jobs/response-job.ts'
 import type { TurnDeps } from './deps.ts'
-import { advanceTurn, type Advanced } from './turn/advance-turn.ts'
-import { releaseTurn } from './turn/save-turn.ts'
-import { Turn } from './turn/turn.ts'
+import { runTurn, type Advanced } from './turn/run-turn.ts'
+import { releaseTurn } from './turn/turn-store.ts'
+import { Turn, type TurnSnapshot } from './turn/turn.ts'
 
 export type { TurnDeps } from './deps.ts'
 
@@ -74,14 +74,14 @@ async function step(
     return { detail: describeCause(cause), retry_in_seconds: rescheduled.retryInSeconds }
   } finally {
     lease.stop()
-    progress.turn?.writer.close()
+    progress.turn?.log.close()
   }
 }
 
 /** How far the turn has come. A renewal of the lease commits the snapshot once the log has all its events. */
 interface Progress {
   turn: Turn | null
-  snapshot: ReturnType<Turn['snapshot']> | null
+  snapshot: TurnSnapshot | null
 }
 
 function startTurnLease(deps: TurnDeps, row: ResponseRecord, progress: Progress): LeaseHeartbeat {
@@ -89,7 +89,7 @@ function startTurnLease(deps: TurnDeps, row: ResponseRecord, progress: Progress)
   const { tenant, id, fence } = row
   const patch = async (): Promise<Patch<ResponseRecord>> => {
     const { turn, snapshot } = progress
-    return turn !== null && snapshot !== null && turn.writer.writtenSeq >= snapshot.nextSeq ? snapshot.patch() : {}
+    return turn !== null && snapshot !== null && turn.log.writtenSeq >= snapshot.nextSeq ? snapshot.patch() : {}
   }
   return startLeaseHeartbeat({
     id,
@@ -113,22 +113,28 @@ async function waitForPredecessor(deps: TurnDeps, row: ResponseRecord): Promise<
 }
 
 async function advance(deps: TurnDeps, row: ResponseRecord, lease: LeaseHeartbeat, progress: Progress): Promise<Advanced | 'again'> {
-  const [whole, events, before] = await Promise.all([loadResponse(deps.objects, row), readUnaccounted(deps, row), pendingOf(deps, row)])
-  const turn = new Turn(deps, whole, events, before, () => lease.lose())
+  const [whole, logged, execution] = await Promise.all([
+    loadResponse(deps.objects, row),
+    readUncommitted(deps, row),
+    pendingExecution(deps, row),
+  ])
+  const turn = new Turn(deps, whole, logged, execution, () => lease.lose())
   progress.turn = turn
-  const advanced = await advanceTurn(deps, turn, lease, () => {
+  const advanced = await runTurn(deps, turn, lease, () => {
     progress.snapshot = turn.snapshot()
   })
   if (advanced !== 'running') return advanced
   const released = await releaseTurn(deps, turn, RECHECK_MS)
   // The code may have ended, and the turn may have been cancelled, after they were read, while the message that says so found the row leased.
   if (released.cancelRequestedAt !== null) return 'again'
-  const execution = await pendingOf(deps, released)
-  return execution !== null && hasEnded(execution.status) ? 'again' : advanced
+  const present = await pendingExecution(deps, released)
+  return present !== null && hasEnded(present.status) ? 'again' : advanced
 }
 
-const pendingOf = async ({ table }: TurnDeps, { tenant, pending }: Pick<ResponseRecord, 'tenant' | 'pending'>): Promise<Execution | null> =>
-  pending === null ? null : table.executions.get(tenant, pending.executionId)
+const pendingExecution = async (
+  { table }: TurnDeps,
+  { tenant, pending }: Pick<ResponseRecord, 'tenant' | 'pending'>,
+): Promise<Execution | null> => (pending === null ? null : table.executions.get(tenant, pending.executionId))
 
 /** The turn before this one still runs: one running response per conversation. */
 async function isEarly(deps: TurnDeps, row: ResponseRecord): Promise<boolean> {
@@ -140,10 +146,10 @@ async function isEarly(deps: TurnDeps, row: ResponseRecord): Promise<boolean> {
 }
 
 /**
- * What the log has from the row's tail on, when a step before this one did not get to give the row back; null when there was none, when
- * everything is accounted for, and when there is no log.
+ * What the log has from the row's tail on, when the step before this one died before it could commit all that it wrote. Null when it committed all,
+ * and when there is no log.
  */
-async function readUnaccounted(deps: TurnDeps, row: ResponseRecord): Promise<readonly ResponseEvent[] | null> {
+async function readUncommitted(deps: TurnDeps, row: ResponseRecord): Promise<readonly ResponseEvent[] | null> {
   if (!hasEventStream(row) || isCheckpointed(row)) return null
   const events: ResponseEvent[] = []
   for (;;) {

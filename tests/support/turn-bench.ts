@@ -83,7 +83,7 @@ export async function startTurnBench(): Promise<TurnBench> {
       telemetry: silentTelemetry,
       models,
       workerId: newId('worker'),
-      stayMs: 0,
+      executionWaitMs: 0,
     },
     async accept(request, previousResponseId, subject = null) {
       const wanted = {

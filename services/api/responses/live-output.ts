@@ -1,7 +1,7 @@
 import { CodeOutputReader } from '../../core/executions/code-output.ts'
 import type { ResponseEvent } from '../../core/events.ts'
 import type { Table } from '../../core/ports/table.ts'
-import { isAtRest, type ResponseRecord as ResponseRow } from '../../core/responses/response.ts'
+import { hasLiveOutput, type ResponseRecord as ResponseRow } from '../../core/responses/response.ts'
 import { loadResponse } from '../../core/responses/response-blobs.ts'
 import type { ApiDeps } from '../deps.ts'
 
@@ -20,7 +20,7 @@ export function liveOutput(
     const { pending } = row
     // A reader that has not caught up with the log has no use for what follows it.
     if (pending === null) return null
-    if (!isAtRest(row) || last < row.nextSeq - 1) return []
+    if (!hasLiveOutput(row) || last < row.nextSeq - 1) return []
     if (reader === null || reader.executionId !== pending.executionId) {
       const item = (await loadResponse(deps.objects, row)).items[pending.itemIndex]
       if (item === undefined) return []
@@ -32,7 +32,7 @@ export function liveOutput(
     const fresh = waiting.filter((event) => event.seq > last)
     if (fresh.length === 0) return []
     const now = await deps.table.responses.get(row.tenant, row.id)
-    const isStillSo = now !== null && isAtRest(now) && now.pending?.executionId === pending.executionId && now.nextSeq === row.nextSeq
+    const isStillSo = now !== null && hasLiveOutput(now) && now.pending?.executionId === pending.executionId && now.nextSeq === row.nextSeq
     if (!isStillSo) return []
     waiting = []
     return fresh

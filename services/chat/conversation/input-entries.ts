@@ -8,9 +8,9 @@ import type { Entry } from './entry.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** In the place of a URL: the picture is a file of ours, and is filled in when it is sent. */
-const PICTURE = 'cellblock-file:'
-export const pictureId = (url: string): string | null => (url.startsWith(PICTURE) ? url.slice(PICTURE.length) : null)
+/** Stands for the URL of an image that is a stored file: its content is filled in when it is sent. */
+const FILE_SCHEME = 'cellblock-file:'
+export const imageFileId = (url: string): string | null => (url.startsWith(FILE_SCHEME) ? url.slice(FILE_SCHEME.length) : null)
 
 /** A text file that a client sends inside a message is read up to this many characters. */
 const MAX_FILE_CHARS = 50_000
@@ -90,7 +90,7 @@ function partOf(part: Wire): ModelContentPart[] {
       const url = imageUrl(part)
       if (typeof url === 'string') return [{ type: 'image', url }]
       const id = text(part['file_id'])
-      return [id === '' ? { type: 'text', text: '[a picture that cannot be read here]' } : { type: 'image', url: `${PICTURE}${id}` }]
+      return [id === '' ? { type: 'text', text: '[an image that cannot be read here]' } : { type: 'image', url: `${FILE_SCHEME}${id}` }]
     }
     case 'input_file':
       return [{ type: 'text', text: fileText(part) }]

@@ -1,13 +1,109 @@
+import { createContainer } from '../../core/containers/create-container.ts'
+import { findSource } from '../../core/files/file-source.ts'
 import type { ContainerFile } from '../../core/files/file.ts'
+import { derivedId } from '../../core/ids.ts'
+import type { ResponseRecord } from '../../core/responses/response.ts'
+import { attachmentsIn } from '../conversation/attachments.ts'
+import type { PastTurn } from '../conversation/past-turn.ts'
+import type { TurnDeps } from '../deps.ts'
+import { copyInputFiles } from './input-files.ts'
 
-/** Where a turn's code will run. `auto` means the container of an earlier turn, else one that is made when code first runs. */
+/** What was read of a container stays valid for this long within a step, milliseconds, unless code has changed files since. */
+const FRESH_MS = 1_000
+/** At most this many containers of a history are read. */
+const MAX_CANDIDATES = 5
+
+/** Where a turn's code runs, and the files there. `auto` means the container of an earlier turn, else one that is created when code first runs. */
 export interface ContainerContext {
   readonly containerId: string
-  readonly exists: boolean
-  /** Files that the model is told of: those of the container, or those it will be made with. */
+  /** Files that the model is informed of: those of the container, or those that it will be created with. */
   readonly files: readonly Pick<ContainerFile, 'id' | 'path' | 'bytes' | 'source'>[]
-  /** Those of them that are there, for links. */
+  /** Those of them that are stored already, for links. */
   readonly stored: readonly ContainerFile[]
-  /** When that was read, epoch ms. */
-  readonly readAt: number
+}
+
+/** Reads the container of a turn, at most once a second. */
+export class ContainerReader {
+  readonly #deps: TurnDeps
+  readonly #row: ResponseRecord
+  #known: { readonly context: ContainerContext; readonly readAt: number } | null = null
+
+  constructor(deps: TurnDeps, row: ResponseRecord) {
+    this.#deps = deps
+    this.#row = row
+  }
+
+  /** `containerId`: null as long as the turn has used none. */
+  async read(containerId: string | null, history: readonly PastTurn[]): Promise<ContainerContext> {
+    const readAt = this.#deps.clock.now()
+    if (this.#known?.context.containerId === containerId && readAt - this.#known.readAt < FRESH_MS) return this.#known.context
+    const id = containerId ?? (await findEarlierContainer(this.#deps, this.#row, history))
+    if (id === null) return futureContainer(this.#deps, this.#row)
+    await copyInputFiles(this.#deps, this.#row, id)
+    const all = await this.#deps.table.files.all(this.#row.tenant, id)
+    const stored = all.filter((file) => file.isCurrent && file.state === 'stored')
+    const context = { containerId: id, files: stored, stored }
+    this.#known = { context, readAt }
+    return context
+  }
+
+  /** Code may have changed the files. */
+  invalidate(): void {
+    this.#known = null
+  }
+}
+
+/** The id of the container that `auto` creates: the same for every step of a response, so that no crash leaves a second container behind. */
+export const autoContainerId = (row: ResponseRecord): string => derivedId('container', row.createdAt, `${row.id}:container`)
+
+/** Creates the container of `auto` with the files that the request names. A repetition changes nothing. */
+export async function createAutoContainer(deps: TurnDeps, row: ResponseRecord): Promise<void> {
+  const { tenant, subject, request } = row
+  const id = autoContainerId(row)
+  const memoryTier = request.interpreter?.memoryTier ?? '1g'
+  await createContainer(deps.table, { tenant, subject, id, name: 'auto', memoryTier }, deps.clock.now())
+  await copyInputFiles(deps, row, id)
+}
+
+/** The container that `auto` is going to create, with the files of the request. */
+async function futureContainer({ table, clock }: TurnDeps, row: ResponseRecord): Promise<ContainerContext> {
+  const { interpreter, input } = row.request
+  const sources = await Promise.all((interpreter?.fileIds ?? []).map((id) => findSource(table, row.tenant, id, clock.now())))
+  const attached =
+    interpreter === null ? [] : attachmentsIn(input).map(({ path, sha256, body }) => ({ id: sha256, path, bytes: body.length }))
+  const files = [...sources.filter((file) => file !== null), ...attached]
+  return {
+    containerId: autoContainerId(row),
+    files: files.map(({ id, path, bytes }) => ({ id, path, bytes, source: 'user' })),
+    stored: [],
+  }
+}
+
+/**
+ * The container in which an `auto` turn continues: the nearest one that the conversation names and that still exists. Items that the caller sends
+ * back name theirs. A hibernated one wakes; one that was deleted, or that belongs to another end user, is passed over.
+ */
+async function findEarlierContainer(deps: TurnDeps, row: ResponseRecord, history: readonly PastTurn[]): Promise<string | null> {
+  const { tenant, subject, request } = row
+  if (request.interpreter === null) return null
+  const named = [
+    ...containersIn(request.input),
+    ...history
+      .toReversed()
+      .flatMap((earlier) => [...(earlier.containerId === null ? [] : [earlier.containerId]), ...containersIn(earlier.request.input)]),
+  ]
+  for (const id of [...new Set(named)].slice(0, MAX_CANDIDATES)) {
+    const container = await deps.table.containers.get(tenant, id)
+    if (container !== null && container.deletedAt === null && (subject === null || container.subject === subject)) return id
+  }
+  return null
+}
+
+/** The latest first. */
+function containersIn(input: PastTurn['request']['input']): readonly string[] {
+  if (typeof input === 'string') return []
+  return input.toReversed().flatMap((item) => {
+    const id = item['type'] === 'code_interpreter_call' ? item['container_id'] : null
+    return typeof id === 'string' && id !== '' ? [id] : []
+  })
 }

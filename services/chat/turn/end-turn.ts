@@ -1,46 +1,67 @@
-import { topicOf } from '../../core/events.ts'
-import { hasEventStream, isOpenCall, responseRemoval, terminalEventOf, type ResponseStatus } from '../../core/responses/response.ts'
+import { itemPosition, type ConversationItem } from '../../core/conversations/conversation.ts'
+import { notifyResponse } from '../../core/responses/accept-response.ts'
+import { inputItemId, wireItems } from '../../core/responses/input-items.ts'
+import { isOpenCall, type ResponseItem } from '../../core/responses/response.ts'
 import type { TurnDeps } from '../deps.ts'
-import { addToConversation, leaveConversation } from './add-to-conversation.ts'
-import { LeaseLostError } from '../../jobs/lease.ts'
-import { abandonPending } from './settle-pending.ts'
+import { cancelCode } from './code-call.ts'
+import type { NextAction } from './next-action.ts'
+import { commitEnd, saveTurn } from './turn-store.ts'
 import type { Turn } from './turn.ts'
+import { isCodeWaiting, type TurnView } from './turn-state.ts'
 
-/** Events up to this many bytes of JSON ride in the row, and so does a terminal one. */
-const MAX_TAIL_BYTES = 32 * 1024
-
-/** Commits the one terminal state, once the log is this step's alone. The last events ride in the row; a terminal event too big for that is made from the row by its readers. */
-export async function endTurn(
-  deps: TurnDeps,
-  turn: Turn,
-  status: Extract<ResponseStatus, 'completed' | 'failed' | 'incomplete' | 'cancelled'>,
-): Promise<void> {
-  const { row, writer } = turn
-  await abandonPending(deps, turn)
-  closeOpenItems(turn)
-  // A turn that never said anything leaves no question behind: its caller asks again.
-  if (turn.items.length > 0 || status === 'completed') await addToConversation(deps, turn)
-  await turn.seal()
-  await writer.copyTail(MAX_TAIL_BYTES)
-  const completedAt = deps.clock.now()
-  if (hasEventStream(row)) {
-    const response = turn.render({ status, completedAt })
-    if (Buffer.byteLength(JSON.stringify(response)) <= MAX_TAIL_BYTES)
-      writer.emit({ type: terminalEventOf(status), data: { response } }, 'paced')
+/** Brings a turn to its one terminal state: what it leaves open is cancelled or closed, its items join the conversation, and the end is committed. */
+export async function endTurn(deps: TurnDeps, turn: Turn, action: Extract<NextAction, { kind: 'end' }>): Promise<void> {
+  const { status, incompleteReason } = action
+  turn.apply({ state: { incompleteReason } })
+  if (turn.state.pending !== null) {
+    // The output is copied as far as it has come, so readers must not read ahead of the copy.
+    if (turn.hasLiveOutput) await saveTurn(deps, turn, { liveOutputFence: 0 })
+    turn.apply(await cancelCode(deps, turn, turn.log))
   }
-  const { patch } = turn.snapshot()
-  // At once, so that the log never says the end before the row does.
-  const tailEvents = await writer.removeTail()
-  const end = { ...(await patch()), status, completedAt, tailEvents }
-  const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, end, { removeAt: responseRemoval(row, completedAt) })
-  if (ended === null) throw new LeaseLostError(row.id)
-  deps.signals.notify(topicOf('response', row.id), ended)
+  turn.apply({ finished: openItems(turn) })
+  // A turn that produced nothing adds no question to the conversation: its caller asks again.
+  if (turn.state.items.length > 0 || status === 'completed') await addToConversation(deps, turn)
+  await turn.log.fence()
+  await commitEnd(deps, turn, status)
   await leaveConversation(deps, turn)
 }
 
-function closeOpenItems(turn: Turn): void {
-  for (const [index, item] of turn.items.entries()) {
-    const waits = item.type === 'code_interpreter_call' && (item.status === 'in_progress' || item.status === 'interpreting')
-    if (waits || isOpenCall(item, turn.row.request)) turn.finishItem(index, { ...item, status: 'incomplete' })
-  }
+const openItems = ({ row, state }: TurnView): [number, ResponseItem][] =>
+  [...state.items.entries()]
+    .filter(([, item]) => isCodeWaiting(item) || isOpenCall(item, row.request))
+    .map(([index, item]) => [index, { ...item, status: 'incomplete' }])
+
+/**
+ * Adds the input and the output of the turn to its conversation. This happens before the end is committed, so that a client that sees the end sees
+ * the items; a repetition writes the same items to the same positions.
+ */
+async function addToConversation(deps: TurnDeps, { row, state }: TurnView): Promise<void> {
+  const { tenant, id, conversationId, createdAt, request } = row
+  if (conversationId === null) return
+  const conversation = await deps.table.conversations.get(tenant, conversationId)
+  if (conversation === null || conversation.deletedAt !== null) return
+  const input = wireItems(request.input, (type, index) => inputItemId(id, type, index))
+  const contents: ConversationItem['content'][] = [
+    ...input.map((item) => ({ kind: 'wire' as const, item })),
+    ...state.items.map((item) => ({ kind: 'output' as const, item })),
+  ]
+  await deps.table.conversations.putItems(
+    contents.map((content, index) => ({
+      v: 1,
+      tenant,
+      conversationId,
+      id: String(content.item.id),
+      position: itemPosition(createdAt, id, index),
+      responseId: id,
+      content,
+    })),
+  )
+}
+
+/** Notifies the next response of the conversation. If a crash comes before, the next response finds this one ended. */
+async function leaveConversation(deps: TurnDeps, { row, state }: TurnView): Promise<void> {
+  const { tenant, id, conversationId } = row
+  if (conversationId === null) return
+  const next = (await deps.table.conversations.dequeue(tenant, conversationId, id, state.containerId))?.queue[0]
+  if (next !== undefined) await notifyResponse(deps.queue, tenant, next)
 }

@@ -5,7 +5,7 @@ import type { OfferedTools } from '../tools/offered-tools.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** What the model is asked. `isLast`: it has to answer in words. */
+/** The request to the model. `isLast`: it has to answer in words. */
 export function modelRequest(
   request: ResponseRequest,
   model: OfferedModel,
@@ -30,7 +30,7 @@ export function modelRequest(
   }
 }
 
-/** `text.format` as Chat Completions has it. Plain text is what a model answers anyway. */
+/** `text.format` as Chat Completions has it. Plain text is the default of every model. */
 function responseFormat(format: Wire): Wire | null {
   if (format['type'] === 'json_object') return { type: 'json_object' }
   if (format['type'] !== 'json_schema') return null

@@ -1,39 +1,50 @@
 import { LIMITS } from '../../core/limits.ts'
-import { isOpenCall, type ResponseItem, type ResponseRequest } from '../../core/responses/response.ts'
-import type { Turn } from './turn.ts'
+import { isOpenCall, type ResponseRecord } from '../../core/responses/response.ts'
+import { isCodeWaiting, type CodeProgress, type RequestedTools, type TurnState } from './turn-state.ts'
+
+export type TerminalStatus = Extract<ResponseRecord['status'], 'completed' | 'failed' | 'incomplete' | 'cancelled'>
 
 export type NextAction =
-  /** Code was handed over: look whether it has ended. */
-  | { readonly kind: 'settle' }
-  /** The interpreter call at this index waits to be run. */
-  | { readonly kind: 'start'; readonly index: number }
-  /** The call of a server's tool at this index waits for its answer. */
+  /** Record that the code of the interpreter call at this index is to run. */
+  | { readonly kind: 'start_code'; readonly index: number }
+  /** Accept the execution of the pending call, and wait for its end for a while. */
+  | { readonly kind: 'submit_code' }
+  /** Record the result of the pending call. */
+  | { readonly kind: 'collect_code' }
+  /** The call at this index is answered by a tool of this server. */
   | { readonly kind: 'use_tool'; readonly index: number }
-  /** `isLast`: without tools, because too many tries have failed. */
-  | { readonly kind: 'ask'; readonly isLast: boolean }
-  | { readonly kind: 'end'; readonly status: 'completed' | 'failed' | 'incomplete' }
+  /** `isLast`: without tools, because too many calls in a row have failed. */
+  | { readonly kind: 'ask_model'; readonly isLast: boolean }
+  /** Release the row: the end of the pending code sends a message. */
+  | { readonly kind: 'wait_for_code' }
+  | { readonly kind: 'end'; readonly status: TerminalStatus; readonly incompleteReason: string | null }
 
-type State = Pick<Turn, 'pending' | 'error' | 'incompleteReason' | 'consecutiveFailures'> & {
-  readonly row: { readonly request: Pick<ResponseRequest, 'tools'> }
-  readonly items: readonly ResponseItem[]
+export interface Decision {
+  readonly state: TurnState
+  readonly code: CodeProgress
+  readonly request: RequestedTools
+  /** Why the turn has to stop, whatever it needs. */
+  readonly stop: 'cancelled' | 'overdue' | null
 }
 
-/** What a turn needs next, from what it has come to alone: so any step can go on where another one stopped. */
-export function nextAction(turn: State): NextAction {
-  const { items } = turn
-  if (turn.pending !== null) return { kind: 'settle' }
-  if (turn.error !== null) return { kind: 'end', status: 'failed' }
-  const toStart = items.findIndex(
-    (item) =>
-      item.type === 'code_interpreter_call' && item.outcome === null && (item.status === 'in_progress' || item.status === 'interpreting'),
-  )
-  if (toStart >= 0) return { kind: 'start', index: toStart }
-  const toUse = items.findIndex((item) => isOpenCall(item, turn.row.request))
+/** What a turn needs next. It follows from the row alone, so every worker can continue where another one stopped. */
+export function nextAction({ state, code, request, stop }: Decision): NextAction {
+  const { items, incompleteReason } = state
+  const end = (status: TerminalStatus, reason = incompleteReason): NextAction => ({ kind: 'end', status, incompleteReason: reason })
+  if (stop === 'cancelled') return end('cancelled')
+  if (stop === 'overdue') return end('incomplete', 'max_response_seconds')
+  if (state.pending !== null) return { kind: PENDING[code.kind] }
+  if (state.error !== null) return end('failed')
+  const toStart = items.findIndex(isCodeWaiting)
+  if (toStart >= 0) return { kind: 'start_code', index: toStart }
+  const toUse = items.findIndex((item) => isOpenCall(item, request))
   if (toUse >= 0) return { kind: 'use_tool', index: toUse }
-  if (turn.incompleteReason !== null) return { kind: 'end', status: 'incomplete' }
+  if (incompleteReason !== null) return end('incomplete')
   const last = items.at(-1)
   const isAnswered = last?.type === 'message' && last.status === 'completed' && last.phase === 'final_answer'
   const asksCaller = items.some((item) => item.type === 'function_call' && item.status === 'completed' && item.output === null)
-  if (isAnswered || asksCaller) return { kind: 'end', status: 'completed' }
-  return { kind: 'ask', isLast: turn.consecutiveFailures >= LIMITS.maxConsecutiveFailures }
+  if (isAnswered || asksCaller) return end('completed')
+  return { kind: 'ask_model', isLast: state.consecutiveFailures >= LIMITS.maxConsecutiveFailures }
 }
+
+const PENDING = { missing: 'submit_code', running: 'wait_for_code', ended: 'collect_code' } as const

@@ -5,55 +5,54 @@ import type { Entry } from '../conversation/entry.ts'
 import { fitWindow } from '../conversation/fit-window.ts'
 import { textTokens, type TokenMeter } from '../conversation/tokens.ts'
 import type { OfferedTools } from '../tools/offered-tools.ts'
-import type { Turn } from './turn.ts'
 
-/** Kept free for an answer of which nobody said how long it may be; a quarter of the window at most, tokens. */
-const RESERVE = 8_192
-const LEAST_BUDGET = 256
+/** Reserved for an answer without a limit, tokens; at most a quarter of the window. */
+const DEFAULT_RESERVE = 8_192
+const MIN_BUDGET = 256
 const TOKENS_PER_IMAGE = 1_000
-/** An endpoint that finds the conversation too long gets this much less, this often. */
-const SHRINK = 0.6
+/** When an endpoint rejects the conversation as too long, the budget shrinks by this factor, at most this often. */
+const SHRINK_FACTOR = 0.6
 const MAX_SHRINKS = 6
 
-/** How much of a conversation goes to a model. Shrinks when the endpoint says that it was too much. */
+/** How much of a conversation is sent to a model. The budget shrinks when the endpoint rejects the conversation as too long. */
 export class WindowBudget {
   readonly meter: TokenMeter
   #window: number
   #tokens: number
   #shrinks = 0
-  readonly #taken: number
+  /** For the answer and the tools, tokens. */
+  readonly #reserved: number
 
   constructor(model: OfferedModel, maxOutputTokens: number | null, offered: OfferedTools) {
     this.meter = { bytesPerToken: model.bytesPerToken, tokensPerImage: TOKENS_PER_IMAGE }
     this.#window = model.contextWindow
-    // Endpoints add up what goes in and what may come out, and refuse the sum.
-    const reserve =
+    // Endpoints add the input and the maximum output, and reject a sum above the window.
+    const forAnswer =
       maxOutputTokens === null
-        ? Math.min(RESERVE, Math.floor(model.contextWindow / 4))
+        ? Math.min(DEFAULT_RESERVE, Math.floor(model.contextWindow / 4))
         : Math.min(maxOutputTokens, Math.floor(model.contextWindow / 2))
-    this.#taken = reserve + textTokens(JSON.stringify(offered.tools), this.meter)
-    this.#tokens = Math.max(LEAST_BUDGET, model.contextWindow - this.#taken)
+    this.#reserved = forAnswer + textTokens(JSON.stringify(offered.tools), this.meter)
+    this.#tokens = Math.max(MIN_BUDGET, model.contextWindow - this.#reserved)
   }
 
   get tokens(): number {
     return this.#tokens
   }
 
-  /** The entries that go out; what is left of the conversation is noted in the turn, and told when it changes. */
-  fit(turn: Turn, entries: readonly Entry[], isHistoryWhole: boolean): readonly Entry[] {
+  /** The entries that are sent, and what was left out of the conversation; null when it is whole. */
+  fit(entries: readonly Entry[], isHistoryWhole: boolean): { readonly entries: readonly Entry[]; readonly cut: ContextCut | null } {
     const { entries: fitted, cut } = fitWindow(entries, this.#tokens, this.meter)
     const isCut = !isHistoryWhole || Object.values(cut).some((count) => count > 0)
-    turn.noteContext(isCut ? ({ windowTokens: this.#window, ...cut, isHistoryWhole } satisfies ContextCut) : null)
-    return fitted
+    return { entries: fitted, cut: isCut ? { windowTokens: this.#window, ...cut, isHistoryWhole } : null }
   }
 
-  /** Takes in that the endpoint refused the conversation as too long; false when there is nothing left to try. */
+  /** Shrinks the budget after the endpoint rejected the conversation as too long. False when the error means something else, or nothing is left to try. */
   shrink({ tooLong }: ModelError): boolean {
-    if (tooLong === null || this.#shrinks === MAX_SHRINKS || this.#tokens === LEAST_BUDGET) return false
+    if (tooLong === null || this.#shrinks === MAX_SHRINKS || this.#tokens === MIN_BUDGET) return false
     this.#shrinks += 1
-    const told = tooLong.window === null ? Infinity : tooLong.window - this.#taken
-    this.#window = Math.min(this.#window, tooLong.window ?? Math.floor(this.#window * SHRINK))
-    this.#tokens = Math.max(LEAST_BUDGET, Math.floor(Math.min(this.#tokens * SHRINK, told)))
+    const named = tooLong.window === null ? Infinity : tooLong.window - this.#reserved
+    this.#window = Math.min(this.#window, tooLong.window ?? Math.floor(this.#window * SHRINK_FACTOR))
+    this.#tokens = Math.max(MIN_BUDGET, Math.floor(Math.min(this.#tokens * SHRINK_FACTOR, named)))
     return true
   }
 }

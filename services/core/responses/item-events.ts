@@ -83,7 +83,7 @@ export const callCompleted = (index: number, item: CodeItem): EventPayload => ({
   type: `${CALL}.completed`,
   data: { output_index: index, item_id: item.id },
 })
-export const searchGoesOn = (index: number, item: SearchItem, what: 'searching' | 'completed'): EventPayload => ({
+export const searchProgress = (index: number, item: SearchItem, what: 'searching' | 'completed'): EventPayload => ({
   type: `${SEARCH}.${what}`,
   data: { output_index: index, item_id: item.id },
 })

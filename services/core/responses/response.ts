@@ -229,17 +229,17 @@ export interface ResponseRecord {
    */
   readonly checkpointedFence?: number
   /**
-   * The holder with this fence waits for the pending code. What the code prints it tells whole, once the code has ended, or it sets another number here
-   * before it reads any of it.
+   * The holder with this fencing token has submitted the pending code, and copies its output into the log only after the code has ended, or after it
+   * has set another number here. Until then readers may read the output from the execution.
    */
-  readonly waitingFence?: number
+  readonly liveOutputFence?: number
   /** The last events below `nextSeq`, kept in the row to spare a write; they follow the event log, which may have them too by now. */
   readonly tailEvents: readonly ResponseEvent[]
   readonly dueAt: number | null
 }
 
-/** Whether nobody works on this row: what its pending code has printed by now is told by whoever goes on with it. */
-export const isAtRest = ({ lease, fence, waitingFence }: ResponseRecord): boolean => lease === null || waitingFence === fence
+/** Whether readers may read the output of the pending code from its execution: no step is copying it into the log. */
+export const hasLiveOutput = ({ lease, fence, liveOutputFence }: ResponseRecord): boolean => lease === null || liveOutputFence === fence
 
-/** Whether the holder of this row may go on at `nextSeq` without a look at the log. The first one of all has no predecessor. */
+/** Whether the holder of this row may continue at `nextSeq` without reading the log. The first holder has no predecessor. */
 export const isCheckpointed = ({ fence, checkpointedFence }: ResponseRecord): boolean => fence === 1 || checkpointedFence === fence - 1

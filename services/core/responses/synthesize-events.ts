@@ -1,5 +1,5 @@
 import type { EventPayload, ResponseEvent } from '../events.ts'
-import { callCompleted, callInterpreting, itemDelta, itemDone, itemStarted, itemWritten, searchGoesOn } from './item-events.ts'
+import { callCompleted, callInterpreting, itemDelta, itemDone, itemStarted, itemWritten, searchProgress } from './item-events.ts'
 import { renderResponse } from './render-response.ts'
 import { terminalEventOf, type ResponseRecord, type ResponseItem } from './response.ts'
 
@@ -25,7 +25,7 @@ export function synthesizeEvents(row: ResponseRecord): readonly ResponseEvent[] 
 function told(index: number, item: ResponseItem): readonly EventPayload[] {
   if (item.type === 'web_search_call') {
     const isCompleted = item.status === 'completed'
-    return [searchGoesOn(index, item, 'searching'), ...(isCompleted ? [searchGoesOn(index, item, 'completed')] : [])]
+    return [searchProgress(index, item, 'searching'), ...(isCompleted ? [searchProgress(index, item, 'completed')] : [])]
   }
   const whole = item.type === 'message' ? item.text : item.type === 'code_interpreter_call' ? item.code : item.arguments
   const written = [...(whole === '' ? [] : [itemDelta(index, item, whole)]), ...itemWritten(index, item)]

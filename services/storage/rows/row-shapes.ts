@@ -31,7 +31,7 @@ export const executionCodec = rowCodec<Execution>({
 })
 
 export const responseCodec = rowCodec<ResponseRecord>({
-  formerNames: { failingTries: 'consecutiveFailures', accountedFence: 'checkpointedFence' },
+  formerNames: { failingTries: 'consecutiveFailures', accountedFence: 'checkpointedFence', waitingFence: 'liveOutputFence' },
   json: {
     request: true,
     requestRef: true,

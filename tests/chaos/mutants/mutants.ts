@@ -55,7 +55,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
   },
   {
     what: "a successor fences a response's event log before it ends the response",
-    edit: { file: 'services/chat/turn/end-turn.ts', find: '  await turn.seal()\n', replace: '' },
+    edit: { file: 'services/chat/turn/end-turn.ts', find: '  await turn.log.fence()\n', replace: '' },
     scenario: 'turns',
   },
   {

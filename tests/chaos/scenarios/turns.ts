@@ -88,7 +88,7 @@ async function raceAt(
       if (name === 'executions') await runCode()
     },
   }
-  const slow = bench.step(id, step === 'waiting' ? { ...ports, queue, stayMs: STAY_MS } : ports).then(
+  const slow = bench.step(id, step === 'waiting' ? { ...ports, queue, executionWaitMs: STAY_MS } : ports).then(
     () => ENDED,
     () => ENDED,
   )

@@ -111,7 +111,7 @@ describe('an endpoint with a smaller window than configured', () => {
     const row = await bench.finish(id)
     expect(row).toMatchObject({
       status: 'failed',
-      error: { code: 'context_length_exceeded', message: expect.stringContaining('Start a new one') },
+      error: { code: 'context_length_exceeded', message: expect.stringContaining('Start a new conversation') },
     })
     expect(bench.upstream.requests.length).toBeLessThan(10)
   })

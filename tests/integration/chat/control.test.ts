@@ -178,7 +178,7 @@ describe('a conversation', () => {
     bench.upstream.play(({ body }) => {
       const last = body.messages.at(-1)
       if (last?.role === 'tool') return say('Saved [x](sandbox:/mnt/data/x.csv).')
-      return body.messages.length < 4 ? runPython('make()') : say('You saved /mnt/data/x.csv.')
+      return body.messages.length < 4 ? runPython('make()') : say('You saved [x](sandbox:/mnt/data/x.csv).')
     })
     const first = await bench.accept({ ...INTERPRETER, input: 'Make x' })
     const made = await bench.finish(first.id, () => ({ files: { 'x.csv': 'a' } }))
@@ -190,7 +190,7 @@ describe('a conversation', () => {
     expect(String(seen[0]?.content)).toContain('"x.csv" (1 bytes, made by code)')
     expect(row.items).toMatchObject([
       {
-        text: expect.stringMatching(/^You saved http:\/\/localhost:8787\/d\/[\w-]+\.$/),
+        text: expect.stringMatching(/^You saved \[x\]\(http:\/\/localhost:8787\/d\/[\w-]+\)\.$/),
         citations: [{ containerId: made.containerId, filename: 'x.csv' }],
       },
     ])

@@ -53,7 +53,7 @@ async function playWithDeath(
       if (name === 'executions') await runCode()
     },
   }
-  const dying = stays ? { ...worker.deps, queue, stayMs: 1_000 } : worker.deps
+  const dying = stays ? { ...worker.deps, queue, executionWaitMs: 1_000 } : worker.deps
   let row = await bench.row(id)
   for (let round = 0; !hasResponseEnded(row.status); round += 1) {
     expect(round, 'steps until the end').toBeLessThan(25)

@@ -11,13 +11,13 @@ import { finishExecution } from '../../support/finish-execution.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi
-let step: (responseId: string, stayMs?: number) => Promise<void>
+let step: (responseId: string, executionWaitMs?: number) => Promise<void>
 beforeAll(async () => {
   api = await startApi()
   const models = createModelCatalogue(chatConfigFromEnv({}))
   const deps = { ...api, clock: systemClock, telemetry: silentTelemetry, models, workerId: 'wrk_test' }
-  step = (responseId, stayMs = 0) =>
-    createTurnStep({ ...deps, stayMs })({ v: 1, type: 'response.step', tenant: api.owner.tenant, responseId })
+  step = (responseId, executionWaitMs = 0) =>
+    createTurnStep({ ...deps, executionWaitMs })({ v: 1, type: 'response.step', tenant: api.owner.tenant, responseId })
 })
 afterAll(() => api.stop())
 

@@ -37,7 +37,7 @@ describe('a worker that waits for its code', () => {
     twoCalls()
     const { id } = await bench.accept({ ...INTERPRETER, stream: false })
     const { ports, calls } = atCall(bench.storage, Number.POSITIVE_INFINITY, async () => undefined)
-    await bench.step(id, { ...ports, queue: queueThatRuns(id, [], () => runCode(id)), stayMs: 60_000 })
+    await bench.step(id, { ...ports, queue: queueThatRuns(id, [], () => runCode(id)), executionWaitMs: 60_000 })
     const row = await bench.row(id)
     expect(row).toMatchObject({ status: 'completed', items: [{ status: 'completed' }, { status: 'completed' }, { text: 'Done.' }] })
     checkResponseStream(synthesizeEvents(row), row)
@@ -63,7 +63,7 @@ describe('a worker that waits for its code', () => {
     const run = async (): Promise<void> =>
       bench.runPending(await bench.row(id), () => ({ result: { ...(keptFiles && { keptFiles }), stdout: '1\n' } }))
     const now = Date.now()
-    await bench.step(id, { ...ports, queue: queueThatRuns(id, [], run), clock: { now: () => now }, stayMs: 60_000 })
+    await bench.step(id, { ...ports, queue: queueThatRuns(id, [], run), clock: { now: () => now }, executionWaitMs: 60_000 })
     expect(await bench.row(id)).toMatchObject({ status: 'completed' })
     expect(calls.filter((call) => call === 'files.all')).toHaveLength(listed)
   })
@@ -71,7 +71,7 @@ describe('a worker that waits for its code', () => {
   it('releases the lease when the code takes longer, and another worker continues at its end', async () => {
     twoCalls()
     const { id } = await bench.accept(INTERPRETER)
-    await bench.step(id, { queue: queueThatRuns(id, [], async () => undefined), stayMs: 20 })
+    await bench.step(id, { queue: queueThatRuns(id, [], async () => undefined), executionWaitMs: 20 })
     expect(await bench.row(id)).toMatchObject({ status: 'in_progress', lease: null, items: [{ status: 'interpreting' }] })
     expect(await bench.finish(id)).toMatchObject({ status: 'completed' })
   })
@@ -85,7 +85,7 @@ describe('a worker that waits for its code', () => {
       await bench.step(id)
       await finishExecution(bench.deps, bench.tenant, pending?.executionId ?? '', { patch: { status: 'cancelled', reason: 'caller' } })
     }
-    await bench.step(id, { queue: queueThatRuns(id, [], cancel), stayMs: 60_000 })
+    await bench.step(id, { queue: queueThatRuns(id, [], cancel), executionWaitMs: 60_000 })
     const row = await bench.row(id)
     expect(row).toMatchObject({ status: 'cancelled', items: [{ status: 'incomplete' }] })
     expect(bench.upstream.requests).toHaveLength(1)
@@ -96,7 +96,7 @@ describe('a worker that waits for its code', () => {
     twoCalls()
     const { id } = await bench.accept(INTERPRETER)
     const sent: string[] = []
-    await bench.step(id, { queue: queueThatRuns(id, sent, async () => undefined), stayMs: 20 })
+    await bench.step(id, { queue: queueThatRuns(id, sent, async () => undefined), executionWaitMs: 20 })
     const { pending } = await bench.row(id)
     await runCode(id)
     const ended = await bench.storage.table.executions.get(bench.tenant, pending?.executionId ?? '')

@@ -94,7 +94,7 @@ describe("an operator's tool", () => {
     await finish(COUNT, { telemetry, tools: [counter(() => new Promise(() => undefined), { timeoutMs: 20 })] })
     expect(toolMessages()).toEqual(['error: count did not answer within 20 ms'])
     await finish(COUNT, { telemetry, tools: [counter(() => Promise.reject(new Error('password is hunter2')))] })
-    expect(toolMessages()).toEqual(['error: count failed. Go on without it and say so.'])
+    expect(toolMessages()).toEqual(['error: count failed. Continue without it and say so.'])
     expect(events).toContainEqual(expect.objectContaining({ event: 'tool', tool: 'count', detail: 'password is hunter2' }))
   })
 
@@ -108,7 +108,7 @@ describe("an operator's tool", () => {
     bench.skew += LEASE_MS + 1
     await bench.step(id, { tools: [] })
     await left
-    const items = [{ output: 'error: there is no tool count here any more' }, { text: 'Done.' }]
+    const items = [{ output: 'error: the tool count is no longer available' }, { text: 'Done.' }]
     expect(await bench.row(id)).toMatchObject({ status: 'completed', items })
   })
 })

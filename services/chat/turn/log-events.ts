@@ -1,5 +1,9 @@
 import type { EventPayload } from '../../core/events.ts'
 
+/** The same for two events that say the same of one item. */
+export const eventKey = (type: string, data: Readonly<Record<string, unknown>>): string =>
+  `${type}:${typeof data['output_index'] === 'number' ? data['output_index'] : ''}`
+
 /** Deltas of one item that wait together become one event. */
 export function mergeDeltas(last: EventPayload, next: EventPayload): EventPayload | null {
   const { delta } = next.data

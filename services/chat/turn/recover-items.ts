@@ -2,26 +2,19 @@ import type { ResponseEvent } from '../../core/events.ts'
 import type { Source } from '../../core/ports/tool.ts'
 import type { CallStatus, Citation, ResponseItem, SearchItem } from '../../core/responses/response.ts'
 
-/** What a step that died before its commit has told the readers. */
+/** What a step wrote to the log before it died without a commit. */
 export interface Recovered {
-  /** Items of which the row knows nothing, as far as they were told, in the order of their `output_index`. */
+  /** Items that the row does not have, as far as the log has them, in the order of their `output_index`. */
   readonly items: readonly { readonly item: ResponseItem; readonly isWritten: boolean; readonly isDone: boolean }[]
-  /** Answers of this server's tools, by the `output_index` of a call that the row knows as unanswered. */
+  /** Answers of this server's tools, by the `output_index` of a call that has none in the row. */
   readonly answers: ReadonlyMap<number, ResponseItem>
-  /** `type:output_index` of every event, so that none is told twice. */
-  readonly told: ReadonlySet<string>
 }
 
-export const toldKey = (type: string, data: Readonly<Record<string, unknown>>): string =>
-  `${type}:${typeof data['output_index'] === 'number' ? data['output_index'] : ''}`
-
-/** Reads the events that follow what the row accounts for. `known` is the number of items in the row. */
+/** Reads the events that the row does not cover. `known` is the number of items in the row. */
 export function recoverItems(events: readonly ResponseEvent[], known: number): Recovered {
   const found = new Map<number, { item: ResponseItem; isWritten: boolean; isDone: boolean }>()
   const answers = new Map<number, ResponseItem>()
-  const told = new Set<string>()
   for (const { type, data } of events) {
-    told.add(toldKey(type, data))
     const index = data['output_index']
     if (typeof index !== 'number') continue
     if (index < known) {
@@ -49,7 +42,7 @@ export function recoverItems(events: readonly ResponseEvent[], known: number): R
     }
   }
   const items = [...found.entries()].toSorted(([a], [b]) => a - b).map(([, entry]) => entry)
-  return { items, answers, told }
+  return { items, answers }
 }
 
 function withMore(item: ResponseItem, delta: string): ResponseItem {
@@ -67,7 +60,7 @@ function withMore(item: ResponseItem, delta: string): ResponseItem {
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** Our own rendering, read back. */
+/** Parses what `renderItem` wrote. */
 function itemFromWire(raw: unknown): ResponseItem | null {
   const wire = raw as Wire
   const id = String(wire['id'])
@@ -121,7 +114,7 @@ function itemFromWire(raw: unknown): ResponseItem | null {
   }
 }
 
-/** What a tool of this server answered rides on the item, so that an answer that was told is never asked for again. */
+/** The answer of a server's tool is part of the item in the log, so that a tool whose answer readers have is not called again. */
 const extraOf = (wire: Wire): Wire => (wire['x_cellblock'] ?? {}) as Wire
 const answerOf = (wire: Wire): string | null => (typeof extraOf(wire)['output'] === 'string' ? String(extraOf(wire)['output']) : null)
 const sourcesOf = (wire: Wire): readonly Source[] => (extraOf(wire)['sources'] ?? []) as readonly Source[]

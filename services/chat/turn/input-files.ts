@@ -8,10 +8,10 @@ import { attachmentsIn } from '../conversation/attachments.ts'
 import type { TurnDeps } from '../deps.ts'
 
 /**
- * Puts the files that the request names, or holds itself, into the container, each once: who sends a file again with its history finds it
- * there, changed by code or not.
+ * Copies the files that the request names or contains into the container, each once: a client that sends a file again with its history does not
+ * overwrite what code made of it.
  */
-export async function bringFiles(deps: TurnDeps, row: ResponseRecord, containerId: string): Promise<void> {
+export async function copyInputFiles(deps: TurnDeps, row: ResponseRecord, containerId: string): Promise<void> {
   const { interpreter, input } = row.request
   if (interpreter === null) return
   const { table, clock } = deps
@@ -23,19 +23,17 @@ export async function bringFiles(deps: TurnDeps, row: ResponseRecord, containerI
   for (const fileId of interpreter.fileIds) {
     const id = await missing(fileId)
     const source = id === null ? null : await findSource(table, row.tenant, fileId, clock.now())
-    // A file that was deleted since the request was accepted is not there, as it would not be a moment later.
-    if (id !== null && source !== null) await copyFile(deps, source, { containerId, id }, clock.now()).catch(passOver)
+    // A file that was deleted since the request was accepted is left out.
+    if (id !== null && source !== null) await copyFile(deps, source, { containerId, id }, clock.now()).catch(ignoreRefusal)
   }
   for (const { path, mime, sha256, body } of attachmentsIn(input)) {
     const id = await missing(`${path}:${sha256}`)
-    if (id !== null)
-      await placeFile(deps, { tenant: row.tenant, path, mime, sha256, bytes: body.length, body }, { containerId, id }, clock.now()).catch(
-        passOver,
-      )
+    const file = { tenant: row.tenant, path, mime, sha256, bytes: body.length, body }
+    if (id !== null) await placeFile(deps, file, { containerId, id }, clock.now()).catch(ignoreRefusal)
   }
 }
 
-/** The container is full, or was deleted meanwhile: the turn goes on without the file, and code that wants it says so. */
-function passOver(cause: unknown): void {
+/** The container is full, or was deleted meanwhile: the turn continues without the file, and code that needs it reports that. */
+function ignoreRefusal(cause: unknown): void {
   if (!(cause instanceof ServiceError)) throw cause
 }

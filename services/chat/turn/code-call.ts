@@ -1,0 +1,174 @@
+import { ServiceError } from '../../core/errors.ts'
+import { topicOf } from '../../core/events.ts'
+import { acceptExecution, notifyExecution } from '../../core/executions/accept-execution.ts'
+import { CodeOutputReader, isCodeOutput } from '../../core/executions/code-output.ts'
+import { hasEnded, type Execution, type ExecutionSource } from '../../core/executions/execution.ts'
+import { derivedId } from '../../core/ids.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { newObjectKey } from '../../core/object-keys.ts'
+import { callCompleted, callInterpreting, type CodeItem } from '../../core/responses/item-events.ts'
+import { hasEventStream, type PendingCall, type ResponseItem, type ResponseRecord } from '../../core/responses/response.ts'
+import { waitForRow } from '../../jobs/wait-for-row.ts'
+import type { TurnDeps } from '../deps.ts'
+import { callStatusOf, isFailure } from '../outcome/call-status.ts'
+import { failedCall } from '../outcome/failed-call.ts'
+import { settleCall } from '../outcome/settle-call.ts'
+import { autoContainerId, createAutoContainer } from './container-context.ts'
+import type { TurnLog } from './turn-log.ts'
+import type { TurnChange, TurnEvent, TurnView } from './turn-state.ts'
+
+/** Source up to this many bytes is part of the execution's row. */
+const MAX_INLINE_CODE = 128 * 1024
+/** A worker waits this long for code that it submitted, milliseconds: most code ends within it, and a queue takes longer than a read. */
+const WAIT_MS = 1_000
+/** Clocks of two workers differ by less, milliseconds. */
+const SKEW_MS = 200
+/** A lost signal costs no more than this, milliseconds. */
+const POLL_MS = 250
+
+/** Code that cannot run, with a sentence for the model. */
+interface Rejection {
+  readonly reason: string
+  readonly message: string
+}
+
+/** Records that the code of the call at `index` is to run, and creates the container of `auto` with the first call. */
+export async function startCode(deps: TurnDeps, { row, state }: TurnView, index: number): Promise<TurnChange> {
+  const item = codeItemAt(state.items, index)
+  const bytes = Buffer.byteLength(item.code)
+  if (bytes > LIMITS.maxCodeBytes) {
+    const message = `The code has ${bytes} bytes; the maximum is ${LIMITS.maxCodeBytes}. Write less code, and put data into files.`
+    return rejected(state, index, { reason: 'code_too_big', message })
+  }
+  const { containerId } = item
+  if (state.containerId === null && containerId === autoContainerId(row)) await createAutoContainer(deps, row)
+  const executionId = derivedId('execution', row.createdAt + index, `${row.id}:${index}`)
+  return {
+    state: { pending: { executionId, containerId, itemIndex: index }, containerId },
+    code: { kind: 'missing' },
+    items: [[index, { ...item, status: 'interpreting' }]],
+    events: [{ payload: callInterpreting(index, item), priority: 'now' }],
+  }
+}
+
+/**
+ * Accepts the execution of the pending call and waits for its end, for a while. The call has to be committed before, so that a repetition after a
+ * crash accepts the same id with the same code.
+ */
+export async function submitCode(deps: TurnDeps, view: TurnView, signal: AbortSignal): Promise<TurnChange> {
+  const { row } = view
+  const { executionId, itemIndex } = pendingOf(view)
+  const { signals, clock, table, executionWaitMs = WAIT_MS } = deps
+  const until = clock.now() + executionWaitMs
+  const read = (): Promise<Execution | null> => table.executions.get(row.tenant, executionId)
+  // Before the execution is accepted, so that its end is not missed.
+  const subscription = signals.subscribe(topicOf('execution', executionId))
+  try {
+    const rejection = await acceptPending(deps, view, executionWaitMs === 0 ? null : until)
+    if (rejection === null && executionWaitMs === 0) return { code: { kind: 'running' } }
+    // A worker before this one may have submitted it; then its result counts.
+    const known = rejection === null ? null : await read()
+    if (rejection !== null && known === null) return rejected(view.state, itemIndex, rejection)
+    const limits = { now: () => clock.now(), deadline: until + SKEW_MS, signal, pollMs: POLL_MS }
+    const isDone = ({ status }: Execution): boolean => hasEnded(status)
+    const execution = await waitForRow<Execution, null>(subscription, read, isDone, limits, known)
+    return { code: execution !== null && hasEnded(execution.status) ? { kind: 'ended', execution } : { kind: 'running' } }
+  } finally {
+    subscription.close()
+  }
+}
+
+/** Records the result of the pending call. */
+export async function collectCode(deps: TurnDeps, view: TurnView, log: TurnLog, execution: Execution): Promise<TurnChange> {
+  const index = pendingOf(view).itemIndex
+  const output = await outputEvents(deps, view, log, execution)
+  const item: CodeItem = {
+    ...codeItemAt(view.state.items, index),
+    status: callStatusOf(execution),
+    outcome: await settleCall(deps, execution),
+  }
+  const completed: TurnEvent[] = item.status === 'completed' ? [{ payload: callCompleted(index, item), priority: 'soon' }] : []
+  return {
+    state: { pending: null, consecutiveFailures: isFailure(execution) ? view.state.consecutiveFailures + 1 : 0 },
+    events: [...output, ...completed],
+    finished: [[index, item]],
+  }
+}
+
+/** Cancels the pending execution of a turn that ends without its result. */
+export async function cancelCode(deps: TurnDeps, view: TurnView, log: TurnLog): Promise<TurnChange> {
+  const { tenant } = view.row
+  const { executionId, containerId } = pendingOf(view)
+  const present = await deps.table.executions.get(tenant, executionId)
+  // A step that committed this call may still accept it. Accepted and cancelled now, it cannot run later.
+  if (present === null) await acceptPending(deps, view, null)
+  const marked = await deps.table.executions.requestCancel(tenant, executionId, deps.clock.now())
+  if (marked !== null && !hasEnded(marked.status)) {
+    deps.signals.notify(topicOf('execution', executionId))
+    await notifyExecution(deps.queue, tenant, containerId, executionId)
+  }
+  return { state: { pending: null }, events: await outputEvents(deps, view, log, present) }
+}
+
+/** Null when the execution was accepted. A repetition accepts nothing twice. */
+async function acceptPending(deps: TurnDeps, view: TurnView, awaitedUntil: number | null): Promise<Rejection | null> {
+  const { row, state } = view
+  const { executionId, containerId, itemIndex } = pendingOf(view)
+  try {
+    const execution = {
+      tenant: row.tenant,
+      subject: row.subject,
+      id: executionId,
+      containerId,
+      responseId: row.id,
+      source: await sourceOf(deps, row, containerId, codeItemAt(state.items, itemIndex).code),
+      timeoutSeconds: LIMITS.defaultTimeoutSeconds,
+      onError: 'stop' as const,
+      storeHistory: true,
+      metadata: {},
+      publicUrl: row.publicUrl,
+      ...(awaitedUntil === null ? {} : { awaitedUntil }),
+    }
+    await acceptExecution(deps, execution, deps.clock.now())
+    return null
+  } catch (cause) {
+    if (cause instanceof ServiceError) return { reason: cause.code, message: cause.message }
+    throw cause
+  }
+}
+
+async function sourceOf(deps: TurnDeps, { tenant }: ResponseRecord, containerId: string, code: string): Promise<ExecutionSource> {
+  const body = Buffer.from(code)
+  if (body.length <= MAX_INLINE_CODE) return { kind: 'code', code }
+  const objectKey = newObjectKey(tenant, 'requests', containerId)
+  const { bytes } = await deps.objects.put(objectKey, body, { contentType: 'text/x-python' })
+  return { kind: 'blob', code: { objectKey, bytes } }
+}
+
+/** What the pending code printed and the log does not have yet. A response without an event stream has it in its logs only. */
+async function outputEvents(deps: TurnDeps, view: TurnView, log: TurnLog, execution: Execution | null): Promise<readonly TurnEvent[]> {
+  const { row, state } = view
+  const pending = pendingOf(view)
+  if (!hasEventStream(row)) return []
+  const reader = new CodeOutputReader(deps.table.events, row.tenant, pending, codeItemAt(state.items, pending.itemIndex).id)
+  const printed = await reader.next(execution)
+  const logged = log.uncommitted.filter((event) => isCodeOutput(event, pending.itemIndex)).length
+  return printed.slice(logged).map(({ type, data }) => ({ payload: { type, data }, priority: 'paced' }))
+}
+
+/** The model reads why its code did not run. */
+const rejected = (state: TurnView['state'], index: number, { reason, message }: Rejection): TurnChange => ({
+  state: { pending: null, consecutiveFailures: state.consecutiveFailures + 1 },
+  finished: [[index, failedCall(codeItemAt(state.items, index), reason, message)]],
+})
+
+function pendingOf({ state }: TurnView): PendingCall {
+  if (state.pending === null) throw new Error('The turn has no pending call')
+  return state.pending
+}
+
+function codeItemAt(items: readonly ResponseItem[], index: number): CodeItem {
+  const item = items[index]
+  if (item?.type !== 'code_interpreter_call') throw new Error(`The item at ${index} is no code_interpreter_call`)
+  return item
+}

@@ -1,0 +1,90 @@
+import { ModelError, type ModelDelta, type ModelRequest } from '../../core/ports/chat-model.ts'
+import type { OfferedModel } from '../../core/ports/model-catalogue.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { isOpenCall, type ResponseItem, type ResponseUsage } from '../../core/responses/response.ts'
+import type { AnswerStream } from '../answer/answer-stream.ts'
+import type { TurnChange, TurnView } from './turn-state.ts'
+
+/** Why an answer is not whole. `hasBegun`: the endpoint's client has not retried it, because a part of the answer had arrived. */
+export interface Failure {
+  readonly error: ModelError
+  readonly hasBegun: boolean
+}
+
+export interface Received {
+  readonly usage: ResponseUsage
+  readonly droppedParameters: readonly string[]
+  /** Null when the answer is whole. */
+  readonly failure: Failure | null
+}
+
+/** Reads the model's stream into `answer`, to its end or until `signal` aborts. */
+export async function receiveAnswer(
+  model: OfferedModel,
+  request: ModelRequest,
+  answer: AnswerStream,
+  { state }: TurnView,
+  signal: AbortSignal,
+): Promise<Received> {
+  let { usage } = state
+  let droppedParameters = state.droppedParameters
+  let hasBegun = false
+  const failed = (error: ModelError): Received => ({ usage, droppedParameters, failure: { error, hasBegun } })
+  try {
+    for await (const delta of model.chat.stream(request, signal)) {
+      if (signal.aborted) break
+      hasBegun = true
+      if (delta.type === 'usage') usage = addUsage(usage, delta)
+      else if (delta.type === 'dropped_parameters') droppedParameters = [...new Set([...droppedParameters, ...delta.names])]
+      else await answer.push(delta)
+    }
+  } catch (cause) {
+    if (cause instanceof ModelError) return failed(cause)
+    if (!signal.aborted) throw cause
+  }
+  if (answer.finishReason !== null && !signal.aborted) return { usage, droppedParameters, failure: null }
+  hasBegun = true
+  return failed(new ModelError('The answer of the model broke off. Try again.', { retryable: true, status: null }))
+}
+
+const addUsage = (usage: ResponseUsage, delta: Extract<ModelDelta, { type: 'usage' }>): ResponseUsage => ({
+  inputTokens: usage.inputTokens + delta.inputTokens,
+  cachedTokens: usage.cachedTokens + delta.cachedTokens,
+  outputTokens: usage.outputTokens + delta.outputTokens,
+  reasoningTokens: usage.reasoningTokens + delta.reasoningTokens,
+})
+
+/** `unknown_tools`: the answer calls only tools that do not exist. */
+export type Verdict = 'usable' | 'empty' | 'unknown_tools'
+
+/** What a closed answer adds to the turn, within the limits that an answer can reach. */
+export function recordAnswer({ row, state }: TurnView, answer: AnswerStream) {
+  const limit = Math.min(row.request.maxToolCalls ?? Infinity, LIMITS.maxToolCallsPerResponse)
+  let { toolCalls, consecutiveFailures, incompleteReason } = state
+  const items: [number, ResponseItem][] = []
+  const finished: [number, ResponseItem][] = []
+  for (const [offset, item] of answer.items.entries()) {
+    const index = state.items.length + offset
+    items.push([index, item])
+    const isCode = item.type === 'code_interpreter_call' && item.status !== 'incomplete'
+    const isOpen = isOpenCall(item, row.request)
+    if (!isCode && !isOpen) continue
+    if (toolCalls >= limit) {
+      incompleteReason = 'max_tool_calls'
+      if (isOpen || (isCode && item.outcome === null)) finished.push([index, { ...item, status: 'incomplete' }])
+      continue
+    }
+    toolCalls += 1
+    if (item.status === 'failed') consecutiveFailures += 1
+  }
+  if (answer.finishReason === 'length') incompleteReason = 'max_output_tokens'
+  if (answer.finishReason === 'content_filter') incompleteReason = 'content_filter'
+  const change = { state: { toolCalls, consecutiveFailures, incompleteReason }, items, finished } satisfies TurnChange
+  return { change, verdict: incompleteReason !== null ? 'usable' : verdictOn(answer) }
+}
+
+function verdictOn(answer: AnswerStream): Verdict {
+  const hasCalls = answer.items.some((item) => item.type !== 'message')
+  if (answer.unknownCalls.length > 0 && !hasCalls) return 'unknown_tools'
+  return answer.items.length === 0 ? 'empty' : 'usable'
+}

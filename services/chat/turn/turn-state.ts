@@ -1,0 +1,65 @@
+import type { EventPayload } from '../../core/events.ts'
+import { hasEnded, type Execution } from '../../core/executions/execution.ts'
+import type { ResponseItem, ResponseRecord, ResponseRequest } from '../../core/responses/response.ts'
+import type { FlushPriority } from '../../jobs/event-log-writer.ts'
+
+/** What a step changes of a response, apart from its lease and its events. */
+export type TurnState = Pick<
+  ResponseRecord,
+  'items' | 'pending' | 'usage' | 'toolCalls' | 'consecutiveFailures' | 'containerId' | 'error' | 'incompleteReason' | 'contextCut'
+> & { readonly droppedParameters: readonly string[] }
+
+export const stateOf = (row: ResponseRecord): TurnState => ({
+  items: row.items,
+  pending: row.pending,
+  usage: row.usage,
+  toolCalls: row.toolCalls,
+  consecutiveFailures: row.consecutiveFailures,
+  containerId: row.containerId,
+  error: row.error,
+  incompleteReason: row.incompleteReason,
+  contextCut: row.contextCut,
+  droppedParameters: row.droppedParameters ?? [],
+})
+
+/**
+ * The execution of the pending call as this step knows it. `missing`: the execution was not accepted, because a worker died between the commit
+ * of the call and the acceptance.
+ */
+export type CodeProgress =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'ended'; readonly execution: Execution }
+
+export function codeProgressOf(execution: Execution | null): CodeProgress {
+  if (execution === null) return { kind: 'missing' }
+  return hasEnded(execution.status) ? { kind: 'ended', execution } : { kind: 'running' }
+}
+
+/** What an action needs to know of the turn. */
+export interface TurnView {
+  readonly row: ResponseRecord
+  readonly state: TurnState
+}
+
+export interface TurnEvent {
+  readonly payload: EventPayload
+  readonly priority: FlushPriority
+}
+
+/** What one action changes. `Turn.apply` records it: the state, then the events, then the finished items with their events. */
+export interface TurnChange {
+  readonly state?: Partial<Omit<TurnState, 'items'>>
+  /** Items by their `output_index`. */
+  readonly items?: readonly (readonly [index: number, item: ResponseItem])[]
+  readonly events?: readonly TurnEvent[]
+  /** Items that have come to their end, by their `output_index`. */
+  readonly finished?: readonly (readonly [index: number, item: ResponseItem])[]
+  readonly code?: CodeProgress
+}
+
+/** Whether code of this item is still to run. */
+export const isCodeWaiting = (item: ResponseItem): boolean =>
+  item.type === 'code_interpreter_call' && item.outcome === null && (item.status === 'in_progress' || item.status === 'interpreting')
+
+export type RequestedTools = Pick<ResponseRequest, 'tools'>

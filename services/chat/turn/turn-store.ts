@@ -1,0 +1,58 @@
+import { topicOf } from '../../core/events.ts'
+import type { LeasedStore, Patch } from '../../core/ports/leased-store.ts'
+import { hasEventStream, responseRemoval, terminalEventOf, type ResponseRecord } from '../../core/responses/response.ts'
+import { LeaseLostError } from '../../jobs/lease.ts'
+import type { TurnDeps } from '../deps.ts'
+import type { TerminalStatus } from './next-action.ts'
+import type { Turn } from './turn.ts'
+
+/** Events up to this many bytes of JSON stay in a row that is worked on: each write of the row costs as much as the whole row. */
+const MAX_TAIL_BYTES = 4 * 1024
+/** Events up to this many bytes of JSON stay in a row that has ended, and so does the terminal event. */
+const MAX_LAST_TAIL_BYTES = 32 * 1024
+
+type StoreDeps = Pick<TurnDeps, 'table' | 'signals' | 'clock'>
+type CommitOptions = Parameters<LeasedStore<ResponseRecord>['commit']>[4]
+
+/** Commits the turn and keeps the lease; returns the row. Throws LeaseLostError. */
+export const saveTurn = (deps: StoreDeps, turn: Turn, patch: Patch<ResponseRecord> = {}): Promise<ResponseRecord> =>
+  commit(deps, turn, () => patch)
+
+/** Commits the turn and releases the lease; returns the row. The next step need not read the log. Throws LeaseLostError. */
+export const releaseTurn = (deps: StoreDeps, turn: Turn, dueAfterMs: number): Promise<ResponseRecord> =>
+  commit(deps, turn, () => ({ stepsFailSince: null, ...(turn.log.isFenced && { checkpointedFence: turn.row.fence }) }), {
+    release: true,
+    dueAt: deps.clock.now() + dueAfterMs,
+  })
+
+/**
+ * Commits the terminal state with the last events. The log has to be fenced. Readers make a terminal event that is too big for the row from the
+ * row. Returns the row. Throws LeaseLostError.
+ */
+export async function commitEnd(deps: StoreDeps, turn: Turn, status: TerminalStatus): Promise<void> {
+  const { row, log } = turn
+  await log.copyTail(MAX_LAST_TAIL_BYTES)
+  const completedAt = deps.clock.now()
+  if (hasEventStream(row)) {
+    const response = turn.render({ status, completedAt })
+    if (Buffer.byteLength(JSON.stringify(response)) <= MAX_LAST_TAIL_BYTES)
+      turn.emit({ type: terminalEventOf(status), data: { response } }, 'paced')
+  }
+  const { patch } = turn.snapshot()
+  const tailEvents = await log.removeTail()
+  const end = { ...(await patch()), status, completedAt, tailEvents }
+  const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, end, { removeAt: responseRemoval(row, completedAt) })
+  if (ended === null) throw new LeaseLostError(row.id)
+  deps.signals.notify(topicOf('response', row.id), ended)
+}
+
+async function commit(deps: StoreDeps, turn: Turn, patchOf: () => Patch<ResponseRecord>, options?: CommitOptions): Promise<ResponseRecord> {
+  const { tenant, id, fence } = turn.row
+  const tailEvents = await turn.log.copyTail(MAX_TAIL_BYTES)
+  const patch = { ...(await turn.snapshot().patch()), tailEvents, ...patchOf() }
+  const row = await deps.table.responses.commit(tenant, id, fence, patch, options)
+  if (row === null) throw new LeaseLostError(id)
+  turn.noteCommit(row)
+  if (tailEvents.length > 0) deps.signals.notify(topicOf('response', id))
+  return row
+}
