@@ -6,8 +6,11 @@ import { afterAll, describe, expect, inject, it } from 'vitest'
 import { newId } from '../../services/core/ids.ts'
 import type { SandboxDriver } from '../../services/core/ports/sandbox-driver.ts'
 import type { SupervisorEvent } from '../../services/core/ports/supervisor.ts'
+import { createContainer } from '../../services/orchestrator/drivers/docker/create-container.ts'
 import { controlFolder } from '../../services/orchestrator/drivers/docker/control-folder.ts'
 import { createDockerDriver, type DockerDriverOptions } from '../../services/orchestrator/drivers/docker/docker-driver.ts'
+import { DEFAULT_LIMITS } from '../../services/orchestrator/drivers/docker/limits.ts'
+import { readSeccompProfile } from '../../services/orchestrator/drivers/docker/seccomp-profile.ts'
 import { createExecRelay } from '../../services/orchestrator/drivers/docker/exec-relay.ts'
 import { createLink } from '../../services/orchestrator/link/create-link.ts'
 import { createSupervisorClient } from '../../services/orchestrator/supervisor-client/supervisor-client.ts'
@@ -107,6 +110,25 @@ describe('the Docker driver', () => {
 
     await driver.stop(sandbox.sandboxId)
     expect(existsSync(controlFolder(join(scratch, 'c'), sandbox.sandboxId))).toBe(false)
+  })
+
+  it('gives each sandbox another user id, which has a name, and takes another one when the first is in use', async () => {
+    const driver = newDriver()
+    const [first, second] = [await startReady(driver), await startReady(driver)]
+    const uidOf = async (code: string, sandbox: typeof first): Promise<string> => (await sandbox.run(code)).stdout
+    const WHO =
+      'import getpass, os, subprocess\nprint(os.getuid() == os.getgid() == os.stat("/mnt/data").st_uid, getpass.getuser(), subprocess.getoutput("id -un"))'
+    expect([await uidOf(WHO, first), await uidOf(WHO, second)]).toEqual(['True worker worker\n', 'True worker worker\n'])
+    const uids = [await uidOf('print(os.getuid())', first), await uidOf('print(os.getuid())', second)].map(Number)
+    expect(new Set(uids).size).toBe(2)
+    expect(uids.every((uid) => uid >= 20_000 && uid < 60_000)).toBe(true)
+
+    const spec = newSpec()
+    const free = 59_999
+    const choices = [uids[0] as number, uids[1] as number, free]
+    const plan = { image: inject('sandboxImage'), stage, limits: DEFAULT_LIMITS, seccompProfile: readSeccompProfile() }
+    await createContainer(docker, spec, plan, () => choices.shift() as number)
+    expect((await docker.getContainer(spec.sandboxId).inspect()).Config.Labels['cellblock.worker-uid']).toBe(String(free))
   })
 
   it('starts pool sandboxes with low priority and awaited sandboxes with normal priority', async () => {

@@ -64,6 +64,13 @@ const CHECKS: Readonly<Record<string, () => void>> = {
   'has a limit for open files': () => expect(host.Ulimits).toContainEqual({ Name: 'nofile', Soft: 1024, Hard: 1024 }),
   'has private shared memory with a size limit': () =>
     expect([host.IpcMode, /,size=(\d+),/.exec(host.Tmpfs?.['/dev/shm'] ?? '')?.[1]]).toEqual(['private', `${DEFAULT_LIMITS.shmBytes}`]),
+  'frees shared memory with its last process': () => expect(host.Sysctls).toEqual({ 'kernel.shm_rmid_forced': '1' }),
+  'runs code under a user id of its own': () => {
+    const uid = seen.Config.Labels['cellblock.worker-uid']
+    expect(Number(uid)).toBeGreaterThanOrEqual(20_000)
+    expect(host.Tmpfs?.['/mnt/data']).toContain(`uid=${uid},gid=${uid},`)
+    expect(seen.Config.Env).toContain(`CELLBLOCK_WORKER_UID=${uid}`)
+  },
   'shares no PID, user or UTS namespace': () => expect([host.PidMode, host.UsernsMode, host.UTSMode]).toEqual(['', '', '']),
   'has a private cgroup namespace': () => expect(host.CgroupnsMode).toBe('private'),
   'has a size limit, an inode limit, nosuid and nodev on every tmpfs': () =>

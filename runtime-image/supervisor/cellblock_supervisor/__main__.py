@@ -7,7 +7,9 @@ import os
 import signal
 import sys
 
+from . import worker_identity
 from .config import EXIT_BAD_CONFIG, Config, ConfigError, load_config
+from .execution import terminals
 from .files.client import FilesClient
 from .http.routes import dispatch
 from .http.server import listen
@@ -17,9 +19,9 @@ from .worker.drop_privileges import hide_memory, return_memory_early
 
 
 async def run(config: Config) -> int:
-    """Serves until the sandbox is over; answers the exit code."""
+    """Serves until the sandbox ends; returns the exit code."""
     loop = asyncio.get_running_loop()
-    # The helper is forked first, while this process is small and holds nothing.
+    # The helper is forked first, while this process is small.
     files = FilesClient()
     sandbox = Sandbox(config, files)
     loop.add_signal_handler(signal.SIGCHLD, _reap)
@@ -48,10 +50,10 @@ def _reap() -> None:
 
 def main() -> None:
     if sys.argv[1:] == ["probe-network"]:
-        # Imported here: a sandbox that serves pays nothing for it.
+        # Imported here, so that a serving sandbox does not load it.
         from . import network_probe
 
-        # Only who starts the sandbox chooses its arguments; nothing of a tenant is in one that probes.
+        # The arguments come from the starter of the sandbox; a probing one holds no tenant's data.
         sys.exit(network_probe.main())
     hide_memory()
     return_memory_early()
@@ -60,6 +62,11 @@ def main() -> None:
     except ConfigError as error:
         print(f"cellblock: {error}", file=sys.stderr)
         sys.exit(EXIT_BAD_CONFIG)
+    # What cannot be done here is found by the self-test.
+    with contextlib.suppress(OSError):
+        worker_identity.write()
+    with contextlib.suppress(OSError):
+        terminals.close_to_worker()
     gc.freeze()
     code = asyncio.run(run(config))
     sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""What a sandbox is told at its start. The only module that reads the supervisor's environment."""
+"""The configuration of a sandbox. The only module that reads the supervisor's environment."""
 
 import base64
 import binascii
@@ -9,14 +9,28 @@ from dataclasses import dataclass, field
 PROFILES = ("docker", "fargate", "emulated")
 DATA_DIR = "/mnt/data"
 HOME_DIR = "/home/worker"
-# All that the worker may write to, but for devices.
+# Everything that the worker may write to, except devices.
 WORKER_FOLDERS = (DATA_DIR, HOME_DIR, "/tmp", "/dev/shm", "/run/worker")
 RUN_DIR = "/run/cellblock"
 INSTALL_DIR = "/opt/cellblock"
-WORKER_UID = 10001
-WORKER_GID = 10001
-# The files helper acts as the worker towards files only: in everything else this is its UID, and the worker cannot touch it.
+# Holds /etc/passwd and /etc/group, which are links. Mounted where the worker has another UID than the image's.
+IDENTITY_DIR = "/run/identity"
+DEFAULT_WORKER_UID = 10001
+# The files helper has the worker's file-system UID; every other UID of it is this one, so the worker cannot signal or trace it.
 HELPER_UID = 10002
+# The kernel counts resources (inotify instances, pending signals, keys) per UID of the host: sandboxes that share a host need different ones.
+WORKER_UID_RANGE = range(20_000, 60_000)
+
+def _read_worker_uid(text: str) -> int | None:
+    """None for a UID that is not allowed."""
+    if not text.isascii() or not text.isdigit():
+        return None
+    uid = int(text)
+    return uid if uid == DEFAULT_WORKER_UID or uid in WORKER_UID_RANGE else None
+
+
+# UID and GID of the worker are equal.
+WORKER_UID = WORKER_GID = _read_worker_uid(os.environ.get("CELLBLOCK_WORKER_UID", "")) or DEFAULT_WORKER_UID
 
 EXIT_REFUSED = 86
 EXIT_NO_KERNEL = 87
@@ -33,7 +47,7 @@ class ConfigError(Exception):
 class Limits:
     """Sizes in bytes. `None` leaves a limit to the container around the sandbox.
 
-    `memory_bytes` and `processes` hold only where that container sets no limit of its own: those may be raised later.
+    `memory_bytes` and `processes` apply only where the container has no limit of its own: the engine may raise that one later.
     """
 
     memory_bytes: int | None = None
@@ -63,6 +77,10 @@ def load_config(environ: dict[str, str] | os._Environ[str] = os.environ) -> Conf
         raise ConfigError("CELLBLOCK_LISTEN must be unix:/path or tcp:host:port")
     if listen.startswith("tcp:") and not listen.rpartition(":")[2].isdigit():
         raise ConfigError("CELLBLOCK_LISTEN must end in a port number, as in tcp:0.0.0.0:8700")
+    uid = environ.get("CELLBLOCK_WORKER_UID")
+    if uid is not None and _read_worker_uid(uid) is None:
+        first, last = WORKER_UID_RANGE[0], WORKER_UID_RANGE[-1]
+        raise ConfigError(f"CELLBLOCK_WORKER_UID must be {DEFAULT_WORKER_UID} or between {first} and {last}")
     return Config(
         sandbox_id=_required(environ, "CELLBLOCK_SANDBOX_ID"),
         public_key=_public_key(_required(environ, "CELLBLOCK_PUBLIC_KEY")),

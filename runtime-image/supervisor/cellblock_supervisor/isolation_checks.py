@@ -123,8 +123,15 @@ def writable_mounts_are_sized(_config: Config) -> bool:
     return True
 
 
-def memory_is_limited(_config: Config) -> bool:
-    return Cgroup().memory_limit() is not None
+def memory_is_limited(config: Config) -> bool:
+    """By the cgroup, or else by the supervisor, which needs a limit and the cgroup's usage for that.
+
+    A Fargate container without its own limit has none in its cgroup: only its task has one.
+    """
+    cgroup = Cgroup()
+    if cgroup.memory_limit() is not None:
+        return True
+    return config.profile != "docker" and config.limits.memory_bytes is not None and cgroup.memory_in_use() is not None
 
 
 def processes_are_limited(_config: Config) -> bool:
@@ -142,7 +149,7 @@ ENVIRONMENT_CHECKS: dict[Callable[[Config], bool], frozenset[str]] = {
     control_group_is_hidden: frozenset(("docker",)),
     only_loopback_exists: frozenset(("docker",)),
     writable_mounts_are_sized: frozenset(("docker",)),
-    memory_is_limited: frozenset(("docker", "fargate")),
+    memory_is_limited: frozenset(("docker", "fargate", "emulated")),
     processes_are_limited: frozenset(("docker",)),
 }
 

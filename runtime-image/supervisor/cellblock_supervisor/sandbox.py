@@ -8,11 +8,15 @@ import traceback
 from .config import EXIT_NO_KERNEL, EXIT_REFUSED, Config
 from .execution.cgroup import Cgroup
 from .execution.kernel_host import KernelHost
+from .execution.memory_monitor import MemoryMonitor
 from .execution.namespace import Namespace
+from .execution.periodic_monitor import PeriodicMonitor
 from .execution.registry import Registry
 from .execution.zygote_client import ZygoteExitedError
 from .files.client import FilesClient
 from .files.tracker import FileTracker
+
+_IDLE_CHECK_SECONDS = 0.5
 
 
 class Sandbox:
@@ -57,8 +61,16 @@ class Sandbox:
             traceback.print_exc(file=sys.stderr)
             self._on_unusable("the supervisor failed while it started")
             return
+        self._watch_memory()
         self.state = "ready"
         self.decided.set()
+
+    def _watch_memory(self) -> None:
+        """Where the cgroup has no limit, background processes are watched between executions too."""
+        limit = self.config.limits.memory_bytes
+        if limit is not None and self.cgroup.memory_limit() is None:
+            monitor = MemoryMonitor(self.cgroup, limit, lambda: self.kernel.kill(for_memory=True))
+            self._memory_monitor = PeriodicMonitor(monitor.check, interval_seconds=_IDLE_CHECK_SECONDS)
 
     def health(self) -> dict[str, object]:
         return {

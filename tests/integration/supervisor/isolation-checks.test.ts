@@ -38,6 +38,7 @@ interface Sabotage {
   /** The wall that falls: each is another one. */
   readonly wall: string
   readonly profile?: string
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** By what is wrong around the supervisor. */
@@ -64,6 +65,11 @@ const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     wall: 'kernel_interfaces_are_closed',
   },
   "the host's control groups": { options: () => [...without('--cgroupns'), '--cgroupns=host'], wall: 'control_group_is_hidden' },
+  'a terminal device that user code may open': {
+    options: () => withModule('execution/terminals.py', '    os.chmod(f"{_FOLDER}/ptmx", 0o600)', '    return'),
+    wall: 'terminals_are_closed',
+  },
+  'a worker without a name': { options: () => SECURE_OPTIONS, environment: { CELLBLOCK_WORKER_UID: '20001' }, wall: 'worker_has_a_name' },
   'a driver that user code may open': { options: () => [...SECURE_OPTIONS, '--device=/dev/null:/dev/kvm'], wall: 'devices_are_harmless' },
   'a folder of the system that the worker can write to': {
     options: async () => [...(await UNCONFINED()), `--volume=${await openFolder()}:/var/lib`],
@@ -104,12 +110,20 @@ describe('the self-test at start', () => {
     expect(walls.length).toBeGreaterThanOrEqual(15)
   })
 
-  it.each(Object.entries(SABOTAGES))('refuses %s with code 86 and one line, before any job', async (_name, { options, wall, profile }) => {
-    await using sandbox = await startSandbox({ options: await options(), limits: LIGHT, ...(profile !== undefined && { profile }) })
-    const { code, errors } = await sandbox.ended()
-    expect([code, errors]).toEqual([86, expect.stringContaining('cellblock: refused, these isolation checks failed: ')])
-    expect(errors).toContain(wall)
-  })
+  it.each(Object.entries(SABOTAGES))(
+    'refuses %s with code 86 and one line, before any job',
+    async (_name, { options, wall, profile, environment = {} }) => {
+      await using sandbox = await startSandbox({
+        options: await options(),
+        environment,
+        limits: LIGHT,
+        ...(profile !== undefined && { profile }),
+      })
+      const { code, errors } = await sandbox.ended()
+      expect([code, errors]).toEqual([86, expect.stringContaining('cellblock: refused, these isolation checks failed: ')])
+      expect(errors).toContain(wall)
+    },
+  )
 
   it('tells the refusal to whoever waits on /health, and takes no work', async () => {
     await using sandbox = await startSandbox({ options: without('--pids-limit'), limits: LIGHT })
@@ -120,6 +134,30 @@ describe('the self-test at start', () => {
     await using sandbox = await startReadySandbox({ options: ['--memory=900m'], profile: 'emulated', limits: LIGHT })
     const run = await sandbox.supervisor.run('import socket\nsocket.socket()')
     expect(run.error).toMatchObject({ name: 'OSError', value: '[Errno 101] Network is unreachable' })
+  })
+
+  it('limits memory itself under the fargate profile where the container has no limit', async () => {
+    const options = without('--memory')
+    await using sandbox = await startReadySandbox({ options, profile: 'fargate', limits: { ...LIGHT, memory_bytes: 500 * 1024 ** 2 } })
+    expect((await sandbox.supervisor.run('x = bytearray(600 << 20)')).error?.name).toBe('MemoryError')
+    const children = `
+import os, time
+for _ in range(4):
+    if os.fork() == 0:
+        kept = bytearray(os.urandom(1 << 20)) * 200
+        time.sleep(60)
+        os._exit(0)
+time.sleep(60)`
+    expect((await sandbox.supervisor.run(children, { timeout_ms: 50_000 })).done).toMatchObject({
+      outcome: 'oom',
+      state_lost: { reason: 'oom' },
+    })
+    expect((await sandbox.supervisor.run('print(1)')).stdout).toBe('1\n')
+  }, 120_000)
+
+  it('refuses under the fargate profile without any limit of memory', async () => {
+    await using sandbox = await startSandbox({ options: without('--memory'), profile: 'fargate', limits: LIGHT })
+    expect(await sandbox.supervisor.untilDecided()).toMatchObject({ state: 'refused', refused: ['memory_is_limited'] })
   })
 
   it('passes credentials of the supervisor on to nobody', async () => {
@@ -276,8 +314,41 @@ def move():
         subprocess.run(["rm", "-r", f"{folder}/a", f"{folder}/b"], check=True)
     for device in ("/dev/null", "/dev/zero", "/dev/full", "/dev/stdout", "/proc/self/fd/1"): os.close(os.open(device, os.O_WRONLY))
     kept = os.memfd_create("kept"); os.close(os.open(f"/proc/self/fd/{kept}", os.O_RDWR))
-    ends = os.openpty(); os.close(os.open(os.ttyname(ends[1]), os.O_RDWR | os.O_NOCTTY))
+    ends = os.openpty(); os.close(os.open(os.ttyname(ends[1]), os.O_RDWR | os.O_NOCTTY)); os.close(ends[0]); os.close(ends[1])
 print(attempt(move))`
     expect(await say(code)).toBe('True\nok\n')
+  })
+
+  it('terminals come from the supervisor, at most eight at a time, and work as usual', async () => {
+    const code = `
+import errno, os, pty, sys
+def attempt(do):
+    try: return do()
+    except OSError as error: return errno.errorcode[error.errno]
+held = []
+while not isinstance(ends := attempt(os.openpty), str): held.append(ends)
+print(len(held), ends, attempt(lambda: os.open("/dev/ptmx", os.O_RDWR)))
+for pair in held: [os.close(end) for end in pair]
+pid, terminal = pty.fork()
+if pid == 0: os.execvp("sh", ["sh", "-c", "test -t 0 && stty -a | head -1 | cut -d' ' -f1 && tty"])
+said = b""
+while part := attempt(lambda: os.read(terminal, 1024)):
+    if isinstance(part, str): break
+    said += part
+os.waitpid(pid, 0)
+print(said)`
+    expect(await say(code)).toBe("8 ENOSPC EACCES\nb'speed\\r\\n/dev/pts/0\\r\\n'\n")
+  })
+
+  it('System V objects do not outlive the kernel', async () => {
+    await using own = await startReadySandbox({ limits: LIGHT })
+    const make = `
+import ctypes, os
+libc = ctypes.CDLL(None)
+print([make >= 0 for make in (libc.shmget(7, 1 << 20, 0o1600), libc.semget(7, 1, 0o1600), libc.msgget(7, 0o1600))], flush=True)
+os.kill(os.getpid(), 9)`
+    expect((await own.supervisor.run(make)).stdout).toBe('[True, True, True]\n')
+    const left = 'print([len(open(f"/proc/sysvipc/{name}").readlines()) - 1 for name in ("shm", "sem", "msg")])'
+    expect((await own.supervisor.run(left)).stdout).toBe('[0, 0, 0]\n')
   })
 })

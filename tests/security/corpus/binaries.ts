@@ -39,7 +39,7 @@ fd = os.memfd_create("x"); os.write(fd, open("/usr/bin/env", "rb").read()); prin
     py`
 import glob
 library = next(iter(glob.glob("/lib/*/libm.so.6") + glob.glob("/usr/lib/*/libm.so.6"))); print(sh(f"LD_PRELOAD={library} id -u"), "libm" in sh(f"LD_PRELOAD={library} cat /proc/self/maps"))`,
-    '10001 True',
+    /^(10001|[2-5]\d{4}) True\n$/,
   ],
   [
     'awk network',
@@ -87,7 +87,7 @@ open("/tmp/s", "w").write("#!/proc/self/exe\n"); os.chmod("/tmp/s", 0o755); prin
     py`
 import glob
 print(sh(next(iter(glob.glob("/lib64/ld-linux*"))), "/usr/bin/id", "-u"))`,
-    '10001',
+    /^(10001|[2-5]\d{4})\n$/,
   ],
 ])
 

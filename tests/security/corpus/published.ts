@@ -134,7 +134,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`,
     py`
 set_ids = sh("find / -xdev -perm /6000 -type f 2>/dev/null"); e = dict(os.environ, GLIBC_TUNABLES="glibc.malloc.mxfast=glibc.malloc.mxfast=" + "A" * 3000)
 print(repr(set_ids), subprocess.run(["/usr/bin/id", "-u"], env=e, capture_output=True, text=True).stdout.strip())`,
-    "'' 10001",
+    /^'' (10001|[2-5]\d{4})\n$/,
   ],
   [
     'page zero CVE-2009-1897',

@@ -114,7 +114,7 @@ ran = {l.split()[0] for l in open("/tmp/loaded")} if os.path.exists("/tmp/loaded
 for d in ("/mnt/data", "/tmp", "/home/worker", "/run/worker", "/home/worker/.local/lib/python3.13/site-packages"):
     for n in ("sitecustomize.py", "usercustomize.py", "secrets.py", "snapshot.py", "probe.py", "evil.pth", "loaded"):
         if os.path.exists(f"{d}/{n}"): os.unlink(f"{d}/{n}")
-print(sorted(ran - {"10001"}))`,
+print(sorted(ran - {str(os.getuid())}))`,
         stdout: '[]',
       },
     },

@@ -53,6 +53,8 @@ export const MUTANTS: readonly Mutant[] = [
   option('limit of open files', "{ Name: 'nofile', Soft: limits.openFiles, Hard: limits.openFiles },"),
   option('private shared memory', "IpcMode: 'private',", "IpcMode: 'shareable',"),
   option('size of shared memory', 'size=${limits.shmBytes},'),
+  option('shared memory freed with its last process', "Sysctls: { 'kernel.shm_rmid_forced': '1' },"),
+  option('a user id for each sandbox', 'CELLBLOCK_WORKER_UID: String(workerUid),'),
   option('hidden control group', "CgroupnsMode: 'private',", "CgroupnsMode: 'host' as 'private',"),
   option('size of the data folder', 'size=${limits.dataBytes},'),
   option('size of /tmp', 'size=${limits.tmpBytes},'),

@@ -1,16 +1,16 @@
-"""Reads the sandbox's own control group, version 1 or 2. Every figure is None where the platform does not show it."""
+"""Reads the sandbox's control group, version 1 or 2. A figure is None where the platform does not show it."""
 
 import os
 
 from ..config import WORKER_FOLDERS
 
 _ROOT = "/sys/fs/cgroup"
-# A v1 limit this high means "no limit".
+# Version 1 shows "no limit" as 2^63 less a page, version 2 as `max`.
 _UNLIMITED = 1 << 60
 
 
 class Cgroup:
-    """Files stay open and are read from their start each time: a read costs microseconds."""
+    """Keeps its files open: a read costs microseconds."""
 
     def __init__(self, root: str = _ROOT) -> None:
         self._is_v2 = os.path.exists(f"{root}/cgroup.controllers")
@@ -23,21 +23,21 @@ class Cgroup:
         return value if value is not None and value < _UNLIMITED else None
 
     def memory_in_use(self) -> int | None:
-        """Bytes that count towards the limit and cannot simply be reclaimed; tmpfs contents are among them."""
+        """Bytes that count towards the limit and cannot be reclaimed, tmpfs contents included."""
         used = self.memory_charged()
         return None if used is None else max(0, used - self.memory_reclaimable())
 
     def memory_charged(self) -> int | None:
-        """All bytes that count towards the limit. Unlike what it is made of, that is one cheap read."""
+        """All bytes that count towards the limit, in one cheap read."""
         return self._number("memory.current") if self._is_v2 else self._number("memory/memory.usage_in_bytes")
 
     def memory_reclaimable(self) -> int:
-        """Bytes of files that the system drops when it needs room."""
+        """Bytes of cached files that the kernel drops under memory pressure."""
         name, key = ("memory.stat", "inactive_file") if self._is_v2 else ("memory/memory.stat", "total_inactive_file")
         return self._field(name, key) or 0
 
     def private_memory(self) -> int | None:
-        """Bytes of processes' own memory, without files and without tmpfs contents."""
+        """Anonymous memory of processes, without files and tmpfs contents."""
         return self._field("memory.stat", "anon") if self._is_v2 else self._field("memory/memory.stat", "total_rss")
 
     def memory_peak(self) -> int | None:
@@ -63,7 +63,7 @@ class Cgroup:
         return self._number("pids.current") if self._is_v2 else self._number("pids/pids.current")
 
     def tmpfs_bytes(self) -> int:
-        """How much of the memory limit is set aside for the worker's tmpfs folders, filled to their brim. Mounts stay as they are."""
+        """The part of the memory limit that the worker's tmpfs folders take when they are full."""
         if self._tmpfs_bytes is None:
             self._tmpfs_bytes = _tmpfs_bytes()
         return self._tmpfs_bytes

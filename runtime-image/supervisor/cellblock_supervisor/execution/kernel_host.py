@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..config import Limits
-from . import worker_processes
+from . import shared_memory, worker_processes
 from .cgroup import Cgroup
 from .kernel_link import KernelLink
+from .terminals import TerminalBroker
 from .worker_messages import Reply, parse_reply
 from .zygote_client import ZygoteClient, ZygoteExitedError
 
@@ -62,6 +63,7 @@ class KernelHost:
         # Set when a kernel died outside any execution; the next envelope reports it.
         self.lost_while_idle = False
         self._link: KernelLink | None = None
+        self._terminals: TerminalBroker | None = None
         self._listener = _NO_LISTENER
         self._ready = asyncio.Event()
         self._request_id = ""
@@ -79,16 +81,17 @@ class KernelHost:
         self.state = "starting"
         # A replaced kernel may end after its successor starts: its exit must not be taken for that of the new one.
         self.pid = 0
-        if self._link is not None:
-            self._link.close()
-        link = self._link = KernelLink(self)
+        self._close_link()
+        link, terminals = KernelLink(self), TerminalBroker()
+        self._link, self._terminals = link, terminals
         # On a busy machine `ready` may arrive from the kernel before `started` from the zygote.
         booting = self._booting = asyncio.get_running_loop().create_future()
         try:
             try:
-                self.pid = await self.zygote.fork("kernel", self.rlimits(), link.worker_fds)
+                self.pid = await self.zygote.fork("kernel", self.rlimits(), [*link.worker_fds, terminals.worker_fd])
             finally:
                 link.release_worker_fds()
+                terminals.release_worker_fd()
             async with asyncio.timeout(timeout_seconds):
                 is_up = await booting
         finally:
@@ -98,13 +101,26 @@ class KernelHost:
         self.state = "idle"
         self._ready.set()
 
+    def _close_link(self) -> None:
+        if self._link is not None:
+            self._link.close()
+        if self._terminals is not None:
+            self._terminals.close()
+
     def processes_limit(self) -> int | None:
         return self._cgroup.pids_limit() or self._limits.processes
 
     def rlimits(self) -> dict[str, int | None]:
         # RLIMIT_NPROC counts a UID over the whole host, so it applies only where the cgroup has no pids limit.
         processes = self._limits.processes if self._cgroup.pids_limit() is None else None
-        return {"processes": processes, "open_files": self._limits.open_files, "file_bytes": self._limits.file_bytes}
+        # A second line for containers without a limit: the monitor samples, this one holds between two samples, for each process.
+        memory = self._limits.memory_bytes if self._cgroup.memory_limit() is None else None
+        return {
+            "processes": processes,
+            "open_files": self._limits.open_files,
+            "file_bytes": self._limits.file_bytes,
+            "memory_bytes": memory,
+        }
 
     async def wait_ready(self) -> None:
         await self._ready.wait()
@@ -212,12 +228,13 @@ class KernelHost:
     def _on_exit(self, pid: int, code: int | None, by_signal: int | None) -> None:
         if pid != self.pid:
             return
-        # Children of the dead kernel still hold memory and files.
+        # Children of the dead kernel still hold memory and files; System V objects outlive all of them.
         worker_processes.kill_all()
+        shared_memory.remove_all()
         oom = self._killed_for_memory or (by_signal == 9 and self._cgroup.oom_kills() > self._ooms_before)
         if self._link is not None:
             self._link.drain_all()
-            self._link.close()
+        self._close_link()
         self._killed_for_memory = False
         self._ready.clear()
         self.pid = 0

@@ -12,12 +12,14 @@ class MemoryMonitor:
     """`peak` is the largest use in bytes above the start of the execution, as far as the samples show it."""
 
     def __init__(self, cgroup: Cgroup, configured_limit: int | None, on_full: Callable[[], None]) -> None:
-        """`configured_limit` in bytes applies where the cgroup has no limit."""
+        """`configured_limit`, for processes alone and in bytes, applies where the cgroup has no limit."""
         self._cgroup = cgroup
         self._on_full = on_full
         # Read for each execution: a pooled sandbox grows when it is claimed.
-        self._limit = cgroup.memory_limit() or configured_limit
+        self._limit = cgroup.memory_limit()
         tmpfs = cgroup.tmpfs_bytes()
+        if self._limit is None and configured_limit is not None:
+            self._limit = configured_limit + tmpfs
         self._private_limit = self._limit - tmpfs if self._limit is not None and self._limit > tmpfs else None
         # The reclaimable part is read at the first check: most cells end before it.
         self._charged_at_start = cgroup.memory_charged() or 0

@@ -31,7 +31,7 @@ def set_idle_scheduling() -> None:
     Threads other than a process's first keep their class. On a kernel without this class nothing changes.
     """
     own = os.getpid()
-    with _worker_credentials():
+    with credentials():
         for name in os.listdir("/proc"):
             if name.isdigit() and int(name) != own:
                 with contextlib.suppress(OSError):
@@ -39,12 +39,13 @@ def set_idle_scheduling() -> None:
 
 
 def _signal_all(number: signal.Signals) -> None:
-    with _worker_credentials(), contextlib.suppress(ProcessLookupError, PermissionError):
+    with credentials(), contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(-1, number)
 
 
 @contextlib.contextmanager
-def _worker_credentials() -> Iterator[None]:
+def credentials() -> Iterator[None]:
+    """The worker's rights for what the block does, without being one of its processes."""
     os.setresuid(_SIGNALLER_UID, WORKER_UID, 0)
     try:
         yield

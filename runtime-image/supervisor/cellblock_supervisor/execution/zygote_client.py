@@ -1,4 +1,4 @@
-"""The supervisor's side of the zygote: starts it with a clean environment and speaks to it over one socket."""
+"""The supervisor's side of the zygote: starts it with a clean environment and sends requests over one socket."""
 
 import asyncio
 import json
@@ -7,10 +7,18 @@ import socket
 import sys
 from collections.abc import Callable
 
-from ..config import INSTALL_DIR
+from ..config import INSTALL_DIR, WORKER_UID
 from ..worker.environment import worker_environment
 
-_BOOT = "import sys; sys.path.insert(0, {install!r}); from cellblock_supervisor.worker.zygote import main; main({fd})"
+# The worker's UID comes with the code, not with the environment, which kernels inherit.
+_BOOT = """
+import os, sys
+sys.path.insert(0, {install!r})
+os.environ["CELLBLOCK_WORKER_UID"] = "{uid}"
+from cellblock_supervisor.worker.zygote import main
+del os.environ["CELLBLOCK_WORKER_UID"]
+main({fd})
+"""
 
 
 class ZygoteExitedError(Exception):
@@ -32,7 +40,7 @@ class ZygoteClient:
         theirs.set_inheritable(True)
         self.pid = os.posix_spawn(
             sys.executable,
-            [sys.executable, "-I", "-c", _BOOT.format(install=INSTALL_DIR, fd=fd)],
+            [sys.executable, "-I", "-c", _BOOT.format(install=INSTALL_DIR, uid=WORKER_UID, fd=fd)],
             environment,
             file_actions=[(os.POSIX_SPAWN_DUP2, nothing, 0), (os.POSIX_SPAWN_DUP2, 2, 1)],
         )
@@ -42,14 +50,14 @@ class ZygoteClient:
         asyncio.get_running_loop().add_reader(self._socket, self._on_readable)
 
     async def fork(self, op: str, rlimits: dict[str, int | None], fds: list[int]) -> int:
-        """The process id of a new worker. Raises OSError when none could be forked and ZygoteExitedError without a zygote."""
+        """Returns the process id of a new worker. Raises OSError when the fork fails and ZygoteExitedError without a zygote."""
         reply = await self._ask({"op": op, "rlimits": rlimits}, fds)
         if reply["op"] == "failed":
             raise OSError(str(reply["reason"]))
         return int(str(reply["pid"]))
 
     async def preload(self, modules: tuple[str, ...]) -> list[str]:
-        """Imports modules for all later kernels; answers those that failed."""
+        """Imports modules for all later kernels; returns those that failed."""
         reply = await self._ask({"op": "preload", "modules": list(modules)}, [])
         return reply["failed"]  # type: ignore[return-value]
 

@@ -1,4 +1,4 @@
-"""Turns a freshly forked root process into a worker: another UID, no capability, limits, and what it may write and call."""
+"""Turns a forked root process into a worker: another UID, no capabilities, resource limits, a seccomp filter and Landlock."""
 
 import ctypes
 import os
@@ -15,20 +15,21 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 @dataclass(frozen=True)
 class Rlimits:
-    """`processes` is None where the container's own pids limit holds: RLIMIT_NPROC counts a UID over the whole host."""
+    """`processes` and `memory_bytes` are None where the cgroup has a limit. RLIMIT_NPROC counts a UID over the whole host."""
 
     processes: int | None
     open_files: int
     file_bytes: int | None
+    memory_bytes: int | None
 
 
 def become_worker(limits: Rlimits) -> None:
-    """Irreversible. Raises OSError when any step is refused; the caller must then exit without running anything."""
-    # Written before the UID changes: afterwards /proc/self belongs to root. The worker is the first to go when memory ends.
+    """Irreversible. Raises OSError when a step is refused; the caller must then exit without running anything."""
+    # Before the UID changes: afterwards /proc/self belongs to root. The OOM killer takes the worker first.
     with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("1000")
     os.setsid()
-    # Inside the sandbox the supervisor comes first: a fifth of the processor is its own even beside 250 busy processes.
+    # The supervisor has priority: beside 250 busy processes it still gets a fifth of the processor.
     os.nice(19)
     os.setgroups([])
     os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)
@@ -38,13 +39,16 @@ def become_worker(limits: Rlimits) -> None:
     _limit(resource.RLIMIT_MSGQUEUE, 0)
     if limits.file_bytes is not None:
         _limit(resource.RLIMIT_FSIZE, limits.file_bytes)
+    if limits.memory_bytes is not None:
+        # Private writable memory. RLIMIT_AS would count address space that programs reserve and never use.
+        _limit(resource.RLIMIT_DATA, limits.memory_bytes)
     if limits.processes is not None:
         _limit(resource.RLIMIT_NPROC, limits.processes)
     os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)
     os.umask(0o022)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     libc = ctypes.CDLL(None, use_errno=True)
-    # A change of UID clears both: the worker dies with its parent, and owns its own /proc/self again.
+    # A change of UID clears both: the worker dies with its parent and owns its /proc/self again.
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
     seccomp.install()
@@ -52,12 +56,12 @@ def become_worker(limits: Rlimits) -> None:
 
 
 def hide_memory() -> None:
-    """Makes this process unreadable to others of any UID without privilege; needed again after every exec."""
+    """Makes this process unreadable to unprivileged processes of any UID. An exec undoes it."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def return_memory_early() -> None:
-    """Blocks of 256 KiB and more go back to the system as soon as they are free, so that one large output leaves no trace."""
+    """Returns free blocks of 256 KiB and more to the system at once, so that one large output does not stay in memory."""
     libc = ctypes.CDLL(None)
     libc.mallopt(_M_MMAP_THRESHOLD, 256 * 1024)
     libc.mallopt(_M_TRIM_THRESHOLD, 1024 * 1024)

@@ -2,9 +2,11 @@
 
 import ctypes
 import errno
+import grp
 import json
 import os
 import platform
+import pwd
 import socket
 import struct
 from collections.abc import Callable, Iterator
@@ -222,6 +224,22 @@ def seccomp_filter_is_permanent() -> bool:
     return _call(_numbers(table.SOCKET) or 0, socket.AF_INET, socket.SOCK_STREAM, 0) == errno.ENETUNREACH
 
 
+def terminals_are_closed() -> bool:
+    """All containers of a host share one quota of pseudo-terminals."""
+    try:
+        os.close(os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY))
+        return False
+    except OSError:
+        return True
+
+
+def worker_has_a_name() -> bool:
+    try:
+        return pwd.getpwuid(WORKER_UID).pw_name == grp.getgrgid(WORKER_GID).gr_name == "worker"
+    except KeyError:
+        return False
+
+
 def devices_are_harmless() -> bool:
     """No disk, kernel memory or user-mode driver can be opened."""
     for name in ("mem", "kmem", "port", "kvm", "fuse", "net/tun", "vsock", "sda", "vda", "nvme0n1", "loop-control", "kmsg"):
@@ -249,6 +267,8 @@ CHECKS: tuple[Callable[[], bool], ...] = (
     root_cannot_be_regained,
     engine_socket_is_absent,
     foreign_architectures_are_refused,
+    terminals_are_closed,
+    worker_has_a_name,
     devices_are_harmless,
     seccomp_filter_is_permanent,
 )

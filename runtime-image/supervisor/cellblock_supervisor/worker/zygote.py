@@ -1,7 +1,7 @@
 """A root process with a worker's clean environment that has imported everything and forks kernels on request.
 
 It is a fresh program (not a fork of the supervisor), so no kernel inherits the supervisor's memory or environment. It has one
-thread and one descriptor: the socket over which the supervisor asks. Requests: kernel (with the channel and two output pipes),
+thread and one descriptor: the socket over which the supervisor asks. Requests: kernel (with the channel, two output pipes and the socket for terminals),
 probe (with a result pipe). Reports: started, exited, preloaded.
 """
 
@@ -98,7 +98,7 @@ def preload(modules: list[str]) -> list[str]:
 
 
 def _run_kernel(fds: list[int], limits: Rlimits) -> None:
-    channel, out, err = fds
+    channel, out, err, terminal = fds
     peak = PeakMemory()
     # The pipes are root's: without this a program could not open /dev/stdout or /dev/stderr.
     os.fchmod(out, 0o622)
@@ -109,10 +109,11 @@ def _run_kernel(fds: list[int], limits: Rlimits) -> None:
     os.close(out)
     os.close(err)
     sys.path[:] = [entry for entry in sys.path if entry != INSTALL_DIR]
-    from . import kernel
+    from . import kernel, terminals
 
     sock = socket.socket(fileno=channel)
     sock.set_inheritable(False)
+    terminals.install(terminal)
     kernel.main(Channel(sock), DATA_DIR, peak)
 
 

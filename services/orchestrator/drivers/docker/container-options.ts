@@ -5,10 +5,13 @@ import { memoryLimitBytes, RUN_BYTES, type DockerLimits } from './limits.ts'
 
 export const SANDBOX_LABEL = 'cellblock.sandbox'
 export const STAGE_LABEL = 'cellblock.stage'
+/** The worker's UID, so that no two sandboxes of an engine share one. */
+export const WORKER_UID_LABEL = 'cellblock.worker-uid'
 
 export const CONTROL_SOCKET = '/run/cellblock/control/supervisor.sock'
 const CONTROL_FOLDER = '/run/cellblock/control'
-const WORKER = 'uid=10001,gid=10001'
+/** For /etc/passwd and /etc/group, which name the worker. */
+const IDENTITY_BYTES = 64 * 1024
 
 /** Starting costs two seconds of processor time. A quarter of the default weight halves what live code feels of it, and a busy machine still refills. */
 const SHARES_WHILE_STARTING = 256
@@ -18,6 +21,8 @@ export interface ContainerPlan {
   readonly image: string
   readonly stage: string
   readonly limits: DockerLimits
+  /** UID and GID of the worker. */
+  readonly workerUid: number
   readonly seccompProfile: string
   /** More labels for the engine's lists. */
   readonly labels?: Readonly<Record<string, string>> | undefined
@@ -40,7 +45,7 @@ export function containerOptions(spec: SandboxSpec, plan: ContainerPlan): Docker
     AttachStdin: false,
     AttachStdout: false,
     AttachStderr: false,
-    Labels: { ...plan.labels, [SANDBOX_LABEL]: spec.sandboxId, [STAGE_LABEL]: plan.stage },
+    Labels: { ...plan.labels, [SANDBOX_LABEL]: spec.sandboxId, [STAGE_LABEL]: plan.stage, [WORKER_UID_LABEL]: String(plan.workerUid) },
     Env: Object.entries(supervisorEnv(spec, plan)).map(([name, value]) => `${name}=${value}`),
     HostConfig: hostConfig(spec, plan),
   }
@@ -53,6 +58,7 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
   const { limits } = plan
   const memory = memoryLimitBytes(spec.memoryTier, limits)
   const walled = 'rw,nosuid,nodev,noexec'
+  const worker = `uid=${plan.workerUid},gid=${plan.workerUid}`
   return {
     NetworkMode: 'none',
     IpcMode: 'private',
@@ -60,6 +66,8 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
     ReadonlyRootfs: true,
     CapDrop: ['ALL'],
     CapAdd: ['SETUID', 'SETGID', 'KILL'],
+    // System V shared memory is freed with its last process, also after the out-of-memory killer.
+    Sysctls: { 'kernel.shm_rmid_forced': '1' },
     SecurityOpt: ['no-new-privileges', `seccomp=${plan.seccompProfile}`],
     PidsLimit: limits.processes,
     Memory: memory,
@@ -74,12 +82,13 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
     ],
     // Programs that the code brings along may run where it can write them: they meet the same walls as the code itself.
     Tmpfs: {
-      '/mnt/data': `rw,nosuid,nodev,exec,${WORKER},mode=0770,size=${limits.dataBytes},nr_inodes=${limits.inodes}`,
+      '/mnt/data': `rw,nosuid,nodev,exec,${worker},mode=0770,size=${limits.dataBytes},nr_inodes=${limits.inodes}`,
       '/tmp': `rw,nosuid,nodev,exec,mode=1777,size=${limits.tmpBytes},nr_inodes=100000`,
-      '/home/worker': `rw,nosuid,nodev,exec,${WORKER},mode=0700,size=${limits.homeBytes},nr_inodes=50000`,
+      '/home/worker': `rw,nosuid,nodev,exec,${worker},mode=0700,size=${limits.homeBytes},nr_inodes=50000`,
       // In the place of the engine's own, which counts no inodes.
       '/dev/shm': `${walled},mode=1777,size=${limits.shmBytes},nr_inodes=10000`,
-      '/run/worker': `${walled},${WORKER},mode=0770,size=${RUN_BYTES},nr_inodes=1000`,
+      '/run/worker': `${walled},${worker},mode=0770,size=${RUN_BYTES},nr_inodes=1000`,
+      '/run/identity': `${walled},mode=0755,size=${IDENTITY_BYTES},nr_inodes=16`,
       '/run/cellblock': `${walled},mode=0700,size=${RUN_BYTES},nr_inodes=1000`,
       ...(plan.controlFolder === undefined && { [CONTROL_FOLDER]: `${walled},mode=0700,size=${RUN_BYTES},nr_inodes=1000` }),
     },
@@ -89,11 +98,12 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
   }
 }
 
-const supervisorEnv = (spec: SandboxSpec, { limits, preload }: ContainerPlan): Record<string, string> => ({
+const supervisorEnv = (spec: SandboxSpec, { limits, preload, workerUid }: ContainerPlan): Record<string, string> => ({
   CELLBLOCK_SANDBOX_ID: spec.sandboxId,
   CELLBLOCK_PUBLIC_KEY: spec.publicKey,
   CELLBLOCK_LISTEN: `unix:${CONTROL_SOCKET}`,
   CELLBLOCK_PROFILE: 'docker',
+  CELLBLOCK_WORKER_UID: String(workerUid),
   CELLBLOCK_LIMITS: JSON.stringify({
     memory_bytes: TIERS[spec.memoryTier].memoryBytes,
     processes: limits.processes,

@@ -5,8 +5,9 @@ import { DriverError, type SandboxDriver, type SandboxStatus, type SandboxSpec }
 import { SupervisorError, type Supervisor } from '../../../core/ports/supervisor.ts'
 import type { SandboxAddress } from '../../../core/sandboxes/sandbox.ts'
 import { exitReason } from '../exit-reason.ts'
-import { containerOptions, SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL } from './container-options.ts'
+import { SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL } from './container-options.ts'
 import { controlSocket, defaultControlRoot, makeControlFolder, removeControlFolder } from './control-folder.ts'
+import { createContainer } from './create-container.ts'
 import { engineStatus, toDriverError } from './engine-error.ts'
 import { DEFAULT_LIMITS, memoryLimitBytes, withSandboxLimits, type DockerLimits } from './limits.ts'
 import { readSeccompProfile } from './seccomp-profile.ts'
@@ -80,7 +81,7 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
       }
       const container = docker.getContainer(spec.sandboxId)
       try {
-        await docker.createContainer(containerOptions(spec, plan))
+        await createContainer(docker, spec, plan)
       } catch (error) {
         if (engineStatus(error) !== 409) {
           await removeControlFolder(controlRoot, spec.sandboxId)
