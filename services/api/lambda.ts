@@ -16,7 +16,7 @@ import { requireOrigin } from './origin/require-origin.ts'
 
 const config = lambdaConfigFromEnv()
 const clients = createStorageClients({ region: config.region })
-const objects = createS3ObjectStore({ client: clients.s3, bucket: config.bucket, presign: clients.presign })
+const objects = createS3ObjectStore({ client: clients.s3, bucket: config.bucket })
 const table = createDynamoTable({ client: clients.dynamodb, tableName: config.tableName, objects })
 const queue = createSqsQueue({ client: clients.sqs, queueUrls: config.queueUrls })
 

@@ -19,7 +19,7 @@ import { createTurnStep } from './turn-step.ts'
 
 const env = chatEnvFromEnv()
 const clients = createStorageClients({ region: env.AWS_REGION })
-const objects = createS3ObjectStore({ client: clients.s3, bucket: env.BUCKET_NAME, presign: clients.presign })
+const objects = createS3ObjectStore({ client: clients.s3, bucket: env.BUCKET_NAME })
 const ports = {
   objects,
   table: createDynamoTable({ client: clients.dynamodb, tableName: env.TABLE_NAME, objects }),

@@ -4,12 +4,14 @@ import type { Table } from '../core/ports/table.ts'
 import type { TenantStore } from '../core/ports/tenant-store.ts'
 import type { ApiClient } from './api-client.ts'
 
-/** What the commands work with; `main.ts` decides where it comes from. Nothing is opened before a command asks. */
+/** What the commands work with; `main.ts` decides where it comes from. Nothing is opened before a command uses it. */
 export interface CliDeps {
   tenants(): Promise<TenantStore>
-  /** Rows only: what lies in objects cannot be reached. */
+  /** Rows only: commands cannot read objects. */
   table(): Promise<Table>
-  /** For nudges: the reconciler sends those that get lost. */
+  /** Copies rows and objects into a new folder. */
+  backUp(folder: string): Promise<void>
+  /** Sends hints; the reconciler replaces lost ones. */
   readonly queue: Queue
   api(): Promise<ApiClient>
   readonly clock: Clock

@@ -1,4 +1,5 @@
 import type { Command } from './command.ts'
+import { backup } from './backup.ts'
 import { deadLettersList } from './dead-letters-list.ts'
 import { deadLettersRedrive } from './dead-letters-redrive.ts'
 import { keysCreate } from './keys-create.ts'
@@ -21,6 +22,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'keys revoke': keysRevoke,
   'dead-letters list': deadLettersList,
   'dead-letters redrive': deadLettersRedrive,
+  backup,
   run: runCode,
 }
 
@@ -32,8 +34,9 @@ export function usageText(): string {
     '',
     ...commands.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`),
     '',
-    'tenants, keys and dead-letters work on the table of the local server that runs (PORT says which, when several do),',
-    "or on a table in AWS with --table NAME or TABLE_NAME and the SDK's default credentials.",
+    'tenants, keys, dead-letters and backup reach the running local server (PORT chooses one of several) through its control socket.',
+    'With --data DIR they work on a data folder, also when no server runs on it.',
+    "With --table NAME or TABLE_NAME they work on a table in AWS, with the SDK's default credentials.",
     'run asks the server at CELLBLOCK_URL (default: the local one) with the key in CELLBLOCK_API_KEY.',
     '',
   ].join('\n')

@@ -18,6 +18,8 @@ export interface CliConfig {
   /** A table in AWS; null means that of a local server. */
   readonly tableName: string | null
   readonly region: string | null
+  /** The data folder of a local server; null means that of the running one. */
+  readonly dataDir: string | null
   readonly folder: string
 }
 
@@ -32,6 +34,7 @@ export function readCliConfig(env: Readonly<Record<string, string | undefined>> 
     apiKey: values.CELLBLOCK_API_KEY ?? null,
     tableName: values.TABLE_NAME ?? null,
     region: values.AWS_REGION ?? null,
+    dataDir: null,
     // npm moves to the project's folder and keeps the user's own in INIT_CWD.
     folder: values.INIT_CWD ?? process.cwd(),
   }

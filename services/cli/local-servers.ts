@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { CommandError } from './command.ts'
 
-const ServerFile = z.object({ pid: z.number().int(), url: z.string(), dynamodbEndpoint: z.string(), tableName: z.string() })
+const ServerFile = z.object({ pid: z.number().int(), url: z.string(), controlSocket: z.string(), dataDir: z.string().nullable() })
 export type LocalServer = z.infer<typeof ServerFile> & { readonly port: number }
 
-/** The local servers that run now: each leaves a note `<port>.json` in this folder and takes it away when it stops. */
+/** The local servers that run now: each keeps a note `<port>.json` in this folder and removes it when it stops. */
 export async function listLocalServers(folder: string): Promise<readonly LocalServer[]> {
   const names = await readdir(folder).catch(() => [])
   const found = await Promise.all(
@@ -33,7 +33,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The one that is meant: by its port, or the only one. Throws CommandError. */
+/** The server on the port, or the only one. Throws CommandError. */
 export function chooseLocalServer(servers: readonly LocalServer[], port: number | null): LocalServer {
   const wanted = port === null ? servers : servers.filter((server) => server.port === port)
   const [first, ...more] = wanted

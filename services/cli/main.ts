@@ -1,14 +1,12 @@
 // The command line for operators. Run it with `npm run cli -- COMMAND`.
-import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { join } from 'node:path'
 import { systemClock } from '../core/ports/clock.ts'
-import type { Table } from '../core/ports/table.ts'
-import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
 import { createApiClient } from './api-client.ts'
 import { CommandError, type CliDeps } from './command.ts'
 import { readCliConfig, type CliConfig } from './config.ts'
 import { chooseLocalServer, listLocalServers } from './local-servers.ts'
-import { NO_OBJECTS, NO_QUEUE } from './rows-only.ts'
+import { openState, type State } from './open-state.ts'
+import { NO_QUEUE } from './rows-only.ts'
 import { runCommand } from './run-command.ts'
 import { takeOption } from './take-option.ts'
 
@@ -24,14 +22,18 @@ try {
 }
 
 async function start(): Promise<number> {
-  const { value: tableOption, rest } = takeOption(process.argv.slice(2), 'table')
+  const { value: tableOption, rest: withoutTable } = takeOption(process.argv.slice(2), 'table')
+  const { value: dataOption, rest } = takeOption(withoutTable, 'data')
   const config = readCliConfig()
-  const tableName = tableOption ?? config.tableName
-  const openTable = async (): Promise<Table> =>
-    tableName === null ? localTable(config) : tableOf(tableName, config.region === null ? {} : { region: config.region })
+  let opened: Promise<State> | null = null
+  const state = (): Promise<State> =>
+    (opened ??= listLocalServers(NOTES).then((servers) =>
+      openState({ ...config, tableName: tableOption ?? config.tableName, dataDir: dataOption }, servers),
+    ))
   const deps: CliDeps = {
-    tenants: async () => (await openTable()).tenants,
-    table: openTable,
+    tenants: async () => (await state()).table.tenants,
+    table: async () => (await state()).table,
+    backUp: async (folder) => (await state()).backUp(folder),
     queue: NO_QUEUE,
     async api() {
       if (config.apiKey === null)
@@ -44,18 +46,14 @@ async function start(): Promise<number> {
     out: (text) => process.stdout.write(text),
     note: (text) => process.stderr.write(text),
   }
-  return runCommand(rest, deps)
-}
-
-function tableOf(tableName: string, client: DynamoDBClientConfig): Table {
-  return createDynamoTable({ client: new DynamoDBClient(client), tableName, objects: NO_OBJECTS })
-}
-
-async function localTable({ port }: CliConfig): Promise<Table> {
-  const server = chooseLocalServer(await listLocalServers(NOTES), port)
-  // The emulator takes any credentials.
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-  return tableOf(server.tableName, { endpoint: server.dynamodbEndpoint, region: 'us-east-1', credentials })
+  try {
+    return await runCommand(rest, deps)
+  } finally {
+    await (opened as Promise<State> | null)?.then(
+      (held) => held.close(),
+      () => undefined,
+    )
+  }
 }
 
 async function localUrl({ port }: CliConfig): Promise<string> {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { LIMITS } from '../core/limits.ts'
+import type { QueueName } from '../core/messages.ts'
 import { originList } from '../api/config.ts'
 
 const wholeNumber = (min: number, max: number) =>
@@ -13,11 +14,24 @@ const wholeNumber = (min: number, max: number) =>
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
 const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`)
 
+/** The resources of CELLBLOCK_STORAGE=aws. */
+const AWS_NAMES = {
+  TABLE_NAME: z.string().optional(),
+  BUCKET_NAME: z.string().optional(),
+  TURNS_QUEUE_URL: z.string().optional(),
+  EXECUTIONS_QUEUE_URL: z.string().optional(),
+  PLACEMENTS_QUEUE_URL: z.string().optional(),
+} as const
+
 const LocalEnv = z.object({
   PORT: wholeNumber(0, 65_535).default(8787),
   HOST: z.string().default('127.0.0.1'),
   CELLBLOCK_API_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
   CELLBLOCK_SANDBOX_IMAGE: z.string().default('cellblock-sandbox:dev'),
+  CELLBLOCK_STORAGE: oneOf(['embedded', 'aws']).default('embedded'),
+  ...AWS_NAMES,
+  AWS_ENDPOINT_URL: z.string().optional(),
+  AWS_ENDPOINT_URL_S3: z.string().optional(),
   CELLBLOCK_POOL: wholeNumber(0, 50).default(2),
   /** Maximum warm pool size while containers arrive faster than sandboxes start. */
   CELLBLOCK_POOL_MAX: wholeNumber(0, 50).optional(),
@@ -39,11 +53,21 @@ const LocalEnv = z.object({
   SANDBOX_TRANSPORT: oneOf(['unix', 'exec']).default(process.platform === 'linux' ? 'unix' : 'exec'),
 })
 
+export interface AwsStorageConfig {
+  readonly kind: 'aws'
+  readonly tableName: string
+  readonly bucket: string
+  readonly queueUrls: Readonly<Record<QueueName, string>>
+  /** Whether AWS_ENDPOINT_URL or AWS_ENDPOINT_URL_S3 names another endpoint than AWS's. */
+  readonly isEmulated: boolean
+}
+
 export interface LocalConfig {
+  readonly storage: { readonly kind: 'embedded' } | AwsStorageConfig
   readonly port: number
   readonly host: string
   readonly apiKey: string | null
-  /** Where table and objects are kept; null keeps them until the server stops. */
+  /** The folder of the embedded storage; null keeps everything in a temporary folder, deleted on exit. */
   readonly dataDir: string | null
   readonly sandboxImage: string
   /** Warm sandboxes of the smallest tier. */
@@ -80,7 +104,10 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
   }
   const flags = readFlags(argv)
   const values = parsed.data
+  if (values.CELLBLOCK_STORAGE === 'aws' && flags.data !== undefined)
+    throw new ConfigError('--data is for CELLBLOCK_STORAGE=embedded: with CELLBLOCK_STORAGE=aws everything is kept in AWS. Leave one out.')
   return {
+    storage: values.CELLBLOCK_STORAGE === 'aws' ? awsStorageOf(values) : { kind: 'embedded' },
     port: values.PORT,
     host: values.HOST,
     apiKey: values.CELLBLOCK_API_KEY ?? null,
@@ -101,6 +128,21 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
   }
 }
 
+function awsStorageOf(values: z.infer<typeof LocalEnv>): AwsStorageConfig {
+  const named = (name: keyof typeof AWS_NAMES): string => {
+    const value = values[name]
+    if (value === undefined) throw new ConfigError(`CELLBLOCK_STORAGE=aws needs ${Object.keys(AWS_NAMES).join(', ')}. ${name} is not set.`)
+    return value
+  }
+  return {
+    kind: 'aws',
+    tableName: named('TABLE_NAME'),
+    bucket: named('BUCKET_NAME'),
+    queueUrls: { turns: named('TURNS_QUEUE_URL'), executions: named('EXECUTIONS_QUEUE_URL'), placements: named('PLACEMENTS_QUEUE_URL') },
+    isEmulated: values.AWS_ENDPOINT_URL !== undefined || values.AWS_ENDPOINT_URL_S3 !== undefined,
+  }
+}
+
 const preloadOf = (list: string): readonly string[] => (list === 'none' ? [] : list.split(','))
 
 function readFlags(argv: readonly string[]): { readonly data?: string | undefined } {
@@ -111,5 +153,5 @@ function readFlags(argv: readonly string[]): { readonly data?: string | undefine
   }
 }
 
-/** A data folder has one server at a time, so its name tells that server's sandboxes from those of others on the same engine. */
-export const stageOf = (dataDir: string): string => `local-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`
+/** Labels the sandboxes of the server that owns this storage, by a name that stays the same over its restarts. */
+export const stageOf = (storageName: string): string => `local-${createHash('sha256').update(storageName).digest('hex').slice(0, 12)}`

@@ -1,21 +1,23 @@
-import { createServer, type RequestListener } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { LOCAL_S3_PATH } from '../storage/clients.ts'
+import type { HttpHandler } from '../storage/files/object-handler.ts'
+import { OBJECTS_PATH } from '../storage/files/signed-link.ts'
 
-/** The API and, under `/s3`, the local object store on one port: a forwarded port is enough for links to work. */
+/** The API and, below OBJECTS_PATH, presigned links on one port, so that a forwarded port is enough for links to work. */
 export async function listen(options: {
   readonly app: { readonly fetch: (request: Request, env: unknown) => Response | Promise<Response> }
-  readonly s3: RequestListener
+  /** Null when another server serves presigned links. */
+  readonly objectHandler: HttpHandler | null
   readonly host: string
   readonly port: number
 }): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const api = getRequestListener((request, env) => options.app.fetch(request, env))
   const server = createServer((request, response) => {
-    const isStore = request.url?.startsWith(`${LOCAL_S3_PATH}/`) === true
-    return isStore ? options.s3(request, response) : void api(request, response)
+    const isLink = request.url?.startsWith(`${OBJECTS_PATH}/`) === true
+    return isLink && options.objectHandler !== null ? options.objectHandler(request, response) : void api(request, response)
   })
-  // Uploads and long waits have limits of their own.
+  // Uploads and long waits have their own limits.
   server.requestTimeout = 0
   server.keepAliveTimeout = 30_000
   await new Promise<void>((resolve, reject) => {

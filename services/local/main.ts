@@ -2,7 +2,7 @@ import { ConfigError, readLocalConfig } from './config.ts'
 import { explainStart } from './explain-start.ts'
 import { startLocalServer } from './server.ts'
 
-const IMPATIENT_AFTER_MS = 2_000
+const FORCE_AFTER_MS = 2_000
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
@@ -16,11 +16,11 @@ async function main(): Promise<void> {
   const starting = startLocalServer(config)
   let stoppingSince: number | null = null
   const stop = (signal: NodeJS.Signals): void => {
-    // A terminal's Ctrl-C arrives more than once: from the terminal and from npm. Only a later one means impatience.
-    if (stoppingSince !== null && Date.now() - stoppingSince > IMPATIENT_AFTER_MS) process.exit(1)
+    // A terminal's Ctrl-C arrives twice: from the terminal and from npm. Only a later one forces the exit.
+    if (stoppingSince !== null && Date.now() - stoppingSince > FORCE_AFTER_MS) process.exit(1)
     if (stoppingSince !== null) return
     stoppingSince = Date.now()
-    say(`\nStopping (${signal}): sandboxes and emulators end now …`)
+    say(`\nStopping (${signal}): sandboxes and storage end now …`)
     starting.then((server) => server.stop()).then(() => process.exit(0), fail)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
@@ -38,6 +38,5 @@ Try it:
 `)
 }
 
-// The embedded table opens its files by itself and tells of a fault to nobody else.
 process.on('uncaughtException', fail)
 main().catch(fail)

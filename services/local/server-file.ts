@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path'
 
 const FOLDER = join(dirname(dirname(import.meta.dirname)), '.cellblock', 'servers')
 
-/** Tells the command line tool how to reach this server's table: `.cellblock/servers/<port>.json`, while the server runs. */
+/** Tells the command line how to reach this server: `.cellblock/servers/<port>.json`, while the server runs. */
 export async function announceServer(facts: {
   readonly url: string
-  readonly dynamodbEndpoint: string
-  readonly tableName: string
+  readonly controlSocket: string
+  readonly dataDir: string | null
 }): Promise<{ remove(): Promise<void> }> {
   const file = join(FOLDER, `${new URL(facts.url).port}.json`)
   await mkdir(FOLDER, { recursive: true })

@@ -25,6 +25,7 @@ function deps(): CliDeps & { readonly said: () => string } {
   return {
     table: async () => storage.table,
     tenants: async () => storage.table.tenants,
+    backUp: never,
     queue: storage.queue,
     api: never,
     clock: systemClock,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tableDefinition } from '../../services/storage/dynamodb/table-definition.ts'
 import { executionRow } from '../support/rows.ts'
-import { startStorage, type Storage } from '../support/start-storage.ts'
+import { startAwsStorage, type AwsStorage } from '../emulators/start-aws-storage.ts'
 import { tableContract } from './table.ts'
 
-let storage: Storage
-beforeAll(async () => void (storage = await startStorage()))
+let storage: AwsStorage
+beforeAll(async () => void (storage = await startAwsStorage()))
 afterAll(() => storage.stop())
 
 tableContract('DynamoDB', () => storage.table)

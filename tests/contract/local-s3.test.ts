@@ -15,16 +15,14 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listenOnLoopback } from '../../services/local/emulators/listen.ts'
-import { startStorage, type Storage } from '../support/start-storage.ts'
+import { startAwsStorage, type AwsStorage } from '../emulators/start-aws-storage.ts'
 
 /** The local subset of S3, as the SDK and a hostile client see it. */
-let storage: Storage
+let storage: AwsStorage
 let s3: S3Client
 const at = (Key: string) => ({ Bucket: 'cellblock', Key })
 
@@ -32,7 +30,7 @@ const clientWith = (change: Partial<S3ClientConfig> = {}): S3Client => {
   const { emulators } = storage
   return new S3Client({
     region: emulators.region,
-    endpoint: emulators.s3.endpoint,
+    endpoint: emulators.endpoints.s3,
     credentials: emulators.credentials,
     forcePathStyle: true,
     maxAttempts: 1,
@@ -40,7 +38,7 @@ const clientWith = (change: Partial<S3ClientConfig> = {}): S3Client => {
   })
 }
 beforeAll(async () => {
-  storage = await startStorage()
+  storage = await startAwsStorage()
   s3 = clientWith()
 })
 afterAll(async () => {
@@ -156,10 +154,10 @@ describe('objects', () => {
   })
 
   it('do not appear when the sender goes away in the middle', async () => {
-    const port = await listenOnLoopback(createServer(storage.emulators.s3.handler))
-    const { host, port: number } = new URL(port.endpoint)
+    const endpoint = storage.emulators.endpoints.s3
+    const { host, port: number } = new URL(endpoint)
     const { url } = await storage.objects.presignPut('cut-off', {
-      publicUrl: port.endpoint,
+      publicUrl: endpoint,
       bytes: 1000,
       contentType: 'text/plain',
       expiresSeconds: 60,
@@ -167,7 +165,7 @@ describe('objects', () => {
     const send = async (body: string, isWhole: boolean): Promise<void> => {
       const socket = connect(Number(number), '127.0.0.1')
       socket.write(
-        `PUT ${url.slice(port.endpoint.length)} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: text/plain\r\ncontent-length: 1000\r\nif-none-match: *\r\nconnection: close\r\n\r\n${body}`,
+        `PUT ${url.slice(endpoint.length)} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: text/plain\r\ncontent-length: 1000\r\nif-none-match: *\r\nconnection: close\r\n\r\n${body}`,
       )
       if (isWhole) await once(socket, 'data')
       socket.destroySoon()
@@ -177,7 +175,6 @@ describe('objects', () => {
     expect(await storage.objects.head('cut-off')).toBeNull()
     await send('x'.repeat(1000), true)
     expect(await storage.objects.head('cut-off')).toEqual({ bytes: 1000 })
-    await port.stop()
   })
 })
 
@@ -284,7 +281,7 @@ describe('requests', () => {
   })
 
   it('that are refused with a long body get their answer', async () => {
-    const response = await fetch(`${storage.emulators.s3.endpoint}/cellblock/big`, { method: 'PUT', body: Buffer.alloc(30_000_000) })
+    const response = await fetch(`${storage.emulators.endpoints.s3}/cellblock/big`, { method: 'PUT', body: Buffer.alloc(30_000_000) })
     expect([response.status, await response.text()]).toEqual([403, expect.stringContaining('<Code>AccessDenied</Code>')])
   })
 })

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EventBatch, EventOwner } from '../../services/core/events.ts'
 import { newId } from '../../services/core/ids.ts'
 import type { Table } from '../../services/core/ports/table.ts'
-import type { StorageClients } from '../../services/storage/clients.ts'
+import { createStorageClients, type StorageClients } from '../../services/storage/clients.ts'
 import { createDynamoTable } from '../../services/storage/dynamodb/dynamo-table.ts'
 import { containerRow, executionRow, T0 } from '../support/rows.ts'
-import { startStorage, type Storage } from '../support/start-storage.ts'
+import { startAwsStorage, type AwsStorage } from '../emulators/start-aws-storage.ts'
 
-let storage: Storage
+let storage: AwsStorage
 let clients: StorageClients
 let table: Table
 /** Answers of writes that get lost on their way back. */
@@ -15,8 +15,9 @@ let toLose = 0
 const WRITES: readonly (string | undefined)[] = ['PutItemCommand', 'UpdateItemCommand']
 
 beforeAll(async () => {
-  storage = await startStorage()
-  clients = storage.byHttp()
+  storage = await startAwsStorage()
+  const { region, credentials, endpoints } = storage.emulators
+  clients = createStorageClients({ region, credentials, endpoints })
   clients.dynamodb.middlewareStack.add(
     (next, context) => async (args) => {
       const answer = await next(args)

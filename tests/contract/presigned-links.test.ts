@@ -1,31 +1,24 @@
-import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listenOnLoopback, type Listening } from '../../services/local/emulators/listen.ts'
-import { startStorage, type Storage } from '../support/start-storage.ts'
+import { startAwsStorage, type AwsStorage } from '../emulators/start-aws-storage.ts'
 
-/** Links as a client uses them: under the API's own port, below a path, without a key. */
-let storage: Storage
-let port: Listening
+/** Links as a client uses them, without a key. They check the S3 adapter and the S3 emulator. */
+let storage: AwsStorage
 const KEY = 'tenants/tnt_1/cntr_1/files/abc'
 const OTHER = 'tenants/tnt_2/cntr_2/files/abc'
 
 beforeAll(async () => {
-  storage = await startStorage()
-  port = await listenOnLoopback(createServer(storage.emulators.s3.handler))
+  storage = await startAwsStorage()
   await storage.objects.put(KEY, Buffer.from('<b>hello</b>'), { contentType: 'text/html' })
   await storage.objects.put(OTHER, Buffer.from('secret'), { contentType: 'text/plain' })
 })
 afterAll(async () => {
-  await port.stop()
   await storage.stop()
   expect(storage.faults).toEqual([])
 })
 
-const link = (
-  change: { readonly filename?: string; readonly publicUrl?: string; readonly expiresSeconds?: number } = {},
-): Promise<string> =>
+const link = (change: { readonly filename?: string; readonly expiresSeconds?: number } = {}): Promise<string> =>
   storage.objects.presignGet(KEY, {
-    publicUrl: port.endpoint,
+    publicUrl: storage.emulators.endpoints.s3,
     filename: 'report.csv',
     contentType: 'text/csv',
     expiresSeconds: 300,
@@ -33,7 +26,7 @@ const link = (
   })
 const uploadLink = (bytes: number) =>
   storage.objects.presignPut('tenants/tnt_1/cntr_1/files/new', {
-    publicUrl: port.endpoint,
+    publicUrl: storage.emulators.endpoints.s3,
     bytes,
     contentType: 'text/csv',
     expiresSeconds: 60,
@@ -84,7 +77,6 @@ describe('a signed link', () => {
   it.each<[string, (url: URL) => void]>([
     ['another key', (url) => (url.pathname = url.pathname.replace('tnt_1/cntr_1', 'tnt_2/cntr_2'))],
     ['another bucket', (url) => (url.pathname = url.pathname.replace('/cellblock/', '/cellblock2/'))],
-    ['no prefix', (url) => (url.pathname = url.pathname.replace('/s3/', '/'))],
     ['dots in its path', (url) => (url.pathname = url.pathname.replace('/files/', '/files/%2e%2e/'))],
     ['another type', (url) => url.searchParams.set('response-content-type', 'text/html')],
     ['a second type', (url) => (url.search += '&response-content-type=text%2Fhtml')],
@@ -94,7 +86,7 @@ describe('a signed link', () => {
     ['a longer life', (url) => url.searchParams.set('X-Amz-Expires', '604800')],
     ['a later date', (url) => url.searchParams.set('X-Amz-Date', '20991231T000000Z')],
     ['a date that is none', (url) => url.searchParams.set('X-Amz-Date', 'yesterday')],
-    ['another access key', (url) => url.searchParams.set('X-Amz-Credential', 'CBOTHER/20260101/us-east-1/s3/aws4_request')],
+    ['another access key', (url) => url.searchParams.set('X-Amz-Credential', 'CBOTHER/20260101/us-east-1/aws4_request')],
     [
       'another region',
       (url) => url.searchParams.set('X-Amz-Credential', (url.searchParams.get('X-Amz-Credential') ?? '').replace('us-east-1', 'eu-west-1')),
@@ -118,19 +110,6 @@ describe('a signed link', () => {
     expect(await storage.objects.head(KEY)).toEqual({ bytes: 12 })
   })
 
-  it('for another host is refused', async () => {
-    const url = new URL(await link({ publicUrl: 'https://elsewhere.example' }))
-    const response = await fetch(`${port.endpoint}${url.pathname}${url.search}`)
-    expect([response.status, await codeOf(response)]).toEqual([403, 'SignatureDoesNotMatch'])
-  })
-
-  it('works behind a proxy that says for which host it stands, and for that host only', async () => {
-    const url = new URL(await link({ publicUrl: 'https://elsewhere.example' }))
-    const through = (host: string) => fetch(`${port.endpoint}${url.pathname}${url.search}`, { headers: { 'x-forwarded-host': host } })
-    expect((await through('elsewhere.example')).status).toBe(200)
-    expect((await through('other.example')).status).toBe(403)
-  })
-
   it('with an unsigned header that S3 would obey is refused', async () => {
     const response = await fetch(await link(), { headers: { 'x-amz-copy-source': `/cellblock/${OTHER}` } })
     expect([response.status, await codeOf(response)]).toEqual([403, 'AccessDenied'])
@@ -145,7 +124,7 @@ describe('a signed link', () => {
 
   it('to an object that is gone says so, and not more', async () => {
     const url = await storage.objects.presignGet('tenants/tnt_1/none', {
-      publicUrl: port.endpoint,
+      publicUrl: storage.emulators.endpoints.s3,
       filename: 'a',
       contentType: 'text/plain',
       expiresSeconds: 60,
@@ -196,14 +175,11 @@ describe('a signed upload', () => {
 })
 
 describe('without a signature', () => {
-  it.each(['/s3/cellblock', `/s3/cellblock/${KEY}`, '/s3/', '/s3', '/', '/s3/%zz', '/s3/cellblock/../../etc/passwd'])(
-    '%s is refused',
-    async (path) => {
-      const response = await fetch(`${port.endpoint}${path}`)
-      expect([400, 403]).toContain(response.status)
-      expect(response.headers.get('content-type')).toBe('application/xml')
-    },
-  )
+  it.each(['/cellblock', `/cellblock/${KEY}`, '/', '/', '/%zz', '/cellblock/../../etc/passwd'])('%s is refused', async (path) => {
+    const response = await fetch(`${storage.emulators.endpoints.s3}${path}`)
+    expect([400, 403]).toContain(response.status)
+    expect(response.headers.get('content-type')).toBe('application/xml')
+  })
 })
 
 function flipLastDigit(url: URL): void {

@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ExecutionMessage, ExecutionStepMessage } from '../../services/core/messages.ts'
 import { MAX_RECEIVES } from '../../services/core/messages.ts'
 import { consumeQueue, type ConsumerOptions } from '../../services/storage/sqs/consumer.ts'
-import { startStorage, type Storage } from '../support/start-storage.ts'
+import { startAwsStorage, type AwsStorage } from '../emulators/start-aws-storage.ts'
 import { createSqsConsumer } from '../../services/storage/sqs/sqs-consumer.ts'
 import { queueConsumerContract } from './queue-consumer.ts'
 import { executionMessage } from './queue.ts'
 
-let storage: Storage
+let storage: AwsStorage
 let stops: (() => Promise<void>)[] = []
-beforeEach(async () => void (storage = await startStorage()))
+beforeEach(async () => void (storage = await startAwsStorage()))
 afterEach(async () => {
   for (const stop of stops) await stop()
   stops = []

@@ -1,14 +1,14 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createLocalResources } from '../../services/local/emulators/create-local-resources.ts'
+import { createResources } from '../emulators/create-resources.ts'
 import { createSqsQueue } from '../../services/storage/sqs/sqs-queue.ts'
 import type { QueueName } from '../../services/core/messages.ts'
-import { startStorage, type Storage } from '../support/start-storage.ts'
+import { startAwsStorage, type AwsStorage } from '../emulators/start-aws-storage.ts'
 import { executionMessage, queueContract } from './queue.ts'
 
-let storage: Storage
+let storage: AwsStorage
 const arrived = new Map<QueueName, unknown[]>()
-beforeAll(async () => void (storage = await startStorage()))
+beforeAll(async () => void (storage = await startAwsStorage()))
 afterAll(() => storage.stop())
 
 queueContract(
@@ -35,13 +35,13 @@ describe('SQS: what the port does not say', () => {
   })
 
   it('rejects a check when a queue is missing', async () => {
-    const queueUrls = { ...storage.resources.queueUrls, turns: `${storage.emulators.sqs.endpoint}/000000000000/nowhere` }
+    const queueUrls = { ...storage.resources.queueUrls, turns: `${storage.emulators.endpoints.sqs}/000000000000/nowhere` }
     await expect(createSqsQueue({ client: storage.clients.sqs, queueUrls }).check()).rejects.toThrow()
   })
 
   it('is made again without harm: resources keep their names and their contents', async () => {
     await storage.objects.put('kept', Buffer.from('x'), { contentType: 'text/plain' })
-    await expect(createLocalResources(storage.clients)).resolves.toEqual(storage.resources)
+    await expect(createResources(storage.clients)).resolves.toEqual(storage.resources)
     expect(await storage.objects.head('kept')).toEqual({ bytes: 1 })
   })
 })

@@ -1,25 +1,20 @@
-import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { listenOnLoopback, type Listening } from '../../services/local/emulators/listen.ts'
 import { tamper } from '../support/link-mutations.ts'
-import { startStorage, type Storage } from '../support/start-storage.ts'
+import { startAwsStorage, type AwsStorage } from '../emulators/start-aws-storage.ts'
 
 const KEY = 'tenants/tnt_1/cntr_1/files/abc'
 const OTHER = 'tenants/tnt_2/cntr_2/files/abc'
 
-let storage: Storage
-let port: Listening
+let storage: AwsStorage
 let link: string
 beforeAll(async () => {
-  storage = await startStorage()
-  port = await listenOnLoopback(createServer(storage.emulators.s3.handler))
+  storage = await startAwsStorage()
   await storage.objects.put(KEY, Buffer.from('mine to read'), { contentType: 'text/plain' })
   await storage.objects.put(OTHER, Buffer.from("another's secret"), { contentType: 'text/plain' })
-  const options = { publicUrl: port.endpoint, filename: 'report.csv', contentType: 'text/csv', expiresSeconds: 300 }
+  const options = { publicUrl: storage.emulators.endpoints.s3, filename: 'report.csv', contentType: 'text/csv', expiresSeconds: 300 }
   link = await storage.objects.presignGet(KEY, options)
 })
 afterAll(async () => {
-  await port.stop()
   await storage.stop()
 })
 

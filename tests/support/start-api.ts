@@ -8,13 +8,8 @@ import type { ObjectStore } from '../../services/core/ports/object-store.ts'
 import { systemClock } from '../../services/core/ports/clock.ts'
 import type { WideEvent } from '../../services/core/ports/telemetry.ts'
 import { listen } from '../../services/local/http-server.ts'
-import { createLocalResources } from '../../services/local/emulators/create-local-resources.ts'
-import { startEmulators } from '../../services/local/emulators/start-emulators.ts'
-import { createStorageClients } from '../../services/storage/clients.ts'
-import { createDynamoTable } from '../../services/storage/dynamodb/dynamo-table.ts'
-import { createS3ObjectStore } from '../../services/storage/s3/s3-object-store.ts'
 import { createLocalSignals } from '../../services/storage/signals/local-signals.ts'
-import { createSqsQueue } from '../../services/storage/sqs/sqs-queue.ts'
+import { startStorage } from './start-storage.ts'
 
 export interface TestKey {
   readonly tenant: string
@@ -40,7 +35,7 @@ export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | '
   stop(): Promise<void>
 }
 
-/** The API over real HTTP, on the embedded emulators and without workers: a test moves rows through the table, as a worker would. */
+/** The API over real HTTP, on the embedded storage and without workers: a test moves rows through the table, as a worker would. */
 export async function startApi(
   options: {
     readonly config?: Partial<ApiConfig>
@@ -49,18 +44,9 @@ export async function startApi(
     readonly wrapObjects?: (objects: ObjectStore) => ObjectStore
   } = {},
 ): Promise<TestApi> {
-  const emulators = await startEmulators({ dataDir: null, log: (error) => console.error(error) })
-  const clients = createStorageClients({
-    region: emulators.region,
-    credentials: emulators.credentials,
-    endpoints: emulators.endpoints,
-  })
-  emulators.connect(clients)
-  const resources = await createLocalResources(clients)
-  const stored = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
-  const objects = options.wrapObjects?.(stored) ?? stored
-  const table = createDynamoTable({ client: clients.dynamodb, tableName: resources.tableName, objects: stored })
-  const queue = createSqsQueue({ client: clients.sqs, queueUrls: resources.queueUrls })
+  const storage = await startStorage()
+  const { table, queue } = storage
+  const objects = options.wrapObjects?.(storage.objects) ?? storage.objects
   const signals = createLocalSignals()
   const events: WideEvent[] = []
   const time = { skew: 0 }
@@ -78,7 +64,7 @@ export async function startApi(
     readiness: async () => readiness,
     config: ApiConfig.parse(options.config ?? {}),
   })
-  const server = await listen({ app, s3: emulators.s3.handler, host: '127.0.0.1', port: 0 })
+  const server = await listen({ app, objectHandler: storage.objectHandler, host: '127.0.0.1', port: 0 })
 
   const newKey: TestApi['newKey'] = async ({ tenant = newId('tenant'), subject = null } = {}) => {
     const key = newApiKey()
@@ -122,8 +108,7 @@ export async function startApi(
       }),
     async stop() {
       await server.stop()
-      clients.close()
-      await emulators.stop()
+      await storage.stop()
     },
   }
 }

@@ -21,7 +21,7 @@ const MAX_STARTS = 10
 
 function placeDeps(config: ReturnType<typeof placeConfigFromEnv>): ReconcilerDeps {
   const clients = createStorageClients({ region: config.AWS_REGION })
-  const objects = createS3ObjectStore({ client: clients.s3, bucket: config.BUCKET_NAME, presign: clients.presign })
+  const objects = createS3ObjectStore({ client: clients.s3, bucket: config.BUCKET_NAME })
   return {
     objects,
     table: createDynamoTable({ client: clients.dynamodb, tableName: config.TABLE_NAME, objects }),

@@ -20,7 +20,7 @@ const STEP_BUDGET_MS = 50_000
 const config = runConfigFromEnv()
 const telemetry = createJsonLog(config.STAGE)
 const clients = createStorageClients({ region: config.AWS_REGION })
-const objects = createS3ObjectStore({ client: clients.s3, bucket: config.BUCKET_NAME, presign: clients.presign })
+const objects = createS3ObjectStore({ client: clients.s3, bucket: config.BUCKET_NAME })
 const step = createRunStep({
   objects,
   table: createDynamoTable({ client: clients.dynamodb, tableName: config.TABLE_NAME, objects }),

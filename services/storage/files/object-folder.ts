@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { access, link, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
+import { access, constants, copyFile, link, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ignoreMissing, openObjectFile, writeObjectFile, type ObjectMetadata, type OpenObject } from './object-file.ts'
 
@@ -17,6 +17,8 @@ export interface ObjectFolder {
   deletePrefix(prefix: string): Promise<number>
   /** In the order of the keys' bytes. */
   list(prefix: string): Promise<readonly StoredObject[]>
+  /** Copies every object into a new folder, which openObjectFolder can open. Objects deleted meanwhile may be missing. */
+  copyTo(target: string): Promise<void>
   /** Rejects when the folder is not there. */
   check(): Promise<void>
   /** A new path on the same disk for bytes that are not an object yet; the next start removes leftovers. */
@@ -31,6 +33,7 @@ export class ObjectExistsError extends Error {}
 
 const MAX_OBJECT_BYTES = 5 * 1024 ** 3
 const MAX_TRIES = 5
+const PUBLISHED = 'published'
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 /** Keys with equal first segments (`tenants/{tenant}/{container}`) share a folder, so listing one container reads no other's files. */
 const GROUPING_SEGMENTS = 3
@@ -41,7 +44,7 @@ export async function openObjectFolder(root: string, { isDurable }: { readonly i
   const temporary = join(root, 'temporary')
   await rm(temporary, { recursive: true, force: true })
   await mkdir(temporary, { recursive: true, mode: 0o700 })
-  const published = join(root, 'published')
+  const published = join(root, PUBLISHED)
   await mkdir(published, { recursive: true, mode: 0o700 })
   return new HashedFolder(published, temporary, isDurable)
 }
@@ -102,6 +105,15 @@ class HashedFolder implements ObjectFolder {
       }
     }
     return found.toSorted((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
+  }
+
+  async copyTo(target: string): Promise<void> {
+    for (const name of await readdir(this.#root)) {
+      const to = join(target, PUBLISHED, name)
+      await mkdir(to, { recursive: true, mode: 0o700 })
+      for (const file of (await readdir(join(this.#root, name)).catch(ignoreMissing)) ?? [])
+        await copyFile(join(this.#root, name, file), join(to, file), constants.COPYFILE_FICLONE).catch(ignoreMissing)
+    }
   }
 
   check(): Promise<void> {

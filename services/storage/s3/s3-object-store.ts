@@ -15,13 +15,8 @@ import { headerType } from '../objects/header-type.ts'
 import { linkLifetime } from '../objects/link-lifetime.ts'
 import { putStream } from './put-stream.ts'
 
-/** Objects in one S3 bucket. `presign` returns the client that signs links for callers who reached the API at this address. */
-export function createS3ObjectStore(options: {
-  readonly client: S3Client
-  readonly bucket: string
-  readonly presign: (publicUrl: string) => S3Client
-}): ObjectStore {
-  const { client, bucket, presign } = options
+/** Objects in one S3 bucket. Presigned links go to S3 itself. */
+export function createS3ObjectStore({ client, bucket }: { readonly client: S3Client; readonly bucket: string }): ObjectStore {
   const at = (key: string) => ({ Bucket: bucket, Key: key })
 
   return {
@@ -63,19 +58,19 @@ export function createS3ObjectStore(options: {
       }
     },
 
-    async presignGet(key, { publicUrl, filename, contentType, expiresSeconds }) {
+    async presignGet(key, { filename, contentType, expiresSeconds }) {
       const command = new GetObjectCommand({
         ...at(key),
         ResponseContentDisposition: attachment(filename),
         ResponseContentType: headerType(contentType),
       })
-      return getSignedUrl(presign(publicUrl), command, { expiresIn: linkLifetime(expiresSeconds) })
+      return getSignedUrl(client, command, { expiresIn: linkLifetime(expiresSeconds) })
     },
 
-    async presignPut(key, { publicUrl, bytes, contentType: named, expiresSeconds }) {
+    async presignPut(key, { bytes, contentType: named, expiresSeconds }) {
       const contentType = headerType(named)
       const command = new PutObjectCommand({ ...at(key), ContentLength: bytes, ContentType: contentType, IfNoneMatch: '*' })
-      const url = await getSignedUrl(presign(publicUrl), command, {
+      const url = await getSignedUrl(client, command, {
         expiresIn: linkLifetime(expiresSeconds),
         signableHeaders: new Set(['host', 'content-length', 'content-type', 'if-none-match']),
       })

@@ -78,8 +78,7 @@ export async function openAccount(image: string): Promise<Account> {
     credentials: CREDENTIALS,
     endpoints: { dynamodb: endpoint, sqs: endpoint, s3: endpoint },
   })
-  const objects = (): ObjectStore =>
-    createS3ObjectStore({ client: clients.s3, bucket: outputs['ObjectBucket'] ?? '', presign: () => clients.s3 })
+  const objects = (): ObjectStore => createS3ObjectStore({ client: clients.s3, bucket: outputs['ObjectBucket'] ?? '' })
 
   /** One for each setting: what was synthesised once is deployed again as it is. */
   async function deploymentOf(wanted: SandboxSettings): Promise<Deployment> {

@@ -7,7 +7,7 @@ import { newId } from '../../../services/core/ids.ts'
 import { loadResult } from '../../../services/core/executions/load-result.ts'
 import { newObjectKey } from '../../../services/core/object-keys.ts'
 import type { Queue } from '../../../services/core/ports/queue.ts'
-import { createLocalResources, type LocalResources } from '../../../services/local/emulators/create-local-resources.ts'
+import { createResources, type AwsResources } from '../../emulators/create-resources.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
 import { createStorageClients, type StorageClients } from '../../../services/storage/clients.ts'
 import { createDynamoTable } from '../../../services/storage/dynamodb/dynamo-table.ts'
@@ -26,7 +26,7 @@ export interface Harness {
   readonly emulators: RestartableEmulators
   readonly platform: FakePlatform
   readonly manualQueue: ManualQueue
-  readonly resources: LocalResources
+  readonly resources: AwsResources
   /** The storage clients of the workers, with injected faults. The harness itself uses separate clients. */
   readonly clients: StorageClients
   readonly faults: Faults
@@ -68,12 +68,12 @@ export async function startHarness(options: { readonly seed?: number; readonly i
   const clients = createStorageClients({ region, credentials, endpoints })
   const faults: Faults = { rate: 0, history, random: seeded(options.seed ?? 1) }
   injectFaults(clients, faults)
-  const resources = await createLocalResources(reliableClients)
+  const resources = await createResources(reliableClients)
   const platform = await startFakePlatform(history)
   const manualQueue = createManualQueue(history)
   const link = createLink()
-  const portsOf = ({ dynamodb, s3, sqs, presign }: StorageClients): Ports => {
-    const objects = createS3ObjectStore({ client: s3, bucket: resources.bucket, presign })
+  const portsOf = ({ dynamodb, s3, sqs }: StorageClients): Ports => {
+    const objects = createS3ObjectStore({ client: s3, bucket: resources.bucket })
     return {
       objects,
       table: createDynamoTable({ client: dynamodb, tableName: resources.tableName, objects }),
@@ -184,7 +184,7 @@ export async function startHarness(options: { readonly seed?: number; readonly i
       })
     },
 
-    recreateResources: async () => void (await createLocalResources(reliableClients)),
+    recreateResources: async () => void (await createResources(reliableClients)),
 
     async stop() {
       await platform.stop()

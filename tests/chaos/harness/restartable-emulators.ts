@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import dynalite from 'dynalite'
 import { buildApp } from 'fauxqs'
-import { closeIterators } from '../../../services/local/emulators/close-iterators.ts'
-import { createS3Handler } from '../../../services/local/s3/handler.ts'
-import { openObjectFolder } from '../../../services/local/s3/object-folder.ts'
+import { createS3Handler } from '../../emulators/s3/handler.ts'
+import { openObjectFolder } from '../../emulators/s3/bucket-folder.ts'
 import type { StorageEndpoints } from '../../../services/storage/clients.ts'
 import type { History } from '../history.ts'
 import { recordTable } from './record-table.ts'
@@ -27,7 +26,6 @@ export interface RestartableEmulators {
 
 /** Starts DynamoDB, SQS and S3 emulators at addresses that stay the same across restarts. With `isDurable`, rows are kept in a folder. */
 export async function startRestartableEmulators(history: History, options: { readonly isDurable: boolean }): Promise<RestartableEmulators> {
-  closeIterators()
   const root = await mkdtemp(join(tmpdir(), 'cellblock-chaos-'))
   const path = options.isDurable ? { path: join(root, 'table') } : {}
   let ports = { dynamodb: 0, sqs: 0, s3: 0 }
@@ -36,7 +34,7 @@ export async function startRestartableEmulators(history: History, options: { rea
   async function start(): Promise<void> {
     const table = recordTable(dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...path }), history)
     const folder = await openObjectFolder(join(root, 'objects'))
-    const handler: RequestListener = createS3Handler({ folder, credentials: CREDENTIALS, region: REGION, prefix: '' })
+    const handler: RequestListener = createS3Handler({ folder, credentials: CREDENTIALS, region: REGION })
     const objects = createServer({ requestTimeout: 0 }, handler)
     const queues = buildApp({ logger: false, defaultRegion: REGION })
     const [dynamodb, s3] = await Promise.all([listen(table, ports.dynamodb), listen(objects, ports.s3)])

@@ -4,7 +4,7 @@ import { createDynamoTable } from '../../../services/storage/dynamodb/dynamo-tab
 import { createS3ObjectStore } from '../../../services/storage/s3/s3-object-store.ts'
 import { createSqsQueue } from '../../../services/storage/sqs/sqs-queue.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
-import type { LocalResources } from '../../../services/local/emulators/create-local-resources.ts'
+import type { AwsResources } from '../../emulators/create-resources.ts'
 import { createHistory } from '../history.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { createWorker } from './worker.ts'
@@ -15,7 +15,7 @@ export interface WorkerProcessConfig {
   readonly region: string
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string }
   readonly endpoints: StorageEndpoints
-  readonly resources: LocalResources
+  readonly resources: AwsResources
   readonly image: string
   /** All processes share one clock: it runs `speed` times as fast as wall time from `startedAt` on. */
   readonly speed: number
@@ -26,7 +26,7 @@ export interface WorkerProcessConfig {
 const config = JSON.parse(process.argv[2] ?? '{}') as WorkerProcessConfig
 const { region, credentials, endpoints, resources } = config
 const clients = createStorageClients({ region, credentials, endpoints })
-const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket, presign: clients.presign })
+const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket })
 const worker = createWorker({
   name: config.name,
   history: createHistory(),

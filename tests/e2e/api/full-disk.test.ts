@@ -3,9 +3,9 @@ import { createServer } from 'node:http'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
 import { isStorageFull } from '../../../services/core/storage-full.ts'
-import { listenOnLoopback } from '../../../services/local/emulators/listen.ts'
-import { createS3Handler } from '../../../services/local/s3/handler.ts'
-import type { ObjectFolder } from '../../../services/local/s3/object-folder.ts'
+import { listenOnLoopback } from '../../emulators/listen.ts'
+import { createS3Handler } from '../../emulators/s3/handler.ts'
+import type { ObjectFolder } from '../../emulators/s3/bucket-folder.ts'
 import { startApi } from '../../support/start-api.ts'
 
 /** The device that has no room for anything. */
@@ -33,7 +33,7 @@ it('is known for what it is behind the local object store', async () => {
   const faults: unknown[] = []
   const credentials = { accessKeyId: 'A', secretAccessKey: 'B' }
   const folder = { put: toFullDisk } as unknown as ObjectFolder
-  const options = { folder, credentials, region: 'us-east-1', prefix: '', onError: (error: unknown) => void faults.push(error) }
+  const options = { folder, credentials, region: 'us-east-1', onError: (error: unknown) => void faults.push(error) }
   const server = await listenOnLoopback(createServer(createS3Handler(options)))
   const client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, credentials, forcePathStyle: true })
   const refused = await client.send(new PutObjectCommand({ Bucket: 'cellblock', Key: 'a', Body: 'text' })).catch((error: unknown) => error)

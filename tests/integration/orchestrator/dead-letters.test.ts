@@ -11,16 +11,16 @@ import { createSqsConsumer } from '../../../services/storage/sqs/sqs-consumer.ts
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { sandboxRow } from '../../support/rows.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
-import { startStorage, type Storage } from '../../support/start-storage.ts'
+import { startAwsStorage, type AwsStorage } from '../../emulators/start-aws-storage.ts'
 
 const TENANT = newId('tenant')
 const heard: WideEvent[] = []
-let storage: Storage
+let storage: AwsStorage
 let stop: () => Promise<void>
 const tries = new Map<string, number>()
 
 beforeAll(async () => {
-  storage = await startStorage()
+  storage = await startAwsStorage()
   const deps: ReconcilerDeps = {
     table: storage.table,
     queue: storage.queue,

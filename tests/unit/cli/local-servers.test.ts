@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chooseLocalServer, listLocalServers, type LocalServer } from '../../../services/cli/local-servers.ts'
 
-const facts = { url: 'http://127.0.0.1:8787', dynamodbEndpoint: 'http://127.0.0.1:1', tableName: 'cellblock' }
+const facts = { url: 'http://127.0.0.1:8787', controlSocket: '/tmp/none', dataDir: null }
 const server = (port: number): LocalServer => ({ ...facts, pid: process.pid, port })
 
 describe('listing local servers', () => {

@@ -2,6 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { explainStart } from '../../../services/local/explain-start.ts'
+import { SchemaError } from '../../../services/storage/sqlite/schema.ts'
+import { refusalOf } from '../../../services/storage/sqlite/sqlite-error.ts'
 
 const faultOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -17,16 +19,15 @@ const listening = (host: string): Promise<unknown> =>
 describe('explainStart', () => {
   it('says what to do when a file is in the place of the data folder', async () => {
     for (const folder of [import.meta.filename, `${import.meta.filename}/below`])
-      expect(explainStart(await faultOf(mkdir(folder, { recursive: true })))).toMatch(/^The data folder cannot be made.*--data/)
+      expect(explainStart(await faultOf(mkdir(folder, { recursive: true })))).toMatch(/^The data folder cannot be created.*--data/)
   })
 
-  it('tells a disk that is full from a table that is damaged', async () => {
+  it('distinguishes a full disk from a damaged or too new database', async () => {
     const full = /^The disk is full\. Free some space/
     expect(explainStart(await faultOf(writeFile('/dev/full', 'x')))).toMatch(full)
-    const levelFault = (code: string, text: string): Error => Object.assign(new Error(text), { code })
-    expect(explainStart(levelFault('LEVEL_IO_ERROR', 'IO error: 000003.log: No space left on device'))).toMatch(full)
-    expect(explainStart(levelFault('LEVEL_IO_ERROR', 'IO error: 000003.log: Input/output error'))).toMatch(/Input\/output error.*is kept/)
-    expect(explainStart(levelFault('LEVEL_CORRUPTION', 'bad block'))).toMatch(/damaged/)
+    expect(explainStart(refusalOf(Object.assign(new Error('database or disk is full'), { errcode: 13 })))).toMatch(full)
+    expect(explainStart(refusalOf(Object.assign(new Error('file is not a database'), { errcode: 26 })))).toMatch(/damaged.*backup/)
+    expect(explainStart(new SchemaError('The data folder has schema version 9.'))).toBe('The data folder has schema version 9.')
   })
 
   it('says what to do when the machine has no such address', async () => {

@@ -44,7 +44,7 @@ it('makes every folder on the way', async () => {
 
 it.runIf(process.platform === 'linux')('says where no folder can be made instead of trying for ever', async () => {
   const refusal: unknown = await lockDataDir('/proc/cellblock/data').catch((error: unknown) => error)
-  expect(explainStart(refusal)).toMatch(/^The data folder cannot be made/)
+  expect(explainStart(refusal)).toMatch(/^The data folder cannot be created/)
 })
 
 it('does not take a file for a folder', async () => {

@@ -8,11 +8,11 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3'
 import { CreateQueueCommand, GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs'
-import { QUEUES, type QueueName } from '../../core/messages.ts'
-import { tableDefinition, type IndexDefinition } from '../../storage/dynamodb/table-definition.ts'
-import { queueDefinitions } from '../../storage/sqs/queue-definitions.ts'
+import { QUEUES, type QueueName } from '../../services/core/messages.ts'
+import { tableDefinition, type IndexDefinition } from '../../services/storage/dynamodb/table-definition.ts'
+import { queueDefinitions } from '../../services/storage/sqs/queue-definitions.ts'
 
-export interface LocalResources {
+export interface AwsResources {
   readonly tableName: string
   readonly bucket: string
   readonly queueUrls: Readonly<Record<QueueName, string>>
@@ -20,11 +20,11 @@ export interface LocalResources {
 }
 
 /** Makes the table, the queues with their dead-letter queues and the bucket from the definitions, unless they exist. */
-export async function createLocalResources(clients: {
+export async function createResources(clients: {
   readonly dynamodb: DynamoDBClient
   readonly sqs: SQSClient
   readonly s3: S3Client
-}): Promise<LocalResources> {
+}): Promise<AwsResources> {
   const tableName = 'cellblock'
   const bucket = 'cellblock'
   const [queues] = await Promise.all([

@@ -3,7 +3,7 @@ import type { S3Request } from './authenticate.ts'
 import { verifiedBody, type Chunks } from './body.ts'
 import { sendObject } from './send-object.ts'
 import type { MultipartUploads } from './multipart.ts'
-import type { ObjectFolder, StoredObject } from './object-folder.ts'
+import type { ObjectFolder, StoredObject } from './bucket-folder.ts'
 import { S3Error } from './s3-error.ts'
 import { readTags, readText, renderXml, type XmlTree } from './xml.ts'
 

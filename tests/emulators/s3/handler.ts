@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isStorageFull } from '../../core/storage-full.ts'
+import { isStorageFull } from '../../../services/core/storage-full.ts'
 import { authenticate, type S3Credentials, type S3Request } from './authenticate.ts'
 import { createMultipartUploads } from './multipart.ts'
-import type { ObjectFolder } from './object-folder.ts'
+import type { ObjectFolder } from './bucket-folder.ts'
 import { OPERATIONS, operationOf } from './operations.ts'
 import { S3Error } from './s3-error.ts'
 import { queryPairs } from './sigv4.ts'
@@ -15,8 +15,6 @@ export interface S3HandlerOptions {
   readonly folder: ObjectFolder
   readonly credentials: S3Credentials
   readonly region: string
-  /** The path below which it is mounted, such as `/s3`; empty for the root. It is part of what is signed. */
-  readonly prefix: string
   readonly now?: () => number
   /** Hears of faults that are not the caller's. */
   readonly onError?: (error: unknown) => void
@@ -31,19 +29,13 @@ const DRAIN_MS = 2_000
  * Bodies stream both ways. Refusals are S3's XML errors.
  */
 export function createS3Handler(options: S3HandlerOptions): HttpHandler {
-  const serve = createS3Service(options)
-  return (incoming, response) => void serve(incoming, response)
-}
-
-/** The same for who has to know when a request is over and done with; never rejects. */
-export function createS3Service(options: S3HandlerOptions): (...exchange: Parameters<HttpHandler>) => Promise<void> {
-  const { folder, credentials, region, prefix, now = Date.now, onError = () => undefined } = options
+  const { folder, credentials, region, now = Date.now, onError = () => undefined } = options
   const uploads = createMultipartUploads(folder)
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request = readRequest(incoming)
     const payloadHash = authenticate(request, { credentials, region, now: now() })
-    const { bucket, key } = splitPath(request.rawPath, prefix)
+    const { bucket, key } = splitPath(request.rawPath)
     const name = operationOf(request, key)
     if (name === null) throw new S3Error('NotImplemented', 'This local store does not know the operation.')
     await OPERATIONS[name]({ request, bucket, key, payloadHash, folder, uploads, incoming, response })
@@ -51,7 +43,7 @@ export function createS3Service(options: S3HandlerOptions): (...exchange: Parame
 
   return (incoming, response) => {
     response.setHeader('x-amz-request-id', randomBytes(8).toString('hex').toUpperCase())
-    return handle(incoming, response).catch((error: unknown) => {
+    void handle(incoming, response).catch((error: unknown) => {
       if (!(error instanceof S3Error) && !isGone(incoming, response)) onError(error)
       refuse(incoming, response, error)
     })
@@ -76,9 +68,8 @@ function readRequest(incoming: IncomingMessage): S3Request {
   }
 }
 
-function splitPath(rawPath: string, prefix: string): { readonly bucket: string; readonly key: string } {
-  if (!rawPath.startsWith(`${prefix}/`)) throw new S3Error('InvalidRequest', 'The address is not below that of this store.')
-  const [bucket = '', ...key] = rawPath.slice(prefix.length + 1).split('/')
+function splitPath(rawPath: string): { readonly bucket: string; readonly key: string } {
+  const [bucket = '', ...key] = rawPath.slice(1).split('/')
   const decodedKey = decodeURIComponent(key.join('/'))
   if (Buffer.byteLength(decodedKey) > MAX_KEY_BYTES) throw new S3Error('KeyTooLongError', `A key has at most ${MAX_KEY_BYTES} bytes.`)
   return { bucket: decodeURIComponent(bucket), key: decodedKey }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, unlink } from 'node:fs/promises'
 import { ignoreMissing, writeChunks } from './object-file.ts'
-import type { ObjectFolder, StoredObject } from './object-folder.ts'
+import type { ObjectFolder, StoredObject } from './bucket-folder.ts'
 import { S3Error } from './s3-error.ts'
 
 interface Part {

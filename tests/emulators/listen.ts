@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Listening {
@@ -7,12 +7,7 @@ export interface Listening {
   stop(): Promise<void>
 }
 
-/** A server that programs in this process reach without the port, too. */
-export interface Emulator extends Listening {
-  readonly serve: RequestListener
-}
-
-/** On a free port that no other machine can reach. */
+/** Listens on a free port of the loopback interface. */
 export async function listenOnLoopback(server: Server): Promise<Listening> {
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve, reject) => {

@@ -1,0 +1,53 @@
+import Docker from 'dockerode'
+import type { MemoryTier } from '../core/limits.ts'
+import type { SandboxDriver } from '../core/ports/sandbox-driver.ts'
+import type { Supervisor } from '../core/ports/supervisor.ts'
+import { systemClock } from '../core/ports/clock.ts'
+import { createDockerDriver } from '../orchestrator/drivers/docker/docker-driver.ts'
+import { createExecRelay } from '../orchestrator/drivers/docker/exec-relay.ts'
+import { tiersOfHost } from '../orchestrator/drivers/docker/limits.ts'
+import { createLink } from '../orchestrator/link/create-link.ts'
+import { createSupervisorClient } from '../orchestrator/supervisor-client/supervisor-client.ts'
+import type { LocalConfig } from './config.ts'
+import { removeOrphanedSandboxes, SERVER_LABEL } from './remove-orphaned-sandboxes.ts'
+
+export interface LocalSandboxes {
+  readonly driver: SandboxDriver
+  readonly supervisor: Supervisor
+  /** Tiers that fit into this machine's memory. */
+  readonly memoryTiers: readonly MemoryTier[]
+  close(): Promise<void>
+}
+
+/** Docker sandboxes on this machine, after the orphans of killed servers were removed. Throws DriverError when Docker or the image is missing. */
+export async function openSandboxes(config: LocalConfig, stage: string): Promise<LocalSandboxes> {
+  const docker = new Docker()
+  const link = createLink({ openRelay: createExecRelay(docker) })
+  try {
+    const supervisor = createSupervisorClient({ link })
+    const driver = createDockerDriver({
+      docker,
+      stage,
+      supervisor,
+      image: config.sandboxImage,
+      runtime: config.dockerRuntime ?? undefined,
+      transport: config.transport,
+      labels: { [SERVER_LABEL]: String(process.pid) },
+      preload: config.preload ?? undefined,
+    })
+    await driver.check()
+    const memoryTiers = tiersOfHost((await docker.info()) as { readonly MemTotal?: number })
+    await removeOrphanedSandboxes(docker, stage, systemClock.now())
+    return { driver, supervisor, memoryTiers, close: () => link.close() }
+  } catch (error) {
+    await link.close()
+    throw error
+  }
+}
+
+/** Stops everything that the driver started for this server, whatever the rows say. */
+export async function stopSandboxes(driver: SandboxDriver): Promise<void> {
+  const ids: string[] = []
+  for await (const id of driver.list()) ids.push(id)
+  await Promise.allSettled(ids.map((id) => driver.stop(id)))
+}

@@ -1,0 +1,20 @@
+import type { ObjectStore } from '../../core/ports/object-store.ts'
+import type { Queue, QueueConsumer } from '../../core/ports/queue.ts'
+import type { Table } from '../../core/ports/table.ts'
+import type { HttpHandler } from '../../storage/files/object-handler.ts'
+import type { Items } from '../../storage/rows/items.ts'
+
+/** Where a server on one machine keeps its state. */
+export interface LocalStorage {
+  readonly table: Table
+  readonly objects: ObjectStore
+  readonly queue: Queue
+  readonly consumer: QueueConsumer
+  /** The primitives below the table, for the control socket. */
+  readonly items: Items
+  /** Serves presigned links below OBJECTS_PATH of the API's port; null when the object store serves them itself. */
+  readonly objectHandler: HttpHandler | null
+  /** Copies rows and objects into a new folder while the server runs; null when the storage is not on this machine. */
+  readonly backUp: ((folder: string) => Promise<void>) | null
+  close(): Promise<void>
+}
