@@ -12,4 +12,11 @@ export const CLEAN_PATHS: readonly string[] = [
   'docs/tools.md',
   'docs/walkthrough.md',
   'scripts/prose',
+  'services/core/containers',
+  'services/core/conversations',
+  'services/core/executions',
+  'services/core/ports',
+  'services/core/sandboxes',
+  'services/core/tenants',
+  'services/core/usage',
 ]

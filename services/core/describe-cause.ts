@@ -1,2 +1,2 @@
-/** What is told of whatever was thrown: its kind and its words. */
+/** Name and message of a thrown value, for logs. */
 export const describeCause = (cause: unknown): string => (cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause))

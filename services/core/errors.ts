@@ -3,13 +3,13 @@ interface ErrorEntry {
   readonly status: number
   /** OpenAI's `error.type`. */
   readonly type: 'invalid_request_error' | 'authentication_error' | 'permission_error' | 'rate_limit_error' | 'server_error'
-  /** Whether the same call may succeed later without a change by the caller. */
+  /** Whether the same request may succeed later. */
   readonly retryable: boolean
   /** Who has to do something. */
   readonly act: 'caller' | 'operator' | 'nobody'
 }
 
-/** Every failure a caller can see. The key is the wire `code`; changing an entry is an API change. */
+/** Every error that a client can receive. The key is the wire `code`; changing an entry is an API change. */
 export const ERRORS = {
   invalid_json: { status: 400, type: 'invalid_request_error', retryable: false, act: 'caller' },
   invalid_request: { status: 400, type: 'invalid_request_error', retryable: false, act: 'caller' },
@@ -45,7 +45,7 @@ export const ERRORS = {
 } as const satisfies Record<string, ErrorEntry>
 export type ErrorCode = keyof typeof ERRORS
 
-/** An expected refusal. `message` is shown to the caller: one sentence that says what to do. */
+/** An expected refusal. The client sees `message`: what happened, why, and what to do. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   /** The request field at fault, as OpenAI's `error.param`. */

@@ -25,14 +25,14 @@ export const ID_PREFIXES = {
 } as const
 export type IdKind = keyof typeof ID_PREFIXES
 
-/** Digits come out of Node's own store of random bytes; the package would ask the system for each of the sixteen. */
+/** `randomInt` uses Node's pool of random bytes; the package's default calls the system for each of the sixteen digits. */
 const nextUlid = monotonicFactory(() => randomInt(32) / 32)
 
 export const newId = (kind: IdKind): string => ID_PREFIXES[kind] + nextUlid().toLowerCase()
 
 /**
- * The id that every repetition of a step finds again: time `at` (epoch ms) and a hash of `seed` instead of chance, so it sorts as others of
- * its kind do. The seed must name one thing only, for example a response's id and the position of a call.
+ * A deterministic id, so that a repeated step computes the same one: time `at` (epoch ms) and a hash of `seed`. It sorts like other ids of its
+ * kind. The seed must be unique, for example a response's id and the position of a call.
  */
 export function derivedId(kind: IdKind, at: number, seed: string): string {
   const hash = createHash('sha256').update(seed).digest()
@@ -41,11 +41,11 @@ export function derivedId(kind: IdKind, at: number, seed: string): string {
 }
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** Says whether a string has the form of an id of this kind; it need not exist. */
+/** Whether a string has the form of an id of this kind; the id need not exist. */
 export const isId = (kind: IdKind, value: string): boolean =>
   value.startsWith(ID_PREFIXES[kind]) && /^[0-9a-z]{20,40}$/.test(value.slice(ID_PREFIXES[kind].length))
 
-/** When an id of this kind was made, epoch ms; null for what is none. */
+/** When an id was created, epoch ms; null if the string is not an id of this kind. */
 export const idTime = (kind: IdKind, value: string): number | null => {
   const ulid = value.slice(ID_PREFIXES[kind].length)
   return isId(kind, value) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(ulid) ? decodeTime(ulid.toUpperCase()) : null

@@ -4,7 +4,7 @@ const GiB = 1024 * MiB
 export const MEMORY_TIERS = ['1g', '4g', '16g', '64g'] as const
 export type MemoryTier = (typeof MEMORY_TIERS)[number]
 
-/** What each tier gives the user's code, and the Fargate pair (CPU units, MiB) that can hold it. */
+/** Memory of each tier for user code, and the Fargate task size (CPU units, MiB) that provides it. */
 export const TIERS: Record<MemoryTier, { readonly memoryBytes: number; readonly fargateCpu: number; readonly fargateMemoryMiB: number }> = {
   '1g': { memoryBytes: 1 * GiB, fargateCpu: 512, fargateMemoryMiB: 2048 },
   '4g': { memoryBytes: 4 * GiB, fargateCpu: 1024, fargateMemoryMiB: 6144 },
@@ -18,23 +18,23 @@ export const LIMITS = {
   /** One notebook document, bytes. */
   maxNotebookBytes: 8 * MiB,
   maxNotebookCells: 500,
-  /** The source of all code cells of one notebook as JSON, bytes: it lies in the execution's row. */
+  /** The source of all code cells of one notebook as JSON, bytes: it is stored in the execution's row. */
   maxNotebookCodeBytes: 200 * 1024,
   /** A JSON request body, bytes. */
   maxJsonBytes: 10 * MiB,
-  /** A file sent as multipart through the API's own port, bytes. Bigger ones take an upload URL. */
+  /** A file sent as multipart to the API, bytes. Larger files need an upload URL. */
   maxMultipartFileBytes: 64 * MiB,
   maxFileBytes: 512 * MiB,
   /** One part of an upload, bytes, and the parts of one upload. */
   maxUploadPartBytes: 64 * MiB,
   maxUploadParts: 1_000,
-  /** An upload takes parts for this long, minutes. */
+  /** An upload accepts parts for this time, minutes. */
   uploadMinutes: 60,
-  /** Life that a caller may give a file, seconds. */
+  /** Range of the lifetime that a client may set for a file, seconds. */
   minFileSeconds: 3_600,
   maxFileSeconds: 2_592_000,
   maxFilesPerContainer: 10_000,
-  /** Files that one execution may hand back; the rest is named in `lost`. */
+  /** Files that one execution returns; `lost` names the others. */
   maxFilesPerExecution: 1_000,
   /** Name of a file with its folders, in bytes of UTF-8; each segment at most 255. */
   maxPathBytes: 1024,
@@ -42,45 +42,45 @@ export const LIMITS = {
   maxTimeoutSeconds: 3_600,
   maxWaitSeconds: 60,
   defaultWaitSeconds: 30,
-  /** Executions that may wait in one container. */
+  /** Executions in the queue of one container. */
   maxQueuedPerContainer: 100,
-  /** Responses that may wait in one conversation. */
+  /** Responses in the queue of one conversation. */
   maxQueuedPerConversation: 100,
-  /** Items that one call may add to a conversation. */
+  /** Items that one request may add to a conversation. */
   maxItemsPerCall: 20,
-  /** Kept of each of stdout and stderr from the start, and from the end once the head is full, bytes. */
+  /** Stored bytes of stdout and of stderr: from the start, and from the end once the head is full. */
   maxStreamHeadBytes: 1 * MiB,
   maxStreamTailBytes: 64 * 1024,
-  /** Text up to this size stays inline in a result; anything bigger becomes an object with a link. */
+  /** Text up to this size stays inline in a result; larger text becomes an object with a link, bytes. */
   maxInlineTextBytes: 64 * 1024,
-  /** Binary parts of a MIME bundle (base64 as they come) up to this size stay inline. */
+  /** Base64 parts of a MIME bundle up to this size stay inline, bytes. */
   maxInlineBinaryBytes: 256 * 1024,
-  /** Life of a presigned URL, seconds. */
+  /** Lifetime of a presigned URL, seconds. */
   presignedSeconds: 300,
-  /** Life of a `/d/…` link, days. */
+  /** Default lifetime of a `/d/…` link, days. */
   linkDays: 7,
-  /** Files and variables of a container outlive its sandbox by this, days since it was last used. */
+  /** Files and variables of a container are kept for this time after its last use, days. */
   retentionDays: 30,
-  /** An ended response is kept this long, days; one that was not to be stored only as long as its stream may be read, minutes. */
+  /** An ended response is kept for this time, days; with `store: false` only while its stream may be read, minutes. */
   responseDays: 30,
   unstoredResponseMinutes: 60,
   defaultIdleMinutes: 20,
-  /** A container that nobody used for this long gives its sandbox back; files and variables are kept. Waking is cheap. */
+  /** An idle container hibernates after this time: it releases its sandbox and keeps files and variables. */
   hibernateAfterMinutes: 5,
-  /** The saved variables of one container, bytes. The biggest ones that do not fit are named when it wakes. */
+  /** The saved variables of one container, bytes. The next result names variables that do not fit. */
   maxSnapshotBytes: 1 * GiB,
   maxIdleMinutes: 1_440,
   maxContainerNameBytes: 256,
-  /** Files that one container may be created with. */
+  /** Files that a request may name when it creates a container. */
   maxFileIds: 100,
-  /** Arrays and objects inside one another in a JSON body. */
+  /** Nesting depth of a JSON body. */
   maxJsonDepth: 64,
-  /** Event streams that one process holds open; the next one is asked to come back. */
+  /** Open event streams per process; further ones are refused with 429. */
   maxOpenStreams: 1_000,
-  /** An idempotency key is remembered this long, hours. */
+  /** An idempotency key is stored for this time, hours. */
   idempotencyHours: 24,
   maxToolCallsPerResponse: 25,
   maxConsecutiveFailures: 3,
-  /** A whole response may take this long, seconds. */
+  /** Maximum duration of a response, seconds. */
   maxResponseSeconds: 1_800,
 } as const

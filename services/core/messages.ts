@@ -4,7 +4,7 @@ import type { Container } from './containers/container.ts'
 /** The queues. Each has a dead-letter queue named `<queue>-dead`. */
 export const QUEUES = ['turns', 'executions', 'placements'] as const
 export type QueueName = (typeof QUEUES)[number]
-/** A message that was received this often without success goes to the dead-letter queue. */
+/** A message that failed this many times is moved to the dead-letter queue. */
 export const MAX_RECEIVES = 5
 
 const ids = { v: z.literal(1), tenant: z.string() }
@@ -13,7 +13,7 @@ export const TurnMessage = z.object({
   ...ids,
   type: z.literal('response.step'),
   responseId: z.string(),
-  /** Looks again while the turn before it runs: good only while the row still has this fence, so that two such messages never become four. */
+  /** For a turn that waits for its predecessor: the message is valid only while the row has this fencing token, so repetitions do not multiply. */
   againAt: z.number().int().optional(),
 })
 export const ExecutionMessage = z.discriminatedUnion('type', [
@@ -22,15 +22,15 @@ export const ExecutionMessage = z.discriminatedUnion('type', [
     type: z.literal('execution.step'),
     executionId: z.string(),
     containerId: z.string(),
-    /** The container as the write left it that brought this execution to its head, and when that was (epoch ms). */
+    /** The container's row as written when this execution became its head, and the time of that write (epoch ms). */
     seen: z.object({ at: z.number(), container: z.custom<Container>((row) => (row as Container | null)?.v === 1) }).optional(),
   }),
-  /** Save the variables of a container that nobody used since `idleSince` (its `lastActiveAt`) and let its sandbox go. */
+  /** Save the variables of a container that is unused since `idleSince` (its `lastActiveAt`) and release its sandbox. */
   z.object({ ...ids, type: z.literal('container.hibernate'), containerId: z.string(), idleSince: z.number() }),
 ])
 export const PlacementMessage = z.discriminatedUnion('type', [
   z.object({ v: z.literal(1), type: z.literal('sandbox.refill') }),
-  /** Start the sandbox of this row, which a container waits for; nudge the execution when it is ready. */
+  /** Start the sandbox of this row for a waiting container; enqueue the execution when the sandbox is ready. */
   z.object({ ...ids, type: z.literal('sandbox.place'), sandboxId: z.string(), containerId: z.string(), executionId: z.string() }),
   z.object({ v: z.literal(1), type: z.literal('sandbox.stop'), sandboxId: z.string() }),
 ])
@@ -41,7 +41,7 @@ export type ContainerSeen = NonNullable<ExecutionStepMessage['seen']>
 export type HibernateMessage = Extract<ExecutionMessage, { type: 'container.hibernate' }>
 export type PlacementMessage = z.infer<typeof PlacementMessage>
 
-/** What may be in each queue. A message is a nudge: the rows it names say what is to be done, and every write asks them again. */
+/** The messages of each queue. A message is a hint: the rows that it names decide, and every write is conditional on them. */
 export interface QueueMessages {
   readonly turns: TurnMessage
   readonly executions: ExecutionMessage

@@ -3,16 +3,16 @@ import type { WideEvent } from './ports/telemetry.ts'
 /** Units as CloudWatch names them. */
 export type MetricUnit = 'Milliseconds' | 'Count' | 'None' | 'Seconds'
 
-/** A number that an operator watches, and the wide events that carry it. */
+/** A metric and the wide events that contain it. */
 export interface MetricDefinition {
   /** Name of the wide event. */
   readonly event: string
   /** Which of those events; all of them when absent. */
   readonly when?: (event: WideEvent) => boolean
-  /** The field that holds the number; without it each event counts 1. */
+  /** The field that contains the number; without it each event counts 1. */
   readonly value?: string
   readonly unit: MetricUnit
-  /** A field whose few values are told apart. Never a tenant: each value is a metric that is paid for. */
+  /** A field that becomes a dimension. Never the tenant: each value is a metric with a price. */
   readonly by?: 'tier'
   /** The service failed: the event's line passes every log level. */
   readonly isFailure?: true
@@ -22,7 +22,7 @@ export interface MetricDefinition {
 const PLATFORM_REASONS: readonly unknown[] = ['sandbox_lost', 'dead_letter']
 const START_WANTED: readonly unknown[] = ['ready', 'ready_before', 'unwanted']
 
-/** Every metric of the service. What emits an event knows nothing of them; dashboards and alarms are made from the same table. */
+/** Every metric of the service. Code that emits events has no reference to them; dashboards and alarms are generated from this table. */
 export const METRICS = {
   ApiDuration: {
     event: 'http.request',
@@ -38,30 +38,35 @@ export const METRICS = {
     isFailure: true,
     means: 'answers with 5xx',
   },
-  QueueWait: { event: 'execution', value: 'queue_wait_ms', unit: 'Milliseconds', means: 'from accepting code to running it' },
+  QueueWait: { event: 'execution', value: 'queue_wait_ms', unit: 'Milliseconds', means: 'from acceptance of an execution to its start' },
   Claim: {
     event: 'claim',
     when: ({ outcome }) => outcome === 'live',
     value: 'claim_ms',
     unit: 'Milliseconds',
-    means: 'finding a live sandbox for a container that has none',
+    means: 'claim of a live sandbox for a container that has none',
   },
-  RunTime: { event: 'execution', value: 'run_ms', unit: 'Milliseconds', means: 'in the kernel' },
-  ExecutionTime: { event: 'execution', value: 'total_ms', unit: 'Milliseconds', means: 'from accepting code to its committed end' },
+  RunTime: { event: 'execution', value: 'run_ms', unit: 'Milliseconds', means: 'time in the kernel' },
+  ExecutionTime: {
+    event: 'execution',
+    value: 'total_ms',
+    unit: 'Milliseconds',
+    means: 'from acceptance of an execution to its committed end',
+  },
   Executions: { event: 'execution', unit: 'Count', means: 'executions that ended' },
   ExecutionFailed: {
     event: 'execution',
     when: (event) => PLATFORM_REASONS.includes(event['reason']),
     unit: 'Count',
     isFailure: true,
-    means: 'executions that the platform failed, not their code',
+    means: 'executions that failed because of the platform, not their code',
   },
   SandboxStart: {
     event: 'sandbox_start',
     when: ({ outcome }) => outcome === 'ready',
     value: 'start_ms',
     unit: 'Milliseconds',
-    means: 'from asking for a sandbox to its being ready',
+    means: 'from the request for a sandbox until it is ready',
   },
   SandboxStartFailed: {
     event: 'sandbox_start',
@@ -82,11 +87,11 @@ export const METRICS = {
     unit: 'Count',
     means: 'starts that a container waits for',
   },
-  PoolReady: { event: 'pool', value: 'ready', unit: 'Count', by: 'tier', means: 'warm sandboxes that wait' },
-  PoolMissing: { event: 'pool', value: 'missing', unit: 'Count', by: 'tier', means: 'warm sandboxes that the pool is short of' },
-  SandboxSeconds: { event: 'sandbox_end', value: 'sandbox_seconds', unit: 'Seconds', means: 'life of sandboxes that ended' },
+  PoolReady: { event: 'pool', value: 'ready', unit: 'Count', by: 'tier', means: 'unclaimed warm sandboxes' },
+  PoolMissing: { event: 'pool', value: 'missing', unit: 'Count', by: 'tier', means: 'warm sandboxes missing from the pool' },
+  SandboxSeconds: { event: 'sandbox_end', value: 'sandbox_seconds', unit: 'Seconds', means: 'lifetime of sandboxes that ended' },
   SandboxCost: { event: 'sandbox_end', value: 'cost_usd', unit: 'None', means: 'list price of sandboxes that ended, US dollars' },
-  DeadLetter: { event: 'dead_letter', unit: 'Count', isFailure: true, means: 'messages that failed every time' },
+  DeadLetter: { event: 'dead_letter', unit: 'Count', isFailure: true, means: 'messages in a dead-letter queue' },
   RepairFailed: {
     event: 'repair',
     when: ({ outcome }) => outcome === 'error',
@@ -110,7 +115,7 @@ export interface Measured {
 
 const byEvent: ReadonlyMap<string, readonly MetricName[]> = Map.groupBy(METRIC_NAMES, (name) => definitionOf(name).event)
 
-/** The metrics that one event carries. A field that is no number carries none. */
+/** The metrics of one event. A field that is not a number yields none. */
 export function measure(event: WideEvent): readonly Measured[] {
   return (byEvent.get(event.event) ?? []).flatMap((name): Measured[] => {
     const { when, value, unit, by, isFailure } = definitionOf(name)

@@ -1,20 +1,20 @@
 import { LIMITS, type MemoryTier } from '../limits.ts'
 import type { ContainerLimits } from '../tenants/tenant-limits.ts'
 
-/** Variables saved when the sandbox was let go. Its bytes are hostile: only a sandbox of the same container may read them. */
+/** Variables that were saved when the sandbox was released. The bytes are hostile: only a sandbox of the same container may read them. */
 export interface Snapshot {
   readonly objectKey: string
   readonly bytes: number
   readonly takenAt: number
-  /** How often a sandbox began to restore it. */
+  /** Number of sandboxes that started to restore it. */
   readonly tries: number
-  /** A kernel has had it: from then on that kernel may be newer, so it is never restored again. */
+  /** A kernel received it. That kernel may be newer from then on, so the snapshot is never restored again. */
   readonly isRestored: boolean
 }
 
-/** The right to save the variables and to let the sandbox go. Given only while no execution waits; while it lasts none begins. */
+/** The claim to save the variables and release the sandbox. Granted only while no execution is queued; no execution starts while it is valid. */
 export interface Hibernation {
-  /** Where the variables go; names the claim too. */
+  /** Key of the snapshot; it also identifies the claim. */
   readonly objectKey: string
   readonly expiresAt: number
 }
@@ -28,22 +28,22 @@ export interface Container {
   readonly name: string
   readonly createdAt: number
   readonly lastActiveAt: number
-  /** After this many idle minutes the container calls itself `expired`: a word only, files and variables are kept. */
+  /** After this many idle minutes the container's status is `expired`. Files and variables are kept. */
   readonly expiresAfterMinutes: number
   readonly memoryTier: MemoryTier
-  /** What it asked for below its tenant's limits. */
+  /** Limits that the client requested, below the tenant's. */
   readonly limits: ContainerLimits | null
-  /** Executions in the order in which they were accepted. Only the first may run: it holds the head of the container. */
+  /** Ids of executions in the order of acceptance. Only the head may run. */
   readonly queue: readonly string[]
-  /** The compute that holds it now. */
+  /** The sandbox that holds the container now. */
   readonly sandboxId: string | null
-  /** Grows with every sandbox that is given to it: 0 before the first. */
+  /** Number of sandboxes that the container has had; 0 before the first. */
   readonly generation: number
-  /** Grows with every change to its files from outside the sandbox … */
+  /** Increases with every change to the files from outside the sandbox. */
   readonly filesVersion: number
-  /** … and what the present sandbox has been told of, valid for `generation` only. */
+  /** The `filesVersion` that the current sandbox has received; valid for `generation` only. */
   readonly syncedFilesVersion: number
-  /** Why the next execution finds no variables of earlier ones; null when nothing was lost. */
+  /** Why the variables of earlier executions are lost; null when none are. */
   readonly stateLost: string | null
   readonly snapshot: Snapshot | null
   readonly hibernating: Hibernation | null
@@ -51,17 +51,17 @@ export interface Container {
   readonly dueAt: number | null
 }
 
-/** Files and history of a container outlive its last use by this, milliseconds. */
+/** Files and history are kept for this time after the last use, milliseconds. */
 export const CONTAINER_KEPT_MS = LIMITS.retentionDays * 86_400_000
 
-/** The variables lie in the snapshot, and no kernel has had them since. */
-export const isAsleep = (container: Container): container is Container & { readonly snapshot: Snapshot } =>
+/** The variables are in the snapshot, and no kernel has received them. */
+export const isHibernated = (container: Container): container is Container & { readonly snapshot: Snapshot } =>
   container.snapshot !== null && !container.snapshot.isRestored
 
-/** Nothing runs or waits, and nobody used it for the agreed time. */
+/** No execution runs or is queued, and the idle time has passed since the last use. */
 export const isIdle = (container: Container, now: number): boolean =>
   container.queue.length === 0 && container.lastActiveAt + container.expiresAfterMinutes * 60_000 <= now
 
-/** OpenAI's words for a container: `expired` is a hint about its sandbox only; naming it wakes it. */
+/** The status on OpenAI's wire. `expired` concerns the sandbox only; the next call restores the container. */
 export const containerStatus = (container: Container, now: number): 'running' | 'expired' =>
   isIdle(container, now) ? 'expired' : 'running'

@@ -11,11 +11,11 @@ export interface NewContainer {
   readonly memoryTier: MemoryTier
   readonly expiresAfterMinutes?: number
   readonly limits?: ContainerLimits
-  /** Given by a caller whose step may be repeated, so that a repetition makes no second container. */
+  /** Set by callers whose step may be repeated, so that the repetition creates no second container. */
   readonly id?: string
 }
 
-/** Makes the row only: no sandbox starts before code runs. */
+/** Creates the row only: a sandbox starts when code first runs. */
 export async function createContainer(table: Table, wanted: NewContainer, now: number): Promise<Container> {
   const container: Container = {
     v: 1,
@@ -37,7 +37,7 @@ export async function createContainer(table: Table, wanted: NewContainer, now: n
     snapshot: null,
     hibernating: null,
     deletedAt: null,
-    // One that nobody ever uses goes as well.
+    // A container that is never used expires as well.
     dueAt: now + CONTAINER_KEPT_MS,
   }
   await table.containers.create(container)

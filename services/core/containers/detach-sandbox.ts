@@ -1,9 +1,9 @@
-import { isAsleep, type Container } from './container.ts'
+import { isHibernated, type Container } from './container.ts'
 import type { ContainerStore } from '../ports/container-store.ts'
 
 /**
- * Takes its sandbox from a container. Variables that still lie in a snapshot which no kernel has had are not lost; otherwise the next
- * execution is told `why` there are none. Null when the container moved on.
+ * Removes the sandbox from a container's row. Variables in a snapshot that no kernel has received are not lost; otherwise the next
+ * execution reports `why` they are. Null when the container has another generation by now.
  */
 export const detachSandbox = (
   containers: ContainerStore,
@@ -12,8 +12,8 @@ export const detachSandbox = (
   options: { readonly dueAt: number | null; readonly whileUnused?: boolean },
 ): Promise<Container | null> => {
   const { tenant, id, generation } = container
-  const whileAsleep = isAsleep(container)
-  const stateLost = whileAsleep ? container.stateLost : why
+  const whileHibernated = isHibernated(container)
+  const stateLost = whileHibernated ? container.stateLost : why
   const { dueAt, whileUnused = false } = options
-  return containers.setSandbox(tenant, id, generation, { sandboxId: null, stateLost, dueAt }, { whileUnused, whileAsleep })
+  return containers.setSandbox(tenant, id, generation, { sandboxId: null, stateLost, dueAt }, { whileUnused, whileHibernated })
 }

@@ -2,12 +2,12 @@ import type { ConversationStore } from '../ports/conversation-store.ts'
 import type { ResponseStore } from '../ports/response-store.ts'
 import { hasResponseEnded, type ResponseRecord } from '../responses/response.ts'
 
-/** Heads that are found dead and taken off in one look. */
+/** Maximum number of stale queue heads that one call removes. */
 const MAX_DEAD = 20
 
 /**
- * Whether another response of the conversation has to end first. Takes this one's place in the queue if it has none yet, and takes off heads
- * that ended, or were deleted, without giving way. A conversation that was deleted holds nobody up.
+ * Whether another response of the conversation must end first. Enqueues this response if it is not in the queue, and removes stale heads:
+ * responses that ended or were deleted without leaving the queue. A deleted conversation delays no response.
  */
 export async function mustWait(
   ports: { readonly conversations: ConversationStore; readonly responses: ResponseStore },

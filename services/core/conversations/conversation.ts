@@ -1,6 +1,6 @@
 import type { ResponseItem } from '../responses/response.ts'
 
-/** Items that turns read as their history and add to. Times are epoch ms. */
+/** A stored sequence of items that turns read as history and extend. Times are epoch ms. */
 export interface Conversation {
   readonly v: 1
   readonly tenant: string
@@ -8,9 +8,9 @@ export interface Conversation {
   readonly id: string
   readonly metadata: Readonly<Record<string, string>>
   readonly createdAt: number
-  /** Responses in the order in which they were accepted. Only the first may work: one running response per conversation. */
+  /** Ids of responses in the order of acceptance. Only the head may run. */
   readonly queue: readonly string[]
-  /** Where the code of its last turn ran; `auto` means this container again. */
+  /** The container of the last turn's code; `auto` selects it again. */
   readonly containerId: string | null
   readonly deletedAt: number | null
   readonly dueAt: number | null
@@ -23,14 +23,14 @@ export interface ConversationItem {
   readonly tenant: string
   readonly conversationId: string
   readonly id: string
-  /** Orders the items. The same for every repetition of the step that adds it, so that no crash adds an item twice. */
+  /** Sort key. A repetition of the step computes the same value, so a crash adds no item twice. */
   readonly position: string
-  /** The response that added it; null when the caller did. */
+  /** The response that added the item; null when the client did. */
   readonly responseId: string | null
-  /** As it came from the caller, or as a turn produced it. */
+  /** The item as the client sent it (`wire`) or as a turn produced it (`output`). */
   readonly content: { readonly kind: 'wire'; readonly item: Wire } | { readonly kind: 'output'; readonly item: ResponseItem }
 }
 
-/** By time (epoch ms), then by what adds the items, then by their order in it. `owner` is an id. */
+/** Orders by time (epoch ms), then by the id of the response or request that adds the items, then by their order in it. */
 export const itemPosition = (at: number, owner: string, index: number): string =>
   `${String(at).padStart(15, '0')}#${owner}#${String(index).padStart(6, '0')}`

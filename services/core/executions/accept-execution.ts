@@ -10,7 +10,7 @@ import { currentTraceparent } from '../trace.ts'
 export interface NewExecution {
   readonly tenant: string
   readonly subject: string | null
-  /** Chosen by the caller before the first write, so that a repeated call accepts it once. */
+  /** Chosen before the first write, so that a repeated call accepts the execution once. */
   readonly id: string
   readonly containerId: string
   readonly responseId: string | null
@@ -23,12 +23,12 @@ export interface NewExecution {
   readonly awaitedUntil?: number
 }
 
-/** The reconciler looks after a row that nobody moved for this long, milliseconds. */
+/** The reconciler processes a row that no worker changed for this time, milliseconds. */
 export const RECONCILE_AFTER_MS = 10_000
 
 /**
- * Accepts an execution: its row (the promise) and its place in the container's queue, then the nudge. Repeating it with the same id changes
- * nothing. Throws ServiceError `container_not_found` or `too_many_queued`; then nothing was accepted.
+ * Accepts an execution: writes its row and its place in the container's queue, then sends the message. A repetition with the same id changes
+ * nothing. Throws ServiceError `container_not_found` or `too_many_queued`; the execution is then not accepted.
  */
 export async function acceptExecution(
   ports: { readonly table: Table; readonly queue: Queue },
@@ -62,21 +62,21 @@ export async function acceptExecution(
     table.containers.enqueue(wanted.tenant, wanted.containerId, wanted.id, now, dueAt),
   ])
   if (typeof container === 'string') {
-    // A row from an earlier call stays: it may have a result by now. One from this call may look like it when the answer to its write got lost.
+    // Only a row of this call is removed; a row of an earlier call may have a result. `isNew` is false if the answer to this call's write was lost.
     const row = isNew ? execution : await table.executions.get(wanted.tenant, wanted.id)
     if (row?.createdAt === now && row.fence === 0) await table.executions.remove(wanted.tenant, wanted.id)
     if (container === 'missing')
       throw new ServiceError('container_not_found', `No container "${wanted.containerId}" exists. Create one with POST /v1/containers.`)
     throw new ServiceError(
       'too_many_queued',
-      `${LIMITS.maxQueuedPerContainer} executions wait in this container already. Wait until one has ended.`,
+      `Container ${wanted.containerId} has ${LIMITS.maxQueuedPerContainer} queued executions, the maximum. Wait for one to finish or cancel one.`,
     )
   }
   await notifyQueueHead(queue, container, wanted.id, now)
   return { execution, container }
 }
 
-/** A lost nudge is no lost job: the reconciler sends another one. */
+/** Enqueues the next step of an execution. If sending fails, the reconciler sends the message later. */
 export async function notifyExecution(
   queue: Queue,
   tenant: string,
@@ -88,7 +88,7 @@ export async function notifyExecution(
   await queue.send('executions', message, { group: tenant, delaySeconds }).catch(() => undefined)
 }
 
-/** Nudges `executionId` if the container's row, as a write at `now` left it, has it at the head. It takes that row along, so that nobody need read it. */
+/** Enqueues `executionId` if it is the head in `container`, the row as written at `now`. The message contains that row, so the step need not read it. */
 export async function notifyQueueHead(queue: Queue, container: Container, executionId: string | undefined, now: number): Promise<void> {
   if (executionId === undefined || container.queue[0] !== executionId) return
   const seen = { at: now, container: { ...container, queue: [executionId] } }

@@ -5,30 +5,30 @@ import type { Execution } from './execution.ts'
 import type { PendingCall } from '../responses/response.ts'
 
 /**
- * What running code prints, told in the stream of the response that runs it: one event for each text event of the execution, in its order.
- * The numbers follow from that alone. So a reader may see the text while the code runs, before the turn's next step has written it to
- * the response's own log, and finds it there under the same numbers.
+ * Text that running code prints, as events of the response that runs it: one event per text event of the execution, in order. The sequence
+ * numbers follow from this rule alone, so a reader can receive the text before the turn's next step writes it to the response's log, where it
+ * has the same numbers.
  */
 const CODE_OUTPUT = 'code_interpreter_call_output'
 
-/** Whether an event tells what the code of the item at this `output_index` printed. */
+/** Whether an event contains text that the code of the item at this `output_index` printed. */
 export function isCodeOutput({ type, data }: Pick<ResponseEvent, 'type' | 'data'>, outputIndex: number): boolean {
-  const told = data['x_cellblock'] as Readonly<Record<string, unknown>> | undefined
-  return type === EXTENSION_EVENT && told?.['type'] === CODE_OUTPUT && told['output_index'] === outputIndex
+  const extension = data['x_cellblock'] as Readonly<Record<string, unknown>> | undefined
+  return type === EXTENSION_EVENT && extension?.['type'] === CODE_OUTPUT && extension['output_index'] === outputIndex
 }
 
-/** Of one call this many events and characters are told as they come; the whole is in its logs. */
+/** Limits of live output per call; the call's logs contain the rest. */
 const MAX_EVENTS = 400
 const MAX_CHARS = 64 * 1024
 const EVENTS_PER_READ = 500
 
-export interface OutputFact {
+export interface CodeOutputEvent {
   readonly at: number
   readonly type: typeof EXTENSION_EVENT
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** Reads on in what an execution prints. */
+/** Reads the text events of one execution incrementally. */
 export class CodeOutputReader {
   readonly #events: EventStore
   readonly #tenant: string
@@ -50,11 +50,11 @@ export class CodeOutputReader {
     return this.#call.executionId
   }
 
-  /** What was not read before: of a running execution what the log has by now, else all of it, with what rides in its row. */
-  async next(ended: Pick<Execution, 'tailEvents'> | null): Promise<readonly OutputFact[]> {
-    const facts: OutputFact[] = []
+  /** Events that were not read before. For an ended execution these are all remaining events, including the tail in its row. */
+  async next(ended: Pick<Execution, 'tailEvents'> | null): Promise<readonly CodeOutputEvent[]> {
+    const facts: CodeOutputEvent[] = []
     const tail = ended?.tailEvents ?? []
-    // Number 0 is never in the log: a tail that begins with the next one is all there is.
+    // Event 0 is never in the log, so a tail that starts with event 1 is complete.
     const isAllInTail = (tail[0]?.seq ?? Infinity) <= Math.max(1, this.#after + 1)
     while (!this.#isFull && !isAllInTail) {
       const owner = { kind: 'execution', tenant: this.#tenant, id: this.#call.executionId } as const
@@ -66,7 +66,7 @@ export class CodeOutputReader {
     return facts
   }
 
-  #take(events: readonly ExecutionEvent[], facts: OutputFact[]): void {
+  #take(events: readonly ExecutionEvent[], facts: CodeOutputEvent[]): void {
     for (const event of events) {
       if (event.seq <= this.#after) continue
       this.#after = event.seq
@@ -75,8 +75,8 @@ export class CodeOutputReader {
       this.#count += 1
       this.#isFull = this.#chars > MAX_CHARS || this.#count > MAX_EVENTS
       if (this.#isFull) return
-      const told = { output_index: this.#call.itemIndex, item_id: this.#itemId, stream: event.type, text: event.text }
-      facts.push({ at: event.at, type: EXTENSION_EVENT, data: extensionData(CODE_OUTPUT, told) })
+      const output = { output_index: this.#call.itemIndex, item_id: this.#itemId, stream: event.type, text: event.text }
+      facts.push({ at: event.at, type: EXTENSION_EVENT, data: extensionData(CODE_OUTPUT, output) })
     }
   }
 }

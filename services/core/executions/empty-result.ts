@@ -11,7 +11,7 @@ const NO_USAGE: ExecutionUsage = {
   costUsd: 0,
 }
 
-/** The result of an execution that never got to run, or whose outcome nobody can know. `now`: its end, epoch ms. */
+/** The result of an execution that did not run, or whose outcome is unknown. `now`: its end, epoch ms. */
 export const emptyResult = (row: Execution, now: number, lost: readonly Lost[] = []): ExecutionResult => ({
   cells: [],
   stdout: '',

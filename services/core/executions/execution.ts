@@ -20,11 +20,11 @@ export const EXECUTION_REASONS = [
 ] as const
 export type ExecutionReason = (typeof EXECUTION_REASONS)[number]
 
-/** A terminal status has no successor, so a job delivered late can never revive a finished execution. */
+/** A terminal status has no successor, so a late message cannot change a finished execution. */
 const SUCCESSORS: Record<ExecutionStatus, readonly ExecutionStatus[]> = {
   queued: ['starting', 'running', 'failed', 'timed_out', 'cancelled'],
   starting: ['running', 'queued', 'failed', 'timed_out', 'cancelled'],
-  // Back to `starting` only while the sandbox has taken no byte of the code.
+  // Back to `starting` only if the sandbox has received no byte of the code.
   running: ['starting', 'succeeded', 'failed', 'timed_out', 'cancelled'],
   succeeded: [],
   failed: [],
@@ -35,7 +35,7 @@ export const canMove = (from: ExecutionStatus, to: ExecutionStatus): boolean => 
 export const hasEnded = (status: ExecutionStatus): boolean => SUCCESSORS[status].length === 0
 export const TERMINAL_STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES.filter(hasEnded)
 
-/** A document too big for the row: the object that holds it. */
+/** The object that contains a document that is too large for the row. */
 export interface BlobRef {
   readonly objectKey: string
   readonly bytes: number
@@ -45,7 +45,7 @@ export type ExecutionSource =
   | { readonly kind: 'code'; readonly code: string }
   /** The code cells of a notebook in order; `notebook` is the document as it was sent. */
   | { readonly kind: 'notebook'; readonly cells: readonly { readonly index: number; readonly code: string }[]; readonly notebook: BlobRef }
-  /** Code too big for the row. */
+  /** Code that is too large for the row. */
   | { readonly kind: 'blob'; readonly code: BlobRef }
 
 export interface CellResult {
@@ -62,7 +62,7 @@ export interface ExecutionError {
   readonly traceback: readonly string[]
 }
 
-/** Something that a caller could expect in a result and that is not there. */
+/** Something that a client could expect in a result and that is missing, with the reason. */
 export interface Lost {
   readonly what: string
   readonly reason: string
@@ -85,7 +85,7 @@ export interface ExecutionResult {
   readonly stderr: string
   readonly error: ExecutionError | null
   readonly files: readonly ExecutionFile[]
-  /** No file of the container came, changed or went. */
+  /** No file of the container was created, changed or deleted. */
   readonly keptFiles?: true
   readonly lost: readonly Lost[]
   readonly usage: ExecutionUsage
@@ -98,9 +98,9 @@ export interface Execution {
   readonly subject: string | null
   readonly id: string
   readonly containerId: string
-  /** The chat turn that asked for it; its next step is nudged when this ends. */
+  /** The chat turn that requested it; the end of the execution enqueues the turn's next step. */
   readonly responseId: string | null
-  /** Until then (epoch ms) the worker of that turn looks for the end by itself. */
+  /** Until then (epoch ms) the worker of that turn waits for the end and needs no message. */
   readonly awaitedUntil?: number
   readonly status: ExecutionStatus
   readonly reason: ExecutionReason | null
@@ -110,7 +110,7 @@ export interface Execution {
   readonly storeHistory: boolean
   readonly metadata: Readonly<Record<string, string>>
   readonly publicUrl: string
-  /** The request that asked for it, as a W3C `traceparent`: every step of it logs that trace. */
+  /** W3C `traceparent` of the request; every step logs that trace. */
   readonly traceparent: string | null
   readonly createdAt: number
   readonly startedAt: number | null
@@ -118,17 +118,17 @@ export interface Execution {
   readonly cancelRequestedAt: number | null
   readonly lease: Lease | null
   readonly fence: number
-  /** The sandbox to which the code was handed. Once set, the code may have run there and nowhere else. */
+  /** The sandbox to which the code is sent. Once set, the code may have run there, and only there. */
   readonly sandboxId: string | null
-  /** When the first start of a sandbox for it began that failed, by the platform's own time (epoch ms). */
+  /** When the first failed start of a sandbox for it began, by the platform's clock (epoch ms). */
   readonly startsFailSince?: number
-  /** Since when every step of it failed (epoch ms); null while steps come on. */
+  /** Since when every step has failed (epoch ms); null when the last step succeeded. */
   readonly stepsFailSince: number | null
-  /** What an earlier sandbox took with it, said in the result. */
+  /** Losses from an earlier sandbox; the result includes them. */
   readonly lostBefore: readonly Lost[]
   readonly result: ExecutionResult | null
   readonly resultRef: BlobRef | null
-  /** The last events, kept in the row to spare a write; they follow the event log. */
+  /** The last events, stored in the row to save a write; they follow the event log. */
   readonly tailEvents: readonly ExecutionEvent[]
   readonly dueAt: number | null
 }

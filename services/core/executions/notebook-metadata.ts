@@ -5,7 +5,7 @@ const isString = (value: unknown): value is string => typeof value === 'string'
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
 const isLines = (value: unknown): boolean => isString(value) || (Array.isArray(value) && value.every(isString))
 
-/** What the schema of nbformat 4.5 says of the entries that it knows, of a notebook and of a cell. */
+/** Rules of the nbformat 4.5 schema for known metadata entries of notebooks and cells. */
 const KNOWN: Readonly<Record<string, (value: unknown) => boolean>> = {
   title: isString,
   authors: Array.isArray,
@@ -22,14 +22,14 @@ const KNOWN: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 const isValid = ([name, value]: readonly [string, unknown]): boolean => !Object.hasOwn(KNOWN, name) || KNOWN[name]?.(value) === true
 
-/** The metadata of a notebook or a cell without the entries that would make the document invalid; what nbformat does not know stays. */
+/** The metadata of a notebook or cell without invalid entries; entries that nbformat does not define are kept. */
 export const validMetadata = (metadata: unknown): JsonObject =>
   isObject(metadata) ? Object.fromEntries(Object.entries(metadata).filter(isValid)) : {}
 
-/** MIME types that hold any JSON; every other one holds text. */
+/** Whether a MIME type contains JSON; every other type contains text. */
 export const isJsonMime = (mime: string): boolean => /^application\/(.*\+)?json$/.test(mime)
 
-/** The files in a text cell, those that nbformat allows. */
+/** The attachments of a text cell that nbformat permits. */
 export const validAttachments = (attachments: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(attachments).filter(

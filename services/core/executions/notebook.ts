@@ -4,7 +4,7 @@ import { REF_MIME, type MimeBundle, type Output } from './outputs.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** One execution as a notebook sees it: what ran, what came out, and the document if it came as one. */
+/** One execution as part of a notebook: its cells, their results, and the notebook document if the client sent one. */
 export interface NotebookPart {
   readonly executionId: string
   /** The cells that ran; for plain code one, with index 0. */
@@ -18,7 +18,7 @@ const isObject = (value: unknown): value is JsonObject => typeof value === 'obje
 const sourceOf = (value: unknown): string =>
   Array.isArray(value) ? value.filter((line) => typeof line === 'string').join('') : typeof value === 'string' ? value : ''
 
-/** An executed notebook, valid as nbformat 4.5: every cell has an id, and every id is there once. */
+/** Builds an executed notebook that is valid nbformat 4.5: every cell has a unique id. */
 export function buildNotebook(parts: readonly NotebookPart[]): JsonObject {
   const ids = new Set<string>()
   const cells = parts.flatMap((part) => cellsOf(part, ids))
@@ -78,7 +78,7 @@ function toNbformat(output: Output): Output {
   return output
 }
 
-/** Text for every type but JSON ones, as nbformat demands; a reference that was not filled in is named in words. */
+/** nbformat requires text for every type except JSON ones. A reference without its content becomes a sentence. */
 function validBundle(bundle: MimeBundle): MimeBundle {
   const valid: Record<string, unknown> = {}
   for (const [mime, value] of Object.entries(bundle)) {
@@ -86,6 +86,6 @@ function validBundle(bundle: MimeBundle): MimeBundle {
     const isText = typeof value === 'string' || (Array.isArray(value) && value.every((line) => typeof line === 'string'))
     valid[mime] = isText || isJsonMime(mime) ? value : JSON.stringify(value)
   }
-  if (Object.keys(valid).length === 0) valid['text/plain'] = '[This output is too big for the notebook. Read it from the execution.]'
+  if (Object.keys(valid).length === 0) valid['text/plain'] = '[This output is too large for the notebook. Read it from the execution.]'
   return valid
 }

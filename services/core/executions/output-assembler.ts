@@ -7,13 +7,13 @@ interface Cell {
   status: CellResult['status']
   executionCount: number | null
   outputs: Output[]
-  /** The last error that it showed: what ended it, if it fails. Code can show errors that it got over. */
+  /** The last error that the cell displayed; the cause of the failure if the cell fails. Code may display an error and continue. */
   error: ExecutionError | null
   displays: Map<string, number[]>
   clearOnNext: boolean
 }
 
-/** Turns a supervisor's events into nbformat outputs, cell by cell, as Jupyter's own front ends would show them. */
+/** Converts supervisor events into nbformat outputs per cell, as Jupyter's front ends display them. */
 export class OutputAssembler {
   readonly #cells = new Map<number, Cell>()
   readonly #text = { stdout: [] as string[], stderr: [] as string[] }
@@ -25,7 +25,7 @@ export class OutputAssembler {
     this.#indexes = indexes
   }
 
-  /** The notebook position of the cell that a supervisor event is about. */
+  /** The notebook position of the cell that a supervisor event belongs to. */
   cellIndex(index: number): number {
     return this.#indexes[index] ?? index
   }
@@ -87,7 +87,7 @@ export class OutputAssembler {
   get stderr(): string {
     return this.#text.stderr.join('')
   }
-  /** What ended the first cell that failed; null when none did. */
+  /** The error of the first failed cell; null when none failed. */
   get error(): ExecutionError | null {
     return this.#error
   }
@@ -95,7 +95,7 @@ export class OutputAssembler {
   #cell(index: number): Cell {
     let cell = this.#cells.get(index)
     if (cell === undefined) {
-      // A cell that was begun and never reported its end did not finish.
+      // A cell that started and did not report its end is aborted.
       cell = { index, status: 'aborted', executionCount: null, outputs: [], error: null, displays: new Map(), clearOnNext: false }
       this.#cells.set(index, cell)
     }

@@ -1,7 +1,7 @@
-/** A part of a MIME bundle that became an object: nbformat has no word for it, so it has a MIME type of its own. */
+/** MIME type of a reference to a part of a bundle that is stored as an object; nbformat defines none. */
 export const REF_MIME = 'cellblock/ref'
 
-/** Where one big part of a bundle went. The API turns it into `{url, bytes, mime}`. */
+/** The object that contains one large part of a bundle. The API converts it into `{url, bytes, mime}`. */
 export interface OutputRef {
   readonly objectKey: string
   readonly bytes: number
@@ -10,7 +10,7 @@ export interface OutputRef {
 
 export type MimeBundle = Readonly<Record<string, unknown>>
 
-/** What of a bundle lies elsewhere, one reference or several. */
+/** The references of a bundle, which has one or several. */
 export function refsOf(bundle: MimeBundle): readonly OutputRef[] {
   const found = bundle[REF_MIME]
   if (found === undefined || found === null) return []

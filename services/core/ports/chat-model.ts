@@ -13,7 +13,7 @@ export type ModelContentPart = { readonly type: 'text'; readonly text: string } 
 export interface ModelToolCall {
   readonly id: string
   readonly name: string
-  /** JSON text as the model wrote it; it need not be valid. */
+  /** JSON text as the model wrote it; may be invalid. */
   readonly arguments: string
 }
 
@@ -27,11 +27,11 @@ export interface ModelRequest {
   readonly maxOutputTokens: number | null
   /** False: at most one call in an answer. */
   readonly parallelToolCalls: boolean
-  /** The form of the answer, as Chat Completions has it; null for free text. */
+  /** The response format of Chat Completions; null for free text. */
   readonly responseFormat: Readonly<Record<string, unknown>> | null
   readonly reasoningEffort: string | null
   readonly verbosity: string | null
-  /** The model cannot call tools: code comes in fenced blocks. */
+  /** The model cannot call tools and writes code in fenced blocks. */
   readonly fencesCode: boolean
 }
 
@@ -39,9 +39,9 @@ export type ModelDelta =
   /** Parameters of the request that the model does not support and that were left out, by their names in `POST /v1/responses`. */
   | { readonly type: 'dropped_parameters'; readonly names: readonly string[] }
   | { readonly type: 'text'; readonly text: string }
-  /** The model declines; a message has either text or this. */
+  /** The model refuses; a message has either text or a refusal. */
   | { readonly type: 'refusal'; readonly text: string }
-  /** A piece of a tool call; `index` tells several calls of one answer apart. */
+  /** A fragment of a tool call; `index` identifies the call within the answer. */
   | {
       readonly type: 'tool_call'
       readonly index: number
@@ -65,11 +65,11 @@ interface ModelErrorOptions {
   readonly cause?: unknown
 }
 
-/** `retryable` tells whether the same request may succeed later. */
+/** `retryable`: whether the same request may succeed later. */
 export class ModelError extends Error {
   readonly retryable: boolean
   readonly status: number | null
-  /** Set when the conversation is longer than the model's window; `window` is what the endpoint said of it, tokens. */
+  /** Set when the conversation exceeds the model's context window; `window` is the size that the endpoint reported, tokens. */
   readonly tooLong: { readonly window: number | null } | null
   constructor(message: string, options: ModelErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })

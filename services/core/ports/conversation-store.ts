@@ -6,15 +6,15 @@ export interface ConversationStore {
   get(tenant: string, id: string): Promise<Conversation | null>
   /** Null when missing or deleted. */
   setMetadata(tenant: string, id: string, metadata: Readonly<Record<string, string>>): Promise<Conversation | null>
-  /** Appends to the queue unless it is in it already. `missing` covers deleted ones; `full` at LIMITS.maxQueuedPerConversation. */
+  /** Appends to the queue unless the id is in it. `missing` includes deleted conversations; `full` at LIMITS.maxQueuedPerConversation. */
   enqueue(tenant: string, id: string, responseId: string): Promise<Conversation | 'missing' | 'full'>
-  /** Removes the head if it is this response, and notes its container if it had one; null when another one is at the head. */
+  /** Removes the head if it is this response, and records its container if it had one; null when the head is another one. */
   dequeue(tenant: string, id: string, responseId: string, containerId: string | null): Promise<Conversation | null>
-  /** From then on it answers as missing everywhere. Idempotent; null when missing. */
+  /** Marks the conversation as deleted; later calls answer as for a missing one. Idempotent; null when missing. */
   markDeleted(tenant: string, id: string, now: number, dueAt: number): Promise<Conversation | null>
-  /** Its own row; the items go with `removeItems`. */
+  /** Removes the row only; `removeItems` removes the items. */
   remove(tenant: string, id: string): Promise<void>
-  /** An item at a position that is taken replaces what is there. */
+  /** An item replaces an existing one at the same position. */
   putItems(items: readonly ConversationItem[]): Promise<void>
   /** A page of items after this position, in this order. Consistent. */
   items(

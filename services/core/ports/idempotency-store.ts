@@ -5,7 +5,7 @@ export interface IdempotencyRecord {
 }
 
 export interface IdempotencyStore {
-  /** Stores the record unless an unexpired one exists; returns the one that counts and whether it is the caller's. */
+  /** Stores the record unless an unexpired one exists; returns the valid record and whether it is new. */
   claim(
     tenant: string,
     scope: string,

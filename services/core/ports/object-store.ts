@@ -3,8 +3,8 @@ export type ByteStream = AsyncIterable<Uint8Array>
 /** Blobs under `tenants/{tenant}/…` with random keys. Display names are data and never part of a key. */
 export interface ObjectStore {
   /**
-   * Streams the body in; memory use does not grow with its size. Returns the bytes that were stored. Who knows how many come says so: then they pass
-   * once, without being kept for another try, and a body of another length is refused.
+   * Streams the body; memory use does not depend on its size. Returns the number of stored bytes. With `bytes`, the body is sent once without a
+   * buffer for retries, and a body of another length is refused.
    */
   put(
     key: string,
@@ -16,14 +16,14 @@ export interface ObjectStore {
   head(key: string): Promise<{ readonly bytes: number } | null>
   delete(key: string): Promise<void>
   deletePrefix(prefix: string): Promise<number>
-  /** A URL that works without a key for `expiresSeconds` (at most 300): `attachment`, with a fixed type. */
+  /** A URL that is valid without an API key for `expiresSeconds` (at most 300), served as `attachment` with a fixed type. */
   presignGet(key: string, options: PresignGet): Promise<string>
   presignPut(key: string, options: PresignPut): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>
   check(): Promise<void>
 }
 
 export interface PresignGet {
-  /** The address by which the client reached the API; local links are served under it. */
+  /** The base URL by which the client reached the API; local links start with it. */
   readonly publicUrl: string
   readonly filename: string
   readonly contentType: string

@@ -1,4 +1,4 @@
-/** A page of a list, ordered by time of creation. `after` is an id; an unknown one gives an empty page. */
+/** A page of a list, ordered by time of creation. `after` is an id; an unknown id yields an empty page. */
 export interface PageRequest {
   readonly after: string | null
   readonly limit: number

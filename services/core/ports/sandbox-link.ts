@@ -14,15 +14,15 @@ export interface LinkResponse {
   readonly body: ByteStream
 }
 
-/** The bytes to a supervisor. On AWS only code inside the VPC can have one. */
+/** The transport to a supervisor. In AWS only code inside the VPC can use it. */
 export interface SandboxLink {
-  /** One HTTP/1.1 exchange; resolves with the response's head. Throws LinkError when the sandbox cannot be reached. */
+  /** One HTTP/1.1 exchange; resolves with the head of the answer. Throws LinkError when the sandbox cannot be reached. */
   request(address: SandboxAddress, request: LinkRequest, signal: AbortSignal): Promise<LinkResponse>
   /** Drops idle connections to one sandbox, or to all. */
   close(address?: SandboxAddress): Promise<void>
 }
 
-/** `refused`: no byte was taken, so nothing happened there. `broken`: the connection ended in the middle. */
+/** `refused`: the sandbox received no byte, so the request had no effect. `broken`: the connection ended during the exchange. */
 export class LinkError extends Error {
   readonly kind: 'refused' | 'broken'
   constructor(kind: LinkError['kind'], message: string, options: { readonly cause?: unknown } = {}) {

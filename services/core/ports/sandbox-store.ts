@@ -4,11 +4,11 @@ import type { Sandbox, SandboxPhase } from '../sandboxes/sandbox.ts'
 export interface SandboxStore {
   create(sandbox: Sandbox): Promise<boolean>
   get(id: string): Promise<Sandbox | null>
-  /** One conditional write: `ready` becomes `claimed`. Null when somebody was faster. */
+  /** One conditional write: `ready` becomes `claimed`. Null when another worker claimed it first. */
   claim(id: string, by: { tenant: string; containerId: string }, now: number, dueAt: number): Promise<Sandbox | null>
-  /** One conditional write: an unclaimed one that is still `starting` will be `claimed` instead of `ready`. Null when somebody was faster. */
+  /** One conditional write: an unclaimed sandbox in state `starting` will become `claimed` instead of `ready`. Null when another worker was first. */
   reserve(id: string, by: { tenant: string; containerId: string }, now: number): Promise<Sandbox | null>
-  /** Applies the change if the state is one of `from` and, with `unclaimed`, if nobody claimed or reserved it. */
+  /** Applies the change if the state is one of `from` and, with `unclaimed`, if the sandbox is neither claimed nor reserved. */
   move(
     id: string,
     from: readonly SandboxPhase[],
@@ -20,7 +20,7 @@ export interface SandboxStore {
     >,
     options?: { readonly unclaimed?: boolean },
   ): Promise<Sandbox | null>
-  /** Unclaimed and ready ones of a tier, oldest first. May lag behind; the claim decides. */
+  /** Unclaimed ready sandboxes of a tier, oldest first. Eventually consistent; the claim decides. */
   ready(tier: MemoryTier, limit: number): Promise<readonly Sandbox[]>
   /** Every sandbox that is not gone. */
   all(): Promise<readonly Sandbox[]>

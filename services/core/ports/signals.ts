@@ -1,21 +1,21 @@
 import type { Execution } from '../executions/execution.ts'
 import type { ResponseRecord } from '../responses/response.ts'
 
-/** The row that a topic is about, as it ended. */
+/** The ended row of a topic. */
 export type EndedRow = Execution | ResponseRecord
 
-/** Wakes waiters early. Correctness never depends on it: a waiter looks again after every wake and after every poll. */
+/** Ends waits early. Correctness never depends on it: a waiter reads the row after every notification and every poll. */
 export interface Signals {
-  /** With `ended` waiters of the same process are spared a read: a row that has ended never changes again. */
+  /** With `ended`, waiters in the same process need no read: a row that has ended never changes. */
   notify(topic: string, ended?: EndedRow): void
-  /** Subscribe before reading the row, so that no change falls between. */
+  /** Subscribe before reading the row, so that no change is missed. */
   subscribe(topic: string): Subscription
 }
 
 export interface Subscription {
   /**
-   * Resolves at the first `notify` since the last call, or when it is time to look again, at the latest after `maxMs`; with the row if that
-   * notification brought it, else with null.
+   * Resolves at the first `notify` since the last call, or when it is time to poll, at most after `maxMs`; with the row if the
+   * notification contained it, otherwise with null.
    */
   next(maxMs: number): Promise<EndedRow | null>
   close(): void

@@ -1,10 +1,10 @@
 import type { SandboxAddress, SandboxSession } from '../sandboxes/sandbox.ts'
 import type { ByteStream } from './object-store.ts'
 
-/** The client's side of `runtime-image/PROTOCOL.md`. Everything that comes back is hostile: checked and capped before it gets here. */
+/** The client side of `runtime-image/PROTOCOL.md`. Answers are hostile: implementations check and bound them before they return. */
 export interface Supervisor {
   health(address: SandboxAddress, waitMs: number, signal: AbortSignal): Promise<SandboxHealth>
-  /** Starts the execution or attaches to it. The iterable ends after `done`; it throws LinkError when the stream breaks. */
+  /** Starts the execution or connects to a started one. The iterable ends after `done`; it throws LinkError when the stream breaks. */
   execute(
     session: SandboxSession,
     executionId: string,
@@ -19,9 +19,9 @@ export interface Supervisor {
   getFile(session: SandboxSession, path: string, signal: AbortSignal): Promise<{ readonly bytes: number; readonly body: ByteStream } | null>
   putFile(session: SandboxSession, path: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<{ readonly sha256: string }>
   deleteFile(session: SandboxSession, path: string): Promise<void>
-  /** All variables as an opaque stream. It throws LinkError when the kernel ends over it. */
+  /** All variables as an opaque stream. Throws LinkError when the kernel ends during the snapshot. */
   snapshot(session: SandboxSession, signal: AbortSignal): Promise<ByteStream>
-  /** Refused with `conflict` once an execution was started in this sandbox, and with `bad_request` when the snapshot cannot be used. */
+  /** Refused with `conflict` after an execution started in this sandbox, and with `bad_request` for an invalid snapshot. */
   restore(
     session: SandboxSession,
     snapshot: { readonly bytes: number; readonly body: ByteStream },
@@ -45,7 +45,7 @@ export interface ExecuteRequest {
   readonly cpuMs?: number
   readonly maxTotalBytes?: number
   readonly maxDisplays?: number
-  /** 32 hex digits, handed back in the envelope. */
+  /** 32 hex digits, returned in the envelope. */
   readonly traceId?: string
 }
 
@@ -107,10 +107,10 @@ export interface SupervisorEnvelope {
   readonly files: readonly (SandboxFile & { readonly change: 'created' | 'modified' })[]
   readonly deleted: readonly string[]
   readonly skipped: readonly { readonly path: string; readonly reason: string }[]
-  /** Processes that code had left running and that were ended, the kernel not among them. */
+  /** Number of processes that code left running and that the supervisor ended, without the kernel. */
   readonly endedProcesses: number
   readonly stateLost: string | null
-  /** The trace id that the execution was started with. */
+  /** The trace id of the execution's request. */
   readonly traceId?: string | null
 }
 
@@ -123,12 +123,12 @@ export type SupervisorErrorCode =
   | 'disk_full'
   | 'unavailable'
   | 'internal'
-  /** The answer is not what the protocol says: too big, too deep, malformed, out of order. Asking again will not help. */
+  /** The answer violates the protocol: too large, too deep, malformed, out of order. A retry fails as well. */
   | 'protocol'
-  /** Somebody else lives at this address, or the sandbox was started anew: what this session knew is gone. Nothing was sent. */
+  /** Another sandbox has this address, or the sandbox was restarted and its state is gone. Nothing was sent. */
   | 'wrong_sandbox'
 
-/** The supervisor answered, and the answer is no. `conflict`: another execution is running there. */
+/** The supervisor refused a request. `conflict`: another execution is running. */
 export class SupervisorError extends Error {
   readonly code: SupervisorErrorCode
   constructor(code: SupervisorErrorCode, message: string, options: { readonly cause?: unknown } = {}) {

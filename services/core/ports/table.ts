@@ -19,7 +19,7 @@ export type DueRow = {
   readonly dueAt: number
 }
 
-/** All durable state. Implementations: DynamoDB (one table). */
+/** All durable state. */
 export interface Table {
   readonly containers: ContainerStore
   readonly executions: ExecutionStore
@@ -34,9 +34,9 @@ export interface Table {
   readonly idempotency: IdempotencyStore
   readonly links: LinkStore
   readonly usage: UsageStore
-  /** Rows whose `dueAt` is not after `now` and not before `since` (0), over all shards, soonest first. May lag behind. */
+  /** Rows whose `dueAt` is between `since` (default 0) and `now`, over all shards, earliest first. Eventually consistent. */
   due(now: number, limit: number, since?: number): Promise<readonly DueRow[]>
-  /** Puts a due row off; one that was moved since it was found stays as it is. */
+  /** Postpones a due row; a row that changed since it was found is not modified. */
   postpone(row: DueRow, dueAt: number): Promise<void>
   /** Resolves when the table answers; rejects with the reason otherwise. */
   check(): Promise<void>

@@ -7,10 +7,10 @@ export interface TenantStore {
   /** Replaces the whole policy; null when there is no such tenant. */
   setPolicy(id: string, policy: TenantPolicy): Promise<Tenant | null>
   putKey(key: ApiKey): Promise<void>
-  /** By the SHA-256 (hex) of the presented key; revoked ones are returned too. */
+  /** Finds a key by the SHA-256 (hex) of the presented key; revoked keys are returned too. */
   findKey(hash: string): Promise<ApiKey | null>
-  /** Every key of every tenant, oldest first, revoked ones too. May lag behind. */
+  /** All keys of all tenants, including revoked ones, oldest first. Eventually consistent. */
   listKeys(): Promise<readonly ApiKey[]>
-  /** Ends a key for good; a second call keeps the first time. Null when no key has this id. */
+  /** Revokes a key permanently; a second call keeps the first time. Null when no key has this id. */
   revokeKey(id: string, now: number): Promise<ApiKey | null>
 }

@@ -6,8 +6,8 @@ export interface UploadStore {
   addPart(part: UploadPart): Promise<void>
   /** All parts, oldest first. Consistent. */
   parts(tenant: string, uploadId: string): Promise<readonly UploadPart[]>
-  /** One conditional write: `pending` becomes this status. Null when it was not pending any more. */
+  /** One conditional write: `pending` becomes this status. Null when the upload was not pending. */
   end(tenant: string, id: string, status: 'completed' | 'cancelled'): Promise<Upload | null>
-  /** Takes the rows of its parts away, then its own. */
+  /** Removes the rows of its parts, then its row. */
   remove(tenant: string, id: string): Promise<void>
 }

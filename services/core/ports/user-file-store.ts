@@ -1,9 +1,9 @@
 import type { UserFile } from '../files/user-file.ts'
 import type { Page, PageRequest } from './page.ts'
 
-/** Files outside containers. A row is given back also after `expiresAt`: its reader compares the time. */
+/** Files outside containers. Rows are returned also after `expiresAt`: the reader compares the time. */
 export interface UserFileStore {
-  /** False when the id exists already; nothing is changed then. */
+  /** False when the id exists; the row is then not changed. */
   create(file: UserFile): Promise<boolean>
   get(tenant: string, id: string): Promise<UserFile | null>
   list(tenant: string, page: PageRequest): Promise<Page<UserFile>>

@@ -1,12 +1,12 @@
 import type { SandboxStore } from '../ports/sandbox-store.ts'
 import { DEFAULT_LIMITS, type TenantLimits } from '../tenants/tenant-limits.ts'
 
-/** Sandboxes that hold a tenant's containers, or start for them. May lag behind by a moment. */
+/** Sandboxes that hold a tenant's containers, or start for them. The value may be slightly stale. */
 export async function countLive(sandboxes: Pick<SandboxStore, 'all'>, tenant: string): Promise<number> {
   return (await sandboxes.all()).filter(({ claimedBy, state }) => claimedBy?.tenant === tenant && state !== 'stopping').length
 }
 
-/** Whether another sandbox would be one too many. The usual number is no limit of its own, and costs nobody a look. */
+/** Whether the tenant may start no further sandbox. The default limit is never reached, so it needs no count. */
 export const atConcurrencyLimit = async (
   sandboxes: Pick<SandboxStore, 'all'>,
   tenant: string,

@@ -4,12 +4,12 @@ import type { MemoryTier } from '../limits.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from './sandbox.ts'
 import type { SandboxLimits } from '../tenants/tenant-limits.ts'
 
-/** How long a start may take before the reconciler gives it up, milliseconds. Fargate needs about a minute. */
+/** Time after which the reconciler abandons a start, milliseconds. Fargate needs about a minute. */
 export const SANDBOX_START_MS = 180_000
-/** How often the reconciler looks whether a sandbox is alive, milliseconds. */
+/** Interval at which the reconciler checks a sandbox, milliseconds. */
 export const SANDBOX_CHECK_MS = 30_000
 
-/** A row for a sandbox that is about to be started, with a key pair of its own. `claimedBy` null means: for the pool. */
+/** A row for a sandbox to start, with a new key pair. `claimedBy` null means: for the warm pool. */
 export function newSandbox(
   wanted: {
     readonly memoryTier: MemoryTier

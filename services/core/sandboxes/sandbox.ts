@@ -1,15 +1,15 @@
 import type { MemoryTier } from '../limits.ts'
 import type { SandboxLimits } from '../tenants/tenant-limits.ts'
 
-/** The major version of `runtime-image/PROTOCOL.md` that sandboxes of this code have. */
+/** The major version of `runtime-image/PROTOCOL.md` that this code's sandboxes implement. */
 export const SUPERVISOR_PROTOCOL = 1
 /**
- * Whether this code can talk to a sandbox of that major: its own and the one before it. So a cell that runs while a new major is deployed is
- * read on to its end, in the sandbox that it runs in; nothing of another major is ever claimed.
+ * Whether this code can use a sandbox of that major version: the current and the previous one. A cell that runs during a deployment can
+ * therefore finish in its sandbox. A sandbox of another major version is never claimed.
  */
 export const isSpokenProtocol = (major: number): boolean => major === SUPERVISOR_PROTOCOL || major === SUPERVISOR_PROTOCOL - 1
 
-/** How to reach a supervisor; made by the driver, used by the link of the same name. */
+/** How to reach a supervisor. The driver creates it, and the link of the same kind uses it. */
 export type SandboxAddress =
   | { readonly kind: 'unix'; readonly socketPath: string }
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
@@ -18,13 +18,13 @@ export type SandboxAddress =
 export const SANDBOX_STATES = ['starting', 'ready', 'claimed', 'stopping', 'gone'] as const
 export type SandboxPhase = (typeof SANDBOX_STATES)[number]
 
-/** The compute that holds a container right now. Starts unclaimed, is claimed once, is never handed back. */
+/** The compute that holds a container now. It is claimed at most once and never returned to the pool. */
 export interface Sandbox {
   readonly v: 1
   readonly id: string
   readonly state: SandboxPhase
   readonly memoryTier: MemoryTier
-  /** Null: what every sandbox of the warm pool has. */
+  /** Null: the limits of every sandbox in the warm pool. */
   readonly limits: SandboxLimits | null
   /** Supervisor protocol of its image; another major is drained, never claimed. */
   readonly protocol: number
@@ -36,10 +36,10 @@ export interface Sandbox {
   readonly claimedBy: { readonly tenant: string; readonly containerId: string } | null
   readonly createdAt: number
   readonly readyAt: number | null
-  /** When its supervisor was first seen to answer; only sandboxes that their driver cannot ask itself have it. */
+  /** When its supervisor first answered; set only if the driver cannot probe the supervisor itself. */
   readonly answeredAt: number | null
   readonly claimedAt: number | null
-  /** Of one that is `gone`: from when to when the platform was asked for it (epoch ms). */
+  /** For state `gone`: the interval in which the platform was asked to start it (epoch ms). */
   readonly failedStart?: FailedStart
   readonly dueAt: number | null
 }
@@ -49,7 +49,7 @@ export interface FailedStart {
   readonly to: number
 }
 
-/** What a client of the supervisor needs to reach it and to be believed. */
+/** What a client needs to reach a supervisor and to sign requests for it. */
 export interface SandboxSession {
   readonly sandboxId: string
   readonly address: SandboxAddress

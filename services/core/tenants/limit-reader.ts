@@ -3,7 +3,7 @@ import type { TenantStore } from '../ports/tenant-store.ts'
 import { limitsOf, type TenantLimits } from './tenant-limits.ts'
 import type { TenantPolicy } from './tenant.ts'
 
-/** A changed policy holds everywhere after this long, milliseconds. */
+/** A changed policy takes effect in every process within this time, milliseconds. */
 export const LIMITS_CACHE_MS = 10_000
 const MAX_CACHED = 1_000
 
@@ -18,7 +18,7 @@ interface Known {
   readonly limits: TenantLimits
 }
 
-/** Reads what a tenant may use. An answer is believed for ten seconds, so a busy tenant costs no read per call. */
+/** Reads a tenant's limits and caches them for ten seconds, so a busy tenant costs no read per call. */
 export function createLimitReader(tenants: Pick<TenantStore, 'get'>, clock: Clock): LimitReader {
   const cache = new Map<string, { readonly known: Promise<Known>; readonly until: number }>()
   const read = (tenant: string): Promise<Known> => {
@@ -26,7 +26,7 @@ export function createLimitReader(tenants: Pick<TenantStore, 'get'>, clock: Cloc
     const cached = cache.get(tenant)
     if (cached !== undefined && cached.until > now) return cached.known
     const known = tenants.get(tenant).then((row) => ({ policy: row?.policy ?? {}, limits: limitsOf(row?.policy?.limits) }))
-    // A failed read is no answer: the next call asks again.
+    // A failed read is not cached.
     known.catch(() => cache.delete(tenant))
     if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value ?? tenant)
     cache.set(tenant, { known, until: now + LIMITS_CACHE_MS })

@@ -5,27 +5,27 @@ const GiB = 1024 * MiB
 
 interface Range {
   readonly unit: 'seconds' | 'bytes' | 'count'
-  /** What holds for a tenant of which nothing is said. */
+  /** The value for a tenant without a setting. */
   readonly default: number
-  /** What an operator may say. */
+  /** Range of values that an operator may set. */
   readonly min: number
   readonly max: number
 }
 
-/** Limits that an operator sets for a tenant, by scope. A container may ask for less of those of an execution and of its sandbox. */
+/** Limits that an operator sets for a tenant, by scope. A container may request lower limits for its executions and its sandbox. */
 export const EXECUTION_LIMITS = {
-  /** Processor time of everything in the sandbox while an execution runs. The usual is more than the largest sandbox can use in the longest time. */
+  /** Processor time of all processes in the sandbox during an execution. The default exceeds what the largest sandbox can use in the longest time. */
   cpuSeconds: { unit: 'seconds', default: 86_400, min: 1, max: 86_400 },
-  /** Everything that is printed and shown; past it the execution ends. What is kept of it is bounded besides. */
+  /** All printed and displayed output; the execution ends beyond it. Separate limits apply to the part that is stored. */
   outputBytes: { unit: 'bytes', default: 1024 * GiB, min: 1024, max: 1024 * GiB },
-  /** Displays that are kept; those beyond are counted and told. */
+  /** Displays that are stored; the result reports the number of others. */
   displays: { unit: 'count', default: 5_000, min: 1, max: 5_000 },
-  /** Files that one execution hands back; the rest is told. */
+  /** Files that one execution returns; `lost` names the others. */
   filesPerExecution: { unit: 'count', default: LIMITS.maxFilesPerExecution, min: 1, max: LIMITS.maxFilesPerExecution },
 } as const satisfies Record<string, Range>
 
 export const SANDBOX_LIMITS = {
-  /** Processes and threads, the supervisor's own among them. */
+  /** Processes and threads, including the supervisor's. */
   processes: { unit: 'count', default: 256, min: 32, max: 4_096 },
   /** Open files of one process. */
   openFiles: { unit: 'count', default: 1_024, min: 64, max: 65_536 },
@@ -37,9 +37,9 @@ export const SANDBOX_LIMITS = {
 } as const satisfies Record<string, Range>
 
 export const ACCOUNT_LIMITS = {
-  /** The longest time limit that a call may ask for. */
+  /** The longest time limit that a request may set. */
   timeoutSeconds: { unit: 'seconds', default: LIMITS.maxTimeoutSeconds, min: 1, max: LIMITS.maxTimeoutSeconds },
-  /** Containers that have a sandbox at once; the usual number stands for no limit of its own. */
+  /** Containers that have a sandbox at the same time; the default means no limit. */
   liveContainers: { unit: 'count', default: 10_000, min: 1, max: 10_000 },
 } as const satisfies Record<string, Range>
 
@@ -49,12 +49,12 @@ type AccountLimits = { readonly [Name in keyof typeof ACCOUNT_LIMITS]: number }
 
 export const NUMERIC_LIMITS: Readonly<Record<string, Range>> = { ...ACCOUNT_LIMITS, ...EXECUTION_LIMITS, ...SANDBOX_LIMITS }
 
-/** Everything that holds for one tenant. */
+/** All limits of one tenant. */
 export interface TenantLimits extends AccountLimits, ExecutionLimits, SandboxLimits {
   readonly memoryLimit: MemoryTier
 }
 
-/** What one container asked for; null is what its tenant has. */
+/** Limits that a client requested for one container; null means the tenant's. */
 export type ContainerLimits = Partial<ExecutionLimits & SandboxLimits>
 
 const defaultsOf = <Ranges extends Readonly<Record<string, Range>>>(ranges: Ranges) =>
@@ -70,19 +70,19 @@ export const DEFAULT_LIMITS: TenantLimits = {
 
 export const limitsOf = (policy: Partial<TenantLimits> | undefined): TenantLimits => ({ ...DEFAULT_LIMITS, ...policy })
 
-/** The less of what the tenant has and what the container asked for: a policy that was lowered since holds for old containers too. */
+/** The minimum of the tenant's and the container's limits: a lowered policy applies to existing containers too. */
 export function executionLimitsOf(tenant: TenantLimits, asked: ContainerLimits | null): ExecutionLimits {
-  return least(EXECUTION_LIMITS, tenant, asked)
+  return minimumOf(EXECUTION_LIMITS, tenant, asked)
 }
 
-/** Null when it is what every sandbox of the warm pool has. */
+/** Null for the limits of every sandbox in the warm pool. */
 export function sandboxLimitsOf(tenant: TenantLimits, asked: ContainerLimits | null): SandboxLimits | null {
-  const limits = least(SANDBOX_LIMITS, tenant, asked)
-  const isUsual = Object.entries(DEFAULT_SANDBOX).every(([name, value]) => limits[name as keyof SandboxLimits] === value)
-  return isUsual ? null : limits
+  const limits = minimumOf(SANDBOX_LIMITS, tenant, asked)
+  const isDefault = Object.entries(DEFAULT_SANDBOX).every(([name, value]) => limits[name as keyof SandboxLimits] === value)
+  return isDefault ? null : limits
 }
 
-function least<Name extends keyof (ExecutionLimits & SandboxLimits)>(
+function minimumOf<Name extends keyof (ExecutionLimits & SandboxLimits)>(
   ranges: Readonly<Record<Name, Range>>,
   tenant: TenantLimits,
   asked: ContainerLimits | null,
@@ -91,7 +91,7 @@ function least<Name extends keyof (ExecutionLimits & SandboxLimits)>(
   return Object.fromEntries(names.map((name) => [name, Math.min(tenant[name], asked?.[name] ?? tenant[name])])) as Record<Name, number>
 }
 
-/** Whether a tier is above another. */
+/** Whether a tier is larger than another. */
 export const isBiggerTier = (tier: MemoryTier, than: MemoryTier): boolean => MEMORY_TIERS.indexOf(tier) > MEMORY_TIERS.indexOf(than)
 
 /** `cpuSeconds` as the wire and the command line write it: `cpu_seconds`. */

@@ -1,6 +1,6 @@
 import type { TenantLimits } from './tenant-limits.ts'
 
-/** Who is isolated, limited and billed. */
+/** The unit of isolation, limits and billing. */
 export interface Tenant {
   readonly v: 1
   readonly id: string
@@ -9,13 +9,13 @@ export interface Tenant {
   readonly policy?: TenantPolicy
 }
 
-/** What an operator decided for one tenant. What is not set is as LIMITS and the server's configuration have it. */
+/** An operator's settings for one tenant. Defaults come from LIMITS and the server's configuration. */
 export interface TenantPolicy {
   /** Types of tools that this tenant's responses may not name, for example `web_search`. */
   readonly toolsOff?: readonly string[]
-  /** Life of a `/d/…` link that is made from now on, days. */
+  /** Lifetime of new `/d/…` links, days. */
   readonly linkDays?: number
-  /** What it may use, where that differs from what everybody may. */
+  /** Limits that differ from the defaults. */
   readonly limits?: Partial<TenantLimits>
 }
 
@@ -28,13 +28,13 @@ export interface ApiKey {
   readonly id: string
   readonly tenant: string
   readonly hash: string
-  /** The app's end user to which this key is bound, if any. */
+  /** The end user to which this key is bound, if any. */
   readonly subject: string | null
   readonly createdAt: number
   readonly revokedAt: number | null
 }
 
-/** Who is calling, taken from the verified key and from nothing else. */
+/** The authenticated caller, derived from the verified key only. */
 export interface Caller {
   readonly tenant: string
   readonly subject: string | null

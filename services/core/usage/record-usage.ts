@@ -5,8 +5,8 @@ import { readBytes } from '../read-bytes.ts'
 import { dayOf } from './usage.ts'
 
 /**
- * Writes down what an ended execution used. Done before it leaves the queue of its container, where the reconciler finds it when a worker
- * died in between; repeating it writes the same under the same id, so each execution counts once.
+ * Stores what an ended execution used, before it leaves its container's queue: if the worker dies, the reconciler finds it there. A repetition
+ * writes the same record under the same id, so each execution counts once.
  */
 export async function recordUsage(
   ports: { readonly table: { readonly usage: UsageStore }; readonly objects: ObjectStore },
@@ -31,7 +31,7 @@ export async function recordUsage(
   })
 }
 
-/** Null when its result is gone: a container must not stand still for that. */
+/** Null when the result is missing: that must not block the container's queue. */
 async function usageOf(objects: ObjectStore, { result, resultRef }: Execution): Promise<ExecutionUsage | null> {
   if (result !== null) return result.usage
   const found = resultRef === null ? null : await objects.get(resultRef.objectKey)

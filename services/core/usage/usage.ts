@@ -1,4 +1,4 @@
-/** What one execution used. There is one for each that has ended, whatever died meanwhile: it is written under the execution's id. */
+/** What one execution used. Exactly one record exists per ended execution, because its key is the execution's id. */
 export interface UsageRecord {
   readonly v: 1
   readonly tenant: string
@@ -10,7 +10,7 @@ export interface UsageRecord {
   readonly cpuMs: number
   readonly peakMemoryBytes: number
   readonly outputBytes: number
-  /** An estimate by list prices; 0 on a laptop. */
+  /** An estimate by list prices; 0 for Docker sandboxes. */
   readonly costUsd: number
 }
 
@@ -18,7 +18,7 @@ export interface UsageSum {
   readonly executions: number
   readonly sandboxSeconds: number
   readonly cpuMs: number
-  /** The highest of one execution. */
+  /** The maximum over the executions. */
   readonly peakMemoryBytes: number
   readonly outputBytes: number
   readonly costUsd: number

@@ -1,5 +1,5 @@
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
-import { CONTAINER_KEPT_MS, isAsleep, type Container, type Hibernation } from '../../core/containers/container.ts'
+import { CONTAINER_KEPT_MS, isHibernated, type Container, type Hibernation } from '../../core/containers/container.ts'
 import type { HibernateMessage } from '../../core/messages.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { RunDeps } from '../deps.ts'
@@ -63,7 +63,7 @@ export async function breakHibernation(deps: RunDeps, container: Container, clai
 async function keep(deps: RunDeps, finder: SandboxFinder, claimed: Container, objectKey: string, signal: AbortSignal): Promise<Kept> {
   const { stateLost, sandboxId } = claimed
   // Nothing ran in this sandbox: what is known of the one before it stays true.
-  if (isAsleep(claimed)) return { snapshot: claimed.snapshot, stateLost }
+  if (isHibernated(claimed)) return { snapshot: claimed.snapshot, stateLost }
   const session = await finder.own(claimed)
   if (session === null) {
     const sandbox = sandboxId === null ? null : await deps.table.sandboxes.get(sandboxId)

@@ -30,7 +30,7 @@ export async function restoreVariables(
   const { tenant, id, generation } = container
   const { objectKey } = container.snapshot
   const began = deps.clock.now()
-  const row = await deps.table.containers.beginWake(tenant, id, generation, objectKey)
+  const row = await deps.table.containers.beginRestore(tenant, id, generation, objectKey)
   if (row === null) throw new LeaseLostError(id)
   const tell = (outcome: string, lost: readonly Lost[]): readonly Lost[] => {
     const { bytes } = container.snapshot
@@ -54,7 +54,7 @@ export async function restoreVariables(
 /** From now on the sandbox may have newer variables than the snapshot. Throws LeaseLost when the container moved on. */
 export async function noteAwake(deps: RunDeps, container: Sleeper): Promise<void> {
   const { tenant, id, generation, snapshot } = container
-  if ((await deps.table.containers.endWake(tenant, id, generation, snapshot.objectKey)) === null) throw new LeaseLostError(id)
+  if ((await deps.table.containers.endRestore(tenant, id, generation, snapshot.objectKey)) === null) throw new LeaseLostError(id)
 }
 
 /** Refusals that will come again with every sandbox. */

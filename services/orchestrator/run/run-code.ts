@@ -1,4 +1,4 @@
-import { isAsleep, type Container } from '../../core/containers/container.ts'
+import { isHibernated, type Container } from '../../core/containers/container.ts'
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
@@ -21,7 +21,7 @@ export async function runCode(
   lease: ExecutionLease,
   container: Container,
 ): Promise<NextContainer> {
-  const live = needsSync(container) || isAsleep(container) ? null : await sandboxes.ownAnswering(container)
+  const live = needsSync(container) || isHibernated(container) ? null : await sandboxes.ownAnswering(container)
   // The common case, a live sandbox with nothing to copy: the lease and `running` are one write.
   const row = await lease.acquire(live === null ? { status: 'starting' } : startPatch(deps.clock, container, live, []))
   if (row === null) return null

@@ -1,4 +1,4 @@
-import { isAsleep, type Container } from '../../core/containers/container.ts'
+import { isHibernated, type Container } from '../../core/containers/container.ts'
 import type { Execution, Lost } from '../../core/executions/execution.ts'
 import { OutputAssembler } from '../../core/executions/output-assembler.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
@@ -70,7 +70,7 @@ async function runToEnd(run: Run, leased: Execution): Promise<void> {
   const row = mode === 'fresh' ? await prepareSandbox(deps, leased, container, session, guards.signal) : leased
   run.mayHaveRun = true
   // Before the code is sent: from then on the kernel may be newer than its snapshot.
-  if (isAsleep(container)) await noteAwake(deps, container)
+  if (isHibernated(container)) await noteAwake(deps, container)
   const log = await openExecutionLog(deps, row, { isResumed: mode === 'resumed', onBroken: () => guards.lease.lose() })
   run.log = log
   const source = await cellsOf(deps.objects, row.source)
@@ -100,7 +100,7 @@ async function prepareSandbox(
   const lost: Lost[] = []
   try {
     if (needsSync(container)) lost.push(...(await syncFiles(deps, session, container, signal)))
-    if (isAsleep(container)) lost.push(...(await restoreVariables(deps, session, container, signal)))
+    if (isHibernated(container)) lost.push(...(await restoreVariables(deps, session, container, signal)))
   } catch (cause) {
     if (cause instanceof LinkError || (cause instanceof SupervisorError && cause.code === 'wrong_sandbox'))
       throw new SandboxUnreachableError('The files or the variables could not be copied', { cause })

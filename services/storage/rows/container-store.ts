@@ -55,7 +55,7 @@ export function createContainerStore(items: Items): ContainerStore {
       return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId)))
     },
 
-    async setSandbox(tenant, id, generation, change, { whileUnused = false, whileAsleep = false } = {}) {
+    async setSandbox(tenant, id, generation, change, { whileUnused = false, whileHibernated = false } = {}) {
       const actions = [
         assign('sandboxId', change.sandboxId),
         assign('stateLost', change.stateLost),
@@ -67,7 +67,7 @@ export function createContainerStore(items: Items): ContainerStore {
         isLive,
         equals('generation', generation),
         ...(whileUnused ? [shorterThan('queue', 1)] : []),
-        ...(whileAsleep ? [equals('snapshot.isRestored', false)] : []),
+        ...(whileHibernated ? [equals('snapshot.isRestored', false)] : []),
       ]
       const given = decode(await items.update(keyOf(tenant, id), actions, all(...conditions)))
       if (given !== null || change.sandboxId === null) return given
@@ -86,7 +86,7 @@ export function createContainerStore(items: Items): ContainerStore {
       await items.update(keyOf(tenant, id), [set('syncedFilesVersion', version)], isNews)
     },
 
-    async stateLossTold(tenant, id, sandboxId) {
+    async markStateLossReported(tenant, id, sandboxId) {
       await items.update(keyOf(tenant, id), [remove('stateLost')], equals('sandboxId', sandboxId))
     },
 

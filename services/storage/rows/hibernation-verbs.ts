@@ -19,7 +19,7 @@ import type { Items } from './items.ts'
 import { rowKey } from './keys.ts'
 import { containerCodec } from './row-shapes.ts'
 
-type Verbs = Pick<ContainerStore, 'claimHibernation' | 'renewHibernation' | 'hibernate' | 'endHibernation' | 'beginWake' | 'endWake'>
+type Verbs = Pick<ContainerStore, 'claimHibernation' | 'renewHibernation' | 'hibernate' | 'endHibernation' | 'beginRestore' | 'endRestore'>
 
 const isLive = all(exists('pk'), absent('deletedAt'))
 const hasEmptyQueue = shorterThan('queue', 1)
@@ -69,7 +69,7 @@ export function createHibernationVerbs(items: Items): Verbs {
 
     endHibernation: (tenant, id, objectKey) => update(tenant, id, [remove('hibernating')], isClaim(objectKey)),
 
-    beginWake: (tenant, id, generation, objectKey) =>
+    beginRestore: (tenant, id, generation, objectKey) =>
       update(
         tenant,
         id,
@@ -77,7 +77,7 @@ export function createHibernationVerbs(items: Items): Verbs {
         all(isLive, equals('generation', generation), isSnapshot(objectKey), equals('snapshot.isRestored', false)),
       ),
 
-    endWake: (tenant, id, generation, objectKey) =>
+    endRestore: (tenant, id, generation, objectKey) =>
       update(tenant, id, [set('snapshot.isRestored', true)], all(isLive, equals('generation', generation), isSnapshot(objectKey))),
   }
 }

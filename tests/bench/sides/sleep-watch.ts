@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { hashApiKey } from '../../../services/core/tenants/api-keys.ts'
-import { isAsleep } from '../../../services/core/containers/container.ts'
+import { isHibernated } from '../../../services/core/containers/container.ts'
 import { createContainerStore } from '../../../services/storage/rows/container-store.ts'
 import type { Items } from '../../../services/storage/rows/items.ts'
 import { createTenantStore } from '../../../services/storage/rows/tenant-store.ts'
@@ -23,7 +23,7 @@ export function createSleepWatch(items: Items, apiKey: string): SleepWatch {
       const deadline = performance.now() + MAX_WAIT_MS
       for (;;) {
         const row = await containers.get(owner.tenant, containerId)
-        if (row !== null && isAsleep(row) && row.sandboxId === null) return
+        if (row !== null && isHibernated(row) && row.sandboxId === null) return
         if (performance.now() > deadline) throw new Error(`The container does not sleep after ${MAX_WAIT_MS / 1000} s.`)
         await pause(POLL_MS)
       }

@@ -134,12 +134,12 @@ export function containerStoreContract(table: () => Table): void {
 
     it('tell a loss once, and keep the one that comes before the first was told', async () => {
       const row = await created({ generation: 2, stateLost: 'oom', sandboxId: 'sbx_2' })
-      await store().stateLossTold(row.tenant, row.id, 'sbx_1')
+      await store().markStateLossReported(row.tenant, row.id, 'sbx_1')
       expect(await newest(row)).toMatchObject({ stateLost: 'oom' })
-      await store().stateLossTold(row.tenant, row.id, 'sbx_2')
+      await store().markStateLossReported(row.tenant, row.id, 'sbx_2')
       expect(await newest(row)).toMatchObject({ stateLost: null })
       await store().setSandbox(row.tenant, row.id, 2, { sandboxId: null, stateLost: 'lost', dueAt: null })
-      await store().stateLossTold(row.tenant, row.id, 'sbx_2')
+      await store().markStateLossReported(row.tenant, row.id, 'sbx_2')
       expect(await newest(row)).toMatchObject({ stateLost: 'lost' })
     })
 

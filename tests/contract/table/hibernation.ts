@@ -96,17 +96,17 @@ export function hibernationContract(table: () => Table): void {
 
     it('counts its tries, and ends them for good once the snapshot was restored', async () => {
       const row = await created({ snapshot: snapshot() })
-      expect(await store().beginWake(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 1, isRestored: false } })
-      expect(await store().beginWake(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 2 } })
+      expect(await store().beginRestore(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 1, isRestored: false } })
+      expect(await store().beginRestore(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 2 } })
       const awake = { snapshot: snapshot({ tries: 2, isRestored: true }) }
-      expect(await store().endWake(row.tenant, row.id, 1, objectKey)).toMatchObject(awake)
-      expect(await store().endWake(row.tenant, row.id, 1, objectKey)).toMatchObject(awake)
-      expect(await store().beginWake(row.tenant, row.id, 1, objectKey)).toBeNull()
+      expect(await store().endRestore(row.tenant, row.id, 1, objectKey)).toMatchObject(awake)
+      expect(await store().endRestore(row.tenant, row.id, 1, objectKey)).toMatchObject(awake)
+      expect(await store().beginRestore(row.tenant, row.id, 1, objectKey)).toBeNull()
     })
 
     it('is for this sandbox and this snapshot only', async () => {
       const row = await created({ snapshot: snapshot() })
-      for (const verb of ['beginWake', 'endWake'] as const) {
+      for (const verb of ['beginRestore', 'endRestore'] as const) {
         expect(await store()[verb](row.tenant, row.id, 2, objectKey)).toBeNull()
         expect(await store()[verb](row.tenant, row.id, 1, OTHER.objectKey)).toBeNull()
       }
@@ -116,10 +116,10 @@ export function hibernationContract(table: () => Table): void {
     it('lets a sandbox be taken as from a sleeper only while no kernel has had the snapshot', async () => {
       const row = await created({ snapshot: snapshot() })
       const none = { sandboxId: null, stateLost: null, dueAt: null }
-      await store().endWake(row.tenant, row.id, 1, objectKey)
-      expect(await store().setSandbox(row.tenant, row.id, 1, none, { whileAsleep: true })).toBeNull()
+      await store().endRestore(row.tenant, row.id, 1, objectKey)
+      expect(await store().setSandbox(row.tenant, row.id, 1, none, { whileHibernated: true })).toBeNull()
       const sleeper = await created({ snapshot: snapshot() })
-      expect(await store().setSandbox(sleeper.tenant, sleeper.id, 1, none, { whileAsleep: true })).toMatchObject({ sandboxId: null })
+      expect(await store().setSandbox(sleeper.tenant, sleeper.id, 1, none, { whileHibernated: true })).toMatchObject({ sandboxId: null })
     })
   })
 }

@@ -136,7 +136,7 @@ async function undo({ tenant, id }: Container, sandboxId: string | null): Promis
   const { containers } = bench.storage.table
   const { generation, snapshot } = await bench.container(id)
   await containers.setSandbox(tenant, id, generation, { sandboxId, stateLost: null, dueAt: null })
-  await containers.endWake(tenant, id, generation + 1, snapshot?.objectKey ?? '')
+  await containers.endRestore(tenant, id, generation + 1, snapshot?.objectKey ?? '')
 }
 
 describe('a worker that crashes', () => {
@@ -175,7 +175,7 @@ describe('a worker that crashes', () => {
       await bench.warm()
     }
     // The calls of the restore itself; the chaos suite covers the other calls.
-    const calls = ['sandboxes.claim', 'containers.beginWake', 'objects.get', 'executions.commit', 'containers.endWake']
+    const calls = ['sandboxes.claim', 'containers.beginRestore', 'objects.get', 'executions.commit', 'containers.endRestore']
     for (const [round, at] of calls.entries()) {
       await asleep()
       const execution = await bench.accept(id, `runs.append(${round}); print(len(runs))`)

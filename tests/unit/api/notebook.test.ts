@@ -75,7 +75,7 @@ it('makes every bundle one that nbformat accepts', () => {
       'text/json': '{"a":1}',
       'application/vnd.plotly.v1+json': [1],
     },
-    { 'text/plain': expect.stringContaining('too big') },
+    { 'text/plain': expect.stringContaining('too large') },
   ])
 })
 
