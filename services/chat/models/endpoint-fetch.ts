@@ -26,9 +26,8 @@ export function createEndpointFetch({
   maxSilenceMs = MAX_SILENCE_MS,
   maxAnswerBytes = MAX_ANSWER_BYTES,
 }: EndpointFetchOptions = {}): typeof fetch {
-  let dispatcher: object | null = null
   return async (input, init) => {
-    dispatcher ??= createDispatcher(maxSilenceMs)
+    const dispatcher = withSilenceLimit(maxSilenceMs)
     const response = await fetch(input, { ...init, redirect: 'manual', ...(dispatcher && { dispatcher }) })
     if (response.body === null) return response
     const { status, statusText, headers } = response
@@ -36,17 +35,21 @@ export function createEndpointFetch({
   }
 }
 
+interface Dispatcher {
+  dispatch(options: object, handler: unknown): boolean
+}
+
 /**
- * Node's `fetch` gives up after 300 s of silence unless it gets a dispatcher of its own undici's class, which only this symbol leads to. Null: the
- * default stays.
+ * Node's `fetch` gives up after 300 s of silence, and takes another limit only from its dispatcher. This one adds the limit to each request and passes
+ * it to the dispatcher of the process, which this symbol names. Null: the default stays.
  */
-function createDispatcher(silenceMs: number): object | null {
-  // Node sets the symbol when its `fetch` is first touched.
+function withSilenceLimit(maxSilenceMs: number): Dispatcher | null {
+  // Node sets the symbol when its `fetch` is first touched; the undici package replaces it.
   if (typeof Response !== 'function') return null
-  const current = (globalThis as Readonly<Record<symbol, unknown>>)[Symbol.for('undici.globalDispatcher.1')]
-  if (typeof current !== 'object' || current === null) return null
-  const Agent = current.constructor as new (options: object) => object
-  return new Agent({ headersTimeout: silenceMs, bodyTimeout: silenceMs })
+  const current = (globalThis as Readonly<Record<symbol, unknown>>)[Symbol.for('undici.globalDispatcher.1')] as Dispatcher | undefined
+  if (typeof current?.dispatch !== 'function') return null
+  const limits = { headersTimeout: maxSilenceMs, bodyTimeout: maxSilenceMs }
+  return { dispatch: (options, handler) => current.dispatch({ ...options, ...limits }, handler) }
 }
 
 function limitBody(body: ReadableStream<Uint8Array>, maxBytes: number, signal: AbortSignal | null): ReadableStream<Uint8Array> {

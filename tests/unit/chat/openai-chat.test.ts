@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Agent, setGlobalDispatcher } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOpenAiChat } from '../../../services/chat/models/openai-chat.ts'
 import type { EndpointFetchOptions } from '../../../services/chat/models/endpoint-fetch.ts'
@@ -179,11 +180,16 @@ describe('the answer of a model endpoint', () => {
     await expect(reading).rejects.toMatchObject({ name: 'ModelError', retryable: false, message: expect.stringContaining('too long') })
   })
 
-  it('ends with an error that can be retried when the endpoint stays silent for longer than the limit', async () => {
-    const silent: Answer = (response) => response.write(chunk('a'))
-    const reading = askWith({ options: { maxSilenceMs: 50 } }, silent)
-    await expect(reading).rejects.toMatchObject({ name: 'ModelError', retryable: true, status: null })
-  })
+  it.each(["Node's own dispatcher", 'the dispatcher of the undici package'])(
+    'ends with an error that can be retried when the endpoint stays silent for longer than the limit, with %s',
+    async (which) => {
+      if (which !== "Node's own dispatcher") setGlobalDispatcher(new Agent())
+      const silent: Answer = (response) => response.write(chunk('a'))
+      const reading = askWith({ options: { maxSilenceMs: 50 } }, silent)
+      await expect(reading).rejects.toMatchObject({ name: 'ModelError', retryable: true, status: null })
+      expect(await ask(stream(chunk('a'), DONE))).toEqual([text('a')])
+    },
+  )
 })
 
 describe('a failed request to a model endpoint', () => {
