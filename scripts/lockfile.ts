@@ -3,6 +3,11 @@ export interface LockedPackage {
   readonly version?: string
   readonly dev?: boolean
   readonly optional?: boolean
+  /** Hash of the package's archive. */
+  readonly integrity?: string
+  /** Part of its parent's archive, so the parent's integrity covers it. */
+  readonly inBundle?: boolean
+  readonly link?: boolean
   readonly optionalDependencies?: Readonly<Record<string, string>>
   readonly os?: readonly string[]
   readonly cpu?: readonly string[]
@@ -13,8 +18,8 @@ export interface Lockfile {
 
 /**
  * Entries for the optional packages of other platforms that npm left out, as it does when a registry does not carry them or
- * node_modules already exists. Without them `npm ci` refuses the lockfile on every machine. They carry no integrity, because
- * nobody here has seen their bytes; npm adds it on a platform that installs them.
+ * node_modules already exists. Without them `npm ci` refuses the lockfile on every machine. `npm run lock:npm` adds their integrity where the
+ * registry carries them.
  */
 export function missingOptionalPackages(lockfile: Lockfile): Record<string, LockedPackage> {
   const missing: Record<string, LockedPackage> = {}
@@ -24,6 +29,12 @@ export function missingOptionalPackages(lockfile: Lockfile): Record<string, Lock
         missing[`node_modules/${name}`] = { version, ...(dev ? { dev } : {}), optional: true, ...platformOf(name) }
   return missing
 }
+
+/** Paths of packages whose archive npm would install without checking its hash. */
+export const packagesWithoutIntegrity = ({ packages }: Lockfile): string[] =>
+  Object.entries(packages)
+    .filter(([path, entry]) => path !== '' && entry.integrity === undefined && entry.inBundle !== true && entry.link !== true)
+    .map(([path]) => path)
 
 /** Resolves as Node does: below the package itself, then below each parent folder. */
 function isLocked(lockfile: Lockfile, from: string, name: string): boolean {

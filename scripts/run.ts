@@ -7,6 +7,7 @@ import { exitOnSignals } from './setup/command.ts'
 import { readSetupConfig } from './setup/config.ts'
 import { ensureDependencies } from './setup/dependencies.ts'
 import { ensureEngine } from './setup/engine.ts'
+import { terminalConsent } from './setup/install-consent.ts'
 import { ensureMiniStack } from './setup/ministack.ts'
 import { quiet, SetupError, step } from './setup/progress.ts'
 import { ensurePythonPackages } from './setup/python-packages.ts'
@@ -76,9 +77,10 @@ const [name, ...given] = process.argv.slice(2)
 exitOnSignals()
 try {
   if (!isCommandName(name)) throw new SetupError(`Unknown command ${name ?? '(none)'}. Known: ${Object.keys(COMMANDS).join(', ')}.`)
-  const args = given.filter((argument) => argument !== '--no-install')
+  const args = given.filter((argument) => argument !== '--no-install' && argument !== '--install')
   const command: Command = COMMANDS[name]
-  const mayInstall = args.length === given.length
+  const mayInstall = !given.includes('--no-install')
+  if (given.includes('--install')) terminalConsent.grant()
   const log = command.isVerbose ? (line: string) => console.error(line) : quiet
   const env = await withSetupLock(join(root, '.cellblock', 'setup.lock'), log, () => prepare(command, mayInstall))
   execCommand(command, args, env)

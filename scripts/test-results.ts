@@ -12,7 +12,15 @@ interface VitestReport {
   readonly numPassedTests: number
   readonly numFailedTests: number
   readonly success: boolean
-  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly VitestResult[] }[]
+  readonly testResults: readonly {
+    /** Path of the file. */
+    readonly name?: string
+    /** Epoch ms. */
+    readonly startTime?: number
+    readonly endTime?: number
+    readonly status: string
+    readonly assertionResults: readonly VitestResult[]
+  }[]
 }
 
 interface VitestResult {
@@ -36,6 +44,19 @@ export function countTests(report: string | undefined, exitCode: number): SuiteC
     .flatMap(({ assertionResults }) => assertionResults)
     .filter(({ meta }) => meta?.isSecondTry === true).length
   return { passed: numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed, secondTries }
+}
+
+/** Wall-clock seconds of each suite (`tests/<suite>/`) of a vitest JSON report, from its first file's start to its last file's end. */
+export function suiteSeconds(report: string | undefined): readonly { readonly suite: string; readonly seconds: number }[] {
+  if (report === undefined) return []
+  const spans = new Map<string, { start: number; end: number }>()
+  for (const { name = '', startTime = 0, endTime = startTime } of (JSON.parse(report) as VitestReport).testResults) {
+    const suite = /[/\\]tests[/\\]([^/\\]+)[/\\]/.exec(name)?.[1]
+    if (suite === undefined) continue
+    const span = spans.get(suite) ?? { start: startTime, end: endTime }
+    spans.set(suite, { start: Math.min(span.start, startTime), end: Math.max(span.end, endTime) })
+  }
+  return [...spans].map(([suite, { start, end }]) => ({ suite, seconds: Math.round((end - start) / 1000) }))
 }
 
 /** The last line of `npm test`, alone on its line. */

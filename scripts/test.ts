@@ -7,12 +7,15 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CHECK_NAMES } from './checks.ts'
 import { runCheck } from './run-check.ts'
-import { countTests, summaryLine, type SuiteCounts, type TestCounts } from './test-results.ts'
+import { countTests, suiteSeconds, summaryLine, type SuiteCounts, type TestCounts } from './test-results.ts'
 import { ACCOUNT_INPUTS, createPassRecords, runAndRecord, runUnlessRecorded, type PassRecord } from './test-cache.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
 const SECOND_TRIES = join(ROOT, 'tests', 'setup', 'second-tries.ts')
+
+/** Seconds per suite, printed before the summary. Suites that run side by side overlap. */
+const durations: string[] = []
 
 async function runVitest(args: readonly string[]): Promise<SuiteCounts> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-test-'))
@@ -29,7 +32,9 @@ async function runVitest(args: readonly string[]): Promise<SuiteCounts> {
     }
     process.once('SIGTERM', forward).once('SIGINT', forward).once('SIGHUP', forward)
     const [code] = (await once(vitest, 'exit')) as [number | null]
-    return countTests(await readFile(report, 'utf8').catch(() => undefined), code ?? 1)
+    const text = await readFile(report, 'utf8').catch(() => undefined)
+    durations.push(...suiteSeconds(text).map(({ suite, seconds }) => `${suite} ${seconds} s`))
+    return countTests(text, code ?? 1)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -46,8 +51,11 @@ const printSkipped = ({ at, tests, seconds }: PassRecord): void =>
 const args = process.argv.slice(2)
 const counts: TestCounts[] = []
 if (args.length === 0) {
+  const startedAt = performance.now()
   for (const isGood of await Promise.all(CHECK_NAMES.map(runCheck))) counts.push({ passed: isGood ? 1 : 0, failed: isGood ? 0 : 1 })
+  durations.push(`static checks ${Math.round((performance.now() - startedAt) / 1000)} s`)
   counts.push(await runVitest(['--project', '!aws']), ...(await runUnlessRecorded(passRecords, runAccount, printSkipped)))
 } else counts.push(await (args.join(' ') === ACCOUNT.join(' ') ? runAndRecord(passRecords, runAccount) : runVitest(args)))
+if (durations.length > 0) console.log(`\nSeconds per suite: ${durations.join(', ')}`)
 console.log(`\n${summaryLine(counts)}`)
 if (counts.some(({ failed }) => failed > 0)) process.exitCode = 1

@@ -1,8 +1,10 @@
 import { explainFailure, runCommand } from './command.ts'
+import { terminalConsent } from './install-consent.ts'
 import type { Progress } from './progress.ts'
 
-/** Installs Debian packages; waits while another apt holds the lock. Throws SetupError. */
+/** Installs Debian packages after the user's consent; waits while another apt holds the lock. Throws SetupError. */
 export async function aptInstall(packages: readonly string[], env: NodeJS.ProcessEnv, progress: Progress): Promise<void> {
+  await terminalConsent.confirm(packages)
   const noninteractive = { ...env, DEBIAN_FRONTEND: 'noninteractive' }
   const retryOptions = ['-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3']
   for (const args of [

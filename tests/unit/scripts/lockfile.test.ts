@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { missingOptionalPackages, type Lockfile } from '../../../scripts/lockfile.ts'
+import { missingOptionalPackages, packagesWithoutIntegrity, type LockedPackage, type Lockfile } from '../../../scripts/lockfile.ts'
 import { matches } from '../../../scripts/setup/dependencies.ts'
+
+const LOCKFILES = ['package-lock.json']
+const isForOtherPlatform = (name: string, entry: LockedPackage = {}): boolean =>
+  entry.optional === true &&
+  (!(entry.os ?? ['linux']).includes('linux') || !(entry.cpu ?? ['x64']).includes('x64') || name.endsWith('-musl'))
 
 describe('missingOptionalPackages', () => {
   it('adds a platform that npm left out', () => {
@@ -33,6 +38,26 @@ describe('missingOptionalPackages', () => {
 
   it("leaves nothing out of this project's lockfile (run `npm run lock:npm` after npm install)", async () => {
     expect(missingOptionalPackages(JSON.parse(await readFile('package-lock.json', 'utf8')) as Lockfile)).toEqual({})
+  })
+})
+
+describe('packagesWithoutIntegrity', () => {
+  it('names a package without a hash, unless its parent bundles it', () => {
+    const lockfile: Lockfile = {
+      packages: {
+        '': {},
+        'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' },
+        'node_modules/a/node_modules/bundled': { version: '1.0.0', inBundle: true },
+        'node_modules/b': { version: '1.0.0' },
+      },
+    }
+    expect(packagesWithoutIntegrity(lockfile)).toEqual(['node_modules/b'])
+  })
+
+  it.each(LOCKFILES)('finds a hash for every package in %s that Linux on x64 installs', async (path) => {
+    const lockfile = JSON.parse(await readFile(path, 'utf8')) as Lockfile
+    const unchecked = packagesWithoutIntegrity(lockfile).filter((name) => !isForOtherPlatform(name, lockfile.packages[name]))
+    expect(unchecked).toEqual([])
   })
 })
 

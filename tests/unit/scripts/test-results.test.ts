@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countTests, summaryLine } from '../../../scripts/test-results.ts'
+import { countTests, suiteSeconds, summaryLine } from '../../../scripts/test-results.ts'
 
 const file = (status: string, ...results: string[]) => ({ status, assertionResults: results.map((result) => ({ status: result })) })
 const report = (passed: number, failed: number, ...testResults: ReturnType<typeof file>[]) =>
@@ -37,6 +37,24 @@ describe('the marks of second tries', () => {
       testResults: [{ status: 'passed', assertionResults: [{ status: 'passed', meta: {} }, again] }],
     }
     expect(countTests(JSON.stringify(found), 0)).toEqual({ passed: 2, failed: 0, secondTries: 1 })
+  })
+})
+
+describe('suiteSeconds', () => {
+  it('measures each suite from its first start to its last end', () => {
+    const testFile = (name: string, startTime: number, endTime: number) => ({ ...file('passed'), name, startTime, endTime })
+    const found = {
+      testResults: [
+        testFile('/clone/tests/unit/a.test.ts', 1_000, 3_000),
+        testFile('/clone/tests/unit/b/c.test.ts', 2_000, 9_000),
+        testFile('/clone/tests/infra/d.test.ts', 4_000, 5_000),
+      ],
+    }
+    expect(suiteSeconds(JSON.stringify(found))).toEqual([
+      { suite: 'unit', seconds: 8 },
+      { suite: 'infra', seconds: 1 },
+    ])
+    expect(suiteSeconds(undefined)).toEqual([])
   })
 })
 
