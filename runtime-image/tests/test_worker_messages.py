@@ -1,6 +1,8 @@
 """Messages of a hostile worker: whatever they hold, what comes out has the types that clients expect."""
 
 import json
+import os
+import pathlib
 import random
 import unittest
 
@@ -65,6 +67,11 @@ class Messages(unittest.TestCase):
             "application/vnd.x+json": {"a": 1},
         }
         self.assertEqual((bundle, is_cut), (expected, True))
+
+    def test_bundles_are_normalised_as_the_client_normalises_them(self) -> None:
+        for vector in json.loads(pathlib.Path(os.environ["CELLBLOCK_VECTORS"], "bundles.json").read_text())["bundles"]:
+            with self.subTest(vector["name"]):
+                self.assertEqual(normalize_bundle(vector["data"])[0], vector["expected"])
 
     def test_a_reply_has_types_whatever_the_kernel_sends(self) -> None:
         reply = parse_reply({"status": ["ok"], "name": {"a": 1}, "lost": [1, {"what": 5, "reason": "r"}], "restored": True, "cut_bytes": -1})

@@ -12,8 +12,6 @@ export interface Supervisor {
     after: number,
     signal: AbortSignal,
   ): Promise<AsyncIterable<SupervisorEvent>>
-  /** Null when this sandbox never started it. */
-  follow(session: SandboxSession, executionId: string, after: number, signal: AbortSignal): Promise<AsyncIterable<SupervisorEvent> | null>
   interrupt(session: SandboxSession, executionId: string, killAfterMs: number): Promise<void>
   listFiles(session: SandboxSession): Promise<{ readonly files: readonly SandboxFile[] }>
   getFile(session: SandboxSession, path: string, signal: AbortSignal): Promise<{ readonly bytes: number; readonly body: ByteStream } | null>

@@ -1,7 +1,7 @@
 import type { ExecutionReason, ExecutionStatus, Lost } from '../../core/executions/execution.ts'
 import type { SupervisorEnvelope, SupervisorOutcome } from '../../core/ports/supervisor.ts'
 
-/** How the supervisor's word for an end becomes ours. */
+/** The status and reason of each outcome that a supervisor reports. */
 const ENDS: Record<SupervisorOutcome, { readonly status: ExecutionStatus; readonly reason: ExecutionReason | null }> = {
   ok: { status: 'succeeded', reason: null },
   error: { status: 'failed', reason: 'error' },
@@ -16,31 +16,36 @@ const ENDS: Record<SupervisorOutcome, { readonly status: ExecutionStatus; readon
 export const endOf = (outcome: SupervisorOutcome): { readonly status: ExecutionStatus; readonly reason: ExecutionReason | null } =>
   ENDS[outcome]
 
-const STATE_LOST: Readonly<Record<string, string>> = {
-  oom: 'The kernel ran out of memory and was started afresh.',
-  kernel_died: 'The kernel died and was started afresh.',
-  timed_out: 'The kernel did not stop at its time limit and was started afresh.',
-  cpu_limit: 'The kernel did not stop when its processor time was used up and was started afresh.',
-  output_limit: 'The kernel did not stop when it had put out too much and was started afresh.',
-  cancelled: 'The kernel did not stop when it was cancelled and was started afresh.',
-}
+/** By the supervisor's reason. */
+const STATE_LOST = new Map<string, string>(
+  Object.entries({
+    oom: 'The kernel ran out of memory and was restarted.',
+    kernel_died: 'The kernel died and was restarted.',
+    timed_out: 'The kernel did not stop at its time limit and was restarted.',
+    cpu_limit: 'The kernel did not stop when its processor time was used up and was restarted.',
+    output_limit: 'The kernel did not stop when it had put out too much and was restarted.',
+    cancelled: 'The kernel did not stop when it was cancelled and was restarted.',
+  }),
+)
 
 /** Losses that bytes do not measure. */
-const NOT_CUT: Readonly<Record<string, string>> = {
-  numbers_changed: 'NaN and infinite numbers became null and integers beyond 64 bits became text, because JSON has none of them.',
-  not_json: 'Displays were dropped: what they hold is no JSON.',
-  too_deep: 'Displays were dropped: their JSON is nested too deep.',
-  too_many_keys: 'Displays were dropped: their JSON has too many keys and values.',
-  too_many: 'There are more files than a sandbox is searched for: the rest was not looked at. Delete some, or pack them into an archive.',
-  too_many_skipped: 'More files were not collected than are named here.',
-}
+const NOT_CUT = new Map<string, string>(
+  Object.entries({
+    numbers_changed: 'NaN and infinite numbers became null and integers beyond 64 bits became text, because JSON has none of them.',
+    not_json: 'Displays were dropped: what they hold is no JSON.',
+    too_deep: 'Displays were dropped: their JSON is nested too deep.',
+    too_many_keys: 'Displays were dropped: their JSON has too many keys and values.',
+    too_many: 'There are more files than a sandbox is searched for: the rest was not looked at. Delete some, or pack them into an archive.',
+    too_many_skipped: 'More files were not collected than are named here.',
+  }),
+)
 
 /** Everything that the envelope says is missing, in words for the result. */
 export function lostIn(envelope: SupervisorEnvelope): Lost[] {
   return [
     ...envelope.truncated.map((part) => ({
       what: part.what,
-      reason: NOT_CUT[part.reason] ?? `Cut to ${part.keptBytes} of ${part.totalBytes} bytes: ${part.reason}`,
+      reason: NOT_CUT.get(part.reason) ?? `Cut to ${part.keptBytes} of ${part.totalBytes} bytes: ${part.reason}`,
     })),
     ...envelope.skipped.map((file) => ({
       what: file.path === '.' ? 'files' : `file ${JSON.stringify(file.path)}`,
@@ -51,11 +56,11 @@ export function lostIn(envelope: SupervisorEnvelope): Lost[] {
       : [
           {
             what: 'processes',
-            reason: `Processes that code had started were ended (${envelope.endedProcesses}): it was stopped, or they left no room for others.`,
+            reason: `Processes that code had started were ended (${envelope.endedProcesses}): it was stopped, or they used up the process limit.`,
           },
         ]),
     ...(envelope.stateLost === null
       ? []
-      : [{ what: 'variables', reason: STATE_LOST[envelope.stateLost] ?? 'The kernel was started afresh.' }]),
+      : [{ what: 'variables', reason: STATE_LOST.get(envelope.stateLost) ?? 'The kernel was restarted.' }]),
   ]
 }

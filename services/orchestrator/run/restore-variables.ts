@@ -75,5 +75,5 @@ function nameOf(what: string): string {
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['too_large', `It is among the biggest ones, and ${LIMITS.maxSnapshotBytes} bytes are kept at most.`],
-  ['kernel_died', 'The kernel died when no code ran and was started afresh.'],
+  ['kernel_died', 'The kernel died when no code ran and was restarted.'],
 ])

@@ -4,19 +4,22 @@ import { SupervisorError, type SupervisorEvent } from '../../core/ports/supervis
 import { toEvent } from './events.ts'
 import { parseHostileJson } from './hostile-json.ts'
 import { readLines, type LineCaps } from './lines.ts'
+import { OutputBudget } from './output-budget.ts'
 
-/** A line holds at most one MIME bundle; the whole is what a supervisor keeps of one execution, with room to spare. */
-const CAPS: LineCaps = { maxLineBytes: 32 * 1024 * 1024, maxTotalBytes: 256 * 1024 * 1024 }
+/** A line holds at most one MIME bundle or the envelope; the whole is what a supervisor keeps of one execution, with a margin. */
+const CAPS: LineCaps = { maxLineBytes: 32 * 1024 * 1024, maxTotalBytes: 128 * 1024 * 1024 }
 
-/** After `done` the supervisor ends the answer at once; one that does not is left alone after this many milliseconds. */
+/** After `done` the supervisor ends the answer at once; the client waits for that this long, milliseconds. */
 const END_MS = 100
 
 /**
- * The events after number `after`, ending with `done`. Numbers only grow, so nothing is counted twice. Throws SupervisorError
+ * The events after number `after`, ending with `done`: typed, bounded and counted, so that no consumer has to check them again. Numbers only
+ * grow, so no event is counted twice. Throws SupervisorError
  * `protocol` for a stream that breaks the rules and LinkError `broken` for one that ends before `done`.
  */
 export async function* readEvents(body: ByteStream, after: number, caps: LineCaps = CAPS): AsyncGenerator<SupervisorEvent> {
   const lines = readLines(body, caps)
+  const budget = new OutputBudget()
   let last = after
   let isDone = false
   try {
@@ -25,7 +28,8 @@ export async function* readEvents(body: ByteStream, after: number, caps: LineCap
       if (event.seq <= last) throw new SupervisorError('protocol', `The sandbox sent event ${event.seq} after event ${last}.`)
       last = event.seq
       isDone = event.type === 'done'
-      yield event
+      const admitted = budget.admit(event, line.value.length)
+      if (admitted !== null) yield admitted
       if (isDone) return
     }
   } finally {

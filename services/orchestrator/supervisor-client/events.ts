@@ -1,16 +1,25 @@
 import { z } from 'zod'
+import {
+  boundedText,
+  bundleSchema,
+  countSchema as count,
+  errorFields,
+  EVENT_BOUNDS,
+  executionCountSchema as executionCount,
+  metadataSchema,
+  textSchema as text,
+} from '../../core/executions/event-schema.ts'
 import { SupervisorError, type SandboxFile, type SupervisorEvent } from '../../core/ports/supervisor.ts'
 import { isSandboxPath } from './file-target.ts'
 
-const count = z.number().int().nonnegative()
-const text = z.string().transform((value) => value.toWellFormed())
+const MAX_LIST_ENTRIES = 20_000
+const MAX_REASON_CHARACTERS = 2_000
+
 const numbered = { seq: count, t: z.number().nonnegative() }
 const ofCell = { ...numbered, index: count }
-const bundle = z.record(z.string(), z.unknown())
-const executionCount = count.nullish().transform((value) => value ?? null)
+const reason = boundedText(MAX_REASON_CHARACTERS)
 
 export const fileSchema = z.object({ path: z.string(), bytes: count, sha256: z.string().regex(/^[0-9a-f]{64}$/) })
-const skippedSchema = z.object({ path: text, reason: text })
 
 const doneSchema = z.object({
   ...numbered,
@@ -20,13 +29,15 @@ const doneSchema = z.object({
   cpu_ms: z.number().nonnegative(),
   peak_memory_bytes: z.number().nonnegative(),
   output_bytes: z.number().nonnegative(),
-  truncated: z.array(z.object({ what: text, total_bytes: z.number().nonnegative(), kept_bytes: z.number().nonnegative(), reason: text })),
-  files: z.array(fileSchema.extend({ change: z.enum(['created', 'modified']) })),
+  truncated: z
+    .array(z.object({ what: reason, total_bytes: z.number().nonnegative(), kept_bytes: z.number().nonnegative(), reason }))
+    .max(MAX_LIST_ENTRIES),
+  files: z.array(fileSchema.extend({ change: z.enum(['created', 'modified']) })).max(MAX_LIST_ENTRIES),
   deleted: z.array(z.string()),
-  skipped: z.array(skippedSchema),
+  skipped: z.array(z.object({ path: text, reason })).max(MAX_LIST_ENTRIES),
   ended_processes: count.default(0),
-  state_lost: z.object({ reason: text }).nullish(),
-  // Of an older image: absent.
+  state_lost: z.object({ reason }).nullish(),
+  // Absent in events of an older image.
   trace_id: z
     .string()
     .regex(/^[0-9a-f]{32}$/)
@@ -44,14 +55,20 @@ const eventSchema = z.discriminatedUnion('type', [
     ...ofCell,
     type: z.literal('display'),
     output_type: z.enum(['display_data', 'execute_result']),
-    data: bundle,
-    metadata: bundle,
+    data: bundleSchema,
+    metadata: metadataSchema,
     execution_count: executionCount,
-    transient: z.object({ display_id: z.string().nullish() }).nullish(),
+    transient: z.object({ display_id: z.string().max(EVENT_BOUNDS.idCharacters).nullish() }).nullish(),
   }),
-  z.object({ ...ofCell, type: z.literal('update_display'), display_id: z.string(), data: bundle, metadata: bundle }),
+  z.object({
+    ...ofCell,
+    type: z.literal('update_display'),
+    display_id: z.string().max(EVENT_BOUNDS.idCharacters),
+    data: bundleSchema,
+    metadata: metadataSchema,
+  }),
   z.object({ ...ofCell, type: z.literal('clear_output'), wait: z.boolean() }),
-  z.object({ ...ofCell, type: z.literal('error'), name: text, value: text, traceback: z.array(text) }),
+  z.object({ ...ofCell, type: z.literal('error'), ...errorFields }),
 ])
 type WireEvent = z.infer<typeof eventSchema>
 type WireDone = z.infer<typeof doneSchema>
@@ -62,7 +79,7 @@ export function toEvent(json: unknown): SupervisorEvent {
   if (!parsed.success)
     throw new SupervisorError(
       'protocol',
-      `The sandbox sent an event that the protocol does not know: ${z.prettifyError(parsed.error).slice(0, 300)}`,
+      `The sandbox sent an event that does not follow the protocol: ${z.prettifyError(parsed.error).slice(0, 300)}`,
     )
   return named(parsed.data)
 }
@@ -98,7 +115,7 @@ function named(event: WireEvent): SupervisorEvent {
   }
 }
 
-/** A file under a name that is no path is named among the skipped ones and never asked for. */
+/** A file whose name is no path is listed among the skipped ones and never requested. */
 function toDone(event: WireDone): SupervisorEvent {
   return {
     seq: event.seq,
@@ -132,6 +149,6 @@ const listSchema = z.object({ files: z.array(fileSchema) })
 /** The answer of `GET /files`, without names that are no paths. Throws SupervisorError `protocol`. */
 export function toFiles(json: unknown): { readonly files: readonly SandboxFile[] } {
   const parsed = listSchema.safeParse(json)
-  if (!parsed.success) throw new SupervisorError('protocol', 'The sandbox sent a list of files that the protocol does not know.')
+  if (!parsed.success) throw new SupervisorError('protocol', 'The sandbox sent a list of files that does not follow the protocol.')
   return { files: parsed.data.files.filter((file) => isSandboxPath(file.path)) }
 }

@@ -1,148 +1,173 @@
 import { z } from 'zod'
 import { LIMITS } from '../../core/limits.ts'
+import type { ByteStream } from '../../core/ports/object-store.ts'
 import { systemClock, type Clock } from '../../core/ports/clock.ts'
 import { LinkError, type LinkRequest, type LinkResponse, type SandboxLink } from '../../core/ports/sandbox-link.ts'
-import { SupervisorError, type ExecuteRequest, type Supervisor } from '../../core/ports/supervisor.ts'
+import {
+  SupervisorError,
+  type ExecuteRequest,
+  type SandboxFile,
+  type SandboxHealth,
+  type Supervisor,
+  type SupervisorEvent,
+} from '../../core/ports/supervisor.ts'
 import type { SandboxAddress, SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import { discard, isSuccess, readHealth, readJson, toRefusal, type Identity } from './answers.ts'
 import { readEvents } from './event-stream.ts'
 import { fileSchema, toFiles } from './events.ts'
 import { fileTarget } from './file-target.ts'
-import { createIdentityCheck } from './identity.ts'
-import { createSigner, SIGNATURE_HEADER } from './signature.ts'
+import { createIdentityCheck, type IdentityCheck } from './identity.ts'
+import { createSigner, SIGNATURE_HEADER, type Signer } from './signature.ts'
 
 /** For requests that are answered at once, milliseconds. */
 const SHORT_MS = 10_000
 /** A list hashes what changed, so it may take as long as reading the whole disk, milliseconds. */
 const LIST_MS = 120_000
+/** The supervisor holds a health check no longer than this, milliseconds. */
+const MAX_WAIT_MS = 30_000
 const MAX_LIST_BYTES = 64 * 1024 * 1024
 
 const JSON_BODY = { 'content-type': 'application/json' }
 const BYTES_BODY = { 'content-type': 'application/octet-stream' }
 
-/** Speaks `runtime-image/PROTOCOL.md` over any link. Refusals are SupervisorError, failed connections LinkError. */
-export function createSupervisorClient(options: { readonly link: SandboxLink; readonly clock?: Clock }): Supervisor {
-  const { link, clock = systemClock } = options
-  const sign = createSigner(clock)
+class SupervisorClient implements Supervisor {
+  readonly #link: SandboxLink
+  readonly #sign: Signer
+  readonly #identity: IdentityCheck
 
-  const askHealth = async (address: SandboxAddress, waitMs: number, signal: AbortSignal): Promise<Identity> => {
-    const answer = await link.request(
-      address,
-      { method: 'GET', target: waitMs > 0 ? `/health?wait=${Math.min(waitMs, 30_000)}` : '/health', headers: {} },
-      signal,
-    )
-    if (!isSuccess(answer)) throw await toRefusal(answer, 'a health check')
-    return readHealth(answer.body)
+  constructor({ link, clock = systemClock }: { readonly link: SandboxLink; readonly clock?: Clock }) {
+    this.#link = link
+    this.#sign = createSigner(clock)
+    this.#identity = createIdentityCheck((address, signal) => this.#askHealth(address, 0, signal), clock)
   }
-  const identity = createIdentityCheck((address, signal) => askHealth(address, 0, signal), clock)
 
-  /** One signed exchange with the sandbox that the session means and no other. */
-  const send = async (
+  async health(address: SandboxAddress, waitMs: number, signal: AbortSignal): Promise<SandboxHealth> {
+    const seen = await this.#askHealth(address, waitMs, signal)
+    this.#identity.note(address, seen)
+    return seen.health
+  }
+
+  async execute(
+    session: SandboxSession,
+    executionId: string,
+    request: ExecuteRequest,
+    after: number,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<SupervisorEvent>> {
+    const target = `/executions/${encodeURIComponent(executionId)}?after=${after}`
+    const body = { headers: JSON_BODY, body: executeBody(request) }
+    const answer = await this.#request(`execution ${executionId}`, session, 'PUT', target, signal, body)
+    return readEvents(answer.body, after)
+  }
+
+  async interrupt(session: SandboxSession, executionId: string, killAfterMs: number): Promise<void> {
+    const target = `/executions/${encodeURIComponent(executionId)}/interrupt`
+    const body = { headers: JSON_BODY, body: Buffer.from(JSON.stringify({ kill_after_ms: killAfterMs })) }
+    const signal = AbortSignal.timeout(SHORT_MS)
+    await discard((await this.#request(`the interrupt of ${executionId}`, session, 'POST', target, signal, body)).body)
+  }
+
+  async listFiles(session: SandboxSession): Promise<{ readonly files: readonly SandboxFile[] }> {
+    const answer = await this.#request('the list of files', session, 'GET', '/files', AbortSignal.timeout(LIST_MS))
+    return toFiles(await readJson(z.unknown(), answer.body, MAX_LIST_BYTES))
+  }
+
+  async getFile(
+    session: SandboxSession,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly bytes: number; readonly body: ByteStream } | null> {
+    const answer = await this.#send(session, 'GET', fileTarget(path), signal)
+    if (answer.status === 404) return discard(answer.body).then(() => null)
+    await demand(answer, 'a file')
+    const length = answer.headers['content-length'] ?? ''
+    if (!/^\d{1,15}$/.test(length)) throw new SupervisorError('protocol', 'The sandbox sent a file without its length.')
+    return { bytes: Number(length), body: answer.body }
+  }
+
+  async putFile(
+    session: SandboxSession,
+    path: string,
+    bytes: number,
+    body: ByteStream,
+    signal: AbortSignal,
+  ): Promise<{ readonly sha256: string }> {
+    const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
+    const answer = await this.#request('a file', session, 'PUT', fileTarget(path), signal, { headers, body })
+    const stored = await readJson(fileSchema, answer.body)
+    if (stored.bytes !== bytes) throw new SupervisorError('protocol', `The sandbox stored ${stored.bytes} of ${bytes} bytes.`)
+    return { sha256: stored.sha256 }
+  }
+
+  async deleteFile(session: SandboxSession, path: string): Promise<void> {
+    const signal = AbortSignal.timeout(SHORT_MS)
+    await discard((await this.#request('the removal of a file', session, 'DELETE', fileTarget(path), signal)).body)
+  }
+
+  async snapshot(session: SandboxSession, signal: AbortSignal): Promise<ByteStream> {
+    return (await this.#request('a snapshot', session, 'POST', '/snapshot', signal)).body
+  }
+
+  async restore(
+    session: SandboxSession,
+    { bytes, body }: { readonly bytes: number; readonly body: ByteStream },
+    signal: AbortSignal,
+  ): Promise<z.infer<typeof restoredSchema>> {
+    // With its length the body is sent without chunked encoding, which costs a third of the transfer time.
+    const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
+    const answer = await this.#request('a restore', session, 'POST', '/restore?unused=1', signal, { headers, body })
+    return readJson(restoredSchema, answer.body, MAX_LIST_BYTES)
+  }
+
+  async #askHealth(address: SandboxAddress, waitMs: number, signal: AbortSignal): Promise<Identity> {
+    const target = waitMs > 0 ? `/health?wait=${Math.min(waitMs, MAX_WAIT_MS)}` : '/health'
+    const answer = await this.#link.request(address, { method: 'GET', target, headers: {} }, signal)
+    return readHealth((await demand(answer, 'a health check')).body)
+  }
+
+  async #request(
+    what: string,
     session: SandboxSession,
     method: LinkRequest['method'],
     target: string,
     signal: AbortSignal,
-    body?: Pick<LinkRequest, 'headers' | 'body'>,
-  ): Promise<LinkResponse> => {
+    body?: Body,
+  ): Promise<LinkResponse> {
+    return demand(await this.#send(session, method, target, signal, body), what)
+  }
+
+  /** One signed exchange with the sandbox that the session means and no other. */
+  async #send(
+    session: SandboxSession,
+    method: LinkRequest['method'],
+    target: string,
+    signal: AbortSignal,
+    body?: Body,
+  ): Promise<LinkResponse> {
     try {
-      await identity.prove(session, signal)
-      const answer = await link.request(
-        session.address,
-        {
-          method,
-          target,
-          headers: { ...body?.headers, [SIGNATURE_HEADER]: sign(session, method, target) },
-          ...(body?.body && { body: body.body }),
-        },
-        signal,
-      )
-      if (isSuccess(answer)) identity.renew(session)
-      else if (answer.status === 401) identity.forget(session)
+      await this.#identity.prove(session, signal)
+      const headers = { ...body?.headers, [SIGNATURE_HEADER]: this.#sign(session, method, target) }
+      const request = { method, target, headers, ...(body?.body && { body: body.body }) }
+      const answer = await this.#link.request(session.address, request, signal)
+      if (isSuccess(answer)) this.#identity.renew(session)
+      else if (answer.status === 401) this.#identity.forget(session)
       return answer
     } catch (error) {
-      if (error instanceof LinkError) identity.forget(session)
+      if (error instanceof LinkError) this.#identity.forget(session)
       throw error
     }
   }
+}
 
-  const demand = async (answer: LinkResponse, what: string): Promise<LinkResponse> => {
-    if (!isSuccess(answer)) throw await toRefusal(answer, what)
-    return answer
-  }
+/** Speaks `runtime-image/PROTOCOL.md` over any link. Refusals are SupervisorError, failed connections LinkError. */
+export const createSupervisorClient = (options: { readonly link: SandboxLink; readonly clock?: Clock }): Supervisor =>
+  new SupervisorClient(options)
 
-  return {
-    async health(address, waitMs, signal) {
-      const seen = await askHealth(address, waitMs, signal)
-      identity.note(address, seen)
-      return seen.health
-    },
+type Body = Pick<LinkRequest, 'headers' | 'body'>
 
-    async execute(session, executionId, request, after, signal) {
-      const answer = await send(session, 'PUT', `/executions/${encodeURIComponent(executionId)}?after=${after}`, signal, {
-        headers: JSON_BODY,
-        body: executeBody(request),
-      })
-      return readEvents((await demand(answer, `execution ${executionId}`)).body, after)
-    },
-
-    async follow(session, executionId, after, signal) {
-      const answer = await send(session, 'GET', `/executions/${encodeURIComponent(executionId)}/events?after=${after}`, signal)
-      if (answer.status === 404) return discard(answer.body).then(() => null)
-      return readEvents((await demand(answer, `the events of ${executionId}`)).body, after)
-    },
-
-    async interrupt(session, executionId, killAfterMs) {
-      const body = Buffer.from(JSON.stringify({ kill_after_ms: killAfterMs }))
-      const answer = await send(
-        session,
-        'POST',
-        `/executions/${encodeURIComponent(executionId)}/interrupt`,
-        AbortSignal.timeout(SHORT_MS),
-        { headers: JSON_BODY, body },
-      )
-      await discard((await demand(answer, `the interrupt of ${executionId}`)).body)
-    },
-
-    async listFiles(session) {
-      const answer = await demand(await send(session, 'GET', '/files', AbortSignal.timeout(LIST_MS)), 'the list of files')
-      return toFiles(await readJson(z.unknown(), answer.body, MAX_LIST_BYTES))
-    },
-
-    async getFile(session, path, signal) {
-      const answer = await send(session, 'GET', fileTarget(path), signal)
-      if (answer.status === 404) return discard(answer.body).then(() => null)
-      await demand(answer, 'a file')
-      const length = answer.headers['content-length'] ?? ''
-      if (!/^\d{1,15}$/.test(length)) throw new SupervisorError('protocol', 'The sandbox sent a file without its length.')
-      return { bytes: Number(length), body: answer.body }
-    },
-
-    async putFile(session, path, bytes, body, signal) {
-      const answer = await send(session, 'PUT', fileTarget(path), signal, {
-        headers: { ...BYTES_BODY, 'content-length': String(bytes) },
-        body,
-      })
-      const stored = await readJson(fileSchema, (await demand(answer, 'a file')).body)
-      if (stored.bytes !== bytes) throw new SupervisorError('protocol', `The sandbox stored ${stored.bytes} of ${bytes} bytes.`)
-      return { sha256: stored.sha256 }
-    },
-
-    async deleteFile(session, path) {
-      const answer = await send(session, 'DELETE', fileTarget(path), AbortSignal.timeout(SHORT_MS))
-      await discard((await demand(answer, 'the removal of a file')).body)
-    },
-
-    async snapshot(session, signal) {
-      return (await demand(await send(session, 'POST', '/snapshot', signal), 'a snapshot')).body
-    },
-
-    async restore(session, { bytes, body }, signal) {
-      // With its length the body goes without the frames of chunks, which cost a third of its way.
-      const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
-      const answer = await send(session, 'POST', '/restore?unused=1', signal, { headers, body })
-      return readJson(restoredSchema, (await demand(answer, 'a restore')).body, MAX_LIST_BYTES)
-    },
-  }
+async function demand(answer: LinkResponse, what: string): Promise<LinkResponse> {
+  if (!isSuccess(answer)) throw await toRefusal(answer, what)
+  return answer
 }
 
 const restoredSchema = z.object({

@@ -252,6 +252,20 @@ export const MUTANTS: readonly Mutant[] = [
   service('fencing', 'storage/rows/leased-store.ts', "all(isLive, equals('fence', fence))", 'isLive', 'contract/dynamodb-table.test.ts'),
   service('lease', 'storage/rows/leased-store.ts', '[isFree]', '[]', 'contract/dynamodb-table.test.ts'),
   service(
+    'values of a MIME bundle are text or JSON',
+    'core/executions/event-schema.ts',
+    'z.record(z.string(), z.unknown()).transform(normalizeBundle)',
+    'z.record(z.string(), z.unknown())',
+    'unit/orchestrator/hostile-events.test.ts',
+  ),
+  service(
+    'errors count like displays',
+    'orchestrator/supervisor-client/output-budget.ts',
+    "this.#count('error', bytes, this.#fitsRich(bytes)) ? event : null",
+    'event',
+    'unit/orchestrator/hostile-events.test.ts',
+  ),
+  service(
     'depth of JSON',
     'orchestrator/supervisor-client/hostile-json.ts',
     'if (++depth > limit) return true',
