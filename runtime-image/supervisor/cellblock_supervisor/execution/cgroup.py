@@ -1,5 +1,6 @@
 """Reads the sandbox's control group, version 1 or 2. A figure is None where the platform does not show it."""
 
+import math
 import os
 
 from ..config import WORKER_FOLDERS
@@ -54,6 +55,17 @@ class Cgroup:
             return None if used is None else used / 1000
         used = self._number("cpuacct/cpuacct.usage")
         return None if used is None else used / 1_000_000
+
+    def cpu_limit(self) -> int | None:
+        """Whole processors that the sandbox may use."""
+        if self._is_v2:
+            words = self._read("cpu.max").split()
+            quota, period = (words[0], words[1]) if len(words) == 2 else ("", "")
+        else:
+            quota, period = self._read("cpu/cpu.cfs_quota_us").strip(), self._read("cpu/cpu.cfs_period_us").strip()
+        if not quota.isdigit() or not period.isdigit() or int(period) == 0:
+            return None
+        return max(1, math.ceil(int(quota) / int(period)))
 
     def pids_limit(self) -> int | None:
         return self._number("pids.max") if self._is_v2 else self._number("pids/pids.max")

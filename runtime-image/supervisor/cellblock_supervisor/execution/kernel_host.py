@@ -55,7 +55,7 @@ class KernelHost:
         self._limits = limits
         self._cgroup = cgroup
         self._on_unusable = on_unusable
-        self.zygote = ZygoteClient(self._on_exit, lambda: on_unusable("the kernel's parent process ended"))
+        self.zygote = ZygoteClient(self._on_exit, lambda: on_unusable("the kernel's parent process ended"), cgroup.cpu_limit())
         self.generation = 0
         self.pid = 0
         self.state = "starting"

@@ -28,19 +28,21 @@ class ZygoteExitedError(Exception):
 class ZygoteClient:
     """`on_exit(pid, code, signal)` is called for every child that ends, `on_zygote_exit()` when the zygote itself does."""
 
-    def __init__(self, on_exit: Callable[[int, int | None, int | None], None], on_zygote_exit: Callable[[], None]) -> None:
+    def __init__(self, on_exit: Callable[[int, int | None, int | None], None], on_zygote_exit: Callable[[], None], cpus: int | None) -> None:
         self._on_exit = on_exit
         self._on_zygote_exit = on_zygote_exit
         self._waiting: dict[str, asyncio.Future[dict[str, object]]] = {}
         self._tags = 0
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         fd = theirs.fileno()
-        environment = worker_environment()
+        environment = worker_environment(cpus)
+        # The environment variable is for the worker's programs: isolated mode ignores it.
+        options = [] if cpus is None else ["-X", f"cpu_count={cpus}"]
         nothing = os.open(os.devnull, os.O_RDWR)
         theirs.set_inheritable(True)
         self.pid = os.posix_spawn(
             sys.executable,
-            [sys.executable, "-I", "-c", _BOOT.format(install=INSTALL_DIR, uid=WORKER_UID, fd=fd)],
+            [sys.executable, "-I", *options, "-c", _BOOT.format(install=INSTALL_DIR, uid=WORKER_UID, fd=fd)],
             environment,
             file_actions=[(os.POSIX_SPAWN_DUP2, nothing, 0), (os.POSIX_SPAWN_DUP2, 2, 1)],
         )

@@ -13,6 +13,9 @@ MAX_SKIPPED = 200
 # Reasons of the entry `.`: not everything was looked at, not everything that was skipped is named.
 TOO_MANY, TOO_MANY_SKIPPED = "too_many", "too_many_skipped"
 
+# Python's bytecode caches are no results.
+BYTECODE_FOLDER = "__pycache__"
+
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: opening a FIFO must never wait for its other end.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -87,7 +90,7 @@ def scan(root: int) -> dict[str, list[list[object]]]:
 def _walk(folder: int, prefix: str, depth: int) -> Iterator[tuple[str, os.stat_result | None, str | None]]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.startswith(paths.UPLOAD_PREFIX):
+            if entry.name.startswith(paths.UPLOAD_PREFIX) or (entry.name == BYTECODE_FOLDER and entry.is_dir(follow_symlinks=False)):
                 continue
             path = prefix + entry.name
             if depth + 1 > paths.MAX_DEPTH or paths.segments(path) is None:

@@ -1,4 +1,4 @@
-"""The worker's whole environment. Nothing of the supervisor's own is passed on: on some platforms it names the account."""
+"""The worker's whole environment. Nothing of the supervisor's is passed on: on some platforms it names the account."""
 
 from ..config import HOME_DIR
 
@@ -6,7 +6,8 @@ THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
 WORKER_MPL_DIR = f"{HOME_DIR}/.config/matplotlib"
 
 
-def worker_environment() -> dict[str, str]:
+def worker_environment(cpus: int | None = None) -> dict[str, str]:
+    """`cpus` is the processor limit of the sandbox; without it programs count the processors of the host."""
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "HOME": HOME_DIR,
@@ -20,4 +21,5 @@ def worker_environment() -> dict[str, str]:
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "MPLCONFIGDIR": WORKER_MPL_DIR,
         **{name: "1" for name in THREAD_VARIABLES},
+        **({"PYTHON_CPU_COUNT": str(cpus)} if cpus is not None else {}),
     }

@@ -24,12 +24,13 @@ from tornado.ioloop import IOLoop
 from traitlets.config import Config
 
 from .. import packets
-from . import rich_displays, snapshot
+from . import agg_show, nested_asyncio, rich_displays, snapshot
 from .cell_compiler import CellCompiler
 from .channel import Channel
 from .mapped_files import MappedFiles
 from .output import ChannelSession
 from .peak_memory import PeakMemory
+from .script_exit import ScriptExit
 from .streams import ChannelText, Flusher
 from .time_budget import TimeBudget
 from .transform_once import TransformOnce
@@ -61,6 +62,9 @@ class ChannelKernel(IPythonKernel):
         os.environ["TERM"] = "dumb"
         shell.compile = CellCompiler()
         rich_displays.install(shell.display_formatter)
+        self._script_exit = ScriptExit(shell)
+        agg_show.install()
+        nested_asyncio.install()
         self._transform = shell.transform_cell = TransformOnce(shell.transform_cell)
 
     async def execute(self, request: dict[str, object], on_start: Callable[[], None]) -> dict[str, object]:
@@ -69,12 +73,15 @@ class ChannelKernel(IPythonKernel):
         `on_start` is called when they are: the supervisor holds an earlier interrupt back until it hears of it.
         """
         self._transform.forget()
+        self._script_exit.is_clean = False
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             on_start()
             reply = await self.do_execute(
                 request["code"], silent=False, store_history=request["store_history"], allow_stdin=False
             )
+            if reply["status"] == "error" and self._script_exit.is_clean and reply.get("ename") == "SystemExit":
+                return {"status": "ok"}
             value = str(reply.get("evalue", ""))
             shown = value[:_MAX_REPLY_VALUE_CHARACTERS]
             return {"status": reply["status"], "name": reply.get("ename"), "value": shown, "cut_bytes": len(value) - len(shown)}

@@ -1,19 +1,17 @@
 """Adds data to what the user displays: tables as rows with a schema, figures as the series that were drawn.
 
-Only objects that are displayed are looked at, and by the names of their types: nothing is imported for them here. What cannot be read
-off is left out; the picture or the HTML that the object has anyway is always there.
+Only displayed objects are examined, by the names of their types: nothing is imported for them here. What cannot be read is left out; the
+object's own picture or HTML is always sent.
 """
 
-import importlib.abc
-import importlib.machinery
-import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from IPython.core.formatters import BaseFormatter, DisplayFormatter
 from traitlets import ObjectName, Unicode
 
 from . import chart_data, table_data
+from .post_import import after_import
 
 _MAKERS: tuple[tuple[str, Callable[[object], object], tuple[tuple[str, str], ...]], ...] = (
     (table_data.MIME, table_data.describe, (("pandas.core.frame", "DataFrame"), ("pandas.core.series", "Series"))),
@@ -49,26 +47,10 @@ def install(formatter: DisplayFormatter) -> None:
         for module, name in names:
             added.for_type_by_name(module, name, make)
         formatter.formatters[mime] = added
-    sys.meta_path.insert(0, _PlotlyFinder())
+    after_import("plotly.io._renderers", _show_without_nbformat)
 
 
-class _PlotlyFinder(importlib.abc.MetaPathFinder):
-    """Plotly shows a figure as its JSON only where it finds nbformat, of which it reads the version and nothing else."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != "plotly.io._renderers":
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def exec_module(module: types.ModuleType) -> None:
-                execute(module)
-                if getattr(module, "nbformat", None) is None:
-                    module.nbformat = types.SimpleNamespace(__version__="5.10.0")  # type: ignore[attr-defined]
-
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
+def _show_without_nbformat(module: types.ModuleType) -> None:
+    """Plotly shows a figure as JSON only where it finds nbformat, of which it uses the version alone."""
+    if getattr(module, "nbformat", None) is None:
+        module.nbformat = types.SimpleNamespace(__version__="5.10.0")  # type: ignore[attr-defined]

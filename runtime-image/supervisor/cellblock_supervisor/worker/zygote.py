@@ -5,6 +5,7 @@ thread and one descriptor: the socket over which the supervisor asks. Requests: 
 probe (with a result pipe). Reports: started, exited, preloaded.
 """
 
+import builtins
 import gc
 import importlib
 import json
@@ -13,6 +14,7 @@ import select
 import socket
 import sys
 import traceback
+import types
 
 from ..config import DATA_DIR, INSTALL_DIR, WORKER_GID
 from .drop_privileges import Rlimits, become_worker, return_free_memory, hide_memory
@@ -84,11 +86,14 @@ def preload(modules: list[str]) -> list[str]:
     """Imports what kernels will share; answers the names that failed, which is no reason not to start."""
     failed = []
     importlib.import_module(f"{__package__}.kernel")
+    # Pandas takes a process without IPython for a terminal and sets other display options than in a kernel.
+    builtins.get_ipython = lambda: types.SimpleNamespace(kernel=None)  # type: ignore[attr-defined]
     for module in modules:
         try:
             importlib.import_module(module)
         except Exception:
             failed.append(module)
+    del builtins.get_ipython  # type: ignore[attr-defined]
     sys.modules[f"{__package__}.kernel"].warm_up()
     # Objects that every kernel shares leave the collector's sight, so collecting does not copy their pages.
     gc.collect()

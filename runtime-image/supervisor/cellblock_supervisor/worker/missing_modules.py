@@ -1,0 +1,52 @@
+"""Explains a failed import: the module is not installed, nothing can be installed without a network, and what is similar."""
+
+import difflib
+import importlib.util
+import pkgutil
+import sys
+
+_MAX_SIMILAR = 3
+# By purpose, where the names are not alike.
+_ALTERNATIVES = {
+    "catboost": ("lightgbm", "xgboost", "sklearn"),
+    "cv2": ("skimage", "PIL"),
+    "dask": ("pandas",),
+    "keras": ("sklearn",),
+    "lightgbm": ("xgboost", "sklearn"),
+    "modin": ("pandas",),
+    "polars": ("pandas",),
+    "skimage": ("PIL", "scipy"),
+    "statsmodels": ("scipy", "sklearn"),
+    "tensorflow": ("sklearn",),
+    "torch": ("sklearn",),
+    "xgboost": ("lightgbm", "sklearn"),
+}
+
+
+def explain(error: BaseException) -> None:
+    """Completes the message of a ModuleNotFoundError; leaves every other exception as it is."""
+    if not isinstance(error, ModuleNotFoundError) or not error.name or " is not installed and " in str(error):
+        return
+    name = error.name.partition(".")[0]
+    if not is_installed(name):
+        error.msg = f"{error.msg}. {sentence(name)}"
+
+
+def sentence(name: str) -> str:
+    found = similar(name)
+    hint = f" Similar: {', '.join(found)}." if found else ""
+    return f"`{name}` is not installed and this sandbox has no network, so it cannot be installed.{hint}"
+
+
+def is_installed(name: str) -> bool:
+    try:
+        return name in sys.modules or importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def similar(name: str) -> list[str]:
+    alternatives = [other for other in _ALTERNATIVES.get(name.lower(), ()) if is_installed(other)]
+    names = {module.name for module in pkgutil.iter_modules()} | sys.stdlib_module_names
+    alike = difflib.get_close_matches(name, [other for other in names if not other.startswith("_")], _MAX_SIMILAR, 0.7)
+    return list(dict.fromkeys([*alternatives, *alike]))[:_MAX_SIMILAR]

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
+
+/** With the data stack imported before the kernel was forked, and without. */
+let warm: TestSandbox
+let fresh: TestSandbox
+beforeAll(async () => {
+  warm = await startReadySandbox()
+  fresh = await startReadySandbox({ limits: { preload: [] } })
+}, 240_000)
+afterAll(() => Promise.all([warm, fresh].map((sandbox) => sandbox[Symbol.asyncDispose]())))
+
+const OPTIONS = `
+import json, matplotlib, matplotlib.pyplot, numpy, pandas
+def walk(node, path=""):
+    for name, value in sorted(node.items()):
+        yield from walk(value, f"{path}{name}.") if isinstance(value, dict) else [(path + name, repr(value))]
+options = [(name, repr(pandas.get_option(name))) for name in sorted(pandas._config.config._registered_options)]
+options += walk(numpy.get_printoptions())
+options += walk(dict(matplotlib.rcParams))
+print(json.dumps(options))`
+
+describe('code that was written as a script', () => {
+  it('meets the same options of pandas, numpy and matplotlib in a forked and in a fresh kernel', async () => {
+    const [forked, started] = [await warm.supervisor.run(OPTIONS), await fresh.supervisor.run(OPTIONS)]
+    const options = JSON.parse(started.stdout) as readonly (readonly [string, string])[]
+    expect(options.length).toBeGreaterThan(300)
+    expect(options).toContainEqual(['display.max_columns', '20'])
+    expect(JSON.parse(forked.stdout)).toEqual(options)
+  })
+
+  it.each([
+    ['sys.exit(0)', 'import sys\nprint("end")\nsys.exit(0)'],
+    ['sys.exit()', 'import sys\nprint("end")\nsys.exit()'],
+    ['exit()', 'print("end")\nexit()'],
+    ['quit()', 'print("end")\nquit()'],
+    [
+      'a passing unittest.main()',
+      'import unittest\nclass T(unittest.TestCase):\n    def test_it(self): print("end")\nif __name__ == "__main__": unittest.main()',
+    ],
+  ])('succeeds when it ends with %s', async (_name, code) => {
+    const run = await warm.supervisor.run(code)
+    expect([run.done.outcome, run.error, run.stdout]).toEqual(['ok', undefined, 'end\n'])
+  })
+
+  it.each([
+    ['sys.exit(2)', 'import sys\nsys.exit(2)', '2'],
+    ['sys.exit("no")', 'import sys\nsys.exit("no")', 'no'],
+    ['a failing unittest.main()', 'import unittest\nclass T(unittest.TestCase):\n    def test_it(self): self.fail()\nunittest.main()', '1'],
+  ])('fails when it ends with %s', async (_name, code, value) => {
+    const run = await warm.supervisor.run(code)
+    expect([run.done.outcome, run.error]).toMatchObject(['error', { name: 'SystemExit', value }])
+  })
+
+  it('shows figures under the Agg backend once, where plt.show() is called', async () => {
+    const code =
+      'import matplotlib\nmatplotlib.use("Agg")\nimport matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\nplt.title("rise")\nplt.show()\nprint("after")'
+    for (const sandbox of [warm, fresh]) {
+      const run = await sandbox.supervisor.run(code)
+      expect([run.done.outcome, run.text('stderr')]).toEqual(['ok', ''])
+      expect(run.of('display').map(({ data }) => data)).toEqual([
+        expect.objectContaining({
+          'image/png': expect.stringMatching(/^iVBOR/) as string,
+          'application/vnd.cellblock.chart.v1+json': expect.objectContaining({
+            charts: [expect.objectContaining({ title: 'rise' })],
+          }) as object,
+        }),
+      ])
+    }
+  })
+
+  it('runs asyncio.run and loops of its own in a cell, and tasks of the kernel go on', async () => {
+    const code = `
+import asyncio
+ticks = []
+async def tick():
+    while True: ticks.append(1); await asyncio.sleep(0.01)
+async def main(n): await asyncio.sleep(0.01); return n
+task = asyncio.create_task(tick())
+loop = asyncio.new_event_loop()
+with asyncio.Runner() as runner: third = runner.run(main(3))
+print(asyncio.run(main(1)), loop.run_until_complete(main(2)), third, asyncio.get_event_loop().run_until_complete(main(4)))
+loop.close()`
+    const run = await warm.supervisor.run([code, 'await asyncio.sleep(0.1)\nprint(len(ticks) > 1, task.cancel())'])
+    expect([run.error, run.stdout]).toEqual([undefined, '1 2 3 4\nTrue True\n'])
+  })
+
+  it('is interrupted inside asyncio.run', async () => {
+    const code = `
+import asyncio, os, signal, threading
+threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
+asyncio.run(asyncio.sleep(60))`
+    const run = await warm.supervisor.run(code)
+    expect([run.done.outcome, run.error?.name]).toEqual(['error', 'KeyboardInterrupt'])
+    expect(JSON.stringify(run.of('error'))).not.toContain('nested_asyncio')
+    expect((await warm.supervisor.run('import asyncio\nasync def one(): return 1\nprint(asyncio.run(one()))')).stdout).toBe('1\n')
+  })
+
+  it('leaves no bytecode among the files of the result', async () => {
+    const run = await warm.supervisor.run(
+      'import py_compile\nopen("module_x.py", "w").write("x = 1")\npy_compile.compile("module_x.py", cfile="__pycache__/module_x.cpython-313.pyc")',
+    )
+    expect(run.done.files.map(({ path }) => path)).toEqual(['module_x.py'])
+  })
+
+  it('counts the processors of the sandbox', async () => {
+    const code =
+      'import multiprocessing, os, subprocess, sys\nprint(os.cpu_count(), multiprocessing.cpu_count(), subprocess.run([sys.executable, "-c", "import os; print(os.cpu_count())"], capture_output=True, text=True).stdout.strip())'
+    expect((await warm.supervisor.run(code)).stdout).toBe('1 1 1\n')
+  })
+
+  it('learns from a failed import that there is no network and what is similar', async () => {
+    const run = await warm.supervisor.run('import pandsa')
+    expect(run.error).toMatchObject({
+      name: 'ModuleNotFoundError',
+      value: expect.stringMatching(
+        /^No module named 'pandsa'\. `pandsa` is not installed and this sandbox has no network.* Similar: pandas/,
+      ) as string,
+    })
+    const other = await warm.supervisor.run('import torch')
+    expect(other.error?.value).toContain('Similar: sklearn')
+    const part = await warm.supervisor.run('import pandas.nothing')
+    expect(part.error?.value).toBe("No module named 'pandas.nothing'")
+    const handled = await warm.supervisor.run(
+      'import importlib.util\nprint(importlib.util.find_spec("torch"))\ntry: import torch\nexcept ImportError as e: print(e)',
+    )
+    expect(handled.stdout).toBe("None\nNo module named 'torch'\n")
+  })
+
+  it.each(['!pip install pandas no-such-thing', '%pip install pandas no-such-thing', '!python -m pip install pandas no-such-thing'])(
+    'learns from %s what is installed and that nothing else can be',
+    async (code) => {
+      const run = await warm.supervisor.run(code)
+      const said = run.stdout + run.text('stderr')
+      expect(said).toMatch(/Requirement already satisfied: pandas \(\d/)
+      expect(said).toContain('ERROR: `no-such-thing` is not installed and this sandbox has no network, so it cannot be installed.')
+    },
+  )
+})
