@@ -3,6 +3,8 @@ import LongestFirst from './tests/setup/longest-first.ts'
 
 /** Suites that start sandboxes: few at a time, because each costs a core while it starts. */
 const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos', 'aws'] as const
+/** End-to-end tests that also run with CELLBLOCK_STORAGE=aws, on emulators in processes of their own. */
+const ON_AWS_STORAGE = ['restart', 'hibernate', 'lifecycle', 'quickstart', 'executions']
 /** Suites that need no Docker engine. */
 const WITHOUT_SANDBOXES = ['unit', 'infra'] as const
 
@@ -30,6 +32,17 @@ export default defineConfig({
         const { extends: base, test } = suite(name, 1)
         return { extends: base, test: { ...test, globalSetup: ['tests/setup/sandbox-image.ts'], retry: RETRIES } }
       }),
+      {
+        extends: true,
+        test: {
+          name: 'e2e-aws',
+          include: ON_AWS_STORAGE.map((name) => `tests/e2e/${name}.test.ts`),
+          env: { CELLBLOCK_STORAGE: 'aws' },
+          sequence: { groupOrder: 2 },
+          globalSetup: ['tests/setup/sandbox-image.ts'],
+          retry: RETRIES,
+        },
+      },
     ],
   },
 })

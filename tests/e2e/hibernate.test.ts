@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, type ExpectStatic } from 'vitest'
-import { stageOf } from '../../services/local/config.ts'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
 const POOL = 1
@@ -16,7 +15,7 @@ afterAll(async () => {
 const run = promisify(execFile)
 /** Sandboxes of this server on the engine. */
 async function sandboxes(): Promise<number> {
-  const { stdout } = await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${stageOf(server.dataDir)}`])
+  const { stdout } = await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${server.stage}`])
   return stdout.split('\n').filter(Boolean).length
 }
 /** Until only the pool is left: every container sleeps, those of the tests beside this one too. */

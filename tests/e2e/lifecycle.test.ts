@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { stageOf } from '../../services/local/config.ts'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
 const run = promisify(execFile)
 
 /** How many sandboxes this server has on the engine, by the label that the driver gives them. */
 async function sandboxCount(server: LocalServerProcess): Promise<number> {
-  const { stdout } = await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${stageOf(server.dataDir)}`])
+  const { stdout } = await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${server.stage}`])
   return stdout.split('\n').filter(Boolean).length
 }
 

@@ -19,13 +19,11 @@ export interface AwsResources {
   readonly deadLetterUrls: Readonly<Record<QueueName, string>>
 }
 
-/** Makes the table, the queues with their dead-letter queues and the bucket from the definitions, unless they exist. */
-export async function createResources(clients: {
-  readonly dynamodb: DynamoDBClient
-  readonly sqs: SQSClient
-  readonly s3: S3Client
-}): Promise<AwsResources> {
-  const tableName = 'cellblock'
+/** Creates the table, the queues with their dead-letter queues and the bucket from the definitions, unless they exist. */
+export async function createResources(
+  clients: { readonly dynamodb: DynamoDBClient; readonly sqs: SQSClient; readonly s3: S3Client },
+  tableName = 'cellblock',
+): Promise<AwsResources> {
   const bucket = 'cellblock'
   const [queues] = await Promise.all([
     Promise.all(QUEUES.map((queue) => createQueue(clients.sqs, queue))),

@@ -1,11 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import OpenAI from 'openai'
 import { callNative, type NativeClient } from './native-client.ts'
+import { serverStorage } from './server-storage.ts'
 
 const ROOT = dirname(dirname(import.meta.dirname))
 const STARTED_WITHIN_MS = 60_000
@@ -14,6 +13,8 @@ export interface LocalServerProcess {
   readonly url: string
   readonly apiKey: string
   readonly dataDir: string
+  /** Labels its sandboxes. */
+  readonly stage: string
   readonly pid: number
   readonly openai: OpenAI
   readonly native: NativeClient
@@ -36,27 +37,25 @@ export async function startServer(
   options: { readonly dataDir?: string; readonly env?: Readonly<Record<string, string>>; readonly root?: string } = {},
 ): Promise<LocalServerProcess> {
   const root = options.root ?? ROOT
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'cellblock-test-')))
+  const storage = await serverStorage(options.dataDir)
+  const { dataDir, stage } = storage
   const apiKey = 'ck_test_0123456789abcdef0123456789'
   // What nobody reads again is not saved.
   const thrownAway = options.dataDir === undefined ? { CELLBLOCK_SAVE_SECONDS: '0' } : {}
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', join(root, 'services/local/main.ts'), '--data', dataDir],
-    {
-      cwd: root,
-      env: {
-        ...process.env,
-        PORT: '0',
-        CELLBLOCK_API_KEY: apiKey,
-        CELLBLOCK_POOL: '1',
-        SANDBOX_PRELOAD: 'none',
-        ...thrownAway,
-        ...options.env,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'services/local/main.ts'), ...storage.args], {
+    cwd: root,
+    env: {
+      ...process.env,
+      ...storage.env,
+      PORT: '0',
+      CELLBLOCK_API_KEY: apiKey,
+      CELLBLOCK_POOL: '1',
+      SANDBOX_PRELOAD: 'none',
+      ...thrownAway,
+      ...options.env,
     },
-  )
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const said: string[] = []
   child.stderr?.on('data', (chunk: Buffer) => void said.push(chunk.toString()))
   const url = await readyUrl(child, said)
@@ -78,6 +77,7 @@ export async function startServer(
     url,
     apiKey,
     dataDir,
+    stage,
     pid: child.pid ?? 0,
     openai: new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 }),
     native: as(apiKey),
@@ -85,7 +85,7 @@ export async function startServer(
     as,
     stop: async () => {
       const code = await end('SIGTERM')
-      if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
+      if (options.dataDir === undefined) await storage.remove()
       return code
     },
     kill: async () => void (await end('SIGKILL')),
