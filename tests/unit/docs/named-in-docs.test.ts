@@ -114,3 +114,28 @@ describe('docs/adr/README.md', () => {
     expect(listed).toEqual(records.toSorted())
   })
 })
+
+describe('docs/architecture.md, "Where to change what"', () => {
+  const section = text('docs/architecture.md').split('## Where to change what')[1] ?? ''
+  const examples = [...section.matchAll(/^\| ([^|]+) \| (\d+) \| .* \| `(.+)` \|$/gm)].map(([, change = '', files = '', pattern = '']) => ({
+    change,
+    files: Number(files),
+    pattern: new RegExp(pattern.replaceAll(String.raw`\|`, '|')),
+  }))
+  const sources = [
+    ...inFolder('services', '.ts'),
+    ...inFolder('infra', '.ts'),
+    ...inFolder('examples/tools', '.ts'),
+    ...inFolder('runtime-image/supervisor', '.py'),
+  ]
+
+  it('has examples with a pattern', () => {
+    expect(examples.length).toBeGreaterThan(4)
+  })
+
+  it.each(examples)('needs at most $files files for $change', ({ files, pattern }) => {
+    const found = sources.filter((file) => pattern.test(text(file)))
+    expect(found.length, found.join(' ')).toBeGreaterThan(0)
+    expect(found.length, found.join(' ')).toBeLessThanOrEqual(files)
+  })
+})
