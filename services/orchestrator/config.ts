@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MEMORY_TIERS } from '../core/limits.ts'
-import { ARCHITECTURES } from './fargate-cost.ts'
+import { ARCHITECTURES } from './drivers/driver-profile.ts'
 
 const storage = {
   AWS_REGION: z.string(),
@@ -11,6 +11,8 @@ const storage = {
   PLACEMENTS_QUEUE_URL: z.string().url(),
   STAGE: z.string().min(1),
 }
+/** Where sandboxes run; a key of the driver registry. */
+const sandboxDriver = z.literal('fargate').default('fargate')
 const json = <T extends z.ZodType>(schema: T) =>
   z
     .string()
@@ -27,6 +29,7 @@ const json = <T extends z.ZodType>(schema: T) =>
 /** The run worker: inside the VPC, reaches sandboxes, knows nothing of ECS. */
 export const RunEnv = z.object({
   ...storage,
+  SANDBOX_DRIVER: sandboxDriver,
   SANDBOX_IMAGE: z.string().min(1),
   /** Of the task definitions; it decides the price of a sandbox second. */
   SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
@@ -36,7 +39,7 @@ export type RunEnv = z.input<typeof RunEnv>
 /** The place worker and the reconciler: outside the VPC, the only ones that call ECS. */
 export const PlaceEnv = z.object({
   ...storage,
-  SANDBOX_DRIVER: z.literal('fargate').default('fargate'),
+  SANDBOX_DRIVER: sandboxDriver,
   SANDBOX_IMAGE: z.string().min(1),
   /** Decides what a second of a sandbox costs. */
   SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),

@@ -30,6 +30,11 @@ export function sandboxDriverContract(name: string, driver: () => SandboxDriver)
       await expect(driver().check()).resolves.toBeUndefined()
     })
 
+    it('has the methods of its capabilities', () => {
+      expect(driver().resize !== undefined).toBe(driver().capabilities.resize)
+      expect(driver().capabilities.startMs).toBeGreaterThanOrEqual(0)
+    })
+
     it('starts one sandbox when a job is delivered twice, then shows it ready and finds it in its list', async () => {
       const wanted = newSpec()
       await Promise.all([driver().start(wanted, soon()), driver().start(wanted, soon())])
@@ -37,6 +42,7 @@ export function sandboxDriverContract(name: string, driver: () => SandboxDriver)
       const sight = await driver().waitReady(wanted.sandboxId, soon())
       expect(sight).toMatchObject({ phase: 'ready', address: expect.objectContaining({ kind: expect.any(String) }) })
       expect(await driver().inspect(wanted.sandboxId)).toEqual(sight)
+      expect(driver().capabilities.addressKinds).toContain(sight.phase === 'ready' && sight.address.kind)
       expect((await idsOf(driver())).filter((id) => id === wanted.sandboxId)).toHaveLength(1)
       await driver().stop(wanted.sandboxId)
     })

@@ -1,8 +1,9 @@
 import { DriverError, type SandboxDriver } from '../../services/core/ports/sandbox-driver.ts'
 
-/** A compute platform with no room at all: what suites that start no sandbox give to workers that want a driver. */
+/** A platform without capacity, for suites that start no sandbox. */
 export const noSandboxes: SandboxDriver = {
-  name: 'docker',
+  name: 'none',
+  capabilities: { resize: false, diskQuota: false, addressKinds: [], startMs: 0 },
   image: 'none',
   start: () => Promise.reject(new DriverError('capacity', 'There is no room.')),
   inspect: () => Promise.resolve({ phase: 'gone', reason: 'lost', exitCode: null }),

@@ -25,9 +25,22 @@ export type SandboxStatus =
       readonly detail?: string
     }
 
+/** What a platform can do, so that no caller has to know its name. */
+export interface DriverCapabilities {
+  /** The memory of a waiting sandbox can grow: the driver has `resize`. */
+  readonly resize: boolean
+  /** The disk limit of a sandbox holds for its data folder. */
+  readonly diskQuota: boolean
+  /** How its sandboxes may be reached. */
+  readonly addressKinds: readonly SandboxAddress['kind'][]
+  /** A usual start, from the request until it is ready, milliseconds. */
+  readonly startMs: number
+}
+
 /** Starts, observes and stops sandboxes. A driver reports states; the orchestrator decides what follows. */
 export interface SandboxDriver {
-  readonly name: 'docker' | 'fargate'
+  readonly name: string
+  readonly capabilities: DriverCapabilities
   /** The image that `start` uses; part of the sandbox row. */
   readonly image: string
   /** Idempotent per `sandboxId`, because a message may be delivered more than once. Throws DriverError. */

@@ -11,7 +11,7 @@ import { createSqsQueue } from '../../storage/sqs/sqs-queue.ts'
 import { createBatchHandler } from '../../storage/sqs/lambda-batch.ts'
 import { placeConfigFromEnv } from '../config.ts'
 import type { ReconcilerDeps } from '../deps.ts'
-import { fargateCostPerSecond } from '../fargate-cost.ts'
+import { DRIVERS } from '../drivers/registry.ts'
 import { createFargateDriver } from '../drivers/fargate/fargate-driver.ts'
 import { createPlaceStep } from './place-step.ts'
 import { createPool } from './pool.ts'
@@ -32,7 +32,7 @@ function placeDeps(config: ReturnType<typeof placeConfigFromEnv>): ReconcilerDep
     signals: createPollingSignals(),
     clock: systemClock,
     telemetry: createJsonLog(config.STAGE),
-    costPerSecond: (tier) => fargateCostPerSecond(tier, config.SANDBOX_ARCHITECTURE),
+    costPerSecond: (tier) => DRIVERS[config.SANDBOX_DRIVER].costPerSecond(tier, config.SANDBOX_ARCHITECTURE),
     driver: createFargateDriver({
       ecs: new ECSClient({ region: config.AWS_REGION }),
       cluster: config.CLUSTER_ARN,

@@ -9,7 +9,7 @@ import { createPollingSignals } from '../../storage/signals/polling-signals.ts'
 import { createBatchHandler } from '../../storage/sqs/lambda-batch.ts'
 import { createSqsQueue } from '../../storage/sqs/sqs-queue.ts'
 import { runConfigFromEnv } from '../config.ts'
-import { fargateCostPerSecond } from '../fargate-cost.ts'
+import { DRIVERS } from '../drivers/registry.ts'
 import { createLink } from '../link/create-link.ts'
 import { createSupervisorClient } from '../supervisor-client/supervisor-client.ts'
 import { createRunStep } from './run-step.ts'
@@ -35,7 +35,7 @@ const step = createRunStep({
   workerId: newId('worker'),
   image: config.SANDBOX_IMAGE,
   stepBudgetMs: STEP_BUDGET_MS,
-  costPerSecond: (tier: MemoryTier) => fargateCostPerSecond(tier, config.SANDBOX_ARCHITECTURE),
+  costPerSecond: (tier: MemoryTier) => DRIVERS[config.SANDBOX_DRIVER].costPerSecond(tier, config.SANDBOX_ARCHITECTURE),
 })
 
 export const handler = createBatchHandler('executions', step, logFailedMessage(telemetry, 'executions'))

@@ -43,7 +43,8 @@ export async function startFakePlatform(history: History): Promise<FakePlatform>
       : { phase: 'ready', address: { kind: 'unix', socketPath: sandbox.socketPath } }
   }
   const driver: SandboxDriver = {
-    name: 'docker',
+    name: 'scripted',
+    capabilities: { resize: false, diskQuota: false, addressKinds: ['unix'], startMs: 0 },
     image: 'scripted',
     async start({ sandboxId, publicKey }) {
       if (started.has(sandboxId)) return

@@ -10,6 +10,7 @@ import { controlSocket, defaultControlRoot, makeControlFolder, removeControlFold
 import { createContainer } from './create-container.ts'
 import { engineStatus, toDriverError } from './engine-error.ts'
 import { DEFAULT_LIMITS, memoryLimitBytes, withSandboxLimits, type DockerLimits } from './limits.ts'
+import { DOCKER_PROFILE } from './profile.ts'
 import { readSeccompProfile } from './seccomp-profile.ts'
 import { untilReady } from './wait-ready.ts'
 
@@ -62,7 +63,8 @@ export function createDockerDriver(options: DockerDriverOptions): SandboxDriver 
   }
 
   return {
-    name: 'docker',
+    name: DOCKER_PROFILE.name,
+    capabilities: DOCKER_PROFILE.capabilities,
     image,
 
     async start(spec: SandboxSpec, signal: AbortSignal) {

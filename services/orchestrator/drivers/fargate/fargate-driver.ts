@@ -8,6 +8,7 @@ import { DriverError, type SandboxDriver, type SandboxStatus, type SandboxSpec }
 import type { SandboxLimits } from '../../../core/tenants/tenant-limits.ts'
 import { fromFailures, toDriverError } from './ecs-error.ts'
 import { createTaskFinder } from './find-task.ts'
+import { FARGATE_PROFILE } from './profile.ts'
 import { taskStatus } from './task-status.ts'
 
 export interface FargateDriverOptions {
@@ -48,7 +49,8 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
   }
 
   return {
-    name: 'fargate',
+    name: FARGATE_PROFILE.name,
+    capabilities: FARGATE_PROFILE.capabilities,
     image: options.image,
 
     async start(spec, signal) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MEMORY_TIERS, TIERS } from '../../../services/core/limits.ts'
 import { PRICES } from '../../../scripts/operate/aws-prices.ts'
 import { PRICES_AS_OF, PRICES_REGION } from '../../../services/core/usage/fargate-prices.ts'
-import { fargateCostPerSecond } from '../../../services/orchestrator/fargate-cost.ts'
+import { fargateCostPerSecond } from '../../../services/orchestrator/drivers/fargate/profile.ts'
 
 describe('the estimate of a sandbox second', () => {
   it('is the published hour of its CPU and memory, for the architecture it runs on', () => {
