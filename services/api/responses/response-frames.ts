@@ -8,7 +8,7 @@ import {
   type ResponseRecord as ResponseRow,
 } from '../../core/responses/response.ts'
 import { renderResponse } from '../../core/responses/render-response.ts'
-import { loadResponse } from '../../core/responses/response-blobs.ts'
+import { loadForRendering } from '../../core/responses/inline-images.ts'
 import type { ApiDeps } from '../deps.ts'
 import { followLog } from '../http/follow-log.ts'
 import { SSE_COMMENT, sseFrame } from '../http/sse.ts'
@@ -29,7 +29,7 @@ export async function* responseFrames(
       const current = await deps.table.responses.get(row.tenant, row.id)
       return current === null || hasEventStream(row) || !hasResponseEnded(current.status)
         ? current
-        : retold(await loadResponse(deps.objects, current))
+        : retold(await loadForRendering(deps.objects, current, row.request.include))
     },
     hasEnded: (current) => hasResponseEnded(current.status),
     after: options.after,
@@ -37,7 +37,7 @@ export async function* responseFrames(
     isLast: (event) => TERMINAL_EVENTS.includes(event.type),
     ...(hasEventStream(row) ? { live: liveOutput(deps) } : {}),
     lastOf: async (current, seq) => {
-      const response = renderResponse(await loadResponse(deps.objects, current), { include: row.request.include })
+      const response = renderResponse(await loadForRendering(deps.objects, current, row.request.include), row.request)
       return { seq, at: current.completedAt ?? current.createdAt, type: terminalEventOf(current.status), data: { response } }
     },
   })

@@ -21,6 +21,7 @@ export interface LinkedImage {
   readonly linkId: string
   readonly url: string
   readonly mime: string
+  readonly objectKey: string
   readonly bytes: number
 }
 
@@ -43,7 +44,7 @@ export async function linkImages(
       const bytes = 'body' in image ? image.body.length : image.bytes
       const target = { objectKey, filename: `image-${i + 1}.${ENDINGS[image.mime]}`, mime: image.mime, bytes }
       const { id, url } = await createLink(ports.table.links, { ...owner, fileId: null, target, days }, now)
-      return { output, linkId: id, url, mime: image.mime, bytes }
+      return { output, linkId: id, url, mime: image.mime, objectKey, bytes }
     }),
   )
 }

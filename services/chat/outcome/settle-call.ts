@@ -30,7 +30,7 @@ export async function settleCall(
     status: execution.status,
     reason: execution.reason,
     logs: logsOf(result),
-    images: images.map(({ linkId, url, mime }) => ({ linkId, url, mime })),
+    images: images.map(({ linkId, url, mime, objectKey, bytes }) => ({ linkId, url, mime, objectKey, bytes })),
     files,
     lost: result.lost,
     error: result.error,

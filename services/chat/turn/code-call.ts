@@ -6,6 +6,7 @@ import { hasEnded, type Execution, type ExecutionSource } from '../../core/execu
 import { derivedId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
+import { withInlineImages } from '../../core/responses/inline-images.ts'
 import { callCompleted, callInterpreting, type CodeItem } from '../../core/responses/item-events.ts'
 import { hasEventStream, type PendingCall, type ResponseItem, type ResponseRecord } from '../../core/responses/response.ts'
 import { waitForRow } from '../../jobs/wait-for-row.ts'
@@ -87,12 +88,19 @@ export async function collectCode(deps: TurnDeps, view: TurnView, log: TurnLog, 
     status: callStatusOf(execution),
     outcome: await settleCall(deps, execution),
   }
+  const rendered = hasEventStream(view.row) ? await withImages(deps, view, index, item) : item
   const completed: TurnEvent[] = item.status === 'completed' ? [{ payload: callCompleted(index, item), priority: 'soon' }] : []
   return {
     state: { pending: null, consecutiveFailures: isFailure(execution) ? view.state.consecutiveFailures + 1 : 0 },
     events: [...output, ...completed],
-    finished: [[index, item]],
+    finished: [[index, item, rendered]],
   }
+}
+
+/** The item as its event shows it: with its images as data URLs. */
+async function withImages({ objects }: TurnDeps, { row, state }: TurnView, index: number, item: CodeItem): Promise<ResponseItem> {
+  const items = await withInlineImages(objects, state.items.with(index, item), row.request.include, index)
+  return items[index] ?? item
 }
 
 /** Cancels the pending execution of a turn that ends without its result. */

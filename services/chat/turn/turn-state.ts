@@ -53,8 +53,8 @@ export interface TurnChange {
   /** Items by their `output_index`. */
   readonly items?: readonly (readonly [index: number, item: ResponseItem])[]
   readonly events?: readonly TurnEvent[]
-  /** Items that have come to their end, by their `output_index`. */
-  readonly finished?: readonly (readonly [index: number, item: ResponseItem])[]
+  /** Items that have come to their end, by their `output_index`; `rendered` stands for the item in its event, with what is not stored. */
+  readonly finished?: readonly (readonly [index: number, item: ResponseItem, rendered?: ResponseItem])[]
   readonly code?: CodeProgress
 }
 

@@ -1,5 +1,6 @@
 import { topicOf } from '../../core/events.ts'
 import type { LeasedStore, Patch } from '../../core/ports/leased-store.ts'
+import { hasInlineImages } from '../../core/responses/inline-images.ts'
 import { hasEventStream, responseRemoval, terminalEventOf, type ResponseRecord } from '../../core/responses/response.ts'
 import { LeaseLostError } from '../../jobs/lease.ts'
 import type { TurnDeps } from '../deps.ts'
@@ -33,7 +34,8 @@ export async function commitEnd(deps: StoreDeps, turn: Turn, status: TerminalSta
   const { row, log } = turn
   await log.copyTail(MAX_LAST_TAIL_BYTES)
   const completedAt = deps.clock.now()
-  if (hasEventStream(row)) {
+  // Data URLs of images do not fit into the row.
+  if (hasEventStream(row) && !hasInlineImages(turn.state.items, row.request.include)) {
     const response = turn.render({ status, completedAt })
     if (Buffer.byteLength(JSON.stringify(response)) <= MAX_LAST_TAIL_BYTES)
       turn.emit({ type: terminalEventOf(status), data: { response } }, 'paced')

@@ -68,7 +68,7 @@ export class Turn {
     this.#state = { ...this.#state, ...state, items: all }
     if (code !== undefined) this.#code = code
     for (const { payload, priority } of events) this.emit(payload, priority)
-    for (const [index, item] of finished) this.emit(itemDone(index, item, this.row.request), 'soon')
+    for (const [index, item, rendered] of finished) this.emit(itemDone(index, rendered ?? item, this.row.request), 'soon')
   }
 
   noteCommit(row: ResponseRecord): void {

@@ -168,7 +168,7 @@ function queryOf(args: string): string {
 
 function renderOutputs(outcome: CallOutcome): readonly Wire[] {
   const logs = outcome.logs === '' ? [] : [{ type: 'logs', logs: outcome.logs }]
-  return [...logs, ...outcome.images.map((image) => ({ type: 'image', url: image.url }))]
+  return [...logs, ...outcome.images.map((image) => ({ type: 'image', url: image.dataUrl ?? image.url }))]
 }
 
 function renderOutcome(outcome: CallOutcome): Wire {

@@ -78,6 +78,18 @@ export type CallStatus = 'in_progress' | 'interpreting' | 'completed' | 'incompl
 /** A file with a lasting link; `linkId` is what revokes it. */
 export type LinkedFile = ExecutionFile & { readonly url: string; readonly linkId?: string }
 
+/** An image that code has shown. `objectKey` and `bytes` are absent in old rows. */
+export interface CallImage {
+  /** A lasting link; `linkId` is what revokes it. */
+  readonly url: string
+  readonly mime: string
+  readonly linkId?: string
+  readonly objectKey?: string
+  readonly bytes?: number
+  /** Only while a response is rendered; never stored. */
+  readonly dataUrl?: string
+}
+
 /** What a code_interpreter_call hands back beyond its code. */
 export interface CallOutcome {
   /** Null when the call never became an execution: its arguments were unusable, or it was not accepted. */
@@ -86,7 +98,7 @@ export interface CallOutcome {
   readonly reason: string | null
   /** Text and result as the wire's `logs`, head and tail within the cap. */
   readonly logs: string
-  readonly images: readonly { readonly url: string; readonly mime: string; readonly linkId?: string }[]
+  readonly images: readonly CallImage[]
   readonly files: readonly LinkedFile[]
   readonly lost: readonly Lost[]
   readonly error: { readonly name: string; readonly value: string; readonly traceback: readonly string[] } | null

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadForRendering } from '../../../services/core/responses/inline-images.ts'
+import { renderResponse } from '../../../services/core/responses/render-response.ts'
 import { hashToken } from '../../../services/core/links/create-link.ts'
 import { finishExecution } from '../../support/finish-execution.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
-import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
+import { INTERPRETER, startTurnBench, type RunCode, type TurnBench } from '../../support/turn-bench.ts'
 
 let bench: TurnBench
 beforeAll(async () => {
@@ -205,6 +207,35 @@ describe('a turn with code', () => {
       }),
     )
     expect(bodies).toEqual(['a picture', 'a big one'])
+  })
+
+  it('contains images as data URLs up to the limit of a response, and links for the others', async () => {
+    const { objects } = bench.storage
+    const small = Buffer.from('a picture')
+    const sizes = [small.length, 3 * 1024 * 1024, 9]
+    const outputs = sizes.map((bytes, index) => ({
+      output_type: 'display_data' as const,
+      data: { 'cellblock/ref': { objectKey: `tenants/t/c/outputs/plot-${index}`, bytes, mime: 'image/png' } },
+      metadata: {},
+    }))
+    for (const index of sizes.keys()) await objects.put(`tenants/t/c/outputs/plot-${index}`, small, { contentType: 'image/png' })
+    const run: RunCode = () => ({ result: { cells: [{ index: 0, status: 'ok', executionCount: 1, outputs }] } })
+    bench.upstream.play((_, turn) => (turn === 0 ? runPython('plot()') : say('Plots.')))
+    const include = ['code_interpreter_call.outputs']
+    const { id } = await bench.accept({ ...INTERPRETER, include })
+    const row = await bench.finish(id, run)
+
+    const dataUrl = `data:image/png;base64,${small.toString('base64')}`
+    const link = expect.stringMatching(/^http:/) as unknown
+    const [first, second, third] = [dataUrl, link, dataUrl].map((url) => ({ type: 'image', url }))
+    const done = (await bench.events(id)).find((event) => event.type === 'response.output_item.done')
+    expect(done?.data['item']).toMatchObject({
+      outputs: [first, second, third],
+      x_cellblock: { images: [{ url: link }, { url: link }, { url: link }] },
+    })
+    const rendered = renderResponse(await loadForRendering(objects, row, include), { include })
+    expect(rendered['output']).toMatchObject([{ outputs: [first, second, third] }, { type: 'message' }])
+    expect(JSON.stringify(row.items)).not.toContain('base64')
   })
 
   it('includes displayed data inline when it is small and as a link when it is large', async () => {

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../core/errors.ts'
 import { renderResponse } from '../../../core/responses/render-response.ts'
-import { loadResponse } from '../../../core/responses/response-blobs.ts'
+import { loadForRendering } from '../../../core/responses/inline-images.ts'
 import { responseOf } from '../../access.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute } from '../../http/route.ts'
@@ -29,6 +29,6 @@ export const cancelResponseRoute = defineRoute({
       })
     const wished = (await cancelResponse(deps, found.tenant, found.id)) ?? found
     const row = await waitForResponse(deps, wished, { seconds: WAIT_SECONDS, signal: call.request.signal })
-    return json(200, renderResponse(await loadResponse(deps.objects, row), { include: row.request.include }))
+    return json(200, renderResponse(await loadForRendering(deps.objects, row, row.request.include), row.request))
   },
 })

@@ -1,7 +1,7 @@
 import { acceptResponse, newResponse } from '../../../core/responses/accept-response.ts'
 import { topicOf } from '../../../core/events.ts'
 import { renderResponse } from '../../../core/responses/render-response.ts'
-import { loadResponse } from '../../../core/responses/response-blobs.ts'
+import { loadForRendering } from '../../../core/responses/inline-images.ts'
 import type { ResponseRecord as ResponseRow } from '../../../core/responses/response.ts'
 import { json } from '../../http/json-response.ts'
 import { keepAliveJson } from '../../http/keep-alive-json.ts'
@@ -72,7 +72,7 @@ async function answerWhenEnded({ deps, request }: Call, row: ResponseRow): Promi
   })
   const answer = async (): Promise<Response> => {
     const ended = await waitForResponse(deps, row, { seconds: deps.config.maxHoldSeconds, signal: request.signal, subscription })
-    return json(200, renderResponse(await loadResponse(deps.objects, ended), row.request))
+    return json(200, renderResponse(await loadForRendering(deps.objects, ended, row.request.include), row.request))
   }
   // If the row cannot be read after the status has been sent, the client gets the accepted response and polls it by id.
   return keepAliveJson(answer(), { onError: () => JSON.stringify(renderResponse(row, row.request)) })

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { renderResponse } from '../../../core/responses/render-response.ts'
-import { loadResponse } from '../../../core/responses/response-blobs.ts'
+import { loadForRendering } from '../../../core/responses/inline-images.ts'
 import { responseOf } from '../../access.ts'
 import { json } from '../../http/json-response.ts'
 import { defineRoute } from '../../http/route.ts'
@@ -35,6 +35,7 @@ export const getResponseRoute = defineRoute({
     const row = await responseOf(call, call.param('response_id'))
     if (query.stream === 'true')
       return streamCall(call, async () => (signal) => responseFrames(deps, row, { after: query.starting_after ?? -1, signal }))
-    return json(200, renderResponse(await loadResponse(deps.objects, row), { include: query.include ?? [] }))
+    const { include = [] } = query
+    return json(200, renderResponse(await loadForRendering(deps.objects, row, include ?? []), { include: include ?? [] }))
   },
 })
