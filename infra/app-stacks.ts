@@ -7,7 +7,7 @@ import { toolTypesOf } from './tool-types.ts'
 
 /** Builds the stacks from the app's context: `cellblock` has the settings, `cellblock-removes-data` prepares the data for deletion. */
 export async function stacksOf(app: App): Promise<Stacks> {
-  const image = await imageTag(join(import.meta.dirname, '..', 'runtime-image'), 'plain')
+  const image = await imageTag(join(import.meta.dirname, '..', 'runtime-image'), { variant: 'slim' })
   const config = readConfig(app.node.tryGetContext('cellblock'))
   return buildStacks(app, config, image.slice(image.indexOf(':') + 1), {
     toolTypes: await toolTypesOf(config),

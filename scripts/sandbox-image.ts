@@ -5,35 +5,34 @@ import { ensureBaseImage } from './setup/base-image.ts'
 import { hostCertificateAuthorities } from './setup/certificate-authorities.ts'
 import { explainFailure, runCommand } from './setup/command.ts'
 import { readSetupConfig, type SetupConfig } from './setup/config.ts'
-import { imageTag, listImageInputs, type ImageVariant } from './setup/image-inputs.ts'
+import { imageSuffix, imageTag, listImageInputs, type ImageOptions, type ImageVariant } from './setup/image-inputs.ts'
 import type { Progress } from './setup/progress.ts'
 
 const FOLDER = join(dirname(import.meta.dirname), 'runtime-image')
 
-export interface SandboxImageOptions {
-  /** Default `plain`. */
-  readonly variant?: ImageVariant
+export interface SandboxImageOptions extends Partial<ImageOptions> {
   /** Whether mmdebstrap may be installed if no registry answers. Default true. */
   readonly mayInstall?: boolean
   readonly config?: SetupConfig
 }
 
 /**
- * The tag of the sandbox image for the current content of runtime-image/. Builds the image if it does not exist: about two minutes from
- * nothing, seconds after a change of the supervisor. `cellblock-sandbox:dev` (or `:dev-xvfb`) then also names it. Throws SetupError.
+ * The tag of the sandbox image (`slim` unless the options say otherwise) for the current content of runtime-image/. Builds the image if it
+ * does not exist: about two minutes from nothing for `slim`, seconds after a change of the supervisor. `cellblock-sandbox:dev` (with the
+ * variant's suffix) then also names it. Throws SetupError.
  */
 export async function ensureSandboxImage(progress: Progress, options: SandboxImageOptions = {}): Promise<string> {
-  const { variant = 'plain', mayInstall = true, config = readSetupConfig() } = options
-  const tag = await imageTag(FOLDER, variant)
+  const { variant = 'slim', hasDisplay = false, mayInstall = true, config = readSetupConfig() } = options
+  const tag = await imageTag(FOLDER, { variant, hasDisplay })
   const env = config.environment
-  const devTag = variant === 'plain' ? 'cellblock-sandbox:dev' : `cellblock-sandbox:dev-${variant}`
+  const devTag = `cellblock-sandbox:dev${imageSuffix({ variant, hasDisplay })}`
   if ((await runCommand('docker', ['tag', tag, devTag], { env, timeoutSeconds: 30 })).code === 0) return tag
 
   const base = await ensureBaseImage(config, mayInstall, progress)
   const context = await mkdtemp(join(tmpdir(), 'cellblock-image-'))
   try {
-    await fillContext(context, config)
-    const buildArguments = { ...config.buildArguments, BASE: base, VARIANT: variant }
+    await fillContext(context, variant, config)
+    const buildArguments = { ...config.buildArguments, BASE: base, VARIANT: variant, DISPLAY_SERVER: hasDisplay ? 'xvfb' : 'none' }
     progress(`docker build ${tag}`)
     const built = await runCommand(
       'docker',
@@ -60,8 +59,8 @@ export async function ensureSandboxImage(progress: Progress, options: SandboxIma
 }
 
 /** Copies the image's inputs, and this machine's certificate authorities for the build stage that downloads. */
-async function fillContext(context: string, config: SetupConfig): Promise<void> {
-  for (const path of await listImageInputs(FOLDER)) {
+async function fillContext(context: string, variant: ImageVariant, config: SetupConfig): Promise<void> {
+  for (const path of await listImageInputs(FOLDER, variant)) {
     await mkdir(dirname(join(context, path)), { recursive: true })
     await cp(join(FOLDER, path), join(context, path))
   }

@@ -96,7 +96,7 @@ async function checkEngineFeatures(env: NodeJS.ProcessEnv): Promise<Finding> {
 }
 
 async function checkImage(env: NodeJS.ProcessEnv): Promise<Finding> {
-  const tag = await imageTag(join(PROJECT, 'runtime-image'), 'plain')
+  const tag = await imageTag(join(PROJECT, 'runtime-image'), { variant: 'slim' })
   const { code } = await runCommand('docker', ['image', 'inspect', '--format', '{{.Id}}', tag], { env, timeoutSeconds: 15 })
   return code === 0
     ? ok('Sandbox image', `${tag} is built`)

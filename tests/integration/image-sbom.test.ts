@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { sbomOf, type Sbom } from '../../scripts/image-sbom.ts'
 
-const LOCK = join(import.meta.dirname, '../../runtime-image/requirements.lock')
+const LOCK = join(import.meta.dirname, '../../runtime-image/requirements/slim.lock')
 
 let sbom: Sbom
 beforeAll(async () => void (sbom = await sbomOf(inject('sandboxImage'))))

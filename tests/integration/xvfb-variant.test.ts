@@ -6,7 +6,7 @@ const DRAW = `python3 -c 'import tkinter; window = tkinter.Tk(); window.update()
 
 let variant: string
 beforeAll(async () => {
-  variant = await ensureSandboxImage((line) => console.error(line), { variant: 'xvfb' })
+  variant = await ensureSandboxImage((line) => console.error(line), { hasDisplay: true })
 }, 600_000)
 
 it('provides a virtual display in an isolated sandbox', async () => {

@@ -47,7 +47,7 @@ export async function checkOwnAccount(
       link: (Bucket) => getSignedUrl(s3, new PutObjectCommand({ Bucket, Key: key }), { expiresIn: LINK_SECONDS }),
       remove: async (Bucket) => void (await s3.send(new DeleteObjectCommand({ Bucket, Key: key }))),
     },
-    image: await imageTag(FOLDER, 'plain'),
+    image: await imageTag(FOLDER, { variant: 'slim' }),
     api: url === null || apiKey === null ? null : { url, key: apiKey },
     poll: { now: Date.now, pollMs: 2_000, settleMs: 20_000 },
     onFinding,

