@@ -5,7 +5,7 @@ import { DriverError, type SandboxDriver, type SandboxStatus, type SandboxSpec }
 import { SupervisorError, type Supervisor } from '../../../core/ports/supervisor.ts'
 import type { SandboxAddress } from '../../../core/sandboxes/sandbox.ts'
 import { exitReason } from '../exit-reason.ts'
-import { SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL } from './container-options.ts'
+import { SANDBOX_LABEL, SHARES_WHEN_READY, STAGE_LABEL, type ContainerPlan } from './container-options.ts'
 import { controlSocket, defaultControlRoot, makeControlFolder, removeControlFolder } from './control-folder.ts'
 import { createContainer } from './create-container.ts'
 import { engineStatus, toDriverError } from './engine-error.ts'
@@ -38,151 +38,171 @@ const NAMESAKE_PAUSE_MS = 50
 /** How long `inspect` waits for a supervisor's word, milliseconds. */
 const HEALTH_MS = 2_000
 
+type ResizableDriver = SandboxDriver & Required<Pick<SandboxDriver, 'resize'>>
+
+class DockerDriver implements ResizableDriver {
+  readonly name = DOCKER_PROFILE.name
+  readonly capabilities = DOCKER_PROFILE.capabilities
+  readonly image: string
+  readonly #options: DockerDriverOptions
+  readonly #docker: Docker
+  readonly #limits: DockerLimits
+  readonly #controlRoot: string
+  readonly #seccompProfile = readSeccompProfile()
+
+  constructor(options: DockerDriverOptions) {
+    this.image = options.image
+    this.#options = options
+    this.#docker = options.docker
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
+    this.#controlRoot = options.controlRoot ?? defaultControlRoot()
+  }
+
+  async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    const plan = await this.#plan(spec)
+    const container = this.#docker.getContainer(spec.sandboxId)
+    try {
+      await createContainer(this.#docker, spec, plan)
+    } catch (error) {
+      if (engineStatus(error) !== 409) {
+        await removeControlFolder(this.#controlRoot, spec.sandboxId)
+        throw toDriverError(error, this.image)
+      }
+      // Created by an earlier delivery. A container that ran already is never run again: its state is gone.
+      const status = await statusOfNamesake(container, signal)
+      if (status !== 'created') return
+    }
+    signal.throwIfAborted()
+    await container.start().catch((error: unknown) => {
+      const status = engineStatus(error)
+      if (status === 304) return
+      if (status === 404) throw new DriverError('unavailable', `Sandbox ${spec.sandboxId} was stopped while it started.`, { cause: error })
+      throw toDriverError(error, this.image)
+    })
+  }
+
+  async inspect(sandboxId: string): Promise<SandboxStatus> {
+    const gone = goneStatus(await this.#read(sandboxId))
+    if (gone) return gone
+    const address = this.#addressOf(sandboxId)
+    const state = await this.#options.supervisor.health(address, 0, AbortSignal.timeout(HEALTH_MS)).then(
+      (health) => health.state,
+      () => 'starting',
+    )
+    return state === 'ready' ? { phase: 'ready', address } : { phase: 'starting' }
+  }
+
+  async waitReady(sandboxId: string, signal: AbortSignal): Promise<SandboxStatus> {
+    const seen = await this.#read(sandboxId)
+    const gone = goneStatus(seen)
+    if (gone) return gone
+    const container = this.#docker.getContainer(sandboxId)
+    const over = new AbortController()
+    const until = AbortSignal.any([signal, over.signal])
+    const address = this.#addressOf(sandboxId)
+    try {
+      const ended = container.wait({ abortSignal: until }).then(() => false)
+      const ready = untilReady(this.#options.supervisor, address, until).then((isReady) => isReady || ended)
+      ended.catch(() => undefined)
+      ready.catch(() => undefined)
+      if (!(await Promise.race([ready, ended]))) return goneStatus(await this.#read(sandboxId)) ?? { phase: 'starting' }
+      if (seen?.HostConfig.CpuShares !== SHARES_WHEN_READY)
+        await container.update({ CpuShares: SHARES_WHEN_READY }).catch((error: unknown) => this.#fail(error))
+      return { phase: 'ready', address }
+    } catch (error) {
+      if (signal.aborted) return { phase: 'starting' }
+      if (error instanceof SupervisorError) return { phase: 'gone', reason: 'lost', exitCode: null, detail: error.message }
+      if (engineStatus(error) === 404) return { phase: 'gone', reason: 'lost', exitCode: null }
+      throw toDriverError(error, this.image)
+    } finally {
+      over.abort()
+    }
+  }
+
+  async stop(sandboxId: string): Promise<void> {
+    const container = this.#docker.getContainer(sandboxId)
+    try {
+      await container.remove({ force: true, v: true })
+    } catch (error) {
+      const status = engineStatus(error)
+      // Another call removes it: wait until that is done.
+      if (status === 409) await unless404(container.wait({ condition: 'removed' }))
+      else if (status !== 404) throw toDriverError(error, this.image)
+    }
+    await removeControlFolder(this.#controlRoot, sandboxId)
+  }
+
+  async *list(): AsyncGenerator<string> {
+    const filters = { label: [`${STAGE_LABEL}=${this.#options.stage}`] }
+    const containers = await this.#docker.listContainers({ all: true, filters }).catch((error: unknown) => this.#fail(error))
+    for (const { Labels } of containers) {
+      const sandboxId = Labels[SANDBOX_LABEL]
+      if (sandboxId !== undefined) yield sandboxId
+    }
+  }
+
+  async resize(sandboxId: string, memoryTier: MemoryTier): Promise<void> {
+    const memory = memoryLimitBytes(memoryTier, this.#limits)
+    try {
+      await this.#docker.getContainer(sandboxId).update({ Memory: memory, MemorySwap: memory })
+    } catch (error) {
+      if (engineStatus(error) === 404)
+        throw new DriverError('unavailable', `Sandbox ${sandboxId} is gone, so it cannot grow.`, { cause: error })
+      throw toDriverError(error, this.image)
+    }
+  }
+
+  async check(): Promise<void> {
+    try {
+      await this.#docker.ping()
+      await this.#docker.getImage(this.image).inspect()
+    } catch (error) {
+      throw toDriverError(error, this.image)
+    }
+  }
+
+  async #plan(spec: SandboxSpec): Promise<Omit<ContainerPlan, 'workerUid'>> {
+    const { stage, transport = 'unix', runtime, preload, labels, readOnlyBinds } = this.#options
+    return {
+      image: this.image,
+      stage,
+      limits: withSandboxLimits(this.#limits, spec.limits),
+      seccompProfile: this.#seccompProfile,
+      controlFolder: transport === 'unix' ? await makeControlFolder(this.#controlRoot, spec.sandboxId) : undefined,
+      runtime,
+      preload,
+      labels,
+      readOnlyBinds,
+    }
+  }
+
+  #addressOf(sandboxId: string): SandboxAddress {
+    return this.#options.transport === 'exec'
+      ? { kind: 'exec', containerName: sandboxId }
+      : { kind: 'unix', socketPath: controlSocket(this.#controlRoot, sandboxId) }
+  }
+
+  #read(sandboxId: string): Promise<Docker.ContainerInspectInfo | null> {
+    const reading = this.#docker.getContainer(sandboxId).inspect()
+    return unless404(reading.catch((error: unknown) => this.#fail(error)))
+  }
+
+  /** Keeps 404, on which callers branch. */
+  #fail(error: unknown): never {
+    throw engineStatus(error) === 404 ? error : toDriverError(error, this.image)
+  }
+}
+
 /** Sandboxes as containers of a Docker engine. The container's name is the sandbox's id, so a second start finds the first. */
-export function createDockerDriver(options: DockerDriverOptions): SandboxDriver & Required<Pick<SandboxDriver, 'resize'>> {
-  const { docker, image, stage, supervisor, transport = 'unix', controlRoot = defaultControlRoot() } = options
-  const limits: DockerLimits = { ...DEFAULT_LIMITS, ...options.limits }
-  const seccompProfile = readSeccompProfile()
+export const createDockerDriver = (options: DockerDriverOptions): ResizableDriver => new DockerDriver(options)
 
-  const addressOf = (sandboxId: string): SandboxAddress =>
-    transport === 'exec' ? { kind: 'exec', containerName: sandboxId } : { kind: 'unix', socketPath: controlSocket(controlRoot, sandboxId) }
-
-  const look = (sandboxId: string): Promise<Docker.ContainerInspectInfo | null> =>
-    unless404(docker.getContainer(sandboxId).inspect().catch(failed))
-
-  /** Null while it runs or is about to. */
-  const goneSight = (container: Docker.ContainerInspectInfo | null): SandboxStatus | null => {
-    if (!container) return { phase: 'gone', reason: 'lost', exitCode: null, detail: 'The engine has no container of this name.' }
-    const { Status, ExitCode, OOMKilled, Error: detail } = container.State
-    if (Status !== 'exited' && Status !== 'dead' && Status !== 'removing') return null
-    return { phase: 'gone', reason: exitReason(ExitCode, OOMKilled), exitCode: ExitCode, ...(detail !== '' && { detail }) }
-  }
-
-  const failed = (error: unknown): never => {
-    throw engineStatus(error) === 404 ? error : toDriverError(error, image)
-  }
-
-  return {
-    name: DOCKER_PROFILE.name,
-    capabilities: DOCKER_PROFILE.capabilities,
-    image,
-
-    async start(spec: SandboxSpec, signal: AbortSignal) {
-      signal.throwIfAborted()
-      const folder = transport === 'unix' ? await makeControlFolder(controlRoot, spec.sandboxId) : undefined
-      const plan = {
-        image,
-        stage,
-        limits: withSandboxLimits(limits, spec.limits),
-        seccompProfile,
-        controlFolder: folder,
-        runtime: options.runtime,
-        preload: options.preload,
-        labels: options.labels,
-        readOnlyBinds: options.readOnlyBinds,
-      }
-      const container = docker.getContainer(spec.sandboxId)
-      try {
-        await createContainer(docker, spec, plan)
-      } catch (error) {
-        if (engineStatus(error) !== 409) {
-          await removeControlFolder(controlRoot, spec.sandboxId)
-          throw toDriverError(error, image)
-        }
-        // Made by an earlier delivery. One that ran already is never run again: what it held is gone.
-        const status = await statusOfNamesake(container, signal)
-        if (status !== 'created') return
-      }
-      signal.throwIfAborted()
-      await container.start().catch((error: unknown) => {
-        const status = engineStatus(error)
-        if (status === 304) return
-        if (status === 404)
-          throw new DriverError('unavailable', `Sandbox ${spec.sandboxId} was stopped while it started.`, { cause: error })
-        throw toDriverError(error, image)
-      })
-    },
-
-    async inspect(sandboxId) {
-      const gone = goneSight(await look(sandboxId))
-      if (gone) return gone
-      const address = addressOf(sandboxId)
-      const state = await supervisor.health(address, 0, AbortSignal.timeout(HEALTH_MS)).then(
-        (health) => health.state,
-        () => 'starting',
-      )
-      return state === 'ready' ? { phase: 'ready', address } : { phase: 'starting' }
-    },
-
-    async waitReady(sandboxId, signal) {
-      const seen = await look(sandboxId)
-      const gone = goneSight(seen)
-      if (gone) return gone
-      const container = docker.getContainer(sandboxId)
-      const over = new AbortController()
-      const until = AbortSignal.any([signal, over.signal])
-      const address = addressOf(sandboxId)
-      try {
-        const ended = container.wait({ abortSignal: until }).then(() => false)
-        const ready = untilReady(supervisor, address, until).then((isReady) => isReady || ended)
-        ended.catch(() => undefined)
-        ready.catch(() => undefined)
-        if (!(await Promise.race([ready, ended]))) return goneSight(await look(sandboxId)) ?? { phase: 'starting' }
-        if (seen?.HostConfig.CpuShares !== SHARES_WHEN_READY) await container.update({ CpuShares: SHARES_WHEN_READY }).catch(failed)
-        return { phase: 'ready', address }
-      } catch (error) {
-        if (signal.aborted) return { phase: 'starting' }
-        if (error instanceof SupervisorError) return { phase: 'gone', reason: 'lost', exitCode: null, detail: error.message }
-        if (engineStatus(error) === 404) return { phase: 'gone', reason: 'lost', exitCode: null }
-        throw toDriverError(error, image)
-      } finally {
-        over.abort()
-      }
-    },
-
-    async stop(sandboxId) {
-      const container = docker.getContainer(sandboxId)
-      try {
-        await container.remove({ force: true, v: true })
-      } catch (error) {
-        const status = engineStatus(error)
-        // Somebody else is removing it: gone is when that is done.
-        if (status === 409) await unless404(container.wait({ condition: 'removed' }))
-        else if (status !== 404) throw toDriverError(error, image)
-      }
-      await removeControlFolder(controlRoot, sandboxId)
-    },
-
-    async *list() {
-      const seen = await docker.listContainers({ all: true, filters: { label: [`${STAGE_LABEL}=${stage}`] } }).catch(failed)
-      for (const { Labels } of seen) {
-        const sandboxId = Labels[SANDBOX_LABEL]
-        if (sandboxId !== undefined) yield sandboxId
-      }
-    },
-
-    async resize(sandboxId: string, memoryTier: MemoryTier) {
-      const memory = memoryLimitBytes(memoryTier, limits)
-      await docker
-        .getContainer(sandboxId)
-        .update({ Memory: memory, MemorySwap: memory })
-        .catch((error: unknown) => {
-          if (engineStatus(error) === 404)
-            throw new DriverError('unavailable', `Sandbox ${sandboxId} is gone, so it cannot grow.`, { cause: error })
-          throw toDriverError(error, image)
-        })
-    },
-
-    async check() {
-      await docker.ping().catch(failed)
-      await docker
-        .getImage(image)
-        .inspect()
-        .catch((error: unknown) => {
-          throw toDriverError(error, image)
-        })
-    },
-  }
+/** Null while it runs or is about to. */
+function goneStatus(container: Docker.ContainerInspectInfo | null): SandboxStatus | null {
+  if (!container) return { phase: 'gone', reason: 'lost', exitCode: null, detail: 'The engine has no container of this name.' }
+  const { Status, ExitCode, OOMKilled, Error: detail } = container.State
+  if (Status !== 'exited' && Status !== 'dead' && Status !== 'removing') return null
+  return { phase: 'gone', reason: exitReason(ExitCode, OOMKilled), exitCode: ExitCode, ...(detail !== '' && { detail }) }
 }
 
 /** The engine keeps a name for a container that it is still making, so one that is not there yet is waited for. Null when its making failed. */
