@@ -19,7 +19,7 @@ try {
   console.log(
     confirmedStage === undefined
       ? `\n✓ Removed. Table, objects, access logs, key and model keys of "${stage}" are retained and billed as storage.
-  npm run destroy -- --remove-data ${stage} deletes them for good.`
+  npm run destroy -- --remove-data ${stage} deletes them permanently.`
       : `\n✓ Removed with all data. Backups of the table remain for up to ${retention.backupDays} days. The CDK's stack CDKToolkit stays, because other apps may use it.`,
   )
 } catch (error) {

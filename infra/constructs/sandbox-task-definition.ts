@@ -55,7 +55,7 @@ export interface SandboxTaskDefinitionProps {
  * injection. The supervisor checks the isolation when it starts and exits with code 86 if a layer does not hold.
  */
 export class SandboxTaskDefinition extends Construct {
-  /** Includes the revision: a deployment starts tasks of its own revision only. */
+  /** Includes the revision: a deployment starts tasks of this revision only. */
   readonly arn: string
 
   constructor(scope: Construct, id: string, { stage, tier, image, architecture, diskGiB, executionRole }: SandboxTaskDefinitionProps) {

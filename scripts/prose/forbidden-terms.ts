@@ -45,7 +45,11 @@ export const FORBIDDEN_TERMS: readonly ForbiddenTerm[] = [
   { term: 'patience|patiently', instead: 'timeout, retries' },
   { term: 'laptop|laptops', instead: 'one machine, local machine' },
   { term: 'room|rooms', instead: 'layer, folder, service; space' },
-  { term: 'wall|walls', instead: 'isolation layer, protection', allowed: /wall[ _-]?(clock|time|limit|ms|seconds)|firewall/i },
+  {
+    term: 'wall|walls',
+    instead: 'isolation layer, protection',
+    allowed: /wall[ _-]?(clock|time|limit|ms|seconds)|firewall|Walls('|Sandbox|Run)/i,
+  },
   { term: 'arena|arenas', instead: 'harness' },
   { term: 'scene|scenes', instead: 'fixture, scenario' },
   { term: 'referee|referees', instead: 'client compatibility test' },

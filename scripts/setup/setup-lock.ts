@@ -75,7 +75,7 @@ function readOwner(folder: string): number | undefined {
   }
 }
 
-/** False where there is no lock: the next moment somebody may have it, and a dead one's stays until it is taken over. */
+/** False without a lock: another process may acquire it at any moment, and a dead owner's lock stays until its takeover. */
 function isDead(pid: number | undefined): boolean {
   if (pid === undefined) return false
   if (!Number.isInteger(pid) || pid <= 0) return true

@@ -32,25 +32,21 @@ describe('a task that dies', () => {
   })
 })
 
-describe('removing it', () => {
-  it(
-    'leaves the data and nothing that runs, can be taken back, and then, when told so, leaves nothing at all',
-    { timeout: 600_000 },
-    async () => {
-      await fixture.account.destroy({ removesData: false })
-      // ECS has promised to stop them.
-      await expect.poll(() => fixture.account.ministack.tasks(), { timeout: 60_000 }).toEqual([])
-      expect((await fixture.account.table().tenants.list()).map(({ name }) => name)).toEqual(['acme'])
-      expect(await remainingStacks(fixture.account)).toEqual(['Cellblock-emulated-Data'])
+describe('npm run destroy', () => {
+  it('retains the data, can be redeployed, and deletes the data with removesData', { timeout: 600_000 }, async () => {
+    await fixture.account.destroy({ removesData: false })
+    // ECS has promised to stop them.
+    await expect.poll(() => fixture.account.ministack.tasks(), { timeout: 60_000 }).toEqual([])
+    expect((await fixture.account.table().tenants.list()).map(({ name }) => name)).toEqual(['acme'])
+    expect(await remainingStacks(fixture.account)).toEqual(['Cellblock-emulated-Data'])
 
-      await fixture.account.deploy({ warm: 0 })
-      expect((await fixture.acme.native.run(fixture.session, 'print("back")')).stdout).toBe('back\n')
-      await fixture.account.destroy({ removesData: false })
-      await fixture.account.destroy({ removesData: true })
-      expect(await remainingStacks(fixture.account)).toEqual([])
-      await expect(fixture.account.table().tenants.list()).rejects.toThrow()
-    },
-  )
+    await fixture.account.deploy({ warm: 0 })
+    expect((await fixture.acme.native.run(fixture.session, 'print("back")')).stdout).toBe('back\n')
+    await fixture.account.destroy({ removesData: false })
+    await fixture.account.destroy({ removesData: true })
+    expect(await remainingStacks(fixture.account)).toEqual([])
+    await expect(fixture.account.table().tenants.list()).rejects.toThrow()
+  })
 })
 
 /** Stacks that are not the CDK's own. */

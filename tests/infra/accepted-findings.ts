@@ -51,8 +51,7 @@ export const ACCEPTED: readonly { readonly finding: RegExp; readonly where: RegE
   {
     finding: /^ECS2$/,
     where: /\/Tier\w+\//,
-    reason:
-      'The variables say where to listen, which walls to test and which limits hold. A sandbox is given no secret, so there is none to keep elsewhere.',
+    reason: 'The variables are the listen address, the isolation profile and the limits. A sandbox receives no secret.',
   },
   {
     finding: /^ECS4$/,

@@ -151,7 +151,7 @@ describe('the doctor in an account', () => {
     ecs.answer('RunTask', 200, body)
     ecs.answer('RunTask', 200, body)
     const findings = await examine()
-    expect(findings['Sandbox']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('Fargate has no room') })
+    expect(findings['Sandbox']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('Fargate has no') })
     expect(findings['Network']).toMatchObject({ outcome: 'fail' })
   })
 

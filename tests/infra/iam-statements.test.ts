@@ -94,7 +94,7 @@ const queueName = (resource: unknown): string =>
   JSON.stringify(resource)
 
 describe.each(FUNCTIONS)('%s', (name) => {
-  it('may do exactly what its room needs', () => {
+  it('has exactly the permissions of its service', () => {
     expect(actionsOf(name)).toEqual([...new Set(MAY[name])].toSorted())
   })
   it('sends to and reads from exactly its queues', () => {

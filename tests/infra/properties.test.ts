@@ -33,7 +33,7 @@ describe.each(Object.entries(SUBJECTS))('%s', (_, properties) => {
   })
 })
 
-it('checks at least forty properties, each under a title of its own', () => {
+it('checks at least forty properties, each under its own title', () => {
   const titles = Object.values(SUBJECTS).flatMap((properties) => properties.map(({ title }) => title))
   expect(titles.length).toBeGreaterThanOrEqual(40)
   expect(new Set(titles).size).toBe(titles.length)

@@ -90,14 +90,14 @@ export function deployedServiceSuite(fixture: () => DeploymentFixture): void {
       await expect.poll(async () => (await fetch(short)).status, { timeout: 10_000 }).toBe(403)
     })
 
-    it('shows nobody the way around the distribution', async () => {
+    it('refuses requests that bypass the distribution', async () => {
       const answer = await fetch(`${fixture().account.sdk.endpoint}/v1/models`, {
         headers: { authorization: `Bearer ${fixture().acme.apiKey}` },
       })
       expect(answer.ok).toBe(false)
     })
 
-    it('writes one trace id in the log of every room, from the distribution to the sandbox and back', { timeout: 60_000 }, async () => {
+    it('writes one trace id in the log of every service, from the distribution to the sandbox and back', { timeout: 60_000 }, async () => {
       const { account, acme, session } = fixture()
       const traceId = randomBytes(16).toString('hex')
       const tools = [{ type: 'code_interpreter', container: session }]

@@ -8,7 +8,7 @@ import type { DeploymentFixture } from '../support/deployment-fixture.ts'
 
 const run = promisify(execFile)
 
-/** Runs until there is that file, which somebody from outside makes, and shows that it never stopped meanwhile. */
+/** Runs until the test creates that file, and prints a number per second to show that it did not stop. */
 const waitForFile = (file: string): string => `import os, time
 n = 0
 while not os.path.exists("${file}"):
@@ -40,7 +40,7 @@ export function upgradeSuite(fixture: () => DeploymentFixture): void {
       expect((await fixture().rowOf(id)).status).toBe('running')
     })
 
-    // The suite of the local server, on the version that has just been deployed, while the cell goes on.
+    // The suite of the local server on the version that has just been deployed, while the cell runs.
     executionsSuite(() => ({ native: fixture().acme.native, open: fixture().account.open }))
 
     it(
@@ -48,7 +48,7 @@ export function upgradeSuite(fixture: () => DeploymentFixture): void {
       { timeout: 420_000 },
       async () => {
         const { id, sandbox, end, began, fence } = cell
-        // Every function that was there before has let go of it.
+        // Every function of the old version has released the lease.
         await expect.poll(async () => (await fixture().rowOf(id)).fence, { timeout: 150_000, interval: 500 }).toBeGreaterThan(fence)
         const leastMs = upgradeCellSeconds * 1000
         await expect.poll(() => Date.now() - began, { timeout: leastMs + 10_000, interval: 1_000 }).toBeGreaterThanOrEqual(leastMs)
@@ -76,7 +76,7 @@ export function upgradeSuite(fixture: () => DeploymentFixture): void {
       await expect.poll(howItCame, { timeout: 200_000 }).toBe('claimed')
     })
 
-    it('starts a sandbox for whoever finds the pool empty', { timeout: 240_000 }, async () => {
+    it('starts sandboxes for claims that find the pool empty', { timeout: 240_000 }, async () => {
       const takers = await Promise.all(['one', 'two', 'three'].map((name) => fixture().acme.native.createContainer(name)))
       const ran = await Promise.all(takers.map((container) => fixture().acme.native.run(container, 'print("mine")')))
       expect(ran.map(({ stdout }) => stdout)).toEqual(['mine\n', 'mine\n', 'mine\n'])

@@ -12,7 +12,7 @@ const run = promisify(execFile)
 export interface DeploymentFixture {
   readonly account: Account
   readonly acme: { readonly apiKey: string; readonly native: NativeClient }
-  /** A container that outlives all scenes. */
+  /** A container that all suites share. */
   readonly session: string
   /** Throws when none holds it. */
   sandboxOf(containerId: string): Promise<Sandbox>

@@ -1,4 +1,4 @@
-// The app of `infra/app.ts` for an emulated account: the same stacks, less what the emulator cannot make, with the self-test told where it runs.
+// The app of `infra/app.ts` for an emulated account: the same stacks without resources that the emulator lacks, with the `emulated` profile.
 import { App, CfnResource } from 'aws-cdk-lib'
 import { stacksOf } from '../../../infra/app-stacks.ts'
 

@@ -1,4 +1,4 @@
-// Holds the emulator, and ends with whoever holds its standard input, however that one ended. Then everything goes that came of the emulator:
+// Runs the emulator until the process that holds its standard input ends, in any way. Then it removes everything that the emulator created:
 // functions, tasks, their disks, names of images, the folder. Usage: ministack-child.ts PYTHON FOLDER PORT ACCOUNT
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -34,7 +34,7 @@ createInterface({ input: creations.stdout }).on('line', (id) => {
 
 const emulator = spawn(python, ['-m', 'ministack'], {
   cwd: folder,
-  // A group of its own: functions are its children, and none outlives it.
+  // A separate process group: functions are its children, and none outlives it.
   detached: true,
   stdio: ['ignore', 'inherit', 'inherit'],
   env: {
@@ -66,7 +66,7 @@ clearTimeout(isLate)
 try {
   if (emulator.pid !== undefined) process.kill(-emulator.pid, 'SIGKILL')
 } catch {
-  // Nobody of the group is left.
+  // No process of the group is left.
 }
 const tasks = await docker('ps', '--all', '--quiet', ...labelled)
 if (tasks.length > 0) await docker('rm', '--force', '--volumes', ...tasks)

@@ -23,7 +23,7 @@ const CHILD = join(import.meta.dirname, 'ministack-child.ts')
 
 /**
  * An empty AWS account on a free port of this machine. Functions run as processes of this very Node; tasks are containers of the local engine.
- * Several may run at one time: each has an account number and thereby names of its own.
+ * Several may run at one time: each has its own account number and thereby its own names.
  */
 export async function startMiniStack(python: string): Promise<MiniStack> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-aws-'))

@@ -167,7 +167,7 @@ export const dataProperties: readonly Property[] = [
     break: (t) => set(objects(t), 'Properties.VersioningConfiguration', { Status: 'Enabled' }),
   },
   {
-    title: 'pages of strangers may not read objects',
+    title: 'pages of unknown origins cannot read objects',
     holds: (t) => isAbsent(objects(t).Properties.CorsConfiguration),
     break: (t) => set(objects(t), 'Properties.CorsConfiguration', { CorsRules: [{ AllowedOrigins: ['*'], AllowedMethods: ['GET'] }] }),
   },

@@ -34,7 +34,7 @@ export const edgeProperties: readonly Property[] = [
     break: (t) => set(apiOrigin(t), 'OriginCustomHeaders.0.HeaderValue', 'written-down'),
   },
   {
-    title: 'the API is told which secret to ask for',
+    title: 'the API knows the ARN of the origin secret',
     holds: (t) => says(apiVariables(t), 'OriginSecret'),
     break: (t) => set(apiVariables(t), 'ORIGIN_SECRET_ARN', undefined),
   },

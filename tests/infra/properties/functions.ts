@@ -61,7 +61,7 @@ export const functionProperties: readonly Property[] = [
     'Terminate',
   ),
   everyFunction(
-    'logs are JSON, in a group of their own',
+    'logs are JSON, in a separate log group',
     (f) => at(f, 'Properties.LoggingConfig.LogFormat') === 'JSON' && at(f, 'Properties.LoggingConfig.LogGroup') !== undefined,
     'Properties.LoggingConfig.LogFormat',
     'Text',
@@ -121,7 +121,7 @@ export const functionProperties: readonly Property[] = [
     break: (t) => void (statementFor(t, 'api', 'secretsmanager:GetSecretValue').Resource = '*'),
   },
   {
-    title: 'only chat is told where the model keys are',
+    title: 'only chat knows the ARN of the model keys',
     holds: (t) => FUNCTIONS.every((name) => says(lambda(t, name).Properties.Environment, 'ModelKeys') === (name === 'chat')),
     break: (t) => set(lambda(t, 'api'), 'Properties.Environment.Variables.MODELS_SECRET_ARN', { 'Fn::ImportValue': 'ModelKeys' }),
   },
@@ -135,14 +135,14 @@ export const functionProperties: readonly Property[] = [
   onlyThese('only place starts sandboxes', ['place'], (action) => action === 'ecs:RunTask', 'reconciler', 'ecs:RunTask'),
   onlyThese('only place passes a role on', ['place'], (action) => action.startsWith('iam:'), 'api', 'iam:PassRole'),
   onlyThese(
-    'nobody opens a shell in a sandbox',
+    'no function opens a shell in a sandbox',
     [],
     (action) => action === 'ecs:ExecuteCommand' || action.startsWith('ssm'),
     'place',
     'ecs:ExecuteCommand',
   ),
   onlyThese(
-    'nobody changes what a sandbox is',
+    'no function changes a task definition',
     [],
     (action) => /^ecs:(Register|Update|Create|Put)/.test(action),
     'place',
@@ -157,7 +157,7 @@ export const functionProperties: readonly Property[] = [
   ),
   onlyThese('place sees no object', ['api', 'chat', 'run', 'reconciler'], (action) => action.startsWith('s3:'), 'place', 's3:GetObject'),
   onlyThese(
-    'nobody scans the table or touches another one',
+    'no function scans the table or uses another one',
     [],
     (action) => /^dynamodb:(Scan|PartiQL|CreateTable|DeleteTable|UpdateTable|Export|\*)/.test(action),
     'api',
@@ -225,7 +225,7 @@ export const functionProperties: readonly Property[] = [
     break: (t) => set(first(mappings(t)), 'Properties.FunctionResponseTypes', undefined),
   },
   {
-    title: 'every mapping has a limit of its own',
+    title: 'every mapping has its own limit',
     holds: (t) => mappings(t).every((m) => Number(at(m, 'Properties.ScalingConfig.MaximumConcurrency')) >= 2),
     break: (t) => set(first(mappings(t)), 'Properties.ScalingConfig', undefined),
   },
@@ -238,7 +238,7 @@ export const functionProperties: readonly Property[] = [
     break: (t) => set(first(all(t, 'AWS::SQS::Queue')), 'Properties.VisibilityTimeout', 30),
   },
   {
-    title: 'each function has code of its own',
+    title: 'each function has its own code',
     holds: (t) => new Set(lambdas(t).map((f) => JSON.stringify(f.Properties.Code))).size === FUNCTIONS.length,
     break: (t) => set(lambda(t, 'run'), 'Properties.Code', lambda(t, 'api').Properties.Code),
   },
@@ -267,7 +267,7 @@ export const functionProperties: readonly Property[] = [
       set(named(t, 'service', 'SandboxEventsSandboxEnds', 'AWS::Events::Rule'), 'Properties.EventPattern', { source: ['aws.ecs'] }),
   },
   {
-    title: 'nobody but EventBridge rules of ours and the function URL may invoke a function',
+    title: 'only our EventBridge rules and the function URL invoke a function',
     holds: (t) =>
       all(t, 'AWS::Lambda::Permission').every(
         (p) =>

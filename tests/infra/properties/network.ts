@@ -131,7 +131,7 @@ export const networkProperties: readonly Property[] = [
     break: wider(layers, '0.Resource', '*'),
   },
   {
-    title: 'nobody writes through the way to the layers',
+    title: 'the endpoint of the layers allows no write',
     holds: (t) => policy(layers(t)).every((s) => actions(s).every((action) => action === 's3:GetObject')),
     break: wider(layers, '0.Action', ['s3:GetObject', 's3:PutObject']),
   },
@@ -193,7 +193,7 @@ export const networkProperties: readonly Property[] = [
   },
   hasRules('only the run worker reaches a sandbox, at its one port', 'Sandbox', 'Ingress', ['8700-8700 Run']),
   hasRules('a sandbox reaches the image and nothing else', 'Sandbox', 'Egress', ['443-443 ImageEndpoints', '443-443 s3']),
-  hasRules('nobody reaches the run worker', 'Run', 'Ingress', []),
+  hasRules('no component connects to the run worker', 'Run', 'Ingress', []),
   hasRules('the run worker reaches sandboxes, table, objects and queues', 'Run', 'Egress', [
     '443-443 QueueEndpoint',
     '443-443 dynamodb',
@@ -205,7 +205,7 @@ export const networkProperties: readonly Property[] = [
   hasRules('the image endpoints open no connection', 'ImageEndpoints', 'Egress', []),
   hasRules('the queue endpoint opens no connection', 'QueueEndpoint', 'Egress', []),
   {
-    title: 'every group has an outbound rule of its own, so EC2 adds none to everywhere',
+    title: 'every group has an outbound rule, so that EC2 does not add one to every destination',
     holds: (t) => all(t, 'AWS::EC2::SecurityGroup').every((g) => list(at(g, 'Properties.SecurityGroupEgress')).length > 0),
     break: (t) => set(group('Sandbox')(t), 'Properties.SecurityGroupEgress', undefined),
   },

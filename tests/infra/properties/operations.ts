@@ -35,14 +35,14 @@ export const operationsProperties: readonly Property[] = [
   exists('failing functions raise an alarm', ['apierrors', 'chaterrors', 'runerrors', 'placeerrors', 'reconcilererrors'], 'Errors'),
   exists('an empty pool of each tier raises an alarm', ['pool1gempty', 'pool4gempty'], 'PoolReady'),
   {
-    title: 'a pool that nobody counts any more raises the alarm too',
+    title: 'a pool without metrics raises the alarm too',
     holds: (t) => alarm(t, 'pool1gempty').Properties.TreatMissingData === 'breaching',
     break: (t) => set(alarm(t, 'pool1gempty'), 'Properties.TreatMissingData', 'notBreaching'),
   },
   exists('many cold starts raise an alarm', ['coldstarts'], 'ColdStart'),
   exists('executions that the platform fails raise an alarm by their rate', ['executionsfailing'], 'ExecutionFailed'),
   {
-    title: 'every metric of ours on an alarm is one that the functions write, told apart by this stage',
+    title: 'every service metric on an alarm is one that the functions write, with the dimension of this stage',
     holds: (t) => {
       const read = alarms(t).flatMap(ourMetrics)
       return read.length >= 6 && read.every(({ name, stage }) => METRIC_NAMES.some((known) => known === name) && stage === 'prod')
@@ -66,7 +66,7 @@ export const operationsProperties: readonly Property[] = [
     break: (t) => set(alarm(t, 'reconcilersilent'), 'Properties.TreatMissingData', 'notBreaching'),
   },
   {
-    title: 'every alarm tells somebody, and says what to do',
+    title: 'every alarm notifies the topic and says what to do',
     holds: (t) =>
       alarms(t).length > 10 &&
       alarms(t).every((a) => list(a.Properties.AlarmActions).length === 1 && String(a.Properties.AlarmDescription).endsWith('.')),
@@ -107,7 +107,7 @@ export const operationsProperties: readonly Property[] = [
     undefined,
   ),
   {
-    title: 'the budget tells at 80 percent and when the forecast passes it',
+    title: 'the budget notifies at 80 percent and when the forecast exceeds it',
     holds: (t) =>
       same(
         list(only(t, 'AWS::Budgets::Budget').Properties.NotificationsWithSubscribers).map((n) => at(n, 'Notification.Threshold')),

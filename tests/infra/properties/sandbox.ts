@@ -61,7 +61,7 @@ export const sandboxProperties: readonly Property[] = [
   absent('it adds no capability', `${CONTAINER}.LinuxParameters.Capabilities.Add`, ['SYS_PTRACE']),
   absent('it has no log driver', `${CONTAINER}.LogConfiguration`, { LogDriver: 'awslogs' }),
   equal('it is not privileged', `${CONTAINER}.Privileged`, false, true),
-  equal('it has a network interface of its own', 'Properties.NetworkMode', 'awsvpc', 'bridge'),
+  equal('it has its own network interface', 'Properties.NetworkMode', 'awsvpc', 'bridge'),
   equal('it runs on Fargate only', 'Properties.RequiresCompatibilities', ['FARGATE'], ['FARGATE', 'EC2']),
   equal('fault injection is off', 'Properties.EnableFaultInjection', false, true),
   absent('it shares no process namespace', 'Properties.PidMode', 'task'),
@@ -75,7 +75,7 @@ export const sandboxProperties: readonly Property[] = [
   ]),
   absent('it reads no environment file', `${CONTAINER}.EnvironmentFiles`, [{ Type: 's3', Value: 'arn:aws:s3:::bucket/file.env' }]),
   everywhere(
-    'its environment says where to listen, which walls to test and its limits, no more',
+    'its environment holds the listen address, the isolation profile and the limits only',
     `${CONTAINER}.Environment`,
     (found) =>
       same(

@@ -85,7 +85,7 @@ describe('npm run doctor', () => {
     ['no limits', { ...ENGINE_INFO, MemoryLimit: false, PidsLimit: false }, 'no memory limits and no process limits'],
     ['Windows containers', { ...ENGINE_INFO, OSType: 'windows' }, 'Linux containers'],
   ])('fails for an engine with %s', async (_, info, sentence) => {
-    const { code, findings } = await doctor(await fakeDocker('walls', engine(info)))
+    const { code, findings } = await doctor(await fakeDocker('features', engine(info)))
     expect(code).toBe(1)
     expect(findings['Engine']).toMatchObject({ outcome: 'fail', message: expect.stringContaining(sentence) })
   })

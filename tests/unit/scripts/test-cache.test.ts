@@ -102,7 +102,7 @@ it('takes into account every file of ours that the suite loads', async () => {
     'infra/bundle/main.ts',
     'examples/quickstart/main.ts',
     'services/cli/main.ts',
-    ...['api', 'chat', 'orchestrator/run', 'orchestrator/place', 'orchestrator/reconciler'].map((room) => `services/${room}/lambda.ts`),
+    ...['api', 'chat', 'orchestrator/run', 'orchestrator/place', 'orchestrator/reconciler'].map((name) => `services/${name}/lambda.ts`),
   ]
   const { metafile } = await build({
     absWorkingDir: ROOT,

@@ -11,7 +11,7 @@ const REASONS: readonly (readonly [RegExp, Kind, string])[] = [
     'capacity',
     'A quota of the account is used up; raise "Fargate On-Demand vCPU resource count" in Service Quotas',
   ],
-  [/capacity is unavailable|^RESOURCE:|ENI/i, 'capacity', 'Fargate has no room in these subnets now; give it subnets in more zones'],
+  [/capacity is unavailable|^RESOURCE:|ENI/i, 'capacity', 'Fargate has no capacity in these subnets now; configure subnets in more zones'],
 ]
 
 const EXCEPTIONS: Readonly<Record<string, Kind>> = {
