@@ -8,8 +8,8 @@ import { allowOrigins } from './middleware/allow-origins.ts'
 import { handleErrors } from './middleware/errors.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
 import { wideEvent, type ApiHono } from './middleware/wide-event.ts'
-import { mountDocs } from './routes/meta/docs.ts'
-import { ROUTES } from './routes/routes.ts'
+import { mountDocs } from './meta/docs.ts'
+import { ROUTES } from './wires/routes.ts'
 
 /** The HTTP edge: the same app under Node's server and under Lambda. */
 export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {

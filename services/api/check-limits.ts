@@ -46,7 +46,7 @@ export async function checkTimeout({ limits }: Pick<ApiDeps, 'limits'>, tenant: 
 }
 
 /** Throws ServiceError `concurrency_limit_reached` when the container needs a sandbox and its account has as many as it may have. */
-export async function checkRoom({ table, limits }: Pick<ApiDeps, 'table' | 'limits'>, container: Container): Promise<void> {
+export async function checkConcurrency({ table, limits }: Pick<ApiDeps, 'table' | 'limits'>, container: Container): Promise<void> {
   if (container.sandboxId !== null) return
   const tenantLimits = await limits.of(container.tenant)
   if (!(await atConcurrencyLimit(table.sandboxes, container.tenant, tenantLimits))) return

@@ -2,9 +2,9 @@ import { buildNotebook, type NotebookPart } from '../../core/executions/notebook
 import type { Caller } from '../../core/tenants/tenant.ts'
 import { isVisible } from '../access.ts'
 import type { ApiDeps } from '../deps.ts'
-import { NOTEBOOK_INLINE_BYTES, notebookPart } from '../executions/notebook-part.ts'
+import { NOTEBOOK_INLINE_BYTES, notebookPart } from '../executions/notebook-parts.ts'
 import { storedBytes } from '../executions/stored-bytes.ts'
-import type { Told } from './history-items.ts'
+import type { Told } from './history.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 

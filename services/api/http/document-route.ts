@@ -1,6 +1,6 @@
 import { z, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { ERRORS, type ErrorCode } from '../../core/errors.ts'
-import { ErrorBody } from '../wire/error.ts'
+import { ErrorBody } from './schemas.ts'
 import type { AnyRoute } from './route.ts'
 
 const EVERYWHERE: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'storage_full']

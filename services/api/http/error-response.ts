@@ -1,5 +1,5 @@
 import { ERRORS, ServiceError, type ErrorCode } from '../../core/errors.ts'
-import { json } from './json-response.ts'
+import { json } from './responses.ts'
 
 /** OpenAI's error envelope, and the request's id so that a report can name it. */
 export const errorEnvelope = (

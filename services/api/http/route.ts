@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Caller } from '../../core/tenants/tenant.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { ApiDeps } from '../deps.ts'
+import type { RunContext } from '../executions/run-code.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'delete'
 
@@ -66,3 +67,12 @@ export type AnyRoute = Omit<Route, 'handle' | 'query' | 'body'> & {
   readonly body?: z.ZodType
   readonly handle: (call: Call<never, never>) => Promise<Response> | Response
 }
+
+/** What the service that runs code has to know about a call. */
+export const runContext = ({ deps, caller, publicUrl, request, note }: Call): RunContext => ({
+  deps,
+  caller,
+  publicUrl,
+  signal: request.signal,
+  note,
+})

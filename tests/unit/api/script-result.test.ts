@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { scriptResult } from '../../../services/api/plugin/script-result.ts'
+import { scriptResult } from '../../../services/api/wires/plugin/script-result.ts'
 import { emptyResult } from '../../../services/core/executions/empty-result.ts'
 import type { ExecutionResult } from '../../../services/core/executions/execution.ts'
 import { executionRow, T0 } from '../../support/rows.ts'

@@ -8,7 +8,7 @@ const rows = readFileSync(join(ROOT, 'docs/openai-wire.md'), 'utf8')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| Call or field'))
   .map((line) => line.slice(2, -2).split(' | '))
 
-/** `e2e/api/files/200, 4xx; referees`: a name without a folder lies in the folder before it. */
+/** `api/files/200, 4xx; referees`: a name without a folder lies in the folder before it. */
 function testsIn(cell: string): string[] {
   return cell.split(';').flatMap((group) => {
     const [first = '', ...more] = group.split(',').map((name) => name.trim())

@@ -24,7 +24,7 @@ it.for([
   ['services/core/id.ts', "export { a } from '../storage/a.ts'"],
   ['services/core/ports/table.ts', "export { a } from '../../api/a.ts'"],
   ['services/core/id.ts', "export { readFile } from 'node:fs/promises'"],
-  ['services/api/routes/a.ts', "export { a } from '../../chat/a.ts'"],
+  ['services/api/executions/a.ts', "export { a } from '../../chat/a.ts'"],
   ['services/chat/a.ts', "export { a } from '../orchestrator/a.ts'"],
   ['services/orchestrator/run/a.ts', "export { a } from '../../storage/s3/a.ts'"],
   ['services/orchestrator/drivers/docker/a.ts', "export { a } from '../../../storage/s3/a.ts'"],

@@ -1,0 +1,103 @@
+import { storedBytes } from './stored-bytes.ts'
+import type { Execution } from '../../core/executions/execution.ts'
+import { loadResult } from '../../core/executions/load-result.ts'
+import type { NotebookPart } from '../../core/executions/notebook.ts'
+import { REF_MIME, refsOf, type Output } from '../../core/executions/outputs.ts'
+import type { ExecutionStore } from '../../core/ports/execution-store.ts'
+import type { ObjectStore } from '../../core/ports/object-store.ts'
+import type { Page } from '../../core/ports/page.ts'
+import { readBytes } from '../../core/read-bytes.ts'
+import { readJson } from '../../core/responses/response-blobs.ts'
+
+/** What a downloaded notebook may hold of outputs that lie elsewhere, bytes in all. Beyond it they are named, not held. */
+export const NOTEBOOK_INLINE_BYTES = 16 * 1024 * 1024
+export interface Budget {
+  bytes: number
+}
+
+/** An execution with its document and its outputs, those that lie elsewhere brought back while the budget lasts. */
+export async function notebookPart(objects: ObjectStore, row: Execution, budget: Budget): Promise<NotebookPart> {
+  const result = await loadResult(objects, row)
+  const results = []
+  for (const cell of result?.cells ?? []) {
+    const outputs: Output[] = []
+    for (const output of cell.outputs) outputs.push(await inline(objects, output, budget))
+    results.push({ ...cell, outputs })
+  }
+  const { source } = row
+  const document = source.kind === 'notebook' ? ((await readJson(objects, source.notebook)) as Readonly<Record<string, unknown>>) : null
+  const cells =
+    source.kind === 'notebook'
+      ? source.cells
+      : [{ index: 0, code: source.kind === 'code' ? source.code : await textOf(objects, source.code.objectKey) }]
+  return { executionId: row.id, cells, results, document }
+}
+
+const textOf = async (objects: ObjectStore, key: string): Promise<string> => {
+  const object = await objects.get(key)
+  return object === null ? '' : (await readBytes(object.body)).toString('utf8')
+}
+
+async function inline(objects: ObjectStore, output: Output, budget: Budget): Promise<Output> {
+  if (!('data' in output) || !(REF_MIME in output.data)) return output
+  const data: Record<string, unknown> = { ...output.data }
+  for (const ref of refsOf(output.data)) {
+    if (ref.bytes > budget.bytes) continue
+    const object = await objects.get(ref.objectKey)
+    if (object === null) continue
+    budget.bytes -= ref.bytes
+    data[ref.mime] = decode(await readBytes(object.body), ref.mime)
+  }
+  return { ...output, data }
+}
+
+/** Text as it is, JSON parsed, everything else base64: nbformat's own rule. */
+function decode(bytes: Buffer, mime: string): unknown {
+  if (mime.startsWith('text/') || mime === 'image/svg+xml' || mime === 'application/javascript') return bytes.toString('utf8')
+  return mime.endsWith('json') ? JSON.parse(bytes.toString('utf8')) : bytes.toString('base64')
+}
+
+/** The newest executions of a container that a notebook takes in, and how many bytes of them. */
+export const MAX_EXECUTIONS = 500
+const MAX_BYTES = 64 * 1024 * 1024
+const PAGE = 25
+
+const LEFT_OUT: NotebookPart = {
+  executionId: 'earlier',
+  cells: [],
+  results: [],
+  document: {
+    cells: [
+      {
+        cell_type: 'markdown',
+        source: '*Earlier executions of this container are left out: the notebook would be too big. Each has a notebook of its own.*',
+      },
+    ],
+  },
+}
+
+/** What ran in a container, oldest first, as far back as a notebook goes. What is left out is said in its first cell. */
+export async function containerParts(
+  ports: { readonly objects: ObjectStore; readonly executions: Pick<ExecutionStore, 'listByContainer'> },
+  container: { readonly tenant: string; readonly id: string },
+  isVisible: (row: Execution) => boolean,
+): Promise<readonly NotebookPart[]> {
+  const parts: NotebookPart[] = []
+  const budget = { bytes: NOTEBOOK_INLINE_BYTES }
+  let left = MAX_BYTES
+  let after: string | null = null
+  for (;;) {
+    const page: Page<Execution> = await ports.executions.listByContainer(container.tenant, container.id, {
+      after,
+      limit: PAGE,
+      order: 'desc',
+    })
+    for (const row of page.rows.filter(isVisible)) {
+      left -= storedBytes(row)
+      if (parts.length > 0 && (left < 0 || parts.length === MAX_EXECUTIONS)) return [LEFT_OUT, ...parts.toReversed()]
+      parts.push(await notebookPart(ports.objects, row, budget))
+    }
+    after = page.rows.at(-1)?.id ?? null
+    if (!page.hasMore || after === null) return parts.toReversed()
+  }
+}

@@ -1,0 +1,45 @@
+import { createContainer } from '../../core/containers/create-container.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { hasEnded, type Execution } from '../../core/executions/execution.ts'
+import { endContainer } from '../containers/end-container.ts'
+import { cancelExecution } from './cancel-execution.ts'
+import { runCode, waitForExecution, type RunContext } from './run-code.ts'
+import { checkSource } from './source.ts'
+
+export interface ProgramLimits {
+  /** What the code may take, seconds. */
+  readonly runSeconds: number
+  /** The answer waits this long for the end, the wait for a sandbox included; then the code is stopped, milliseconds. */
+  readonly answerMs: number
+  /** The answer waits this much longer for the stop, milliseconds. */
+  readonly stopMs: number
+}
+
+/**
+ * Runs a program in a container that exists for this call only. `isCutOff`: it was stopped because the answer could not wait. Throws
+ * ServiceError `sandbox_unavailable` when it never began.
+ */
+export async function runProgram(
+  context: RunContext,
+  code: string,
+  limits: ProgramLimits,
+): Promise<{ readonly execution: Execution; readonly isCutOff: boolean }> {
+  const { deps, caller } = context
+  const { tenant, subject } = caller
+  const source = checkSource({ code })
+  const startedAt = deps.clock.now()
+  const timeoutSeconds = Math.min(limits.runSeconds, (await deps.limits.of(tenant)).timeoutSeconds)
+  const { id: containerId } = await createContainer(deps.table, { tenant, subject, name: 'execute', memoryTier: '1g' }, startedAt)
+  try {
+    const { execution } = await runCode(context, { containerId, source, timeoutSeconds, waitMs: limits.answerMs })
+    if (hasEnded(execution.status)) return { execution, isCutOff: false }
+    const cancelled = (await cancelExecution(deps, tenant, execution.id)) ?? execution
+    const read = async (): Promise<Execution> => (await deps.table.executions.get(tenant, execution.id)) ?? cancelled
+    const stopped = await waitForExecution(context, execution.id, read, limits.stopMs)
+    if (stopped.sandboxId === null)
+      throw new ServiceError('sandbox_unavailable', 'No sandbox was free in time, so the code did not run. Call again.')
+    return { execution: stopped, isCutOff: true }
+  } finally {
+    await endContainer(deps, tenant, containerId)
+  }
+}

@@ -1,0 +1,37 @@
+import type { Page, PageRequest } from '../../core/ports/page.ts'
+
+/** Fills a page although some rows are not for this caller: reads on until it is full or the list ends. */
+export async function collectPage<Row extends { readonly id: string }>(
+  request: PageRequest,
+  read: (request: PageRequest) => Promise<Page<Row>>,
+  isWanted: (row: Row) => boolean,
+): Promise<Page<Row>> {
+  const rows: Row[] = []
+  let { after } = request
+  for (;;) {
+    const page = await read({ ...request, after })
+    for (const [index, row] of page.rows.entries()) {
+      if (!isWanted(row)) continue
+      rows.push(row)
+      if (rows.length === request.limit) return { rows, hasMore: page.hasMore || index < page.rows.length - 1 }
+    }
+    after = page.rows.at(-1)?.id ?? null
+    if (!page.hasMore || after === null) return { rows, hasMore: false }
+  }
+}
+
+/**
+ * A page of a list that is held whole, oldest first. A row that is shown no longer still says where a page begins; an unknown cursor gives
+ * an empty page, as in every other list.
+ */
+export function pageOfList<Row extends { readonly id: string }>(
+  oldestFirst: readonly Row[],
+  { after, limit, order }: PageRequest,
+  isShown: (row: Row) => boolean = () => true,
+): Page<Row> {
+  const sorted = order === 'desc' ? oldestFirst.toReversed() : oldestFirst
+  const at = after === null ? -1 : sorted.findIndex((row) => row.id === after)
+  const start = after !== null && at === -1 ? sorted.length : at + 1
+  const shown = sorted.slice(start).filter(isShown)
+  return { rows: shown.slice(0, limit), hasMore: limit < shown.length }
+}

@@ -1,0 +1,83 @@
+import { z } from '@hono/zod-openapi'
+import { ERRORS } from '../../core/errors.ts'
+
+export const ErrorBody = z
+  .object({
+    error: z.object({
+      message: z.string().openapi({ description: 'One sentence that says what to do.' }),
+      type: z.string().openapi({ example: 'invalid_request_error' }),
+      code: z.enum(Object.keys(ERRORS) as [keyof typeof ERRORS, ...(keyof typeof ERRORS)[]]).nullable(),
+      param: z.string().nullable().openapi({ description: 'The field at fault.' }),
+    }),
+    request_id: z.string().openapi({ description: 'Also in the header `x-request-id`.' }),
+  })
+  .openapi('Error')
+
+/**
+ * A list or object with at most `max` entries, counted before any of them is looked at: a body has room for a million wrong ones, and each
+ * would become an error of its own.
+ */
+export const atMost = <Schema extends z.ZodType>(max: number, schema: Schema) =>
+  z.preprocess((value, context) => {
+    const isCrowded = typeof value === 'object' && value !== null && (Array.isArray(value) ? value : Object.keys(value)).length > max
+    if (!isCrowded) return value
+    context.addIssue({ code: 'custom', message: `give at most ${max} entries` })
+    return z.NEVER
+  }, schema)
+
+/** OpenAI's bounds: at most 16 entries, names up to 64 characters, values up to 512. */
+export const Metadata = atMost(16, z.record(z.string().max(64), z.string().max(512)))
+
+/** Page numbers are strings in a query. */
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^-?\d{1,12}$/, 'give a whole number')
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `give a number from ${min} to ${max}`)
+
+/** A whole number in a query, with its bounds in the document. */
+export const queryInteger = (min: number, max: number, description: string) =>
+  integer(min, max).openapi({ type: 'integer', minimum: min, maximum: max, description })
+
+export const ListQuery = z.object({
+  after: z.string().max(200).optional().openapi({ description: 'Id of the last object of the page before.' }),
+  limit: queryInteger(1, 100, 'Objects on a page, 20 by default.').optional(),
+  order: z.enum(['asc', 'desc']).optional().openapi({ description: 'By time of creation; `desc` by default.' }),
+})
+export type ListQuery = z.infer<typeof ListQuery>
+
+/** A list of more than this is had page by page, whatever was asked for. */
+export const MAX_PAGE = 1_000
+export const DEFAULT_PAGE = 20
+
+export const pageOf = (query: ListQuery): { readonly after: string | null; readonly limit: number; readonly order: 'asc' | 'desc' } => ({
+  after: query.after ?? null,
+  limit: query.limit ?? DEFAULT_PAGE,
+  order: query.order ?? 'desc',
+})
+
+/** OpenAI's list envelope. */
+export const listOf = <Item extends { readonly id?: unknown }>(
+  data: readonly Item[],
+  hasMore: boolean,
+): Readonly<Record<string, unknown>> => ({
+  object: 'list',
+  data,
+  first_id: data[0]?.id ?? null,
+  last_id: data.at(-1)?.id ?? null,
+  has_more: hasMore,
+})
+
+export const listSchema = (item: z.ZodType, name: string) =>
+  z
+    .object({
+      object: z.literal('list'),
+      data: z.array(item),
+      first_id: z.string().nullable(),
+      last_id: z.string().nullable(),
+      has_more: z.boolean(),
+    })
+    .openapi(name)
+
+export const deletedSchema = (object: string) => z.object({ id: z.string(), object: z.literal(object), deleted: z.literal(true) })

@@ -1,0 +1,37 @@
+import { z } from '@hono/zod-openapi'
+import { json } from '../http/responses.ts'
+import { defineRoute, type AnyRoute } from '../http/route.ts'
+
+const Part = z.object({ ok: z.boolean(), detail: z.string().optional() })
+const Readiness = z.object({ ok: z.boolean(), parts: z.record(z.string(), Part) }).openapi('Readiness')
+
+const healthRoute = defineRoute({
+  method: 'get',
+  path: '/healthz',
+  operationId: 'getHealth',
+  tag: 'Service',
+  auth: 'none',
+  summary: 'Is the process alive?',
+  answers: { 200: { description: 'It answers.', schema: z.object({ status: z.literal('ok') }) } },
+  handle: () => json(200, { status: 'ok' }),
+})
+
+const readinessRoute = defineRoute({
+  method: 'get',
+  path: '/readyz',
+  operationId: 'getReadiness',
+  tag: 'Service',
+  auth: 'none',
+  summary: 'Can it take work?',
+  description: 'Asks the table, the queue, the object store and the driver.',
+  answers: {
+    200: { description: 'Every part answers.', schema: Readiness },
+    503: { description: 'The parts that do not are named.', schema: Readiness },
+  },
+  async handle({ deps }) {
+    const readiness = await deps.readiness()
+    return json(readiness.ok ? 200 : 503, readiness)
+  },
+})
+
+export const metaRoutes: readonly AnyRoute[] = [healthRoute, readinessRoute]

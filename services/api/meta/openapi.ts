@@ -1,0 +1,41 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { ApiHono } from '../middleware/wide-event.ts'
+
+const DESCRIPTION = `A self-hosted, multi-tenant code interpreter backend. Model-written or hand-written Python runs as notebook cells in a locked sandbox without a network; answers, outputs, files and the executed notebook come back.
+
+The Responses, Conversations, Containers, Container files, Files, Uploads and Language models routes speak OpenAI's wire, so its SDKs are clients: set the base URL to \`/v1\` here. Every failure has the same envelope, \`{error: {message, type, code, param}, request_id}\`. Failing user code is a result, not an error.`
+
+const TAGS = [
+  { name: 'Responses', description: 'Chat turns: a model that may run code.' },
+  { name: 'Conversations', description: 'Histories that responses read and add to.' },
+  { name: 'Containers', description: 'Stateful notebook sessions with files.' },
+  { name: 'Container files', description: 'What lies in `/mnt/data`.' },
+  { name: 'Files', description: 'Files outside containers, by id.' },
+  { name: 'Uploads', description: 'Large files in parts.' },
+  { name: 'Executions', description: 'Running code without a model.' },
+  { name: 'Language models', description: 'What a response may name as its model.' },
+  { name: 'Links', description: 'Long-lived, revocable downloads.' },
+  { name: 'Plugin', description: 'The classic plugin surface: one call that runs a program.' },
+  { name: 'Service', description: 'Limits and health.' },
+]
+
+/** The OpenAPI 3.1 document of everything that is mounted, for the address by which the reader came. */
+export function openApiDocument(app: OpenAPIHono<ApiHono>, publicUrl: string): object {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key, `ck_…`, as "Authorization: Bearer ck_…".',
+  })
+  return app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Cellblock',
+      version: '1',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    servers: [{ url: publicUrl }],
+    tags: TAGS,
+    security: [{ apiKey: [] }],
+  })
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import { containerOf, fileMissing } from '../../../access.ts'
+import { ContainerFile, renderContainerFile } from '../../../files/container-file.ts'
+import { json } from '../../../http/responses.ts'
+import { defineRoute, type AnyRoute } from '../../../http/route.ts'
+import { UploadUrl, UploadUrlBody } from './schema.ts'
+import { newFile } from '../../../files/new-file.ts'
+import { ServiceError } from '../../../../core/errors.ts'
+import { normalizeFilePath } from '../../../../core/files/file-path.ts'
+import type { ContainerFile as FileRow } from '../../../../core/files/file.ts'
+import { supersedeOlderVersions } from '../../../../core/files/supersede-older-versions.ts'
+import { isId } from '../../../../core/ids.ts'
+import { LIMITS } from '../../../../core/limits.ts'
+import { newObjectKey } from '../../../../core/object-keys.ts'
+import type { ObjectStore } from '../../../../core/ports/object-store.ts'
+
+const createUploadUrlRoute = defineRoute({
+  method: 'post',
+  path: '/v1/containers/{container_id}/files/upload_url',
+  operationId: 'createUploadUrl',
+  tag: 'Container files',
+  summary: 'Get a URL for a large upload',
+  description: 'PUT the bytes to the URL with the headers given, then call `complete`: before that the file is not there.',
+  body: UploadUrlBody,
+  answers: { 200: { description: 'Where to PUT.', schema: UploadUrl } },
+  refusals: ['container_not_found', 'invalid_file_name'],
+  async handle(call) {
+    const { deps, caller, body } = call
+    const path = normalizeFilePath(body.path)
+    if (body.bytes > LIMITS.maxFileBytes)
+      throw new ServiceError('request_too_large', `The file is ${body.bytes} bytes; at most ${LIMITS.maxFileBytes} are taken. Split it.`, {
+        param: 'bytes',
+      })
+    const container = await containerOf(call, call.param('container_id'))
+    const objectKey = newObjectKey(caller.tenant, 'files', container.id)
+    const file = newFile(deps, {
+      tenant: caller.tenant,
+      containerId: container.id,
+      path,
+      bytes: body.bytes,
+      sha256: body.sha256?.toLowerCase() ?? null,
+      objectKey,
+      state: 'awaiting_upload',
+    })
+    const upload = await deps.objects.presignPut(objectKey, {
+      publicUrl: call.publicUrl,
+      bytes: body.bytes,
+      contentType: file.mime,
+      expiresSeconds: LIMITS.presignedSeconds,
+    })
+    await deps.table.files.put(file)
+    call.note('file_id', file.id)
+    const expiresAt = new Date(deps.clock.now() + LIMITS.presignedSeconds * 1000).toISOString()
+    return json(200, { id: file.id, object: 'container.file.upload', url: upload.url, headers: upload.headers, expires_at: expiresAt })
+  },
+})
+
+const completeUploadRoute = defineRoute({
+  method: 'post',
+  path: '/v1/containers/{container_id}/files/{file_id}/complete',
+  operationId: 'completeUpload',
+  tag: 'Container files',
+  summary: 'Finish a large upload',
+  description: 'Checks size and hash of what was PUT and makes the file appear. Idempotent.',
+  answers: { 200: { description: 'The file.', schema: ContainerFile } },
+  refusals: ['container_not_found', 'file_not_found', 'upload_incomplete'],
+  async handle(call) {
+    const { deps, caller } = call
+    const container = await containerOf(call, call.param('container_id'))
+    const id = call.param('file_id')
+    const file = isId('containerFile', id) ? await deps.table.files.get(caller.tenant, container.id, id) : null
+    if (file === null || file.state === 'deleted' || file.state === 'swept') throw fileMissing(id)
+    if (file.state === 'stored') {
+      // The first call may have broken off before the container was told.
+      if (file.isCurrent) await supersedeOlderVersions(deps, file, deps.clock.now())
+      return json(200, renderContainerFile(file))
+    }
+    await checkBytes(deps.objects, file)
+    const stored = await deps.table.files.patch(caller.tenant, container.id, id, {
+      state: 'stored',
+      isCurrent: true,
+      createdAt: deps.clock.now(),
+    })
+    if (stored === null) throw fileMissing(id)
+    await supersedeOlderVersions(deps, stored, deps.clock.now())
+    return json(200, renderContainerFile(stored))
+  },
+})
+
+/** The host reads the bytes only when a hash was promised; their size is known without. */
+async function checkBytes(objects: ObjectStore, file: FileRow): Promise<void> {
+  const there = await objects.head(file.objectKey)
+  if (there === null) throw new ServiceError('upload_incomplete', 'Nothing was uploaded yet. PUT the bytes to the URL first.')
+  if (there.bytes !== file.bytes)
+    throw new ServiceError(
+      'upload_incomplete',
+      `${there.bytes} bytes were uploaded, not the ${file.bytes} that were announced. Ask for a new URL and upload again.`,
+    )
+  if (file.sha256 === null) return
+  const hash = createHash('sha256')
+  for await (const chunk of (await objects.get(file.objectKey))?.body ?? []) hash.update(chunk)
+  if (hash.digest('hex') !== file.sha256)
+    throw new ServiceError(
+      'upload_incomplete',
+      'The uploaded bytes do not have the SHA-256 that was announced. Ask for a new URL and upload again.',
+    )
+}
+
+export const largeUploadRoutes: readonly AnyRoute[] = [createUploadUrlRoute, completeUploadRoute]

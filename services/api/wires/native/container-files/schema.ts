@@ -1,0 +1,27 @@
+import { z } from '@hono/zod-openapi'
+import { LIMITS } from '../../../../core/limits.ts'
+
+export const UploadUrlBody = z
+  .object({
+    path: z.string().max(4_096).openapi({ example: 'data/sales.csv' }),
+    bytes: z
+      .int('give a whole number')
+      .min(0, 'give at least 0')
+      .openapi({ description: `Exact size, at most ${LIMITS.maxFileBytes}.` }),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-fA-F]{64}$/, 'give 64 hex digits')
+      .nullish()
+      .openapi({ description: 'Checked against the bytes at `complete`.' }),
+  })
+  .openapi('UploadUrlRequest')
+
+export const UploadUrl = z
+  .object({
+    id: z.string().openapi({ description: 'The file that it becomes: name it in `…/files/{file_id}/complete`.' }),
+    object: z.literal('container.file.upload'),
+    url: z.string().openapi({ description: 'PUT the bytes here, without an API key.' }),
+    headers: z.record(z.string(), z.string()).openapi({ description: 'To be sent exactly so with the PUT.' }),
+    expires_at: z.string().openapi({ format: 'date-time' }),
+  })
+  .openapi('UploadUrl')

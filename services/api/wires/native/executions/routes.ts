@@ -1,0 +1,181 @@
+import { z } from '@hono/zod-openapi'
+import { ServiceError } from '../../../../core/errors.ts'
+import { hasEnded, type Execution as ExecutionRow } from '../../../../core/executions/execution.ts'
+import { LIMITS } from '../../../../core/limits.ts'
+import { containerOf, executionOf, isVisible } from '../../../access.ts'
+import { checkTimeout } from '../../../check-limits.ts'
+import { cancelExecution } from '../../../executions/cancel-execution.ts'
+import { queuePosition, runCode, waitForExecution } from '../../../executions/run-code.ts'
+import { checkSource } from '../../../executions/source.ts'
+import { storedBytes } from '../../../executions/stored-bytes.ts'
+import { collectPage } from '../../../http/paging.ts'
+import { json } from '../../../http/responses.ts'
+import { defineRoute, runContext, type AnyRoute } from '../../../http/route.ts'
+import { listOf, ListQuery, listSchema, pageOf, queryInteger } from '../../../http/schemas.ts'
+import { streamCall } from '../../../http/stream-call.ts'
+import { executionFrames } from './frames.ts'
+import { Execution, RunCode, WaitQuery } from './schema.ts'
+import { renderExecution } from './serialize.ts'
+
+const runCodeRoute = defineRoute({
+  method: 'post',
+  path: '/v1/containers/{container_id}/executions',
+  operationId: 'runCode',
+  tag: 'Executions',
+  summary: 'Run code or a notebook',
+  description:
+    'Executions of one container run one after another. With an `Idempotency-Key` header the same call can be repeated and runs once.',
+  headers: { 'idempotency-key': 'At most 255 printable characters; remembered for a day.' },
+  query: WaitQuery,
+  body: RunCode,
+  answers: {
+    201: { description: 'It ended within `wait`. Failing code is a result, not an error.', schema: Execution },
+    202: { description: 'It goes on; read it again at `Location`.', schema: Execution, headers: { Location: 'Where to read it.' } },
+  },
+  refusals: [
+    'container_not_found',
+    'invalid_notebook',
+    'limit_exceeded',
+    'idempotency_key_reused',
+    'too_many_queued',
+    'concurrency_limit_reached',
+  ],
+  async handle(call) {
+    const { deps, caller, body, request, rawBody } = call
+    const source = checkSource(body)
+    const key = request.headers.get('idempotency-key')
+    const {
+      execution,
+      queuePosition: position,
+      isReplay,
+    } = await runCode(runContext(call), {
+      containerId: call.param('container_id'),
+      source,
+      timeoutSeconds: await checkTimeout(deps, caller.tenant, body.timeout_seconds),
+      onError: body.on_error ?? 'stop',
+      storeHistory: body.store_history ?? true,
+      metadata: body.metadata ?? {},
+      idempotency: key === null ? null : { key, body: rawBody },
+      waitMs: (call.query.wait ?? LIMITS.defaultWaitSeconds) * 1000,
+    })
+    const answer = await renderExecution(deps, execution, call.publicUrl, position)
+    const headers: Record<string, string> = isReplay ? { 'idempotent-replayed': 'true' } : {}
+    return hasEnded(execution.status)
+      ? json(201, answer, headers)
+      : json(202, answer, { ...headers, location: `${call.publicUrl}/v1/executions/${execution.id}` })
+  },
+})
+
+/** Results on one page, bytes: a page ends early rather than hold more. */
+const MAX_PAGE_BYTES = 32 * 1024 * 1024
+
+const listExecutionsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/containers/{container_id}/executions',
+  operationId: 'listExecutions',
+  tag: 'Executions',
+  summary: 'List the executions of a container',
+  description: 'A page with big results has fewer executions than `limit`; `has_more` says whether there are others.',
+  query: ListQuery,
+  answers: { 200: { description: 'A page of executions.', schema: listSchema(Execution, 'ExecutionList') } },
+  refusals: ['container_not_found'],
+  async handle(call) {
+    const { deps, caller } = call
+    const container = await containerOf(call, call.param('container_id'))
+    const page = await collectPage(
+      pageOf(call.query),
+      (request) => deps.table.executions.listByContainer(caller.tenant, container.id, request),
+      (row) => isVisible(row, caller),
+    )
+    let left = MAX_PAGE_BYTES
+    const tooMuch = page.rows.findIndex((row, index) => (left -= storedBytes(row)) < 0 && index > 0)
+    const rows = tooMuch === -1 ? page.rows : page.rows.slice(0, tooMuch)
+    const position = (id: string): number | null => (container.queue.includes(id) ? container.queue.indexOf(id) : null)
+    const data = await Promise.all(
+      rows.map((row) => renderExecution(deps, row, call.publicUrl, row.status === 'queued' ? position(row.id) : null)),
+    )
+    return json(200, listOf(data, page.hasMore || rows.length < page.rows.length))
+  },
+})
+
+const getExecutionRoute = defineRoute({
+  method: 'get',
+  path: '/v1/executions/{execution_id}',
+  operationId: 'getExecution',
+  tag: 'Executions',
+  summary: 'Get an execution',
+  description: 'With `wait` the answer comes at its end, or after that many seconds as it is then.',
+  query: WaitQuery,
+  answers: { 200: { description: 'The execution.', schema: Execution } },
+  refusals: ['execution_not_found'],
+  async handle(call) {
+    const { deps } = call
+    const id = call.param('execution_id')
+    const read = (): Promise<ExecutionRow> => executionOf(call, id)
+    const seconds = call.query.wait ?? 0
+    const row = seconds === 0 ? await read() : await waitForExecution(runContext(call), id, read, seconds * 1000)
+    return json(200, await renderExecution(deps, row, call.publicUrl, await queuePosition(deps.table.containers, row)))
+  },
+})
+
+const cancelExecutionRoute = defineRoute({
+  method: 'post',
+  path: '/v1/executions/{execution_id}/cancel',
+  operationId: 'cancelExecution',
+  tag: 'Executions',
+  summary: 'Cancel an execution',
+  description: 'Interrupts the code and kills it two seconds later. Idempotent: one that has ended is answered as it is.',
+  answers: { 200: { description: 'The execution as it is now; its end may follow.', schema: Execution } },
+  refusals: ['execution_not_found'],
+  async handle(call) {
+    const { deps } = call
+    const found = await executionOf(call, call.param('execution_id'))
+    const row = (await cancelExecution(deps, found.tenant, found.id)) ?? found
+    return json(200, await renderExecution(deps, row, call.publicUrl, await queuePosition(deps.table.containers, row)))
+  },
+})
+
+const MAX_SEQ = 999_999_999
+
+const executionEventsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/executions/{execution_id}/events',
+  operationId: 'streamExecutionEvents',
+  tag: 'Executions',
+  summary: 'Follow an execution',
+  description:
+    'Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `output`, `clear`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.',
+  headers: { 'last-event-id': 'Number of the last event that you have; `after` counts before it.' },
+  query: z.object({ after: queryInteger(-1, MAX_SEQ, 'Number of the last event that you have.').optional() }),
+  answers: {
+    200: {
+      description: '`id: N`, `event: <type>`, `data: {…, "seq": N}`; a comment every 10 s.',
+      contentType: 'text/event-stream',
+      schema: z.string(),
+    },
+  },
+  refusals: ['execution_not_found', 'too_many_streams'],
+  async handle(call) {
+    const after = call.query.after ?? lastEventId(call.request)
+    return streamCall(call, async () => {
+      const row = await executionOf(call, call.param('execution_id'))
+      return (signal) => executionFrames(call.deps, row, { after, publicUrl: call.publicUrl, signal })
+    })
+  },
+})
+
+function lastEventId(request: Request): number {
+  const id = request.headers.get('last-event-id')
+  if (id === null || id === '') return -1
+  if (!/^\d{1,9}$/.test(id))
+    throw new ServiceError('invalid_request', 'Last-Event-ID must be the number of an event.', { param: 'Last-Event-ID' })
+  return Number(id)
+}
+
+export const executionRoutes: readonly AnyRoute[] = [
+  cancelExecutionRoute,
+  executionEventsRoute,
+  getExecutionRoute,
+  listExecutionsRoute,
+  runCodeRoute,
+]

@@ -1,0 +1,105 @@
+import { z } from '@hono/zod-openapi'
+import { Metadata, queryInteger } from '../../../http/schemas.ts'
+import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../../core/executions/execution.ts'
+import { LIMITS } from '../../../../core/limits.ts'
+
+export const WaitQuery = z.object({
+  wait: queryInteger(0, LIMITS.maxWaitSeconds, `Seconds to wait for the end, at most ${LIMITS.maxWaitSeconds}.`).optional(),
+})
+
+export type WaitQuery = z.infer<typeof WaitQuery>
+
+/** Exactly one of `code` and `notebook`; the notebook itself is checked on its own, with errors that name the cell. */
+export const RunCode = z
+  .object({
+    code: z
+      .string()
+      .nullish()
+      .openapi({ description: `Python, as one notebook cell. At most ${LIMITS.maxCodeBytes} bytes.`, example: 'print(1)' }),
+    notebook: z.looseObject({}).nullish().openapi({ description: 'An nbformat 4 document: its code cells run in order.' }),
+    timeout_seconds: z
+      .int('give whole seconds')
+      .min(1, 'give at least 1 second')
+      .max(LIMITS.maxTimeoutSeconds, `give at most ${LIMITS.maxTimeoutSeconds} seconds`)
+      .nullish()
+      .openapi({ description: `Bounds the whole execution, not each cell. ${LIMITS.defaultTimeoutSeconds} by default.` }),
+    on_error: z
+      .enum(['stop', 'continue'])
+      .nullish()
+      .openapi({ description: 'What a failing cell of a notebook means for those after it; `stop` by default.' }),
+    store_history: z.boolean().nullish().openapi({ description: 'Whether `In`, `Out` and the execution count go on; true by default.' }),
+    metadata: Metadata.nullish(),
+  })
+  .openapi('RunCode')
+export type RunCode = z.infer<typeof RunCode>
+
+const NbOutput = z.looseObject({ output_type: z.enum(['stream', 'display_data', 'execute_result', 'error']) }).openapi('Output', {
+  description:
+    'An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime}`.',
+})
+
+export const ExecutionFile = z
+  .object({
+    id: z.string(),
+    path: z.string().openapi({ example: '/mnt/data/plot.png' }),
+    bytes: z.int(),
+    sha256: z.string(),
+    mime: z.string(),
+    url: z
+      .string()
+      .nullable()
+      .openapi({ description: `Works without a key for ${LIMITS.presignedSeconds} seconds; null once the file was deleted.` }),
+    is_new: z.boolean(),
+    modified_from: z.string().optional().openapi({ description: 'Id of the version before.' }),
+  })
+  .openapi('ExecutionFile')
+
+const time = z.string().openapi({ format: 'date-time' })
+
+export const Execution = z
+  .object({
+    id: z.string().openapi({ example: 'exec_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+    object: z.literal('execution'),
+    container_id: z.string(),
+    v: z.literal(1),
+    status: z.enum(EXECUTION_STATUSES),
+    reason: z.enum(EXECUTION_REASONS).nullable(),
+    created_at: time,
+    started_at: time.nullable(),
+    ended_at: time.nullable(),
+    queue_position: z.int().optional().openapi({ description: 'Executions of this container before it; only while it is queued.' }),
+    outputs: z.array(NbOutput).optional().openapi({ description: 'Outputs of plain code.' }),
+    cells: z
+      .array(
+        z.object({
+          index: z.int(),
+          execution_count: z.int().nullable(),
+          status: z.enum(['ok', 'error', 'aborted']),
+          outputs: z.array(NbOutput),
+        }),
+      )
+      .optional()
+      .openapi({ description: 'Outputs of a notebook, by the position of the cell in it.' }),
+    stdout: z.string(),
+    stderr: z.string(),
+    error: z.object({ name: z.string(), value: z.string(), traceback: z.array(z.string()) }).nullable(),
+    files: z.array(ExecutionFile),
+    lost: z
+      .array(z.object({ what: z.string(), reason: z.string() }))
+      .openapi({ description: 'Everything that could be expected and is not there.' }),
+    usage: z
+      .object({
+        queue_ms: z.number(),
+        start_ms: z.number(),
+        run_ms: z.number(),
+        cpu_ms: z.number(),
+        peak_memory_bytes: z.int(),
+        output_bytes: z.int(),
+        sandbox_seconds: z.number(),
+        cost_usd: z.number(),
+      })
+      .nullable()
+      .openapi({ description: 'Null until it has ended.' }),
+    metadata: z.record(z.string(), z.string()),
+  })
+  .openapi('Execution')

@@ -1,0 +1,145 @@
+import type { ApiDeps } from '../../../deps.ts'
+import { presigner, type Presign } from '../../../files/presign.ts'
+import { renderOutputs, renderOutput } from './outputs.ts'
+import type { ExecutionEvent } from '../../../../core/events.ts'
+import { type Execution, type ExecutionResult, hasEnded } from '../../../../core/executions/execution.ts'
+import { loadResult } from '../../../../core/executions/load-result.ts'
+import { fileName } from '../../../../core/files/file-path.ts'
+import type { ContainerFile, ExecutionFile } from '../../../../core/files/file.ts'
+import type { FileStore } from '../../../../core/ports/file-store.ts'
+import type { ObjectStore } from '../../../../core/ports/object-store.ts'
+
+type Ports = { readonly objects: ObjectStore; readonly table: { readonly files: FileStore } }
+
+const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
+
+/** More files than this are looked up with one query over the container. */
+const FEW_FILES = 8
+
+/** An execution as the native wire has it. `queuePosition` is known only to who has read the container. */
+export async function renderExecution(
+  ports: Ports,
+  row: Execution,
+  publicUrl: string,
+  queuePosition: number | null = null,
+): Promise<Readonly<Record<string, unknown>>> {
+  const presign = presigner(ports.objects, publicUrl)
+  const result = await loadResult(ports.objects, row)
+  const [body, files] = await Promise.all([renderBody(row, result, presign), renderFiles(ports, row, result?.files ?? [], presign)])
+  return {
+    id: row.id,
+    object: 'execution',
+    container_id: row.containerId,
+    v: 1,
+    status: row.status,
+    reason: row.reason,
+    created_at: iso(row.createdAt),
+    started_at: iso(row.startedAt),
+    ended_at: iso(row.endedAt),
+    ...(queuePosition === null || hasEnded(row.status) ? {} : { queue_position: queuePosition }),
+    ...body,
+    stdout: result?.stdout ?? '',
+    stderr: result?.stderr ?? '',
+    error: result?.error ?? null,
+    files,
+    lost: result?.lost ?? row.lostBefore,
+    usage: result === null ? null : renderUsage(result),
+    metadata: row.metadata,
+  }
+}
+
+async function renderBody(row: Execution, result: ExecutionResult | null, presign: Presign): Promise<Readonly<Record<string, unknown>>> {
+  const cells = result?.cells ?? []
+  if (row.source.kind !== 'notebook') return { outputs: await renderOutputs(cells[0]?.outputs ?? [], presign) }
+  return {
+    cells: await Promise.all(
+      cells.map(async (cell) => ({
+        index: cell.index,
+        execution_count: cell.executionCount,
+        status: cell.status,
+        outputs: await renderOutputs(cell.outputs, presign),
+      })),
+    ),
+  }
+}
+
+async function renderFiles(ports: Ports, row: Execution, files: readonly ExecutionFile[], presign: Presign): Promise<readonly unknown[]> {
+  if (files.length === 0) return []
+  const rows = await rowsOf(ports.table.files, row, files)
+  return Promise.all(
+    files.map(async (file) => {
+      const stored = rows.get(file.id)
+      return renderExecutionFile(file, stored?.state === 'stored' ? await presign(stored.objectKey, fileName(file.path), file.mime) : null)
+    }),
+  )
+}
+
+async function rowsOf(store: FileStore, row: Execution, files: readonly ExecutionFile[]): Promise<ReadonlyMap<string, ContainerFile>> {
+  const rows =
+    files.length <= FEW_FILES
+      ? await Promise.all(files.map((file) => store.get(row.tenant, row.containerId, file.id)))
+      : await store.all(row.tenant, row.containerId)
+  return new Map(rows.flatMap((file) => (file === null ? [] : [[file.id, file] as const])))
+}
+
+export const renderExecutionFile = (file: ExecutionFile, url: string | null): Readonly<Record<string, unknown>> => ({
+  id: file.id,
+  path: `/mnt/data/${file.path}`,
+  bytes: file.bytes,
+  sha256: file.sha256,
+  mime: file.mime,
+  url,
+  is_new: file.isNew,
+  ...(file.modifiedFrom === null ? {} : { modified_from: file.modifiedFrom }),
+})
+
+const renderUsage = ({ usage }: ExecutionResult): Readonly<Record<string, number>> => ({
+  queue_ms: usage.queueMs,
+  start_ms: usage.startMs,
+  run_ms: usage.runMs,
+  cpu_ms: usage.cpuMs,
+  peak_memory_bytes: usage.peakMemoryBytes,
+  output_bytes: usage.outputBytes,
+  sandbox_seconds: usage.sandboxSeconds,
+  cost_usd: usage.costUsd,
+})
+
+/** Makes the `data` of an execution's events: the wire's names, times in ISO 8601, links made at read time. */
+export function eventRenderer(
+  deps: Pick<ApiDeps, 'table' | 'objects'>,
+  row: Execution,
+  publicUrl: string,
+): (event: ExecutionEvent) => Promise<Readonly<Record<string, unknown>>> {
+  const presign = presigner(deps.objects, publicUrl)
+  return async (event) => {
+    const { seq } = event
+    const at = new Date(event.at).toISOString()
+    switch (event.type) {
+      case 'output':
+        return {
+          seq,
+          at,
+          cell: event.cell,
+          output: await renderOutput(event.output, presign),
+          ...(event.displayId === undefined ? {} : { display_id: event.displayId }),
+          ...(event.replaces === undefined ? {} : { replaces: event.replaces }),
+        }
+      case 'file': {
+        const stored = await deps.table.files.get(row.tenant, row.containerId, event.file.id)
+        const url = stored?.state === 'stored' ? await presign(stored.objectKey, fileName(event.file.path), event.file.mime) : null
+        return { seq, at, file: renderExecutionFile(event.file, url) }
+      }
+      case 'status':
+        return { seq, at, status: event.status }
+      case 'stdout':
+      case 'stderr':
+        return { seq, at, cell: event.cell, text: event.text }
+      case 'clear':
+        return { seq, at, cell: event.cell, wait: event.wait }
+      case 'lost':
+        return { seq, at, what: event.what, reason: event.reason }
+      case 'done':
+        return { seq, at, status: event.status, reason: event.reason }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { z } from '@hono/zod-openapi'
+import { json } from '../../../http/responses.ts'
+import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
+import { LEASE_MS } from '../../../../jobs/lease.ts'
+import { LIMITS, MEMORY_TIERS, TIERS } from '../../../../core/limits.ts'
+import { countLive } from '../../../../core/sandboxes/concurrency-limit.ts'
+import { isBiggerTier, limitName } from '../../../../core/tenants/tenant-limits.ts'
+
+const Limits = z
+  .object({
+    object: z.literal('limits'),
+    limits: z.record(
+      z.string(),
+      z.object({
+        value: z.number(),
+        unit: z.string(),
+        used: z.number().nullable().openapi({ description: 'Null where it is counted per call or per container, not per key.' }),
+      }),
+    ),
+    memory_limits: z.array(z.object({ memory_limit: z.enum(MEMORY_TIERS), memory_bytes: z.int() })),
+    recovery_ms: z.int().openapi({ description: 'How long a crashed worker can hold a job up.' }),
+  })
+  .openapi('Limits')
+
+const UNITS: readonly (readonly [RegExp, string])[] = [
+  [/Bytes$/, 'bytes'],
+  [/Seconds$/, 'seconds'],
+  [/Minutes$/, 'minutes'],
+  [/Hours$/, 'hours'],
+  [/Days$/, 'days'],
+]
+
+const unitOf = (name: string): string => UNITS.find(([ending]) => ending.test(name))?.[1] ?? 'count'
+
+/** What every account has, under what this one has: its own policy replaces the figures of the same limit. */
+async function figures({
+  deps,
+  caller,
+}: Pick<Call, 'deps' | 'caller'>): Promise<Record<string, { value: number; unit: string; used: number | null }>> {
+  const [{ memoryLimit: _, ...own }, policy, live] = await Promise.all([
+    deps.limits.of(caller.tenant),
+    deps.limits.policyOf(caller.tenant),
+    countLive(deps.table.sandboxes, caller.tenant),
+  ])
+  const everybody = {
+    ...LIMITS,
+    maxTimeoutSeconds: own.timeoutSeconds,
+    defaultTimeoutSeconds: Math.min(LIMITS.defaultTimeoutSeconds, own.timeoutSeconds),
+    maxFileBytes: own.fileBytes,
+    maxFilesPerExecution: own.filesPerExecution,
+    maxOpenStreams: deps.config.maxOpenStreams,
+    linkDays: policy.linkDays ?? LIMITS.linkDays,
+  }
+  const used: Readonly<Record<string, number>> = { liveContainers: live, maxOpenStreams: deps.streams.open }
+  return Object.fromEntries(
+    Object.entries({ ...everybody, ...own }).map(([name, value]) => [
+      limitName(name),
+      { value, unit: unitOf(name), used: used[name] ?? null },
+    ]),
+  )
+}
+
+const limitsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/limits',
+  operationId: 'getLimits',
+  tag: 'Service',
+  summary: 'Every limit that applies to this key',
+  answers: { 200: { description: 'Sizes in bytes, times by their unit. A changed policy shows here within ten seconds.', schema: Limits } },
+  handle: async (call) => {
+    const { memoryLimit } = await call.deps.limits.of(call.caller.tenant)
+    const tiers = call.deps.config.memoryTiers.filter((tier) => !isBiggerTier(tier, memoryLimit))
+    return json(200, {
+      object: 'limits',
+      limits: await figures(call),
+      memory_limits: tiers.map((tier) => ({ memory_limit: tier, memory_bytes: TIERS[tier].memoryBytes })),
+      recovery_ms: LEASE_MS,
+    })
+  },
+})
+
+export const limitRoutes: readonly AnyRoute[] = [limitsRoute]

@@ -1,0 +1,118 @@
+import { z } from '@hono/zod-openapi'
+import { containerOf, fileOf } from '../../../access.ts'
+import { presigner } from '../../../files/presign.ts'
+import { redirectTo, json } from '../../../http/responses.ts'
+import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
+import { deletedSchema } from '../../../http/schemas.ts'
+import { LinkList, renderLink } from './schema.ts'
+import { ServiceError } from '../../../../core/errors.ts'
+import { isId } from '../../../../core/ids.ts'
+import { hashToken } from '../../../../core/links/create-link.ts'
+import type { Link as LinkRow } from '../../../../core/links/link.ts'
+
+const linkMissing = (): ServiceError =>
+  new ServiceError('link_not_found', 'This link does not exist, has expired or was revoked. Ask for a new one.')
+
+const followLinkRoute = defineRoute({
+  method: 'get',
+  path: '/d/{token}',
+  operationId: 'followLink',
+  tag: 'Links',
+  auth: 'none',
+  summary: 'Download by a long-lived link',
+  answers: { 302: { description: 'To the bytes, by a fresh presigned URL.', headers: { Location: 'The presigned URL.' } } },
+  refusals: ['link_not_found'],
+  async handle({ deps, param, publicUrl, note }) {
+    const token = param('token')
+    const link = /^[\w-]{20,100}$/.test(token) ? await deps.table.links.findByToken(hashToken(token)) : null
+    if (link === null || link.revokedAt !== null || link.expiresAt <= deps.clock.now()) throw linkMissing()
+    note('tenant', link.tenant)
+    note('link_id', link.id)
+    if (!(await isThere(deps, link))) throw linkMissing()
+    const url = await presigner(deps.objects, publicUrl)(link.target.objectKey, link.target.filename, link.target.mime)
+    // Answers are shown by apps of other origins, pictures in them too.
+    return redirectTo(url, { 'cross-origin-resource-policy': 'cross-origin' })
+  },
+})
+
+/** Its container, and its file where it shows one, must not have been deleted. */
+async function isThere({ table }: Call['deps'], { tenant, containerId, fileId }: LinkRow): Promise<boolean> {
+  const [container, file] = await Promise.all([
+    table.containers.get(tenant, containerId),
+    fileId === null ? null : table.files.get(tenant, containerId, fileId),
+  ])
+  return container !== null && container.deletedAt === null && (fileId === null || file?.state === 'stored')
+}
+
+const revokeLinkRoute = defineRoute({
+  method: 'delete',
+  path: '/v1/links/{link_id}',
+  operationId: 'revokeLink',
+  tag: 'Links',
+  summary: 'Revoke a link',
+  description:
+    'It answers 404 from then on. Answers show its id as `link_id`: beside each file and picture of a call, and in `x_cellblock` of a citation. A presigned URL that was handed out before lives its few minutes.',
+  answers: { 200: { description: 'It is revoked.', schema: deletedSchema('link.deleted') } },
+  refusals: ['link_not_found'],
+  async handle(call) {
+    const { deps, caller, param } = call
+    const id = param('link_id')
+    const link = isId('link', id) ? await deps.table.links.get(caller.tenant, id) : null
+    if (link === null) throw linkMissing()
+    // Who may not see the container may not end its links either.
+    await containerOf(call, link.containerId).catch((cause: unknown) => {
+      throw cause instanceof ServiceError ? linkMissing() : cause
+    })
+    await deps.table.links.revoke(caller.tenant, id, deps.clock.now())
+    return json(200, { id, object: 'link.deleted', deleted: true })
+  },
+})
+
+const PATH = '/v1/containers/{container_id}/files/{file_id}/links'
+const refusals = ['container_not_found', 'file_not_found'] as const
+
+const listFileLinksRoute = defineRoute({
+  method: 'get',
+  path: PATH,
+  operationId: 'listFileLinks',
+  tag: 'Links',
+  summary: 'List the links to a file',
+  description: 'All that were made and have not been swept away, oldest first.',
+  answers: { 200: { description: 'The links, without their addresses.', schema: LinkList } },
+  refusals,
+  async handle(call) {
+    const data = (await linksOf(call)).map(renderLink)
+    return json(200, { object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: false })
+  },
+})
+
+const revokeFileLinksRoute = defineRoute({
+  method: 'delete',
+  path: PATH,
+  operationId: 'revokeFileLinks',
+  tag: 'Links',
+  summary: 'Revoke all links to a file',
+  description: 'Each answers 404 from then on. The file stays, and a later answer may link to it anew.',
+  answers: {
+    200: {
+      description: 'They are revoked.',
+      schema: z.object({ object: z.literal('link.list.deleted'), deleted: z.literal(true), revoked: z.int() }).openapi('RevokedLinks'),
+    },
+  },
+  refusals,
+  async handle(call) {
+    const { deps, caller } = call
+    const live = (await linksOf(call)).filter((link) => link.revokedAt === null)
+    const now = deps.clock.now()
+    await Promise.all(live.map((link) => deps.table.links.revoke(caller.tenant, link.id, now)))
+    return json(200, { object: 'link.list.deleted', deleted: true, revoked: live.length })
+  },
+})
+
+async function linksOf(call: Call) {
+  const container = await containerOf(call, call.param('container_id'))
+  const file = await fileOf(call, container.id, call.param('file_id'))
+  return call.deps.table.links.ofFile(call.caller.tenant, file.id)
+}
+
+export const linkRoutes: readonly AnyRoute[] = [followLinkRoute, listFileLinksRoute, revokeFileLinksRoute, revokeLinkRoute]

@@ -1,0 +1,63 @@
+import { z } from '@hono/zod-openapi'
+import { PRICES_AS_OF, PRICES_REGION } from '../../../../core/usage/fargate-prices.ts'
+import type { UsageSum } from '../../../../core/usage/usage.ts'
+
+const date = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}$/, 'give a date such as 2026-11-21')
+  .refine((text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text), 'give a date that there is')
+
+export const UsageQuery = z.object({
+  from: date.optional().openapi({ description: 'First day, UTC; 30 days before `to` by default.', example: '2026-11-01' }),
+  to: date.optional().openapi({ description: 'Last day, UTC; today by default.', example: '2026-11-21' }),
+})
+
+const Sum = z.object({
+  executions: z.int(),
+  sandbox_seconds: z.number(),
+  cpu_seconds: z.number(),
+  peak_memory_bytes: z.int().openapi({ description: 'The highest of one execution.' }),
+  output_bytes: z.int(),
+  cost_usd: z
+    .number()
+    .openapi({ description: "Sandbox seconds at list prices: an estimate, and 0 on a laptop. The bill is the provider's." }),
+})
+
+export const Usage = z
+  .object({
+    object: z.literal('usage'),
+    from: z.string(),
+    to: z.string(),
+    days: z.array(Sum.extend({ date: z.string() })).openapi({ description: 'Days on which something ran, the earliest first.' }),
+    total: Sum,
+    prices_as_of: z.string(),
+    prices_region: z.string(),
+  })
+  .openapi('Usage')
+
+const renderSum = (sum: UsageSum): z.infer<typeof Sum> => ({
+  executions: sum.executions,
+  sandbox_seconds: rounded(sum.sandboxSeconds, 3),
+  cpu_seconds: rounded(sum.cpuMs / 1000, 3),
+  peak_memory_bytes: sum.peakMemoryBytes,
+  output_bytes: sum.outputBytes,
+  cost_usd: rounded(sum.costUsd, 9),
+})
+
+export const renderUsage = (
+  from: string,
+  to: string,
+  days: readonly { readonly date: string; readonly sum: UsageSum }[],
+  total: UsageSum,
+): z.infer<typeof Usage> => ({
+  object: 'usage',
+  from,
+  to,
+  days: days.map(({ date: day, sum }) => ({ date: day, ...renderSum(sum) })),
+  total: renderSum(total),
+  prices_as_of: PRICES_AS_OF,
+  prices_region: PRICES_REGION,
+})
+
+/** Sums of fractions carry noise in their last digits. */
+const rounded = (value: number, digits: number): number => Number(value.toFixed(digits))

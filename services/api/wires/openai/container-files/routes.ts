@@ -1,0 +1,119 @@
+import { containerOf, fileOf } from '../../../access.ts'
+import { ContainerFile, renderContainerFile } from '../../../files/container-file.ts'
+import { presigner } from '../../../files/presign.ts'
+import { pageOfList } from '../../../http/paging.ts'
+import { json, redirectTo } from '../../../http/responses.ts'
+import { defineRoute, type AnyRoute } from '../../../http/route.ts'
+import { listOf, ListQuery, listSchema, pageOf, deletedSchema } from '../../../http/schemas.ts'
+import { FileForm } from './schema.ts'
+import { uploadFile } from './upload-file.ts'
+import { fileName } from '../../../../core/files/file-path.ts'
+
+const uploadContainerFileRoute = defineRoute({
+  method: 'post',
+  path: '/v1/containers/{container_id}/files',
+  operationId: 'createContainerFile',
+  tag: 'Container files',
+  summary: 'Put a file into a container',
+  description: 'A multipart form with the file, or JSON `{"file_id": "…"}` for a copy. A path that is there already gets a new version.',
+  streamed: {
+    contentType: 'multipart/form-data',
+    schema: FileForm,
+    description: 'A form with the part `file`, or JSON `{"file_id": "…", "path"?: "…"}`.',
+  },
+  answers: { 200: { description: 'The file.', schema: ContainerFile } },
+  refusals: ['container_not_found', 'file_not_found', 'invalid_file_name'],
+  async handle(call) {
+    const container = await containerOf(call, call.param('container_id'))
+    const file = await uploadFile(call, container.id)
+    call.note('file_id', file.id)
+    call.note('bytes', file.bytes)
+    return json(200, renderContainerFile(file))
+  },
+})
+
+const listContainerFilesRoute = defineRoute({
+  method: 'get',
+  path: '/v1/containers/{container_id}/files',
+  operationId: 'listContainerFiles',
+  tag: 'Container files',
+  summary: 'List the files of a container',
+  description: 'What is in `/mnt/data` now: current versions only.',
+  query: ListQuery,
+  answers: { 200: { description: 'A page of files.', schema: listSchema(ContainerFile, 'ContainerFileList') } },
+  refusals: ['container_not_found'],
+  async handle(call) {
+    const { deps, caller } = call
+    const container = await containerOf(call, call.param('container_id'))
+    const files = await deps.table.files.all(caller.tenant, container.id)
+    const page = pageOfList(files, pageOf(call.query), (row) => row.isCurrent && row.state === 'stored')
+    return json(200, listOf(page.rows.map(renderContainerFile), page.hasMore))
+  },
+})
+
+const getContainerFileRoute = defineRoute({
+  method: 'get',
+  path: '/v1/containers/{container_id}/files/{file_id}',
+  operationId: 'getContainerFile',
+  tag: 'Container files',
+  summary: 'Get a file of a container',
+  description: 'A superseded version keeps its id and its bytes.',
+  answers: { 200: { description: 'The file.', schema: ContainerFile } },
+  refusals: ['container_not_found', 'file_not_found'],
+  async handle(call) {
+    const container = await containerOf(call, call.param('container_id'))
+    return json(200, renderContainerFile(await fileOf(call, container.id, call.param('file_id'))))
+  },
+})
+
+const deleteContainerFileRoute = defineRoute({
+  method: 'delete',
+  path: '/v1/containers/{container_id}/files/{file_id}',
+  operationId: 'deleteContainerFile',
+  tag: 'Container files',
+  summary: 'Delete a file of a container',
+  description: 'Links to it stop working. The sandbox loses it before the next execution.',
+  answers: { 200: { description: 'It is gone.', schema: deletedSchema('container.file.deleted') } },
+  refusals: ['container_not_found', 'file_not_found'],
+  async handle(call) {
+    const { deps, caller } = call
+    const container = await containerOf(call, call.param('container_id'))
+    const now = deps.clock.now()
+    const file = await fileOf(call, container.id, call.param('file_id')).catch(async (error: unknown) => {
+      // An earlier call may have broken off before the sandbox was told.
+      const row = await deps.table.files.get(caller.tenant, container.id, call.param('file_id'))
+      if (row?.state === 'deleted') await deps.table.containers.filesChanged(caller.tenant, container.id, now)
+      throw error
+    })
+    await deps.table.files.patch(caller.tenant, container.id, file.id, { state: 'deleted', isCurrent: false, endedAt: now })
+    if (file.isCurrent) await deps.table.containers.filesChanged(caller.tenant, container.id, now)
+    await deps.objects.delete(file.objectKey)
+    return json(200, { id: file.id, object: 'container.file.deleted', deleted: true })
+  },
+})
+
+const containerFileContentRoute = defineRoute({
+  method: 'get',
+  path: '/v1/containers/{container_id}/files/{file_id}/content',
+  operationId: 'getContainerFileContent',
+  tag: 'Container files',
+  summary: 'Download a file',
+  answers: {
+    302: { description: 'To the bytes, by a URL that works without a key for a few minutes.', headers: { Location: 'The presigned URL.' } },
+  },
+  refusals: ['container_not_found', 'file_not_found'],
+  async handle(call) {
+    const container = await containerOf(call, call.param('container_id'))
+    const file = await fileOf(call, container.id, call.param('file_id'))
+    call.note('file_id', file.id)
+    return redirectTo(await presigner(call.deps.objects, call.publicUrl)(file.objectKey, fileName(file.path), file.mime))
+  },
+})
+
+export const containerFileRoutes: readonly AnyRoute[] = [
+  containerFileContentRoute,
+  deleteContainerFileRoute,
+  getContainerFileRoute,
+  listContainerFilesRoute,
+  uploadContainerFileRoute,
+]

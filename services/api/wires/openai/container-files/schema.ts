@@ -1,0 +1,20 @@
+import { z } from '@hono/zod-openapi'
+import { LIMITS } from '../../../../core/limits.ts'
+
+export const CopyFileBody = z
+  .object({
+    file_id: z.string().max(200).openapi({ description: 'A file of `/v1/files` or of another container: it is copied.' }),
+    path: z.string().max(4_096).nullish().openapi({ description: 'Where to put it below /mnt/data; the same path as there unless given.' }),
+  })
+  .openapi('CopyFile')
+
+export const FileForm = z
+  .object({
+    file: z
+      .string()
+      .optional()
+      .openapi({ format: 'binary', description: `At most ${LIMITS.maxMultipartFileBytes} bytes; take an upload URL for more.` }),
+    path: z.string().optional().openapi({ description: 'Where to put it below /mnt/data; its own name unless given.' }),
+    file_id: z.string().optional().openapi({ description: 'Instead of `file`: a file of `/v1/files` or of another container.' }),
+  })
+  .openapi('FileForm')

@@ -1,0 +1,73 @@
+import { newFile } from '../../../files/new-file.ts'
+import { findFile } from '../../../access.ts'
+import { FORM_OVERHEAD_BYTES, receiveMultipart, type FormRules, type ReceivedForm } from '../../../files/receive-multipart.ts'
+import { parseJson } from '../../../http/parse-json.ts'
+import { mediaType, readBody, refuseAnnounced, refuseEncoded } from '../../../http/read-body.ts'
+import type { Call } from '../../../http/route.ts'
+import { validate } from '../../../http/validate.ts'
+import { CopyFileBody } from './schema.ts'
+import { ServiceError } from '../../../../core/errors.ts'
+import { copyFile } from '../../../../core/files/copy-file.ts'
+import { normalizeFilePath } from '../../../../core/files/file-path.ts'
+import type { ContainerFile } from '../../../../core/files/file.ts'
+import { supersedeOlderVersions } from '../../../../core/files/supersede-older-versions.ts'
+import { LIMITS } from '../../../../core/limits.ts'
+import { newObjectKey } from '../../../../core/object-keys.ts'
+
+const RULES: FormRules = {
+  maxBytes: LIMITS.maxMultipartFileBytes,
+  part: 'file',
+  advice: 'Upload it with POST /v1/containers/{container_id}/files/upload_url.',
+}
+
+type UploadCall = Pick<Call, 'deps' | 'caller' | 'request'>
+
+/** A file from a form, or a copy of one that is there already. Throws ServiceError. */
+export async function uploadFile(call: UploadCall, containerId: string): Promise<ContainerFile> {
+  refuseEncoded(call.request)
+  const type = mediaType(call.request)
+  if (type === 'multipart/form-data') return fromForm(call, containerId)
+  if (type === 'application/json') {
+    const body = validate(CopyFileBody, parseJson(await readBody(call.request, LIMITS.maxJsonBytes)), 'body')
+    return copy(call, containerId, body.file_id, body.path)
+  }
+  throw new ServiceError(
+    'unsupported_media_type',
+    'Send the file as multipart/form-data in a part named "file", or {"file_id": "…"} as JSON.',
+  )
+}
+
+async function copy(call: UploadCall, containerId: string, fileId: string, path: string | null | undefined): Promise<ContainerFile> {
+  const source = await findFile(call, fileId, 'file_id')
+  return copyFile(call.deps, source, { containerId, ...(path ? { path: normalizeFilePath(path) } : {}) }, call.deps.clock.now())
+}
+
+async function fromForm(call: UploadCall, containerId: string): Promise<ContainerFile> {
+  const { deps, caller, request } = call
+  refuseAnnounced(request, LIMITS.maxMultipartFileBytes + FORM_OVERHEAD_BYTES)
+  const objectKey = newObjectKey(caller.tenant, 'files', containerId)
+  const form = await receiveMultipart(request, deps.objects, objectKey, RULES)
+  if (form.file === null) {
+    const fileId = form.fields['file_id']
+    if (fileId) return copy(call, containerId, fileId, form.fields['path'])
+    throw new ServiceError('invalid_request', 'The form has no file. Send the bytes in a part named "file", with a file name.', {
+      param: 'file',
+    })
+  }
+  const { bytes, sha256, filename } = form.file
+  let path: string
+  try {
+    path = pathOf(form, filename)
+  } catch (error) {
+    await deps.objects.delete(objectKey)
+    throw error
+  }
+  const file = newFile(deps, { tenant: caller.tenant, containerId, path, bytes, sha256, objectKey, state: 'stored' })
+  // A write that failed may have been done all the same: then its bytes stay with it, and the caller, who is told of a fault, sends them again.
+  await deps.table.files.put(file)
+  await supersedeOlderVersions(deps, file, deps.clock.now())
+  return file
+}
+
+/** The field `path` names folders too; without it the file's own name counts. */
+const pathOf = (form: ReceivedForm, filename: string): string => normalizeFilePath(form.fields['path'] || filename)

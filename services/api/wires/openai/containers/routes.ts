@@ -1,0 +1,108 @@
+import { z } from '@hono/zod-openapi'
+import { findFile, isVisible, containerOf } from '../../../access.ts'
+import { checkContainerLimits, checkMemory } from '../../../check-limits.ts'
+import { endContainer } from '../../../containers/end-container.ts'
+import { collectPage } from '../../../http/paging.ts'
+import { json } from '../../../http/responses.ts'
+import { defineRoute, type AnyRoute } from '../../../http/route.ts'
+import { listOf, ListQuery, listSchema, pageOf, deletedSchema } from '../../../http/schemas.ts'
+import { Container, CreateContainer, renderContainer, containerLimitsOf, refuseNetwork } from './schema.ts'
+import { createContainer } from '../../../../core/containers/create-container.ts'
+import { ServiceError } from '../../../../core/errors.ts'
+import { copyFile } from '../../../../core/files/copy-file.ts'
+
+const createContainerRoute = defineRoute({
+  method: 'post',
+  path: '/v1/containers',
+  operationId: 'createContainer',
+  tag: 'Containers',
+  summary: 'Create a container',
+  description: 'Makes a notebook session. No sandbox starts before code runs in it.',
+  body: CreateContainer,
+  answers: { 200: { description: 'The container.', schema: Container } },
+  refusals: ['unsupported_value', 'limit_exceeded', 'file_not_found'],
+  async handle(call) {
+    const { body, deps, caller } = call
+    refuseNetwork(body.network_policy)
+    if (body.skills !== null && body.skills !== undefined && body.skills.length > 0)
+      throw new ServiceError('unsupported_value', 'Skills are not supported. Upload what the code needs as files.', { param: 'skills' })
+    const tier = body.memory_limit ?? '1g'
+    await checkMemory(deps, caller.tenant, tier)
+    const limits = containerLimitsOf(body.limits)
+    if (limits !== undefined) checkContainerLimits(await deps.limits.of(caller.tenant), limits)
+    // Every file is found before anything is made, so that a refusal leaves nothing behind.
+    const files = await Promise.all([...new Set(body.file_ids ?? [])].map((id) => findFile(call, id, 'file_ids')))
+    const container = await createContainer(
+      deps.table,
+      {
+        tenant: caller.tenant,
+        subject: caller.subject,
+        name: body.name,
+        memoryTier: tier,
+        ...(limits && { limits }),
+        ...(body.expires_after ? { expiresAfterMinutes: body.expires_after.minutes } : {}),
+      },
+      deps.clock.now(),
+    )
+    call.note('container_id', container.id)
+    for (const file of files) await copyFile(deps, file, { containerId: container.id }, deps.clock.now())
+    return json(200, renderContainer(container, deps.clock.now()))
+  },
+})
+
+const listContainersRoute = defineRoute({
+  method: 'get',
+  path: '/v1/containers',
+  operationId: 'listContainers',
+  tag: 'Containers',
+  summary: 'List containers',
+  query: ListQuery.extend({ name: z.string().max(1_024).optional().openapi({ description: 'Only containers with this name.' }) }),
+  answers: { 200: { description: 'A page of containers.', schema: listSchema(Container, 'ContainerList') } },
+  async handle({ deps, caller, query }) {
+    const page = await collectPage(
+      pageOf(query),
+      (request) => deps.table.containers.list(caller.tenant, { ...request, name: query.name ?? null }),
+      (row) => isVisible(row, caller),
+    )
+    const now = deps.clock.now()
+    return json(
+      200,
+      listOf(
+        page.rows.map((row) => renderContainer(row, now)),
+        page.hasMore,
+      ),
+    )
+  },
+})
+
+const getContainerRoute = defineRoute({
+  method: 'get',
+  path: '/v1/containers/{container_id}',
+  operationId: 'getContainer',
+  tag: 'Containers',
+  summary: 'Get a container',
+  answers: { 200: { description: 'The container.', schema: Container } },
+  refusals: ['container_not_found'],
+  async handle(call) {
+    return json(200, renderContainer(await containerOf(call, call.param('container_id')), call.deps.clock.now()))
+  },
+})
+
+const deleteContainerRoute = defineRoute({
+  method: 'delete',
+  path: '/v1/containers/{container_id}',
+  operationId: 'deleteContainer',
+  tag: 'Containers',
+  summary: 'Delete a container',
+  description: 'Ends what runs in it, then removes its files, variables and history. From the answer on it does not exist any more.',
+  answers: { 200: { description: 'It is gone.', schema: deletedSchema('container.deleted') } },
+  refusals: ['container_not_found'],
+  async handle(call) {
+    const { deps, caller } = call
+    const { id } = await containerOf(call, call.param('container_id'))
+    await endContainer(deps, caller.tenant, id)
+    return json(200, { id, object: 'container.deleted', deleted: true })
+  },
+})
+
+export const containerRoutes: readonly AnyRoute[] = [createContainerRoute, listContainersRoute, getContainerRoute, deleteContainerRoute]

@@ -1,0 +1,116 @@
+import { z } from '@hono/zod-openapi'
+import { atMost } from '../../../http/schemas.ts'
+import { containerStatus, type Container as ContainerRow } from '../../../../core/containers/container.ts'
+import { ServiceError } from '../../../../core/errors.ts'
+import { LIMITS, MEMORY_TIERS } from '../../../../core/limits.ts'
+import {
+  EXECUTION_LIMITS,
+  limitName,
+  NUMERIC_LIMITS,
+  SANDBOX_LIMITS,
+  type ContainerLimits,
+} from '../../../../core/tenants/tenant-limits.ts'
+
+const bytesOf = (text: string): number => Buffer.byteLength(text)
+
+export const MemoryLimit = z.enum(MEMORY_TIERS)
+
+/** Only what the sandbox keeps: it has no network, so a list of allowed hosts would be a promise that is not held. */
+export const NetworkPolicy = z.looseObject({ type: z.enum(['disabled', 'allowlist']) }).openapi({
+  description: 'Sandboxes never have a network: `disabled` is accepted, `allowlist` is refused with `unsupported_value`.',
+})
+
+const NAMES = Object.keys({ ...EXECUTION_LIMITS, ...SANDBOX_LIMITS }) as (keyof ContainerLimits)[]
+
+/** Numbers by the names of `/v1/limits`. A name that is not known is refused: a limit that nobody keeps would be a promise. */
+export const ContainerLimitsBody = z
+  .strictObject(
+    Object.fromEntries(
+      NAMES.map((name) => {
+        const { min, max } = NUMERIC_LIMITS[name] as { min: number; max: number }
+        return [limitName(name), z.int().min(min, `give at least ${min}`).max(max, `give at most ${max}`).optional()]
+      }),
+    ),
+  )
+  .openapi('ContainerLimits', { description: 'Less than the account has, by the names of `/v1/limits`. What is left out is as there.' })
+
+export const CreateContainer = z
+  .object({
+    name: z
+      .string()
+      .min(1, 'give a name')
+      .refine((name) => name.isWellFormed(), 'give whole Unicode characters, not half of a surrogate pair')
+      .refine((name) => bytesOf(name) <= LIMITS.maxContainerNameBytes, `give a name of at most ${LIMITS.maxContainerNameBytes} bytes`),
+    expires_after: z
+      .object({
+        anchor: z.literal('last_active_at', 'the only anchor is "last_active_at"'),
+        minutes: z.int().min(1, 'give at least 1 minute').max(LIMITS.maxIdleMinutes, `give at most ${LIMITS.maxIdleMinutes} minutes`),
+      })
+      .nullish()
+      .openapi({
+        description: 'After this idle time the status says `expired`. Files and variables stay, and the next call wakes the container.',
+      }),
+    file_ids: atMost(LIMITS.maxFileIds, z.array(z.string().max(200)))
+      .nullish()
+      .openapi({ description: 'Files to copy in: `file-…` of `/v1/files`, or `cfile_…` of other containers.' }),
+    memory_limit: MemoryLimit.nullish(),
+    limits: ContainerLimitsBody.nullish(),
+    network_policy: NetworkPolicy.nullish(),
+    skills: z.array(z.unknown()).nullish().openapi({ description: 'Not supported: a list that is not empty is refused.' }),
+  })
+  .openapi('CreateContainer')
+
+export const Container = z
+  .object({
+    id: z.string().openapi({ example: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+    object: z.literal('container'),
+    created_at: z.int().openapi({ description: 'Unix seconds.' }),
+    name: z.string(),
+    status: z
+      .enum(['running', 'expired'])
+      .openapi({ description: '`expired` says that the sandbox may be gone; naming the container wakes it.' }),
+    last_active_at: z.int(),
+    expires_after: z.object({ anchor: z.literal('last_active_at'), minutes: z.int() }),
+    memory_limit: MemoryLimit,
+    limits: z
+      .record(z.string(), z.int())
+      .optional()
+      .openapi({ description: 'What it was created with, when that is less than the account has.' }),
+    network_policy: z.object({ type: z.literal('disabled') }),
+  })
+  .openapi('Container')
+
+export const renderContainer = (row: ContainerRow, now: number): z.infer<typeof Container> => ({
+  id: row.id,
+  object: 'container',
+  created_at: Math.floor(row.createdAt / 1000),
+  name: row.name,
+  status: containerStatus(row, now),
+  last_active_at: Math.floor(row.lastActiveAt / 1000),
+  expires_after: { anchor: 'last_active_at', minutes: row.expiresAfterMinutes },
+  memory_limit: row.memoryTier,
+  ...(row.limits && { limits: renderContainerLimits(row.limits) }),
+  network_policy: { type: 'disabled' },
+})
+
+export const containerLimitsOf = (body: Readonly<Record<string, unknown>> | null | undefined): ContainerLimits | undefined => {
+  if (body === null || body === undefined) return undefined
+  const given = NAMES.flatMap((name) => {
+    const value = body[limitName(name)]
+    return typeof value === 'number' ? [[name, value] as const] : []
+  })
+  return given.length === 0 ? undefined : Object.fromEntries(given)
+}
+
+export const renderContainerLimits = (limits: ContainerLimits): Record<string, number> =>
+  Object.fromEntries(Object.entries(limits).map(([name, value]) => [limitName(name), value]))
+
+/** Throws ServiceError `unsupported_value` for anything but `disabled`. */
+export function refuseNetwork(policy: { readonly type: string } | null | undefined, param = 'network_policy'): void {
+  if (policy !== null && policy !== undefined && policy.type !== 'disabled')
+    throw new ServiceError(
+      'unsupported_value',
+      'Sandboxes have no network, so hosts cannot be allowed. Leave network_policy out or send {"type": "disabled"}, and upload the data as files.',
+      { param },
+    )
+}

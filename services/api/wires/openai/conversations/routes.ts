@@ -1,0 +1,212 @@
+import { conversationOf } from '../../../access.ts'
+import { addItems } from '../../../conversations/add-items.ts'
+import { parseJson } from '../../../http/parse-json.ts'
+import { readBody, refuseEncoded } from '../../../http/read-body.ts'
+import { json } from '../../../http/responses.ts'
+import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
+import { deletedSchema, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
+import { validate } from '../../../http/validate.ts'
+import {
+  Conversation,
+  CreateConversation,
+  renderConversation,
+  UpdateConversation,
+  ConversationItem,
+  CreateItems,
+  ItemListQuery,
+  ItemQuery,
+  renderConversationItem,
+} from './schema.ts'
+import type { Conversation as ConversationRow, ConversationItem as ItemRow } from '../../../../core/conversations/conversation.ts'
+import { ServiceError } from '../../../../core/errors.ts'
+import { newId } from '../../../../core/ids.ts'
+import { LIMITS } from '../../../../core/limits.ts'
+
+/** A turn that was running when its conversation was deleted has ended by then. */
+const SWEEP_AFTER_MS = (LIMITS.maxResponseSeconds + 60) * 1000
+
+const createConversationRoute = defineRoute({
+  method: 'post',
+  path: '/v1/conversations',
+  operationId: 'createConversation',
+  tag: 'Conversations',
+  summary: 'Create a conversation',
+  description: 'A body that is left out means an empty conversation.',
+  streamed: { contentType: 'application/json', schema: CreateConversation, description: 'Items to begin with, and metadata.' },
+  answers: { 200: { description: 'The conversation.', schema: Conversation } },
+  async handle({ deps, caller, request, note }) {
+    refuseEncoded(request)
+    const bytes = await readBody(request, LIMITS.maxJsonBytes)
+    const body = bytes.byteLength === 0 ? {} : validate(CreateConversation, parseJson(bytes), 'body')
+    const row: ConversationRow = {
+      v: 1,
+      tenant: caller.tenant,
+      subject: caller.subject,
+      id: newId('conversation'),
+      metadata: body.metadata ?? {},
+      createdAt: deps.clock.now(),
+      queue: [],
+      containerId: null,
+      deletedAt: null,
+      dueAt: null,
+    }
+    await deps.table.conversations.create(row)
+    await addItems(deps, row, body.items ?? [])
+    note('conversation_id', row.id)
+    return json(200, renderConversation(row))
+  },
+})
+
+const getConversationRoute = defineRoute({
+  method: 'get',
+  path: '/v1/conversations/{conversation_id}',
+  operationId: 'getConversation',
+  tag: 'Conversations',
+  summary: 'Get a conversation',
+  answers: { 200: { description: 'The conversation.', schema: Conversation } },
+  refusals: ['conversation_not_found'],
+  async handle(call) {
+    return json(200, renderConversation(await conversationOf(call, call.param('conversation_id'))))
+  },
+})
+
+const updateConversationRoute = defineRoute({
+  method: 'post',
+  path: '/v1/conversations/{conversation_id}',
+  operationId: 'updateConversation',
+  tag: 'Conversations',
+  summary: 'Replace the metadata of a conversation',
+  body: UpdateConversation,
+  answers: { 200: { description: 'The conversation.', schema: Conversation } },
+  refusals: ['conversation_not_found'],
+  async handle(call) {
+    const { deps, caller, body } = call
+    const found = await conversationOf(call, call.param('conversation_id'))
+    const row = await deps.table.conversations.setMetadata(caller.tenant, found.id, body.metadata ?? {})
+    return json(200, renderConversation(row ?? (await conversationOf(call, found.id))))
+  },
+})
+
+const deleteConversationRoute = defineRoute({
+  method: 'delete',
+  path: '/v1/conversations/{conversation_id}',
+  operationId: 'deleteConversation',
+  tag: 'Conversations',
+  summary: 'Delete a conversation',
+  description: 'Its items go with it. Responses and containers stay.',
+  answers: { 200: { description: 'It is gone.', schema: deletedSchema('conversation.deleted') } },
+  refusals: ['conversation_not_found'],
+  async handle(call) {
+    const { deps } = call
+    const { tenant, id } = await conversationOf(call, call.param('conversation_id'))
+    const now = deps.clock.now()
+    await deps.table.conversations.markDeleted(tenant, id, now, now + SWEEP_AFTER_MS)
+    await deps.table.conversations.removeItems(tenant, id)
+    return json(200, { id, object: 'conversation.deleted', deleted: true })
+  },
+})
+
+const ItemList = listSchema(ConversationItem, 'ConversationItemList')
+
+/** Throws ServiceError `conversation_not_found` or `item_not_found`. */
+async function itemOf(call: Pick<Call, 'deps' | 'caller' | 'param'>): Promise<ItemRow> {
+  const conversation = await conversationOf(call, call.param('conversation_id'))
+  const id = call.param('item_id')
+  const item = await call.deps.table.conversations.findItem(conversation.tenant, conversation.id, id)
+  if (item === null)
+    throw new ServiceError(
+      'item_not_found',
+      `No item ${JSON.stringify(id.slice(0, 80))} exists. List a conversation's items with GET /v1/conversations/{conversation_id}/items.`,
+    )
+  return item
+}
+
+const createConversationItemsRoute = defineRoute({
+  method: 'post',
+  path: '/v1/conversations/{conversation_id}/items',
+  operationId: 'createConversationItems',
+  tag: 'Conversations',
+  summary: 'Add items to a conversation',
+  query: ItemQuery,
+  body: CreateItems,
+  answers: { 200: { description: 'The items, with their ids.', schema: ItemList } },
+  refusals: ['conversation_not_found'],
+  async handle(call) {
+    const conversation = await conversationOf(call, call.param('conversation_id'))
+    const items = await addItems(call.deps, conversation, call.body.items)
+    return json(
+      200,
+      listOf(
+        items.map((item) => renderConversationItem(item, call.query.include ?? [])),
+        false,
+      ),
+    )
+  },
+})
+
+const listConversationItemsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/conversations/{conversation_id}/items',
+  operationId: 'listConversationItems',
+  tag: 'Conversations',
+  summary: 'List the items of a conversation',
+  query: ItemListQuery,
+  answers: { 200: { description: 'A page of items.', schema: ItemList } },
+  refusals: ['conversation_not_found'],
+  async handle(call) {
+    const { conversations } = call.deps.table
+    const { tenant, id } = await conversationOf(call, call.param('conversation_id'))
+    const { after, ...page } = pageOf(call.query)
+    const edge = after === null ? null : await conversations.findItem(tenant, id, after)
+    // An unknown cursor gives an empty page, as in every other list.
+    if (after !== null && edge === null) return json(200, listOf([], false))
+    const { rows, hasMore } = await conversations.items(tenant, id, { ...page, after: edge?.position ?? null })
+    return json(
+      200,
+      listOf(
+        rows.map((item) => renderConversationItem(item, call.query.include ?? [])),
+        hasMore,
+      ),
+    )
+  },
+})
+
+const getConversationItemRoute = defineRoute({
+  method: 'get',
+  path: '/v1/conversations/{conversation_id}/items/{item_id}',
+  operationId: 'getConversationItem',
+  tag: 'Conversations',
+  summary: 'Get an item of a conversation',
+  query: ItemQuery,
+  answers: { 200: { description: 'The item.', schema: ConversationItem } },
+  refusals: ['conversation_not_found', 'item_not_found'],
+  async handle(call) {
+    return json(200, renderConversationItem(await itemOf(call), call.query.include ?? []))
+  },
+})
+
+const deleteConversationItemRoute = defineRoute({
+  method: 'delete',
+  path: '/v1/conversations/{conversation_id}/items/{item_id}',
+  operationId: 'deleteConversationItem',
+  tag: 'Conversations',
+  summary: 'Delete an item of a conversation',
+  description: 'Later turns do not read it any more.',
+  answers: { 200: { description: 'The conversation.', schema: Conversation } },
+  refusals: ['conversation_not_found', 'item_not_found'],
+  async handle(call) {
+    await call.deps.table.conversations.removeItem(await itemOf(call))
+    return json(200, renderConversation(await conversationOf(call, call.param('conversation_id'))))
+  },
+})
+
+export const conversationRoutes: readonly AnyRoute[] = [
+  createConversationItemsRoute,
+  deleteConversationItemRoute,
+  getConversationItemRoute,
+  listConversationItemsRoute,
+  createConversationRoute,
+  deleteConversationRoute,
+  getConversationRoute,
+  updateConversationRoute,
+]

@@ -1,0 +1,42 @@
+import { z } from '@hono/zod-openapi'
+import { ListQuery, Metadata } from '../../../http/schemas.ts'
+import { InputItem } from '../responses/schema.ts'
+import type { Conversation as ConversationRow, ConversationItem as ItemRow } from '../../../../core/conversations/conversation.ts'
+import { LIMITS } from '../../../../core/limits.ts'
+import { renderItem } from '../../../../core/responses/render-response.ts'
+
+const Items = z.array(InputItem).max(LIMITS.maxItemsPerCall, `give at most ${LIMITS.maxItemsPerCall} items`)
+
+export const CreateConversation = z.object({ items: Items.nullish(), metadata: Metadata.nullish() }).openapi('CreateConversation')
+export const UpdateConversation = z.object({ metadata: Metadata.nullable() }).openapi('UpdateConversation')
+export const CreateItems = z.object({ items: Items.min(1, 'give at least one item') }).openapi('CreateConversationItems')
+
+const include = z
+  .union([z.string().transform((name) => [name]), z.array(z.string())])
+  .optional()
+  .openapi({ type: 'array', items: { type: 'string' }, description: 'As `include[]=code_interpreter_call.outputs`.' })
+export const ItemQuery = z.object({ include })
+export const ItemListQuery = ListQuery.extend({ include })
+
+export const Conversation = z
+  .object({
+    id: z.string().openapi({ example: 'conv_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+    object: z.literal('conversation'),
+    created_at: z.int(),
+    metadata: z.record(z.string(), z.string()),
+  })
+  .openapi('Conversation')
+
+export const ConversationItem = z
+  .looseObject({ id: z.string(), type: z.string() })
+  .openapi('ConversationItem', { description: 'A message, a call or a result, as in the input and output of a response.' })
+
+export const renderConversation = (row: ConversationRow): z.infer<typeof Conversation> => ({
+  id: row.id,
+  object: 'conversation',
+  created_at: Math.floor(row.createdAt / 1000),
+  metadata: { ...row.metadata },
+})
+
+export const renderConversationItem = ({ content }: ItemRow, include: readonly string[]): Readonly<Record<string, unknown>> =>
+  content.kind === 'wire' ? content.item : renderItem(content.item, { include })

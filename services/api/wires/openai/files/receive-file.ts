@@ -1,0 +1,70 @@
+import { FORM_OVERHEAD_BYTES, receiveMultipart, type FormRules, type ReceivedForm } from '../../../files/receive-multipart.ts'
+import { mediaType, refuseAnnounced, refuseEncoded } from '../../../http/read-body.ts'
+import type { Call } from '../../../http/route.ts'
+import { validate } from '../../../http/validate.ts'
+import { UserFileFields } from './schema.ts'
+import { ServiceError } from '../../../../core/errors.ts'
+import { fileName, normalizeFilePath } from '../../../../core/files/file-path.ts'
+import { mimeOf } from '../../../../core/files/mime.ts'
+import type { UserFile } from '../../../../core/files/user-file.ts'
+import { newId } from '../../../../core/ids.ts'
+import { LIMITS } from '../../../../core/limits.ts'
+import { newObjectKey } from '../../../../core/object-keys.ts'
+
+const RULES: FormRules = { maxBytes: LIMITS.maxFileBytes, part: 'file', advice: 'Split it.' }
+
+/** A file's own name, without folders. Throws ServiceError `invalid_file_name`. */
+export const plainName = (raw: string): string => fileName(normalizeFilePath(raw))
+
+/** Stores the file of a form. Throws ServiceError; then nothing stays behind. */
+export async function receiveUserFile({ deps, caller, request }: Pick<Call, 'deps' | 'caller' | 'request'>): Promise<UserFile> {
+  refuseEncoded(request)
+  if (mediaType(request) !== 'multipart/form-data')
+    throw new ServiceError('unsupported_media_type', 'Send the file as multipart/form-data in a part named "file", with a field "purpose".')
+  refuseAnnounced(request, RULES.maxBytes + FORM_OVERHEAD_BYTES)
+  const id = newId('file')
+  const now = deps.clock.now()
+  const objectKey = newObjectKey(caller.tenant, 'files', id)
+  const form = await receiveMultipart(request, deps.objects, objectKey, RULES)
+  try {
+    const { file } = form
+    if (file === null)
+      throw new ServiceError('invalid_request', 'The form has no file. Send the bytes in a part named "file", with a file name.', {
+        param: 'file',
+      })
+    const { purpose, expires_after } = validate(UserFileFields, fieldsOf(form), 'body')
+    const filename = plainName(file.filename)
+    const row: UserFile = {
+      v: 1,
+      tenant: caller.tenant,
+      subject: caller.subject,
+      id,
+      filename,
+      bytes: file.bytes,
+      sha256: file.sha256,
+      mime: mimeOf(filename),
+      purpose,
+      createdAt: now,
+      expiresAt: expires_after === undefined ? null : now + expires_after.seconds * 1000,
+      objectKey,
+    }
+    await deps.table.userFiles.create(row)
+    return row
+  } catch (error) {
+    // A write that failed may have been done all the same: no row may stay without its bytes, so it goes first.
+    await deps.table.userFiles.remove(caller.tenant, id)
+    await deps.objects.delete(objectKey)
+    throw error
+  }
+}
+
+/** `expires_after[anchor]` is how forms write what JSON nests. */
+function fieldsOf({ fields }: ReceivedForm): Readonly<Record<string, unknown>> {
+  const anchor = fields['expires_after[anchor]']
+  const seconds = fields['expires_after[seconds]']
+  const isExpiring = anchor !== undefined || seconds !== undefined
+  return { purpose: fields['purpose'], ...(isExpiring ? { expires_after: { anchor, seconds: wholeNumber(seconds) } } : {}) }
+}
+
+const wholeNumber = (text: string | undefined): number | string | undefined =>
+  text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : text

@@ -1,0 +1,49 @@
+import type { ApiDeps } from '../../../deps.ts'
+import { followLog } from '../../../http/follow-log.ts'
+import { SSE_COMMENT, sseFrame } from '../../../http/sse.ts'
+import { liveOutput } from '../../../responses/live-output.ts'
+import { topicOf, type ResponseEvent } from '../../../../core/events.ts'
+import { renderResponse } from '../../../../core/responses/render-response.ts'
+import { loadForRendering } from '../../../../core/responses/inline-images.ts'
+import {
+  hasResponseEnded,
+  hasEventStream,
+  TERMINAL_EVENTS,
+  terminalEventOf,
+  type ResponseRecord as ResponseRow,
+} from '../../../../core/responses/response.ts'
+import { synthesizeEvents } from '../../../../core/responses/synthesize-events.ts'
+
+/** The events of a response with numbers above `after`, as OpenAI streams them, until the terminal one and the `[DONE]` mark. */
+export async function* responseFrames(
+  deps: Pick<ApiDeps, 'table' | 'signals' | 'objects' | 'clock' | 'config'>,
+  row: Pick<ResponseRow, 'tenant' | 'id' | 'request'>,
+  options: { readonly after: number; readonly signal: AbortSignal },
+): AsyncGenerator<string, void, undefined> {
+  const frame = ({ seq, type, data }: ResponseEvent): string => sseFrame({ event: type, data: { type, sequence_number: seq, ...data } })
+  const log = followLog<ResponseRow, ResponseEvent>({
+    ...deps,
+    owner: { kind: 'response', tenant: row.tenant, id: row.id },
+    topic: topicOf('response', row.id),
+    read: async () => {
+      const current = await deps.table.responses.get(row.tenant, row.id)
+      return current === null || hasEventStream(row) || !hasResponseEnded(current.status)
+        ? current
+        : retold(await loadForRendering(deps.objects, current, row.request.include))
+    },
+    hasEnded: (current) => hasResponseEnded(current.status),
+    after: options.after,
+    signal: options.signal,
+    isLast: (event) => TERMINAL_EVENTS.includes(event.type),
+    ...(hasEventStream(row) ? { live: liveOutput(deps) } : {}),
+    lastOf: async (current, seq) => {
+      const response = renderResponse(await loadForRendering(deps.objects, current, row.request.include), row.request)
+      return { seq, at: current.completedAt ?? current.createdAt, type: terminalEventOf(current.status), data: { response } }
+    },
+  })
+  for await (const event of log) yield event === null ? SSE_COMMENT : frame(event)
+  if (!options.signal.aborted) yield 'data: [DONE]\n\n'
+}
+
+/** A response whose events nobody wrote down. */
+const retold = (row: ResponseRow): ResponseRow => ({ ...row, tailEvents: synthesizeEvents(row) })

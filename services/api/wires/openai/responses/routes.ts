@@ -1,0 +1,228 @@
+import { z } from '@hono/zod-openapi'
+import { responseOf } from '../../../access.ts'
+import { keepAliveJson } from '../../../http/keep-alive-json.ts'
+import { pageOfList } from '../../../http/paging.ts'
+import { json } from '../../../http/responses.ts'
+import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
+import { queryInteger, deletedSchema, listOf, ListQuery, listSchema, pageOf } from '../../../http/schemas.ts'
+import { streamCall } from '../../../http/stream-call.ts'
+import { cancelResponse } from '../../../responses/cancel-response.ts'
+import { waitForResponse } from '../../../responses/wait-for-response.ts'
+import { responseFrames } from './frames.ts'
+import { conversationIdOf, makeRequest } from './make-request.ts'
+import { CreateResponse, ResponseBody } from './schema.ts'
+import { ServiceError } from '../../../../core/errors.ts'
+import { topicOf } from '../../../../core/events.ts'
+import { acceptResponse, newResponse } from '../../../../core/responses/accept-response.ts'
+import { inputItemId, wireItems } from '../../../../core/responses/input-items.ts'
+import { removeResponse } from '../../../../core/responses/remove-response.ts'
+import { loadForRendering } from '../../../../core/responses/inline-images.ts'
+import { renderResponse } from '../../../../core/responses/render-response.ts'
+import { loadResponse } from '../../../../core/responses/response-blobs.ts'
+import type { ResponseRecord as ResponseRow } from '../../../../core/responses/response.ts'
+
+const createResponseRoute = defineRoute({
+  method: 'post',
+  path: '/v1/responses',
+  operationId: 'createResponse',
+  tag: 'Responses',
+  summary: 'Take a chat turn',
+  description:
+    'Plain: the answer comes when the turn has ended. `stream`: server-sent events as it goes. `background`: the answer comes at once, with status `queued`.',
+  body: CreateResponse,
+  answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody } },
+  refusals: [
+    'unsupported_value',
+    'model_not_found',
+    'container_not_found',
+    'file_not_found',
+    'response_not_found',
+    'conversation_not_found',
+    'item_not_found',
+    'too_many_queued',
+    'too_many_streams',
+  ],
+  async handle(call) {
+    const { deps, caller, body } = call
+    const request = await makeRequest(call)
+    const row = newResponse(
+      {
+        tenant: caller.tenant,
+        subject: caller.subject,
+        request,
+        previousResponseId: body.previous_response_id ?? null,
+        conversationId: conversationIdOf(body),
+        publicUrl: call.publicUrl,
+      },
+      deps.clock.now(),
+    )
+    call.note('response_id', row.id)
+    call.note('model', request.model)
+    if (request.stream) {
+      return streamCall(call, async () => {
+        await acceptResponse(deps, row)
+        return (signal) => responseFrames(deps, row, { after: -1, signal })
+      })
+    }
+    return answerWhenEnded(call, row)
+  },
+})
+
+async function answerWhenEnded({ deps, request }: Call, row: ResponseRow): Promise<Response> {
+  if (row.request.background) {
+    await acceptResponse(deps, row)
+    return json(200, renderResponse(row, row.request))
+  }
+  // Listening starts before the row exists, so its end cannot be missed.
+  const subscription = deps.signals.subscribe(topicOf('response', row.id))
+  await acceptResponse(deps, row).catch((error: unknown) => {
+    subscription.close()
+    throw error
+  })
+  const answer = async (): Promise<Response> => {
+    const ended = await waitForResponse(deps, row, { seconds: deps.config.maxHoldSeconds, signal: request.signal, subscription })
+    return json(200, renderResponse(await loadForRendering(deps.objects, ended, row.request.include), row.request))
+  }
+  // If the row cannot be read after the status has been sent, the client gets the accepted response and polls it by id.
+  return keepAliveJson(answer(), { onError: () => JSON.stringify(renderResponse(row, row.request)) })
+}
+
+export const GetResponseQuery = z.object({
+  include: z
+    .union([z.string().transform((name) => [name]), z.array(z.string())])
+    .optional()
+    .openapi({ type: 'array', items: { type: 'string' }, description: 'As `include[]=code_interpreter_call.outputs`.' }),
+  stream: z
+    .enum(['true', 'false'], 'give true or false')
+    .optional()
+    .openapi({ description: 'Answers with the events instead, from the start or after `starting_after`.' }),
+  starting_after: queryInteger(-1, 999_999_999, 'The `sequence_number` of the last event that you have.').optional(),
+})
+
+const getResponseRoute = defineRoute({
+  method: 'get',
+  path: '/v1/responses/{response_id}',
+  operationId: 'getResponse',
+  tag: 'Responses',
+  summary: 'Get a response, or follow its events',
+  query: GetResponseQuery,
+  answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody } },
+  refusals: ['response_not_found', 'too_many_streams'],
+  async handle(call) {
+    const { deps, query } = call
+    const row = await responseOf(call, call.param('response_id'))
+    if (query.stream === 'true')
+      return streamCall(call, async () => (signal) => responseFrames(deps, row, { after: query.starting_after ?? -1, signal }))
+    const { include = [] } = query
+    return json(200, renderResponse(await loadForRendering(deps.objects, row, include), { include }))
+  },
+})
+
+/** Running code is interrupted, and killed two seconds later: the answer usually shows the end. */
+const CANCEL_WAIT_SECONDS = 5
+
+const cancelResponseRoute = defineRoute({
+  method: 'post',
+  path: '/v1/responses/{response_id}/cancel',
+  operationId: 'cancelResponse',
+  tag: 'Responses',
+  summary: 'Cancel a background response',
+  description: 'Idempotent.',
+  answers: { 200: { description: 'The response as it is now.', schema: ResponseBody } },
+  refusals: ['response_not_found'],
+  async handle(call) {
+    const { deps } = call
+    const found = await responseOf(call, call.param('response_id'))
+    if (!found.request.background)
+      throw new ServiceError('invalid_request', 'Only a response that was made with "background": true can be cancelled.', {
+        param: 'response_id',
+      })
+    const cancelled = (await cancelResponse(deps, found.tenant, found.id)) ?? found
+    const row = await waitForResponse(deps, cancelled, { seconds: CANCEL_WAIT_SECONDS, signal: call.request.signal })
+    return json(200, renderResponse(await loadForRendering(deps.objects, row, row.request.include), row.request))
+  },
+})
+
+/** A step that holds the response sees the cancellation within a second; what it wrote after the removal would never be deleted. */
+const DELETE_WAIT_SECONDS = 5
+
+const deleteResponseRoute = defineRoute({
+  method: 'delete',
+  path: '/v1/responses/{response_id}',
+  operationId: 'deleteResponse',
+  tag: 'Responses',
+  summary: 'Delete a response',
+  description: 'Ends it if it still works. Its container and files stay.',
+  answers: { 200: { description: 'It is gone.', schema: deletedSchema('response') } },
+  refusals: ['response_not_found'],
+  async handle(call) {
+    const { deps } = call
+    const { tenant, id } = await responseOf(call, call.param('response_id'))
+    const cancelled = await cancelResponse(deps, tenant, id)
+    if (cancelled !== null) await waitForResponse(deps, cancelled, { seconds: DELETE_WAIT_SECONDS, signal: call.request.signal })
+    await removeResponse(deps, tenant, id)
+    return json(200, { id, object: 'response', deleted: true })
+  },
+})
+
+const responseInputItemsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/responses/{response_id}/input_items',
+  operationId: 'listInputItems',
+  tag: 'Responses',
+  summary: 'List what a response was asked',
+  query: ListQuery,
+  answers: {
+    200: { description: 'A page of items.', schema: listSchema(z.looseObject({ id: z.string(), type: z.string() }), 'InputItemList') },
+  },
+  refusals: ['response_not_found'],
+  async handle(call) {
+    const row = await loadResponse(call.deps.objects, await responseOf(call, call.param('response_id')))
+    const items = wireItems(row.request.input, (type, index, given) => given ?? inputItemId(row.id, type, index))
+    const page = pageOfList(items, pageOf(call.query))
+    return json(200, listOf(page.rows, page.hasMore))
+  },
+})
+
+const AnyBody = z.looseObject({})
+
+/** Calls of the OpenAI wire that would need what is not here. They say so, and what to do. */
+const refused = (path: string, operationId: string, summary: string, advice: string) =>
+  defineRoute({
+    method: 'post',
+    path,
+    operationId,
+    tag: 'Responses',
+    summary,
+    description: `Always refused with \`unsupported_value\`. ${advice}`,
+    body: AnyBody,
+    answers: { 200: { description: 'Never.', schema: AnyBody } },
+    refusals: ['unsupported_value'],
+    handle() {
+      throw new ServiceError('unsupported_value', `${path} is not served here. ${advice}`)
+    },
+  })
+
+const compactResponseRoute = refused(
+  '/v1/responses/compact',
+  'compactResponse',
+  'Compact a conversation (not served)',
+  'A conversation is made to fit the window of its model by itself: go on with previous_response_id, conversation or the whole input.',
+)
+
+const countInputTokensRoute = refused(
+  '/v1/responses/input_tokens',
+  'countInputTokens',
+  'Count the tokens of an input (not served)',
+  'Each model counts in its own way: read usage.input_tokens of a response, and x_cellblock.context for what did not fit.',
+)
+
+export const responseRoutes: readonly AnyRoute[] = [
+  cancelResponseRoute,
+  createResponseRoute,
+  deleteResponseRoute,
+  getResponseRoute,
+  compactResponseRoute,
+  countInputTokensRoute,
+  responseInputItemsRoute,
+]

@@ -1,0 +1,124 @@
+import { z } from '@hono/zod-openapi'
+import { atMost, Metadata } from '../../../http/schemas.ts'
+import { MemoryLimit, NetworkPolicy } from '../containers/schema.ts'
+import { LIMITS } from '../../../../core/limits.ts'
+import { RESPONSE_STATUSES } from '../../../../core/responses/response.ts'
+
+/** Items of one request, and content parts of one item. */
+const MAX_ITEMS = 20_000
+const MAX_PARTS = 1_000
+
+const WireObject = z.record(z.string(), z.unknown())
+
+const ContentPart = z.looseObject({ type: z.string('give the type of the content part, for example "input_text"') })
+
+/** An item as it came: whatever else is in it is kept, because clients send items back that they were given. */
+export const InputItem = z
+  .looseObject({
+    type: z.string().optional(),
+    role: z.enum(['user', 'assistant', 'system', 'developer']).optional(),
+    content: z.union([z.string(), atMost(MAX_PARTS, z.array(ContentPart))], 'give a string or a list of content parts').nullish(),
+  })
+  .refine((item) => item.type !== undefined || item.role !== undefined, 'give a type or a role')
+  .refine(
+    (item) => (item.type ?? 'message') !== 'message' || (item.role !== undefined && item.content !== undefined && item.content !== null),
+    'give a message a role and a content',
+  )
+
+const AutoContainer = z.looseObject({
+  type: z.literal('auto', 'give the id of a container, or {"type": "auto"}'),
+  file_ids: atMost(LIMITS.maxFileIds, z.array(z.string().max(200))).nullish(),
+  memory_limit: MemoryLimit.nullish(),
+  network_policy: NetworkPolicy.nullish(),
+})
+
+export const CodeInterpreterTool = z.looseObject({
+  type: z.literal('code_interpreter'),
+  container: z.union([z.string(), AutoContainer], 'give the id of a container, or {"type": "auto"}').nullish(),
+})
+
+export const FunctionTool = z.looseObject({
+  type: z.literal('function'),
+  name: z.string().min(1, 'give the function a name').max(128),
+  parameters: WireObject.nullish(),
+})
+
+const Tool = z.looseObject({ type: z.string('give the type of the tool') })
+
+/** Generous: what is not named here is ignored, as clients are ahead of servers. */
+export const CreateResponse = z
+  .object({
+    model: z.string('name a model; GET /v1/models lists them').min(1).max(256).openapi({ example: 'demo' }),
+    input: z
+      .union([z.string(), atMost(MAX_ITEMS, z.array(InputItem))], 'give a string or a list of items')
+      .openapi({ description: 'What the user says: a string, or items (messages, function_call_output, items of earlier answers).' }),
+    instructions: z.string().nullish(),
+    tools: atMost(128, z.array(Tool)).nullish().openapi({
+      description:
+        '`code_interpreter`, `function`, and what the operator offers, such as `web_search`; others are refused with `unsupported_value`.',
+    }),
+    tool_choice: z
+      .union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.string() })], 'give "auto", "none", "required" or {"type": …}')
+      .nullish(),
+    include: atMost(32, z.array(z.string().max(200)))
+      .nullish()
+      .openapi({
+        description:
+          '`code_interpreter_call.outputs` for the outputs in each call, `web_search_call.action.sources` for the pages that a search found.',
+      }),
+    stream: z.boolean().nullish(),
+    store: z.boolean().nullish(),
+    background: z.boolean().nullish(),
+    previous_response_id: z.string().max(200).nullish(),
+    conversation: z
+      .union([z.string().max(200), z.looseObject({ id: z.string().max(200) })], 'give the id of a conversation')
+      .nullish()
+      .openapi({ description: 'Its items are the history; input and output are added to it. Not together with `previous_response_id`.' }),
+    metadata: Metadata.nullish(),
+    max_output_tokens: z.int().min(1, 'give at least 1').nullish(),
+    max_tool_calls: z.int().min(1, 'give at least 1').nullish(),
+    parallel_tool_calls: z.boolean().nullish(),
+    temperature: z.number().min(0, 'give 0 to 2').max(2, 'give 0 to 2').nullish(),
+    top_p: z.number().min(0, 'give 0 to 1').max(1, 'give 0 to 1').nullish(),
+    user: z.string().max(512).nullish(),
+    reasoning: WireObject.nullish().openapi({ description: '`effort` is passed on to the model.' }),
+    text: z
+      .looseObject({ format: z.looseObject({ type: z.string() }).nullish(), verbosity: z.string().max(32).nullish() })
+      .nullish()
+      .openapi({ description: '`format` (`text`, `json_object`, `json_schema`) and `verbosity` are passed on to the model.' }),
+    safety_identifier: z.string().max(512).nullish(),
+    prompt_cache_key: z.string().max(512).nullish(),
+  })
+  .openapi('CreateResponse')
+export type CreateResponse = z.infer<typeof CreateResponse>
+
+export const ResponseBody = z
+  .looseObject({
+    id: z.string().openapi({ example: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+    object: z.literal('response'),
+    created_at: z.int(),
+    completed_at: z.int().nullable(),
+    status: z.enum(RESPONSE_STATUSES),
+    background: z.boolean(),
+    model: z.string(),
+    output: z.array(
+      z.looseObject({ id: z.string(), type: z.enum(['message', 'code_interpreter_call', 'function_call', 'web_search_call']) }),
+    ),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    incomplete_details: z.object({ reason: z.string() }).nullable(),
+    previous_response_id: z.string().nullable(),
+    conversation: z.object({ id: z.string() }).nullable(),
+    usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).nullable(),
+    metadata: z.record(z.string(), z.string()),
+    x_cellblock: z
+      .looseObject({
+        container_id: z.string().nullable(),
+        context: z.record(z.string(), z.union([z.int(), z.boolean()])).nullable(),
+        dropped_parameters: z.array(z.string()).openapi({ example: ['temperature'] }),
+      })
+      .openapi({
+        description:
+          'The container that was used, also for `auto`; what the model did not get to read of a conversation longer than its window, null when it read everything; and the parameters that were not sent because the model does not support them.',
+      }),
+  })
+  .openapi('Response')

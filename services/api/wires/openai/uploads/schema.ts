@@ -1,0 +1,74 @@
+import { z } from '@hono/zod-openapi'
+import { FileExpiry, Purpose, renderUserFile, UserFile } from '../files/schema.ts'
+import type { Upload as UploadRow, UploadPart as PartRow } from '../../../../core/files/upload.ts'
+import type { UserFile as FileRow } from '../../../../core/files/user-file.ts'
+import { LIMITS } from '../../../../core/limits.ts'
+
+export const CreateUpload = z
+  .object({
+    filename: z.string().min(1, 'give a file name').max(LIMITS.maxPathBytes),
+    bytes: z
+      .int('give a whole number')
+      .min(0, 'give at least 0')
+      .openapi({ description: `Exact size, at most ${LIMITS.maxFileBytes}.` }),
+    mime_type: z.string().max(200).openapi({ description: 'What the file is served as follows from its name.' }),
+    purpose: Purpose,
+    expires_after: FileExpiry.nullish(),
+  })
+  .openapi('CreateUpload')
+
+export const PartForm = z
+  .object({ data: z.string().openapi({ format: 'binary', description: `At most ${LIMITS.maxUploadPartBytes} bytes.` }) })
+  .openapi('UploadPartForm')
+
+export const CompleteUpload = z
+  .object({
+    part_ids: z
+      .array(z.string().max(200))
+      .min(1, 'name at least one part')
+      .max(LIMITS.maxUploadParts, `name at most ${LIMITS.maxUploadParts} parts`)
+      .openapi({ description: 'In the order in which they make the file; parts that are not named are dropped.' }),
+    md5: z
+      .string()
+      .regex(/^[0-9a-fA-F]{32}$/, 'give 32 hex digits')
+      .nullish()
+      .openapi({ description: 'Of the whole file.' }),
+  })
+  .openapi('CompleteUpload')
+
+export const Upload = z
+  .object({
+    id: z.string().openapi({ example: 'upload_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+    object: z.literal('upload'),
+    bytes: z.int(),
+    created_at: z.int(),
+    expires_at: z.int(),
+    filename: z.string(),
+    purpose: Purpose,
+    status: z.enum(['pending', 'completed', 'cancelled', 'expired']),
+    file: UserFile.nullable(),
+  })
+  .openapi('Upload')
+
+export const renderUpload = (row: UploadRow, file: FileRow | null, now: number): z.infer<typeof Upload> => ({
+  id: row.id,
+  object: 'upload',
+  bytes: row.bytes,
+  created_at: Math.floor(row.createdAt / 1000),
+  expires_at: Math.floor(row.expiresAt / 1000),
+  filename: row.filename,
+  purpose: row.purpose,
+  status: row.status === 'pending' && row.expiresAt <= now ? 'expired' : row.status,
+  file: file === null ? null : renderUserFile(file),
+})
+
+export const UploadPart = z
+  .object({ id: z.string(), object: z.literal('upload.part'), created_at: z.int(), upload_id: z.string() })
+  .openapi('UploadPart')
+
+export const renderPart = (row: PartRow): z.infer<typeof UploadPart> => ({
+  id: row.id,
+  object: 'upload.part',
+  created_at: Math.floor(row.createdAt / 1000),
+  upload_id: row.uploadId,
+})

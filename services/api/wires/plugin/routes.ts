@@ -1,0 +1,81 @@
+import { z } from '@hono/zod-openapi'
+import { json } from '../../http/responses.ts'
+import { defineRoute, runContext, type AnyRoute } from '../../http/route.ts'
+import { manifest, pluginDocument } from './documents.ts'
+import { runProgram, type ProgramLimits } from '../../executions/run-program.ts'
+import { loadResult } from '../../../core/executions/load-result.ts'
+import { scriptResult } from './script-result.ts'
+import { LOGO_PNG } from './logo.ts'
+
+const pluginManifestRoute = defineRoute({
+  method: 'get',
+  path: '/.well-known/ai-plugin.json',
+  operationId: 'getPluginManifest',
+  tag: 'Plugin',
+  auth: 'none',
+  summary: 'What a chat site reads first',
+  answers: { 200: { description: 'The manifest.', schema: z.looseObject({ schema_version: z.literal('v1') }).openapi('PluginManifest') } },
+  handle: ({ publicUrl }) => json(200, manifest(publicUrl), { 'cache-control': 'public, max-age=300' }),
+})
+
+const pluginDocumentRoute = defineRoute({
+  method: 'get',
+  path: '/plugin/openapi.yaml',
+  operationId: 'getPluginDocument',
+  tag: 'Plugin',
+  auth: 'none',
+  summary: 'What a model reads to wire itself up',
+  answers: { 200: { description: 'A small OpenAPI document of `/execute`.', schema: z.string(), contentType: 'application/yaml' } },
+  handle: ({ publicUrl }) =>
+    new Response(pluginDocument(publicUrl), {
+      headers: { 'content-type': 'application/yaml; charset=utf-8', 'cache-control': 'public, max-age=300' },
+    }),
+})
+
+const pluginLogoRoute = defineRoute({
+  method: 'get',
+  path: '/logo.png',
+  operationId: 'getLogo',
+  tag: 'Plugin',
+  auth: 'none',
+  summary: 'The picture that a chat site shows',
+  answers: { 200: { description: 'PNG, 64 by 64 pixels.', schema: z.string(), contentType: 'image/png' } },
+  handle: () =>
+    new Response(LOGO_PNG, {
+      // Pages of other origins show it.
+      headers: { 'content-type': 'image/png', 'cache-control': 'public, max-age=86400', 'cross-origin-resource-policy': 'cross-origin' },
+    }),
+})
+
+/** A chat site waits 45 seconds for an answer. */
+const PROGRAM_LIMITS: ProgramLimits = { runSeconds: 30, answerMs: 40_000, stopMs: 3_500 }
+
+const executeRoute = defineRoute({
+  method: 'post',
+  path: '/execute',
+  operationId: 'execute',
+  tag: 'Plugin',
+  summary: 'Run a program, once',
+  description:
+    'In a fresh container that is deleted afterwards: no state, no files. Answers within 45 seconds. `/v1/containers` keeps variables and files.',
+  body: z.object({ code: z.string('give the program as a string').openapi({ example: 'print(6 * 7)' }) }).openapi('Execute'),
+  answers: {
+    200: {
+      description: 'It ran. Failing code is a result, not an error.',
+      schema: z
+        .object({
+          stdout: z.string(),
+          stderr: z.string(),
+          returncode: z.int().openapi({ description: 'As a shell has it: 0, 1, the code of `sys.exit`, 124 out of time, 137 killed.' }),
+        })
+        .openapi('ScriptResult'),
+    },
+  },
+  refusals: ['sandbox_unavailable', 'too_many_queued', 'concurrency_limit_reached'],
+  async handle(call) {
+    const { execution, isCutOff } = await runProgram(runContext(call), call.body.code, PROGRAM_LIMITS)
+    return json(200, scriptResult(execution, await loadResult(call.deps.objects, execution), isCutOff))
+  },
+})
+
+export const pluginRoutes: readonly AnyRoute[] = [executeRoute, pluginManifestRoute, pluginDocumentRoute, pluginLogoRoute]

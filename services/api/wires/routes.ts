@@ -1,0 +1,35 @@
+import type { AnyRoute } from '../http/route.ts'
+import { containerFileRoutes } from './openai/container-files/routes.ts'
+import { containerRoutes } from './openai/containers/routes.ts'
+import { conversationRoutes } from './openai/conversations/routes.ts'
+import { executionRoutes } from './native/executions/routes.ts'
+import { fileRoutes } from './openai/files/routes.ts'
+import { largeUploadRoutes } from './native/container-files/routes.ts'
+import { limitRoutes } from './native/limits/routes.ts'
+import { linkRoutes } from './native/links/routes.ts'
+import { metaRoutes } from '../meta/health.ts'
+import { modelRoutes } from './openai/models/routes.ts'
+import { notebookRoutes } from './native/notebooks/routes.ts'
+import { pluginRoutes } from './plugin/routes.ts'
+import { responseRoutes } from './openai/responses/routes.ts'
+import { uploadRoutes } from './openai/uploads/routes.ts'
+import { usageRoutes } from './native/usage/routes.ts'
+
+/** Every route, in the order of the documentation. */
+export const ROUTES: readonly AnyRoute[] = [
+  ...responseRoutes,
+  ...conversationRoutes,
+  ...containerRoutes,
+  ...containerFileRoutes,
+  ...largeUploadRoutes,
+  ...fileRoutes,
+  ...uploadRoutes,
+  ...executionRoutes,
+  ...notebookRoutes,
+  ...modelRoutes,
+  ...limitRoutes,
+  ...usageRoutes,
+  ...linkRoutes,
+  ...pluginRoutes,
+  ...metaRoutes,
+]
