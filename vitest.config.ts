@@ -6,7 +6,7 @@ const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos', '
 /** End-to-end tests that also run with CELLBLOCK_STORAGE=aws, on emulators in processes of their own. */
 const ON_AWS_STORAGE = ['restart', 'hibernate', 'lifecycle', 'quickstart', 'executions']
 /** Suites that need no Docker engine. */
-const WITHOUT_SANDBOXES = ['unit', 'infra'] as const
+const WITHOUT_SANDBOXES = ['unit', 'infra', 'api'] as const
 
 /** A shared builder may stall for longer than any patience here: one more try there, named in the report; none on a developer's machine. */
 const RETRIES = process.env['CI'] === 'true' ? 1 : 0

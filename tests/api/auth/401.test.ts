@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { hashApiKey } from '../../../services/core/tenants/api-keys.ts'
+import { startApi, type TestApi } from '../../support/start-api.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await startApi({ config: { keyCacheMs: 0 } })
+})
+afterAll(() => api.stop())
+
+it.for([
+  {},
+  { authorization: '' },
+  { authorization: 'Bearer ' },
+  { authorization: 'Bearer ck_wrong' },
+  { authorization: 'Basic abc' },
+  { authorization: `Bearer ${'x'.repeat(5_000)}` },
+])('refuses %j', async (headers) => {
+  for (const path of ['/v1/containers', '/v1/limits', '/v1/models', '/v1/executions/exec_x']) {
+    const answer = await fetch(`${api.url}${path}`, { headers: headers as Record<string, string> })
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    expect(await answer.json()).toMatchObject({ error: { code: 'invalid_api_key', type: 'authentication_error' } })
+  }
+})
+
+it('refuses a key that was revoked', async () => {
+  const { key, keyId, tenant } = await api.newKey()
+  expect((await fetch(`${api.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200)
+  await api.table.tenants.putKey({ v: 1, id: keyId, tenant, hash: hashApiKey(key), subject: null, createdAt: 1, revokedAt: 2 })
+  expect((await fetch(`${api.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(401)
+})
+
+it('says it before it looks at the body', async () => {
+  expect((await fetch(`${api.url}/v1/containers`, { method: 'POST', body: '{' })).status).toBe(401)
+})

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { LEASE_MS } from '../../../services/jobs/lease.ts'
+import { finishExecution } from '../../support/finish-execution.ts'
+import { collectSse } from '../../support/read-sse.ts'
+import { startApi, type TestApi } from '../../support/start-api.ts'
+
+let api: TestApi
+let containerId: string
+let id: string
+beforeAll(async () => {
+  api = await startApi()
+  containerId = (await api.openai().containers.create({ name: 'cancel' })).id
+})
+afterAll(() => api.stop())
+beforeEach(async () => {
+  id = ((await (await api.post(`/v1/containers/${containerId}/executions?wait=0`, { code: 'x' })).json()) as { id: string }).id
+})
+
+const cancel = async (): Promise<Record<string, unknown>> => {
+  const answer = await api.fetch(`/v1/executions/${id}/cancel`, { method: 'POST' })
+  expect(answer.status).toBe(200)
+  return (await answer.json()) as Record<string, unknown>
+}
+
+it('ends one that nobody works on, at once and once', async () => {
+  const waiting = api.fetch(`/v1/executions/${id}?wait=30`)
+  const first = await cancel()
+  expect(first).toMatchObject({ id, status: 'cancelled', reason: 'caller', outputs: [], stdout: '', usage: { run_ms: 0 } })
+  expect(await (await waiting).json()).toEqual(first)
+  expect(await cancel()).toEqual(first)
+  const frames = await collectSse(await api.fetch(`/v1/executions/${id}/events`))
+  expect(frames.map((frame) => [frame.id, frame.event])).toEqual([
+    ['0', 'status'],
+    ['1', 'done'],
+  ])
+})
+
+it('leaves one that a worker holds to that worker', async () => {
+  const now = Date.now()
+  await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'wrk_a', now, expiresAt: now + LEASE_MS }, { status: 'starting' })
+  expect(await cancel()).toMatchObject({ status: 'starting', reason: null })
+  expect((await api.table.executions.get(api.owner.tenant, id))?.cancelRequestedAt).toBeGreaterThan(0)
+})
+
+it('leaves one that reached a sandbox to the next worker', async () => {
+  const now = Date.now()
+  const taken = await api.table.executions.acquireLease(
+    api.owner.tenant,
+    id,
+    { owner: 'wrk_a', now, expiresAt: now + LEASE_MS },
+    { status: 'running', sandboxId: 'sbx_a' },
+  )
+  if (taken.kind !== 'taken') throw new Error(taken.kind)
+  await api.table.executions.commit(api.owner.tenant, id, taken.row.fence, {}, { release: true })
+  expect(await cancel()).toMatchObject({ status: 'running' })
+  expect((await api.table.executions.get(api.owner.tenant, id))?.lease).toBeNull()
+})
+
+it('answers one that has ended as it is', async () => {
+  await finishExecution(api, api.owner.tenant, id)
+  expect(await cancel()).toMatchObject({ status: 'succeeded', reason: null })
+})
+
+it('answers 404 for ids of others', async () => {
+  expect((await api.fetch(`/v1/executions/${id}/cancel`, { method: 'POST', key: api.otherTenant })).status).toBe(404)
+})

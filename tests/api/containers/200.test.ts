@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startApi, type TestApi } from '../../support/start-api.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await startApi()
+})
+afterAll(() => api.stop())
+
+it("creates, gets, lists and deletes with OpenAI's own client", async () => {
+  const client = api.openai()
+  const made = await client.containers.create({
+    name: 'work',
+    expires_after: { anchor: 'last_active_at', minutes: 7 },
+    memory_limit: '4g',
+    network_policy: { type: 'disabled' },
+  })
+  expect(made).toMatchObject({
+    object: 'container',
+    name: 'work',
+    status: 'running',
+    memory_limit: '4g',
+    expires_after: { anchor: 'last_active_at', minutes: 7 },
+    network_policy: { type: 'disabled' },
+  })
+  expect(made.id).toMatch(/^cntr_/)
+  expect(Math.abs(made.created_at - Date.now() / 1000)).toBeLessThan(60)
+  expect(await client.containers.retrieve(made.id)).toEqual(made)
+
+  await client.containers.delete(made.id)
+  await expect(client.containers.retrieve(made.id)).rejects.toMatchObject({ status: 404, code: 'container_not_found' })
+})
+
+it('pages through a list in both orders and by name', async () => {
+  const key = await api.newKey()
+  const client = api.openai(key)
+  for (let n = 0; n < 5; n++) await client.containers.create({ name: n === 2 ? 'special' : `c${n}` })
+  const names = async (order: 'asc' | 'desc'): Promise<string[]> => {
+    const seen = []
+    for await (const container of client.containers.list({ limit: 2, order })) seen.push(container.name)
+    return seen
+  }
+  expect(await names('asc')).toEqual(['c0', 'c1', 'special', 'c3', 'c4'])
+  expect(await names('desc')).toEqual(['c4', 'c3', 'special', 'c1', 'c0'])
+  const { data } = await client.containers.list({ name: 'special' })
+  expect(data.map((container) => container.name)).toEqual(['special'])
+  expect((await client.containers.list({ after: 'cntr_nosuch' })).data).toEqual([])
+})
+
+it('answers an empty list with its envelope', async () => {
+  const answer = await api.fetch('/v1/containers', { key: await api.newKey() })
+  expect(await answer.json()).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false })
+})
+
+it('copies the files that it is created with', async () => {
+  const client = api.openai()
+  const source = await client.containers.create({ name: 'source' })
+  const file = await client.containers.files.create(source.id, { file: new File(['hello'], 'a.txt') })
+  const copy = await client.containers.create({ name: 'copy', file_ids: [file.id] })
+  await client.containers.delete(source.id)
+  const { data } = await client.containers.files.list(copy.id)
+  expect(data).toMatchObject([{ path: '/mnt/data/a.txt', bytes: 5, container_id: copy.id }])
+  expect(data[0]?.id).not.toBe(file.id)
+  expect(await (await client.containers.files.content.retrieve(data[0]?.id ?? '', { container_id: copy.id })).text()).toBe('hello')
+})
+
+it('ends what runs in a container that is deleted', async () => {
+  const { id } = await api.openai().containers.create({ name: 'busy' })
+  const execution = (await (await api.post(`/v1/containers/${id}/executions?wait=0`, { code: 'x' })).json()) as { id: string }
+  const answer = await api.fetch(`/v1/containers/${id}`, { method: 'DELETE' })
+  expect(await answer.json()).toEqual({ id, object: 'container.deleted', deleted: true })
+  expect(await api.table.executions.get(api.owner.tenant, execution.id)).toMatchObject({ status: 'cancelled', reason: 'caller' })
+  expect((await api.fetch(`/v1/containers/${id}`, { method: 'DELETE' })).status).toBe(404)
+})
+
+it("shows a key that is bound to an end user that user's containers only", async () => {
+  const { tenant } = await api.newKey()
+  const [ann, bob, admin] = await Promise.all([
+    api.newKey({ tenant, subject: 'ann' }),
+    api.newKey({ tenant, subject: 'bob' }),
+    api.newKey({ tenant }),
+  ])
+  const hers = await api.openai(ann).containers.create({ name: 'hers' })
+  await api.openai(bob).containers.create({ name: 'his' })
+  expect((await api.openai(ann).containers.list({ limit: 1 })).data.map((container) => container.name)).toEqual(['hers'])
+  expect((await api.openai(admin).containers.list()).data).toHaveLength(2)
+  await expect(api.openai(bob).containers.retrieve(hers.id)).rejects.toMatchObject({ status: 404 })
+})

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { ExecutionEvent } from '../../../services/core/events.ts'
+import { finishExecution } from '../../support/finish-execution.ts'
+import { collectSse, readSse } from '../../support/read-sse.ts'
+import { startApi, type TestApi } from '../../support/start-api.ts'
+
+let api: TestApi
+let containerId: string
+let id: string
+beforeAll(async () => {
+  api = await startApi({ config: { heartbeatMs: 50 } })
+  containerId = (await api.openai().containers.create({ name: 'events' })).id
+})
+afterAll(() => api.stop())
+beforeEach(async () => {
+  id = ((await (await api.post(`/v1/containers/${containerId}/executions?wait=0`, { code: 'x' })).json()) as { id: string }).id
+})
+
+const follow = (query = '', headers: Record<string, string> = {}): Promise<Response> =>
+  api.fetch(`/v1/executions/${id}/events${query}`, { headers })
+const fact = (seq: number, text: string): ExecutionEvent => ({ seq, at: 1_700_000_000_000, type: 'stdout', cell: 0, text })
+const logged: readonly ExecutionEvent[] = [{ seq: 1, at: 1_700_000_000_000, type: 'status', status: 'running' }, fact(2, 'a'), fact(3, 'b')]
+const finish = (): Promise<void> => finishExecution(api, api.owner.tenant, id, { logged })
+
+it('tells everything of an ended execution, numbered from 0, done last', async () => {
+  await finish()
+  const answer = await follow()
+  expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  const frames = await collectSse(answer)
+  expect(frames.map((frame) => [frame.id, frame.event])).toEqual([
+    ['0', 'status'],
+    ['1', 'status'],
+    ['2', 'stdout'],
+    ['3', 'stdout'],
+    ['4', 'done'],
+  ])
+  expect(frames.map((frame) => JSON.parse(frame.data) as object)).toMatchObject([
+    { seq: 0, status: 'queued' },
+    { seq: 1, status: 'running' },
+    { seq: 2, cell: 0, text: 'a', at: '2023-11-14T22:13:20.000Z' },
+    { seq: 3, text: 'b' },
+    { seq: 4, status: 'succeeded', reason: null },
+  ])
+})
+
+it.for([
+  ['?after=2', {}, ['3', '4']],
+  ['', { 'last-event-id': '0' }, ['1', '2', '3', '4']],
+  ['?after=3', { 'last-event-id': '0' }, ['4']],
+  ['?after=4', {}, []],
+  ['?after=999', {}, []],
+  ['?after=-1', {}, ['0', '1', '2', '3', '4']],
+] as const)('resumes with %s %j', async ([query, headers, ids]) => {
+  await finish()
+  expect((await collectSse(await follow(query, headers))).map((frame) => frame.id)).toEqual(ids)
+})
+
+it('tells what happens while it listens, with comments in silence', async () => {
+  const frames = readSse(await follow())
+  expect((await frames.next()).value).toMatchObject({ id: '0', event: 'status' })
+  expect((await frames.next()).value).toMatchObject({ event: 'comment' })
+  await finish()
+  const rest = []
+  for await (const frame of frames) if (frame.event !== 'comment') rest.push(frame.id)
+  expect(rest).toEqual(['1', '2', '3', '4'])
+})
+
+it('tells the end of an execution whose worker did not live to write it', async () => {
+  const now = Date.now()
+  const taken = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  if (taken.kind !== 'taken') throw new Error(taken.kind)
+  await api.table.executions.commit(api.owner.tenant, id, taken.row.fence, { status: 'failed', reason: 'dead_letter', endedAt: now })
+  const frames = await collectSse(await follow())
+  expect(frames.map((frame) => [frame.id, frame.event])).toEqual([
+    ['0', 'status'],
+    ['1', 'done'],
+  ])
+  expect(JSON.parse(frames[1]?.data ?? '')).toMatchObject({ status: 'failed', reason: 'dead_letter' })
+})
+
+it('links the files that it tells of', async () => {
+  const file = { id: 'cfile_01kajv9h2s8p0ww3d4dq4cs1zt', path: 'a.txt', bytes: 1, sha256: 'aa', mime: 'text/plain' }
+  const objectKey = `tenants/${api.owner.tenant}/${containerId}/files/x`
+  await api.objects.put(objectKey, Buffer.from('x'), { contentType: 'text/plain' })
+  await api.table.files.put({
+    ...file,
+    v: 1,
+    tenant: api.owner.tenant,
+    containerId,
+    source: 'assistant',
+    createdAt: 1,
+    objectKey,
+    executionId: id,
+    isCurrent: true,
+    state: 'stored',
+    sandboxGeneration: 1,
+  })
+  await finishExecution(api, api.owner.tenant, id, {
+    logged: [{ seq: 1, at: 1, type: 'file', file: { ...file, isNew: true, modifiedFrom: null } }],
+  })
+  const frames = await collectSse(await follow('?after=0'))
+  const told = JSON.parse(frames[0]?.data ?? '') as { file: { path: string; url: string } }
+  expect(told.file.path).toBe('/mnt/data/a.txt')
+  expect(await (await fetch(told.file.url)).text()).toBe('x')
+})
+
+it('ends its work when the reader goes away', async () => {
+  const stop = new AbortController()
+  const answer = await api.fetch(`/v1/executions/${id}/events`, { signal: stop.signal })
+  const frames = readSse(answer)
+  await frames.next()
+  stop.abort()
+  await expect(frames.next()).rejects.toThrow('aborted')
+  await expect
+    .poll(() => api.events.at(-1), { timeout: 5_000 })
+    .toMatchObject({ event: 'http.stream', outcome: 'left', tenant: api.owner.tenant })
+})
+
+it.for(['?after=x', '?after=-2', '?after=1&after=2'])('refuses %s', async (query) => {
+  expect((await follow(query)).status).toBe(400)
+})
+
+it('refuses a Last-Event-ID that is no number, and ids of others', async () => {
+  expect((await follow('', { 'last-event-id': 'abc' })).status).toBe(400)
+  expect((await api.fetch(`/v1/executions/${id}/events`, { key: api.otherTenant })).status).toBe(404)
+})

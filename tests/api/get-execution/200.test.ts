@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { emptyResult, finishExecution } from '../../support/finish-execution.ts'
+import { startApi, type TestApi } from '../../support/start-api.ts'
+
+let api: TestApi
+let containerId: string
+beforeAll(async () => {
+  api = await startApi()
+  containerId = (await api.openai().containers.create({ name: 'gets' })).id
+})
+afterAll(() => api.stop())
+
+const accept = async (): Promise<string> =>
+  ((await (await api.post(`/v1/containers/${containerId}/executions?wait=0`, { code: 'x' })).json()) as { id: string }).id
+const get = (path: string, key = api.owner): Promise<Response> => api.fetch(path, { key })
+
+it('answers at the end when it is asked to wait', async () => {
+  const id = await accept()
+  const startedAt = performance.now()
+  const waiting = get(`/v1/executions/${id}?wait=60`)
+  await finishExecution(api, api.owner.tenant, id, { result: { stdout: 'done' } })
+  expect(await (await waiting).json()).toMatchObject({ status: 'succeeded', stdout: 'done' })
+  expect(performance.now() - startedAt).toBeLessThan(30_000)
+})
+
+it('answers after `wait` as it is then', async () => {
+  const id = await accept()
+  const startedAt = performance.now()
+  expect(await (await get(`/v1/executions/${id}?wait=1`)).json()).toMatchObject({ status: 'queued', usage: null })
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990)
+})
+
+it('reads a result that lies in an object', async () => {
+  const id = await accept()
+  const now = Date.now()
+  const taken = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  if (taken.kind !== 'taken') throw new Error(taken.kind)
+  const objectKey = `tenants/${api.owner.tenant}/${containerId}/results/r`
+  const { bytes } = await api.objects.put(objectKey, Buffer.from(JSON.stringify({ ...emptyResult, stdout: 'big' })), {
+    contentType: 'application/json',
+  })
+  await api.table.executions.commit(api.owner.tenant, id, taken.row.fence, {
+    status: 'succeeded',
+    endedAt: now,
+    resultRef: { objectKey, bytes },
+  })
+  expect(await (await get(`/v1/executions/${id}`)).json()).toMatchObject({ stdout: 'big', usage: { run_ms: 3 } })
+})
+
+it('lists the executions of a container, newest first unless told otherwise', async () => {
+  const { id: other } = await api.openai().containers.create({ name: 'list' })
+  const ids: string[] = []
+  for (const code of ['1', '2', '3'])
+    ids.push(((await (await api.post(`/v1/containers/${other}/executions?wait=0`, { code })).json()) as { id: string }).id)
+  const list = async (query: string): Promise<{ data: { id: string; queue_position: number }[]; has_more: boolean; last_id: string }> =>
+    (await get(`/v1/containers/${other}/executions${query}`)).json() as never
+  expect((await list('')).data.map((row) => [row.id, row.queue_position])).toEqual([
+    [ids[2], 2],
+    [ids[1], 1],
+    [ids[0], 0],
+  ])
+  const first = await list('?order=asc&limit=2')
+  expect([first.data.map((row) => row.id), first.has_more]).toEqual([ids.slice(0, 2), true])
+  expect((await list(`?order=asc&limit=2&after=${first.last_id}`)).data.map((row) => row.id)).toEqual(ids.slice(2))
+})
+
+it('answers ids of others as ids that are not there', async () => {
+  const id = await accept()
+  for (const suffix of ['', '/notebook.ipynb', '/events']) {
+    const answers = await Promise.all([
+      get(`/v1/executions/${id}${suffix}`, api.otherTenant),
+      get(`/v1/executions/exec_01kajv9h2s8p0ww3d4dq4cs1zt${suffix}`),
+      get(`/v1/executions/nonsense${suffix}`),
+    ])
+    expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404])
+    const bodies = (await Promise.all(answers.map((answer) => answer.text()))).map((text) =>
+      text.replaceAll(/exec_\w+|nonsense/g, 'ID').replaceAll(/req_\w+/g, 'REQ'),
+    )
+    expect(new Set(bodies).size).toBe(1)
+  }
+})
