@@ -4,9 +4,10 @@ import type { ApiDeps, ApiPorts } from './deps.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { mountRoute } from './http/mount-route.ts'
 import { createStreamSlots } from './http/stream-slots.ts'
-import { allowOrigins } from './middleware/allow-origins.ts'
+import { allowOrigins, refuseForeignOrigins } from './middleware/cross-origin.ts'
 import { handleErrors } from './middleware/errors.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
+import { trustedHosts } from './middleware/trusted-hosts.ts'
 import { wideEvent, type ApiHono } from './middleware/wide-event.ts'
 import { mountDocs } from './meta/docs.ts'
 import { ROUTES } from './wires/routes.ts'
@@ -21,6 +22,8 @@ export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
   const app = new OpenAPIHono<ApiHono>()
   app.use('*', wideEvent(deps))
   app.use('*', securityHeaders)
+  if (deps.config.allowedHosts !== null) app.use('*', trustedHosts(deps.config, deps.config.allowedHosts))
+  app.use('*', refuseForeignOrigins(deps.config))
   if (deps.config.corsOrigins.length > 0) app.use('*', allowOrigins(deps.config.corsOrigins))
   const authenticate = createAuthenticator(deps.table.tenants, deps.clock, deps.config.keyCacheMs)
   for (const route of ROUTES) mountRoute(app, deps, authenticate, route)

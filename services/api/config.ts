@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { LIMITS, MEMORY_TIERS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
 
+/** Names by which a server is reached from its own machine. */
+export const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+
 /** The names in a comma-separated list. */
 function namesIn(list: string): readonly string[] {
   return list
@@ -20,6 +23,20 @@ export const originList = z
     z.array(z.string().regex(/^https?:\/\/[^/*\s]+$/, 'must be origins such as https://app.example.com, separated by commas')).readonly(),
   )
 
+/** Host names, comma-separated, with or without a port. */
+export const hostList = z
+  .string()
+  .transform((list) => namesIn(list))
+  .pipe(
+    z
+      .array(
+        z
+          .string()
+          .regex(/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i, 'must be host names such as code.example.org, separated by commas'),
+      )
+      .readonly(),
+  )
+
 /** What the HTTP edge wants to know of its surroundings. */
 export const ApiConfig = z.object({
   /** The address by which clients reach the API, without a trailing slash. Null: taken from the request's Host header. */
@@ -29,6 +46,12 @@ export const ApiConfig = z.object({
     .transform((url) => url.replace(/\/+$/, ''))
     .nullable()
     .default(null),
+  /** Host names besides that of `publicUrl` for which it answers. Null: what stands in front sends requests for its own names only. */
+  allowedHosts: z
+    .array(z.string())
+    .readonly()
+    .nullable()
+    .default([...LOOPBACK_HOSTS]),
   /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. Only behind a proxy that sets them itself. */
   trustProxy: z.boolean().default(false),
   /** A comment goes out on a silent event stream this often, milliseconds. */
@@ -70,6 +93,7 @@ export const ApiEnv = z.object({
   TOOL_TYPES: z.string().default(''),
   PUBLIC_URL: z.string().optional(),
   TRUST_PROXY: flag.optional(),
+  ALLOWED_HOSTS: hostList.optional(),
   MAX_OPEN_STREAMS: z.coerce.number().int().positive().optional(),
   CORS_ORIGINS: originList.optional(),
   /** The memory tiers on offer, comma-separated. */
@@ -108,6 +132,8 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
     toolTypes: namesIn(parsed.TOOL_TYPES).map((names) => names.split('|')),
     api: ApiConfig.parse({
       publicUrl: parsed.PUBLIC_URL ?? null,
+      // AWS routes a request to the function by its host name, and the distribution overwrites the forwarded one.
+      allowedHosts: parsed.ALLOWED_HOSTS ?? null,
       trustProxy: parsed.TRUST_PROXY ?? false,
       maxHoldSeconds: LAMBDA_HOLD_SECONDS,
       maxOpenStreams: parsed.MAX_OPEN_STREAMS,

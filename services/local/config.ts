@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { LIMITS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
-import { originList } from '../api/config.ts'
+import { hostList, LOOPBACK_HOSTS, originList } from '../api/config.ts'
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -40,6 +40,8 @@ const LocalEnv = z.object({
   /** A server with a data folder saves the variables of unused containers when it stops, for at most this long; 0 leaves them. */
   CELLBLOCK_SAVE_SECONDS: wholeNumber(0, 600).default(10),
   CELLBLOCK_PUBLIC_URL: z.url('must be a whole address, such as https://code.example.org').optional(),
+  /** Further host names for which the server answers, such as those of a reverse proxy. */
+  CELLBLOCK_ALLOWED_HOSTS: hostList.default([]),
   CELLBLOCK_LOG: oneOf(['silent', 'events']).default('silent'),
   MAX_OPEN_STREAMS: wholeNumber(1, 100_000).default(LIMITS.maxOpenStreams),
   CORS_ORIGINS: originList.default([]),
@@ -79,6 +81,8 @@ export interface LocalConfig {
   /** A stop may take this long to save the variables of unused containers, milliseconds. */
   readonly saveMs: number
   readonly publicUrl: string | null
+  /** Host names, besides that of `publicUrl`, for which the server answers. */
+  readonly allowedHosts: readonly string[]
   readonly log: 'silent' | 'events'
   /** Event streams that may be open at once. */
   readonly maxOpenStreams: number
@@ -118,6 +122,11 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     hibernateAfterMs: values.CELLBLOCK_IDLE_SECONDS * 1000,
     saveMs: values.CELLBLOCK_SAVE_SECONDS * 1000,
     publicUrl: values.CELLBLOCK_PUBLIC_URL ?? null,
+    allowedHosts: [
+      ...LOOPBACK_HOSTS,
+      ...(WILDCARDS.includes(values.HOST) ? [] : [urlHost(values.HOST)]),
+      ...values.CELLBLOCK_ALLOWED_HOSTS,
+    ],
     log: values.CELLBLOCK_LOG,
     maxOpenStreams: values.MAX_OPEN_STREAMS,
     corsOrigins: values.CORS_ORIGINS,
@@ -142,6 +151,12 @@ function awsStorageOf(values: z.infer<typeof LocalEnv>): AwsStorageConfig {
     isEmulated: values.AWS_ENDPOINT_URL !== undefined || values.AWS_ENDPOINT_URL_S3 !== undefined,
   }
 }
+
+/** These listen on every address, and name none. */
+const WILDCARDS: readonly string[] = ['0.0.0.0', '::']
+
+/** An IPv6 address stands in brackets in a `Host` header. */
+const urlHost = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
 
 const preloadOf = (list: string): readonly string[] => (list === 'none' ? [] : list.split(','))
 

@@ -1,8 +1,11 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { HttpHandler } from '../storage/files/object-handler.ts'
 import { OBJECTS_PATH } from '../storage/files/signed-link.ts'
+
+/** Load balancers keep idle connections for 60 s. The server keeps them longer, so that it never closes one that is about to be used. */
+const KEEP_ALIVE_MS = 65_000
 
 /** The API and, below OBJECTS_PATH, presigned links on one port, so that a forwarded port is enough for links to work. */
 export async function listen(options: {
@@ -13,13 +16,18 @@ export async function listen(options: {
   readonly port: number
 }): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const api = getRequestListener((request, env) => options.app.fetch(request, env))
-  const server = createServer((request, response) => {
+  const serve: HttpHandler = (request, response) => {
     const isLink = request.url?.startsWith(`${OBJECTS_PATH}/`) === true
     return isLink && options.objectHandler !== null ? options.objectHandler(request, response) : void api(request, response)
+  }
+  const server = createServer(serve)
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    continueOnRead(request, response)
+    return serve(request, response)
   })
   // Uploads and long waits have their own limits.
   server.requestTimeout = 0
-  server.keepAliveTimeout = 30_000
+  server.keepAliveTimeout = KEEP_ALIVE_MS
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port, options.host, resolve)
@@ -32,5 +40,16 @@ export async function listen(options: {
         server.close(() => resolve())
         server.closeAllConnections()
       }),
+  }
+}
+
+/** Answers `Expect: 100-continue` when the body is first read, so that a refused request is answered before the client sends its body. */
+function continueOnRead(request: IncomingMessage, response: ServerResponse): void {
+  // oxlint-disable no-underscore-dangle -- the method that a Node stream calls to get data
+  const read = request._read.bind(request)
+  request._read = (size) => {
+    request._read = read
+    if (!response.headersSent) response.writeContinue()
+    read(size)
   }
 }

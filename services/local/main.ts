@@ -27,13 +27,15 @@ async function main(): Promise<void> {
 
   const server = await starting
   if (stoppingSince !== null) return
+  // A key that the operator chose may be in use elsewhere, and standard output often ends in a log.
+  const isGiven = config.apiKey !== null
   say(`
 ✓ Cellblock is ready at ${server.url}
-  API key    ${server.apiKey}
+  API key    ${isGiven ? 'the value of CELLBLOCK_API_KEY' : server.apiKey}
   Reference  ${server.url}/docs
 
 Try it:
-  curl -s ${server.url}/v1/responses -H "Authorization: Bearer ${server.apiKey}" -H "Content-Type: application/json" \\
+  curl -s ${server.url}/v1/responses -H "Authorization: Bearer ${isGiven ? '$CELLBLOCK_API_KEY' : server.apiKey}" -H "Content-Type: application/json" \\
     -d '{"model":"demo","tools":[{"type":"code_interpreter","container":{"type":"auto"}}],"include":["code_interpreter_call.outputs"],"input":"\`\`\`python\\nprint(sum(range(10)))\\n\`\`\`"}'
 `)
 }

@@ -88,6 +88,7 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
       }),
     config: ApiConfig.parse({
       publicUrl: config.publicUrl,
+      allowedHosts: config.allowedHosts,
       maxOpenStreams: config.maxOpenStreams,
       corsOrigins: config.corsOrigins,
       memoryTiers: sandboxes.memoryTiers,

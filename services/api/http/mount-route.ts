@@ -32,7 +32,7 @@ export function mountRoute(
     const fields = context.get('fields')
     fields['route'] = route.operationId
     const caller = route.auth === 'none' ? NOBODY : await authenticate(request)
-    if (caller !== NOBODY) fields['tenant'] = caller.tenant
+    if (caller !== NOBODY) Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
     const query = parseQuery(context.req.url)
     const rawBody = route.body === undefined ? NO_BYTES : await readJsonBody(request)
     if (route.body === undefined && route.streamed === undefined) refuseAnnounced(request, LIMITS.maxJsonBytes)

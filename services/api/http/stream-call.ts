@@ -44,6 +44,7 @@ export async function streamCall(
         outcome,
         request_id: requestId,
         tenant: caller.tenant,
+        key_id: caller.keyId,
         frames: count,
         duration_ms: Math.round(performance.now() - startedAt),
       }),

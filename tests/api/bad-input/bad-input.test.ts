@@ -184,6 +184,7 @@ it('emits one wide event for each request, without keys and content', async () =
       route: 'runCode',
       status: 202,
       tenant: api.owner.tenant,
+      key_id: api.owner.keyId,
       execution_id: expect.any(String),
       duration_ms: expect.any(Number),
     },

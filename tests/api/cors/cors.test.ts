@@ -57,13 +57,16 @@ describe('a page of any other origin', () => {
       const key = await api.newKey()
       const asked = await preflight(api, origin)
       const answered = await api.fetch('/v1/models', { key, headers: { origin } })
-      for (const answer of [asked, answered]) expect(answer.headers.has('access-control-allow-origin')).toBe(false)
+      for (const answer of [asked, answered]) {
+        expect(answer.status).toBe(403)
+        expect(answer.headers.has('access-control-allow-origin')).toBe(false)
+      }
     },
   )
 
   it('is kept out everywhere when no origin is configured', async () => {
     const answer = await preflight(closed, PAGE)
-    expect(answer.status).toBe(405)
+    expect(answer.status).toBe(403)
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([])
   })
 })

@@ -6,6 +6,7 @@ import { json } from '../../../http/responses.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { deletedSchema, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
 import { validate } from '../../../http/validate.ts'
+import { refusePrivateImages } from '../image-urls.ts'
 import {
   Conversation,
   CreateConversation,
@@ -38,6 +39,7 @@ const createConversationRoute = defineRoute({
     refuseEncoded(request)
     const bytes = await readBody(request, LIMITS.maxJsonBytes)
     const body = bytes.byteLength === 0 ? {} : validate(CreateConversation, parseJson(bytes), 'body')
+    refusePrivateImages(body.items ?? [], 'items')
     const row: ConversationRow = {
       v: 1,
       tenant: caller.tenant,
@@ -133,6 +135,7 @@ const createConversationItemsRoute = defineRoute({
   refusals: ['conversation_not_found'],
   async handle(call) {
     const conversation = await conversationOf(call, call.param('conversation_id'))
+    refusePrivateImages(call.body.items, 'items')
     const items = await addItems(call.deps, conversation, call.body.items)
     return json(
       200,

@@ -4,6 +4,7 @@ import type { Call } from '../../../http/route.ts'
 import { validate } from '../../../http/validate.ts'
 import { refuseNetwork } from '../containers/schema.ts'
 import { modelMissing } from '../models/routes.ts'
+import { refusePrivateImages } from '../image-urls.ts'
 import { findAttached, nameAttached, resolveReferences } from './input-references.ts'
 import { CodeInterpreterTool, FunctionTool, type CreateResponse } from './schema.ts'
 import { ServiceError } from '../../../../core/errors.ts'
@@ -24,6 +25,7 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
     throw new ServiceError('invalid_request', 'A background response is read later, so it has to be stored. Leave store out.', {
       param: 'store',
     })
+  if (typeof body.input !== 'string') refusePrivateImages(body.input, 'input')
   const [attached, input, , interpreter] = await allInOrder([
     findAttached(call),
     resolveReferences(call, body.input),
