@@ -13,7 +13,7 @@ function namesIn(list: string): readonly string[] {
     .filter((name) => name !== '')
 }
 
-const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1')
+export const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1')
 
 /** Origins, comma-separated. */
 export const originList = z
@@ -73,6 +73,8 @@ export const ApiConfig = z.object({
     .default([...MEMORY_TIERS]),
   /** Event streams that this process holds open at once. */
   maxOpenStreams: z.number().int().positive().default(LIMITS.maxOpenStreams),
+  /** Whether a `/d/…` link opens only with an API key of its tenant. */
+  linksRequireKey: z.boolean().default(false),
   /** Origins whose pages may call from a browser, such as `https://app.example.com`. */
   corsOrigins: z.array(z.string()).readonly().default([]),
 })
@@ -96,6 +98,7 @@ export const ApiEnv = z.object({
   ALLOWED_HOSTS: hostList.optional(),
   MAX_OPEN_STREAMS: z.coerce.number().int().positive().optional(),
   CORS_ORIGINS: originList.optional(),
+  LINKS_REQUIRE_KEY: flag.optional(),
   /** The memory tiers on offer, comma-separated. */
   MEMORY_TIERS: z
     .string()

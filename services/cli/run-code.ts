@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import type { ApiClient } from './api-client.ts'
 import { readArguments } from './arguments.ts'
 import { CommandError, UsageError, type CliDeps, type Command } from './command.ts'
+import { PlainTextStream } from './plain-text.ts'
 import { showEvent } from './show-event.ts'
 
 /** As the shell has it: 124 for too late, 130 for interrupted. */
@@ -13,13 +14,14 @@ const EXIT_CODES: Readonly<Record<string, number>> = { succeeded: 0, failed: 1, 
 const MAX_RESUMES = 5
 
 export const runCode: Command = {
-  usage: 'run FILE.py|- [--container ID] [--timeout SECONDS] [--keep]',
-  summary: 'run a file, or standard input, in a sandbox and print its output as it comes',
+  usage: 'run FILE.py|- [--container ID] [--timeout SECONDS] [--keep] [--raw]',
+  summary: 'run a file, or standard input, in a sandbox and print its output as it comes; --raw keeps terminal control sequences in it',
   async run(args, deps) {
     const { values, positionals } = readArguments(args, ['FILE.py'], {
       container: { type: 'string' },
       timeout: { type: 'string' },
       keep: { type: 'boolean' },
+      raw: { type: 'boolean' },
     })
     const code = await readCode(positionals[0] ?? '', deps.folder)
     const timeout = values.timeout === undefined ? {} : { timeout_seconds: readSeconds(values.timeout) }
@@ -27,12 +29,18 @@ export const runCode: Command = {
     const container = values.container ?? String((await api.call('POST', '/v1/containers', { name: 'cli' }))['id'])
     try {
       const execution = await api.call('POST', `/v1/containers/${encodeURIComponent(container)}/executions?wait=0`, { code, ...timeout })
-      return await follow(api, String(execution['id']), deps)
+      return await follow(api, String(execution['id']), values.raw ? deps : withPlainOutput(deps))
     } finally {
       if (values.keep) deps.note(`container ${container}\n`)
       else if (values.container === undefined) await api.call('DELETE', `/v1/containers/${container}`)
     }
   },
+}
+
+/** What user code prints could otherwise set the title of the terminal, write its clipboard or make it answer. */
+function withPlainOutput(deps: CliDeps): CliDeps {
+  const [out, note] = [new PlainTextStream(), new PlainTextStream()]
+  return { ...deps, out: (text) => deps.out(out.push(text)), note: (text) => deps.note(note.push(text)) }
 }
 
 async function readCode(file: string, folder: string): Promise<string> {

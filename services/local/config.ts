@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { LIMITS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
-import { hostList, LOOPBACK_HOSTS, originList } from '../api/config.ts'
+import { flag, hostList, LOOPBACK_HOSTS, originList } from '../api/config.ts'
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -45,6 +45,7 @@ const LocalEnv = z.object({
   CELLBLOCK_LOG: oneOf(['silent', 'events']).default('silent'),
   MAX_OPEN_STREAMS: wholeNumber(1, 100_000).default(LIMITS.maxOpenStreams),
   CORS_ORIGINS: originList.default([]),
+  CELLBLOCK_LINKS_REQUIRE_KEY: flag.optional(),
   SANDBOX_DOCKER_RUNTIME: z.string().optional(),
   /** Python modules that a warm sandbox has imported, such as `numpy,pandas`, or `none`. */
   SANDBOX_PRELOAD: z
@@ -86,6 +87,8 @@ export interface LocalConfig {
   readonly log: 'silent' | 'events'
   /** Event streams that may be open at once. */
   readonly maxOpenStreams: number
+  /** Whether links in answers open only with an API key. */
+  readonly linksRequireKey: boolean
   /** Origins whose pages may call the API from a browser. */
   readonly corsOrigins: readonly string[]
   readonly dockerRuntime: string | null
@@ -130,6 +133,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     log: values.CELLBLOCK_LOG,
     maxOpenStreams: values.MAX_OPEN_STREAMS,
     corsOrigins: values.CORS_ORIGINS,
+    linksRequireKey: values.CELLBLOCK_LINKS_REQUIRE_KEY ?? false,
     dockerRuntime: values.SANDBOX_DOCKER_RUNTIME ?? null,
     preload: values.SANDBOX_PRELOAD === undefined ? null : preloadOf(values.SANDBOX_PRELOAD),
     transport: values.SANDBOX_TRANSPORT,

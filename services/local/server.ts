@@ -91,6 +91,7 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
       allowedHosts: config.allowedHosts,
       maxOpenStreams: config.maxOpenStreams,
       corsOrigins: config.corsOrigins,
+      linksRequireKey: config.linksRequireKey,
       memoryTiers: sandboxes.memoryTiers,
     }),
   })

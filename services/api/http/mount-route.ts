@@ -12,7 +12,7 @@ import { mediaType, readBody, refuseAnnounced, refuseEncoded } from './read-body
 import type { AnyRoute, Call } from './route.ts'
 import { parseQuery, validate } from './validate.ts'
 
-const NOBODY: Caller = { tenant: '', subject: null, keyId: '' }
+const NO_CALLER: Caller = { tenant: '', subject: null, keyId: '' }
 const NO_BYTES = new Uint8Array()
 
 /** `/v1/containers/{container_id}` as Hono writes it. */
@@ -31,17 +31,15 @@ export function mountRoute(
     const request = context.req.raw
     const fields = context.get('fields')
     fields['route'] = route.operationId
-    const caller = route.auth === 'none' ? NOBODY : await authenticate(request)
-    if (caller !== NOBODY) Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
+    const caller = route.auth === 'none' ? NO_CALLER : await authenticate(request)
+    if (caller !== NO_CALLER) Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
     const query = parseQuery(context.req.url)
     const rawBody = route.body === undefined ? NO_BYTES : await readJsonBody(request)
     if (route.body === undefined && route.streamed === undefined) refuseAnnounced(request, LIMITS.maxJsonBytes)
     return handle({
       deps,
       caller,
-      checkKey: async () => {
-        if (caller !== NOBODY) await authenticate(request)
-      },
+      authenticate: () => authenticate(request),
       request,
       param: (name) => context.req.param(name) ?? '',
       query: route.query === undefined ? query : validate(route.query, query, 'query'),

@@ -10,8 +10,8 @@ export type Method = 'get' | 'post' | 'put' | 'delete'
 export interface Call<Query = unknown, Body = unknown> {
   readonly deps: ApiDeps
   readonly caller: Caller
-  /** Throws ServiceError `invalid_api_key` once the key that was sent is no longer good. */
-  readonly checkKey: () => Promise<void>
+  /** Who calls, by the key: for routes that need one by configuration, and to see a key revoked. Throws ServiceError `invalid_api_key`. */
+  readonly authenticate: () => Promise<Caller>
   readonly request: Request
   /** A path parameter; it has some text, and need not have the form of an id. */
   readonly param: (name: string) => string

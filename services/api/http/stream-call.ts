@@ -29,7 +29,7 @@ export async function streamCall(
   const looking = setInterval(
     () => {
       // That the key could not be looked up ends nothing.
-      call.checkKey().catch((error: unknown) => error instanceof ServiceError && stop.abort())
+      call.authenticate().catch((error: unknown) => error instanceof ServiceError && stop.abort())
     },
     Math.max(LEAST_LOOK_MS, Math.min(LOOK_AT_KEY_MS, deps.config.keyCacheMs)),
   )

@@ -263,6 +263,20 @@ export const MUTANTS: readonly Mutant[] = [
     'return true',
     'api/responses/image-urls.test.ts',
   ),
+  service(
+    'links of other tenants',
+    'api/wires/native/links/routes.ts',
+    '  if (tenant !== caller.tenant) return false\n',
+    '',
+    'api/links/links-with-key.test.ts',
+  ),
+  service(
+    'no control sequences in a terminal',
+    'cli/plain-text.ts',
+    'if (COLOUR.test(match[0]))',
+    'if (true)',
+    'unit/cli/plain-text.test.ts',
+  ),
   service('revoked keys', 'api/http/authenticate.ts', ' || found.revokedAt !== null', '', 'unit/api/authenticate.test.ts'),
   service(
     'subject check',

@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { containerOf, fileOf } from '../../../access.ts'
+import { containerOf, fileOf, isVisible } from '../../../access.ts'
 import { presigner } from '../../../files/presign.ts'
 import { redirectTo, json } from '../../../http/responses.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { deletedSchema } from '../../../http/schemas.ts'
 import { LinkList, renderLink } from './schema.ts'
 import { ServiceError } from '../../../../core/errors.ts'
+import type { Caller } from '../../../../core/tenants/tenant.ts'
 import { isId } from '../../../../core/ids.ts'
 import { hashToken } from '../../../../core/links/create-link.ts'
 import type { Link as LinkRow } from '../../../../core/links/link.ts'
@@ -21,11 +22,14 @@ const followLinkRoute = defineRoute({
   auth: 'none',
   summary: 'Download by a long-lived link',
   answers: { 302: { description: 'To the bytes, by a fresh presigned URL.', headers: { Location: 'The presigned URL.' } } },
-  refusals: ['link_not_found'],
-  async handle({ deps, param, publicUrl, note }) {
+  description: 'The operator can set that links open only with an API key of their tenant.',
+  refusals: ['link_not_found', 'invalid_api_key'],
+  async handle({ deps, param, publicUrl, note, authenticate }) {
+    const caller = deps.config.linksRequireKey ? await authenticate() : null
     const token = param('token')
     const link = /^[\w-]{20,100}$/.test(token) ? await deps.table.links.findByToken(hashToken(token)) : null
     if (link === null || link.revokedAt !== null || link.expiresAt <= deps.clock.now()) throw linkMissing()
+    if (caller !== null && !(await mayFollow(deps, link, caller))) throw linkMissing()
     note('tenant', link.tenant)
     note('link_id', link.id)
     if (!(await isThere(deps, link))) throw linkMissing()
@@ -34,6 +38,13 @@ const followLinkRoute = defineRoute({
     return redirectTo(url, { 'cross-origin-resource-policy': 'cross-origin' })
   },
 })
+
+/** A key opens links to what it may see. */
+async function mayFollow({ table }: Call['deps'], { tenant, containerId }: LinkRow, caller: Caller): Promise<boolean> {
+  if (tenant !== caller.tenant) return false
+  const container = caller.subject === null ? null : await table.containers.get(tenant, containerId)
+  return caller.subject === null || (container !== null && isVisible(container, caller))
+}
 
 /** Its container, and its file where it shows one, must not have been deleted. */
 async function isThere({ table }: Call['deps'], { tenant, containerId, fileId }: LinkRow): Promise<boolean> {
@@ -92,7 +103,7 @@ const revokeFileLinksRoute = defineRoute({
   operationId: 'revokeFileLinks',
   tag: 'Links',
   summary: 'Revoke all links to a file',
-  description: 'Each answers 404 from then on. The file stays, and a later answer may link to it anew.',
+  description: 'Each answers 404 from then on. The file stays, and a later answer may link to it again.',
   answers: {
     200: {
       description: 'They are revoked.',
