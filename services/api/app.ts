@@ -3,6 +3,7 @@ import { createLimitReader } from '../core/tenants/limit-reader.ts'
 import type { ApiDeps, ApiPorts } from './deps.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { mountRoute } from './http/mount-route.ts'
+import { createResultBudget } from './executions/result-budget.ts'
 import { createStreamSlots } from './http/stream-slots.ts'
 import { allowOrigins, refuseForeignOrigins } from './middleware/cross-origin.ts'
 import { handleErrors } from './middleware/errors.ts'
@@ -17,6 +18,7 @@ export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
   const deps: ApiDeps = {
     ...ports,
     streams: createStreamSlots(ports.config.maxOpenStreams),
+    results: createResultBudget(ports.config.maxResultBytesInFlight),
     limits: createLimitReader(ports.table.tenants, ports.clock),
   }
   const app = new OpenAPIHono<ApiHono>()

@@ -73,6 +73,8 @@ export const ApiConfig = z.object({
     .default([...MEMORY_TIERS]),
   /** Event streams that this process holds open at once. */
   maxOpenStreams: z.number().int().positive().default(LIMITS.maxOpenStreams),
+  /** Results that this process holds in memory to answer calls, bytes; beyond it calls get 429. */
+  maxResultBytesInFlight: z.number().int().positive().default(LIMITS.maxResultBytesInFlight),
   /** Whether a `/d/…` link opens only with an API key of its tenant. */
   linksRequireKey: z.boolean().default(false),
   /** Origins whose pages may call from a browser, such as `https://app.example.com`. */

@@ -6,6 +6,7 @@ import type { Signals } from '../core/ports/signals.ts'
 import type { Table } from '../core/ports/table.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
 import type { ApiConfig } from './config.ts'
+import type { ResultBudget } from './executions/result-budget.ts'
 import type { StreamSlots } from './http/stream-slots.ts'
 
 export interface ModelEntry {
@@ -38,6 +39,7 @@ export interface ApiPorts {
 /** Everything the HTTP edge works with. It has no state of its own but a small cache of verified keys and the streams that are open. */
 export interface ApiDeps extends ApiPorts {
   readonly streams: StreamSlots
+  readonly results: ResultBudget
   /** What each tenant may use. */
   readonly limits: LimitReader
 }

@@ -55,6 +55,11 @@ export const LIMITS = {
   maxInlineTextBytes: 64 * 1024,
   /** Base64 parts of a MIME bundle up to this size stay inline, bytes. */
   maxInlineBinaryBytes: 256 * 1024,
+  /** What an answer of the native wire embeds of outputs, bytes; with `inline=all`, bytes. */
+  inlineAnswerBytes: 1 * MiB,
+  maxInlineAnswerBytes: 16 * MiB,
+  /** Results that one process holds in memory to answer calls, bytes. */
+  maxResultBytesInFlight: 128 * MiB,
   /** Lifetime of a presigned URL, seconds. */
   presignedSeconds: 300,
   /** Default lifetime of a `/d/…` link, days. */

@@ -21,7 +21,7 @@ export async function notebookPart(objects: ObjectStore, row: Execution, budget:
   const results = []
   for (const cell of result?.cells ?? []) {
     const outputs: Output[] = []
-    for (const output of cell.outputs) outputs.push(await inline(objects, output, budget))
+    for (const output of cell.outputs) outputs.push(await inlineOutput(objects, output, budget))
     results.push({ ...cell, outputs })
   }
   const { source } = row
@@ -38,7 +38,8 @@ const textOf = async (objects: ObjectStore, key: string): Promise<string> => {
   return object === null ? '' : (await readBytes(object.body)).toString('utf8')
 }
 
-async function inline(objects: ObjectStore, output: Output, budget: Budget): Promise<Output> {
+/** An output with the parts that are stored as objects embedded, while the budget lasts. */
+export async function inlineOutput(objects: ObjectStore, output: Output, budget: Budget): Promise<Output> {
   if (!('data' in output) || !(REF_MIME in output.data)) return output
   const data: Record<string, unknown> = { ...output.data }
   for (const ref of refsOf(output.data)) {
@@ -59,7 +60,7 @@ function decode(bytes: Buffer, mime: string): unknown {
 
 /** The newest executions of a container that a notebook takes in, and how many bytes of them. */
 export const MAX_EXECUTIONS = 500
-const MAX_BYTES = 64 * 1024 * 1024
+export const MAX_NOTEBOOK_BYTES = 64 * 1024 * 1024
 const PAGE = 25
 
 const LEFT_OUT: NotebookPart = {
@@ -84,7 +85,7 @@ export async function containerParts(
 ): Promise<readonly NotebookPart[]> {
   const parts: NotebookPart[] = []
   const budget = { bytes: NOTEBOOK_INLINE_BYTES }
-  let left = MAX_BYTES
+  let left = MAX_NOTEBOOK_BYTES
   let after: string | null = null
   for (;;) {
     const page: Page<Execution> = await ports.executions.listByContainer(container.tenant, container.id, {

@@ -132,7 +132,7 @@ it('links files and big outputs at read time', async () => {
     outputs: { data: Record<string, { url: string; bytes: number; mime: string }> }[]
   }
   expect(body.files[0]?.path).toBe('/mnt/data/out/a.csv')
-  expect(body.files[0]?.url.startsWith(`${api.url}/s3/`)).toBe(true)
+  expect(body.files[0]?.url.startsWith(`${api.url}/objects/`)).toBe(true)
   expect(await (await fetch(body.files[0]?.url ?? '')).text()).toBe('a,b\n')
   const shown = body.outputs[0]?.data['cellblock/ref']
   expect(shown).toMatchObject({ bytes: 6, mime: 'image/svg+xml' })

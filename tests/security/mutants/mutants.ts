@@ -277,6 +277,20 @@ export const MUTANTS: readonly Mutant[] = [
     'if (true)',
     'unit/cli/plain-text.test.ts',
   ),
+  service(
+    'small answers',
+    'api/wires/native/executions/inline-outputs.ts',
+    'if (piece.bytes > budget.bytes) continue',
+    '',
+    'api/get-execution/large-outputs.test.ts',
+  ),
+  service(
+    'memory for results',
+    'api/executions/result-budget.ts',
+    'inFlight > 0 && inFlight + bytes > maxBytes',
+    'false',
+    'api/get-execution/429.test.ts',
+  ),
   service('revoked keys', 'api/http/authenticate.ts', ' || found.revokedAt !== null', '', 'unit/api/authenticate.test.ts'),
   service(
     'subject check',

@@ -1,5 +1,5 @@
-import type { Presign } from '../../../files/presign.ts'
 import { REF_MIME, refsOf, type Output } from '../../../../core/executions/outputs.ts'
+import type { Presign } from '../../../files/presign.ts'
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/png': 'png',
@@ -11,10 +11,10 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'text/latex': 'tex',
 }
 /** User code names its types as it likes, `constructor` too: only the table's own entries count. */
-const filenameOf = (mime: string): string =>
+export const filenameOf = (mime: string): string =>
   `output.${(Object.hasOwn(EXTENSIONS, mime) ? EXTENSIONS[mime] : undefined) ?? (mime.endsWith('json') ? 'json' : 'bin')}`
 
-/** Outputs as the wire has them: `{objectKey}` becomes `{url}`. Untouched, and not copied, when nothing lies elsewhere. */
+/** Outputs as the wire has them: `{objectKey}` becomes `{url}`. Outputs without references are not copied. */
 export async function renderOutputs(outputs: readonly Output[], presign: Presign): Promise<readonly unknown[]> {
   return Promise.all(outputs.map((output) => ('data' in output && REF_MIME in output.data ? renderOutput(output, presign) : output)))
 }
@@ -24,7 +24,10 @@ export async function renderOutput(output: Output, presign: Presign): Promise<un
   const refs = refsOf(output.data)
   if (refs.length === 0) return output
   const urls = await Promise.all(
-    refs.map(async (ref) => ({ url: await presign(ref.objectKey, filenameOf(ref.mime), ref.mime), bytes: ref.bytes, mime: ref.mime })),
+    refs.map(async (ref) =>
+      // A part that lies in the result itself has its address already.
+      'url' in ref ? ref : { url: await presign(ref.objectKey, filenameOf(ref.mime), ref.mime), bytes: ref.bytes, mime: ref.mime },
+    ),
   )
   return { ...output, data: { ...output.data, [REF_MIME]: Array.isArray(output.data[REF_MIME]) ? urls : urls[0] } }
 }

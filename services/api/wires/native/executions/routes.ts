@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { ServiceError } from '../../../../core/errors.ts'
+import { loadResult } from '../../../../core/executions/load-result.ts'
+import { REF_MIME } from '../../../../core/executions/outputs.ts'
 import { hasEnded, type Execution as ExecutionRow } from '../../../../core/executions/execution.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 import { containerOf, executionOf, isVisible } from '../../../access.ts'
@@ -15,7 +17,9 @@ import { listOf, ListQuery, listSchema, pageOf, queryInteger } from '../../../ht
 import { streamCall } from '../../../http/stream-call.ts'
 import { executionFrames } from './frames.ts'
 import { Execution, RunCode, WaitQuery } from './schema.ts'
-import { renderExecution } from './serialize.ts'
+import { filenameOf } from './outputs.ts'
+import { textOfPart } from './inline-outputs.ts'
+import { renderExecution, renderPending } from './serialize.ts'
 
 const runCodeRoute = defineRoute({
   method: 'post',
@@ -58,11 +62,17 @@ const runCodeRoute = defineRoute({
       idempotency: key === null ? null : { key, body: rawBody },
       waitMs: (call.query.wait ?? LIMITS.defaultWaitSeconds) * 1000,
     })
-    const answer = await renderExecution(deps, execution, call.publicUrl, position)
+    const options = { publicUrl: call.publicUrl, queuePosition: position, isWhole: call.query.inline === 'all' }
     const headers: Record<string, string> = isReplay ? { 'idempotent-replayed': 'true' } : {}
-    return hasEnded(execution.status)
-      ? json(201, answer, headers)
-      : json(202, answer, { ...headers, location: `${call.publicUrl}/v1/executions/${execution.id}` })
+    const location = `${call.publicUrl}/v1/executions/${execution.id}`
+    try {
+      const answer = await renderExecution(deps, execution, options)
+      return hasEnded(execution.status) ? json(201, answer, headers) : json(202, answer, { ...headers, location })
+    } catch (error) {
+      // A client repeats a refused call, and this code has run.
+      if (!(error instanceof ServiceError) || error.code !== 'too_many_results') throw error
+      return json(202, await renderPending(deps, execution, options), { ...headers, location, 'retry-after': '1' })
+    }
   },
 })
 
@@ -91,9 +101,16 @@ const listExecutionsRoute = defineRoute({
     const tooMuch = page.rows.findIndex((row, index) => (left -= storedBytes(row)) < 0 && index > 0)
     const rows = tooMuch === -1 ? page.rows : page.rows.slice(0, tooMuch)
     const position = (id: string): number | null => (container.queue.includes(id) ? container.queue.indexOf(id) : null)
-    const data = await Promise.all(
-      rows.map((row) => renderExecution(deps, row, call.publicUrl, row.status === 'queued' ? position(row.id) : null)),
-    )
+    const budget = { bytes: LIMITS.inlineAnswerBytes }
+    const data = []
+    for (const row of rows)
+      data.push(
+        await renderExecution(deps, row, {
+          publicUrl: call.publicUrl,
+          queuePosition: row.status === 'queued' ? position(row.id) : null,
+          budget,
+        }),
+      )
     return json(200, listOf(data, page.hasMore || rows.length < page.rows.length))
   },
 })
@@ -107,14 +124,21 @@ const getExecutionRoute = defineRoute({
   description: 'With `wait` the answer comes at its end, or after that many seconds as it is then.',
   query: WaitQuery,
   answers: { 200: { description: 'The execution.', schema: Execution } },
-  refusals: ['execution_not_found'],
+  refusals: ['execution_not_found', 'too_many_results'],
   async handle(call) {
     const { deps } = call
     const id = call.param('execution_id')
     const read = (): Promise<ExecutionRow> => executionOf(call, id)
     const seconds = call.query.wait ?? 0
     const row = seconds === 0 ? await read() : await waitForExecution(runContext(call), id, read, seconds * 1000)
-    return json(200, await renderExecution(deps, row, call.publicUrl, await queuePosition(deps.table.containers, row)))
+    return json(
+      200,
+      await renderExecution(deps, row, {
+        publicUrl: call.publicUrl,
+        queuePosition: await queuePosition(deps.table.containers, row),
+        isWhole: call.query.inline === 'all',
+      }),
+    )
   },
 })
 
@@ -126,16 +150,56 @@ const cancelExecutionRoute = defineRoute({
   summary: 'Cancel an execution',
   description: 'Interrupts the code and kills it two seconds later. Idempotent: one that has ended is answered as it is.',
   answers: { 200: { description: 'The execution as it is now; its end may follow.', schema: Execution } },
-  refusals: ['execution_not_found'],
+  refusals: ['execution_not_found', 'too_many_results'],
   async handle(call) {
     const { deps } = call
     const found = await executionOf(call, call.param('execution_id'))
     const row = (await cancelExecution(deps, found.tenant, found.id)) ?? found
-    return json(200, await renderExecution(deps, row, call.publicUrl, await queuePosition(deps.table.containers, row)))
+    return json(
+      200,
+      await renderExecution(deps, row, { publicUrl: call.publicUrl, queuePosition: await queuePosition(deps.table.containers, row) }),
+    )
   },
 })
 
 const MAX_SEQ = 999_999_999
+
+const executionOutputRoute = defineRoute({
+  method: 'get',
+  path: '/v1/executions/{execution_id}/outputs/{cell}/{output}',
+  operationId: 'getExecutionOutput',
+  tag: 'Executions',
+  summary: 'Download a part of an output',
+  description: 'The address that `cellblock/ref` has for a part that an answer does not embed. Positions count from 0.',
+  query: z.object({ type: z.string().min(1).max(255).openapi({ description: 'MIME type of the part.' }) }),
+  answers: { 200: { description: 'The bytes, as a download.', contentType: 'application/octet-stream', schema: z.string() } },
+  refusals: ['execution_not_found', 'output_not_found', 'too_many_results'],
+  async handle(call) {
+    const { deps, query } = call
+    const row = await executionOf(call, call.param('execution_id'))
+    return deps.results.hold(storedBytes(row), async () => {
+      const output = (await loadResult(deps.objects, row))?.cells
+        .at(positionOf(call.param('cell')))
+        ?.outputs.at(positionOf(call.param('output')))
+      const data =
+        output !== undefined && 'data' in output && query.type !== REF_MIME && Object.hasOwn(output.data, query.type)
+          ? output.data[query.type]
+          : undefined
+      if (data === undefined)
+        throw new ServiceError('output_not_found', 'The execution has no such output. Read the execution for the addresses of its outputs.')
+      const text = textOfPart(data)
+      const bytes = isBase64(query.type) ? Buffer.from(text, 'base64') : Buffer.from(text)
+      return new Response(bytes, {
+        headers: { 'content-type': 'application/octet-stream', 'content-disposition': `attachment; filename="${filenameOf(query.type)}"` },
+      })
+    })
+  },
+})
+
+/** A position that is no number finds nothing. */
+const positionOf = (text: string): number => (/^\d{1,6}$/.test(text) ? Number(text) : Infinity)
+/** nbformat has binary types in base64. */
+const isBase64 = (mime: string): boolean => /^(?:image\/(?!svg\+xml)|audio\/|video\/|application\/(?:pdf|octet-stream|zip))/.test(mime)
 
 const executionEventsRoute = defineRoute({
   method: 'get',
@@ -175,6 +239,7 @@ function lastEventId(request: Request): number {
 export const executionRoutes: readonly AnyRoute[] = [
   cancelExecutionRoute,
   executionEventsRoute,
+  executionOutputRoute,
   getExecutionRoute,
   listExecutionsRoute,
   runCodeRoute,

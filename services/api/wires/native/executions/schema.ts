@@ -5,6 +5,12 @@ import { LIMITS } from '../../../../core/limits.ts'
 
 export const WaitQuery = z.object({
   wait: queryInteger(0, LIMITS.maxWaitSeconds, `Seconds to wait for the end, at most ${LIMITS.maxWaitSeconds}.`).optional(),
+  inline: z
+    .enum(['all'], 'give all')
+    .optional()
+    .openapi({
+      description: `\`all\` embeds outputs up to ${LIMITS.maxInlineAnswerBytes} bytes, also those that are stored as objects; without it an answer embeds ${LIMITS.inlineAnswerBytes} bytes.`,
+    }),
 })
 
 export type WaitQuery = z.infer<typeof WaitQuery>
@@ -35,7 +41,7 @@ export type RunCode = z.infer<typeof RunCode>
 
 const NbOutput = z.looseObject({ output_type: z.enum(['stream', 'display_data', 'execute_result', 'error']) }).openapi('Output', {
   description:
-    'An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime}`.',
+    'An nbformat 4.5 output. A part of a MIME bundle that is too big to be inline is replaced by `cellblock/ref: {url, bytes, mime, preview?}`.',
 })
 
 export const ExecutionFile = z
@@ -87,6 +93,10 @@ export const Execution = z
     lost: z
       .array(z.object({ what: z.string(), reason: z.string() }))
       .openapi({ description: 'Everything that could be expected and is not there.' }),
+    omitted: z
+      .array(z.object({ what: z.string(), bytes: z.int(), url: z.string().openapi({ description: 'Where to read it, with the key.' }) }))
+      .optional()
+      .openapi({ description: 'What the answer leaves out because it is large. It is stored; texts are cut to their start.' }),
     usage: z
       .object({
         queue_ms: z.number(),

@@ -1,6 +1,11 @@
 import type { ApiDeps } from '../../../deps.ts'
 import { presigner, type Presign } from '../../../files/presign.ts'
+import { inlineOutput } from '../../../executions/notebook-parts.ts'
+import { storedBytes } from '../../../executions/stored-bytes.ts'
+import { fitResult, type FittedResult, type InlineBudget } from './inline-outputs.ts'
 import { renderOutputs, renderOutput } from './outputs.ts'
+import type { Output } from '../../../../core/executions/outputs.ts'
+import { LIMITS } from '../../../../core/limits.ts'
 import type { ExecutionEvent } from '../../../../core/events.ts'
 import { type Execution, type ExecutionResult, hasEnded } from '../../../../core/executions/execution.ts'
 import { loadResult } from '../../../../core/executions/load-result.ts'
@@ -9,23 +14,54 @@ import type { ContainerFile, ExecutionFile } from '../../../../core/files/file.t
 import type { FileStore } from '../../../../core/ports/file-store.ts'
 import type { ObjectStore } from '../../../../core/ports/object-store.ts'
 
-type Ports = { readonly objects: ObjectStore; readonly table: { readonly files: FileStore } }
+type RenderDeps = Pick<ApiDeps, 'objects' | 'table' | 'results'>
+const NO_OUTPUT: Pick<ExecutionResult, 'cells' | 'stdout' | 'stderr' | 'error'> = { cells: [], stdout: '', stderr: '', error: null }
 
 const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
 /** More files than this are looked up with one query over the container. */
 const FEW_FILES = 8
 
-/** An execution as the native wire has it. `queuePosition` is known only to who has read the container. */
+export interface RenderOptions {
+  readonly publicUrl: string
+  /** Executions of the container before this one; null when it is not known. */
+  readonly queuePosition?: number | null
+  /** Shared by the executions of one answer; the usual one otherwise. */
+  readonly budget?: InlineBudget
+  /** Embeds parts that are stored as objects as well, and more of everything. */
+  readonly isWhole?: boolean
+}
+
+/** An execution as the native wire has it. Throws ServiceError `too_many_results` when the process holds too many results. */
 export async function renderExecution(
-  ports: Ports,
+  deps: RenderDeps,
   row: Execution,
-  publicUrl: string,
-  queuePosition: number | null = null,
+  options: RenderOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const presign = presigner(ports.objects, publicUrl)
-  const result = await loadResult(ports.objects, row)
-  const [body, files] = await Promise.all([renderBody(row, result, presign), renderFiles(ports, row, result?.files ?? [], presign)])
+  return deps.results.hold(storedBytes(row), async () => renderWith(deps, row, await loadResult(deps.objects, row), options))
+}
+
+/** Without its result, which can be read later. */
+export const renderPending = (deps: RenderDeps, row: Execution, options: RenderOptions): Promise<Readonly<Record<string, unknown>>> =>
+  renderWith(deps, row, null, options)
+
+async function renderWith(
+  deps: RenderDeps,
+  row: Execution,
+  result: ExecutionResult | null,
+  { publicUrl, queuePosition = null, budget, isWhole = false }: RenderOptions,
+): Promise<Readonly<Record<string, unknown>>> {
+  const presign = presigner(deps.objects, publicUrl)
+  const address = `${publicUrl}/v1/executions/${row.id}`
+  const left = budget ?? { bytes: isWhole ? LIMITS.maxInlineAnswerBytes : LIMITS.inlineAnswerBytes }
+  const fitted = fitResult(result ?? NO_OUTPUT, left, {
+    whole: `${address}?inline=all`,
+    part: (cell, output, mime) => `${address}/outputs/${cell}/${output}?type=${encodeURIComponent(mime)}`,
+  })
+  const cells = isWhole ? await embedObjects(deps.objects, fitted.cells, left) : fitted.cells
+  const [body, files] = await Promise.all([renderBody(row, cells, presign), renderFiles(deps, row, result?.files ?? [], presign)])
+  const isPending = result === null && hasEnded(row.status)
+  const omitted = isPending ? [{ what: 'result', bytes: storedBytes(row), url: address }] : fitted.omitted
   return {
     id: row.id,
     object: 'execution',
@@ -38,18 +74,28 @@ export async function renderExecution(
     ended_at: iso(row.endedAt),
     ...(queuePosition === null || hasEnded(row.status) ? {} : { queue_position: queuePosition }),
     ...body,
-    stdout: result?.stdout ?? '',
-    stderr: result?.stderr ?? '',
-    error: result?.error ?? null,
+    stdout: fitted.stdout,
+    stderr: fitted.stderr,
+    error: fitted.error,
     files,
     lost: result?.lost ?? row.lostBefore,
+    ...(omitted.length === 0 ? {} : { omitted }),
     usage: result === null ? null : renderUsage(result),
     metadata: row.metadata,
   }
 }
 
-async function renderBody(row: Execution, result: ExecutionResult | null, presign: Presign): Promise<Readonly<Record<string, unknown>>> {
-  const cells = result?.cells ?? []
+async function embedObjects(objects: ObjectStore, cells: FittedResult['cells'], budget: InlineBudget): Promise<FittedResult['cells']> {
+  const embedded = []
+  for (const cell of cells) {
+    const outputs: Output[] = []
+    for (const output of cell.outputs) outputs.push(await inlineOutput(objects, output, budget))
+    embedded.push({ ...cell, outputs })
+  }
+  return embedded
+}
+
+async function renderBody(row: Execution, cells: FittedResult['cells'], presign: Presign): Promise<Readonly<Record<string, unknown>>> {
   if (row.source.kind !== 'notebook') return { outputs: await renderOutputs(cells[0]?.outputs ?? [], presign) }
   return {
     cells: await Promise.all(
@@ -63,9 +109,14 @@ async function renderBody(row: Execution, result: ExecutionResult | null, presig
   }
 }
 
-async function renderFiles(ports: Ports, row: Execution, files: readonly ExecutionFile[], presign: Presign): Promise<readonly unknown[]> {
+async function renderFiles(
+  deps: Pick<ApiDeps, 'table'>,
+  row: Execution,
+  files: readonly ExecutionFile[],
+  presign: Presign,
+): Promise<readonly unknown[]> {
   if (files.length === 0) return []
-  const rows = await rowsOf(ports.table.files, row, files)
+  const rows = await rowsOf(deps.table.files, row, files)
   return Promise.all(
     files.map(async (file) => {
       const stored = rows.get(file.id)

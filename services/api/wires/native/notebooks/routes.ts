@@ -2,7 +2,14 @@ import { z } from '@hono/zod-openapi'
 import { executionOf, containerOf, isVisible, conversationOf, responseOf } from '../../../access.ts'
 import { historyNotebook } from '../../../conversations/history-notebook.ts'
 import { conversationHistory, historyUpTo } from '../../../conversations/history.ts'
-import { NOTEBOOK_INLINE_BYTES, notebookPart, containerParts, MAX_EXECUTIONS } from '../../../executions/notebook-parts.ts'
+import {
+  NOTEBOOK_INLINE_BYTES,
+  notebookPart,
+  containerParts,
+  MAX_EXECUTIONS,
+  MAX_NOTEBOOK_BYTES,
+} from '../../../executions/notebook-parts.ts'
+import { storedBytes } from '../../../executions/stored-bytes.ts'
 import { notebookResponse } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { buildNotebook } from '../../../../core/executions/notebook.ts'
@@ -14,11 +21,13 @@ const executionNotebookRoute = defineRoute({
   tag: 'Executions',
   summary: 'Download the executed notebook of an execution',
   answers: { 200: { description: 'nbformat 4.5; opens in Jupyter.', contentType: 'application/x-ipynb+json', schema: z.looseObject({}) } },
-  refusals: ['execution_not_found'],
+  refusals: ['execution_not_found', 'too_many_results'],
   async handle(call) {
     const row = await executionOf(call, call.param('execution_id'))
-    const part = await notebookPart(call.deps.objects, row, { bytes: NOTEBOOK_INLINE_BYTES })
-    return notebookResponse(buildNotebook([part]), `${row.id}.ipynb`)
+    return call.deps.results.hold(storedBytes(row) + NOTEBOOK_INLINE_BYTES, async () => {
+      const part = await notebookPart(call.deps.objects, row, { bytes: NOTEBOOK_INLINE_BYTES })
+      return notebookResponse(buildNotebook([part]), `${row.id}.ipynb`)
+    })
   },
 })
 
@@ -35,13 +44,15 @@ const containerNotebookRoute = defineRoute({
       schema: z.looseObject({}),
     },
   },
-  refusals: ['container_not_found'],
+  refusals: ['container_not_found', 'too_many_results'],
   async handle(call) {
     const { deps, caller } = call
     const container = await containerOf(call, call.param('container_id'))
     const ports = { objects: deps.objects, executions: deps.table.executions }
-    const parts = await containerParts(ports, container, (row) => isVisible(row, caller))
-    return notebookResponse(buildNotebook(parts), `${container.id}.ipynb`)
+    return deps.results.hold(MAX_NOTEBOOK_BYTES, async () => {
+      const parts = await containerParts(ports, container, (row) => isVisible(row, caller))
+      return notebookResponse(buildNotebook(parts), `${container.id}.ipynb`)
+    })
   },
 })
 

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ObjectStore } from '../../../services/core/ports/object-store.ts'
+import { emptyResult } from '../../support/finish-execution.ts'
+import { startApi, type TestApi } from '../../support/start-api.ts'
+
+let api: TestApi
+let containerId: string
+let release: () => void
+let reads: Promise<void>
+let reading: Promise<void>
+let isReading: () => void
+/** Reads of results end when the test says so. */
+const slowReads = (objects: ObjectStore): ObjectStore => ({
+  ...objects,
+  async get(key, ...rest) {
+    isReading()
+    await reads
+    return objects.get(key, ...rest)
+  },
+})
+beforeAll(async () => {
+  api = await startApi({ config: { maxResultBytesInFlight: 10_000 }, wrapObjects: slowReads })
+  containerId = (await api.openai().containers.create({ name: 'busy' })).id
+  reads = new Promise((resolve) => (release = resolve))
+  reading = new Promise((resolve) => (isReading = resolve))
+})
+afterAll(() => api.stop())
+
+const accept = async (headers: Record<string, string> = {}): Promise<string> =>
+  ((await (await api.post(`/v1/containers/${containerId}/executions?wait=0`, { code: 'x' }, { headers })).json()) as { id: string }).id
+
+/** Ends the execution with a result that is stored as an object. */
+async function finish(id: string): Promise<void> {
+  const now = Date.now()
+  const lease = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
+  if (lease.kind !== 'taken') throw new Error(lease.kind)
+  const objectKey = `tenants/${api.owner.tenant}/${containerId}/results/${id}`
+  const body = Buffer.from(JSON.stringify({ ...emptyResult, stdout: 'x'.repeat(8_000) }))
+  const { bytes } = await api.objects.put(objectKey, body, { contentType: 'application/json' })
+  await api.table.executions.commit(api.owner.tenant, id, lease.row.fence, {
+    status: 'succeeded',
+    endedAt: now,
+    resultRef: { objectKey, bytes },
+  })
+}
+
+it('refuses a result beyond the memory for results in flight, and serves it once there is memory again', async () => {
+  const [first, second, third] = [await accept(), await accept(), await accept({ 'idempotency-key': 'run-once' })]
+  for (const id of [first, second, third]) await finish(id)
+  const held = api.fetch(`/v1/executions/${first}`)
+  await reading
+  const refused = await api.fetch(`/v1/executions/${second}`)
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+  expect(await refused.json()).toMatchObject({ error: { code: 'too_many_results', type: 'rate_limit_error' } })
+  // A repeated call could run the code again, so running code is never refused for its result.
+  const ran = await api.post(
+    `/v1/containers/${containerId}/executions?wait=5`,
+    { code: 'x' },
+    { headers: { 'idempotency-key': 'run-once' } },
+  )
+  expect([ran.status, ran.headers.get('location')]).toEqual([202, `${api.url}/v1/executions/${third}`])
+  expect(await ran.json()).toMatchObject({ id: third, status: 'succeeded', omitted: [{ what: 'result' }] })
+  release()
+  expect((await held).status).toBe(200)
+  expect((await api.fetch(`/v1/executions/${second}`)).status).toBe(200)
+})
