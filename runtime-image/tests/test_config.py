@@ -1,4 +1,4 @@
-"""What the supervisor accepts as its configuration."""
+"""Validation of the supervisor's configuration."""
 
 import unittest
 
@@ -29,6 +29,7 @@ class Configuration(unittest.TestCase):
             "CELLBLOCK_PUBLIC_KEY": ("", "A", "!" * 43, "A" * 44),
             "CELLBLOCK_LISTEN": ("", "8700", "tcp:0.0.0.0", "http://x", "unix:relative"),
             "CELLBLOCK_PROFILE": ("", "none"),
+            "CELLBLOCK_WORKER_UID": ("", "0", "10002", "10003", "19999", "60000", "-1", "2e4"),
             "CELLBLOCK_LIMITS": ("[]", "{", '{"processes": 0}', '{"processes": true}', '{"speed": 1}', '{"preload": "numpy"}'),
         }
         for name, values in wrong.items():

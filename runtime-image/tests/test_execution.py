@@ -1,4 +1,4 @@
-"""How an execution ends when something fails that is not the code's."""
+"""The end of an execution after a fault that is not the code's."""
 
 import json
 import unittest
@@ -12,7 +12,7 @@ from cellblock_supervisor.files.tracker import Changes
 
 
 class Kernel:
-    """One without a process, which answers each cell as it is told."""
+    """Has no process; answers each cell as configured."""
 
     state, pid, generation, lost_while_idle = "idle", 0, 1, False
 
@@ -52,13 +52,13 @@ async def envelope_of(kernel: Kernel, files: Files) -> dict[str, object]:
 
 
 class Ends(unittest.IsolatedAsyncioTestCase):
-    async def test_files_that_cannot_be_looked_at_are_told_of(self) -> None:
+    async def test_reports_files_that_cannot_be_read(self) -> None:
         whole = await envelope_of(Kernel(), Files())
         self.assertEqual((whole["outcome"], whole["skipped"]), ("ok", []))
         blind = await envelope_of(Kernel(), Files(RuntimeError("a fault of the supervisor")))
         self.assertEqual((blind["outcome"], blind["skipped"]), ("ok", [{"path": ".", "reason": "unreadable"}]))
 
-    async def test_a_cell_that_could_not_be_handed_to_the_kernel_did_not_succeed(self) -> None:
+    async def test_fails_when_the_cell_could_not_be_sent_to_the_kernel(self) -> None:
         self.assertEqual((await envelope_of(Kernel(OSError("there is no kernel")), Files()))["outcome"], "kernel_died")
 
 

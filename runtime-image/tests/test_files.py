@@ -1,4 +1,4 @@
-"""Paths, and the walk that never leaves its folder."""
+"""Validation of paths, and the scan, which never leaves its folder."""
 
 import os
 import tempfile
@@ -10,11 +10,11 @@ from cellblock_supervisor.files.tracker import FileTracker
 
 
 class Paths(unittest.TestCase):
-    def test_plain_names_are_paths(self) -> None:
+    def test_accepts_plain_names(self) -> None:
         for path in ("a", "a/b.txt", ".hidden", "ü €", "a\\b", "CON", "..."):
             self.assertEqual(paths.segments(path), path.split("/"))
 
-    def test_everything_else_is_not(self) -> None:
+    def test_refuses_every_other_path(self) -> None:
         for path in (
             "",
             "/",
@@ -76,7 +76,7 @@ class Walk(unittest.TestCase):
             with self.assertRaises(OSError):
                 walk.open_file(self.root, names)
 
-    def test_names_a_bounded_number_of_what_it_skips(self) -> None:
+    def test_names_a_bounded_number_of_skipped_entries(self) -> None:
         for number in range(walk.MAX_SKIPPED + 50):
             os.symlink("x", f"{self.folder}/{number}")
         found = walk.scan(self.root)["skipped"]
@@ -100,7 +100,7 @@ class Walk(unittest.TestCase):
 
 
 class Folder:
-    """What the tracker asks of its client, answered from a dict: contents by path, and reasons of what is skipped."""
+    """A files client that answers from dicts: contents by path and reasons of skipped entries."""
 
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
@@ -123,7 +123,7 @@ class Tracker(unittest.IsolatedAsyncioTestCase):
         self.folder = Folder()
         self.tracker = FileTracker(self.folder)  # type: ignore[arg-type]
 
-    async def test_tells_of_a_skipped_entry_once_and_again_when_it_changes(self) -> None:
+    async def test_reports_a_skipped_entry_once_and_again_when_it_changes(self) -> None:
         self.folder.skipped = [["a", "symlink"]]
         self.assertEqual((await self.tracker.changes()).skipped, [{"path": "a", "reason": "symlink"}])
         self.assertEqual((await self.tracker.changes()).skipped, [])
@@ -134,7 +134,7 @@ class Tracker(unittest.IsolatedAsyncioTestCase):
         self.folder.skipped = [["a", "hardlink"]]
         self.assertEqual([entry["path"] for entry in (await self.tracker.changes()).skipped], ["a"])
 
-    async def test_files_in_a_folder_that_cannot_be_read_are_neither_deleted_nor_created_anew(self) -> None:
+    async def test_reports_files_of_an_unreadable_folder_neither_as_deleted_nor_later_as_created(self) -> None:
         self.folder.contents = {"d/e/f": b"1", "x": b"2"}
         await self.tracker.changes()
         self.folder.contents, self.folder.skipped = {}, [["d", "unreadable"]]
@@ -145,7 +145,7 @@ class Tracker(unittest.IsolatedAsyncioTestCase):
         self.folder.contents = {}
         self.assertEqual((await self.tracker.changes()).deleted, ["d/e/f"])
 
-    async def test_the_bound_on_files_is_told_each_time_and_deletes_nothing(self) -> None:
+    async def test_reports_the_bound_on_files_each_time_and_deletes_nothing(self) -> None:
         self.folder.contents = {"x": b"1"}
         await self.tracker.changes()
         self.folder.contents, self.folder.skipped = {"y": b"1"}, [[".", walk.TOO_MANY]]
@@ -153,7 +153,7 @@ class Tracker(unittest.IsolatedAsyncioTestCase):
             changes = await self.tracker.changes()
             self.assertEqual((changes.deleted, changes.skipped, changes.bounds), ([], [], [walk.TOO_MANY]))
 
-    async def test_more_skipped_entries_than_are_named_are_told_as_such(self) -> None:
+    async def test_reports_that_not_every_skipped_entry_is_named(self) -> None:
         self.folder.skipped = [[str(number), "symlink"] for number in range(walk.MAX_SKIPPED + 1)]
         first, second, third = [await self.tracker.changes() for _ in range(3)]
         self.assertEqual((len(first.skipped), first.bounds), (walk.MAX_SKIPPED, [walk.TOO_MANY_SKIPPED]))

@@ -1,4 +1,4 @@
-"""What children write to the kernel's descriptors: counted to the last byte, its end kept, whoever is faster."""
+"""Output of child processes on the kernel's descriptors: every byte is counted and the end is kept, at any speed."""
 
 import asyncio
 import fcntl
@@ -43,7 +43,7 @@ class Floods(unittest.IsolatedAsyncioTestCase):
         self.link.release_worker_fds()
 
     async def write(self, pieces: list[bytes]) -> None:
-        """As a child does: from beside the supervisor, blocked while the pipe is full."""
+        """Writes as a child process does: concurrently, and blocked while the pipe is full."""
 
         def all_of_it() -> None:
             for piece in pieces:
@@ -56,7 +56,7 @@ class Floods(unittest.IsolatedAsyncioTestCase):
         self.link.drain()
         self.kept.keeper.finish()
 
-    async def test_a_flood_is_counted_whole_and_not_read_whole(self) -> None:
+    async def test_counts_every_byte_of_a_flood_without_reading_all(self) -> None:
         pieces = [b"%015d\n" % number * 4096 for number in range(1024)]
         await self.write(pieces)
         whole = b"".join(pieces)
@@ -64,14 +64,14 @@ class Floods(unittest.IsolatedAsyncioTestCase):
         self.assertEqual("".join(self.kept.texts), (whole[:HEAD] + whole[-TAIL:]).decode())
         self.assertLess(self.kept.read_bytes, len(whole))
 
-    async def test_only_what_is_flooded_takes_room(self) -> None:
+    async def test_enlarges_only_the_flooded_pipe(self) -> None:
         self.assertEqual(fcntl.fcntl(self.stdout, fcntl.F_GETPIPE_SZ), USUAL_PIPE_BYTES)
         await self.write([b"x" * HEAD])
         self.assertEqual(fcntl.fcntl(self.stdout, fcntl.F_GETPIPE_SZ), USUAL_PIPE_BYTES)
         await self.write([b"x" * 100_000] * 100)
         self.assertGreater(fcntl.fcntl(self.stdout, fcntl.F_GETPIPE_SZ), USUAL_PIPE_BYTES)
 
-    async def test_small_writes_lose_nothing(self) -> None:
+    async def test_keeps_every_small_write(self) -> None:
         pieces = [b"%d\n" % number for number in range(50_000)]
         await self.write(pieces)
         whole = b"".join(pieces)

@@ -1,4 +1,4 @@
-"""What a kernel sends is turned into JSON that any parser can read."""
+"""Sanitizing of the kernel's JSON, so that any parser can read it."""
 
 import json
 import unittest
@@ -7,7 +7,7 @@ from cellblock_supervisor.execution import json_guard
 
 
 class HostileJson(unittest.TestCase):
-    def test_nothing_that_some_parser_refuses_is_left(self) -> None:
+    def test_removes_everything_that_some_parsers_refuse(self) -> None:
         dirty = json.loads(
             '{"n": NaN, "i": [Infinity, -Infinity], "big": 123456789012345678901234567890, "s": "\\ud800x", "\\udc00": "\\ud83d\\ude00"}'
         )
@@ -18,7 +18,7 @@ class HostileJson(unittest.TestCase):
         self.assertEqual(json.loads(text)["s"], "\ufffdx")
         self.assertEqual(json.loads(text)["\ufffd"], "\U0001f600")
 
-    def test_numbers_that_json_has_are_left_alone(self) -> None:
+    def test_keeps_numbers_that_json_has(self) -> None:
         plain = {"n": [0, -1.5, 2**63 - 1, -(2**63), True, None]}
         self.assertEqual(json_guard.clean(plain), (plain, False))
 
@@ -30,9 +30,16 @@ class HostileJson(unittest.TestCase):
             with self.assertRaises(json_guard.NotAcceptable):
                 json_guard.clean(value)
 
-    def test_a_message_that_is_no_object_is_nothing(self) -> None:
+    def test_ignores_messages_that_are_no_objects(self) -> None:
         for body in (b"", b"[1]", b"{", b"[" * 100_000, b"\xff", b"null"):
             self.assertIsNone(json_guard.parse_message(body))
+
+    def test_drops_a_message_with_too_many_values_before_it_is_parsed(self) -> None:
+        for body in (b"[" + b"[]," * 1_000_000 + b"1]", b'{"a":[' + b'"",' * 500_000 + b"1]}"):
+            with self.assertRaisesRegex(json_guard.NotAcceptable, "too_many_keys"):
+                json_guard.parse_message(body)
+        text = json.dumps({"data": ",[{" * 500_000}).encode()
+        self.assertEqual(len(json_guard.parse_message(text)["data"]), 1_500_000)  # type: ignore[index, arg-type]
 
 
 if __name__ == "__main__":

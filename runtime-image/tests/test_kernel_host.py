@@ -1,4 +1,4 @@
-"""A kernel's start, however the words of its parent and its own come in."""
+"""The start of a kernel, for every order in which messages of the zygote and the kernel arrive."""
 
 import asyncio
 import json
@@ -15,11 +15,11 @@ FIRST_PID = 2**22 + 1
 
 
 class ScriptedZygote:
-    """Forks nothing: each kernel is a socket, which lives under a process id that no process has."""
+    """Forks nothing: each kernel is a socket with the id of a process that does not exist."""
 
     def __init__(self) -> None:
         self.kernels: list[socket.socket] = []
-        # Whether a kernel is up before its parent says that it was started, as on a busy machine.
+        # Whether `ready` arrives before `started`, as on a busy machine.
         self.speaks_first = True
 
     async def fork(self, _op: str, _rlimits: object, fds: list[int]) -> int:
@@ -48,12 +48,12 @@ class Starts(unittest.IsolatedAsyncioTestCase):
         for kernel in self.zygote.kernels:
             kernel.close()
 
-    async def test_a_kernel_that_is_up_before_its_parent_says_so_is_heard(self) -> None:
+    async def test_accepts_a_kernel_whose_ready_arrives_before_started(self) -> None:
         await asyncio.wait_for(self.host.start(), 10)
         self.assertEqual((self.host.state, self.host.pid), ("idle", FIRST_PID))
         await asyncio.wait_for(self.host.wait_ready(), 1)
 
-    async def test_the_late_end_of_a_kernel_that_was_given_up_does_not_end_its_successor(self) -> None:
+    async def test_ignores_the_late_exit_of_a_replaced_kernel(self) -> None:
         self.zygote.speaks_first = False
         with self.assertRaises(TimeoutError):
             await self.host.start(0.01)
@@ -65,7 +65,7 @@ class Starts(unittest.IsolatedAsyncioTestCase):
         await asyncio.wait_for(second, 10)
         self.assertEqual((self.host.state, self.host.pid, self.host.lost_while_idle), ("idle", FIRST_PID + 1, False))
 
-    async def test_a_request_to_a_kernel_that_ended_a_moment_ago_waits_for_the_next_one(self) -> None:
+    async def test_sends_a_request_to_the_next_kernel_when_the_present_one_has_ended(self) -> None:
         await self.host.start()
         self.host._ready.clear()
         asking = asyncio.create_task(self.host.request({"op": "execute"}, Listener()))
@@ -78,7 +78,7 @@ class Starts(unittest.IsolatedAsyncioTestCase):
         self.assertIsNone(self.host._reply)
         asking.cancel()
 
-    async def test_a_kernel_that_is_being_killed_answers_nothing_and_takes_nothing(self) -> None:
+    async def test_ignores_replies_of_a_kernel_that_is_being_killed(self) -> None:
         await self.host.start()
         asking = asyncio.create_task(self.host.request({"op": "execute"}, Listener()))
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Parts of the kernel that are tested without one."""
+"""Parts of the kernel that need no kernel."""
 
 import socket
 import threading
@@ -25,20 +25,20 @@ class Transforming(unittest.TestCase):
 
         self.once = TransformOnce(transform)
 
-    def test_the_second_question_gets_the_answer_to_the_first_and_the_third_is_asked_again(self) -> None:
+    def test_transforms_a_cell_once_for_two_calls_and_again_for_a_third(self) -> None:
         self.assertEqual([self.once("a") for _ in range(3)], ["a!", "a!", "a!"])
         self.assertEqual(self.asked, ["a", "a"])
 
-    def test_another_cell_is_transformed(self) -> None:
+    def test_transforms_another_cell(self) -> None:
         self.assertEqual([self.once("a"), self.once("b"), self.once("a")], ["a!", "b!", "a!"])
 
-    def test_no_answer_outlives_its_cell(self) -> None:
+    def test_caches_no_result_beyond_its_cell(self) -> None:
         self.once("a")
         self.ending = "?"
         self.once.forget()
         self.assertEqual(self.once("a"), "a?")
 
-    def test_a_failure_is_asked_again(self) -> None:
+    def test_does_not_cache_a_failure(self) -> None:
         for _ in range(2):
             self.assertRaises(SyntaxError, self.once, "bad")
         self.assertEqual(self.asked, ["bad", "bad"])
@@ -62,38 +62,38 @@ class Flushing(unittest.TestCase):
         self.stdout.text.write(text)
         self.assertEqual(self.theirs.recv(1024)[1:].decode(), text)
 
-    def _is_asleep(self) -> bool:
-        return self.flusher._is_asleep
+    def _is_idle(self) -> bool:
+        return self.flusher._is_waiting
 
-    def _wait_until_asleep(self) -> None:
+    def _wait_until_idle(self) -> None:
         deadline = time.monotonic() + 20
-        while not self._is_asleep():
-            self.assertLess(time.monotonic(), deadline, "the flusher does not go to sleep")
+        while not self._is_idle():
+            self.assertLess(time.monotonic(), deadline, "the flusher does not stop polling")
             time.sleep(0.01)
 
-    def test_what_a_cell_says_is_sent_while_it_runs_whether_the_flusher_slept_or_lingered(self) -> None:
-        self._wait_until_asleep()
+    def test_sends_output_while_a_cell_runs_whether_the_flusher_waited_or_polled(self) -> None:
+        self._wait_until_idle()
         for _ in range(3):
             self.flusher.begin()
             self._says("first")
             self._says("second")
             self.flusher.end()
-        self._wait_until_asleep()
+        self._wait_until_idle()
         self.flusher.begin()
         self._says("woken")
         self.flusher.end()
 
-    def test_it_sleeps_some_time_after_the_last_cell_and_looks_no_more(self) -> None:
+    def test_stops_polling_some_time_after_the_last_cell(self) -> None:
         self.flusher.begin()
         self._says("awake")
         self.flusher.end()
-        self._wait_until_asleep()
+        self._wait_until_idle()
         flushes = self.flushes
         self.assertFalse(self.flusher._wake.wait(5 * streams.FLUSH_EVERY_SECONDS))
         self.assertEqual(self.flushes, flushes)
 
-    def test_a_cell_that_begins_as_it_falls_asleep_wakes_it(self) -> None:
-        """Cells of any length, begun at any moment of a nap that takes no time."""
+    def test_wakes_for_a_cell_that_starts_while_it_stops_polling(self) -> None:
+        """Cells of any length, started at any moment, with a polling time of zero."""
         linger, streams._LINGER_SECONDS = streams._LINGER_SECONDS, 0.0
         try:
             for pause in range(40):

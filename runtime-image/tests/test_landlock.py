@@ -9,7 +9,7 @@ _PR_SET_NO_NEW_PRIVS = 38
 
 
 def _own_name_is_writable(version: int) -> bool:
-    """As a child sees it that was confined by a kernel of this version of Landlock."""
+    """The view of a confined child under this version of Landlock."""
     pid = os.fork()
     if pid == 0:
         code = 70
@@ -35,12 +35,12 @@ def _own_name_is_writable(version: int) -> bool:
 
 
 class LandlockTest(unittest.TestCase):
-    def test_confines_from_the_second_version_on(self) -> None:
+    def test_confines_from_version_2_on(self) -> None:
         for version in (2, 3, landlock._version()) if landlock.is_offered() else ():
             with self.subTest(version=version):
                 self.assertFalse(_own_name_is_writable(version))
 
-    def test_does_nothing_where_moves_could_not_be_allowed(self) -> None:
+    def test_does_nothing_where_moves_between_folders_cannot_be_allowed(self) -> None:
         for version in (-1, 0, 1):
             with self.subTest(version=version):
                 self.assertTrue(_own_name_is_writable(version))

@@ -1,4 +1,4 @@
-"""Messages that are cut into packets come out whole, or are counted."""
+"""Messages travel in packets and arrive complete, or are counted."""
 
 import unittest
 
@@ -6,7 +6,7 @@ from cellblock_supervisor import packets
 
 
 class Packets(unittest.TestCase):
-    def test_fragments_of_several_senders_may_interleave(self) -> None:
+    def test_joins_interleaved_fragments_of_several_senders(self) -> None:
         first, second = b"a" * 200_000, b"b" * 150_000
         assembler = packets.Assembler(1 << 20)
         whole = []
@@ -14,7 +14,7 @@ class Packets(unittest.TestCase):
             whole += [body for packet in pair if (body := assembler.add(packet)) is not None]
         self.assertCountEqual(whole, [first, second])
 
-    def test_memory_is_bounded_and_the_size_is_told(self) -> None:
+    def test_bounds_the_memory_and_reports_the_size(self) -> None:
         assembler = packets.Assembler(100_000)
         for packet in packets.fragments(1, b"x" * 1_000_000):
             self.assertIsNone(assembler.add(packet))

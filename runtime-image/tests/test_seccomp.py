@@ -1,4 +1,4 @@
-"""The filter, run by a small interpreter of its own instructions, for both architectures."""
+"""The filter, run by a small BPF interpreter, for both architectures."""
 
 import errno
 import unittest
@@ -12,7 +12,7 @@ I386 = 0x40000003
 
 
 def answer(machine: str, number: int, first: int = 0, arch: int | None = None) -> str | int:
-    """What the kernel would do: `allowed`, or the errno."""
+    """The kernel's decision: `allowed`, or the errno."""
     lines = seccomp.program(machine)
     data = {0: number, 4: ARCH[machine] if arch is None else arch, 16: first & 0xFFFF_FFFF}
     at, accumulator = 0, 0
@@ -29,7 +29,7 @@ def answer(machine: str, number: int, first: int = 0, arch: int | None = None) -
 
 
 class Filter(unittest.TestCase):
-    def test_the_tables_are_refused_with_their_errno(self) -> None:
+    def test_refuses_the_calls_of_the_tables_with_their_errno(self) -> None:
         for machine in ARCH:
             for calls, wanted in ((table.ABSENT, errno.ENOSYS), (table.REFUSED, errno.EPERM)):
                 for name, of in calls.items():
@@ -37,7 +37,7 @@ class Filter(unittest.TestCase):
                     if number is not None:
                         self.assertEqual(answer(machine, number), wanted, f"{name} on {machine}")
 
-    def test_only_unix_sockets_pass(self) -> None:
+    def test_allows_only_unix_sockets(self) -> None:
         for machine in ARCH:
             for of in (table.SOCKET, table.SOCKETPAIR):
                 for family in range(64):
@@ -45,24 +45,24 @@ class Filter(unittest.TestCase):
                     self.assertEqual(answer(machine, getattr(of, machine), family), wanted)
                     self.assertEqual(answer(machine, getattr(of, machine), family | 1 << 40), wanted)
 
-    def test_clone_passes_without_namespaces_only(self) -> None:
+    def test_allows_clone_without_namespaces_only(self) -> None:
         for machine in ARCH:
             number = getattr(table.CLONE, machine)
             self.assertEqual(answer(machine, number, 0x003D_0F00), ALLOWED)
             for flag in (0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000):
                 self.assertEqual(answer(machine, number, flag | 17), errno.EPERM)
 
-    def test_other_architectures_do_not_exist(self) -> None:
+    def test_refuses_other_architectures(self) -> None:
         for machine in ARCH:
             self.assertEqual(answer(machine, 1, arch=I386), errno.ENOSYS)
         for number in (0, 41, 59):
             self.assertEqual(answer("x86_64", 0x4000_0000 + number), errno.ENOSYS)
 
-    def test_ordinary_calls_pass(self) -> None:
+    def test_allows_ordinary_calls(self) -> None:
         for number in (0, 1, 2, 3, 9, 39, 42, 57, 59, 60, 202, 231, 257, 262, 332):
             self.assertEqual(answer("x86_64", number), ALLOWED)
 
-    def test_no_jump_leaves_the_program(self) -> None:
+    def test_has_no_jump_outside_the_program(self) -> None:
         for machine in ARCH:
             lines = seccomp.program(machine)
             self.assertLess(len(lines), 4096)

@@ -1,4 +1,4 @@
-"""Signatures, by the vectors that the TypeScript side loads too."""
+"""Signatures, by vectors that the TypeScript tests load too."""
 
 import base64
 import json
@@ -17,7 +17,7 @@ def verifier() -> Verifier:
 
 
 class Signatures(unittest.TestCase):
-    def test_every_accepted_vector_is_accepted_once(self) -> None:
+    def test_accepts_every_valid_vector_once(self) -> None:
         check = verifier().check
         for vector in VECTORS["accepted"]:
             with self.subTest(vector["name"]):
@@ -26,27 +26,27 @@ class Signatures(unittest.TestCase):
                 with self.assertRaises(Refused):
                     check(*arguments)
 
-    def test_the_string_to_sign_is_the_one_of_the_vectors(self) -> None:
+    def test_signs_the_string_of_the_vectors(self) -> None:
         for vector in VECTORS["accepted"]:
             text = string_to_sign(
                 VECTORS["sandbox_id"], vector["method"], vector["target"], str(vector["timestamp"]), vector["nonce"]
             )
             self.assertEqual(text.decode(), vector["string_to_sign"])
 
-    def test_every_refused_vector_is_refused(self) -> None:
+    def test_refuses_every_invalid_vector(self) -> None:
         for vector in VECTORS["refused"]:
             with self.subTest(vector["name"]), self.assertRaises(Refused):
                 verifier().check(vector["header"], vector["method"], vector["target"], VECTORS["now"])
 
 
 class Nonces(unittest.TestCase):
-    def test_a_nonce_is_forgotten_when_its_timestamp_is_too_old_anyway(self) -> None:
+    def test_drops_a_nonce_whose_timestamp_is_refused_anyway(self) -> None:
         cache = NonceCache(window_ms=1000)
         self.assertTrue(cache.add("n" * 16, 0))
         self.assertFalse(cache.add("n" * 16, 1999))
         self.assertTrue(cache.add("n" * 16, 2000))
 
-    def test_a_full_cache_refuses_instead_of_forgetting(self) -> None:
+    def test_refuses_requests_when_the_cache_is_full(self) -> None:
         cache = NonceCache(window_ms=1000, capacity=2)
         self.assertEqual([cache.add(name * 16, 0) for name in "abc"], [True, True, False])
 

@@ -1,4 +1,4 @@
-"""A variable that cannot be saved or restored takes no other with it, and no other gets wrong values for it."""
+"""A variable that cannot be saved or restored does not affect the others."""
 
 import datetime
 import signal
@@ -18,7 +18,7 @@ def _boom(_value: object) -> None:
 
 
 class NotHere:
-    """Can be pickled, with objects before and after the point where it fails to come back, some of them shared."""
+    """Can be pickled but not restored; has objects before and after the failing one, some of them shared."""
 
     def __init__(self, before: object, after: object) -> None:
         self._before, self._after = before, after
@@ -70,7 +70,7 @@ class Shell:
 
 
 class Pipe:
-    """A channel that keeps what is sent, for the reader of the same one."""
+    """A channel whose packets are read back."""
 
     def __init__(self) -> None:
         self.packets: list[bytes] = []
@@ -84,22 +84,22 @@ class Pipe:
 
 
 def carry(variables: dict[str, object], budget_ms: int = 10_000) -> tuple[dict[str, object], dict[str, str]]:
-    """What a next kernel has, and what it is told to be lost."""
+    """The variables of the next kernel, and what is reported as lost."""
     pipe = Pipe()
     snapshot.dump(Shell(variables), pipe, 1 << 30, [], TimeBudget(budget_ms))  # type: ignore[arg-type]
     shell = Shell({})
-    told = snapshot.load(shell, pipe, TimeBudget(budget_ms))  # type: ignore[arg-type]
-    return shell.user_ns, {entry["what"]: entry["reason"] for entry in told["lost"]}  # type: ignore[union-attr]
+    reply = snapshot.load(shell, pipe, TimeBudget(budget_ms))  # type: ignore[arg-type]
+    return shell.user_ns, {entry["what"]: entry["reason"] for entry in reply["lost"]}  # type: ignore[union-attr]
 
 
 def linked(*names: str) -> list[object]:
-    """Values in which a wrong number would show."""
+    """Values that differ when an object has a wrong number."""
     values: list[object] = [[name] for name in names]
     return [*values, values[0], values[-1], {name: value for name, value in zip(names, values, strict=True)}]
 
 
 class Snapshots(unittest.TestCase):
-    def test_what_two_names_share_stays_shared(self) -> None:
+    def test_keeps_shared_objects_shared(self) -> None:
         shared = ["x"]
         back, lost = carry({"a": [shared], "big": linked(*map(str, range(20_000))), "b": shared, "c": {"b": shared}})
         self.assertEqual(lost, {})
@@ -107,7 +107,7 @@ class Snapshots(unittest.TestCase):
         self.assertIs(back["c"]["b"], back["b"])  # type: ignore[index]
         self.assertEqual(back["big"], linked(*map(str, range(20_000))))
 
-    def test_one_that_does_not_come_back_takes_those_with_it_that_share_what_it_was_the_first_to_have(self) -> None:
+    def test_loses_with_a_failed_variable_only_those_that_share_its_objects(self) -> None:
         first, before, after = ["first"], ["before"], ["after"]
         for filler in (3, 20_000):
             rest = linked(*map(str, range(filler)))
@@ -131,7 +131,7 @@ class Snapshots(unittest.TestCase):
             self.assertIs(back["has_first"][0], back["first"])  # type: ignore[index]
             self.assertIs(back["has_first"][1], back["rest"])  # type: ignore[index]
 
-    def test_one_that_does_not_come_back_keeps_no_other_from_the_kinds_of_things_that_it_has(self) -> None:
+    def test_restores_other_variables_with_objects_of_the_same_types(self) -> None:
         def table(values: list[int]) -> object:
             return {"time": datetime.timedelta(values[0]), "array": numpy.array(values), "name": "a name"}
 
@@ -139,7 +139,7 @@ class Snapshots(unittest.TestCase):
         self.assertEqual(list(lost), ["bad"])
         self.assertEqual((str(back["good"]), str(back["again"])), (str(table([4, 5])), str(table([6]))))
 
-    def test_one_that_changes_while_it_is_saved_is_named_and_the_others_are_kept(self) -> None:
+    def test_names_a_variable_that_changes_while_it_is_saved_and_keeps_the_others(self) -> None:
         shared = ["shared"]
         for filler in (3, 20_000):
             rest = linked(*map(str, range(filler)))
@@ -149,7 +149,7 @@ class Snapshots(unittest.TestCase):
             self.assertIs(back["a"][0], back["b"])  # type: ignore[index]
             self.assertIs(back["a"][1], back["rest"])  # type: ignore[index]
 
-    def test_a_variable_that_takes_too_long_to_save_is_lost_with_the_reason(self) -> None:
+    def test_loses_a_variable_that_takes_too_long_to_save(self) -> None:
         before = signal.getsignal(signal.SIGALRM)
         started = time.monotonic()
         kept, lost = carry({"first": [1], "slow": Slow(), "last": [2]}, 2_000)
@@ -158,7 +158,7 @@ class Snapshots(unittest.TestCase):
         self.assertRegex(lost["slow"], "TimeBudgetExceeded: the time limit")
         self.assertIs(signal.getsignal(signal.SIGALRM), before)
 
-    def test_a_variable_that_takes_too_long_to_restore_is_lost_and_the_others_keep_what_they_share(self) -> None:
+    def test_loses_a_variable_that_takes_too_long_to_restore_and_keeps_shared_objects(self) -> None:
         shared = ["shared"]
         kept, lost = carry({"a": shared, "slow": SlowToRestore(shared), "b": [shared, ["own"]]}, 2_000)
         self.assertEqual((kept["b"], kept["b"][0] is kept["a"]), ([["shared"], ["own"]], True))

@@ -1,4 +1,4 @@
-"""Entries that another process swaps while they are opened: whatever wins, no byte comes from outside the folder."""
+"""Another process swaps entries while they are opened: no byte comes from outside the folder."""
 
 import ctypes
 import os
@@ -30,7 +30,7 @@ sys.addaudithook(_at_opening)
 
 
 class SwapRaces(unittest.TestCase):
-    """`target` names what is opened; the swapper exchanges it with `other`, forever, in a process of its own."""
+    """`target` names what is opened; the swapper exchanges it with `other`, forever, in another process."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -87,19 +87,19 @@ class SwapRaces(unittest.TestCase):
         self.swap("file", "other")
         self.assert_only_mine(["file"])
 
-    def test_file_and_pipe_never_waits(self) -> None:
+    def test_file_and_pipe_without_blocking(self) -> None:
         os.mkfifo(f"{self.folder}/other")
         self.swap("file", "other")
         self.assert_only_mine(["file"])
 
-    def test_a_link_that_comes_between_the_look_and_the_opening_is_not_followed(self) -> None:
+    def test_does_not_follow_a_link_that_appears_between_stat_and_open(self) -> None:
         os.symlink(f"{self.outside}/file", f"{self.folder}/other")
         before_opening["file"] = lambda: exchange(f"{self.folder}/file", f"{self.folder}/other")
         with self.assertRaises(OSError):
             walk.open_file(self.root, ["file"])
         self.assertEqual(before_opening, {})
 
-    def test_the_walk_names_only_what_lies_below(self) -> None:
+    def test_scans_only_entries_below_the_folder(self) -> None:
         os.symlink(self.outside, f"{self.folder}/other")
         self.swap("sub", "other")
         paths = set[str]()
@@ -107,7 +107,7 @@ class SwapRaces(unittest.TestCase):
             paths |= {str(entry[0]) for entry in walk.scan(self.root)["files"]}
         self.assertLessEqual(paths, {"file", "sub/file", "other/file"})
 
-    def test_the_swaps_would_be_noticed(self) -> None:
+    def test_would_detect_foreign_bytes(self) -> None:
         """The control: who follows links gets foreign bytes out of the same race."""
         os.symlink(f"{self.outside}/file", f"{self.folder}/other")
         self.swap("file", "other")
@@ -124,7 +124,7 @@ def write(path: str, data: bytes) -> None:
 
 
 def exchange(first: str, second: str) -> None:
-    """One atomic step, so that neither name is ever without an entry."""
+    """Swaps atomically, so that both names always exist."""
     _libc.renameat2(_AT_FDCWD, first.encode(), _AT_FDCWD, second.encode(), _RENAME_EXCHANGE)
 
 

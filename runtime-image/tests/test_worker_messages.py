@@ -1,4 +1,4 @@
-"""Messages of a hostile worker: whatever they hold, what comes out has the types that clients expect."""
+"""Messages of a hostile worker: every result has the types that clients expect."""
 
 import json
 import os
@@ -33,22 +33,22 @@ def hostile_message(source: random.Random) -> dict[str, object]:
         message["op"] = source.choice(OPS)
     if source.random() < 0.7:
         message["data"] = {source.choice(MIMES): hostile_value(source) for _ in range(source.randrange(4))}
-    # As it travels: what JSON cannot hold is no threat here.
+    # As it arrives: parsed from JSON.
     return json.loads(json.dumps(message))
 
 
 class Messages(unittest.TestCase):
-    def test_a_boolean_is_no_execution_count(self) -> None:
+    def test_refuses_a_boolean_as_execution_count(self) -> None:
         output = parse_output({"op": "result", "data": {"text/plain": "1"}, "count": True, "metadata": ["x"]})
         self.assertEqual(output, Display("execute_result", {"text/plain": "1"}, {}, None, None))
 
-    def test_a_display_without_an_object_is_malformed(self) -> None:
+    def test_refuses_a_display_whose_data_is_no_object(self) -> None:
         for data in (None, [], "x", 1):
             self.assertEqual(parse_output({"op": "display", "data": data}), Malformed())
         self.assertEqual(parse_output({"op": "update", "data": {}, "transient": {"display_id": 1}}), Malformed())
         self.assertEqual(parse_output({"op": ["display"]}), Malformed())
 
-    def test_a_bundle_holds_text_except_for_json_types(self) -> None:
+    def test_turns_bundle_values_into_text_except_for_json_types(self) -> None:
         bundle, is_cut = normalize_bundle(
             {
                 "text/plain": [{"toString": 1, "valueOf": 1}],
@@ -73,14 +73,14 @@ class Messages(unittest.TestCase):
             with self.subTest(vector["name"]):
                 self.assertEqual(normalize_bundle(vector["data"])[0], vector["expected"])
 
-    def test_a_reply_has_types_whatever_the_kernel_sends(self) -> None:
+    def test_gives_every_field_of_a_reply_its_type(self) -> None:
         reply = parse_reply({"status": ["ok"], "name": {"a": 1}, "lost": [1, {"what": 5, "reason": "r"}], "restored": True, "cut_bytes": -1})
         lost = [{"what": "", "reason": ""}, {"what": "", "reason": "r"}]
         self.assertEqual((reply.ok, reply.name, reply.lost, reply.restored, reply.cut_bytes), (False, "", lost, 0, 0))
 
 
 class Fuzzing(unittest.IsolatedAsyncioTestCase):
-    async def test_no_message_raises_and_every_event_has_the_types_of_the_protocol(self) -> None:
+    async def test_makes_only_valid_events_of_10000_generated_messages(self) -> None:
         source = random.Random(12)
         request = Request(("1",), "stop", True, 10_000, 1000, 1000)
         count = 0

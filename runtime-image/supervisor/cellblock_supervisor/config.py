@@ -47,7 +47,7 @@ class ConfigError(Exception):
 class Limits:
     """Sizes in bytes. `None` leaves a limit to the container around the sandbox.
 
-    `memory_bytes` and `processes` apply only where the container has no limit of its own: the engine may raise that one later.
+    `memory_bytes` and `processes` apply only where the container has no such limit: the engine may raise its limit later.
     """
 
     memory_bytes: int | None = None

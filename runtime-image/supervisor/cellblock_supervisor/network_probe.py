@@ -1,8 +1,7 @@
-"""What a sandbox's network lets through when the first ring is gone: `python3 -m cellblock_supervisor probe-network`.
+"""Tests the network around a sandbox without the worker's seccomp filter: `python3 -m cellblock_supervisor probe-network`.
 
-A worker has no sockets, so nothing that it tries says whether the network around it holds. This runs instead of the supervisor, as root and
-without the filter, in a task that holds no tenant's data. A task without a log driver speaks by its exit code: 32 plus one bit for each
-wall that let something through. 32 means that all of them hold.
+A worker has no sockets, so it cannot test the network. This runs instead of the supervisor, as root and without the filter, in a task that
+holds no tenant's data. The task has no log driver, so the result is its exit code: 32 plus one bit for each protection that failed.
 """
 
 import contextlib
@@ -24,12 +23,12 @@ Targets = Mapping[str, Any]
 
 
 def internet(targets: Targets) -> bool:
-    """Any host outside takes a connection."""
+    """A host on the internet accepts a connection."""
     return any(_connects(host, port) for host, port in targets["internet"])
 
 
 def names(targets: Targets) -> bool:
-    """A name that is not allowed gets an address, by the system's resolver or by any that can be asked."""
+    """A name that is not allowed resolves, by the system's resolver or by any other."""
     name = str(targets["name"])
     with contextlib.suppress(OSError):
         socket.getaddrinfo(name, 443)
@@ -38,14 +37,14 @@ def names(targets: Targets) -> bool:
 
 
 def credentials(targets: Targets) -> bool:
-    """Anything that looks like keys of AWS lies in the environment or is handed out."""
+    """The environment or a metadata endpoint contains AWS credentials."""
     if any(key.startswith(("AWS_CONTAINER_CREDENTIALS", "AWS_ACCESS_KEY", "AWS_SECRET", "AWS_SESSION")) for key in os.environ):
         return True
     return any(b"AccessKeyId" in _get(url) or b"SecretAccessKey" in _get(url) for url in targets["credentials"])
 
 
 def foreign_bucket(targets: Targets) -> bool:
-    """A signed upload to a bucket that is not the image's arrives, over the way that the image comes by."""
+    """A signed upload to a foreign bucket succeeds over the endpoint that serves the image."""
     url = urllib.parse.urlsplit(str(targets["put_url"]))
     if url.hostname is None:
         return False
@@ -61,7 +60,7 @@ def foreign_bucket(targets: Targets) -> bool:
 
 
 def neighbours(targets: Targets) -> bool:
-    """Anything else in the same network takes a connection."""
+    """Another host of the same network accepts a connection."""
     return any(_connects(host, port) for host, port in targets["neighbours"])
 
 
@@ -71,7 +70,7 @@ CHECKS: tuple[Callable[[Targets], bool], ...] = (internet, names, credentials, f
 
 def main() -> int:
     targets = json.loads(os.environ["CELLBLOCK_PROBE"])
-    return EXIT_BASE + sum(1 << bit for bit, falls in enumerate(CHECKS) if falls(targets))
+    return EXIT_BASE + sum(1 << bit for bit, check in enumerate(CHECKS) if check(targets))
 
 
 def _connects(host: str, port: int) -> bool:
@@ -81,7 +80,7 @@ def _connects(host: str, port: int) -> bool:
 
 
 def _resolves(resolver: list[Any], name: str, tcp: bool) -> bool:
-    """Whether an answer has records; a firewall's "no such name" has none."""
+    """Whether the answer has records; a DNS firewall's NXDOMAIN has none."""
     labels = b"".join(bytes([len(part)]) + part.encode() for part in name.split("."))
     question = struct.pack(">HHHHHH", 7, 0x100, 1, 0, 0, 0) + labels + b"\0" + struct.pack(">HH", 1, 1)
     host, port = resolver
@@ -118,7 +117,7 @@ def _status(via: str, port: int, request: bytes, tls_name: str | None) -> int:
         plain.settimeout(WAIT_SECONDS)
         context = ssl.create_default_context()
         context.check_hostname = False
-        # Whoever answers has let the upload out; who it is makes no difference.
+        # Any answer means that the upload left; the identity of the server does not matter.
         context.verify_mode = ssl.CERT_NONE
         with contextlib.ExitStack() as stack:
             asked = stack.enter_context(context.wrap_socket(plain, server_hostname=tls_name)) if tls_name else plain

@@ -11,7 +11,7 @@ STDOUT, STDERR, MESSAGE, BULK, SKIPPED = 0x31, 0x32, 0x4A, 0x42, 0x53
 
 # kind, message number (unique per sender), 1 on the last fragment
 _FRAGMENT = struct.Struct("<BQB")
-# kind, STDOUT or STDERR, bytes of it that the kernel counted and did not send
+# kind, STDOUT or STDERR, number of bytes that the kernel counted and did not send
 SKIP = struct.Struct("<BBQ")
 
 
@@ -25,7 +25,7 @@ def fragments(number: int, body: bytes) -> list[bytes]:
 
 
 class Assembler:
-    """Joins fragments. What the kernel sends is hostile: memory is bounded by `max_bytes` for all unfinished messages together."""
+    """Joins fragments of a hostile sender: `max_bytes` bounds the memory of all unfinished messages together."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -59,7 +59,7 @@ class Assembler:
         return sizes
 
     def clear(self) -> None:
-        """Forgets fragments whose rest never came (the sender was interrupted or died)."""
+        """Discards incomplete messages (the sender was interrupted or died)."""
         self._parts.clear()
         self._dropped.clear()
         self._dropped_sizes.clear()

@@ -1,4 +1,4 @@
-"""Who may command this sandbox: Ed25519 signatures over method, target and time, each usable once."""
+"""Authenticates requests: Ed25519 signatures over method, target and time, each usable once."""
 
 import base64
 import re
@@ -8,14 +8,14 @@ from nacl.bindings import crypto_sign_BYTES, crypto_sign_open
 from nacl.exceptions import BadSignatureError
 
 WINDOW_MS = 60_000
-# More signed requests than this inside two windows are refused rather than remembered without bound.
+# Bounds the memory: more signed requests than this within two windows are refused.
 MAX_NONCES = 200_000
 
 _HEADER = re.compile(r"v1 ([0-9]{1,15}) ([A-Za-z0-9_-]{16,128}) ([A-Za-z0-9_-]{86})")
 
 
 class Refused(Exception):
-    """The request is not ours. The message names the check that failed and nothing else."""
+    """The request is not authentic. The message names the failed check and nothing else."""
 
 
 def string_to_sign(sandbox_id: str, method: str, target: str, timestamp: str, nonce: str) -> bytes:
@@ -23,7 +23,7 @@ def string_to_sign(sandbox_id: str, method: str, target: str, timestamp: str, no
 
 
 class NonceCache:
-    """Nonces seen inside the window. One that left the window is refused by its timestamp instead."""
+    """Nonces seen within the window. An older one is refused by its timestamp."""
 
     def __init__(self, window_ms: int = WINDOW_MS, capacity: int = MAX_NONCES) -> None:
         self._expires: OrderedDict[str, int] = OrderedDict()
@@ -31,7 +31,7 @@ class NonceCache:
         self._capacity = capacity
 
     def add(self, nonce: str, now_ms: int) -> bool:
-        """False when the nonce was seen before, or when there is no room to remember it."""
+        """False when the nonce was seen before or the cache is full."""
         while self._expires:
             oldest = next(iter(self._expires))
             if self._expires[oldest] > now_ms:
@@ -39,7 +39,7 @@ class NonceCache:
             del self._expires[oldest]
         if nonce in self._expires or len(self._expires) >= self._capacity:
             return False
-        # A timestamp may lie a window ahead of the clock, so it stays valid for up to two.
+        # A timestamp may be one window ahead of the clock, so it is valid for up to two.
         self._expires[nonce] = now_ms + 2 * self._window_ms
         return True
 

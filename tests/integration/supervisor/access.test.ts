@@ -21,7 +21,7 @@ const status = async (signature: string | null, method: 'GET' | 'PUT' = 'GET', t
   (await supervisor().call(method, target, undefined, signature)).status
 
 describe('health', () => {
-  it('says who this is without a signature, and another nonce in every sandbox', async () => {
+  it('names the sandbox without a signature, with a different nonce in every sandbox', async () => {
     const health = await supervisor().health()
     expect(health).toMatchObject({ v: 1, sandbox_id: sandbox.id, state: 'ready', kernel: 'idle', kernel_generation: 1, refused: [] })
     expect(health.python).toMatch(/^3\.13\./)
@@ -53,7 +53,7 @@ describe('a request', () => {
     expect([answer.status, JSON.parse(answer.body.toString()).error.code]).toEqual([401, 'unauthorized'])
   })
 
-  it('is refused before its body is looked at', async () => {
+  it('is refused before its body is read', async () => {
     expect(await status(supervisor().signature('GET', '/files'), 'PUT', '/files/a')).toBe(401)
     expect((await supervisor().call('GET', '/files/a')).status).toBe(404)
   })
@@ -69,7 +69,7 @@ describe('a request', () => {
     expect((await supervisor().call(method, target)).status).toBe(404)
   })
 
-  it('that is no HTTP ends its connection and nothing else', async () => {
+  it('that is not HTTP ends only its connection', async () => {
     const path = await socketPath()
     for (const text of [
       '\0\0\0\r\n\r\n',
@@ -102,7 +102,7 @@ describe('a sandbox', () => {
     await running
   })
 
-  it('listens on TCP where it is told to, with the walls of its profile', async () => {
+  it('listens on TCP at the configured address, with the checks of its profile', async () => {
     const options = [...SECURE_OPTIONS.filter((option) => !/network|no-new-privileges|pids-limit/.test(option)), '--network=bridge']
     await using remote = await startSandbox({
       options,

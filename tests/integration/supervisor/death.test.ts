@@ -8,10 +8,10 @@ const supervisor = () => sandbox.supervisor
 beforeAll(async () => void (sandbox = await startReadySandbox()))
 afterAll(() => sandbox[Symbol.asyncDispose]())
 
-/** The system notes the begin of a process in hundredths of a second: what begins after this is seen to be later. */
+/** The kernel records the start of a process in hundredths of a second: a process that starts after this is seen to be newer. */
 const LATER = 'import time\ntime.sleep(0.05)'
 
-const goesOn = async (): Promise<void> => expect((await supervisor().run('print("on")')).stdout).toBe('on\n')
+const keepsWorking = async (): Promise<void> => expect((await supervisor().run('print("on")')).stdout).toBe('on\n')
 
 describe('a kernel that dies', () => {
   it.each([
@@ -30,7 +30,7 @@ describe('a kernel that dies', () => {
     const run = await supervisor().run(code)
     expect(run.done).toMatchObject({ outcome: 'kernel_died', state_lost: { reason: 'kernel_died' }, exit })
     expect(run.of('cell_done')[0]).toMatchObject({ status: 'error' })
-    await goesOn()
+    await keepsWorking()
   })
 
   it('still shows what it printed', async () => {
@@ -38,7 +38,7 @@ describe('a kernel that dies', () => {
     expect([run.stdout, run.text('stderr')]).toEqual(['last words\n', 'and raw ones\n'])
   })
 
-  it('between two executions is told by the next one', async () => {
+  it('between two executions is reported by the next one', async () => {
     await supervisor().run('x = 1\nimport os, threading\nthreading.Timer(0.2, os._exit, [7]).start()')
     const before = (await supervisor().health()).kernel_generation
     await expect.poll(async () => (await supervisor().health()).kernel_generation).toBeGreaterThan(before)
@@ -65,7 +65,7 @@ describe('limits', () => {
     })
     expect(run.done).toMatchObject({ outcome: 'timed_out', state_lost: { reason: 'timed_out' }, exit: { signal: 9 } })
     expect(run.done.run_ms).toBeLessThan(20_000)
-    await goesOn()
+    await keepsWorking()
   })
 
   it('of time bound the whole notebook, also with on_error continue', async () => {
@@ -85,7 +85,7 @@ describe('limits', () => {
     const run = await supervisor().run(code, { timeout_ms: 20_000 })
     expect(run.done).toMatchObject({ outcome: 'oom', state_lost: { reason: 'oom' } })
     expect(run.done.run_ms).toBeLessThan(15_000)
-    await goesOn()
+    await keepsWorking()
   })
 
   it('of memory come from the configuration where the container sets none', async () => {
@@ -115,10 +115,10 @@ describe('limits', () => {
     }
     expect(slowest).toBeLessThan(2_000)
     expect(['timed_out', 'oom']).toContain((await running).done.outcome)
-    await goesOn()
+    await keepsWorking()
   })
 
-  it('of processes: a bomb that was left behind is ended, however it multiplies, and the variables stay', async () => {
+  it('of processes: a fork bomb in the background is killed and the variables stay', async () => {
     const bomb = 'import os\nwhile True:\n    try: os.fork()\n    except OSError: pass'
     await supervisor().run(`kept = 4\nimport subprocess, sys\nbomb = subprocess.Popen([sys.executable, "-c", """${bomb}"""])`)
     let crowded: Run | undefined
@@ -136,7 +136,7 @@ describe('limits', () => {
     )
     expect(run.error?.name).toBe('RuntimeError')
     await supervisor().run('import os\nos._exit(0)')
-    await goesOn()
+    await keepsWorking()
   })
 })
 
@@ -155,7 +155,7 @@ describe('a cancelled execution', () => {
     return new Run(events)
   }
 
-  it('keeps its variables when it heeds the interrupt, also at its very start', async () => {
+  it('keeps its variables when the interrupt ends it, also right after its start', async () => {
     await supervisor().run('kept = 3')
     expect((await cancelOnceRunning('import time\ntime.sleep(60)', 2_000)).done).toMatchObject({ outcome: 'cancelled', state_lost: null })
     expect((await supervisor().run('print(kept)')).stdout).toBe('3\n')
@@ -163,7 +163,7 @@ describe('a cancelled execution', () => {
 
   it('in a subprocess ends too', async () => {
     expect((await cancelOnceRunning('!sleep 60', 2_000)).done.outcome).toBe('cancelled')
-    await goesOn()
+    await keepsWorking()
   })
 
   it('reaches what it has started, and nothing older', async () => {
@@ -179,17 +179,17 @@ describe('a cancelled execution', () => {
     expect((await supervisor().run('print(older.poll())\nolder.kill()\nprint(older.stdout.read())')).stdout).toBe("None\nb''\n")
   })
 
-  it('is killed when it does not', async () => {
+  it('is killed when it ignores the interrupt', async () => {
     const run = await cancelOnceRunning(
       'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint("deaf")\nwhile True: pass',
       200,
       'stream',
     )
     expect(run.done).toMatchObject({ outcome: 'cancelled', state_lost: { reason: 'cancelled' } })
-    await goesOn()
+    await keepsWorking()
   })
 
-  it('stays what it was when it has ended', async () => {
+  it('does not change after its end', async () => {
     const id = `exec_${randomBytes(8).toString('hex')}`
     const events = await collect(supervisor().start(id, '1'))
     expect((await supervisor().call('POST', `/executions/${id}/interrupt`, '{}')).status).toBe(202)
@@ -198,7 +198,7 @@ describe('a cancelled execution', () => {
 })
 
 describe('children that outlive a cell', () => {
-  it('go on, and their output never breaks the framing', async () => {
+  it('keep running, and their output never breaks the framing', async () => {
     const run = await supervisor().run(
       'import subprocess\nchild = subprocess.Popen("while true; do echo noise; sleep 0.01; done", shell=True)',
     )
@@ -208,7 +208,7 @@ describe('children that outlive a cell', () => {
     await supervisor().run('child.kill()')
   })
 
-  it('are ended with an execution that is stopped, as far as it started them', async () => {
+  it('are killed with a stopped execution that started them', async () => {
     await supervisor().run(`import subprocess\nolder = subprocess.Popen(["sleep", "600"])\n${LATER}`)
     const deaf = 'trap "" INT; sleep 600'
     const stopped = await supervisor().run(`own = [subprocess.Popen(["bash", "-c", '${deaf}']) for _ in range(3)]\nwhile True: pass`, {

@@ -52,7 +52,7 @@ describe('files', () => {
     const reading = supervisor().run(
       'bad = 0\nfor _ in range(150):\n    s = open("a.txt").read()\n    bad += len(s) != 1_000_000 or len(set(s)) != 1\nprint(bad)',
     )
-    for (const letter of 'bcdefgh') await put('a.txt', letter.repeat(1_000_000))
+    for (const character of 'bcdefgh') await put('a.txt', character.repeat(1_000_000))
     expect((await reading).stdout).toBe('0\n')
   })
 
@@ -92,7 +92,7 @@ describe('the envelope of an execution', () => {
     expect([second.done.files, second.done.deleted]).toEqual([[], ['plots/a.png']])
   })
 
-  it('tells about files even when the kernel dies', async () => {
+  it('reports files even when the kernel dies', async () => {
     const run = await supervisor().run('open("late.txt", "w").write("x")\nimport os\nos._exit(1)')
     expect(run.done.files).toMatchObject([{ path: 'late.txt', change: 'created' }])
   })
@@ -127,14 +127,14 @@ describe('hostile files', () => {
     expect((await supervisor().run('print(open("/tmp/target").read(), os.path.islink("a"))')).stdout).toBe('old False\n')
   })
 
-  it('a sparse file of a terabyte is not read, which would take minutes, and that is told', async () => {
+  it('a sparse file of a terabyte is not read, which would take minutes, and that is reported', async () => {
     const run = await supervisor().run('with open("giant", "wb") as f: f.truncate(1 << 40)')
     expect([run.done.outcome, run.done.files]).toEqual(['ok', []])
     expect(run.done.skipped).toEqual([{ path: 'giant', reason: 'too_large' }])
     expect(run.done.run_ms).toBeLessThan(20_000)
   })
 
-  it('what is skipped is told once, by the execution that made it', async () => {
+  it('a skipped entry is reported once, by the execution that created it', async () => {
     expect((await supervisor().run('os.symlink("/etc/passwd", "evil")')).done.skipped).toEqual([{ path: 'evil', reason: 'symlink' }])
     expect((await supervisor().run('1')).done.skipped).toEqual([])
     const changed = await supervisor().run('os.remove("evil")\nos.mkfifo("evil")')
@@ -145,13 +145,13 @@ describe('hostile files', () => {
     expect((await supervisor().run('open(b"\\xff\\xfe", "w").close()')).done.skipped).toMatchObject([{ reason: 'name' }])
   })
 
-  it('folders without permission are told', async () => {
+  it('unreadable folders are reported', async () => {
     expect((await supervisor().run('os.makedirs("shut/in")\nos.chmod("shut", 0)')).done.skipped).toEqual([
       { path: 'shut', reason: 'unreadable' },
     ])
   })
 
-  it('a hundred thousand files are cut at a bound, which is told, and lose none of those that were known', async () => {
+  it('a hundred thousand files are cut at a bound, which is reported, and lose none of those that were known', async () => {
     await put('before.txt', 'x')
     const make = 'os.mkdir("many")\nfor i in range(100_000): os.close(os.open(f"many/{i}", os.O_CREAT))'
     const run = await supervisor().run(make, { timeout_ms: 60_000 })
@@ -160,7 +160,7 @@ describe('hostile files', () => {
     expect(run.done.deleted).toEqual([])
   })
 
-  it('a deep tree neither crashes nor hangs', async () => {
+  it('a deep tree is listed without a crash or a hang', async () => {
     const run = await supervisor().run(
       'path = "/mnt/data"\nfor i in range(100):\n    path += "/d"\n    os.mkdir(path)\nopen(path + "/f", "w").close()',
     )
@@ -181,7 +181,7 @@ describe('hostile files', () => {
     expect([...seen]).toEqual(['mine'])
   })
 
-  it('the processes that are not the worker cannot be stopped, slowed or looked into by it', async () => {
+  it('processes of the supervisor cannot be stopped, slowed or read by the worker', async () => {
     const run = await supervisor().run(`
 import resource, signal
 touched = []

@@ -13,7 +13,7 @@ const INSTALLED = '/opt/cellblock/cellblock_supervisor'
 const folders: string[] = []
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
-/** A folder of the host that everybody may write to. */
+/** A folder of the host that every user may write to. */
 async function openFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'cbs-open-'))
   folders.push(folder)
@@ -21,7 +21,7 @@ async function openFolder(): Promise<string> {
   return folder
 }
 
-/** One module of the supervisor with an edit, over the one in the image; its bytecode is hidden, since that is believed unchecked. */
+/** Mounts an edited module of the supervisor over that of the image, and hides its bytecode, which Python would not compare with the source. */
 async function withModule(module: string, find: string, replace: string): Promise<readonly string[]> {
   const source = await readFile(join(import.meta.dirname, '../../..', CODE, module), 'utf8')
   expect(source.split(find)).toHaveLength(2)
@@ -30,89 +30,89 @@ async function withModule(module: string, find: string, replace: string): Promis
   return [...SECURE_OPTIONS, `--volume=${file}:${INSTALLED}/${module}:ro`, `--tmpfs=${INSTALLED}/${dirname(module)}/__pycache__`]
 }
 
-/** Only modes are left to say where the worker may write. */
+/** Without Landlock only modes restrict the worker's writes. */
 const UNCONFINED = () => withModule('worker/drop_privileges.py', '    landlock.confine_writes()\n', '')
 
-interface Sabotage {
+interface Misconfiguration {
   readonly options: () => Promise<readonly string[]> | readonly string[]
-  /** The wall that falls: each is another one. */
-  readonly wall: string
+  /** The check that fails; each misconfiguration has another one. */
+  readonly check: string
   readonly profile?: string
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** By what is wrong around the supervisor. */
-const SABOTAGES: Readonly<Record<string, Sabotage>> = {
-  'a network': { options: () => without('--network'), wall: 'only_loopback_exists' },
-  'a writable root': { options: () => without('--read-only'), wall: 'root_file_system_is_read_only' },
-  'the usual capabilities': { options: () => without('--cap-drop'), wall: 'supervisor_has_only_its_capabilities' },
-  'new privileges allowed': { options: () => without('--security-opt'), wall: 'no_new_privileges_is_set' },
-  'no seccomp of the engine': { options: () => [...SECURE_OPTIONS, '--security-opt=seccomp=unconfined'], wall: 'engine_seccomp_is_on' },
-  'no limit of processes': { options: () => without('--pids-limit'), wall: 'processes_are_limited' },
-  'no limit of memory': { options: () => without('--memory'), wall: 'memory_is_limited' },
-  "the host's processes": { options: () => [...SECURE_OPTIONS, '--pid=host'], wall: 'supervisor_is_process_1' },
-  'an unsized data folder': { options: () => without('--tmpfs=/mnt/data'), wall: 'writable_mounts_are_sized' },
-  'a data folder of somebody else': {
+/** Misconfigured environments by what is wrong. */
+const MISCONFIGURATIONS: Readonly<Record<string, Misconfiguration>> = {
+  'a network': { options: () => without('--network'), check: 'only_loopback_exists' },
+  'a writable root': { options: () => without('--read-only'), check: 'root_file_system_is_read_only' },
+  'the default capabilities': { options: () => without('--cap-drop'), check: 'supervisor_has_only_its_capabilities' },
+  'new privileges allowed': { options: () => without('--security-opt'), check: 'no_new_privileges_is_set' },
+  'no seccomp of the engine': { options: () => [...SECURE_OPTIONS, '--security-opt=seccomp=unconfined'], check: 'engine_seccomp_is_on' },
+  'no process limit': { options: () => without('--pids-limit'), check: 'processes_are_limited' },
+  'no memory limit': { options: () => without('--memory'), check: 'memory_is_limited' },
+  "the host's processes": { options: () => [...SECURE_OPTIONS, '--pid=host'], check: 'supervisor_is_process_1' },
+  'an unsized data folder': { options: () => without('--tmpfs=/mnt/data'), check: 'writable_mounts_are_sized' },
+  'a data folder of another user': {
     options: () => [...without('--tmpfs=/mnt/data'), '--tmpfs=/mnt/data:size=128m,mode=0700'],
-    wall: 'data_folder_is_writable',
+    check: 'data_folder_is_writable',
   },
   "the engine's socket": {
     options: () => [...SECURE_OPTIONS, '--volume=/var/run/docker.sock:/var/run/docker.sock'],
-    wall: 'engine_socket_is_absent',
+    check: 'engine_socket_is_absent',
   },
-  'kernel settings without cover': {
+  'unmasked kernel settings': {
     options: () => [...SECURE_OPTIONS, '--security-opt=systempaths=unconfined'],
-    wall: 'kernel_interfaces_are_closed',
+    check: 'kernel_interfaces_are_closed',
   },
-  "the host's control groups": { options: () => [...without('--cgroupns'), '--cgroupns=host'], wall: 'control_group_is_hidden' },
+  "the host's control groups": { options: () => [...without('--cgroupns'), '--cgroupns=host'], check: 'control_group_is_hidden' },
   'a terminal device that user code may open': {
     options: () => withModule('execution/terminals.py', '    os.chmod(f"{_FOLDER}/ptmx", 0o600)', '    return'),
-    wall: 'terminals_are_closed',
+    check: 'terminals_are_closed',
   },
-  'a worker without a name': { options: () => SECURE_OPTIONS, environment: { CELLBLOCK_WORKER_UID: '20001' }, wall: 'worker_has_a_name' },
-  'a driver that user code may open': { options: () => [...SECURE_OPTIONS, '--device=/dev/null:/dev/kvm'], wall: 'devices_are_harmless' },
+  'a worker without a name': { options: () => SECURE_OPTIONS, environment: { CELLBLOCK_WORKER_UID: '20001' }, check: 'worker_has_a_name' },
+  'a device of the host': { options: () => [...SECURE_OPTIONS, '--device=/dev/null:/dev/kvm'], check: 'devices_are_harmless' },
   'a folder of the system that the worker can write to': {
     options: async () => [...(await UNCONFINED()), `--volume=${await openFolder()}:/var/lib`],
-    wall: 'only_worker_folders_are_writable',
+    check: 'only_worker_folders_are_writable',
   },
   'a control folder that the worker can reach': {
     options: async () => [...without('--tmpfs=/run/cellblock'), `--volume=${await openFolder()}:/run/cellblock`],
-    wall: 'control_socket_is_unreachable',
+    check: 'control_socket_is_unreachable',
   },
   'a worker without a filter of system calls': {
     options: () => withModule('worker/seccomp.py', '    lines = program(platform.machine())', '    return'),
-    wall: 'no_other_socket_opens',
+    check: 'no_other_socket_opens',
   },
   'a worker that stays root': {
     options: () => withModule('worker/drop_privileges.py', '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n', ''),
-    wall: 'no_privilege_is_left',
+    check: 'no_privilege_is_left',
   },
   "a worker with the supervisor's environment": {
     options: () => withModule('worker/environment.py', '    return {\n', '    return {\n        **__import__("os").environ,\n'),
-    wall: 'environment_holds_no_secret',
+    check: 'environment_holds_no_secret',
   },
-  'a worker that may write wherever modes let it': {
+  'a worker without Landlock': {
     options: UNCONFINED,
-    wall: 'oom_score_is_fixed',
+    check: 'oom_score_is_fixed',
   },
-  'a worker that cannot be made': { options: () => without('--cap-add=SETUID'), wall: 'worker_could_not_be_created' },
-  'a capability that Fargate does not give': {
+  'a worker that cannot be created': { options: () => without('--cap-add=SETUID'), check: 'worker_could_not_be_created' },
+  'a capability that Fargate does not grant': {
     options: () => [...SECURE_OPTIONS, '--cap-add=SYS_ADMIN'],
     profile: 'fargate',
-    wall: 'capabilities_are_not_dangerous',
+    check: 'capabilities_are_not_dangerous',
   },
 }
 
 describe('the self-test at start', () => {
-  it('is tried against at least 15 sabotaged surroundings, no two of which another wall notices', () => {
-    const walls = Object.values(SABOTAGES).map(({ wall }) => wall)
-    expect(new Set(walls).size).toBe(walls.length)
-    expect(walls.length).toBeGreaterThanOrEqual(15)
+  it('is tested in at least 15 misconfigured environments, each found by a different check', () => {
+    const checks = Object.values(MISCONFIGURATIONS).map(({ check }) => check)
+    expect(new Set(checks).size).toBe(checks.length)
+    expect(checks.length).toBeGreaterThanOrEqual(15)
   })
 
-  it.each(Object.entries(SABOTAGES))(
-    'refuses %s with code 86 and one line, before any job',
-    async (_name, { options, wall, profile, environment = {} }) => {
+  it.each(Object.entries(MISCONFIGURATIONS))(
+    'refuses %s with code 86 and one line before any execution',
+    async (_name, { options, check, profile, environment = {} }) => {
       await using sandbox = await startSandbox({
         options: await options(),
         environment,
@@ -121,16 +121,16 @@ describe('the self-test at start', () => {
       })
       const { code, errors } = await sandbox.ended()
       expect([code, errors]).toEqual([86, expect.stringContaining('cellblock: refused, these isolation checks failed: ')])
-      expect(errors).toContain(wall)
+      expect(errors).toContain(check)
     },
   )
 
-  it('tells the refusal to whoever waits on /health, and takes no work', async () => {
+  it('reports the refusal to clients that wait on /health and takes no work', async () => {
     await using sandbox = await startSandbox({ options: without('--pids-limit'), limits: LIGHT })
     expect(await sandbox.supervisor.untilDecided()).toMatchObject({ state: 'refused', refused: ['processes_are_limited'] })
   })
 
-  it('under the emulated profile asks nothing of the container around it, but everything of the worker', async () => {
+  it('checks under the emulated profile the worker and the memory limit only', async () => {
     await using sandbox = await startReadySandbox({ options: ['--memory=900m'], profile: 'emulated', limits: LIGHT })
     const run = await sandbox.supervisor.run('import socket\nsocket.socket()')
     expect(run.error).toMatchObject({ name: 'OSError', value: '[Errno 101] Network is unreachable' })
@@ -160,7 +160,7 @@ time.sleep(60)`
     expect(await sandbox.supervisor.untilDecided()).toMatchObject({ state: 'refused', refused: ['memory_is_limited'] })
   })
 
-  it('passes credentials of the supervisor on to nobody', async () => {
+  it('does not pass credentials of the supervisor to the worker', async () => {
     await using sandbox = await startReadySandbox({
       limits: LIGHT,
       environment: { AWS_SECRET_ACCESS_KEY: 'canary', ECS_CONTAINER_METADATA_URI_V4: 'http://canary' },
@@ -172,13 +172,13 @@ time.sleep(60)`
   })
 })
 
-describe('inside the walls', () => {
+describe('the worker', () => {
   let sandbox: TestSandbox
   beforeAll(async () => void (sandbox = await startReadySandbox({ limits: LIGHT })))
   afterAll(() => sandbox[Symbol.asyncDispose]())
   const say = async (code: string) => (await sandbox.supervisor.run(code)).stdout
 
-  it('no socket family but AF_UNIX opens, by libc or by number, in the kernel or in its children', async () => {
+  it('opens no socket but AF_UNIX, by libc or by number, in the kernel or in its children', async () => {
     const code = `
 import ctypes, os, subprocess, sys
 program = '''
@@ -199,7 +199,7 @@ print(subprocess.run([sys.executable, "-c", program], capture_output=True, text=
     expect(await say(code)).toBe('[1]\n[1]\n')
   })
 
-  it('no socket opens through the doors of other architectures either', async () => {
+  it('opens no socket through system calls of other architectures', async () => {
     const code = `
 import ctypes, errno, mmap, os, platform, signal
 answers = set()
@@ -223,7 +223,7 @@ print(answers - {errno.ENOSYS})`
     expect([run.done.outcome, run.stdout]).toEqual(['ok', 'set()\n'])
   })
 
-  it('dangerous calls have exactly the errno of the table, on x86-64 and on ARM', async () => {
+  it('gets exactly the errno of the table for dangerous system calls', async () => {
     const code = `
 import ctypes, errno, platform, sys
 from cellblock_supervisor.worker import syscall_table as table
@@ -262,35 +262,35 @@ print(tried >= 45, wrong)`
     ],
     ['abstract sockets', 'print([l for l in open("/proc/net/unix") if " @" in l])', '[]\n'],
     ['names', 'import socket\ntry: socket.getaddrinfo("example.com", 80)\nexcept socket.gaierror: print("no names")', 'no names\n'],
-  ])('the worker does not get at %s', async (_name, code, expected) => {
+  ])('has no access to %s', async (_name, code, expected) => {
     expect(await say(code)).toBe(expected)
   })
 
-  it('the worker is the first to go when memory ends', async () => {
+  it('is killed first when memory runs out', async () => {
     expect(await say('print(open("/proc/self/oom_score_adj").read(), end="")')).toBe('1000\n')
   })
 
-  it('a crowd of processes runs after the supervisor, and there is no way back', async () => {
+  it('many processes run in SCHED_IDLE after the supervisor and cannot leave it', async () => {
     await using own = await startReadySandbox({ limits: LIGHT })
     const code = `
 import os, subprocess, sys, time
 look = "import os; print(os.sched_getscheduler(0))"
 def child(): return int(subprocess.run([sys.executable, "-c", look], capture_output=True, text=True).stdout)
 alone = (os.sched_getscheduler(0), child())
-crowd = [subprocess.Popen(["sleep", "600"]) for _ in range(40)]
+processes = [subprocess.Popen(["sleep", "600"]) for _ in range(40)]
 end = time.monotonic() + 10
-def classes(): return {os.sched_getscheduler(pid) for pid in (0, *(process.pid for process in crowd))}
+def classes(): return {os.sched_getscheduler(pid) for pid in (0, *(process.pid for process in processes))}
 while classes() != {os.SCHED_IDLE} and time.monotonic() < end: time.sleep(0.01)
 def back():
     try: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     except PermissionError: return "refused"
 print(alone == (os.SCHED_OTHER,) * 2, classes() == {child()} == {os.SCHED_IDLE}, os.sched_getscheduler(1) == os.SCHED_OTHER, back())
-for process in crowd: process.kill(); process.wait()`
+for process in processes: process.kill(); process.wait()`
     expect((await own.supervisor.run(code)).stdout).toBe('True True True refused\n')
   })
 
   // With Landlock's second version, Linux 5.19; without it code may write to its own files of /proc, and this shows what it then gets.
-  it('nothing outside its folders can be written, and moves within them stay possible', async () => {
+  it('writes only below its folders and can move files between them', async () => {
     const code = `
 import ctypes, errno, os, subprocess, sys
 libc = ctypes.CDLL(None); libc.syscall.restype = ctypes.c_long
@@ -319,7 +319,7 @@ print(attempt(move))`
     expect(await say(code)).toBe('True\nok\n')
   })
 
-  it('terminals come from the supervisor, at most eight at a time, and work as usual', async () => {
+  it('gets at most eight terminals, from the supervisor, which work as usual', async () => {
     const code = `
 import errno, os, pty, sys
 def attempt(do):
@@ -340,7 +340,7 @@ print(said)`
     expect(await say(code)).toBe("8 ENOSPC EACCES\nb'speed\\r\\n/dev/pts/0\\r\\n'\n")
   })
 
-  it('System V objects do not outlive the kernel', async () => {
+  it('leaves no System V objects behind when the kernel dies', async () => {
     await using own = await startReadySandbox({ limits: LIGHT })
     const make = `
 import ctypes, os

@@ -45,7 +45,7 @@ describe('a namespace', () => {
     snapshot = answer.body
   })
 
-  it('wakes in another sandbox: values, functions, classes, imports', async () => {
+  it('is restored in another sandbox: values, functions, classes, imports', async () => {
     const restored = JSON.parse((await to.supervisor.call('POST', '/restore', snapshot)).body.toString()) as Restored
     expect(restored.lost.map((entry) => entry.what).toSorted()).toEqual(['database', 'generator', 'lock'])
     expect(restored.lost.every((entry) => entry.reason.length > 0)).toBe(true)
@@ -55,7 +55,7 @@ describe('a namespace', () => {
     expect(run.stdout).toBe("[1, 2] 100000 10 10 True Counter({'a': 2}) kept True\n")
   })
 
-  it('keeps what two names share shared', async () => {
+  it('keeps shared objects shared', async () => {
     const run = await to.supervisor.run('print(items is same, frame is same_frame, box.inside is items, boxes["one"] is box)')
     expect(run.stdout).toBe('True True True True\n')
   })
@@ -68,7 +68,7 @@ describe('a namespace', () => {
     expect((await to.supervisor.run('frame.iloc[0, 0] = 9\nprint(same_frame.iloc[0, 0])')).stdout).toBe('9\n')
   })
 
-  it('goes on counting its cells', async () => {
+  it('continues the execution count', async () => {
     const before = (await from.supervisor.run('1')).of('cell_started')[0]?.['execution_count'] as number
     const answer = await from.supervisor.call('POST', '/snapshot')
     await to.supervisor.call('POST', '/restore', answer.body)
@@ -81,13 +81,13 @@ describe('a snapshot that cannot be used', () => {
     ['garbage', Buffer.from('garbage'.repeat(1000))],
     ['another format', Buffer.from('{"format":"other","v":1}\n')],
     ['a later version', Buffer.from('{"format":"cellblock-namespace","v":2}\n')],
-  ])('(%s) is refused, and the kernel works on', async (_name, body) => {
+  ])('(%s) is refused, and the kernel keeps working', async (_name, body) => {
     await to.supervisor.run('here = 1')
     expect((await to.supervisor.call('POST', '/restore', body)).status).toBe(400)
     expect((await to.supervisor.run('print(here)')).stdout).toBe('1\n')
   })
 
-  it('(one that ends early) is refused, and the kernel works on', async () => {
+  it('(one that ends early) is refused, and the kernel keeps working', async () => {
     await from.supervisor.run('big = "x" * 1_000_000')
     const { body } = await from.supervisor.call('POST', '/snapshot')
     expect((await to.supervisor.call('POST', '/restore', body.subarray(0, body.length / 2))).status).toBe(400)
@@ -102,8 +102,8 @@ describe('a snapshot that cannot be used', () => {
   })
 })
 
-describe('a snapshot whose reader goes away', () => {
-  it('costs the kernel nothing, and executions are let in again', async () => {
+describe('a snapshot whose reader disconnects', () => {
+  it('does not harm the kernel, and executions are accepted again', async () => {
     await from.supervisor.run('import numpy\nlarge = numpy.ones(6_000_000)\nstays = 1')
     const { kernel_generation: generation } = await from.supervisor.health()
     const answer = await from.supervisor.open('POST', '/snapshot')
@@ -128,7 +128,7 @@ describe('a restore that is for an unused sandbox only', () => {
 })
 
 describe('a kernel that died when no code ran', () => {
-  it('is told of in the snapshot of the next one', async () => {
+  it('is reported in the snapshot of the next one', async () => {
     await using fresh = await startReadySandbox()
     await fresh.supervisor.run('import os, threading\nthreading.Timer(0.2, os._exit, [1]).start()')
     await expect.poll(async () => (await fresh.supervisor.health()).kernel_generation, { timeout: 20_000 }).toBe(2)

@@ -22,7 +22,7 @@ describe('a flood of output', () => {
     expect((await sandbox.supervisorMemoryBytes()) - before).toBeLessThan(32 * MiB)
   })
 
-  it('of a kernel that counts nothing itself keeps no more', async () => {
+  it('of a kernel that does not count itself has the same result', async () => {
     const before = await sandbox.supervisorMemoryBytes()
     const run = await supervisor().run('import sys\nsys.stdout.buffer.send_all()\nfor i in range(100): sys.stdout.write("x" * 1_000_000)')
     expect(run.done.truncated).toEqual([
@@ -32,7 +32,7 @@ describe('a flood of output', () => {
     expect((await sandbox.supervisorMemoryBytes()) - before).toBeLessThan(32 * MiB)
   })
 
-  it('keeps the end that was really last', async () => {
+  it('keeps the last bytes as its end', async () => {
     const run = await supervisor().run('for i in range(100_000): print(i)', { max_output_bytes: 100, tail_bytes: 50 })
     expect(run.stdout.startsWith('0\n1\n2\n')).toBe(true)
     expect(run.stdout.endsWith('99998\n99999\n')).toBe(true)
@@ -58,7 +58,7 @@ describe('a flood of output', () => {
     expect(run.stdout).toBe(`${'é'.repeat(300_000)}\n`)
   })
 
-  it('hides nothing that others say after it, and nothing of the next cell', async () => {
+  it('hides neither later output of other processes nor that of the next cell', async () => {
     const run = await supervisor().run(`
 import array, logging, os, subprocess, sys, threading
 flood = ("x" * 99 + "\\n") * 40_000
@@ -83,7 +83,7 @@ print(sys.stdout.buffer.write(array.array("I", b"\\x0aI\\x0aI")))`)
     expect([next.stdout, next.done.truncated]).toEqual(['whole\n', []])
   })
 
-  it('of displays stops at a cap that is told', async () => {
+  it('of displays stops at a cap that is reported', async () => {
     const run = await supervisor().run(
       'from IPython.display import display\nfor i in range(40): display({"text/html": "x" * 1_000_000}, raw=True)',
       { timeout_ms: 60_000 },
@@ -106,7 +106,7 @@ describe('hostile output', () => {
     ['a bundle that is too large', 'display({"text/html": "x" * 30_000_000, "text/plain": "small"}, raw=True)', 'bundle_too_large'],
     ['a bundle that is too deep', 'v = []\nfor _ in range(200): v = [v]\ndisplay({"application/json": v}, raw=True)', 'too_deep'],
     ['a bundle with too many keys', 'display({"application/json": {str(i): 1 for i in range(100_000)}}, raw=True)', 'too_many_keys'],
-  ])('%s is dropped and told', async (_name, code, reason) => {
+  ])('%s is dropped and reported', async (_name, code, reason) => {
     const run = await supervisor().run(`from IPython.display import display\n${code}`)
     expect(run.done.outcome).toBe('ok')
     expect(run.done.truncated.map((entry) => entry.reason)).toContain(reason)
@@ -121,7 +121,7 @@ describe('hostile output', () => {
     expect(run.done.truncated).toMatchObject([{ what: 'display', reason: 'numbers_changed' }])
   })
 
-  it('whose numbers no parser takes is dropped and told', async () => {
+  it('whose numbers no parser takes is dropped and reported', async () => {
     const run = await supervisor().run(
       'import sys\nsys.set_int_max_str_digits(0)\ndisplay({"application/json": {"n": 10**5000}}, raw=True)',
     )

@@ -69,7 +69,7 @@ describe('code that was written as a script', () => {
     }
   })
 
-  it('runs asyncio.run and loops of its own in a cell, and tasks of the kernel go on', async () => {
+  it('runs asyncio.run and new event loops in a cell while tasks of the kernel continue', async () => {
     const code = `
 import asyncio
 ticks = []

@@ -94,7 +94,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     protection: 'worker: nothing written outside its folders',
     edits: [{ file: `${SUPERVISOR}/worker/drop_privileges.py`, find: '    landlock.confine_writes()\n', replace: '' }],
-    killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: 'nothing outside its folders can be written' },
+    killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: 'writes only below its folders' },
   },
   {
     protection: 'supervisor: lowest scheduling class for many processes',
@@ -105,7 +105,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: '            pass\n',
       },
     ],
-    killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: 'a crowd of processes runs after the supervisor' },
+    killer: { test: 'tests/integration/supervisor/isolation-checks.test.ts', only: 'many processes run in SCHED_IDLE' },
   },
   worker('nice', 'worker/drop_privileges.py', '    os.nice(19)\n', '', 'processes/own-niceness'),
   worker(
@@ -187,7 +187,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     killer: { test: 'tests/integration/supervisor/namespace.test.ts', only: 'ends a restore at its time limit' },
   },
-  selfTest('kernel_interfaces_are_closed', 'kernel settings without cover'),
+  selfTest('kernel_interfaces_are_closed', 'unmasked kernel settings'),
   selfTest('control_group_is_hidden', "the host's control groups"),
 
   service(

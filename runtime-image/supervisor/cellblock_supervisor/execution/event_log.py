@@ -1,31 +1,31 @@
-"""The numbered events of one execution, kept until acknowledged, with any number of readers."""
+"""The numbered events of one execution, kept until acknowledged, for any number of readers."""
 
 import asyncio
 import json
 import time
 
-# Readers hear of an event this much later, or with the last one: what a short cell says travels as one piece, and costs one wake-up.
+# Readers are notified this much later, or with the last event: the events of a short cell travel in one piece and cost one wake-up.
 NOTIFY_DELAY_SECONDS = 0.002
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
 class RetainedBytes:
-    """Bytes of events that several logs hold together."""
+    """Counts the bytes of events that several logs retain together."""
 
     def __init__(self) -> None:
         self.bytes = 0
 
 
 class EventLog:
-    """Events are encoded once, as NDJSON lines. `first` is the number of the oldest one kept."""
+    """Events are encoded once, as NDJSON lines. `_first` is the number of the oldest one kept."""
 
-    def __init__(self, kept: RetainedBytes | None = None) -> None:
+    def __init__(self, retained: RetainedBytes | None = None) -> None:
         self._lines: list[bytes] = []
         self._first = 0
         self._waiters: set[asyncio.Future[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
-        self._kept = kept or RetainedBytes()
+        self._retained = retained or RetainedBytes()
         self.bytes = 0
         self.closed = False
 
@@ -54,27 +54,27 @@ class EventLog:
         self._first += count
 
     def after(self, seq: int) -> tuple[bytes, int]:
-        """All kept events after `seq` as one piece, and the number of the last of them."""
+        """All kept events after `seq` in one piece, and the number of the last of them."""
         start = max(0, seq + 1 - self._first)
         lines = self._lines[start:]
         return b"".join(lines), self.next_seq - 1 if lines else seq
 
-    def forget(self) -> None:
-        """The log is let go of: its bytes count no longer."""
+    def release(self) -> None:
+        """The log is discarded: its bytes no longer count."""
         self._count(-self.bytes)
 
     async def wait(self, seq: int) -> None:
-        """Returns when there is an event after `seq`, or never will be."""
+        """Returns when there is an event after `seq`, or when none can follow."""
         if self.next_seq > seq + 1 or self.closed:
             return
         await self.wait_for_events()
 
     async def wait_for_events(self, at_most_seconds: float | None = None) -> None:
-        """Returns when readers are told of events, at the latest after that time."""
+        """Returns when readers are notified, at the latest after `at_most_seconds`."""
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[None] = loop.create_future()
         self._waiters.add(waiter)
-        timer = None if at_most_seconds is None else loop.call_later(at_most_seconds, _end, waiter)
+        timer = None if at_most_seconds is None else loop.call_later(at_most_seconds, _resolve, waiter)
         try:
             await waiter
         finally:
@@ -87,13 +87,13 @@ class EventLog:
             self._timer.cancel()
             self._timer = None
         for waiter in self._waiters:
-            _end(waiter)
+            _resolve(waiter)
 
     def _count(self, change: int) -> None:
         self.bytes += change
-        self._kept.bytes += change
+        self._retained.bytes += change
 
 
-def _end(waiter: asyncio.Future[None]) -> None:
+def _resolve(waiter: asyncio.Future[None]) -> None:
     if not waiter.done():
         waiter.set_result(None)

@@ -1,4 +1,4 @@
-"""One execution: its request, its events, and how it ends. Exactly one `done` event, whatever dies."""
+"""One execution: its request, its events and its end. It appends exactly one `done` event, whatever dies."""
 
 import asyncio
 import os
@@ -17,15 +17,15 @@ from .outputs import MAX_DISPLAY_EVENTS, Outputs
 from .periodic_monitor import PeriodicMonitor
 from .worker_messages import CellError, CellStarted, ClearOutput, Display, Malformed, OmittedDisplays, parse_output
 
-# Between the interrupt at a limit and the kill: together an overshoot of less than a second.
+# Between the interrupt at a limit and the kill. The overshoot stays below a second.
 TIMEOUT_GRACE_MS = 500
-# How long killed processes may take to leave the table, in steps of 10 ms.
-_GONE_WITHIN_STEPS = 50
+# How long killed processes may take to leave the process table, in steps of 10 ms.
+_MAX_REAP_STEPS = 50
 
 
 @dataclass(frozen=True)
 class Request:
-    """The body of `PUT /executions/{id}`, checked."""
+    """The validated body of `PUT /executions/{id}`."""
 
     cells: tuple[str, ...]
     on_error: str
@@ -33,17 +33,17 @@ class Request:
     timeout_ms: int
     head_bytes: int
     tail_bytes: int
-    # Processor time of the whole sandbox, and everything that is printed and shown; None: unlimited.
+    # Processor time of the whole sandbox, and all output; None for unlimited.
     cpu_ms: int | None = None
     max_total_bytes: int | None = None
     max_displays: int = MAX_DISPLAY_EVENTS
-    # Names the request that this is part of, in the client's logs; handed back in the envelope.
+    # Of the client's request, for its logs; returned in the envelope.
     trace_id: str | None = None
 
 
 class Execution(Listener):
-    def __init__(self, request: Request, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, limits: Limits, kept: RetainedBytes) -> None:
-        self.log = EventLog(kept)
+    def __init__(self, request: Request, kernel: KernelHost, files: FileTracker, cgroup: Cgroup, limits: Limits, retained: RetainedBytes) -> None:
+        self.log = EventLog(retained)
         self._request = request
         self._kernel = kernel
         self._files = files
@@ -51,7 +51,7 @@ class Execution(Listener):
         self._limits = limits
         totals = [limit for limit in (limits.max_output_bytes, request.max_total_bytes) if limit is not None]
         self._outputs = Outputs(self.log, request.head_bytes, request.tail_bytes, request.max_displays, min(totals, default=None))
-        # Why it was stopped from outside: timed_out, cancelled, output_limit. The first reason stays.
+        # Why the execution was stopped: timed_out, cancelled, output_limit, cpu_limit. The first reason stays.
         self._stop_reason: str | None = None
         self._stopping = asyncio.Event()
         self._kill_timer: asyncio.TimerHandle | None = None
@@ -61,10 +61,10 @@ class Execution(Listener):
         self._death: KernelDeath | None = None
         self._ran = False
         self._peak = 0
-        # Processes that user code had left and that were ended for the next execution's sake; those that heard the interrupt are among them.
+        # Background processes that were killed for the next execution, the interrupted ones included.
         self._ended_processes = 0
         self._interrupted: set[int] = set()
-        # In ticks of the system's clock; None until it runs.
+        # In ticks of the system clock; None until the execution runs.
         self._started_ticks: int | None = None
 
     @property
@@ -72,7 +72,7 @@ class Execution(Listener):
         return self.log.closed
 
     def stop(self, reason: str, kill_after_ms: int) -> None:
-        """Interrupts, and kills after a grace. Idempotent; does nothing once the execution has ended."""
+        """Interrupts the code and kills it after a grace period. Idempotent; does nothing after the end of the execution."""
         if self.done or self._stop_reason is not None:
             return
         self._stop_reason = reason
@@ -103,7 +103,7 @@ class Execution(Listener):
                 finally:
                     if clock is not None:
                         clock.cancel()
-                # What is left to be ended is ended here: a kill that comes later would meet the next kernel.
+                # No kill may come after this point: it would hit the next kernel.
                 deadline.cancel()
                 if self._kill_timer is not None:
                     self._kill_timer.cancel()
@@ -121,12 +121,12 @@ class Execution(Listener):
             try:
                 changes = await self._files.changes()
             except Exception:
-                # The result is not held up by that, and says it; what changed is told by the next one.
+                # The result says so and is not delayed; the next one reports the changes.
                 changes = Changes(skipped=[{"path": ".", "reason": "unreadable"}])
             self.log.append("done", self._envelope(changes, run_ms, used, memory), last=True)
 
     async def _kernel_ready(self) -> bool:
-        """False when the execution was stopped before there was a kernel to run it."""
+        """False when the execution was stopped before a kernel was ready."""
         if self._kernel.state == "idle":
             return True
         ready = asyncio.ensure_future(self._kernel.wait_ready())
@@ -137,20 +137,20 @@ class Execution(Listener):
         return self._stop_reason is None
 
     async def _end_background_processes(self) -> None:
-        """An execution that was stopped takes the processes with it that it started; a crowded sandbox loses all that were left in it.
+        """Kills the processes of a stopped execution, and all background processes when the process limit is near.
 
-        Those of an execution that ended by itself go on. A kernel that was stopped and still crowds the sandbox, with threads, is replaced.
+        Those of an execution that ended by itself keep running. A stopped kernel whose threads still exhaust the limit is replaced.
         """
         stopped = self._stop_reason is not None and self._started_ticks is not None
-        crowded = self._is_near_process_limit()
-        if self._death is not None or not self._kernel.pid or not (crowded or stopped):
+        is_near_limit = self._is_near_process_limit()
+        if self._death is not None or not self._kernel.pid or not (is_near_limit or stopped):
             return
-        ended = await background_processes.kill_background(self._kernel.pid, 0 if crowded else self._started_ticks or 0)
+        ended = await background_processes.kill_background(self._kernel.pid, 0 if is_near_limit else self._started_ticks or 0)
         self._ended_processes += len(ended | self._interrupted)
-        for _ in range(_GONE_WITHIN_STEPS):
+        for _ in range(_MAX_REAP_STEPS):
             if not self._is_near_process_limit():
                 break
-            # Process 1 takes in what has ended while this waits.
+            # Process 1 reaps the killed processes meanwhile.
             await asyncio.sleep(0.01)
         if stopped and self._is_near_process_limit():
             await self._kernel.replace()
@@ -206,7 +206,7 @@ class Execution(Listener):
         return asyncio.get_running_loop().create_task(self._stop_at(start + limit))
 
     async def _stop_at(self, end: float) -> None:
-        """Sleeps until it can have been used at the earliest, by all processors at once, and monitor again."""
+        """Sleeps until the limit can be reached at the earliest, with all processors busy, and checks again."""
         processors = os.cpu_count() or 1
         while (left := end - (self._cgroup.cpu_ms() or 0.0)) > 0:
             await asyncio.sleep(max(0.05, left / 1000 / processors))
@@ -283,5 +283,5 @@ class Execution(Listener):
 
 
 def _file_truncations(changes: Changes) -> list[dict[str, object]]:
-    """Files beyond the listing's bounds are truncation too. How many bytes they have nobody has looked."""
+    """Files beyond the bounds of the listing are a truncation too. Their sizes are unknown."""
     return [{"what": "files", "total_bytes": 0, "kept_bytes": 0, "reason": reason} for reason in changes.bounds]

@@ -49,7 +49,7 @@ _NO_LISTENER = Listener()
 
 
 class KernelHost:
-    """`on_unusable(reason)` is called when no kernel can be started any more."""
+    """Calls `on_unusable(reason)` when no kernel can be started any more."""
 
     def __init__(self, limits: Limits, cgroup: Cgroup, on_unusable: Callable[[str], None]) -> None:
         self._limits = limits

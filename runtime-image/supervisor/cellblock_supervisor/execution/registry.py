@@ -1,4 +1,4 @@
-"""All executions this sandbox has known, by id: starting one twice runs it once."""
+"""All executions of this sandbox by id. Starting one twice runs it once."""
 
 import asyncio
 from collections import OrderedDict
@@ -12,9 +12,9 @@ from .event_log import EventLog, RetainedBytes
 from .execution import Execution, Request
 from .kernel_host import KernelHost
 
-# Finished executions whose last event is kept; of older ones only the id is, so that they never run again.
+# Finished executions whose last event is kept. Of older ones only the id stays, so that they never run again.
 MAX_KEPT_EXECUTIONS = 500
-# Events of finished executions that nobody acknowledged yet; past this the oldest keep their last event only.
+# Unacknowledged events of finished executions. Past this the oldest keep their last event only.
 MAX_KEPT_BYTES = 24 * 1024 * 1024
 _WARM_UP_TIMEOUT_MS = 5_000
 
@@ -29,7 +29,7 @@ class Expired(Exception):
 
 @dataclass(frozen=True)
 class FinishedExecution:
-    """What stays of an execution: its events. Stopping it again changes nothing."""
+    """The events that stay of an execution. Stopping it again changes nothing."""
 
     log: EventLog
     done: bool = True
@@ -45,11 +45,11 @@ class Registry:
         self._limits = limits
         self._known: OrderedDict[str, Execution | FinishedExecution] = OrderedDict()
         self._expired: set[str] = set()
-        self._kept = RetainedBytes()
+        self._retained = RetainedBytes()
         self._running: Execution | None = None
         self._task: asyncio.Task[None] | None = None
         self._warm_up: asyncio.Task[None] | None = None
-        # Held by a snapshot or a restore, which need the kernel for themselves.
+        # Set by a snapshot or a restore, which need the kernel exclusively.
         self.namespace_busy = False
         self._background_tasks: set[asyncio.Task[None]] = set()
 
@@ -69,13 +69,13 @@ class Registry:
         self.namespace_busy = True
 
     def run_in_background(self, work: Coroutine[object, object, None]) -> None:
-        """Lets work go on that no client waits for."""
+        """Runs work that no client waits for."""
         task = asyncio.get_running_loop().create_task(work)
         self._background_tasks.add(task)
         task.add_done_callback(self._background_tasks.discard)
 
     async def warm_up_kernel(self) -> None:
-        """Runs cells that leave no trace, so that the first real one finds its way warm: it takes half of the processor time then."""
+        """Runs cells without a trace, so that the first real one takes half of the processor time."""
         if self.has_run:
             return
         request = Request(("print(1)",) * 3, "stop", False, _WARM_UP_TIMEOUT_MS, 1024, 0)
@@ -87,16 +87,16 @@ class Registry:
         return self._known.get(execution_id)
 
     def start(self, execution_id: str, request: Request) -> Execution:
-        """Starts a new execution; raises Busy or Expired. The caller has checked that the id is not among the known ones."""
+        """Starts a new execution; raises Busy or Expired. The caller has checked that the id is not known."""
         if execution_id in self._expired:
             raise Expired
         if self.busy:
             raise Busy
         self._free_old_events()
-        execution = Execution(request, self._kernel, self._files, self._cgroup, self._limits, self._kept)
+        execution = Execution(request, self._kernel, self._files, self._cgroup, self._limits, self._retained)
         self._known[execution_id] = execution
         self._running = execution
-        # The task is held here: a client that goes away must not end it.
+        # Keeps the task: a client that disconnects must not end it.
         self._task = asyncio.get_running_loop().create_task(self._run(execution_id, execution))
         return execution
 
@@ -113,8 +113,8 @@ class Registry:
         while len(self._known) >= MAX_KEPT_EXECUTIONS:
             execution_id, oldest = self._known.popitem(last=False)
             self._expired.add(execution_id)
-            oldest.log.forget()
+            oldest.log.release()
         for execution in self._known.values():
-            if self._kept.bytes <= MAX_KEPT_BYTES:
+            if self._retained.bytes <= MAX_KEPT_BYTES:
                 return
             execution.log.acknowledge(execution.log.next_seq)

@@ -26,7 +26,7 @@ class ZygoteExitedError(Exception):
 
 
 class ZygoteClient:
-    """`on_exit(pid, code, signal)` is called for every child that ends, `on_zygote_exit()` when the zygote itself does."""
+    """Calls `on_exit(pid, code, signal)` for every child that ends and `on_zygote_exit()` when the zygote ends."""
 
     def __init__(self, on_exit: Callable[[int, int | None, int | None], None], on_zygote_exit: Callable[[], None], cpus: int | None) -> None:
         self._on_exit = on_exit

@@ -10,7 +10,7 @@ import stat
 from .. import packets
 from . import helper
 
-# A helper that takes longer is stuck (it has at most some ten thousand entries to look at) and is replaced.
+# A helper that takes longer (for at most some ten thousand entries) is stuck and is replaced.
 TIMEOUT_SECONDS = 20.0
 
 
@@ -33,7 +33,7 @@ class FilesClient:
         return reply  # type: ignore[return-value]
 
     async def open(self, path: str) -> int:
-        """A descriptor of a regular file with one link, checked here again."""
+        """A descriptor of a regular file with one link; both are checked again here."""
         _, fd = await self._ask({"op": "open", "path": path})
         return _regular(fd)
 
@@ -43,7 +43,7 @@ class FilesClient:
         return _regular(fd), str(reply["token"])
 
     async def commit(self, token: str) -> list[int]:
-        """Inode, size, mtime and ctime of the file in its final place."""
+        """Inode, size, mtime and ctime of the file at its final path."""
         reply, _ = await self._ask({"op": "commit", "token": token})
         return reply["file"]  # type: ignore[return-value]
 

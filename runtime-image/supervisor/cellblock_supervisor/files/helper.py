@@ -1,7 +1,7 @@
-"""The files helper: a forked process that has the worker's rights towards files and the supervisor's ear.
+"""The files helper: a forked process that accesses files with the worker's rights, for the supervisor.
 
-Only its file-system UID is the worker's: a mistake here opens nothing that user code could not open itself. Every other UID
-of it is its own, so the worker can neither stop, slow, trace nor kill it. Files travel to the supervisor as descriptors.
+Only its file-system UID is the worker's: a fault here opens nothing that user code could not open itself. Its other UIDs are separate,
+so the worker can neither stop, slow, trace nor kill it. Files travel to the supervisor as descriptors.
 """
 
 import ctypes
@@ -90,7 +90,7 @@ class Helper:
         return {"token": token}, fd
 
     def _commit(self, request: dict[str, str]) -> tuple[dict[str, object], int]:
-        """Puts the upload in its place in one step; refuses when user code swapped the file meanwhile."""
+        """Moves the upload to its path in one step; refuses when user code replaced the file meanwhile."""
         upload = self._uploads.get(request["token"])
         if upload is None:
             raise OSError(errno.EINVAL, "there is no such upload to finish")
@@ -136,7 +136,7 @@ def _become_helper() -> None:
     os.setgroups([])
     os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)
     libc = ctypes.CDLL(None, use_errno=True)
-    # Changing UIDs takes the file-system UID along, so the right to change it alone is kept for one more call.
+    # A change of UIDs changes the file-system UID too, so the capability is kept for one more call.
     libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0)
     os.setresuid(HELPER_UID, HELPER_UID, HELPER_UID)
     _set_capabilities(libc, 1 << _CAP_SETUID)
@@ -159,7 +159,7 @@ def _set_capabilities(libc: ctypes.CDLL, mask: int) -> None:
 
 
 def _copy_font_cache() -> None:
-    """Matplotlib in the worker's child processes wants a writable folder; without the baked list it would rebuild it."""
+    """Matplotlib needs a writable folder for its font cache; without the image's copy it would build it again."""
     try:
         os.makedirs(WORKER_MPL_DIR, exist_ok=True)
         for folder in (HOME_DIR, os.path.dirname(WORKER_MPL_DIR), WORKER_MPL_DIR):
@@ -167,12 +167,12 @@ def _copy_font_cache() -> None:
         for name in os.listdir(f"{INSTALL_DIR}/mplcache"):
             shutil.copyfile(f"{INSTALL_DIR}/mplcache/{name}", f"{WORKER_MPL_DIR}/{name}")
     except OSError:
-        # A home that cannot be written costs speed, not correctness.
+        # Without a writable home only speed is lost.
         pass
 
 
 def start() -> tuple[int, socket.socket]:
-    """Forks the helper; answers its process id and the supervisor's end of the socket. Call before any thread starts."""
+    """Forks the helper; returns its process id and the supervisor's end of the socket. Call before any thread starts."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid = os.fork()
     if pid != 0:

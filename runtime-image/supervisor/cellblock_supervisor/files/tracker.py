@@ -1,4 +1,4 @@
-"""What /mnt/data held last time, so that an execution can say what it created, modified and deleted."""
+"""Remembers the content of /mnt/data, so that an execution can report what it created, modified and deleted."""
 
 import asyncio
 import hashlib
@@ -16,7 +16,7 @@ _CHUNK_BYTES = 1024 * 1024
 
 @dataclass(frozen=True)
 class KnownFile:
-    """`stamp` is inode, size, mtime and ctime in ns: while it stays the same, the hash is believed."""
+    """`stamp` is inode, size, mtime and ctime in ns. While it is unchanged, the hash is taken as valid."""
 
     stamp: tuple[int, int, int, int]
     bytes: int
@@ -27,9 +27,9 @@ class KnownFile:
 class Changes:
     files: list[dict[str, object]] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
-    # What the execution before did not tell of already.
+    # Entries that no earlier execution has reported.
     skipped: list[dict[str, str]] = field(default_factory=list)
-    # Why some entries are not even named: `too_many`, `too_many_skipped`.
+    # Why some entries are not named: `too_many`, `too_many_skipped`.
     bounds: list[str] = field(default_factory=list)
 
 
@@ -42,12 +42,12 @@ class FileTracker:
         self._lock = asyncio.Lock()
 
     async def changes(self) -> Changes:
-        """Compares with the last look and remembers this one. Files that were only touched are not reported."""
+        """Compares with the last scan and remembers this one. Files with an unchanged content are not reported."""
         async with self._lock:
-            before, told = self._known, self._reported_skipped
+            before, reported = self._known, self._reported_skipped
             now, skipped = await self._scan()
             self._known = {**_unreadable_files(before, now, skipped), **now}
-            changes = _new_skips(skipped, told)
+            changes = _new_skips(skipped, reported)
             unnamed = {(entry["path"], entry["reason"]) for entry in changes.skipped[walk.MAX_SKIPPED :]}
             self._reported_skipped = frozenset((entry["path"], entry["reason"]) for entry in skipped) - unnamed
         if unnamed:
@@ -61,10 +61,10 @@ class FileTracker:
         return changes
 
     async def listing(self) -> tuple[list[dict[str, object]], list[dict[str, str]]]:
-        """All files; does not count as having told about them."""
+        """All files. This does not count as a report of changes."""
         async with self._lock:
             now, skipped = await self._scan()
-            # Hashes are kept, but only for files that were known already: new ones are still to be reported as created.
+            # Keeps hashes of known files only: new ones must still be reported as created.
             self._known.update({path: file for path, file in now.items() if self._same_content(path, file)})
         return [describe(path, file) for path, file in now.items()], skipped
 
@@ -87,7 +87,7 @@ class FileTracker:
             return self._known, [{"path": ".", "reason": "unreadable"}]
         skipped = [{"path": str(path), "reason": str(reason)} for path, reason in found["skipped"]]
         now: dict[str, KnownFile] = {}
-        # Sparse files claim any size: together they may not claim more than the file system could hold twice.
+        # Sparse files can have any size: together they may not exceed twice the capacity of the file system.
         budget = 2 * _capacity()
         for path, *numbers in found["files"]:
             stamp = (int(numbers[0]), int(numbers[1]), int(numbers[2]), int(numbers[3]))  # type: ignore[call-overload]
@@ -110,7 +110,7 @@ class FileTracker:
         return now, skipped
 
     async def _hash(self, path: str, limit: int) -> tuple[int, str]:
-        """Size and SHA-256 of the bytes read; a file that grows meanwhile is read to the size it had."""
+        """Size and SHA-256 of the bytes read. A file that grows meanwhile is read up to its earlier size."""
         fd = await self._client.open(path)
         digest, total = hashlib.sha256(), 0
         view = memoryview(self._buffer)
@@ -133,7 +133,7 @@ class FileTracker:
 def _unreadable_files(
     before: dict[str, KnownFile], now: dict[str, KnownFile], skipped: list[dict[str, str]]
 ) -> dict[str, KnownFile]:
-    """Known files where nobody could look: they need not be gone. Bounded, since hostile code may hide ever more."""
+    """Known files in unreadable folders: they may still exist. Bounded, since hostile code may hide any number."""
     places = {entry["path"] for entry in skipped if entry["reason"] in ("unreadable", walk.TOO_MANY)}
     if not places:
         return {}
@@ -149,11 +149,11 @@ def _ancestors(path: str) -> Iterator[str]:
         path = path.rpartition("/")[0]
 
 
-def _new_skips(skipped: list[dict[str, str]], told: frozenset[tuple[str, str]]) -> Changes:
-    """What is skipped now and was not before. Beyond the bound on files each look may miss others: that is told each time."""
+def _new_skips(skipped: list[dict[str, str]], reported: frozenset[tuple[str, str]]) -> Changes:
+    """Entries that are skipped for the first time. Past the bound on files each scan may miss others, so that is reported each time."""
     changes = Changes()
     for entry in skipped:
-        is_new = (entry["path"], entry["reason"]) not in told
+        is_new = (entry["path"], entry["reason"]) not in reported
         if entry["reason"] == walk.TOO_MANY or (entry["reason"] == walk.TOO_MANY_SKIPPED and is_new):
             changes.bounds.append(entry["reason"])
         elif entry["reason"] != walk.TOO_MANY_SKIPPED and is_new:

@@ -10,7 +10,7 @@ from . import paths
 MAX_FILES = 10_000
 MAX_ENTRIES = 30_000
 MAX_SKIPPED = 200
-# Reasons of the entry `.`: not everything was looked at, not everything that was skipped is named.
+# Reasons of the entry `.`: not every entry was examined; not every skipped entry is named.
 TOO_MANY, TOO_MANY_SKIPPED = "too_many", "too_many_skipped"
 
 # Python's bytecode caches are no results.
@@ -22,11 +22,11 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class NotAFile(Exception):
-    """What lies at the path is not a regular file with one link. The message is the reason the protocol names."""
+    """The path does not name a regular file with one link. The message is the protocol's reason."""
 
 
 def open_parent(root: int, names: list[str], create: bool) -> int:
-    """A descriptor of the folder that holds the last segment. Raises OSError when a segment is a link or no folder."""
+    """A descriptor of the folder of the last segment. Raises OSError when a segment is a link or not a folder."""
     parent = os.dup(root)
     for name in names[:-1]:
         try:
@@ -59,7 +59,7 @@ def open_file(root: int, names: list[str]) -> int:
 
 
 def refusal(status: os.stat_result) -> str | None:
-    """Why a file is not given out, in the protocol's words; None for a regular file with one link."""
+    """The protocol's reason to refuse a file; None for a regular file with one link."""
     if stat.S_ISLNK(status.st_mode):
         return "symlink"
     if not stat.S_ISREG(status.st_mode):

@@ -14,9 +14,9 @@ from ..signing import Refused, Verifier
 from .messages import HttpError, Reply, Request, error_reply
 
 READ_BYTES = 256 * 1024
-# A client that neither sends nor closes gives its connection back after this.
+# A silent client is disconnected after this time.
 IDLE_SECONDS = 300.0
-# A body that pauses longer is given up, so that a stalled upload holds nothing for ever.
+# A body that pauses longer is abandoned, so that a stalled upload does not hold resources.
 BODY_PAUSE_SECONDS = 120.0
 
 Handler = Callable[[Request], Awaitable[Reply]]
@@ -31,7 +31,7 @@ class Connection:
         self._h11 = h11.Connection(h11.SERVER, max_incomplete_event_size=32 * 1024)
 
     async def serve(self) -> None:
-        """Returns when the connection is over; never raises for what a client did."""
+        """Returns at the end of the connection; never raises for a client's mistake."""
         try:
             while True:
                 async with asyncio.timeout(IDLE_SECONDS):
@@ -59,7 +59,7 @@ class Connection:
         except (ConnectionError, TimeoutError, h11.RemoteProtocolError):
             raise
         except Exception:
-            # The one place where the supervisor's own faults are seen: never with user data in the text.
+            # The only place that logs faults of the supervisor. The text never contains user data.
             traceback.print_exc(limit=-4, file=sys.stderr)
             reply = error_reply(HttpError("internal", "the supervisor failed; its standard error says more"))
         await self._send(reply)
@@ -117,7 +117,7 @@ class Connection:
             self._writer.write(out + (self._h11.send(h11.EndOfMessage()) or b""))
             await self._writer.drain()
             return
-        # The head travels with the first piece, the end with the last one if it is there already.
+        # The head is sent with the first piece and the end with the last one if it is available.
         waiting = [out]
         try:
             async for part in reply.stream:
@@ -131,14 +131,14 @@ class Connection:
             self._writer.writelines(waiting)
             await self._writer.drain()
         except HttpError:
-            # Too late for a status: a body that ends early is how the client learns.
+            # Too late for a status: the client sees a body that ends early.
             self._writer.transport.abort()
             raise ConnectionResetError from None
         finally:
             await reply.stream.aclose()  # type: ignore[attr-defined]
 
     async def _discard_rest(self) -> None:
-        """Reads a body that the route did not want, if it is short; otherwise the connection ends."""
+        """Reads the rest of an unused body if it is short; otherwise the connection ends."""
         left = 64 * 1024
         while self._h11.their_state is h11.SEND_BODY and left > 0:
             event = await self._next_event()

@@ -16,7 +16,7 @@ MAX_CELLS = 1_000
 MAX_HEAD_BYTES = 8 * 1024 * 1024
 MAX_TAIL_BYTES = 1024 * 1024
 MAX_TIMEOUT_MS = 24 * 3600 * 1000
-# The head of an answer waits this long for the first events, so that a short cell is answered in one piece.
+# The response head waits this long for the first events, so that a short cell is answered in one piece.
 HEAD_SECONDS = 0.01
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -30,13 +30,13 @@ async def start(sandbox: Sandbox, request: Request) -> Reply:
         if sandbox.state == "refused":
             raise HttpError("unavailable", "this sandbox refused to take work: start another one")
         wanted = _execution_request(await request.json(MAX_BODY_BYTES))
-        # The body took time to arrive: the same id may have been started meanwhile.
+        # The same id may have been started while the body arrived.
         execution = sandbox.registry.find(execution_id)
     if execution is None:
         try:
             execution = sandbox.registry.start(execution_id, wanted)
         except Expired:
-            raise HttpError("conflict", "an execution with this id ran here long ago: its events are gone") from None
+            raise HttpError("conflict", "an execution with this id ran here earlier and its events were discarded") from None
         except Busy:
             raise HttpError("conflict", "another execution is running: wait for its done event") from None
     return _stream(execution, request)
@@ -83,7 +83,7 @@ def _stream(execution: Execution | FinishedExecution, request: Request) -> Reply
 
 
 async def _lines(log: EventLog, seq: int) -> AsyncIterator[bytes]:
-    """What is there, then what comes. The first piece is empty when nothing came in time: it takes the head of the answer along."""
+    """Events that exist, then new ones. The first piece is empty when none came in time: it sends the response head."""
     if log.next_seq <= seq + 1 and not log.closed:
         await log.wait_for_events(HEAD_SECONDS)
         if log.next_seq <= seq + 1:

@@ -1,4 +1,4 @@
-"""GET /health: who this is and whether it takes work. The only unsigned route."""
+"""GET /health: the readiness probe. The only unsigned route."""
 
 import asyncio
 import contextlib

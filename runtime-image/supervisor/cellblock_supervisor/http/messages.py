@@ -1,4 +1,4 @@
-"""Requests and answers as the routes see them."""
+"""Requests and replies of the routes."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -17,7 +17,7 @@ STATUS = {
 
 
 class HttpError(Exception):
-    """An answer of the protocol's error table. The message is for the client and says what to do."""
+    """An error of the protocol's table. The message tells the client what to do."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -63,10 +63,10 @@ class Reply:
     status: int = 200
     body: bytes = b""
     content_type: str = "application/json"
-    # A stream replaces `body`. With a known length it is sent as it is, otherwise chunked, with `trailers` (filled meanwhile) after it.
+    # Replaces `body`. Sent as it is with a known length, otherwise chunked and followed by `trailers`, which are filled meanwhile.
     stream: AsyncIterator[bytes | memoryview] | None = None
     length: int | None = None
-    # Says whether the stream may pause before its end; the last piece need not be sent before the end of the answer is.
+    # Whether the stream may pause before its end. The last piece is sent together with the end of the reply.
     more: Callable[[], bool] | None = None
     trailers: dict[str, str] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""The route table: method and first segments to the function that answers."""
+"""The route table: method and path to handler."""
 
 from collections.abc import Awaitable, Callable
 

@@ -1,4 +1,4 @@
-"""Listens where the configuration says."""
+"""Listens at the configured address."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ async def listen(address: str, verifier: Verifier, handler: Handler) -> asyncio.
         if os.path.exists(path):
             os.unlink(path)
         sock.bind(path)
-        # Who may connect is decided by the folders above; the host's side need not be root.
+        # The folders above restrict access. The host's user need not be root.
         os.chmod(path, 0o666)
         return await asyncio.start_unix_server(serve, sock=sock, limit=READ_BYTES)
     host, _, port = address.removeprefix("tcp:").rpartition(":")

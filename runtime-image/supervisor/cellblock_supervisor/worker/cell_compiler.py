@@ -1,4 +1,4 @@
-"""Names and keeps the code of cells for those who ask where a frame came from."""
+"""Names and stores the source of cells for tracebacks and `inspect`."""
 
 import contextlib
 import inspect
@@ -6,17 +6,17 @@ import os
 
 from IPython.core.compilerop import CachingCompiler
 
-# Bound here, so that user code that replaces it stops no cell.
+# Bound here, so that user code that replaces it does not break cells.
 _absolute = os.path.abspath
 
 
 class CellCompiler(CachingCompiler):
-    """IPython's own. The stock one of ipykernel hashes every cell in pure Python to name it for a debugger that is not here."""
+    """IPython's compiler. That of ipykernel hashes every cell in pure Python for a debugger, which this image does not have."""
 
     def cache(self, transformed_code: str, number: int = 0, raw_code: str | None = None) -> str:
         name = super().cache(transformed_code, number, raw_code)
-        # `inspect` looks through every loaded module for a file that it does not know, twice for each frame of a traceback: with the data stack
-        # a recursion without an end took seconds to be told. It asks by the name, and by that name in the present folder.
+        # `inspect` searches every loaded module for an unknown file, twice per frame of a traceback: with the data stack the traceback of an
+        # infinite recursion took seconds. It searches by the name and by the absolute path.
         inspect.modulesbyfile[name] = "__main__"
         with contextlib.suppress(OSError):
             inspect.modulesbyfile[_absolute(name)] = "__main__"

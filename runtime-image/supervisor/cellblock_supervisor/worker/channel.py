@@ -24,7 +24,7 @@ class Channel:
         return self._socket.fileno()
 
     def send_text(self, kind: int, text: memoryview) -> None:
-        """Blocks while the supervisor is behind: that is what bounds a flood's memory."""
+        """Blocks until the supervisor has read: this bounds the memory of a flood."""
         step = packets.PACKET_BYTES - 1
         head = bytes((kind,))
         for start in range(0, len(text), step):
@@ -41,15 +41,15 @@ class Channel:
             self._socket.sendmsg((head, view[start : start + step]))
 
     def send_message(self, message: dict[str, object], default: Callable[[object], object] | None = None) -> None:
-        """`default` turns what is no JSON into what is, as for json.dumps."""
+        """`default` converts values that JSON does not have, as for json.dumps."""
         body = json.dumps(message, separators=(",", ":"), default=default).encode()
-        # The process id keeps fragments of a forked child apart from ours.
+        # The process id separates the fragments of forked children.
         number = (os.getpid() << 40) | (next(self._numbers) & 0xFF_FFFF_FFFF)
         for packet in packets.fragments(number, body):
             self._socket.send(packet)
 
     def receive(self, blocking: bool) -> tuple[int, bytes] | None:
-        """The next whole message or bulk packet as (kind, body), or None when nothing whole is there. EOFError at the end."""
+        """The next complete message or bulk packet as (kind, body), or None when there is none. Raises EOFError at the end."""
         while True:
             try:
                 size = self._socket.recv_into(self._buffer, 0, 0 if blocking else socket.MSG_DONTWAIT)

@@ -1,4 +1,4 @@
-"""What a matplotlib figure shows, read off its artists: lines, bars, points and slices with their numbers, titles and axes."""
+"""Extracts the data of a matplotlib figure from its artists: lines, bars, points and slices with numbers, titles and axes."""
 
 import math
 from datetime import date, datetime
@@ -12,7 +12,7 @@ MAX_TEXT_CHARACTERS = 200
 
 
 def describe(figure: Any) -> dict[str, object] | None:
-    """One chart for each pair of axes that something was read off; None when that is none."""
+    """One chart for each pair of axes with readable data; None without any."""
     charts = [chart for axes in figure.axes[:MAX_CHARTS] if (chart := _chart(axes)) is not None]
     if not charts:
         return None
@@ -36,7 +36,7 @@ def _chart(axes: Any) -> dict[str, Any] | None:
         "x": {"label": _text(axes.xaxis.label), "scale": axes.get_xscale()},
         "y": {"label": _text(axes.yaxis.label), "scale": axes.get_yscale()},
         "series": series[:MAX_SERIES],
-        # Kinds of artists that have no numbers to read off: pictures, fills, contours.
+        # Types of artists without readable numbers: pictures, fills, contours.
         "unread": sorted({type(image).__name__ for image in axes.images} | {type(one).__name__ for one in _unsupported(axes)}),
     }
 
@@ -45,7 +45,7 @@ def _lines(axes: Any) -> list[dict[str, Any]]:
     found = []
     for line in axes.lines:
         x, y = line.get_xdata(orig=True), line.get_ydata(orig=True)
-        # Horizontal and vertical markers are drawn in parts of the axes, not in data.
+        # Horizontal and vertical markers have axes coordinates, not data.
         if len(x) != len(y) or len(x) == 0 or line.get_transform() != axes.transData:
             continue
         has_line = line.get_linestyle() not in ("None", "", " ", None)
@@ -112,7 +112,7 @@ def _unsupported(axes: Any) -> list[object]:
 
 
 def _tick_names(axis: Any) -> list[tuple[float, str]]:
-    """Positions that have a name of their own: categories, or labels that were set. A plain number is no name."""
+    """Positions with a name: categories, or labels that were set. A plain number is not a name."""
     mapping = getattr(axis.units, "_mapping", None)
     if mapping:
         return [(float(at), str(name)) for name, at in mapping.items()]
@@ -124,7 +124,7 @@ def _tick_names(axis: Any) -> list[tuple[float, str]]:
 
 
 def _category(axis: Any, names: list[tuple[float, str]], at: float, width: float) -> object:
-    """Bars of one group stand beside the tick that names them."""
+    """Bars of one group are near the tick that names them."""
     near = min(names, key=lambda name: abs(name[0] - at), default=None)
     return near[1][:MAX_TEXT_CHARACTERS] if near is not None and abs(near[0] - at) <= max(0.5, abs(width)) else _data_values(axis, [at])[0]
 
@@ -157,7 +157,7 @@ def _downsample(series: dict[str, Any], step: int) -> None:
 
 
 def _value(value: Any) -> object:
-    """A JSON value; ten digits are what a chart can show."""
+    """A JSON value with ten significant digits."""
     if hasattr(value, "item") and not hasattr(value, "isoformat"):
         kind = getattr(getattr(value, "dtype", None), "kind", "")
         value = str(value).removesuffix(".000000000") if kind in ("M", "m") else value.item()
@@ -173,7 +173,7 @@ def _value(value: Any) -> object:
 
 
 def _label(artist: Any) -> str | None:
-    """Matplotlib names what the user did not name with an underscore."""
+    """Labels that start with an underscore are matplotlib's own."""
     label = artist.get_label()
     return None if not isinstance(label, str) or label == "" or label.startswith("_") else label[:MAX_TEXT_CHARACTERS]
 

@@ -1,6 +1,6 @@
-"""The kernel: ipykernel's own kernel and shell, spoken to over the inherited channel instead of ZeroMQ.
+"""The kernel: ipykernel's kernel and shell, connected by the inherited channel instead of ZeroMQ.
 
-No socket but the channel, no thread but the flusher. Messages from the supervisor: execute, snapshot, restore.
+Its only sockets are the channel and the one for terminals, its only other thread is the flusher. Messages from the supervisor: execute, snapshot, restore.
 Messages to it: ready, input (a cell begins), display, update, clear, error, reply. Each carries the id of its request.
 """
 
@@ -41,21 +41,21 @@ _LOOPLESS_GUIS = frozenset((None, "inline", "agg", "asyncio", "nbagg", "notebook
 
 
 class ChannelKernel(IPythonKernel):
-    """ipykernel without its transport: `execute` is called with a request's fields and answers with a reply."""
+    """ipykernel without its transport: `execute` takes the fields of a request and returns a reply."""
 
     def __init__(self, **traits: object) -> None:
         super().__init__(**traits)
         self.io_loop = IOLoop.current()
         shell = self.shell
         shell.exit_now = False
-        # `exit()` ends the cell like sys.exit(); the user's variables stay.
+        # `exit()` ends the cell like sys.exit(); variables stay.
         shell.ask_exit = _raise_system_exit
         shell.enable_gui = _enable_gui
-        # What a pager would show (`print?`, `%man`) is a display like any other: nobody could turn its pages.
+        # Output for a pager (`print?`, `%man`) is displayed: there is no terminal for a pager.
         shell.set_hook("show_in_pager", page.as_hook(page.display_page), 0)
-        # IPython keeps a copy of all printed text for notebook exports; here it would be a leak.
+        # IPython keeps a copy of all printed text for notebook exports: here that would be a memory leak.
         shell._tee = lambda channel: contextlib.nullcontext()
-        # Commands write to the kernel's own descriptors, which are captured: no terminal emulation, and `&` works.
+        # Commands write to the kernel's descriptors, which are captured: no terminal emulation, and `&` works.
         shell.system = shell.system_raw
         for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
             os.environ.pop(name, None)
@@ -68,9 +68,9 @@ class ChannelKernel(IPythonKernel):
         self._transform = shell.transform_cell = TransformOnce(shell.transform_cell)
 
     async def execute(self, request: dict[str, object], on_start: Callable[[], None]) -> dict[str, object]:
-        """Runs one cell. Interrupts are let in only while it runs, so a late one can never end the kernel.
+        """Runs one cell. Interrupts are handled only while it runs, so a late one cannot end the kernel.
 
-        `on_start` is called when they are: the supervisor holds an earlier interrupt back until it hears of it.
+        Calls `on_start` when they are: until then the supervisor delays an interrupt.
         """
         self._transform.forget()
         self._script_exit.is_clean = False
@@ -96,13 +96,13 @@ def _raise_system_exit() -> None:
 
 
 def _enable_gui(gui: str | None = None) -> None:
-    """`%matplotlib inline` asks for no loop of a toolkit; asyncio's is the kernel's own; windows have nobody to see them."""
+    """`%matplotlib inline` needs no event loop of a toolkit, and asyncio's is the kernel's. Windows cannot be shown."""
     if gui not in _LOOPLESS_GUIS:
-        raise UsageError(f"No window of {gui!r} can be shown here. Use %matplotlib inline.")
+        raise UsageError(f"The sandbox has no display, so {gui!r} cannot open windows. Use %matplotlib inline.")
 
 
 class Server:
-    """Reads requests from the channel on the kernel's own event loop, so that tasks of earlier cells go on between cells."""
+    """Reads requests from the channel on the kernel's event loop, so that tasks of earlier cells continue between cells."""
 
     def __init__(self, channel: Channel, kernel: ChannelKernel, session: ChannelSession, flusher: Flusher, streams: tuple[ChannelText, ...], mapped: MappedFiles, peak: PeakMemory) -> None:
         self._channel = channel
@@ -159,7 +159,7 @@ class Server:
 
 def _configuration() -> Config:
     config = Config()
-    # Nothing persists but /mnt/data and the namespace: no history database, no completer, no start-up files.
+    # Only /mnt/data and the namespace persist: no history database, no completer, no start-up files.
     config.HistoryManager.enabled = False
     config.HistoryManager.hist_file = ":memory:"
     config.Completer.use_jedi = False
@@ -169,7 +169,7 @@ def _configuration() -> Config:
 
 
 def warm_up() -> None:
-    """Pays once, before kernels are forked, what the first traceback and the first figure would pay in each."""
+    """Does the expensive imports of the first traceback and the first figure once, before kernels are forked."""
     from IPython.core.ultratb import VerboseTB
 
     try:
@@ -181,13 +181,13 @@ def warm_up() -> None:
 
 
 def _silence_warnings() -> None:
-    # The only other thread is the flusher, which prepares forked children itself.
+    # The only other thread is the flusher, which handles forks.
     warnings.filterwarnings("ignore", message=".*use of fork\\(\\) may lead to deadlocks.*", category=DeprecationWarning)
     warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
 
 
 def _reseed() -> None:
-    """Kernels forked from one preloaded process must not share their random numbers."""
+    """Kernels forked from one preloaded process must not share random states."""
     random.seed()
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -195,7 +195,7 @@ def _reseed() -> None:
 
 
 def _audit(flusher: Flusher, channel: Channel, mapped: MappedFiles) -> None:
-    """A child's output comes after everything printed before it was started; mappings of files are noted."""
+    """Sends everything printed before a child process starts, so that its output comes after it; records mapped files."""
     spawning = frozenset(("subprocess.Popen", "os.system", "os.posix_spawn", "os.spawn", "pty.spawn"))
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:

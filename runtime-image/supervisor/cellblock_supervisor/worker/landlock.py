@@ -1,8 +1,7 @@
-"""Keeps what the worker writes inside its own folders, whatever owners and modes say, where the host's kernel has Landlock.
+"""Restricts the worker's writes to its folders, whatever owners and modes allow, where the host's kernel has Landlock.
 
-What it adds to modes and read-only mounts is /proc: a process owns its files there, and could make itself the last to be ended
-for want of memory. It needs no privilege, survives exec and can only be added to. Rights and their numbers are the kernel's
-own (include/uapi/linux/landlock.h).
+Beyond modes and read-only mounts it protects /proc: a process owns its files there and could lower its OOM score. It needs no privilege,
+survives exec and cannot be removed. Rights and their numbers are those of include/uapi/linux/landlock.h.
 """
 
 import ctypes
@@ -11,7 +10,7 @@ import struct
 
 from ..config import WORKER_FOLDERS
 
-# /dev for its harmless devices and terminals.
+# /dev for its devices and terminals.
 _FOLDERS = (*WORKER_FOLDERS, "/dev")
 
 # The same numbers on every architecture.
@@ -65,7 +64,7 @@ def _allow(ruleset: int, folder: str, changes: int) -> None:
 
 
 def _version() -> int:
-    """Negative where there is none."""
+    """Negative where Landlock is missing."""
     return int(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION))
 
 

@@ -1,10 +1,10 @@
-"""Files that code maps into memory to write to them, as numpy.memmap does.
+"""Files that code maps into memory for writing, as numpy.memmap does.
 
-A file system in memory changes no time of a file that is written through a mapping, so such a file would look untouched. Touching
-it after each cell makes the supervisor read it again; its own modification time stays. Mappings of other programs are not seen.
+tmpfs does not update the times of a file that is written through a mapping, so the file would seem unchanged. After each cell its ctime is
+updated, so that the supervisor reads it again; its mtime stays. Mappings of other programs are not detected.
 """
 
-# Bound here: what user code puts in their place is its own affair.
+# Bound here, so that user code that replaces them does not break this module.
 from io import open as open_text
 from os import readlink, stat, utime
 
@@ -28,7 +28,7 @@ class MappedFiles:
             self._paths.add(path)
 
     def touch(self) -> None:
-        """After a cell. A file that is mapped no more is touched once more and forgotten."""
+        """Called after a cell. A file that is no longer mapped is touched one last time and forgotten."""
         if not self._paths:
             return
         mapped = _own_mapped()

@@ -1,7 +1,7 @@
-"""Pickles what a notebook's namespace holds: by value what was defined in it, by reference what was imported.
+"""Pickles the variables of a notebook: definitions of the notebook by value, imports by reference.
 
-Functions defined in the notebook keep the notebook's namespace as their globals, so after a restore they see its variables
-change. Large buffers (arrays, data frames) leave the pickle out of band and are never copied.
+Functions of the notebook keep the live namespace as their globals, so that after a restore they see its variables change. Large buffers
+(arrays, data frames) travel out of band and are not copied.
 """
 
 import pickle
@@ -13,7 +13,7 @@ import cloudpickle
 
 
 def live_namespace() -> dict[str, object]:
-    """The dict that cells run in. Pickles refer to this function, so a restored function gets the new kernel's namespace."""
+    """The dict in which cells run. Pickles refer to this function, so a restored function gets the new kernel's namespace."""
     return sys.modules["__main__"].__dict__
 
 
@@ -25,7 +25,7 @@ class _Namespace:
 
 
 class NamespacePickler(cloudpickle.Pickler):
-    """One pickler dumps all variables one after the other and keeps its memo, so what two names share stays shared."""
+    """One pickler dumps all variables one after the other with one memo, so that shared objects stay shared."""
 
     def __init__(self, file: object, on_buffer: Callable[[pickle.PickleBuffer], object]) -> None:
         super().__init__(file, protocol=5, buffer_callback=on_buffer)
@@ -36,13 +36,13 @@ class NamespacePickler(cloudpickle.Pickler):
             code, _globals, *rest = reduced[1]
             reduced[1] = (code, _Namespace(), *rest)
             state, slots = reduced[2]
-            # The variables it uses are restored as variables; a copy of them here would overwrite newer values.
+            # Its global variables are restored as variables; a copy here would overwrite newer values.
             reduced[2] = (state, {**slots, "__globals__": {}})
         return tuple(reduced)
 
 
 class ByteCounter:
-    """A file that only counts, for a first attempt that costs no memory."""
+    """A file that only counts bytes: measures a pickle without memory."""
 
     def __init__(self) -> None:
         self.size = 0

@@ -1,8 +1,8 @@
-"""Loads what NamespacePickler dumped: one pickle after the other with one memo, so that what two names share stays shared.
+"""Loads the output of NamespacePickler: one pickle after the other with one memo, so that shared objects stay shared.
 
-Pickles number the objects that they share without writing the numbers down: they count. So a pickle that fails in the middle would have all that come
-after it count wrongly, and get other objects than they mean. Here it is counted to its end; only those fail with it that refer to
-an object which it was the first to have: such an object may be there in part.
+Pickles number their objects implicitly, by counting. After a pickle that fails in the middle all later ones would count wrongly and get other
+objects. So a failed pickle is counted to its end. Only pickles that refer to an object which it created first fail with it: such an object
+may be incomplete.
 """
 
 import pickle
@@ -20,7 +20,7 @@ _REFERENCES = frozenset(("BINGET", "LONG_BINGET"))
 
 
 class _Unpickler(pickle.Unpickler):
-    """Takes the objects that are numbered already from a list: a memo that is set from outside is empty afterwards."""
+    """Takes already numbered objects from a list: a memo that is assigned from outside would be empty afterwards."""
 
     made: list[object] = []
 
@@ -33,14 +33,14 @@ class NamespaceUnpickler:
         self._body = memoryview(b"")
         self._buffers: list[bytearray] = []
         self._unpickler = self._start([])
-        # How many objects are numbered, and the numbers of those that nobody may have.
+        # The count of numbered objects, and the numbers of those that must not be used.
         self._count = 0
         self._missing: set[int] = set()
         # False from the start of a pickle until its objects are counted: an interruption in between loses all that follow.
         self._is_counted = True
 
     def load(self, body: bytes | bytearray, buffers: list[bytearray]) -> object:
-        """Raises whatever unpickling raises; the next one can be loaded all the same."""
+        """Raises what unpickling raises; later pickles can still be loaded."""
         if not self._is_counted:
             raise pickle.UnpicklingError("an earlier variable was interrupted while it was restored")
         if self._missing and not self._missing.isdisjoint(_references(body)):
@@ -75,7 +75,7 @@ class NamespaceUnpickler:
         return unpickler
 
     def _skip(self, body: bytes | bytearray) -> None:
-        """Gives every object of a pickle its number and hides those that may be there in part; begins anew, because the old one holds the rest of that pickle."""
+        """Numbers every object of a failed pickle and excludes incomplete ones. A new unpickler replaces the one that holds the rest of the pickle."""
         end = self._count + sum(1 for name, _ in _operations(body) if name == "MEMOIZE")
         memo: dict[int, object] = self._unpickler.memo.copy()  # type: ignore[attr-defined]
         self._missing.update(number for number in range(self._count, end) if number not in memo or not _is_complete(memo[number]))
@@ -83,7 +83,7 @@ class NamespaceUnpickler:
         self._count = end
 
     def _find_count(self) -> int:
-        """The first number that no object has. Asking for the numbers is quick; copying the memo, the only other way, is not."""
+        """The first unused number. Single queries are fast; copying the memo, the only other way, is not."""
         low, step = self._count, 1
         while self._has(low + step - 1):
             low, step = low + step, step * 2
@@ -119,19 +119,19 @@ class NamespaceUnpickler:
         return self.read(end or len(self._body))
 
 
-def _is_complete(made: object) -> bool:
-    """What is never filled after it was made: plain values, what a module has under its name, simple types of arrays."""
-    if made is None or isinstance(made, (str, bytes, int, float, complex)):
+def _is_complete(value: object) -> bool:
+    """True for objects that are complete when they are created: plain values, members of modules, simple dtypes."""
+    if value is None or isinstance(value, (str, bytes, int, float, complex)):
         return True
-    module = getattr(made, "__module__", None)
-    if isinstance(made, (type, types.FunctionType, types.BuiltinFunctionType)):
-        return module != "__main__" and getattr(sys.modules.get(str(module)), made.__name__, None) is made
+    module = getattr(value, "__module__", None)
+    if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
+        return module != "__main__" and getattr(sys.modules.get(str(module)), value.__name__, None) is value
     dtype = getattr(sys.modules.get("numpy"), "dtype", None)
-    return dtype is not None and isinstance(made, dtype) and made.fields is None
+    return dtype is not None and isinstance(value, dtype) and value.fields is None
 
 
 def count_memoized(parts: list[bytes]) -> int:
-    """How many objects a pickle numbers."""
+    """The number of objects that a pickle numbers."""
     return sum(1 for name, _ in _operations(b"".join(parts)) if name == "MEMOIZE")
 
 

@@ -1,4 +1,4 @@
-"""Turns what ipykernel publishes into the channel's messages."""
+"""Turns the messages of ipykernel into messages of the channel."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from traitlets import Any, Unicode
 
 from .channel import Channel
 
-# Politeness only: the supervisor enforces its own caps. Here it spares both sides the copying.
+# Saves copying only: the supervisor enforces its own caps.
 MAX_BUNDLE_CHARACTERS = 12 * 1024 * 1024
 MAX_LINE_CHARACTERS = 32 * 1024
 MAX_VALUE_CHARACTERS = 64 * 1024
@@ -19,7 +19,7 @@ MAX_TRACEBACK_LINES = 200
 
 
 class ChannelSession(Session):
-    """A Jupyter session whose `send` has no socket: displays and errors go out, everything else stays here."""
+    """A Jupyter session without a socket: displays and errors are sent over the channel, every other message is dropped."""
 
     channel: Channel = Any()
     request_id = Unicode("")
@@ -30,13 +30,13 @@ class ChannelSession(Session):
         self.set_limits(sys.maxsize, sys.maxsize, sys.maxsize)
 
     def set_limits(self, each: int, together: int, count: int) -> None:
-        """From now on displays of more bytes, alone or together, or beyond that number are counted instead of sent."""
+        """From now on displays beyond these sizes or this number are counted instead of sent."""
         with self._lock:
             self._bundle_bytes, self._bytes_left, self._displays_left = each, together, count
             self._omitted: dict[str, int] = {}
 
     def release(self) -> None:
-        """Tells the supervisor of the displays that were not sent, by reason and with the bytes of their texts."""
+        """Reports the displays that were not sent, by reason and with the bytes of their texts."""
         with self._lock:
             omitted, self._omitted = self._omitted, {}
         for reason, size in omitted.items():
@@ -52,12 +52,12 @@ class ChannelSession(Session):
         if build is not None and content is not None:
             message = build(content)
             if "data" not in message or self._is_within_limits(message["data"], message["metadata"]):
-                # As Jupyter's own sessions do it: dates as ISO 8601, NumPy's numbers as numbers.
+                # As in Jupyter's sessions: dates as ISO 8601, NumPy's numbers as numbers.
                 self.channel.send_message({"id": self.request_id, **message}, default=json_default)
         return {"content": content, "header": {"msg_type": kind}}
 
     def _is_within_limits(self, data: dict[str, object], metadata: object) -> bool:
-        """False when the supervisor would drop it for sure: what is not text counts as nothing here and as something there."""
+        """False when the supervisor would certainly drop the display. It counts values that are no text too; here they count as nothing."""
         size = sum(len(value) for value in data.values() if isinstance(value, str))
         with self._lock:
             if size > self._bundle_bytes:
@@ -111,9 +111,9 @@ _MESSAGES = {
 
 
 def _capped(data: object) -> object:
-    """Drops the largest representations until the bundle is small enough to be worth sending; their sizes stay.
+    """Replaces the largest representations by their size until the bundle is small enough.
 
-    Pictures may come as bytes (Pillow's do); Jupyter's form of bytes is base64.
+    Pictures may come as bytes (Pillow's do); Jupyter encodes bytes as base64.
     """
     if not isinstance(data, dict):
         return {}

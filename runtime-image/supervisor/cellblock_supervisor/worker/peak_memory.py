@@ -1,10 +1,10 @@
-"""The kernel process's peak of resident memory, begun afresh for each cell."""
+"""The peak of the kernel's resident memory, reset for each cell."""
 
 import os
 
 
 class PeakMemory:
-    """Holds the file that resets VmHWM of the process that made it: opened early, since the worker may not open it any more."""
+    """Holds the file that resets VmHWM. It is opened early: the worker may not open it later."""
 
     def __init__(self) -> None:
         self._identity: tuple[int, int] | None = None
@@ -15,9 +15,9 @@ class PeakMemory:
             pass
 
     def reset(self) -> None:
-        """So that the peak the supervisor reads belongs to this cell. Does nothing where that is not allowed."""
+        """Resets the peak, so that the supervisor reads that of this cell. Does nothing where it is not allowed."""
         try:
-            # Code may have closed the descriptor, and its number may be another file's by now.
+            # User code may have closed the descriptor, and its number may belong to another file.
             if self._identity is not None and _identity(self._fd) == self._identity:
                 os.write(self._fd, b"5")
         except OSError:

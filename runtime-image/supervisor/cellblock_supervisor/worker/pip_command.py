@@ -7,7 +7,7 @@ import sys
 from cellblock_supervisor.worker import missing_modules
 
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-# Options that take a value of their own.
+# Options that take a value.
 _WITH_VALUE = ("-r", "--requirement", "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "-t", "--target", "-c", "--constraint")
 
 

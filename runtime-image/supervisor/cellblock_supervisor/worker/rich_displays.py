@@ -20,7 +20,7 @@ _MAKERS: tuple[tuple[str, Callable[[object], object], tuple[tuple[str, str], ...
 
 
 class _DataFormatter(BaseFormatter):
-    """A further form of known types. An object cannot ask for it by a method of its own."""
+    """An additional representation of known types. Objects cannot define it by a method."""
 
     format_type = Unicode()
     print_method = ObjectName("_repr_nothing_")
@@ -37,7 +37,7 @@ class _DataFormatter(BaseFormatter):
             return None
 
     def pop(self, typ: object, default: object = None) -> object:
-        """IPython takes figures out of every formatter before it picks a picture format; this one is no picture."""
+        """IPython removes figures from every formatter before it chooses a picture format; this one is no picture."""
         return default
 
 

@@ -1,6 +1,6 @@
-"""The first ring: a seccomp filter, assembled here, that leaves the worker AF_UNIX and ordinary system calls.
+"""Assembles the worker's seccomp filter: AF_UNIX is the only socket family, dangerous system calls are refused.
 
-It needs no privilege, so it holds on any container platform. It survives exec and can only be added to.
+It needs no privilege, so it works on any container platform. It survives exec and cannot be removed.
 """
 
 import ctypes
@@ -34,12 +34,12 @@ def _refuse(number: int) -> Instruction:
 def program(machine: str) -> list[Instruction]:
     """The filter for `x86_64` or `aarch64` as (code, jump if true, jump if false, constant)."""
     if machine not in _AUDIT_ARCH:
-        raise OSError(f"no seccomp filter is written for {machine}: use x86_64 or aarch64")
+        raise OSError(f"there is no seccomp filter for {machine}: use x86_64 or aarch64")
 
     def number(of: Numbers) -> int | None:
         return of.x86_64 if machine == "x86_64" else of.aarch64
 
-    # Another architecture's calls (int 0x80, x32) would carry other numbers past the list: none is implemented here.
+    # Calls of other architectures (int 0x80, x32) have other numbers and would bypass the list, so none is allowed.
     lines: list[Instruction] = [
         (_LOAD, 0, 0, _OFFSET_ARCH),
         (_JUMP_EQUAL, 1, 0, _AUDIT_ARCH[machine]),
@@ -53,7 +53,7 @@ def program(machine: str) -> list[Instruction]:
             value = number(of)
             if value is not None:
                 lines += [(_JUMP_EQUAL, 0, 1, value), _refuse(answer)]
-    # The kernel reads the family and the flags as 32 bits, so the low word of the argument is all there is to compare.
+    # The kernel reads family and flags as 32 bits, so only the low word of the argument is compared.
     for of in (table.SOCKET, table.SOCKETPAIR):
         lines += [
             (_JUMP_EQUAL, 0, 4, number(of) or 0),
@@ -73,7 +73,7 @@ def program(machine: str) -> list[Instruction]:
 
 
 def install() -> None:
-    """Puts the calling thread and all its future children under the filter, for good. Raises OSError."""
+    """Applies the filter to the calling thread and all its future children, irreversibly. Raises OSError."""
     lines = program(platform.machine())
     code = b"".join(struct.pack("HBBI", *line) for line in lines)
     block = ctypes.create_string_buffer(code, len(code))

@@ -1,6 +1,6 @@
-"""The namespace as bytes and back, inside the kernel. The format is private: a JSON line, then frames `kind, length, bytes`.
+"""Saves and restores the namespace inside the kernel. The format is private: a JSON line, then frames `kind, length, bytes`.
 
-N name of the next variable (JSON)    P its pickle    B one of its buffers    I imports (JSON)    L what is not in it (JSON), last
+N name of the next variable (JSON)    P its pickle    B one of its buffers    I imports (JSON)    L lost variables (JSON), last
 """
 
 import importlib
@@ -19,13 +19,13 @@ from .time_budget import TimeBudget
 FORMAT = {"format": "cellblock-namespace", "v": 1}
 _FRAME = struct.Struct("<cQ")
 _HISTORY_NAMES = ("_", "__", "___", "_i", "_ii", "_iii", "_exit_code")
-# Objects of a pickle up to this size are counted in it, of a bigger one in the memo.
+# The objects of a smaller pickle are counted in it, those of a larger one in the memo.
 _SMALL_BYTES = 64 * 1024
 _PLAIN = (int, float, complex, bool, str, bytes, type(None))
 
 
 def variables(shell) -> dict[str, object]:  # type: ignore[no-untyped-def]
-    """The user's own names: not IPython's history, hooks and cached results."""
+    """The user's variables, without IPython's history, hooks and cached results."""
     hidden = shell.user_ns_hidden
     return {
         name: value
@@ -77,7 +77,7 @@ def dump(  # type: ignore[no-untyped-def]
             with budget:
                 pickler.dump(value)
         except Exception as error:
-            # It could be pickled a moment ago: something changes it meanwhile. What it left in the memo was never sent.
+            # It could be pickled before: user code changes it meanwhile. Its objects in the memo were never sent.
             lost.append({"what": name, "reason": _reason(error)})
             pickler.memo = {key: entry for key, entry in pickler.memo.copy().items() if entry[0] < count}
             sink.take()
@@ -95,7 +95,7 @@ def dump(  # type: ignore[no-untyped-def]
 
 
 def load(shell, channel: Channel, budget: TimeBudget) -> dict[str, object]:  # type: ignore[no-untyped-def]
-    """Reads a snapshot from the channel until its empty packet. A variable that fails is named; the others are restored."""
+    """Reads a snapshot from the channel until its empty packet. A failed variable is named; the others are restored."""
     reader = _Reader(channel)
     head = json.loads(reader.line())
     if {key: head.get(key) for key in FORMAT} != FORMAT:
@@ -204,7 +204,7 @@ class _Reader:
 
 
 def _size(value: object) -> int:
-    """Bytes its pickle takes; raises whatever pickling it raises."""
+    """The size of the pickle; raises what pickling raises."""
     if type(value) in _PLAIN:
         return len(value) if isinstance(value, (str, bytes)) else 64
     nowhere = ByteCounter()

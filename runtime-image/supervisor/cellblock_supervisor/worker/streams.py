@@ -1,7 +1,7 @@
 """sys.stdout and sys.stderr of the kernel: ordinary text streams whose bytes become packets of the channel.
 
-Text and displays travel on one channel, so their order is kept; a full channel blocks the writer, so a flood stays bounded. What the supervisor
-would throw away is only counted here, which is a service to whoever floods and no wall: the supervisor has its own caps.
+Text and displays share one channel, so their order is kept; a full channel blocks the writer, so a flood is bounded. Bytes that the supervisor
+would drop are only counted here. That saves time and is no protection: the supervisor has its own caps.
 """
 
 import codecs
@@ -12,15 +12,15 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# Bound here: code that puts another clock in their place must not stop the flusher.
+# Bound here, so that user code that replaces the clock does not stop the flusher.
 from time import monotonic, sleep
 
 from ..tail import Tail
 from .channel import Channel
 
-# What a cell prints is sent at least this often while it runs, and at its end.
+# Output is sent at least this often while a cell runs, and at its end.
 FLUSH_EVERY_SECONDS = 0.03
-# After a cell the flusher looks on this long before it sleeps: a cell that comes soon need not wake it.
+# After a cell the flusher polls this long before it waits: a cell that follows soon need not wake it.
 _LINGER_SECONDS = 1.0
 _BUFFER_BYTES = 32 * 1024
 
@@ -29,7 +29,7 @@ codecs.register_error("cellblock", lambda error: (b"\xef\xbf\xbd" * (error.end -
 
 
 class ChannelWriter(io.RawIOBase):
-    """The raw end of a stream. `before` runs first: stderr uses it to let stdout go ahead."""
+    """The raw end of a stream. `before` runs first: stderr uses it to flush stdout."""
 
     def __init__(self, channel: Channel, kind: int, name: str, fd: int, before: Callable[[], None] | None) -> None:
         self._channel = channel
@@ -54,24 +54,24 @@ class ChannelWriter(io.RawIOBase):
         return len(view)
 
     def skip(self, size: int) -> None:
-        """Tells of bytes that are not sent."""
+        """Reports bytes that are not sent."""
         self._channel.send_skipped(self._kind, size)
 
 
 class ChannelBuffer(io.BufferedWriter):
-    """Collects small writes. Past the number of bytes that would be kept it holds the end alone, until the next release."""
+    """Collects small writes. Past the number of bytes that would be kept it holds only the end, until the next release."""
 
     def __init__(self, writer: ChannelWriter) -> None:
         super().__init__(writer, _BUFFER_BYTES)
-        self.renew()
+        self.reset()
 
-    def renew(self) -> None:
-        """Forgets what is held, as in a forked child, where no thread is left that could hold the lock or release."""
+    def reset(self) -> None:
+        """Discards what is held, as in a forked child, which has no thread that holds the lock or releases."""
         self._lock = threading.RLock()
         self.send_all()
 
     def set_limits(self, size: int, tail_bytes: int) -> None:
-        """From now on the first `size` bytes go out at once; of the rest, at every release, how many they were and the end."""
+        """From now on the first `size` bytes are sent at once; of the rest only the count and the end, at every release."""
         with self._lock:
             self._left, self._tail = size, Tail(tail_bytes)
 
@@ -79,7 +79,7 @@ class ChannelBuffer(io.BufferedWriter):
         self.set_limits(sys.maxsize, 0)
 
     def write(self, data: bytes | memoryview) -> int:
-        # A flood comes this way over and over.
+        # The fast path of a flood.
         if self._left == 0 and type(data) is bytes:
             with self._lock:
                 self._tail.add(data)
@@ -111,7 +111,7 @@ class ChannelBuffer(io.BufferedWriter):
                 self.raw.write(end)
 
     def close(self) -> None:
-        """User code that closes its stdout must not lose the next cell's output."""
+        """Keeps the stream open: user code that closes stdout must not lose the output of later cells."""
         self.flush()
 
 
@@ -124,33 +124,33 @@ class ChannelText:
 
     @staticmethod
     def over(channel: Channel, kind: int, name: str, fd: int, before: Callable[[], None] | None = None) -> "ChannelText":
-        """stdout collects until the next flush; a stream with `before` sends every line at once. The text's own class, since a subclass of it writes slower."""
+        """stdout collects until the next flush; a stream with `before` sends every line at once. A subclass of TextIOWrapper would write slower."""
         buffer = ChannelBuffer(ChannelWriter(channel, kind, name, fd, before))
         text = io.TextIOWrapper(buffer, "utf-8", "cellblock", "\n", line_buffering=before is not None)
-        # What the text collects before it hands it down; the usual 8 KiB would have the buffer asked four times as often.
+        # The size of the text layer's chunks; the default of 8 KiB would call the buffer four times as often.
         text._CHUNK_SIZE = _BUFFER_BYTES
         return ChannelText(text, buffer)
 
 
 class Flusher(threading.Thread):
-    """Sends what waits in the streams while a cell runs; asleep otherwise, so an idle kernel uses no CPU."""
+    """Flushes the streams while a cell runs; otherwise it waits, so that an idle kernel uses no processor time."""
 
     def __init__(self, streams: tuple[ChannelText, ...], after: Callable[[], None]) -> None:
         """`after` is called after each flush."""
         super().__init__(name="cellblock-flush", daemon=True)
         self._streams = streams
         self._after = after
-        self._is_busy = self._is_asleep = False
+        self._is_busy = self._is_waiting = False
         self._cell_started_at = 0.0
         self._wake = threading.Event()
         # A forked child has no flusher thread, and must not repeat what its parent had pending.
         os.register_at_fork(before=self.flush, after_in_child=self._in_child)
 
     def begin(self) -> None:
-        """A cell begins."""
+        """Called when a cell starts."""
         self._cell_started_at = monotonic()
         self._is_busy = True
-        if self._is_asleep:
+        if self._is_waiting:
             self._wake.set()
 
     def end(self) -> None:
@@ -170,15 +170,15 @@ class Flusher(threading.Thread):
             elif now < self._cell_started_at + _LINGER_SECONDS:
                 sleep(FLUSH_EVERY_SECONDS)
             else:
-                self._sleep()
+                self._wait_for_cell()
 
-    def _sleep(self) -> None:
-        # Said before looking once more, as a cell says that it begins before it looks: one of the two sees the other.
-        self._is_asleep = True
+    def _wait_for_cell(self) -> None:
+        # Both sides set their flag before they read the other one, so at least one of them sees the other.
+        self._is_waiting = True
         if not self._is_busy:
             self._wake.wait()
         self._wake.clear()
-        self._is_asleep = False
+        self._is_waiting = False
 
     def flush(self) -> None:
         for stream in self._streams:
@@ -186,14 +186,14 @@ class Flusher(threading.Thread):
                 stream.text.flush()
                 stream.buffer.release()
             except (ValueError, OSError, RuntimeError):
-                # A detached stream, a lost channel or a flush inside a flush: nothing that could be reported from here.
+                # A detached stream, a lost channel or a nested flush: there is no way to report it.
                 pass
         self._after()
 
     def _in_child(self) -> None:
         for stream in self._streams:
             try:
-                stream.buffer.renew()
+                stream.buffer.reset()
                 stream.text.reconfigure(line_buffering=True)
             except (ValueError, OSError):
                 pass

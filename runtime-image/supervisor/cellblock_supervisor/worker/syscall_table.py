@@ -1,4 +1,4 @@
-"""Which system calls the worker may not make, with their numbers on x86-64 and on 64-bit ARM (None: does not exist there)."""
+"""System calls that the worker may not make, with their numbers on x86-64 and 64-bit ARM (None: does not exist there)."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ class Numbers(NamedTuple):
     aarch64: int | None
 
 
-# Calls that answer "not implemented", so that programs fall back to an older way of doing the same.
+# Calls that return ENOSYS, so that programs fall back to an older call.
 ABSENT: dict[str, Numbers] = {
     "clone3": Numbers(435, 435),
     "io_uring_setup": Numbers(425, 425),
@@ -16,7 +16,7 @@ ABSENT: dict[str, Numbers] = {
     "io_uring_register": Numbers(427, 427),
 }
 
-# Calls that are refused: ways to other processes' memory, to the kernel's own insides, to mounts, modules, keys and clocks.
+# Refused with EPERM: access to other processes' memory, kernel internals, mounts, modules, keys and clocks.
 REFUSED: dict[str, Numbers] = {
     "ptrace": Numbers(101, 117),
     "process_vm_readv": Numbers(310, 270),

@@ -10,7 +10,7 @@ MAX_TEXT_CHARACTERS = 200
 
 
 def describe(value: Any) -> dict[str, object]:
-    """The first rows and columns; `cellblock` says how many there are in all. The index comes first, as fields of the primary key."""
+    """The first rows and columns; `cellblock` has the totals. The index comes first, as the primary key."""
     frame = value.to_frame() if value.ndim == 1 else value
     shown = frame.iloc[:MAX_ROWS, :MAX_COLUMNS]
     index = shown.index
@@ -38,7 +38,7 @@ def describe(value: Any) -> dict[str, object]:
 
 def _cell(value: Any) -> object:
     """A JSON value: times and durations in ISO 8601, missing ones null, long texts cut, everything unknown as its text."""
-    # Only a table gets here, so pandas is there already.
+    # The value is a table, so pandas is loaded already.
     from pandas import isna
     from pandas.api.types import is_scalar
 
@@ -58,9 +58,9 @@ def _cell(value: Any) -> object:
 
 def _kind(dtype: Any) -> str:
     """The type of a Table Schema field."""
-    letter = getattr(dtype, "kind", "O")
-    by_letter = {"i": "integer", "u": "integer", "f": "number", "b": "boolean", "M": "datetime", "m": "duration"}
-    return by_letter.get(letter, "string" if letter in "OUST" else "any")
+    code = getattr(dtype, "kind", "O")
+    by_code = {"i": "integer", "u": "integer", "f": "number", "b": "boolean", "M": "datetime", "m": "duration"}
+    return by_code.get(code, "string" if code in "OUST" else "any")
 
 
 def _name(label: object, default: str) -> str:

@@ -1,12 +1,12 @@
-"""One transformation of a cell where two are asked for."""
+"""Caches the transformation of a cell, which is requested twice."""
 
 from collections.abc import Callable
 
 
 class TransformOnce:
-    """ipykernel transforms a cell to see whether it awaits, IPython transforms it again to run it: the second one gets the answer to the first.
+    """ipykernel transforms a cell to see whether it awaits, and IPython transforms it again to run it: the second call gets the cached result.
 
-    What stands between the two runs no code of the user's, so nothing that transforms can have changed. One that fails is asked again.
+    No user code runs between the two, so the transformers cannot have changed. A failure is not cached.
     """
 
     def __init__(self, transform: Callable[[str], str]) -> None:
@@ -22,5 +22,5 @@ class TransformOnce:
         return transformed
 
     def forget(self) -> None:
-        """Before each cell: the code of the one before may have changed what transforms."""
+        """Called before each cell: earlier code may have changed the transformers."""
         self._answered = None

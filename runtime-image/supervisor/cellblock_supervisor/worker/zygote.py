@@ -83,7 +83,7 @@ class Zygote:
 
 
 def preload(modules: list[str]) -> list[str]:
-    """Imports what kernels will share; answers the names that failed, which is no reason not to start."""
+    """Imports the modules that kernels share; returns those that failed, which does not prevent the start."""
     failed = []
     importlib.import_module(f"{__package__}.kernel")
     # Pandas takes a process without IPython for a terminal and sets other display options than in a kernel.
@@ -95,7 +95,7 @@ def preload(modules: list[str]) -> list[str]:
             failed.append(module)
     del builtins.get_ipython  # type: ignore[attr-defined]
     sys.modules[f"{__package__}.kernel"].warm_up()
-    # Objects that every kernel shares leave the collector's sight, so collecting does not copy their pages.
+    # The collector ignores the shared objects from here on, so that it does not copy their pages.
     gc.collect()
     gc.freeze()
     return_free_memory()
@@ -105,7 +105,7 @@ def preload(modules: list[str]) -> list[str]:
 def _run_kernel(fds: list[int], limits: Rlimits) -> None:
     channel, out, err, terminal = fds
     peak = PeakMemory()
-    # The pipes are root's: without this a program could not open /dev/stdout or /dev/stderr.
+    # The pipes belong to root: without this a program could not open /dev/stdout or /dev/stderr.
     os.fchmod(out, 0o622)
     os.fchmod(err, 0o622)
     become_worker(limits)
@@ -136,6 +136,6 @@ def main(control_fd: int) -> None:
     hide_memory()
     control = socket.socket(fileno=control_fd)
     control.set_inheritable(False)
-    # Matplotlib insists on a folder it may write to; it is the worker's own, which its group may share.
+    # Matplotlib needs a writable folder; it is the worker's, which its group may write to.
     os.setgroups([WORKER_GID])
     Zygote(control).serve()

@@ -13,7 +13,7 @@ const CONTROL_FOLDER = '/run/cellblock/control'
 /** For /etc/passwd and /etc/group, which name the worker. */
 const IDENTITY_BYTES = 64 * 1024
 
-/** Starting costs two seconds of processor time. A quarter of the default weight halves what live code feels of it, and a busy machine still refills. */
+/** Starting costs two seconds of processor time. A quarter of the default weight halves its effect on running code, and a busy machine still refills the pool. */
 const SHARES_WHILE_STARTING = 256
 export const SHARES_WHEN_READY = 1024
 
@@ -36,7 +36,7 @@ export interface ContainerPlan {
   readonly readOnlyBinds?: readonly string[] | undefined
 }
 
-/** The whole second ring of walls as the engine's API takes it. Every path that can be written is a tmpfs with a size. */
+/** The container's isolation as options of the engine. Every writable path is a tmpfs with a size. */
 export function containerOptions(spec: SandboxSpec, plan: ContainerPlan): Docker.ContainerCreateOptions & { readonly name: string } {
   return {
     name: spec.sandboxId,
@@ -51,13 +51,13 @@ export function containerOptions(spec: SandboxSpec, plan: ContainerPlan): Docker
   }
 }
 
-/** The engine's word for hiding the path of the control group, which the client's types do not know yet. */
+/** `CgroupnsMode` is missing in the client's types. */
 type HostConfig = Docker.HostConfig & { readonly CgroupnsMode: 'private' }
 
 function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
   const { limits } = plan
   const memory = memoryLimitBytes(spec.memoryTier, limits)
-  const walled = 'rw,nosuid,nodev,noexec'
+  const noExec = 'rw,nosuid,nodev,noexec'
   const worker = `uid=${plan.workerUid},gid=${plan.workerUid}`
   return {
     NetworkMode: 'none',
@@ -80,17 +80,17 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
       { Name: 'nofile', Soft: limits.openFiles, Hard: limits.openFiles },
       { Name: 'core', Soft: 0, Hard: 0 },
     ],
-    // Programs that the code brings along may run where it can write them: they meet the same walls as the code itself.
+    // Programs that the code brings along may run where it can write them: they run under the same restrictions as the code.
     Tmpfs: {
       '/mnt/data': `rw,nosuid,nodev,exec,${worker},mode=0770,size=${limits.dataBytes},nr_inodes=${limits.inodes}`,
       '/tmp': `rw,nosuid,nodev,exec,mode=1777,size=${limits.tmpBytes},nr_inodes=100000`,
       '/home/worker': `rw,nosuid,nodev,exec,${worker},mode=0700,size=${limits.homeBytes},nr_inodes=50000`,
-      // In the place of the engine's own, which counts no inodes.
-      '/dev/shm': `${walled},mode=1777,size=${limits.shmBytes},nr_inodes=10000`,
-      '/run/worker': `${walled},${worker},mode=0770,size=${RUN_BYTES},nr_inodes=1000`,
-      '/run/identity': `${walled},mode=0755,size=${IDENTITY_BYTES},nr_inodes=16`,
-      '/run/cellblock': `${walled},mode=0700,size=${RUN_BYTES},nr_inodes=1000`,
-      ...(plan.controlFolder === undefined && { [CONTROL_FOLDER]: `${walled},mode=0700,size=${RUN_BYTES},nr_inodes=1000` }),
+      // Replaces that of the engine, which does not limit inodes.
+      '/dev/shm': `${noExec},mode=1777,size=${limits.shmBytes},nr_inodes=10000`,
+      '/run/worker': `${noExec},${worker},mode=0770,size=${RUN_BYTES},nr_inodes=1000`,
+      '/run/identity': `${noExec},mode=0755,size=${IDENTITY_BYTES},nr_inodes=16`,
+      '/run/cellblock': `${noExec},mode=0700,size=${RUN_BYTES},nr_inodes=1000`,
+      ...(plan.controlFolder === undefined && { [CONTROL_FOLDER]: `${noExec},mode=0700,size=${RUN_BYTES},nr_inodes=1000` }),
     },
     Mounts: plan.controlFolder === undefined ? [] : [{ Type: 'bind', Source: plan.controlFolder, Target: CONTROL_FOLDER }],
     ...(plan.readOnlyBinds && { Binds: plan.readOnlyBinds.map((bind) => `${bind}:ro`) }),
@@ -109,7 +109,7 @@ const supervisorEnv = (spec: SandboxSpec, { limits, preload, workerUid }: Contai
     processes: limits.processes,
     open_files: limits.openFiles,
     file_bytes: limits.fileBytes,
-    // Nobody waits for one of the pool, so it has the data stack imported; whoever waits imports what the code needs.
+    // A pool sandbox imports the data stack in advance. An awaited one starts at once, and the code imports what it needs.
     ...(spec.isAwaited ? { preload: [] } : preload && { preload }),
   }),
 })

@@ -9,7 +9,7 @@ const MAX_SOCKET_PATH_BYTES = 107
 
 export const defaultControlRoot = (): string => join(tmpdir(), `cellblock-${process.getuid?.() ?? 0}`)
 
-/** Each sandbox has a folder of its own, so one that is broken into cannot sit in for another. Short, because of the limit on socket paths. */
+/** A separate folder per sandbox, so that a compromised sandbox cannot take the place of another. Short, because socket paths are limited. */
 export const controlFolder = (root: string, sandboxId: string): string =>
   join(root, createHash('sha256').update(sandboxId).digest('hex').slice(0, 16))
 
@@ -17,7 +17,7 @@ export const controlSocket = (root: string, sandboxId: string): string => join(c
 
 /**
  * Makes the folder that the sandbox's root and the host's user share. Root without capabilities obeys modes, so the folder is open to all, below a
- * root that only the host's user may enter. Throws DriverError `configuration` when the root is somebody else's or its path too long.
+ * root that only the host's user may enter. Throws DriverError `configuration` when another user owns the root or its path is too long.
  */
 export async function makeControlFolder(root: string, sandboxId: string): Promise<string> {
   const socket = controlSocket(root, sandboxId)
@@ -30,7 +30,7 @@ export async function makeControlFolder(root: string, sandboxId: string): Promis
   await mkdir(root, { recursive: true, mode: 0o700 })
   const seen = await lstat(root)
   if (!seen.isDirectory() || (process.getuid && seen.uid !== process.getuid())) {
-    throw new DriverError('configuration', `The control folder ${root} belongs to somebody else. Remove it or choose another one.`)
+    throw new DriverError('configuration', `The control folder ${root} belongs to another user. Remove it or choose another folder.`)
   }
   if ((seen.mode & 0o077) !== 0) await chmod(root, 0o700)
   const folder = controlFolder(root, sandboxId)

@@ -6,7 +6,7 @@ export const engineStatus = (error: unknown): number | null =>
 
 const FULL = /no space left|cannot allocate memory|disk quota|too many open files|resource temporarily unavailable/i
 
-/** What a failed call to the engine means for whoever wanted a sandbox. */
+/** Translates a failed call to the engine. */
 export function toDriverError(error: unknown, image: string): DriverError {
   if (error instanceof DriverError) return error
   const message = (error instanceof Error ? error.message : String(error)).slice(0, 500)
@@ -18,7 +18,7 @@ export function toDriverError(error: unknown, image: string): DriverError {
       { cause: error },
     )
   if (FULL.test(message))
-    return new DriverError('capacity', `The Docker engine has no room for another sandbox: ${message}`, { cause: error })
+    return new DriverError('capacity', `The Docker engine has no resources for another sandbox: ${message}`, { cause: error })
   if (status === 404)
     return new DriverError('configuration', `The sandbox image ${image} is missing. Build it with "npm run image".`, { cause: error })
   if (status === 400 || status === 403)
