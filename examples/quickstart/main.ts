@@ -35,7 +35,7 @@ if (response.status !== 'completed') throw new Error(`The response ended ${respo
 await mkdir(out, { recursive: true })
 const files = []
 for await (const file of client.containers.files.list(container.id)) if (file.source === 'assistant') files.push(file)
-if (files.length === 0) throw new Error('The code made no file: ask again, or look at the answer.')
+if (files.length === 0) throw new Error('The code created no file. Run the example again, or read the answer.')
 for (const file of files) {
   const content = await client.containers.files.content.retrieve(file.id, { container_id: container.id })
   await keep(basename(file.path), content)

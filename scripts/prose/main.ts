@@ -48,6 +48,7 @@ const { issues, errors } = await lint(files, {
   cache: true,
   cacheStrategy: 'content',
   cacheLocation: join(ROOT, '.cellblock', 'cspell-cache'),
+  issues: true,
   progress: false,
   summary: false,
   relative: true,

@@ -8,7 +8,7 @@ import { NO_OBJECTS } from './rows-only.ts'
 
 export const deadLettersRedrive: Command = {
   usage: 'dead-letters redrive TENANT ID [--may-have-run]',
-  summary: 'accept an execution or a response that ended as a dead letter once more, under a new id',
+  summary: 'accept an execution or a response that ended as a dead letter again, under a new id',
   async run(args, deps) {
     const { values, positionals } = readArguments(args, ['TENANT', 'ID'], { 'may-have-run': { type: 'boolean' } })
     const [tenant = '', id = ''] = positionals
@@ -35,7 +35,7 @@ async function redriveExecution(deps: CliDeps, tenant: string, id: string, mayHa
     acceptExecution(
       { table, queue: deps.queue },
       {
-        // Whoever asked for it was told that it failed: a turn does not go on with it.
+        // The client received the failure, so the turn of the failed job does not continue.
         ...{ tenant, subject, containerId, responseId: null, source, timeoutSeconds, onError, storeHistory, metadata, publicUrl },
         id: derivedId('execution', row.createdAt, `redrive:${id}`),
       },

@@ -57,7 +57,7 @@ function readSeconds(value: string): number {
   return Number(value)
 }
 
-/** Prints until the execution ends. Ctrl-C cancels it and goes on to its end. */
+/** Prints until the execution ends. Ctrl-C cancels the execution and waits for its end. */
 async function follow(api: ApiClient, id: string, deps: CliDeps): Promise<number> {
   const cancel = (): void => void api.call('POST', `/v1/executions/${id}/cancel`).catch((error: unknown) => deps.note(`${String(error)}\n`))
   deps.signal.addEventListener('abort', cancel, { once: true })

@@ -35,7 +35,7 @@ const LocalEnv = z.object({
   CELLBLOCK_POOL: wholeNumber(0, 50).default(2),
   /** Maximum warm pool size while containers arrive faster than sandboxes start. */
   CELLBLOCK_POOL_MAX: wholeNumber(0, 50).optional(),
-  /** A container that nobody used for this long is sent to sleep. */
+  /** An idle container hibernates after this time. */
   CELLBLOCK_IDLE_SECONDS: wholeNumber(1, 31_536_000).default(LIMITS.hibernateAfterMinutes * 60),
   /** A server with a data folder saves the variables of unused containers when it stops, for at most this long; 0 leaves them. */
   CELLBLOCK_SAVE_SECONDS: wholeNumber(0, 600).default(10),
@@ -77,7 +77,7 @@ export interface LocalConfig {
   readonly poolSize: number
   /** How far the pool may grow with the claims of the last minute. */
   readonly poolCeiling: number
-  /** A container that nobody used for this long is sent to sleep, milliseconds. */
+  /** An idle container hibernates after this time, milliseconds. */
   readonly hibernateAfterMs: number
   /** A stop may take this long to save the variables of unused containers, milliseconds. */
   readonly saveMs: number

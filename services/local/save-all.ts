@@ -6,8 +6,8 @@ import type { Table } from '../core/ports/table.ts'
 const AT_ONCE = 4
 
 /**
- * Sends every container that nobody uses to sleep, so that its variables outlive its sandbox, and resolves when all are saved or the time is
- * over. What is not saved by then is lost with its sandbox, and the next execution is told. A container that something runs in is left alone.
+ * Hibernates every idle container, so that its variables outlive its sandbox. Resolves when all are saved or the time is over. Variables that
+ * are not saved by then are lost with the sandbox, and the next execution reports it. Containers with a running execution are skipped.
  */
 export async function saveAll(
   deps: { readonly table: Pick<Table, 'sandboxes' | 'containers'>; readonly hibernate: (message: HibernateMessage) => Promise<void> },

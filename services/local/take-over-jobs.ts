@@ -10,13 +10,12 @@ import { SANDBOX_STATES } from '../core/sandboxes/sandbox.ts'
 /** More than one server's queues ever hold; what is left over is found when its own time comes. */
 const MAX_ROWS = 20_000
 
-/** How far in the future a row may be due that somebody worked on a moment ago, milliseconds. */
+/** How far in the future `dueAt` of a row may be that a worker has just processed, milliseconds. */
 const SOON_MS = Math.max(LEASE_MS, RECONCILE_AFTER_MS, SANDBOX_CHECK_MS)
 
 /**
- * Makes every job and every sandbox of a server that is gone due at once. Whoever holds the lock of the data folder knows that the holders of
- * all leases are dead, so nobody has to wait until the leases end; should one live after all, its fencing number refuses it as ever. Answers
- * how many jobs there are.
+ * Makes every job and sandbox of a previous server due immediately. The owner of the data folder's lock knows that all lease holders are dead,
+ * so it need not wait for the leases to expire; fencing tokens would reject a live holder. Returns the number of jobs.
  */
 export async function takeOverJobs(table: Pick<Table, 'due' | 'executions' | 'responses' | 'sandboxes'>, now: number): Promise<number> {
   let jobs = 0

@@ -13,7 +13,7 @@ const levelOf = (event: WideEvent): 'ERROR' | 'INFO' =>
 /** One event as a line of JSON, without its end: time, level, the trace that it belongs to, its fields. */
 export const logLine = (event: WideEvent, at: Date): string => JSON.stringify(record(event, at))
 
-/** The same line with CloudWatch's embedded metric format around the numbers that are metrics, told apart by stage and, for pools, by tier. */
+/** The same line with CloudWatch's embedded metric format for metrics, with the dimensions stage and, for pools, tier. */
 export function metricLine(event: WideEvent, at: Date, stage: string): string {
   const measured = measure(event)
   if (measured.length === 0) return logLine(event, at)

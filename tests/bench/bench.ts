@@ -28,7 +28,7 @@ export interface BenchResult {
   readonly ratios: Readonly<Record<string, number>>
 }
 
-/** One question that is measured; each lives in a file of its own. */
+/** One measured figure; each has its own file. */
 export interface Bench {
   readonly name: string
   readonly title: string

@@ -12,7 +12,7 @@ export interface BenchOptions {
 export const USAGE = `Usage: npm run bench -- [--quick] [--json] [--breakdown] [--only NAME[,NAME]]
 
   --quick      fewer runs, under two minutes on two cores
-  --json       one JSON object on standard output and nothing else (say npm run --silent bench: npm prints a line of its own first)
+  --json       one JSON object on standard output and nothing else (say npm run --silent bench: npm prints a line first otherwise)
   --breakdown  also where the time of a live execution goes
   --only       some of: ${BENCHES.map(({ name }) => name).join(', ')}
 `

@@ -12,7 +12,7 @@ declare module 'vitest' {
 
 const run = promisify(execFile)
 
-/** A test whose patience ends while its sandbox starts cannot remove it: what has the run's label is removed by the function that this answers. */
+/** A test that times out while its sandbox starts cannot remove it. The returned function removes all containers with the run's label. */
 export function labelContainers(project: Pick<TestProject, 'provide'>): () => Promise<void> {
   const testLabel = `cellblock.test=${randomBytes(8).toString('hex')}`
   project.provide('testLabel', testLabel)

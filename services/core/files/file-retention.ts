@@ -4,9 +4,9 @@ import { LIMITS } from '../limits.ts'
 const DAY_MS = 86_400_000
 
 /**
- * When a version may be taken away, epoch ms; null while it stays. An execution's result cites the versions that it made, and a turn that is
- * replayed the ones that it was given: a superseded one keeps as long as a container that nobody uses, a live link keeps its version beyond
- * that. What was deleted or never came keeps a day: a turn that goes on, and a sandbox that is told of the change, have read the row before.
+ * When a version may be removed, epoch ms; null while it is kept. Results and replayed turns name versions, so a superseded version is kept as
+ * long as an unused container, and a live link keeps its version longer. A deleted file or an unused upload is kept for a day, because a running
+ * turn or a sandbox may have read the row before.
  */
 export function retentionEndOf(file: ContainerFile): number | null {
   if (file.state === 'awaiting_upload') return file.createdAt + DAY_MS

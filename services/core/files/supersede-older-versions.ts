@@ -7,9 +7,9 @@ import type { Table } from '../ports/table.ts'
 type Ports = { readonly table: Table; readonly objects: Pick<ObjectStore, 'delete'> }
 
 /**
- * Lets one version of a path be the current one and tells the container. Called after the row was written: whoever writes the same
- * path at the same time picks the same winner, the newest. Throws ServiceError when the container has too many files or was deleted
- * meanwhile; then neither row nor bytes stay behind.
+ * Makes the newest version of a path the current one and increments the container's `filesVersion`. Called after the row was written, so that
+ * concurrent writers of a path select the same version. Throws ServiceError when the container has too many files or was deleted; the row and
+ * its bytes are then removed.
  */
 export async function supersedeOlderVersions(ports: Ports, file: ContainerFile, now: number): Promise<void> {
   const { table } = ports
@@ -27,7 +27,7 @@ export async function supersedeOlderVersions(ports: Ports, file: ContainerFile, 
   throw new ServiceError('container_not_found', `The container ${file.containerId} was deleted while the file came. Create another one.`)
 }
 
-/** Of several current versions of a path the newest stays, whoever looks. `rows` are all current ones, read after the last was written. */
+/** Of several current versions of a path the newest stays current, for every caller. `rows` are all current ones, read after the last write. */
 export async function keepNewest(
   table: Pick<Table, 'files'>,
   rows: readonly ContainerFile[],

@@ -19,7 +19,7 @@ export interface Upload {
   readonly fileSeconds: number | null
 }
 
-/** Bytes of an upload as they came; the order of the parts is said at the end. */
+/** A part of an upload; the request that completes the upload defines the order of the parts. */
 export interface UploadPart {
   readonly v: 1
   readonly tenant: string

@@ -1,4 +1,4 @@
-/** A file of its own, outside any container: what `/v1/files` keeps until it expires or is deleted. Times are epoch ms. */
+/** A file outside containers, stored by `/v1/files` until it expires or is deleted. Times are epoch ms. */
 export interface UserFile {
   readonly v: 1
   readonly tenant: string

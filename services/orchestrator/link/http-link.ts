@@ -17,7 +17,7 @@ export interface Transport {
 }
 
 /**
- * HTTP/1.1 with kept-open connections over any transport. No time limit of its own: streams may be silent for as long as code
+ * HTTP/1.1 with kept-open connections over any transport. It sets no time limit: streams may be silent for as long as code
  * runs, so the caller's signal decides. A failed connect is `refused`; everything after it is `broken`.
  */
 export function createHttpLink(transport: Transport): SandboxLink {

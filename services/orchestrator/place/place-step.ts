@@ -35,7 +35,7 @@ async function backOffSeconds({ table, clock }: PlaceDeps, tenant: string, execu
   return Math.min(RETRY_START_SECONDS.max, Math.max(RETRY_START_SECONDS.min, (now - since) / 2000))
 }
 
-/** Ends a sandbox for good. The row says `stopping` first, so that a crash in between is repaired. */
+/** Stops a sandbox permanently. The row's state is `stopping` first, so that a crash in between is repaired. */
 export async function stopSandbox(deps: PlaceDeps, sandboxId: string): Promise<void> {
   const { table, clock, driver, telemetry } = deps
   const moved = await table.sandboxes.move(sandboxId, ['starting', 'ready', 'claimed', 'stopping'], {

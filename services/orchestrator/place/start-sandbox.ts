@@ -49,7 +49,7 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
         report('ready')
         return moved
       }
-      // Another delivery of the same start was faster, or nobody wants it any more.
+      // Another delivery of the same start was first, or the sandbox is no longer needed.
       const present = await table.sandboxes.get(sandbox.id)
       const isWanted = present?.state === 'ready' || present?.state === 'claimed'
       report(isWanted ? 'ready_before' : 'unwanted')

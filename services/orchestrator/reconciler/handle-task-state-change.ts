@@ -5,7 +5,7 @@ import { inTrace } from '../../core/trace.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 import { repairSandbox } from './repair-sandbox.ts'
 
-/** Looks at one sandbox of which an event says that it ends. A start under way has its own watcher, and what it writes down must stay. */
+/** Processes one sandbox whose task ended according to an event. A start in progress has its own observer, which reads the row. */
 export async function handleTaskStateChange(deps: ReconcilerDeps, sandboxId: string): Promise<void> {
   const sandbox = await deps.table.sandboxes.get(sandboxId)
   if (sandbox?.state !== 'ready' && sandbox?.state !== 'claimed') return
@@ -19,17 +19,17 @@ export interface DeadLetter {
   readonly eventSourceARN: string
 }
 
-interface NotBuried {
+interface BatchFailures {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
 }
 
-/** Ends the jobs of dead letters. What cannot be ended yet stays in its queue and comes again. */
-export async function buryDeadLetters(deps: ReconcilerDeps, letters: readonly DeadLetter[]): Promise<NotBuried> {
-  const bury = createDeadLetterStep(deps)
+/** Ends the jobs of dead letters. A message whose job cannot be ended yet stays in its queue and is redelivered. */
+export async function processDeadLetters(deps: ReconcilerDeps, deadLetters: readonly DeadLetter[]): Promise<BatchFailures> {
+  const endJob = createDeadLetterStep(deps)
   const failures: { itemIdentifier: string }[] = []
-  for (const { messageId, body, eventSourceARN } of letters) {
+  for (const { messageId, body, eventSourceARN } of deadLetters) {
     try {
-      await inTrace(null, () => bury(queueOf(eventSourceARN), body))
+      await inTrace(null, () => endJob(queueOf(eventSourceARN), body))
     } catch (error) {
       deps.telemetry.emit({
         event: 'dead_letter',

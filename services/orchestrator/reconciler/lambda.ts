@@ -1,7 +1,7 @@
 import type { SqsBatchAnswer } from '../../storage/sqs/lambda-batch.ts'
 import { deps } from '../place/lambda.ts'
 import { reconcile, type Reconciled } from './reconcile.ts'
-import { buryDeadLetters, handleTaskStateChange, type DeadLetter } from './handle-task-state-change.ts'
+import { processDeadLetters, handleTaskStateChange, type DeadLetter } from './handle-task-state-change.ts'
 
 /** What wakes the reconciler: dead letters, a sandbox that ends, or the schedule. */
 interface Woken {
@@ -10,9 +10,9 @@ interface Woken {
   readonly sandboxId?: string
 }
 
-/** Without dead letters and without a sandbox's id one pass looks at everything that is due. */
+/** Without dead letters and without a sandbox's id, one pass processes all due rows. */
 export async function handler(event: Woken): Promise<SqsBatchAnswer | Reconciled | null> {
-  if (event.Records !== undefined) return buryDeadLetters(deps, event.Records)
+  if (event.Records !== undefined) return processDeadLetters(deps, event.Records)
   if (event.kind === 'sandbox' && event.sandboxId !== undefined) {
     await handleTaskStateChange(deps, event.sandboxId)
     return null

@@ -8,7 +8,7 @@ import { repairSandbox, stopOrphans } from './repair-sandbox.ts'
 import { sweepConversation, sweepFile, sweepUpload } from './sweep-expired.ts'
 
 const ROWS_PER_PAGE = 500
-/** Rows that are looked at side by side: each takes a few calls, and one whose calls fail is waited for by few others. */
+/** Rows that are processed concurrently: each needs a few calls, and a row whose calls fail delays few others. */
 const AT_ONCE = 16
 /** A pass that has seen this many pages leaves the rest to the next one. */
 const MAX_PAGES = 20
@@ -32,15 +32,15 @@ export interface Reconciled {
 }
 
 /**
- * One pass of repair: every row whose time has come is looked at, and what a crash, a lost message or a dead sandbox left undone is done or
- * nudged. A row whose repair fails goes behind all that are due by then, so that no number of them keeps a pass from the others for good.
+ * One repair pass: processes every due row, and completes or enqueues what a crash, a lost message or a dead sandbox left undone. A row whose
+ * repair fails is postponed behind all other due rows, so that failing rows cannot starve them.
  */
 export async function reconcile(deps: ReconcilerDeps): Promise<Reconciled> {
   let looked = 0
   let failed = 0
   const slots = pLimit(AT_ONCE)
   for await (const rows of duePages(deps)) {
-    // Each is a piece of work of its own; one that knows the request behind its row joins that trace.
+    // Each repair is a separate span; a repair whose row has a trace joins that trace.
     const repaired = await Promise.all(rows.map((row) => slots(() => inTrace(null, () => repair(deps, row)))))
     looked += rows.length
     failed += repaired.filter((isDone) => !isDone).length

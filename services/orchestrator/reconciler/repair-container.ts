@@ -11,7 +11,7 @@ import { removeStaleQueueHead } from '../run/remove-stale-queue-head.ts'
 import { endCancelled } from '../run/end-without-result.ts'
 import { sweepVersions } from './sweep-versions.ts'
 
-/** Files of a container that sleeps are looked at this often at most, milliseconds. */
+/** Minimum interval between two sweeps of a hibernated container's files, milliseconds. */
 const SWEEP_AGAIN_MS = 60_000
 /** A request to hibernate that came to nothing is sent again after this long, milliseconds. */
 const HIBERNATE_AGAIN_MS = 60_000
@@ -70,7 +70,7 @@ async function sweepContainer(deps: ReconcilerDeps, container: Container): Promi
     if (row !== null && hasEnded(row.status)) await recordUsage(deps, row)
   }
   const rows = await executionsOf(deps, container)
-  // Nor may a step write events or files that nobody would find any more.
+  // A step must not write events or files that no row refers to.
   const heldUntil = await endAll(deps, tenant, rows)
   if (heldUntil !== null) return containers.postpone(tenant, id, heldUntil)
   for (const { id: executionId } of rows) {
@@ -94,7 +94,7 @@ async function executionsOf(deps: ReconcilerDeps, { tenant, id }: Container): Pr
   }
 }
 
-/** Ends what has not ended. The lease that lasts longest (epoch ms) when somebody still works on one; null when nobody does. */
+/** Ends all jobs that have not ended. Returns the latest lease end (epoch ms) if a worker still holds one; null otherwise. */
 async function endAll(deps: ReconcilerDeps, tenant: string, rows: readonly Pick<Execution, 'id' | 'status'>[]): Promise<number | null> {
   let heldUntil: number | null = null
   for (const { id, status } of rows) {

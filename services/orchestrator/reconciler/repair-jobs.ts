@@ -15,12 +15,12 @@ import { endOverdue } from '../run/end-without-result.ts'
 /** An execution whose code reached no sandbox for this long ends `timed_out`, milliseconds. */
 const MAX_WAIT_MS = 3_600_000
 /**
- * A job that nobody holds this long after its own time limit fails in every step, milliseconds. A message that fails is often answered as
- * busy at its next try, so the dead-letter queue alone would not see it.
+ * A job without a lease holder for this time after its time limit fails in every step, milliseconds. The retry of a failed message often finds
+ * the row busy and succeeds, so the dead-letter queue alone would not detect such a job.
  */
 const GIVE_UP_MS = 600_000
 
-/** A job whose message never came, or whose worker died: a nudge is enough, the step reads the rows. */
+/** A job whose message was lost or whose worker died: a new message is enough, because the step reads the rows. */
 export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promise<void> {
   const row = await deps.table.executions.get(due.tenant, due.id)
   if (row === null || hasEnded(row.status)) return

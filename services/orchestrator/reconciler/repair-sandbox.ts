@@ -8,7 +8,7 @@ import { stopSandbox } from '../place/place-step.ts'
 import { reportRefusal } from '../place/report-refusal.ts'
 import { failStart } from '../place/start-sandbox.ts'
 
-/** A warm sandbox that nobody claimed for this long makes room for a fresh one, milliseconds. */
+/** An unclaimed warm sandbox is replaced after this time, milliseconds. */
 const MAX_WARM_MS = 3_600_000
 
 /** Looks whether a sandbox is alive and whether anybody still wants it. */
@@ -82,13 +82,13 @@ async function repairStart(deps: ReconcilerDeps, sandbox: Sandbox, now: number):
   )
 }
 
-/** The container learns that its sandbox is gone, and a running execution of it is nudged so that it ends. */
+/** Records in the container that its sandbox is gone, and enqueues its running execution so that it ends. */
 async function loseClaim(deps: ReconcilerDeps, sandbox: Sandbox): Promise<void> {
   if (sandbox.claimedBy === null) return
   const { tenant, containerId } = sandbox.claimedBy
   const container = await deps.table.containers.get(tenant, containerId)
   if (container?.sandboxId !== sandbox.id) return
-  // One that nobody saw answering ended before it had anything that could be lost.
+  // A sandbox that never answered had no state to lose.
   const held = sandbox.address?.kind === 'tcp' && sandbox.answeredAt === null ? null : 'The sandbox that held them was lost.'
   if (held !== null) await detachSandbox(deps.table.containers, container, held, { dueAt: container.dueAt })
   else {

@@ -2,13 +2,13 @@ import { objectPrefix } from '../../core/object-keys.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 
-/** A file whose time has come: nobody sees it any more, and its bytes go before its row. */
+/** Removes an expired file, which is invisible already: bytes before the row. */
 export async function sweepFile(deps: Pick<ReconcilerDeps, 'table' | 'objects'>, { tenant, id }: DueRow): Promise<void> {
   await deps.objects.deletePrefix(objectPrefix(tenant, id))
   await deps.table.userFiles.remove(tenant, id)
 }
 
-/** Parts of an upload that was completed, cancelled or forgotten; the file that it became has bytes of its own. */
+/** Removes the parts of a completed, cancelled or abandoned upload; a completed file has separate bytes. */
 export async function sweepUpload(deps: Pick<ReconcilerDeps, 'table' | 'objects'>, { tenant, id }: DueRow): Promise<void> {
   await deps.objects.deletePrefix(objectPrefix(tenant, id))
   await deps.table.uploads.remove(tenant, id)

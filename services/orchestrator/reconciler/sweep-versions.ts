@@ -2,7 +2,7 @@ import type { Container } from '../../core/containers/container.ts'
 import { retentionEndOf } from '../../core/files/file-retention.ts'
 import type { ReconcilerDeps } from '../deps.ts'
 
-/** Versions that one pass takes away in one container; the next pass goes on. */
+/** Versions that one pass removes from one container; the next pass continues. */
 const VERSIONS_PER_PASS = 200
 
 /**
@@ -17,20 +17,20 @@ export async function sweepVersions(
   const now = deps.clock.now()
   let next: number | null = null
   let swept = 0
-  const lookAt = (at: number): void => {
+  const sweepAgainAt = (at: number): void => {
     next = next === null ? at : Math.min(next, at)
   }
   for (const file of await files.all(tenant, id)) {
     const until = retentionEndOf(file)
     if (until === null) continue
     if (until > now) {
-      lookAt(until)
+      sweepAgainAt(until)
       continue
     }
     if (swept === VERSIONS_PER_PASS) return now
     const linkedUntil = file.state === 'stored' ? await lastLinkEnd(links, tenant, file.id, now) : 0
     if (linkedUntil > now) {
-      lookAt(linkedUntil)
+      sweepAgainAt(linkedUntil)
       continue
     }
     // An upload URL may have been used after its file was deleted, so the bytes go in any case.

@@ -15,7 +15,7 @@ interface Entry<Q extends QueueName> {
 interface Channel<Q extends QueueName> {
   readonly ready: FairQueue<Entry<Q>>
   readonly deadLetters: FairQueue<Entry<Q>>
-  /** Messages whose handler runs; nobody else receives them meanwhile. */
+  /** Messages whose handler runs; they are invisible to other consumers. */
   inFlight: number
   /** Messages that wait for their delay or back-off. */
   delayed: number

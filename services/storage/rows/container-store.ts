@@ -60,7 +60,7 @@ export function createContainerStore(items: Items): ContainerStore {
         assign('sandboxId', change.sandboxId),
         assign('stateLost', change.stateLost),
         assign('dueAt', change.dueAt),
-        // A later sandbox has been told of nothing yet; the first one of a container has missed nothing but `filesVersion`.
+        // A later sandbox has received no files yet; the first one of a container needs only changes since version 0.
         ...(change.sandboxId === null ? [] : [increment('generation'), set('syncedFilesVersion', generation === 0 ? 0 : -1)]),
       ]
       const conditions = [

@@ -26,7 +26,7 @@ const hasEmptyQueue = shorterThan('queue', 1)
 const isClaim = (objectKey: string): Condition => equals('hibernating.objectKey', objectKey)
 const isSnapshot = (objectKey: string): Condition => equals('snapshot.objectKey', objectKey)
 
-/** How a container falls asleep and wakes, each verb one conditional write. */
+/** Operations for hibernation and restore; each is one conditional write. */
 export function createHibernationVerbs(items: Items): Verbs {
   const update = async (tenant: string, id: string, actions: readonly Action[], condition: Condition): Promise<Container | null> => {
     const item = await items.update(rowKey(tenant, 'container', id), actions, condition)

@@ -3,7 +3,7 @@ const MAX_POSITIONS = 20_000
 
 /**
  * Remembers numbers at which a batch of a log was seen to end. Batches never change, so such a number stays an end for ever, and a
- * reader that goes on from there need not look for a batch that began before it.
+ * reader that continues from there need not search for a batch that began before it.
  */
 export interface KnownPositions {
   add(log: string, seq: number): void

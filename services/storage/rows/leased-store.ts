@@ -14,7 +14,7 @@ export interface LeasedKind<Row extends LeasedRow> {
   readonly index: (row: Row) => Item
 }
 
-/** A holder may let go between a refused write and the reading back; more tries than this mean that the row is busy. */
+/** A holder may release its lease between a refused write and the read that follows; after this many attempts the row counts as busy. */
 const MAX_TRIES = 3
 
 /** Rows that workers advance under a lease, whatever they are: one conditional write a verb. */
@@ -43,7 +43,7 @@ export function createLeasedStore<Row extends LeasedRow>(items: Items, kind: Lea
       const isFree = any(absent('lease'), atMost('lease.expiresAt', now))
       const fields = Object.entries(seen) as [keyof Seen, string | number | null][]
       const isAsSeen = fields.map(([field, value]) => (value === null ? absent(field) : equals(field, value)))
-      // A row that nobody ever held has no lease.
+      // A row without a previous holder has no lease.
       const mayTake = all(isLive, ...(seen.fence === 0 ? [] : [isFree]), ...isAsSeen)
       for (let tries = 1; ; tries++) {
         const taken = decode(await items.update(keyOf(tenant, id), actions, mayTake))

@@ -10,7 +10,7 @@ interface Place {
   readonly createdAt: number
 }
 
-/** Where the row with this id stands, or stood: whoever deletes what a page brought goes on after it all the same. */
+/** The position of the row with this id, also of a deleted one, so that a client can delete the rows of a page and continue after it. */
 export function placeOf(kind: IdKind, id: string, row: Place | null): Place | null {
   if (row !== null) return row
   const createdAt = idTime(kind, id)

@@ -11,7 +11,7 @@ const POOL = `T#${POOL_TENANT}`
 const READY = 'ready'
 const keyOf = (id: string) => rowKey(POOL_TENANT, 'sandbox', id)
 const readySortKey = (tier: MemoryTier): string => `${READY}#${tier}#`
-/** Where a sandbox stands in the `pool` index when nobody may claim it. */
+/** The key in the `pool` index of a sandbox that cannot be claimed. */
 const takenSortKey = (id: string): string => `taken#${id}`
 const decode = (item: Item | null): Sandbox | null => (item === null ? null : sandboxCodec.decode(item))
 

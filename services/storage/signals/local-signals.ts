@@ -11,10 +11,10 @@ export function createLocalSignals(): Signals {
       let isPending = false
       let isClosed = false
       let resume: (() => void) | null = null
-      let told: EndedRow | null = null
+      let received: EndedRow | null = null
       const wake = (ended: EndedRow | null): void => {
         isPending = true
-        told = ended ?? told
+        received = ended ?? received
         resume?.()
       }
       const ofTopic = listeners.get(topic) ?? new Set()
@@ -26,8 +26,8 @@ export function createLocalSignals(): Signals {
               clearTimeout(timer)
               resume = null
               isPending = false
-              resolve(told)
-              told = null
+              resolve(received)
+              received = null
             }
             const timer = setTimeout(done, isClosed ? 0 : maxMs)
             resume = done

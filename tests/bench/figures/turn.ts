@@ -42,7 +42,7 @@ export const turn: Bench = {
       turn_model_ms: summarize('ms', models),
       turn_executions_ms: summarize('ms', executions),
     }
-    // Executions are told in whole milliseconds, so their median jumps by whole ones; their sum is as right as it is long.
+    // Execution times are whole milliseconds, so medians are coarse; sums are more precise.
     return { figures, ratios: { turn_vs_executions: round(sum(turns) / sum(executions)) } }
   },
 }

@@ -13,7 +13,7 @@ const READY = /ready at (http:\/\/\S+)/
 /** The name under which the server knows the scripted model. */
 export const SCRIPTED_MODEL = 'scripted'
 
-/** The service under test: a process of its own, on a free port, as `npm start` runs it. */
+/** The service under test: a separate process on a free port, as `npm start` runs it. */
 export interface BenchServer {
   readonly api: ApiClient
   readonly url: string
@@ -27,7 +27,7 @@ export async function startServer(options: {
   readonly image: string
   readonly poolSize: number
   readonly modelUrl?: string
-  /** A container that nobody used for this long is sent to sleep; the product's own time when absent. */
+  /** An idle container hibernates after this time; the product's default when absent. */
   readonly idleSeconds?: number
 }): Promise<BenchServer> {
   const apiKey = `ck_${randomBytes(32).toString('base64url')}`

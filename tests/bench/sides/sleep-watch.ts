@@ -8,7 +8,7 @@ import { createTenantStore } from '../../../services/storage/rows/tenant-store.t
 const POLL_MS = 50
 const MAX_WAIT_MS = 60_000
 
-/** Containers that sleep, read from the table: on the wire they go on running. */
+/** Hibernated containers, read from the table: their status on the wire is still `running`. */
 export interface SleepWatch {
   /** Waits until the container's variables are saved and its sandbox is given back. */
   until(containerId: string): Promise<void>

@@ -102,7 +102,7 @@ describe('a job with only failing steps', () => {
     )
     await expect
       .poll(() => storage.table.containers.get(TENANT, container.id), { timeout: 30_000 })
-      .toMatchObject({ sandboxId: null, stateLost: 'They could not be saved when the container fell asleep.' })
+      .toMatchObject({ sandboxId: null, stateLost: 'They could not be saved when the container hibernated.' })
     await expect.poll(() => storage.table.sandboxes.get(sandbox.id), { timeout: 30_000 }).toBeNull()
   })
 

@@ -5,7 +5,7 @@ import { measure } from '../../../services/core/metrics.ts'
 import { silentTelemetry, type WideEvent } from '../../../services/core/ports/telemetry.ts'
 import type { SandboxPhase } from '../../../services/core/sandboxes/sandbox.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
-import { buryDeadLetters, handleTaskStateChange } from '../../../services/orchestrator/reconciler/handle-task-state-change.ts'
+import { processDeadLetters, handleTaskStateChange } from '../../../services/orchestrator/reconciler/handle-task-state-change.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
 import { executionRow, responseRow, sandboxRow } from '../../support/rows.ts'
@@ -44,14 +44,14 @@ describe('dead letters', () => {
     const row = executionRow({ id: newId('execution'), tenant: TENANT })
     await deps.table.executions.create(row)
     const body = { v: 1, type: 'execution.step', tenant: TENANT, executionId: row.id, containerId: row.containerId }
-    expect(await buryDeadLetters(deps, [letter('executions', body)])).toEqual({ batchItemFailures: [] })
+    expect(await processDeadLetters(deps, [letter('executions', body)])).toEqual({ batchItemFailures: [] })
     expect(await deps.table.executions.get(TENANT, row.id)).toMatchObject({ status: 'failed', reason: 'dead_letter' })
   })
 
   it('end the response that they name', async () => {
     const row = responseRow({ id: newId('response'), tenant: TENANT })
     await deps.table.responses.create(row)
-    await buryDeadLetters(deps, [letter('turns', { v: 1, type: 'response.step', tenant: TENANT, responseId: row.id })])
+    await processDeadLetters(deps, [letter('turns', { v: 1, type: 'response.step', tenant: TENANT, responseId: row.id })])
     expect(await deps.table.responses.get(TENANT, row.id)).toMatchObject({ status: 'failed', error: { code: 'dead_letter' } })
   })
 
@@ -61,13 +61,13 @@ describe('dead letters', () => {
     const now = systemClock.now()
     await deps.table.executions.acquireLease(TENANT, held.id, { owner: 'somebody', now, expiresAt: now + 60_000 })
     const body = { v: 1, type: 'execution.step', tenant: TENANT, executionId: held.id, containerId: held.containerId }
-    const answer = await buryDeadLetters(deps, [letter('placements', 'not JSON', 'one'), letter('executions', body, 'two')])
+    const answer = await processDeadLetters(deps, [letter('placements', 'not JSON', 'one'), letter('executions', body, 'two')])
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'two' }] })
   })
 
   it('of a queue that is not ours stay where they are', async () => {
     const strange = { ...letter('turns', '{}', 'strange'), eventSourceARN: 'arn:aws:sqs:eu-west-1:123456789012:other' }
-    expect(await buryDeadLetters(deps, [strange])).toEqual({ batchItemFailures: [{ itemIdentifier: 'strange' }] })
+    expect(await processDeadLetters(deps, [strange])).toEqual({ batchItemFailures: [{ itemIdentifier: 'strange' }] })
   })
 })
 
