@@ -4,7 +4,7 @@ import LongestFirst from './tests/setup/longest-first.ts'
 /** Suites that start sandboxes: few at a time, because each costs a core while it starts. */
 const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos', 'aws'] as const
 /** End-to-end tests that also run with CELLBLOCK_STORAGE=aws, on emulators in processes of their own. */
-const ON_AWS_STORAGE = ['restart', 'hibernate', 'lifecycle', 'quickstart', 'executions']
+const ON_AWS_STORAGE = ['hibernate', 'quickstart']
 /** Suites that need no Docker engine. */
 const WITHOUT_SANDBOXES = ['unit', 'infra', 'api'] as const
 

@@ -27,11 +27,12 @@ describe('the local server', () => {
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
   })
 
-  it('says in a sentence that its table is damaged', async () => {
+  it('refuses a damaged database and a data folder of version 0.1 with one sentence', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'cellblock-damaged-'))
+    await writeFile(join(dataDir, 'rows.sqlite'), 'not a database '.repeat(1_000))
+    await expect(startServer({ dataDir })).rejects.toThrow(/exit code 1\):\n✗ The database in the data folder is damaged .*\n$/)
     await mkdir(join(dataDir, 'table'))
-    await writeFile(join(dataDir, 'table', 'CURRENT'), 'no manifest')
-    await expect(startServer({ dataDir })).rejects.toThrow(/exit code 1\):\n✗ The table in the data folder is damaged .*\n$/)
+    await expect(startServer({ dataDir })).rejects.toThrow(/exit code 1\):\n✗ The data folder .* was written by Cellblock 0\.1.*\n$/)
     await rm(dataDir, { recursive: true })
   })
 
