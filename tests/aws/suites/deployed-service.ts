@@ -119,8 +119,8 @@ export function deployedServiceSuite(fixture: () => DeploymentFixture): void {
         Image: expect.stringMatching(/^ok/),
         Sandbox: expect.stringMatching(/^ok: tier 1g was up/),
         Worker: expect.stringMatching(/^ok: \d+ programs tried/),
-        // The emulator gives keys to every task, as no Fargate task without a role has them: the probe ran, and notices.
-        Credentials: expect.stringMatching(/^fail: keys of AWS were to be had/),
+        // The emulator gives every task credentials, which a Fargate task without a role does not have: the probe reports them.
+        Credentials: expect.stringMatching(/^fail: AWS credentials were available/),
       })
     })
   })
