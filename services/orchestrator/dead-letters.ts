@@ -12,15 +12,15 @@ import { executionJob } from './run/execution-job.ts'
  */
 export function createDeadLetterStep(deps: ReconcilerDeps): (queue: QueueName, body: string) => Promise<void> {
   return async (queue, body) => {
-    const letter = parse(body)
-    const outcome = letter === null ? null : await fail(deps, letter)
+    const message = parse(body)
+    const outcome = message === null ? null : await fail(deps, message)
     if (outcome === 'busy') throw new Error('Another worker holds this job. Retry later.')
     deps.telemetry.emit({
       event: 'dead_letter',
       outcome: outcome === null ? 'unknown_message' : 'job_failed',
       queue,
-      tenant: letter?.tenant ?? null,
-      job: letter === null ? null : jobOf(letter),
+      tenant: message?.tenant ?? null,
+      job: message === null ? null : jobOf(message),
       bytes: body.length,
     })
   }

@@ -27,7 +27,7 @@ export interface RunDeps extends Common {
   readonly image: string
   /** A step hands over to a fresh message after this long, milliseconds: 50,000 unless a test says otherwise. */
   readonly stepBudgetMs: number
-  /** Dollars per sandbox second, by tier, for the estimate in a result; 0 on a laptop. */
+  /** Dollars per sandbox second, by tier, for the estimate in a result; 0 on one's own machine. */
   readonly costPerSecond: (tier: MemoryTier) => number
 }
 
@@ -45,12 +45,12 @@ export interface PlaceDeps extends Common {
   readonly poolCeilings?: Partial<Record<MemoryTier, number>>
   /** Starts that may be under way at once. */
   readonly maxStarts: number
-  /** Dollars per sandbox second, by tier, for the metric; without it none is told. */
+  /** Dollars per sandbox second, by tier, for the metric; absent: none is reported. */
   readonly costPerSecond?: (tier: MemoryTier) => number
 }
 
 export interface ReconcilerDeps extends PlaceDeps {
-  /** A container that nobody used for this long is sent to sleep, milliseconds. */
+  /** A container hibernates after this long without use, milliseconds. */
   readonly hibernateAfterMs: number
   readonly objects: ObjectStore
   readonly workerId: string

@@ -2,7 +2,7 @@ import type { SandboxStatus } from '../../core/ports/sandbox-driver.ts'
 
 type GoneReason = Extract<SandboxStatus, { phase: 'gone' }>['reason']
 
-/** The supervisor's code for "the walls did not hold", in `runtime-image/PROTOCOL.md`. */
+/** The exit code of a supervisor whose isolation checks failed, from `runtime-image/PROTOCOL.md`. */
 const REFUSED = 86
 const KILLED = 137
 const TERMINATED = 143

@@ -1,4 +1,4 @@
-/** As Promise.all, but a failure is told only when all have ended: a step that gives its lease back has nothing under way. */
+/** As Promise.all, but it rejects only when all have settled: a step that releases its lease has nothing under way. */
 export async function allEnded<Result>(works: readonly Promise<Result>[]): Promise<Result[]> {
   await Promise.allSettled(works)
   return Promise.all(works)

@@ -16,7 +16,7 @@ import type { RunDeps } from '../deps.ts'
 import { allEnded } from './all-ended.ts'
 
 const AT_ONCE = 4
-/** A connection that broke, to the sandbox or to the store, is made once more: both may be well. */
+/** A connection that broke, to the sandbox or to the store, is made again: both may work. */
 const DOWNLOADS = 2
 
 export interface Collected {

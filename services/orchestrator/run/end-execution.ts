@@ -36,7 +36,7 @@ export interface End {
   readonly result: ExecutionResult
   readonly tailEvents: readonly ExecutionEvent[]
   readonly startedAt?: number
-  /** The trace that the sandbox was told of, by its own word. */
+  /** The trace id that the sandbox reports. */
   readonly sandboxTraceId?: string | null
 }
 
@@ -62,7 +62,7 @@ export async function endExecution(deps: EndDeps, row: Execution, end: End): Pro
   return ended
 }
 
-/** The one wide event of an execution, whoever ends it. */
+/** The one wide event of an execution, for every way it ends. */
 function emitEnd({ telemetry }: EndDeps, row: Execution, { result, sandboxTraceId }: End): void {
   telemetry.emit({
     event: 'execution',
@@ -92,7 +92,7 @@ export async function publishCompletion(
   usage: ExecutionUsage | null = null,
 ): Promise<void> {
   deps.signals.notify(topicOf('execution', ended.id), ended)
-  // Whoever waits for it in this process goes first.
+  // Waiters in this process resume first.
   await setImmediate()
   const isFirst = usage !== null
   await Promise.all([recordUsage(deps, ended, usage).then(() => advanceContainer(deps, ended, isFirst)), tellTurn(deps, ended)])
@@ -104,7 +104,7 @@ async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, en
   const dueAt = now < ended.createdAt + RECONCILE_AFTER_MS ? null : now + RECONCILE_AFTER_MS
   const { containers } = deps.table
   const without = await containers.dequeue(ended.tenant, ended.containerId, ended.id, now, dueAt)
-  // The client sends a write again when its answer got lost: what is refused then may have been done by this very call, and nobody else nudges.
+  // The client sends a write again when its answer got lost: what is refused then may have been done by this very call, and no other worker enqueues.
   const container = without ?? (isFirst ? await containers.get(ended.tenant, ended.containerId) : null)
   if (container !== null) await notifyQueueHead(deps.queue, container, container.queue[0], now)
 }
@@ -113,7 +113,7 @@ async function tellTurn(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Exe
   if (ended.responseId === null) return
   // By the clock as it is after the commit: the last look of the turn's worker comes later than that time.
   if (ended.awaitedUntil !== undefined && deps.clock.now() < ended.awaitedUntil) return
-  // A lost nudge is repaired by the reconciler: the response's own row is due.
+  // A lost hint is repaired by the reconciler: the response's own row is due.
   await notifyResponse(deps.queue, ended.tenant, ended.responseId)
 }
 

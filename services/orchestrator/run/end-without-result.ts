@@ -48,6 +48,6 @@ export const endDeadLetter = (deps: EndDeps, taken: Execution): Promise<void> =>
       'Processing failed after all retries, so there is no result. Run the code again; if it fails again, report the id of this execution.',
   })
 
-/** Nobody got to it in time. */
+/** No step started it in time. */
 export const endOverdue = (deps: EndDeps, taken: Execution): Promise<void> =>
   endBare(deps, taken, 'timed_out', 'deadline', { what: 'outputs', reason: 'It waited too long for its turn, so the code did not run.' })

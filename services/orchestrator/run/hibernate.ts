@@ -36,12 +36,12 @@ export async function hibernate(deps: RunDeps, finder: SandboxFinder, message: H
     if (claimed.snapshot?.isRestored === true) await deps.objects.delete(claimed.snapshot.objectKey)
     const kept = await keep(deps, finder, claimed, claim.objectKey, lease.signal)
     const dueAt = claimed.lastActiveAt + CONTAINER_KEPT_MS
-    const asleep = await containers.hibernate(tenant, id, claim.objectKey, { ...kept, dueAt })
+    const hibernated = await containers.hibernate(tenant, id, claim.objectKey, { ...kept, dueAt })
     const saved = kept.snapshot?.objectKey === claim.objectKey
-    if (asleep === null && saved) await deps.objects.delete(claim.objectKey)
-    tell(deps, claimed, asleep === null ? 'interrupted' : saved ? 'saved' : 'not_saved', kept.snapshot?.bytes ?? 0, now)
+    if (hibernated === null && saved) await deps.objects.delete(claim.objectKey)
+    tell(deps, claimed, hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved', kept.snapshot?.bytes ?? 0, now)
     // A lost message is no lost sandbox: the reconciler stops one that no container holds.
-    if (asleep !== null) await stop(deps, claimed)
+    if (hibernated !== null) await stop(deps, claimed)
   } catch (cause) {
     await deps.objects.delete(claim.objectKey).catch(() => undefined)
     if (!(cause instanceof LeaseLostError)) throw cause

@@ -35,7 +35,7 @@ const NOT_CUT = new Map<string, string>(
     not_json: 'Displays were dropped: what they hold is no JSON.',
     too_deep: 'Displays were dropped: their JSON is nested too deep.',
     too_many_keys: 'Displays were dropped: their JSON has too many keys and values.',
-    too_many: 'There are more files than a sandbox is searched for: the rest was not looked at. Delete some, or pack them into an archive.',
+    too_many: 'There are more files than a sandbox is searched for: the rest was not searched. Delete some, or pack them into an archive.',
     too_many_skipped: 'More files were not collected than are named here.',
   }),
 )

@@ -5,7 +5,7 @@ import { recordUsage } from '../../core/usage/record-usage.ts'
 import type { EndDeps } from './end-execution.ts'
 
 /**
- * Takes a head off that nobody will: it has ended and its worker died before it said so, or its row was never written. The next one is nudged.
+ * Removes a head that no worker will: it has ended and its worker stopped before the removal, or its row was never written. Enqueues the next one.
  * Only for a head that has stood there long enough to be no acceptance under way. False when it is alive.
  */
 export async function removeStaleQueueHead(

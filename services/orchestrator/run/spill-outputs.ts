@@ -9,7 +9,7 @@ const JSON_TYPE = /(\+json|^application\/json)$/
  * Puts the parts of a MIME bundle that are too big for a row into objects. What is left says where they went under `cellblock/ref`:
  * one reference, or a list of them. Text up to 64 KB and images up to 256 KB of base64 stay inline. A `cellblock/ref` that comes in
  * the bundle is the kernel's own word: it may name another tenant's object, so it never gets through. `keyOf` gives the same key for the same
- * part of the same output, so that a step which reads an execution anew finds the objects; with `isStored` they are not put again.
+ * part of the same output, so that a step which reads an execution again finds the objects; with `isStored` they are not put again.
  */
 export async function spillBundle(
   objects: Pick<ObjectStore, 'put'>,

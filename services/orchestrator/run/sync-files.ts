@@ -50,7 +50,7 @@ export async function syncFiles(
   return [...lost.slice(0, MAX_NAMED), { what: 'files', reason: `${others} more files could not be brought in; the first ones say why.` }]
 }
 
-/** Code can close a folder to changes; a file that stays in it because of that is told once, and stops nothing. */
+/** Code can close a folder to changes; a file that stays in it because of that is named once, and stops nothing. */
 async function remove(deps: RunDeps, session: SandboxSession, file: ContainerFile): Promise<Lost | null> {
   try {
     await deps.supervisor.deleteFile(session, file.path)
@@ -74,7 +74,7 @@ async function push(deps: RunDeps, session: SandboxSession, file: ContainerFile,
   }
 }
 
-/** Refusals that concern this one file: the code runs without it and is told. */
+/** Refusals that concern this one file: the code runs without it, and the result names it. */
 const REFUSED: Partial<Record<SupervisorErrorCode, string>> = {
   disk_full: 'The disk of the sandbox is full, so it was not brought in.',
   too_large: 'It is too big for the disk of the sandbox.',

@@ -19,7 +19,7 @@ interface Sighting {
 }
 
 export interface IdentityCheck {
-  /** Somebody else asked who lives there: whoever has that session need not ask again for as long as a proof holds. */
+  /** Another health check proved who lives there: the session need not ask again while that proof holds. */
   note(address: SandboxAddress, identity: Identity): void
   /** Resolves once `/health` has proved who lives at the address; at once while an earlier proof holds. Throws SupervisorError `wrong_sandbox`. */
   prove(session: SandboxSession, signal: AbortSignal): Promise<void>
@@ -33,7 +33,7 @@ export function createIdentityCheck(ask: (address: SandboxAddress, signal: Abort
   const proofs = new Map<string, Proof>()
   const sightings = new Map<string, Sighting>()
 
-  const makeRoom = (map: Map<string, unknown>): void => {
+  const evictOldest = (map: Map<string, unknown>): void => {
     if (map.size < MAX_PROOFS) return
     for (const oldest of map.keys()) {
       map.delete(oldest)
@@ -42,7 +42,7 @@ export function createIdentityCheck(ask: (address: SandboxAddress, signal: Abort
   }
   const remember = (session: SandboxSession, bootNonce: string): void => {
     proofs.delete(session.sandboxId)
-    makeRoom(proofs)
+    evictOldest(proofs)
     proofs.set(session.sandboxId, { address: nameOf(session.address), bootNonce, validUntil: clock.now() + PROOF_MS[session.address.kind] })
   }
 
@@ -55,7 +55,7 @@ export function createIdentityCheck(ask: (address: SandboxAddress, signal: Abort
   return {
     note(address, identity) {
       sightings.delete(nameOf(address))
-      makeRoom(sightings)
+      evictOldest(sightings)
       sightings.set(nameOf(address), { identity, validUntil: clock.now() + PROOF_MS[address.kind] })
     },
     async prove(session, signal) {
@@ -70,7 +70,7 @@ export function createIdentityCheck(ask: (address: SandboxAddress, signal: Abort
           `Sandbox ${session.sandboxId} speaks protocol ${health.v}, this version speaks ${SUPERVISOR_PROTOCOL} and the one before.`,
         )
       if (earlier && earlier.bootNonce !== bootNonce)
-        throw new SupervisorError('wrong_sandbox', `Sandbox ${session.sandboxId} was started anew; what ran in it is gone.`)
+        throw new SupervisorError('wrong_sandbox', `Sandbox ${session.sandboxId} was restarted; what ran in it is lost.`)
       remember(session, bootNonce)
     },
     renew(session) {

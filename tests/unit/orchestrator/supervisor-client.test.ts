@@ -91,7 +91,7 @@ describe('the supervisor client', () => {
     })
   })
 
-  it('refuses a sandbox of another protocol, and one that was started anew', async () => {
+  it('refuses a sandbox of another protocol, and one that was restarted', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('GET /files', (_request, response) => sendJson(response, 200, { files: [], skipped: [] }))
     let now = 0
@@ -99,7 +99,7 @@ describe('the supervisor client', () => {
     expect(await supervisor.listFiles(stub.session)).toEqual({ files: [] })
     now += 3_600_000
     stub.identity.boot_nonce = 'boot-2'
-    await expect(supervisor.listFiles(stub.session)).rejects.toThrow(/started anew/)
+    await expect(supervisor.listFiles(stub.session)).rejects.toThrow(/was restarted/)
     stub.identity.v = 2
     await expect(client().listFiles(stub.session)).rejects.toThrow(/protocol 2/)
   })

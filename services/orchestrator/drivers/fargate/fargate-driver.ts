@@ -18,15 +18,15 @@ export interface FargateDriverOptions {
   readonly image: string
   /** ARN (with its revision) or `family:revision`, by tier. Tiers without one cannot be started. */
   readonly taskDefinitions: Partial<Record<MemoryTier, string>>
-  /** In several zones, so that one zone without room does not stop everything. */
+  /** In several zones, so that one zone without capacity does not stop every start. */
   readonly subnets: readonly string[]
   readonly securityGroups: readonly string[]
   /** The task definitions have a health check: RUNNING alone is not ready. */
   readonly waitsForHealth?: boolean
-  /** What the image does instead of serving, and what it is told: for probes of the surroundings. */
+  /** The command that the image runs instead of serving, and its environment: for probes. */
   readonly probe?: { readonly command: readonly string[]; readonly environment: Readonly<Record<string, string>> }
   readonly clock?: Clock
-  /** Between two looks at a starting task, milliseconds. */
+  /** Between two polls of a starting task, milliseconds. */
   readonly pollMs?: number
 }
 
@@ -58,19 +58,8 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
       const taskDefinition = taskDefinitions[spec.memoryTier]
       if (taskDefinition === undefined)
         throw new DriverError('configuration', `No task definition for the memory tier ${spec.memoryTier}. Enable it in the stack.`)
-      try {
-        const { tasks: started = [], failures = [] } = await ecs.send(new RunTaskCommand(runTaskInput(spec, taskDefinition, options)), {
-          abortSignal: signal,
-        })
-        const arn = started[0]?.taskArn
-        if (arn === undefined) throw fromFailures(failures)
-        tasks.remember(spec.sandboxId, arn)
-      } catch (error) {
-        signal.throwIfAborted()
-        // The token was used before: this sandbox was started by an earlier delivery.
-        if (error instanceof Error && error.name === 'ConflictException') return
-        throw toDriverError(error)
-      }
+      const arn = await runTask(spec, taskDefinition, options, signal)
+      if (arn !== null) tasks.remember(spec.sandboxId, arn)
     },
 
     inspect: look,
@@ -113,6 +102,26 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
         throw new DriverError('configuration', 'There is no task definition for any memory tier. Deploy the stack with at least one.')
       await ecs.send(new ListTasksCommand({ cluster, maxResults: 1 })).catch(rethrow)
     },
+  }
+}
+
+/** The ARN of the new task; null when an earlier delivery of the same start has used the token. Throws DriverError. */
+async function runTask(
+  spec: SandboxSpec,
+  taskDefinition: string,
+  options: FargateDriverOptions,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const command = new RunTaskCommand(runTaskInput(spec, taskDefinition, options))
+  try {
+    const { tasks: started = [], failures = [] } = await options.ecs.send(command, { abortSignal: signal })
+    const arn = started[0]?.taskArn
+    if (arn === undefined) throw fromFailures(failures)
+    return arn
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Error && error.name === 'ConflictException') return null
+    throw toDriverError(error)
   }
 }
 

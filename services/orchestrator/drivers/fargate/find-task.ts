@@ -10,7 +10,7 @@ export interface TaskFinder {
   running(): AsyncIterable<Task>
   /** The ARN of a task that may not be shown yet. */
   arnOf(sandboxId: string): Promise<string | undefined>
-  /** Spares a search: RunTask has just told. */
+  /** Spares a search: RunTask has just returned it. */
   remember(sandboxId: string, arn: string): void
 }
 

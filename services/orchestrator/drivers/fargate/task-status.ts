@@ -7,7 +7,7 @@ export const SUPERVISOR_PORT = 8700
 /** What one read of DescribeTasks shows. `waitsForHealth`: the task definition has a health check, so RUNNING alone is not ready. */
 export function taskStatus(task: Task, waitsForHealth: boolean): SandboxStatus {
   const exitCode = task.containers?.[0]?.exitCode ?? null
-  // The code of the exit arrives a little after the wish to stop; until either it or the reason is there, nothing is known yet.
+  // The exit code arrives a little after the stop request; until either it or the reason is there, nothing is known yet.
   if (task.lastStatus === 'STOPPED' || (task.desiredStatus === 'STOPPED' && (exitCode !== null || task.stopCode !== undefined)))
     return goneStatus(task, exitCode)
   const host = privateAddress(task)
