@@ -5,30 +5,30 @@ import type { EventPayload } from '../../core/events.ts'
 import type { FlushPriority } from '../../jobs/event-log-writer.ts'
 import { itemDelta, itemDone, itemStarted, itemWritten, type MessageItem } from '../../core/responses/item-events.ts'
 import type { Source } from '../../core/ports/tool.ts'
-import { AnswerText, type NameableFile } from './answer-text.ts'
+import { AnswerText, type LinkableFile } from './answer-text.ts'
 import { fencedPython } from './fenced-code.ts'
 import { OpenCall, type CallKind } from './open-call.ts'
 
-export interface AnswerSetting {
+export interface AnswerOptions {
   readonly responseId: string
   /** The `output_index` of the first item. */
   readonly firstIndex: number
-  readonly files: readonly NameableFile[]
+  readonly files: readonly LinkableFile[]
   /** Pages that tools have found in this turn. */
   readonly sources: readonly Source[]
   readonly containerId: string
-  /** The turn ends with this answer, whatever it calls. */
+  /** The turn ends with this answer, even if it calls tools. */
   readonly isLast: boolean
-  /** Calls beyond this many are passed over, as if the model had not made them. */
+  /** Calls beyond this many are ignored. */
   readonly maxCalls: number
-  /** What a tool of this name is; null when there is none. */
+  /** The kind of the tool with this name; null when there is none. */
   kindOf(name: string): CallKind | null
-  emit(fact: EventPayload, urgency: FlushPriority): void
+  emit(payload: EventPayload, priority: FlushPriority): void
 }
 
 /** One answer of the model, turned into items and their events while it arrives. */
 export class AnswerStream {
-  readonly #setting: AnswerSetting
+  readonly #options: AnswerOptions
   /** In the order of their `output_index`; a slot is replaced when its item is closed. */
   readonly #items: ResponseItem[] = []
   #message: { readonly slot: number; readonly item: MessageItem; readonly text: AnswerText } | null = null
@@ -38,8 +38,8 @@ export class AnswerStream {
   #raw = ''
   #finish: Extract<ModelDelta, { type: 'finish' }>['reason'] | null = null
 
-  constructor(setting: AnswerSetting) {
-    this.#setting = setting
+  constructor(options: AnswerOptions) {
+    this.#options = options
   }
 
   async push(delta: Exclude<ModelDelta, { type: 'usage' | 'dropped_parameters' }>): Promise<void> {
@@ -48,7 +48,7 @@ export class AnswerStream {
     else await this.#pushText(delta.text, delta.type === 'refusal')
   }
 
-  /** Null while the model has not said that it is finished. */
+  /** Null until the model reports the end of its answer. */
   get finishReason(): 'stop' | 'length' | 'tool_calls' | 'content_filter' | null {
     return this.#finish
   }
@@ -60,8 +60,8 @@ export class AnswerStream {
   async close(how: { readonly isCut: boolean; readonly wantsCode?: boolean }): Promise<void> {
     const calls = [...this.#calls.values()]
     const blocks = how.wantsCode === true && !how.isCut && calls.length === 0 ? fencedPython(this.#raw) : []
-    const goesOn = blocks.length > 0 || calls.some((call) => call.slot !== null || !this.#setting.isLast)
-    await this.#closeMessage(how.isCut ? null : goesOn ? 'commentary' : 'final_answer')
+    const continues = blocks.length > 0 || calls.some((call) => call.slot !== null || !this.#options.isLast)
+    await this.#closeMessage(how.isCut ? null : continues ? 'commentary' : 'final_answer')
     for (const call of calls) this.#closeCall(call, how.isCut)
     for (const code of blocks) this.#addCode(code)
   }
@@ -79,9 +79,9 @@ export class AnswerStream {
   #addCode(code: string): void {
     const call = new OpenCall()
     call.add({ type: 'tool_call', index: 0, id: null, name: null, arguments: JSON.stringify({ code }) })
-    const item = call.begin('code', this.#setting.containerId, this.#next())
+    const item = call.begin('code', this.#options.containerId, this.#next())
     call.slot = this.#open(item)
-    if (item.type === 'code_interpreter_call') this.#setting.emit(itemDelta(this.#indexOf(call.slot), item, call.take()), 'now')
+    if (item.type === 'code_interpreter_call') this.#options.emit(itemDelta(this.#indexOf(call.slot), item, call.take()), 'now')
     this.#closeCall(call, false)
   }
 
@@ -92,19 +92,19 @@ export class AnswerStream {
       if (text.trim() === '') return
       const item: MessageItem = {
         type: 'message',
-        id: outputItemId('message', this.#setting.responseId, this.#indexOf(this.#items.length)),
+        id: outputItemId('message', this.#options.responseId, this.#indexOf(this.#items.length)),
         status: 'in_progress',
         text: '',
         citations: [],
         phase: null,
         isRefusal,
       }
-      this.#message = { slot: this.#open(item), item, text: new AnswerText(this.#setting.files, this.#setting.sources) }
+      this.#message = { slot: this.#open(item), item, text: new AnswerText(this.#options.files, this.#options.sources) }
     }
     const { slot, item, text: answer } = this.#message
     const isFirst = answer.text === ''
     const added = await answer.push(text)
-    if (added !== '') this.#setting.emit(itemDelta(this.#indexOf(slot), item, added), isFirst ? 'now' : 'paced')
+    if (added !== '') this.#options.emit(itemDelta(this.#indexOf(slot), item, added), isFirst ? 'now' : 'paced')
   }
 
   async #closeMessage(phase: MessageItem['phase']): Promise<void> {
@@ -113,7 +113,7 @@ export class AnswerStream {
     this.#message = null
     const rest = await text.end()
     const index = this.#indexOf(slot)
-    if (rest !== '') this.#setting.emit(itemDelta(index, item, rest), 'paced')
+    if (rest !== '') this.#options.emit(itemDelta(index, item, rest), 'paced')
     const isWhole = phase !== null && this.#finish !== 'length' && this.#finish !== 'content_filter'
     this.#put(slot, { ...item, text: text.text, citations: text.citations, phase, status: isWhole ? 'completed' : 'incomplete' })
   }
@@ -134,33 +134,33 @@ export class AnswerStream {
     const piece = call.take()
     const { item } = call
     if (piece === '' || call.slot === null || item === null || item.type === 'web_search_call') return
-    this.#setting.emit(itemDelta(this.#indexOf(call.slot), item, piece), call.isFirstPiece() ? 'now' : 'paced')
+    this.#options.emit(itemDelta(this.#indexOf(call.slot), item, piece), call.isFirstPiece() ? 'now' : 'paced')
   }
 
   async #startCall(call: OpenCall, name: string): Promise<void> {
-    const kind = this.#setting.kindOf(name)
-    if (kind === null || this.#begun >= this.#setting.maxCalls) return
+    const kind = this.#options.kindOf(name)
+    if (kind === null || this.#begun >= this.#options.maxCalls) return
     await this.#closeMessage('commentary')
     this.#begun += 1
-    const item = call.begin(kind, this.#setting.containerId, this.#next())
+    const item = call.begin(kind, this.#options.containerId, this.#next())
     call.slot = this.#open(item)
   }
 
   #closeCall(call: OpenCall, isCut: boolean): void {
     if (call.slot === null) {
-      if (!isCut && this.#setting.kindOf(call.name ?? '') === null) this.#unknown.push(call.asModelCall())
+      if (!isCut && this.#options.kindOf(call.name ?? '') === null) this.#unknown.push(call.asModelCall())
       return
     }
     const isWhole = !isCut && this.#finish !== 'length' && this.#finish !== 'content_filter'
     const { item, rest } = call.close(isWhole)
     const index = this.#indexOf(call.slot)
-    if (rest !== '' && item.type !== 'web_search_call') this.#setting.emit(itemDelta(index, item, rest), 'paced')
+    if (rest !== '' && item.type !== 'web_search_call') this.#options.emit(itemDelta(index, item, rest), 'paced')
     this.#put(call.slot, item)
   }
 
   #open(item: ResponseItem): number {
     const slot = this.#items.push(item) - 1
-    for (const fact of itemStarted(this.#indexOf(slot), item)) this.#setting.emit(fact, 'soon')
+    for (const fact of itemStarted(this.#indexOf(slot), item)) this.#options.emit(fact, 'soon')
     return slot
   }
 
@@ -168,20 +168,20 @@ export class AnswerStream {
   #put(slot: number, item: ResponseItem): void {
     this.#items[slot] = item
     const index = this.#indexOf(slot)
-    for (const fact of itemWritten(index, item)) this.#setting.emit(fact, 'paced')
+    for (const fact of itemWritten(index, item)) this.#options.emit(fact, 'paced')
     const waits =
       item.type === 'code_interpreter_call' || item.type === 'web_search_call'
         ? item.status === 'in_progress'
-        : item.type === 'function_call' && this.#setting.kindOf(item.name) === 'server'
-    if (!waits || item.status === 'incomplete') this.#setting.emit(itemDone(index, item, { include: [] }), 'paced')
+        : item.type === 'function_call' && this.#options.kindOf(item.name) === 'server'
+    if (!waits || item.status === 'incomplete') this.#options.emit(itemDone(index, item, { include: [] }), 'paced')
   }
 
   /** Where the next item goes. */
   #next(): { readonly responseId: string; readonly index: number } {
-    return { responseId: this.#setting.responseId, index: this.#indexOf(this.#items.length) }
+    return { responseId: this.#options.responseId, index: this.#indexOf(this.#items.length) }
   }
 
   #indexOf(slot: number): number {
-    return this.#setting.firstIndex + slot
+    return this.#options.firstIndex + slot
   }
 }

@@ -4,7 +4,7 @@ import type { Citation } from '../../core/responses/response.ts'
 import { PathScanner } from './path-scanner.ts'
 
 /** A file that an answer may name. */
-export interface NameableFile {
+export interface LinkableFile {
   readonly fileId: string
   readonly containerId: string
   readonly path: string
@@ -16,13 +16,13 @@ export interface NameableFile {
 
 /** The text of one message as it grows. Every path of a known file is cited; a path that is a whole link target, or a word, becomes a link. */
 export class AnswerText {
-  readonly #files: ReadonlyMap<string, NameableFile>
+  readonly #files: ReadonlyMap<string, LinkableFile>
   readonly #sources: ReadonlyMap<string, Source>
   readonly #scanner: PathScanner
   #text = ''
   readonly #citations: Citation[] = []
 
-  constructor(files: readonly NameableFile[], sources: readonly Source[] = []) {
+  constructor(files: readonly LinkableFile[], sources: readonly Source[] = []) {
     this.#sources = new Map(sources.map((source) => [source.url, source]))
     this.#files = new Map(files.map((file) => [file.path, file]))
     this.#scanner = new PathScanner([...this.#files.keys()])
@@ -110,7 +110,7 @@ export class AnswerText {
     return null
   }
 
-  #cite(file: NameableFile, startIndex: number, length: number, linkId?: string): void {
+  #cite(file: LinkableFile, startIndex: number, length: number, linkId?: string): void {
     this.#citations.push({
       containerId: file.containerId,
       fileId: file.fileId,

@@ -1,4 +1,4 @@
-/** What the arguments of an interpreter call come to once they are complete. */
+/** The complete arguments of an interpreter call. */
 export type CodeArgument =
   | { readonly kind: 'code'; readonly code: string }
   | { readonly kind: 'unusable'; readonly raw: string; readonly why: string }
@@ -6,7 +6,7 @@ export type CodeArgument =
 /** Where the code has not begun after this many characters, it is read at the end only. */
 const MAX_START_CHARS = 256
 
-/** Takes the code out of `{"code": "…"}` while the model still writes it. Each piece costs its own length, however long the whole is. */
+/** Extracts the code of `{"code": "…"}` while the model still writes it. Each piece costs its own length, however long the whole is. */
 export class CodeArgumentReader {
   /** Only added to until the end: reading it in between would copy it each time. */
   #raw = ''
@@ -15,7 +15,7 @@ export class CodeArgumentReader {
   #state: 'start' | 'string' | 'closed' | 'unreadable' = 'start'
   #given = ''
 
-  /** The code that this piece adds; empty as long as it cannot be told. */
+  /** The code that this piece adds; empty as long as it is not known. */
   push(piece: string): string {
     this.#raw += piece
     if (this.#state === 'unreadable') return ''

@@ -9,7 +9,7 @@ type Match = { readonly path: string; readonly end: number; readonly place: Path
 /** How models write the work folder. The longer forms first, so that they win over the bare one that they end in. */
 const PREFIXES = ['sandbox:///mnt/data/', 'sandbox://mnt/data/', 'sandbox:/mnt/data/', 'file:///mnt/data/', '/mnt/data/'] as const
 const LONGEST_PREFIX = Math.max(...PREFIXES.map((prefix) => prefix.length))
-/** After a file's name: a character that would make it another name. A dot does only when a name goes on behind it. */
+/** After a file's name: a character that would make it another name. A dot does only when a name follows it. */
 const CONTINUES = /^(?:[\w/%~-]|\.[\w])/
 
 /**

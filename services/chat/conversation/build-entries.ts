@@ -18,7 +18,7 @@ export interface ConversationParts {
   readonly fencesCode?: boolean
 }
 
-/** The whole conversation for the model, before it is made to fit. */
+/** The whole conversation for the model, before it is shortened to the window. */
 export function buildEntries({ request, items, history, files, fencesCode = false }: ConversationParts): Entry[] {
   const paths = new Map<string, string>(files.map((file) => [file.id, file.path]))
   for (const item of [...history.flatMap((turn) => turn.items), ...items]) {
@@ -26,15 +26,15 @@ export function buildEntries({ request, items, history, files, fencesCode = fals
   }
   const pathOf = (fileId: string): string | null => paths.get(fileId) ?? null
   const prompt = systemPrompt({ hasInterpreter: request.interpreter !== null, fencesCode, files, instructions: request.instructions })
-  const told = [
+  const conversation = [
     ...history.flatMap((turn) => [...inputEntries(turn.request.input), ...itemEntries(turn.items, hasResponseEnded(turn.status), pathOf)]),
     ...inputEntries(request.input),
   ]
   // Many endpoints take one system message, at the start.
-  const system = [prompt, ...told.map((entry) => (entry.kind === 'system' ? entry.text : null))].filter((text) => text !== null)
+  const system = [prompt, ...conversation.map((entry) => (entry.kind === 'system' ? entry.text : null))].filter((text) => text !== null)
   return [
     ...(system.length === 0 ? [] : [{ kind: 'system', text: system.join('\n\n') } as const]),
-    ...told.filter((entry) => entry.kind !== 'system'),
+    ...conversation.filter((entry) => entry.kind !== 'system'),
     ...itemEntries(items, false, pathOf),
   ]
 }

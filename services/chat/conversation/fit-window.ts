@@ -1,6 +1,6 @@
 import { trimText } from '../../core/trim-text.ts'
 import type { Entry } from './entry.ts'
-import { squeeze } from './squeeze.ts'
+import { shortenEntries } from './shorten-entries.ts'
 import { estimateTokens, tokensOf, type TokenMeter } from './tokens.ts'
 
 /** What an old result keeps of its head and tail, characters. */
@@ -8,7 +8,7 @@ const TRIMMED_RESULT = 400
 /** What the remark about left out turns may cost, tokens. */
 const REMARK_TOKENS = 64
 
-/** What a model did not get to read of a conversation that is longer than its window. All zero: it read everything. */
+/** What was left out of a conversation that is longer than the model's window. All zero: nothing. */
 export interface WindowCut {
   /** Tool results of which only head and tail were sent. */
   readonly trimmedResults: number
@@ -37,10 +37,10 @@ export function fitWindow(entries: readonly Entry[], budget: number, meter: Toke
   const trimmed = trimResults(entries, budget, meter)
   if (estimateTokens(trimmed.entries, meter) <= budget)
     return { entries: trimmed.entries, cut: { ...NOTHING, trimmedResults: trimmed.count } }
-  const room = budget - REMARK_TOKENS
-  const turns = dropTurns(trimmed.entries, room, meter)
-  const calls = dropCalls(turns.kept, room, meter)
-  const short = squeeze(calls.kept, room, meter)
+  const available = budget - REMARK_TOKENS
+  const turns = dropTurns(trimmed.entries, available, meter)
+  const calls = dropCalls(turns.kept, available, meter)
+  const short = shortenEntries(calls.kept, available, meter)
   return {
     entries: withRemark(short.entries, turns.dropped, calls.dropped),
     cut: {
@@ -60,7 +60,7 @@ function trimResults(
   const result = [...entries]
   let over = estimateTokens(entries, meter) - budget
   let count = 0
-  // The latest result is what the model has to go on from.
+  // The model continues from the latest result.
   const latest = result.findLastIndex((entry) => entry.kind === 'result')
   for (const [index, entry] of result.entries()) {
     if (over <= 0) break
@@ -99,7 +99,7 @@ function dropTurns(
   return { kept: [...system, ...turns.slice(dropped).flat()], dropped }
 }
 
-/** The oldest calls of the only turn that is left, each with its results and what was said before it. The latest call stays. */
+/** Drops the oldest calls of the only turn that is left, each with its results and the text before it. The latest call stays. */
 function dropCalls(
   entries: readonly Entry[],
   budget: number,
@@ -147,7 +147,7 @@ const countTrimmed = (before: readonly Entry[], after: readonly Entry[]): number
   return after.filter((entry) => entry.kind === 'result' && !untouched.has(entry)).length
 }
 
-/** Rides on the system text, because many endpoints take one only; else on what the user says first. */
+/** The remark is part of the system text, because many endpoints accept only one. */
 function withRemark(entries: readonly Entry[], turns: number, calls: number): readonly Entry[] {
   const parts = [
     ...(turns > 0 ? [`${turns} earlier ${turns === 1 ? 'turn' : 'turns'} of this conversation`] : []),

@@ -16,7 +16,7 @@ export interface History {
 }
 
 /**
- * What was said before this turn, the oldest first: the items of its conversation, or the turns before it, walked back row by row until
+ * The turns before this one, the oldest first: the items of its conversation, or the turns before it, walked back row by row until
  * there is no earlier one, one is missing (deleted), or `isEnough` says that no more would fit.
  */
 export async function readHistory(

@@ -1,6 +1,6 @@
 import type { ContainerFile } from '../../core/files/file.ts'
 
-const MAX_FILES_TOLD = 50
+const MAX_LISTED_FILES = 50
 
 const BY_TOOL = 'You can run Python with the tool "python".'
 const BY_FENCE =
@@ -12,7 +12,7 @@ const INTERPRETER = `It is a notebook: variables, imports and files stay between
 - When you name a file that you made, link to it as [name](sandbox:/mnt/data/name).
 - When code fails, read the error, correct the code and run it again. Never claim a result that no run has shown.`
 
-/** What the model is told before the conversation; null when there is nothing to tell. */
+/** The system prompt before the conversation; null when there is none. */
 export function systemPrompt(options: {
   readonly hasInterpreter: boolean
   /** The model cannot call tools. */
@@ -30,14 +30,14 @@ export function systemPrompt(options: {
 /** Names are quoted: they are data, whatever they say. */
 function announceFiles(files: readonly Pick<ContainerFile, 'path' | 'bytes' | 'source'>[]): string {
   const lines = files
-    .slice(0, MAX_FILES_TOLD)
+    .slice(0, MAX_LISTED_FILES)
     .map(
       (file) => `- ${JSON.stringify(file.path)} (${file.bytes} bytes, ${file.source === 'user' ? 'uploaded by the user' : 'made by code'})`,
     )
-  if (files.length > MAX_FILES_TOLD) lines.push(`- and ${files.length - MAX_FILES_TOLD} more`)
+  if (files.length > MAX_LISTED_FILES) lines.push(`- and ${files.length - MAX_LISTED_FILES} more`)
   return `Files in /mnt/data:\n${lines.join('\n')}`
 }
 
-/** Said to the model when too many tries in a row have failed. */
+/** The model's instruction after too many consecutive failures. */
 export const EXPLAIN = (tries: number): string =>
   `The last ${tries} tool calls failed, so no more code can be run in this answer. Explain to the user in plain words what you tried, what went wrong and what would help. Do not claim a result.`

@@ -36,13 +36,13 @@ function answer(blocks: readonly string[], results: readonly string[], canRun: b
   if (results.length === 0 && !canRun) {
     return `${WHAT_IT_IS} It could run the code of your message if the request offered the tool: add {"type": "code_interpreter", "container": {"type": "auto"}} to tools.\n\n${HOW_TO_CONFIGURE}`
   }
-  const told = results.map((result, i) => `Block ${i + 1}:\n\n${fence(withoutFiles(result))}`)
-  if (results.length < blocks.length) told.push(`The other ${blocks.length - results.length} of ${blocks.length} blocks were not run.`)
+  const parts = results.map((result, i) => `Block ${i + 1}:\n\n${fence(withoutFiles(result))}`)
+  if (results.length < blocks.length) parts.push(`The other ${blocks.length - results.length} of ${blocks.length} blocks were not run.`)
   const files = [...new Set(results.flatMap(filesIn))]
-  if (files.length > 0) told.push(`Files:\n\n${files.map((path) => `- [${path}](sandbox:/mnt/data/${path})`).join('\n')}`)
+  if (files.length > 0) parts.push(`Files:\n\n${files.map((path) => `- [${path}](sandbox:/mnt/data/${path})`).join('\n')}`)
   return [
     `${WHAT_IT_IS} It ran ${results.length === 1 ? 'the Python block' : `${results.length} Python blocks`} of your message.`,
-    ...told,
+    ...parts,
   ].join('\n\n')
 }
 

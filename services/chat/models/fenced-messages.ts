@@ -2,7 +2,7 @@ import type { ModelMessage, ModelToolCall } from '../../core/ports/chat-model.ts
 import { PYTHON } from '../tools/python.ts'
 
 /**
- * A conversation for a model that knows no tools: calls become fenced blocks of what it said, results become what the user says. Roles still
+ * A conversation for a model that knows no tools: calls become fenced blocks of its messages, results become user messages. Roles still
  * alternate.
  */
 export function toFencedMessages(messages: readonly ModelMessage[]): readonly ModelMessage[] {

@@ -1,4 +1,4 @@
-/** What is known about families of models by their public names. The first row that matches says all; an operator's `context_window` wins. */
+/** Families of models by their public names. The first row that matches counts; an operator's `context_window` has priority. */
 interface Family {
   readonly model: RegExp
   /** Tokens that input and output may take together. */
@@ -26,7 +26,7 @@ const FAMILIES: readonly Family[] = [
   { model: /gemma-?[34]/i, contextWindow: 131_072 },
   { model: /gemma|phi/i, contextWindow: 8_192, bytesPerToken: 3.2 },
 ]
-/** Models whose window nobody stated are believed to have this one. */
+/** The window of a model that is not in the table. */
 const UNKNOWN = { contextWindow: 128_000, bytesPerToken: 3.6 }
 
 export function windowOf(model: string): { readonly contextWindow: number; readonly bytesPerToken: number } {

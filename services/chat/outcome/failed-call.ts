@@ -1,6 +1,6 @@
 import type { CodeItem } from '../../core/responses/item-events.ts'
 
-/** A call that never became an execution; the model is told why, so that it can do better. */
+/** A call that never became an execution. The model reads why. */
 export const failedCall = (item: CodeItem, reason: string, why: string): CodeItem => ({
   ...item,
   status: 'failed',

@@ -4,7 +4,7 @@ import { refsOf, type MimeBundle, type Output } from '../../core/executions/outp
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
 
-/** More pictures than this of one call are left to the execution's own outputs. */
+/** More images than this of one call are in the execution's outputs only. */
 const MAX_IMAGES = 20
 const ENDINGS = { 'image/png': 'png', 'image/jpeg': 'jpg' } as const
 type ImageMime = keyof typeof ENDINGS
@@ -15,7 +15,7 @@ export interface ImageOwner {
   readonly publicUrl: string
 }
 
-/** A picture of one output, with its link. */
+/** An image of one output, with its link. */
 export interface LinkedImage {
   readonly output: Output
   readonly linkId: string
@@ -51,7 +51,7 @@ export async function linkImages(
 
 type Found = { readonly mime: ImageMime } & ({ readonly body: Uint8Array } | { readonly objectKey: string; readonly bytes: number })
 
-/** One picture for each bundle: a bundle holds the same thing in several forms. */
+/** One image per bundle: a bundle contains the same content in several formats. */
 function imagesIn(bundle: MimeBundle): Found[] {
   for (const mime of Object.keys(ENDINGS) as ImageMime[]) {
     const inline = bundle[mime]

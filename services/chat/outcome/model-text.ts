@@ -5,7 +5,7 @@ import { trimText, withoutColours } from '../../core/trim-text.ts'
 
 /** Characters of each part that the model gets to read. */
 const MAX = { stdout: 8_000, result: 4_000, traceback: 3_000, stderr: 2_000 } as const
-const MAX_FILES_TOLD = 40
+const MAX_LISTED_FILES = 40
 
 const WHY: Readonly<Record<string, string>> = {
   oom: 'the code used more memory than the sandbox has; use less, for example by working in parts',
@@ -42,7 +42,7 @@ export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, res
   }
   section('stderr', result.stderr, MAX.stderr, 0)
   const files = result.files
-    .slice(0, MAX_FILES_TOLD)
+    .slice(0, MAX_LISTED_FILES)
     .map((file) => `- /mnt/data/${file.path} (${file.bytes} bytes, ${file.isNew ? 'new' : 'changed'})`)
   if (result.files.length > files.length) files.push(`- and ${result.files.length - files.length} more`)
   if (files.length > 0) parts.push(`files:\n${files.join('\n')}`)

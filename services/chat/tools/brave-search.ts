@@ -15,7 +15,7 @@ export interface Found {
 /** `why` is a sentence for the model; it names no key and no address of ours. */
 export type BraveAnswer = { readonly kind: 'found'; readonly found: readonly Found[] } | { readonly kind: 'failed'; readonly why: string }
 
-/** What is longer is no address that anybody could cite. */
+/** Longer addresses cannot be cited. */
 const MAX_URL_CHARS = 2_000
 const MAX_TITLE_CHARS = 300
 /** More than this is no answer to a search, bytes. */
@@ -55,14 +55,17 @@ export async function searchBrave(
     })
   } catch {
     signal.throwIfAborted()
-    return { kind: 'failed', why: 'The search engine cannot be reached. Go on without it and say so.' }
+    return { kind: 'failed', why: 'The search engine cannot be reached. Continue without it and say so.' }
   }
   const text = await readAtMost(answer, MAX_ANSWER_BYTES)
   if (!answer.ok)
-    return { kind: 'failed', why: FAILURES[answer.status] ?? `The search engine answered ${answer.status}. Go on without it and say so.` }
+    return {
+      kind: 'failed',
+      why: FAILURES[answer.status] ?? `The search engine answered ${answer.status}. Continue without it and say so.`,
+    }
   const parsed = text === null ? null : Answer.safeParse(parse(text))
   if (parsed === null || !parsed.success)
-    return { kind: 'failed', why: 'The answer of the search engine cannot be read. Go on without it and say so.' }
+    return { kind: 'failed', why: 'The answer of the search engine cannot be read. Continue without it and say so.' }
   return {
     kind: 'found',
     found: (parsed.data.web?.results ?? [])
@@ -78,10 +81,10 @@ export async function searchBrave(
 }
 
 const FAILURES: Readonly<Record<number, string>> = {
-  401: 'The search engine refuses the key of this server. Go on without it and say so.',
-  403: 'The search engine refuses the key of this server. Go on without it and say so.',
+  401: 'The search engine rejects the key of this server. Continue without it and say so.',
+  403: 'The search engine rejects the key of this server. Continue without it and say so.',
   422: 'The search engine does not understand the query. Try other words.',
-  429: 'Too many searches at this moment. Go on without another one, or try again once.',
+  429: 'Too many searches at this moment. Continue without another one, or try again once.',
 }
 
 /** Null when it is longer. */

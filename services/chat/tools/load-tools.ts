@@ -13,7 +13,7 @@ const ToolFile = z.object({
   type: z
     .string()
     .regex(/^[a-z][a-z0-9_]{0,63}$/, 'has to be 1 to 64 lower-case letters, digits or _, beginning with a letter')
-    .refine((type) => type !== 'function', 'may not be "function": that is how callers name functions of their own'),
+    .refine((type) => type !== 'function', 'may not be "function": that type is reserved for functions of the caller'),
   aliases: z.array(z.string().min(1)).optional(),
   name: z.string().regex(NAME, 'has to be 1 to 64 letters, digits, _ or -, beginning with a letter'),
   description: z.string().min(1, 'has to tell the model what the tool does').max(2_000),

@@ -11,7 +11,7 @@ const RESULTS: ReadonlyMap<unknown, number> = new Map([
   ['medium', 6],
   ['high', 12],
 ])
-const USUAL_RESULTS = 6
+const DEFAULT_RESULTS = 6
 const MAX_QUERY_CHARS = 400
 const MAX_SNIPPET_CHARS = 700
 const MAX_DOMAINS = 20
@@ -36,13 +36,13 @@ export const webSearchTool = (setting: BraveSetting): Tool => ({
       setting,
       {
         query: withDomains(String(args['query']).slice(0, MAX_QUERY_CHARS), domains),
-        count: RESULTS.get(context.options['search_context_size']) ?? USUAL_RESULTS,
+        count: RESULTS.get(context.options['search_context_size']) ?? DEFAULT_RESULTS,
         country: countryOf(context),
       },
       context.signal,
     )
     if (answer.kind === 'failed') return { kind: 'text', text: `error: ${answer.why}`, isError: true }
-    // The engine reads `site:` as a wish.
+    // The engine treats `site:` as a preference.
     const found = answer.found.filter(({ url }) => domains.length === 0 || domains.some((domain) => isWithin(url, domain)))
     if (found.length === 0) return { kind: 'text', text: 'Nothing was found. Try other words.', isError: false }
     return {

@@ -13,7 +13,7 @@ import { waitForRow } from '../../jobs/wait-for-row.ts'
 import type { TurnDeps } from '../deps.ts'
 import { callStatusOf, isFailure } from '../outcome/call-status.ts'
 import { failedCall } from '../outcome/failed-call.ts'
-import { settleCall } from '../outcome/settle-call.ts'
+import { buildCallOutcome } from '../outcome/call-outcome.ts'
 import { autoContainerId, createAutoContainer } from './container-context.ts'
 import type { TurnLog } from './turn-log.ts'
 import type { TurnChange, TurnEvent, TurnView } from './turn-state.ts'
@@ -86,7 +86,7 @@ export async function collectCode(deps: TurnDeps, view: TurnView, log: TurnLog, 
   const item: CodeItem = {
     ...codeItemAt(view.state.items, index),
     status: callStatusOf(execution),
-    outcome: await settleCall(deps, execution),
+    outcome: await buildCallOutcome(deps, execution),
   }
   const rendered = hasEventStream(view.row) ? await withImages(deps, view, index, item) : item
   const completed: TurnEvent[] = item.status === 'completed' ? [{ payload: callCompleted(index, item), priority: 'soon' }] : []

@@ -1,18 +1,18 @@
 import { linkDaysOf } from '../../core/links/create-link.ts'
-import type { NameableFile } from '../answer/answer-text.ts'
+import type { LinkableFile } from '../answer/answer-text.ts'
 import type { TurnDeps } from '../deps.ts'
-import { linkFile } from '../outcome/settle-call.ts'
+import { linkFile } from '../outcome/call-outcome.ts'
 import type { TurnView } from './turn-state.ts'
 import type { ContainerContext } from './container-context.ts'
 
-type FileLink = Awaited<ReturnType<NameableFile['link']>>
+type FileLink = Awaited<ReturnType<LinkableFile['link']>>
 
 /** The files that an answer may name: the current version of each path. Files of this turn have links already; others get one when it is needed. */
 export function linkableFiles(
   deps: TurnDeps,
   { row, state }: TurnView,
   { containerId, stored }: ContainerContext,
-): readonly NameableFile[] {
+): readonly LinkableFile[] {
   const links = new Map<string, FileLink>()
   for (const item of state.items)
     if (item.type === 'code_interpreter_call')

@@ -19,7 +19,7 @@ export interface NewResponse {
   readonly publicUrl: string
 }
 
-/** A response's row as it is before anybody worked on it, and its whole request; nothing is written yet. */
+/** The row of a new response with its whole request; nothing is written yet. */
 export function newResponse(wanted: NewResponse, now: number): ResponseRecord {
   return {
     ...wanted,
@@ -52,7 +52,7 @@ export function newResponse(wanted: NewResponse, now: number): ResponseRecord {
 }
 
 /**
- * Writes the row, the promise, then takes its place in the conversation and sends the nudge. A lost nudge is made good by the reconciler.
+ * Writes the row, which is the acceptance, then joins the queue of the conversation and sends a hint. The reconciler replaces a lost hint.
  * Throws ServiceError `conversation_not_found` or `too_many_queued`; then nothing was accepted.
  */
 export async function acceptResponse(

@@ -1,10 +1,10 @@
 /**
- * The type of events that carry what OpenAI's wire has no word for, in `x_cellblock`: its own clients know it and do nothing with it, while they
- * end a stream at a type that they do not know.
+ * The type of events with Cellblock's extensions, in `x_cellblock`. OpenAI's clients know this type and ignore it; they end a stream at a type that
+ * they do not know.
  */
 export const EXTENSION_EVENT = 'keepalive'
 
-/** `type` tells what it is about, for readers that look. */
+/** `type` is the kind of the extension. */
 export const extensionData = (
   type: 'context_cut' | 'code_interpreter_call_output' | 'taken_over',
   fields: Readonly<Record<string, unknown>>,

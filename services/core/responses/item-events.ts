@@ -12,7 +12,7 @@ const CALL = 'response.code_interpreter_call'
 const ARGUMENTS = 'response.function_call_arguments'
 const SEARCH = 'response.web_search_call'
 
-/** What the stream says when an item appears, in the wire's order. `index` is its `output_index`. */
+/** The events when an item appears, in the wire's order. `index` is its `output_index`. */
 export function itemStarted(index: number, item: ResponseItem): EventPayload[] {
   const at = { output_index: index, item_id: item.id }
   switch (item.type) {
@@ -48,7 +48,7 @@ export function itemDelta(index: number, item: Exclude<ResponseItem, SearchItem>
   }
 }
 
-/** What the stream says when the model has written the item, before anything runs. */
+/** The events when the model has written the item, before anything runs. */
 export function itemWritten(index: number, item: ResponseItem): EventPayload[] {
   const at = { output_index: index, item_id: item.id }
   switch (item.type) {

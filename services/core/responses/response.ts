@@ -19,7 +19,7 @@ export const hasResponseEnded = (status: ResponseStatus): boolean => TERMINAL.in
 export const terminalEventOf = (status: ResponseStatus): string => `response.${status === 'cancelled' ? 'incomplete' : status}`
 export const TERMINAL_EVENTS: readonly string[] = [...new Set(TERMINAL.map(terminalEventOf))]
 
-/** Whether somebody may read along. The events of the others are made from the row when it has ended, should anybody want them. */
+/** Whether readers may follow the response while it runs. Events of other responses are synthesized from the row after the end. */
 export const hasEventStream = ({ request }: Pick<ResponseRecord, 'request'>): boolean => request.stream || request.background
 
 /** When a response that ends now is removed, epoch ms. */
@@ -105,7 +105,7 @@ export interface CallOutcome {
   readonly usage: ExecutionUsage | null
   /** The MIME bundles that were shown, without their big parts. */
   readonly outputs: readonly MimeBundle[]
-  /** What the model was told of it. */
+  /** What the model reads of it. */
   readonly modelText: string
 }
 
@@ -145,7 +145,7 @@ export type ResponseItem =
     }
   | SearchItem
 
-/** A call of the web search, which has an item of its own on the wire. */
+/** A call of the web search, which has its own item type on the wire. */
 export interface SearchItem {
   readonly type: 'web_search_call'
   readonly id: string
@@ -153,7 +153,7 @@ export interface SearchItem {
   /** JSON as the model wrote it. */
   readonly arguments: string
   readonly status: 'in_progress' | 'searching' | 'completed' | 'incomplete' | 'failed'
-  /** What the model was told; null until the search has ended. */
+  /** What the model reads; null until the search has ended. */
   readonly output: string | null
   readonly sources: readonly Source[]
 }
@@ -172,7 +172,7 @@ export interface ResponseUsage {
   readonly reasoningTokens: number
 }
 
-/** What the model did not get to read of a conversation that is longer than its window, at its latest call. */
+/** What was left out of a conversation that is longer than the model's window, at its latest call. */
 export interface ContextCut {
   /** Tokens that the model was believed to take. */
   readonly windowTokens: number
@@ -188,7 +188,7 @@ export interface ContextCut {
   readonly isHistoryWhole: boolean
 }
 
-/** Code that was handed to the executions queue and is waited for. */
+/** Code that was submitted and has not been collected. */
 export interface PendingCall {
   readonly executionId: string
   readonly containerId: string
@@ -229,15 +229,15 @@ export interface ResponseRecord {
   readonly createdAt: number
   readonly completedAt: number | null
   readonly cancelRequestedAt: number | null
-  /** Since when every step of it failed (epoch ms); null while steps come on. */
+  /** Since when every step of it failed (epoch ms); null while steps succeed. */
   readonly stepsFailSince: number | null
   readonly lease: Lease | null
   readonly fence: number
-  /** Events below this number are told by `items`; a later one in the log was written by a step that did not get to its commit. */
+  /** The row covers the events below this number; a later one in the log was written by a step that died before its commit. */
   readonly nextSeq: number
   /**
-   * The holder with this fence gave the row back with every event that was written below `nextSeq`, and nobody before it can write to the log any
-   * more: its successor need not read the log.
+   * The holder with this fencing token released the row with every event below `nextSeq` committed, and no predecessor can append to the log: its
+   * successor need not read the log.
    */
   readonly checkpointedFence?: number
   /**

@@ -3,7 +3,7 @@ import { callCompleted, callInterpreting, itemDelta, itemDone, itemStarted, item
 import { renderResponse } from './render-response.ts'
 import { terminalEventOf, type ResponseRecord, type ResponseItem } from './response.ts'
 
-/** The stream of a response that has ended, made from its whole row: each item in one piece. */
+/** The stream of a response that has ended, synthesized from its whole row: each item in one piece. */
 export function synthesizeEvents(row: ResponseRecord): readonly ResponseEvent[] {
   const { include } = row.request
   const say = (type: string, change: Partial<ResponseRecord> = {}): EventPayload => ({
@@ -14,15 +14,15 @@ export function synthesizeEvents(row: ResponseRecord): readonly ResponseEvent[] 
   const facts = [
     say('response.created', { ...beginning, status: 'in_progress' }),
     say('response.in_progress', { ...beginning, status: 'in_progress' }),
-    ...row.items.flatMap((item, index) => [...itemStarted(index, item), ...told(index, item), itemDone(index, item, { include })]),
+    ...row.items.flatMap((item, index) => [...itemStarted(index, item), ...bodyOf(index, item), itemDone(index, item, { include })]),
     say(terminalEventOf(row.status)),
   ]
   const at = row.completedAt ?? row.createdAt
   return facts.map((fact, seq) => ({ seq, at, ...fact }))
 }
 
-/** What is told of an item between its first event and its last. */
-function told(index: number, item: ResponseItem): readonly EventPayload[] {
+/** The events of an item between its first event and its last. */
+function bodyOf(index: number, item: ResponseItem): readonly EventPayload[] {
   if (item.type === 'web_search_call') {
     const isCompleted = item.status === 'completed'
     return [searchProgress(index, item, 'searching'), ...(isCompleted ? [searchProgress(index, item, 'completed')] : [])]

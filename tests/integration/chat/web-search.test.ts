@@ -147,7 +147,7 @@ describe('web_search', () => {
   })
 
   it.each<[string, BraveAnswer, string]>([
-    ['a key that is refused', { status: 401 }, 'refuses the key'],
+    ['a key that is refused', { status: 401 }, 'rejects the key'],
     ['too many searches', { status: 429 }, 'Too many searches'],
     ['a fault of the service', { status: 500 }, 'answered 500'],
     ['an answer that is no JSON', { body: '<html>' }, 'cannot be read'],

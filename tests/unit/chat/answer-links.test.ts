@@ -3,12 +3,12 @@ import { micromark } from 'micromark'
 import { gfm, gfmHtml } from 'micromark-extension-gfm'
 import { parseFragment, type DefaultTreeAdapterTypes } from 'parse5'
 import { expect, it } from 'vitest'
-import { AnswerText, type NameableFile } from '../../../services/chat/answer/answer-text.ts'
+import { AnswerText, type LinkableFile } from '../../../services/chat/answer/answer-text.ts'
 
 const LINK = 'https://cells.example/d/'
 const FILES = ['a.png', 'my plot.png', 'sub/b.csv'] as const
 
-const file = (path: string, minted: string[], isFresh: boolean): NameableFile => ({
+const file = (path: string, minted: string[], isFresh: boolean): LinkableFile => ({
   fileId: `id-${path}`,
   containerId: 'cntr_1',
   path,

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AnswerText, type NameableFile } from '../../../services/chat/answer/answer-text.ts'
+import { AnswerText, type LinkableFile } from '../../../services/chat/answer/answer-text.ts'
 
-const file = (path: string, isFresh = true): NameableFile => ({
+const file = (path: string, isFresh = true): LinkableFile => ({
   fileId: `id-${path}`,
   containerId: 'cntr_1',
   path,
@@ -10,7 +10,7 @@ const file = (path: string, isFresh = true): NameableFile => ({
   link: async () => ({ url: `https://h/d/${Buffer.from(path).toString('hex')}`, id: `link-${path}` }),
 })
 
-async function write(pieces: readonly string[], files: readonly NameableFile[]) {
+async function write(pieces: readonly string[], files: readonly LinkableFile[]) {
   const text = new AnswerText(files)
   let streamed = ''
   for (const piece of pieces) streamed += await text.push(piece)

@@ -6,7 +6,7 @@ import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
 import type { ImageOwner, LinkedImage } from './images.ts'
 
-/** Parts of MIME bundles that ride on the item, characters in all. */
+/** Parts of MIME bundles inside the item, characters in all. */
 const MAX_OUTPUTS = 24 * 1024
 /** Parts beyond this many are in the execution's own outputs only. */
 const MAX_LINKS = 20
@@ -22,14 +22,14 @@ interface PartLink {
 }
 
 /** The bundles that were shown: small parts as they are, pictures and big parts as links under `cellblock/ref`, one or a list. */
-export async function showBundles(
+export async function linkBundles(
   ports: { readonly table: Table; readonly objects: ObjectStore },
   owner: ImageOwner,
   outputs: readonly Output[],
   images: readonly LinkedImage[],
   now: number,
 ): Promise<readonly MimeBundle[]> {
-  let room = MAX_OUTPUTS
+  let remaining = MAX_OUTPUTS
   let links = 0
   let days: number | null = null
   const link = async (mime: string, bytes: number, objectKey: () => string | Promise<string>): Promise<PartLink> => {
@@ -58,9 +58,9 @@ export async function showBundles(
     for (const [mime, value] of Object.entries(output.data)) {
       if (mime === REF_MIME || mime === image?.mime) continue
       const size = JSON.stringify(value)?.length ?? 0
-      if (!BINARY.test(mime) && size <= Math.min(room, LIMITS.maxInlineTextBytes)) {
+      if (!BINARY.test(mime) && size <= Math.min(remaining, LIMITS.maxInlineTextBytes)) {
         kept[mime] = value
-        room -= size
+        remaining -= size
         continue
       }
       const body = bodyOf(mime, value)

@@ -12,12 +12,12 @@ import type { CallOutcome, LinkedFile } from '../../core/responses/response.ts'
 import { linkImages } from './images.ts'
 import { logsOf } from './logs.ts'
 import { modelTextOf } from './model-text.ts'
-import { showBundles } from './shown-bundles.ts'
+import { linkBundles } from './link-bundles.ts'
 
 const LINKS_AT_ONCE = 16
 
 /** Turns a finished execution into what its call hands back. Every file version and every picture gets one link. */
-export async function settleCall(
+export async function buildCallOutcome(
   ports: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock },
   execution: Execution,
 ): Promise<CallOutcome> {
@@ -35,7 +35,7 @@ export async function settleCall(
     lost: result.lost,
     error: result.error,
     usage: result.usage,
-    outputs: await showBundles(ports, execution, outputs, images, now),
+    outputs: await linkBundles(ports, execution, outputs, images, now),
     modelText: modelTextOf(execution, result),
   }
 }

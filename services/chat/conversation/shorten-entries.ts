@@ -2,17 +2,17 @@ import { trimText } from '../../core/trim-text.ts'
 import type { Entry } from './entry.ts'
 import { estimateTokens, type TokenMeter } from './tokens.ts'
 
-/** What a trimmed text has beside its head and tail: the remark between them, characters at most. */
+/** The maximum length of the remark between head and tail of a trimmed text, characters. */
 const REMARK_CHARS = 48
-const NO_ROOM = '…'
-/** Calls and results are not made shorter than this for the sake of what the user wrote, characters. */
+const ELLIPSIS = '…'
+/** Calls and results are not shortened below this before other texts are, characters. */
 const MIN_OF_TOOL = 400
 
 /**
- * Shortens the longest texts, tool calls and results first, then all, until the entries fit. What is not a text goes: pictures, the oldest
- * first, then calls. What the user said last stays, if only as a mark.
+ * Shortens the longest texts, tool calls and results first, then all, until the entries fit. Then images are left out, the oldest
+ * first, then calls. The user's last message stays, if only as an ellipsis.
  */
-export function squeeze(
+export function shortenEntries(
   entries: readonly Entry[],
   budget: number,
   meter: TokenMeter,
@@ -26,7 +26,7 @@ export function squeeze(
     MIN_OF_TOOL,
   )
   if (tools !== null) return counted(entries, tools)
-  const bare = withoutPictures(entries)
+  const bare = withoutImages(entries)
   const all = longestThatFits((max) => bare.map((entry) => shorten(entry, max)), fits, bare)
   if (all !== null) return counted(entries, all)
   const last = bare.findLast((entry) => entry.kind === 'user')
@@ -44,11 +44,11 @@ function longestThatFits(
   at: (max: number) => readonly Entry[],
   fits: (entries: readonly Entry[]) => boolean,
   entries: readonly Entry[],
-  least = 0,
+  min = 0,
 ): readonly Entry[] | null {
-  let low = least
-  let high = entries.reduce((longest, entry) => Math.max(longest, lengthOf(entry)), least)
-  let best = at(least)
+  let low = min
+  let high = entries.reduce((longest, entry) => Math.max(longest, lengthOf(entry)), min)
+  let best = at(min)
   if (!fits(best)) return null
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
@@ -83,7 +83,7 @@ function shorten(entry: Entry, max: number): Entry {
 
 const cut = (text: string, max: number): string => {
   if (text.length <= max) return text
-  return max <= REMARK_CHARS ? NO_ROOM : trimText(text, max - REMARK_CHARS)
+  return max <= REMARK_CHARS ? ELLIPSIS : trimText(text, max - REMARK_CHARS)
 }
 
 /** Arguments stay valid JSON of the same form, with their long strings cut. */
@@ -97,7 +97,7 @@ function shortArguments(json: string, max: number): string {
   }
 }
 
-const withoutPictures = (entries: readonly Entry[]): readonly Entry[] =>
+const withoutImages = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map((entry) =>
     entry.kind === 'user' && typeof entry.content !== 'string'
       ? {
