@@ -26,6 +26,7 @@ export const CLEAN_PATHS: readonly string[] = [
   'scripts/operate',
   'scripts/prose',
   'scripts/setup',
+  'services/api',
   'services/cli',
   'services/core/containers',
   'services/core/conversations',

@@ -33,7 +33,7 @@ export async function checkContainer(reader: Reader, id: string): Promise<void> 
 const containerMissing = (id: string, param?: string): ServiceError =>
   missing('container_not_found', 'container', id, 'Create one with POST /v1/containers.', param)
 
-/** Somebody else's container, a deleted one and one that never was are answered alike: ServiceError `container_not_found`. */
+/** A container of another tenant, a deleted one and one that never existed get the same answer: ServiceError `container_not_found`. */
 export async function containerOf({ deps, caller }: Reader, id: string, param?: string): Promise<Container> {
   const row = isId('container', id) ? await deps.table.containers.get(caller.tenant, id) : null
   if (row === null || row.deletedAt !== null || !isVisible(row, caller)) throw containerMissing(id, param)
@@ -47,7 +47,7 @@ export async function executionOf({ deps, caller }: Reader, id: string): Promise
   return row
 }
 
-/** Responses that were made with `store: false` are not there for anybody who asks later. */
+/** Responses that were made with `store: false` cannot be read later. */
 export async function responseOf({ deps, caller }: Reader, id: string, param?: string): Promise<ResponseRow> {
   const row = isId('response', id) ? await deps.table.responses.get(caller.tenant, id) : null
   if (row === null || !row.request.store || !isVisible(row, caller))
@@ -78,7 +78,7 @@ export async function fileOf({ deps, caller }: Reader, containerId: string, id: 
   return row
 }
 
-/** A file of `/v1/files`. One that has expired is not there for anybody. */
+/** A file of `/v1/files`. One that has expired does not exist any more. */
 export async function userFileOf({ deps, caller }: TimedReader, id: string, param?: string): Promise<UserFile> {
   const row = isId('file', id) ? await deps.table.userFiles.get(caller.tenant, id) : null
   if (row === null || hasExpired(row, deps.clock.now()) || !isVisible(row, caller))

@@ -30,6 +30,6 @@ export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
   const authenticate = createAuthenticator(deps.table.tenants, deps.clock, deps.config.keyCacheMs)
   for (const route of ROUTES) mountRoute(app, deps, authenticate, route)
   mountDocs(app, deps.config)
-  handleErrors(app, ROUTES)
+  handleErrors(app)
   return app
 }

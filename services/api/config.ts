@@ -37,7 +37,7 @@ export const hostList = z
       .readonly(),
   )
 
-/** What the HTTP edge wants to know of its surroundings. */
+/** Configuration of the HTTP edge. */
 export const ApiConfig = z.object({
   /** The address by which clients reach the API, without a trailing slash. Null: taken from the request's Host header. */
   publicUrl: z
@@ -56,7 +56,7 @@ export const ApiConfig = z.object({
   trustProxy: z.boolean().default(false),
   /** A comment goes out on a silent event stream this often, milliseconds. */
   heartbeatMs: z.number().int().positive().default(10_000),
-  /** A verified API key is believed this long, milliseconds: so long may a revoked key go on working. */
+  /** A verified API key is cached this long, milliseconds; a revoked key may work that much longer. */
   keyCacheMs: z.number().int().nonnegative().default(60_000),
   /**
    * A plain turn or a stream holds its connection no longer than this, seconds: a turn ends by itself within its own limit, and its last step

@@ -36,7 +36,7 @@ export interface ApiPorts {
   readonly config: ApiConfig
 }
 
-/** Everything the HTTP edge works with. It has no state of its own but a small cache of verified keys and the streams that are open. */
+/** Everything the HTTP edge works with. Its only state is a small cache of verified keys, the open streams and the results in memory. */
 export interface ApiDeps extends ApiPorts {
   readonly streams: StreamSlots
   readonly results: ResultBudget

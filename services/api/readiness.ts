@@ -1,6 +1,6 @@
 import type { Readiness } from './deps.ts'
 
-const PATIENCE_MS = 3_000
+const TIMEOUT_MS = 3_000
 
 /** Asks every part at once; one that is silent counts as not ready. */
 export async function checkParts(checks: Readonly<Record<string, () => Promise<void>>>): Promise<Readiness> {
@@ -9,10 +9,10 @@ export async function checkParts(checks: Readonly<Record<string, () => Promise<v
 }
 
 async function checkPart(check: () => Promise<void>): Promise<{ readonly ok: boolean; readonly detail?: string }> {
-  const patience = Promise.withResolvers<never>()
-  const timer = setTimeout(() => patience.reject(new Error('It does not answer')), PATIENCE_MS)
+  const timeout = Promise.withResolvers<never>()
+  const timer = setTimeout(() => timeout.reject(new Error('It does not answer')), TIMEOUT_MS)
   try {
-    await Promise.race([check(), patience.promise])
+    await Promise.race([check(), timeout.promise])
     return { ok: true }
   } catch (error) {
     return { ok: false, detail: error instanceof Error ? error.name : 'Error' }

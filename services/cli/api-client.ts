@@ -1,12 +1,5 @@
-import { CommandError } from './command.ts'
-import { readServerEvents, type ServerEvent } from './server-events.ts'
-
-export interface ApiClient {
-  /** The parsed JSON of a 2xx answer. Throws CommandError with the server's own sentence. */
-  call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>>
-  /** The server-sent events of a path, as they come. Throws CommandError. */
-  events(path: string): AsyncIterable<ServerEvent>
-}
+import { CommandError, type ApiClient } from './command.ts'
+import { readServerEvents } from './server-events.ts'
 
 export function createApiClient(url: string, apiKey: string): ApiClient {
   async function send(method: string, path: string, body: unknown): Promise<Response> {

@@ -2,7 +2,14 @@ import type { Clock } from '../core/ports/clock.ts'
 import type { Queue } from '../core/ports/queue.ts'
 import type { Table } from '../core/ports/table.ts'
 import type { TenantStore } from '../core/ports/tenant-store.ts'
-import type { ApiClient } from './api-client.ts'
+import type { ServerEvent } from './server-events.ts'
+
+export interface ApiClient {
+  /** The parsed JSON of a 2xx answer. Throws CommandError with the server's own sentence. */
+  call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>>
+  /** The server-sent events of a path, as they come. Throws CommandError. */
+  events(path: string): AsyncIterable<ServerEvent>
+}
 
 /** What the commands work with; `main.ts` decides where it comes from. Nothing is opened before a command uses it. */
 export interface CliDeps {

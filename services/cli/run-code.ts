@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { ApiClient } from './api-client.ts'
 import { readArguments } from './arguments.ts'
-import { CommandError, UsageError, type CliDeps, type Command } from './command.ts'
+import { CommandError, UsageError, type ApiClient, type CliDeps, type Command } from './command.ts'
 import { PlainTextStream } from './plain-text.ts'
 import { showEvent } from './show-event.ts'
 

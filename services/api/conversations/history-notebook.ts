@@ -4,7 +4,7 @@ import { isVisible } from '../access.ts'
 import type { ApiDeps } from '../deps.ts'
 import { NOTEBOOK_INLINE_BYTES, notebookPart } from '../executions/notebook-parts.ts'
 import { storedBytes } from '../executions/stored-bytes.ts'
-import type { Told } from './history.ts'
+import type { History } from './history.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -12,13 +12,13 @@ type Wire = Readonly<Record<string, unknown>>
 const MAX_BYTES = 64 * 1024 * 1024
 
 /**
- * A conversation as an executed notebook: what was said as markdown, each call of the interpreter as the cell that ran, with everything that
+ * A conversation as an executed notebook: messages as markdown, each call of the interpreter as the cell that ran, with everything that
  * it showed. Outputs of an execution that is not kept any more are those that the item has.
  */
 export async function historyNotebook(
   deps: Pick<ApiDeps, 'table' | 'objects'>,
   caller: Caller,
-  { items, isWhole }: Told,
+  { items, isWhole }: History,
 ): Promise<ReturnType<typeof buildNotebook>> {
   const budget = { bytes: NOTEBOOK_INLINE_BYTES }
   let left = MAX_BYTES

@@ -14,7 +14,7 @@ const MAX_TURNS = 200
 const ITEMS_PER_READ = 100
 const WHOLE = { include: ['code_interpreter_call.outputs'] }
 
-export interface Told {
+export interface History {
   /** Wire items, the oldest first. */
   readonly items: readonly Wire[]
   /** False: older ones were left out. */
@@ -22,7 +22,7 @@ export interface Told {
 }
 
 /** What was asked and answered in a conversation. */
-export async function conversationHistory(deps: Pick<ApiDeps, 'table'>, tenant: string, conversationId: string): Promise<Told> {
+export async function conversationHistory(deps: Pick<ApiDeps, 'table'>, tenant: string, conversationId: string): Promise<History> {
   const newest: Wire[] = []
   for (let after: string | null = null; ;) {
     const page = await deps.table.conversations.items(tenant, conversationId, { after, limit: ITEMS_PER_READ, order: 'desc' })
@@ -34,7 +34,7 @@ export async function conversationHistory(deps: Pick<ApiDeps, 'table'>, tenant: 
 }
 
 /** What was asked and answered up to a response, by the chain of `previous_response_id`. */
-export async function historyUpTo(deps: Pick<ApiDeps, 'table' | 'objects'>, caller: Caller, last: ResponseRow): Promise<Told> {
+export async function historyUpTo(deps: Pick<ApiDeps, 'table' | 'objects'>, caller: Caller, last: ResponseRow): Promise<History> {
   const turns: Wire[][] = []
   let row: ResponseRow | null = last
   while (row !== null && turns.length < MAX_TURNS) {

@@ -8,8 +8,8 @@ import { LEASE_MS } from '../../jobs/lease.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /**
- * Wishes an execution to end; idempotent. One that no sandbox has seen ends here and now; for any other the worker that has it, or
- * takes it next, interrupts the code. Returns the row as it is afterwards, null when there is none.
+ * Requests that an execution ends; idempotent. One that no sandbox has received ends immediately; for any other the worker that holds the lease,
+ * or the next one, interrupts the code. Returns the row afterwards, null when there is none.
  */
 export async function cancelExecution(
   deps: Pick<ApiDeps, 'table' | 'queue' | 'signals' | 'clock'>,
@@ -17,17 +17,17 @@ export async function cancelExecution(
   id: string,
 ): Promise<Execution | null> {
   const { executions } = deps.table
-  const wished = await executions.requestCancel(tenant, id, deps.clock.now())
-  if (wished === null || hasEnded(wished.status)) return wished
-  const ended = wished.sandboxId === null ? await endUntouched(deps, wished) : null
+  const requested = await executions.requestCancel(tenant, id, deps.clock.now())
+  if (requested === null || hasEnded(requested.status)) return requested
+  const ended = requested.sandboxId === null ? await endUntouched(deps, requested) : null
   deps.signals.notify(topicOf('execution', id))
-  // The nudge moves the container's queue on, or wakes a worker for an execution that nobody holds.
-  await notifyExecution(deps.queue, tenant, wished.containerId, id)
+  // The hint starts the next execution of the container's queue, or a worker for an execution without a lease.
+  await notifyExecution(deps.queue, tenant, requested.containerId, id)
   if (ended?.responseId) await notifyResponse(deps.queue, tenant, ended.responseId)
-  return ended ?? wished
+  return ended ?? requested
 }
 
-/** Null when somebody holds the lease or code may have reached a sandbox meanwhile. */
+/** Null when a worker holds the lease, or code may have reached a sandbox meanwhile. */
 async function endUntouched(deps: Pick<ApiDeps, 'table' | 'clock'>, row: Execution): Promise<Execution | null> {
   const { executions, events } = deps.table
   const now = deps.clock.now()

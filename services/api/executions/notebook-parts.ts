@@ -71,13 +71,13 @@ const LEFT_OUT: NotebookPart = {
     cells: [
       {
         cell_type: 'markdown',
-        source: '*Earlier executions of this container are left out: the notebook would be too big. Each has a notebook of its own.*',
+        source: '*Earlier executions of this container are left out: the notebook would be too big. Each has a separate notebook.*',
       },
     ],
   },
 }
 
-/** What ran in a container, oldest first, as far back as a notebook goes. What is left out is said in its first cell. */
+/** What ran in a container, oldest first, as far back as a notebook goes. Its first cell names what is left out. */
 export async function containerParts(
   ports: { readonly objects: ObjectStore; readonly executions: Pick<ExecutionStore, 'listByContainer'> },
   container: { readonly tenant: string; readonly id: string },

@@ -15,7 +15,7 @@ export interface ReceivedForm {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** Room for the other parts and the boundaries around the file, bytes. */
+/** Space for the other parts and the boundaries around the file, bytes. */
 export const FORM_OVERHEAD_BYTES = 64 * 1024
 
 const refuse = (message: string, param: string, cause?: unknown): ServiceError =>

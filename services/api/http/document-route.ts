@@ -32,7 +32,11 @@ export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: A
     ...(Object.keys(bodies).length === 0
       ? {}
       : {
-          body: { required: true, content: bodies, ...(route.streamed === undefined ? {} : { description: route.streamed.description }) },
+          body: {
+            required: route.streamed?.isOptional !== true,
+            content: bodies,
+            ...(route.streamed === undefined ? {} : { description: route.streamed.description }),
+          },
         }),
   }
   registry.registerPath({
@@ -76,7 +80,14 @@ function answersOf(route: AnyRoute): RouteConfig['responses'] {
               Object.entries(answer.headers).map(([name, description]) => [name, { description, schema: { type: 'string' as const } }]),
             ),
           }),
-      ...(answer.schema === undefined ? {} : { content: { [answer.contentType ?? 'application/json']: { schema: answer.schema } } }),
+      ...(answer.schema === undefined
+        ? {}
+        : {
+            content: {
+              [answer.contentType ?? 'application/json']: { schema: answer.schema },
+              ...(answer.events === undefined ? {} : { 'text/event-stream': { schema: answer.events } }),
+            },
+          }),
     }
   }
   return answers

@@ -3,7 +3,7 @@ import type { ApiDeps } from '../deps.ts'
 import { POLL_MS } from '../../jobs/wait-for-row.ts'
 
 const BATCH = 200
-/** Nobody tells of live events, so they are looked for this often, milliseconds. */
+/** Live events cause no signal, so they are polled this often, milliseconds. */
 const LIVE_MS = 400
 
 export interface LogToFollow<Row, E> extends Pick<ApiDeps, 'table' | 'signals' | 'clock' | 'config'> {

@@ -57,7 +57,10 @@ export function mountRoute(
 async function readJsonBody(request: Request): Promise<Uint8Array> {
   refuseEncoded(request)
   const type = mediaType(request)
-  if (type !== 'application/json' && !type.endsWith('+json') && !(type === '' && request.body === null))
+  if (type !== 'application/json' && !type.endsWith('+json') && !(type === '' && isEmpty(request)))
     throw new ServiceError('unsupported_media_type', 'The body must be JSON. Send it with "Content-Type: application/json".')
   return readBody(request, LIMITS.maxJsonBytes)
 }
+
+/** HTTP/1.1 announces a body by one of these headers. */
+const isEmpty = ({ headers }: Request): boolean => (headers.get('content-length') ?? '0') === '0' && !headers.has('transfer-encoding')

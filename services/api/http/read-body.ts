@@ -24,7 +24,7 @@ export function refuseAnnounced(request: Request, maxBytes: number): void {
 /** Reads at most `maxBytes`; throws ServiceError `request_too_large` at the first byte above, without reading on. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   refuseAnnounced(request, maxBytes)
-  // With an announced length the transport itself cuts the body off there. Asked for first: who looks at `body` makes a web stream of it.
+  // With an announced length the transport itself cuts the body off there. This check comes first, because reading `body` creates a web stream.
   if (request.headers.has('content-length')) return new Uint8Array(await request.arrayBuffer())
   if (request.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []

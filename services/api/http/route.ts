@@ -29,6 +29,8 @@ export interface Answer {
   readonly description: string
   readonly schema?: z.ZodType
   readonly contentType?: string
+  /** The `data` of its server-sent events, where a call can ask for those instead. */
+  readonly events?: z.ZodType
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -45,10 +47,16 @@ interface RouteMetadata {
   readonly answers: Readonly<Record<number, Answer>>
   /** Request headers that it listens to, with what they mean. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Refusals of its own, beside those that every route can give. */
+  /** Error codes of this route, besides those that every route can answer. */
   readonly refusals?: readonly ErrorCode[]
   /** A body that the handler reads by itself, for the documentation. */
-  readonly streamed?: { readonly contentType: string; readonly schema: z.ZodType; readonly description: string }
+  readonly streamed?: {
+    readonly contentType: string
+    readonly schema: z.ZodType
+    readonly description: string
+    /** Whether the body may be left out. */
+    readonly isOptional?: boolean
+  }
 }
 
 /** One route: its documentation, its schemas and its handler in one place. */

@@ -14,8 +14,8 @@ export const ErrorBody = z
   .openapi('Error')
 
 /**
- * A list or object with at most `max` entries, counted before any of them is looked at: a body has room for a million wrong ones, and each
- * would become an error of its own.
+ * A list or object with at most `max` entries, counted before they are validated: a body has space for a million wrong ones, and each
+ * would become an error.
  */
 export const atMost = <Schema extends z.ZodType>(max: number, schema: Schema) =>
   z.preprocess((value, context) => {

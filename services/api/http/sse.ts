@@ -13,7 +13,7 @@ export const sseFrame = (frame: { readonly id?: number; readonly event: string; 
 
 const encoder = new TextEncoder()
 
-/** How a stream ended: told to its end, left by its reader, or broken here. */
+/** How a stream ended: complete, closed by its reader, or broken here. */
 export type StreamOutcome = 'ok' | 'left' | 'failed'
 
 /**

@@ -3,9 +3,9 @@ import { keepTrace } from '../../core/trace.ts'
 import type { Call } from './route.ts'
 import { sseResponse } from './sse.ts'
 
-/** An open stream looks this often whether its key was revoked, milliseconds; more often where a key is believed for less. */
-const LOOK_AT_KEY_MS = 5_000
-const LEAST_LOOK_MS = 100
+/** An open stream checks its key this often, milliseconds; more often where keys are cached for less. */
+const KEY_CHECK_MS = 5_000
+const MIN_KEY_CHECK_MS = 100
 
 /**
  * Answers a call with a stream of frames that ends with the reader, with its key, or when the process may hold a connection no longer: then the reader
@@ -26,17 +26,17 @@ export async function streamCall(
   const stop = new AbortController()
   const inTrace = keepTrace()
   const held = setTimeout(() => stop.abort(), deps.config.maxHoldSeconds * 1000)
-  const looking = setInterval(
+  const checking = setInterval(
     () => {
-      // That the key could not be looked up ends nothing.
+      // A failed read of the key ends nothing.
       call.authenticate().catch((error: unknown) => error instanceof ServiceError && stop.abort())
     },
-    Math.max(LEAST_LOOK_MS, Math.min(LOOK_AT_KEY_MS, deps.config.keyCacheMs)),
+    Math.max(MIN_KEY_CHECK_MS, Math.min(KEY_CHECK_MS, deps.config.keyCacheMs)),
   )
-  stop.signal.addEventListener('abort', () => clearInterval(looking), { once: true })
+  stop.signal.addEventListener('abort', () => clearInterval(checking), { once: true })
   return sseResponse(frames(stop.signal), stop, (outcome, count) => {
     clearTimeout(held)
-    clearInterval(looking)
+    clearInterval(checking)
     leave()
     inTrace(() =>
       deps.telemetry.emit({

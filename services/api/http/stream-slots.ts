@@ -5,7 +5,7 @@ export interface StreamSlots {
   readonly open: number
   /**
    * Takes a place and answers what gives it back, once however often it is called. Throws ServiceError `too_many_streams`: a refused caller
-   * has changed nothing, and the work that it wanted to watch goes on without it.
+   * has changed nothing, and the work that it wanted to follow continues.
    */
   take(): () => void
 }

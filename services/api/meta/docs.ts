@@ -10,7 +10,7 @@ import { json } from '../http/responses.ts'
 import { openApiDocument } from './openapi.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
 
-/** Nothing from another origin: the page works offline and tells nobody that it was read. */
+/** Nothing from another origin: the page works offline and reports to no other service. */
 const policy = (nonce: string): string =>
   `default-src 'none'; script-src 'self' 'nonce-${nonce}'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 

@@ -2,13 +2,12 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { ServiceError } from '../../core/errors.ts'
 import { isStorageFull } from '../../core/storage-full.ts'
 import { errorResponse, internalErrorResponse } from '../http/error-response.ts'
-import type { AnyRoute } from '../http/route.ts'
 import type { ApiHono } from './wide-event.ts'
 
-const STORAGE_FULL = 'The disk of this service is full, so nothing was kept. Its operator has to make room; then send the request again.'
+const STORAGE_FULL = 'The disk of this service is full, so nothing was kept. Its operator has to free space; then send the request again.'
 
 /** Every failure leaves as an envelope: a refusal with its sentence, anything else as a 500 that names only the request. */
-export function handleErrors(app: OpenAPIHono<ApiHono>, routes: readonly AnyRoute[]): void {
+export function handleErrors(app: OpenAPIHono<ApiHono>): void {
   app.onError((error, context) => {
     const fields = context.get('fields')
     const refusal = isStorageFull(error) ? new ServiceError('storage_full', STORAGE_FULL, { cause: error }) : error
@@ -23,12 +22,13 @@ export function handleErrors(app: OpenAPIHono<ApiHono>, routes: readonly AnyRout
     return internalErrorResponse(context.get('requestId'))
   })
 
-  const patterns = routes.map((route) => ({
-    method: route.method.toUpperCase(),
-    path: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-  }))
+  const served = app.routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => ({ method, pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`) }))
   app.notFound((context) => {
-    const allowed = [...new Set(patterns.filter(({ path }) => path.test(context.req.path)).map(({ method }) => method))]
+    const methods = served.filter(({ pattern }) => pattern.test(context.req.path)).map(({ method }) => method)
+    // Hono answers HEAD wherever it answers GET.
+    const allowed = [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))]
     const requestId = context.get('requestId')
     if (allowed.length === 0) {
       context.get('fields')['code'] = 'not_found'

@@ -9,7 +9,7 @@ export const ORIGIN_SECRET_HEADER = 'x-cellblock-origin'
 type Fetch<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>
 
 /**
- * Lets through what comes by the distribution. The function's own URL is public, and whoever calls it could forge the forwarded host and go
+ * Lets through what comes by the distribution. The function's own URL is public, and a direct caller could forge the forwarded host and go
  * around the distribution's firewall: it answers like a place where nothing is. The secret is read once; a read that fails is tried again.
  */
 export function requireOrigin<Rest extends unknown[]>(fetch: Fetch<Rest>, readSecret: () => Promise<string>): Fetch<Rest> {

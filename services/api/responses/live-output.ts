@@ -13,7 +13,7 @@ export function liveOutput(
   deps: Pick<ApiDeps, 'objects'> & { readonly table: Pick<Table, 'responses' | 'events'> },
 ): (row: ResponseRow, last: number) => Promise<readonly ResponseEvent[] | null> {
   let reader: CodeOutputReader | null = null
-  /** Read, and not handed out while somebody worked on the row. */
+  /** Read, and held back while a worker held the row. */
   let waiting: ResponseEvent[] = []
   let nextSeq = 0
   return async (row, last) => {

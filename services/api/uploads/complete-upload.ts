@@ -38,7 +38,7 @@ export async function completeUpload(
   const mime = mimeOf(upload.filename)
   const joined = await joinParts(objects, parts, objectKey, mime).catch(async (error: unknown) => {
     await objects.delete(objectKey)
-    // Whoever was faster has made the file and dropped the parts while they were read here.
+    // A faster call has made the file and dropped the parts while they were read here.
     const made = await table.userFiles.get(tenant, id)
     if (made === null) throw error
     return made

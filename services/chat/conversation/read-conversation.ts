@@ -1,7 +1,6 @@
 import type { ConversationItem } from '../../core/conversations/conversation.ts'
 import type { ConversationStore } from '../../core/ports/conversation-store.ts'
-import type { PastTurn } from './past-turn.ts'
-import type { History } from './read-history.ts'
+import type { History, PastTurn } from './past-turn.ts'
 
 const ITEMS_PER_READ = 100
 

@@ -3,17 +3,11 @@ import type { ConversationStore } from '../../core/ports/conversation-store.ts'
 import type { ResponseStore } from '../../core/ports/response-store.ts'
 import { loadResponse } from '../../core/responses/response-blobs.ts'
 import type { ResponseRecord } from '../../core/responses/response.ts'
-import type { PastTurn } from './past-turn.ts'
+import type { History, PastTurn } from './past-turn.ts'
 import { readConversation } from './read-conversation.ts'
 
 /** A chain longer than this is read from its near end only. */
 const MAX_TURNS = 200
-
-export interface History {
-  readonly turns: readonly PastTurn[]
-  /** False: there are older turns. */
-  readonly isWhole: boolean
-}
 
 /**
  * The turns before this one, the oldest first: the items of its conversation, or the turns before it, walked back row by row until

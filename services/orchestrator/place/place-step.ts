@@ -2,6 +2,7 @@ import type { PlacementMessage } from '../../core/messages.ts'
 import type { PlaceDeps } from '../deps.ts'
 import type { Pool } from './pool.ts'
 import { startSandbox } from './start-sandbox.ts'
+import { stopSandbox } from './stop-sandbox.ts'
 
 /** Between a start that failed and the next one for the same execution, seconds: half as long as it has been tried for, within these bounds. */
 const RETRY_START_SECONDS = { min: 3, max: 30 } as const
@@ -33,25 +34,4 @@ async function backOffSeconds({ table, clock }: PlaceDeps, tenant: string, execu
   const now = clock.now()
   const since = (await table.executions.get(tenant, executionId))?.startsFailSince ?? now
   return Math.min(RETRY_START_SECONDS.max, Math.max(RETRY_START_SECONDS.min, (now - since) / 2000))
-}
-
-/** Stops a sandbox permanently. The row's state is `stopping` first, so that a crash in between is repaired. */
-export async function stopSandbox(deps: PlaceDeps, sandboxId: string): Promise<void> {
-  const { table, clock, driver, telemetry } = deps
-  const moved = await table.sandboxes.move(sandboxId, ['starting', 'ready', 'claimed', 'stopping'], {
-    state: 'stopping',
-    dueAt: clock.now(),
-  })
-  await driver.stop(sandboxId)
-  await table.sandboxes.remove(sandboxId)
-  if (moved === null) return
-  const seconds = (clock.now() - moved.createdAt) / 1000
-  telemetry.emit({
-    event: 'sandbox_end',
-    outcome: moved.claimedBy === null ? 'unused' : 'used',
-    sandbox: sandboxId,
-    tier: moved.memoryTier,
-    sandbox_seconds: seconds,
-    cost_usd: deps.costPerSecond === undefined ? null : seconds * deps.costPerSecond(moved.memoryTier),
-  })
 }

@@ -4,7 +4,7 @@ import { MEMORY_TIERS, type MemoryTier } from '../../core/limits.ts'
 import { newSandbox } from '../../core/sandboxes/new-sandbox.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
-import { stopSandbox } from './place-step.ts'
+import { stopSandbox } from './stop-sandbox.ts'
 import { startSandbox } from './start-sandbox.ts'
 import { wantedSize } from './wanted-size.ts'
 

@@ -3,7 +3,7 @@ import type { HibernateMessage } from '../../core/messages.ts'
 import { detachSandbox } from '../../core/containers/detach-sandbox.ts'
 import type { DeadLetterOutcome } from '../../jobs/dead-letter.ts'
 import type { PlaceDeps } from '../deps.ts'
-import { stopSandbox } from '../place/place-step.ts'
+import { stopSandbox } from '../place/stop-sandbox.ts'
 
 /** Stops the sandbox of an idle container although its variables could not be saved; the result of the next execution names the loss. */
 export async function giveUpHibernation(deps: PlaceDeps, message: HibernateMessage): Promise<DeadLetterOutcome> {

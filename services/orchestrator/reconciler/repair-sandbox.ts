@@ -4,7 +4,7 @@ import type { DueRow } from '../../core/ports/table.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
 import { detachSandbox } from '../../core/containers/detach-sandbox.ts'
 import type { ReconcilerDeps } from '../deps.ts'
-import { stopSandbox } from '../place/place-step.ts'
+import { stopSandbox } from '../place/stop-sandbox.ts'
 import { reportRefusal } from '../place/report-refusal.ts'
 import { failStart } from '../place/start-sandbox.ts'
 

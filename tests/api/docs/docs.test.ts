@@ -47,7 +47,8 @@ it('says of every route what it does, what it answers and how it refuses', () =>
       )
       expect(operation.security, path).toEqual(isOpen ? [] : [{ apiKey: [] }])
       expect(Object.keys(operation.responses), path).toEqual(expect.arrayContaining(isOpen ? ['400', '500'] : ['400', '401', '500']))
-      if (operation.requestBody !== undefined) expect(operation.requestBody.required, `${method} ${path}`).toBe(true)
+      if (operation.requestBody !== undefined)
+        expect(operation.requestBody.required, `${method} ${path}`).toBe(operation.operationId !== 'createConversation')
       for (const [status, answer] of Object.entries(operation.responses))
         if (Number(status) >= 400 && path !== '/readyz')
           expect(answer.content?.['application/json']?.schema, `${path} ${status}`).toEqual({ $ref: '#/components/schemas/Error' })
@@ -77,4 +78,32 @@ it('serves a page that needs no other host', async () => {
   const script = await fetch(`${api.url}/docs/reference.js`)
   expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
   expect((await script.arrayBuffer()).byteLength).toBe(Number(script.headers.get('content-length')))
+})
+
+it('has the schemas of server-sent events', () => {
+  const schemaOf = (path: string, method: string): unknown =>
+    document.paths[path]?.[method]?.responses['200']?.content?.['text/event-stream']?.schema
+  expect(schemaOf('/v1/executions/{execution_id}/events', 'get')).toEqual({ $ref: '#/components/schemas/ExecutionEvent' })
+  expect(schemaOf('/v1/responses', 'post')).toEqual({ $ref: '#/components/schemas/ResponseEvent' })
+  expect(schemaOf('/v1/responses/{response_id}', 'get')).toEqual({ $ref: '#/components/schemas/ResponseEvent' })
+  const { properties } = document.components.schemas['ExecutionEvent'] as { readonly properties: Record<string, unknown> }
+  expect(Object.keys(properties)).toEqual(['status', 'stdout', 'stderr', 'output', 'clear', 'file', 'lost', 'done'])
+})
+
+it('says where a body may be left out', async () => {
+  expect(document.paths['/v1/containers']?.['post']?.requestBody?.required).toBe(true)
+  expect(document.paths['/v1/conversations']?.['post']?.requestBody?.required).toBe(false)
+  const [required, optional] = await Promise.all(['/v1/containers', '/v1/conversations'].map((path) => api.fetch(path, { method: 'POST' })))
+  expect([required?.status, optional?.status]).toEqual([400, 200])
+})
+
+it.each([
+  ['/v1/containers', 'POST, GET, HEAD'],
+  ['/v1/containers/cntr_1', 'GET, HEAD, DELETE'],
+  ['/v1/models', 'GET, HEAD'],
+  ['/openapi.json', 'GET, HEAD'],
+  ['/docs', 'GET, HEAD'],
+])('names the methods of %s in Allow', async (path, allow) => {
+  const answer = await api.fetch(path, { method: 'PUT' })
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow])
 })

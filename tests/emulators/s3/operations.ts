@@ -1,23 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { S3Request } from './authenticate.ts'
 import { verifiedBody, type Chunks } from './body.ts'
 import { sendObject } from './send-object.ts'
-import type { MultipartUploads } from './multipart.ts'
 import type { ObjectFolder, StoredObject } from './bucket-folder.ts'
+import type { Operation } from './operation.ts'
 import { S3Error } from './s3-error.ts'
 import { readTags, readText, renderXml, type XmlTree } from './xml.ts'
-
-/** An authenticated request. */
-export interface Operation {
-  readonly request: S3Request
-  readonly bucket: string
-  readonly key: string
-  readonly payloadHash: string
-  readonly folder: ObjectFolder
-  readonly uploads: MultipartUploads
-  readonly incoming: IncomingMessage
-  readonly response: ServerResponse
-}
 
 /** Documents of the SDK such as a list of keys stay below this, bytes. */
 const MAX_XML_BYTES = 2 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import type { Operation } from './operations.ts'
+import type { Operation } from './operation.ts'
 import { parseRange } from './range.ts'
 import { S3Error } from './s3-error.ts'
 

@@ -1,4 +1,5 @@
-import { atMost, same, type Threshold, type Finding, type Form } from './threshold.ts'
+import { atMost, same, type Threshold, type Finding } from './threshold.ts'
+import type { Form } from './harness.ts'
 import { nextCall, timed, until, sampleWhile, type TestContainer, type LimitHarness } from './harness.ts'
 
 const py = String.raw

@@ -1,4 +1,5 @@
-import { atMost, same, type Threshold, type Finding, type Form } from './threshold.ts'
+import { atMost, same, type Threshold, type Finding } from './threshold.ts'
+import type { Form } from './harness.ts'
 import type { WireExecution } from '../../support/native-client.ts'
 import { nextCall, timed, sampleWhile, type TestContainer, type LimitHarness } from './harness.ts'
 

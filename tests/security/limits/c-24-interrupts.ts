@@ -1,4 +1,5 @@
-import { atMost, percentile, same, type Threshold, type Form } from './threshold.ts'
+import { atMost, percentile, same, type Threshold } from './threshold.ts'
+import type { Form } from './harness.ts'
 import { inLanes, reportsLostVariables, type TestContainer, type LimitHarness } from './harness.ts'
 import type { WireExecution } from '../../support/native-client.ts'
 

@@ -1,4 +1,5 @@
-import { atMost, same, type Threshold, type Finding, type Form } from './threshold.ts'
+import { atMost, same, type Threshold, type Finding } from './threshold.ts'
+import type { Form } from './harness.ts'
 import { inLanes, nextCall, reportsLostVariables, timed, type LimitHarness } from './harness.ts'
 
 const py = String.raw

@@ -1,4 +1,5 @@
-import { atMost, percentile, same, type Threshold, type Form } from './threshold.ts'
+import { atMost, percentile, same, type Threshold } from './threshold.ts'
+import type { Form } from './harness.ts'
 import { until, type TestContainer, type LimitHarness } from './harness.ts'
 
 const py = String.raw

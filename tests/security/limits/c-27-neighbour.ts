@@ -1,4 +1,5 @@
-import { atMost, percentile, type Threshold, type Finding, type Form } from './threshold.ts'
+import { atMost, percentile, type Threshold, type Finding } from './threshold.ts'
+import type { Form } from './harness.ts'
 import { timed, until, type TestContainer, type LimitHarness } from './harness.ts'
 
 const py = String.raw

@@ -1,4 +1,5 @@
-import type { Threshold, Finding, Form } from './threshold.ts'
+import type { Threshold, Finding } from './threshold.ts'
+import type { Form } from './harness.ts'
 import { startLimitHarness } from './harness.ts'
 
 export interface Measured {

@@ -1,7 +1,4 @@
-import type { LimitHarness } from './harness.ts'
-
-/** `short` is part of `npm test`, where other suites use the machine too. `long` checks the threshold itself with every repetition. */
-export type Form = 'short' | 'long'
+import type { Form, LimitHarness } from './harness.ts'
 
 /** One measured figure and its threshold. */
 export interface Finding {

@@ -1,4 +1,4 @@
-/** What a model is told of the whole. Clients cut it at 8,000 characters; short is read. */
+/** The description for the model. Clients cut it at 8,000 characters; models read short ones. */
 const FOR_MODEL =
   'Runs Python. Call execute with code whenever an answer needs calculation, data or checking. Every call starts fresh: nothing is kept, so send the whole program. Print what you need. No network. If stderr has an error, correct the code and call again, at most three times.'
 
@@ -47,7 +47,7 @@ export const pluginDocument = (publicUrl: string): string =>
             },
             responses: {
               200: {
-                description: 'It ran. Failing code is a result too: look at returncode and stderr.',
+                description: 'It ran. Failing code is a result too: check returncode and stderr.',
                 content: {
                   'application/json': {
                     schema: {

@@ -49,7 +49,7 @@ function returnCode({ status, reason }: Pick<Execution, 'status' | 'reason'>, is
   return reason === 'error' || reason === 'output_limit' || reason === 'disk_full' ? 1 : KILLED
 }
 
-/** As Python ends a process: a number is the code, nothing is success, anything else is told and means failure. */
+/** As Python ends a process: a number is the code, nothing is success, anything else is printed and means failure. */
 const exitCode = (value: string): number => (/^-?\d{1,6}$/.test(value) ? Number(value) & 0xff : value === '' || value === 'None' ? 0 : 1)
 
 /** The value of a cell's last expression; pictures have no place here. */

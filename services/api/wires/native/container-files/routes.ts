@@ -71,7 +71,7 @@ const completeUploadRoute = defineRoute({
     const file = isId('containerFile', id) ? await deps.table.files.get(caller.tenant, container.id, id) : null
     if (file === null || file.state === 'deleted' || file.state === 'swept') throw fileMissing(id)
     if (file.state === 'stored') {
-      // The first call may have broken off before the container was told.
+      // The first call may have broken off before the container's row was changed.
       if (file.isCurrent) await supersedeOlderVersions(deps, file, deps.clock.now())
       return json(200, renderContainerFile(file))
     }

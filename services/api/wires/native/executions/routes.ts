@@ -16,7 +16,7 @@ import { defineRoute, runContext, type AnyRoute } from '../../../http/route.ts'
 import { listOf, ListQuery, listSchema, pageOf, queryInteger } from '../../../http/schemas.ts'
 import { streamCall } from '../../../http/stream-call.ts'
 import { executionFrames } from './frames.ts'
-import { Execution, RunCode, WaitQuery } from './schema.ts'
+import { Execution, ExecutionEvent, RunCode, WaitQuery } from './schema.ts'
 import { filenameOf } from './outputs.ts'
 import { textOfPart } from './inline-outputs.ts'
 import { renderExecution, renderPending } from './serialize.ts'
@@ -34,7 +34,7 @@ const runCodeRoute = defineRoute({
   body: RunCode,
   answers: {
     201: { description: 'It ended within `wait`. Failing code is a result, not an error.', schema: Execution },
-    202: { description: 'It goes on; read it again at `Location`.', schema: Execution, headers: { Location: 'Where to read it.' } },
+    202: { description: 'It still runs; read it again at `Location`.', schema: Execution, headers: { Location: 'Where to read it.' } },
   },
   refusals: [
     'container_not_found',
@@ -215,7 +215,7 @@ const executionEventsRoute = defineRoute({
     200: {
       description: '`id: N`, `event: <type>`, `data: {…, "seq": N}`; a comment every 10 s.',
       contentType: 'text/event-stream',
-      schema: z.string(),
+      schema: ExecutionEvent,
     },
   },
   refusals: ['execution_not_found', 'too_many_streams'],

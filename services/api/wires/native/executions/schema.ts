@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { Metadata, queryInteger } from '../../../http/schemas.ts'
 import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../../core/executions/execution.ts'
+import { executionFrameSchemas } from '../../../../core/executions/event-schema.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
 export const WaitQuery = z.object({
@@ -33,7 +34,7 @@ export const RunCode = z
       .enum(['stop', 'continue'])
       .nullish()
       .openapi({ description: 'What a failing cell of a notebook means for those after it; `stop` by default.' }),
-    store_history: z.boolean().nullish().openapi({ description: 'Whether `In`, `Out` and the execution count go on; true by default.' }),
+    store_history: z.boolean().nullish().openapi({ description: 'Whether `In`, `Out` and the execution count continue; true by default.' }),
     metadata: Metadata.nullish(),
   })
   .openapi('RunCode')
@@ -113,3 +114,15 @@ export const Execution = z
     metadata: z.record(z.string(), z.string()),
   })
   .openapi('Execution')
+
+const FRAMES = executionFrameSchemas(ExecutionFile)
+/** The `data` of the events of an execution; the field `event` of each says which form it has. */
+export const ExecutionEvent = z
+  .object(
+    Object.fromEntries(
+      Object.entries(FRAMES).map(([name, schema]) => [name, schema.optional().openapi({ description: `\`data\` of \`event: ${name}\`.` })]),
+    ),
+  )
+  .openapi('ExecutionEvent', {
+    description: 'The `data` of server-sent events, by the name in `event`. Each event has exactly one of these forms.',
+  })

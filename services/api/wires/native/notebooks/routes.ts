@@ -59,7 +59,7 @@ const containerNotebookRoute = defineRoute({
 const answers = {
   200: {
     description:
-      'nbformat 4.5: what was said as markdown, each call of the interpreter as the cell that ran. The first cell says when older turns are left out.',
+      'nbformat 4.5: messages as markdown, each call of the interpreter as the cell that ran. The first cell says when older turns are left out.',
     contentType: 'application/x-ipynb+json',
     schema: z.looseObject({}),
   },
@@ -93,9 +93,9 @@ const responseNotebookRoute = defineRoute({
     const row = await responseOf(call, call.param('response_id'))
     const isOver =
       row.conversationId === null || (await deps.table.conversations.get(caller.tenant, row.conversationId))?.deletedAt !== null
-    const told =
+    const history =
       isOver || row.conversationId === null ? historyUpTo(deps, caller, row) : conversationHistory(deps, caller.tenant, row.conversationId)
-    return notebookResponse(await historyNotebook(deps, caller, await told), `${row.id}.ipynb`)
+    return notebookResponse(await historyNotebook(deps, caller, await history), `${row.id}.ipynb`)
   },
 })
 

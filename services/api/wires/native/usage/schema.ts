@@ -20,7 +20,7 @@ const Sum = z.object({
   output_bytes: z.int(),
   cost_usd: z
     .number()
-    .openapi({ description: "Sandbox seconds at list prices: an estimate, and 0 on a laptop. The bill is the provider's." }),
+    .openapi({ description: "Sandbox seconds at list prices: an estimate, and 0 on one machine. The bill is the provider's." }),
 })
 
 export const Usage = z

@@ -80,7 +80,7 @@ const deleteContainerFileRoute = defineRoute({
     const container = await containerOf(call, call.param('container_id'))
     const now = deps.clock.now()
     const file = await fileOf(call, container.id, call.param('file_id')).catch(async (error: unknown) => {
-      // An earlier call may have broken off before the sandbox was told.
+      // An earlier call may have broken off before the container's row was changed.
       const row = await deps.table.files.get(caller.tenant, container.id, call.param('file_id'))
       if (row?.state === 'deleted') await deps.table.containers.filesChanged(caller.tenant, container.id, now)
       throw error

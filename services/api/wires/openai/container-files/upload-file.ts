@@ -63,7 +63,7 @@ async function fromForm(call: UploadCall, containerId: string): Promise<Containe
     throw error
   }
   const file = newFile(deps, { tenant: caller.tenant, containerId, path, bytes, sha256, objectKey, state: 'stored' })
-  // A write that failed may have been done all the same: then its bytes stay with it, and the caller, who is told of a fault, sends them again.
+  // A failed write may have succeeded in the table: its bytes stay with it, and the caller, who gets an error, sends them again.
   await deps.table.files.put(file)
   await supersedeOlderVersions(deps, file, deps.clock.now())
   return file

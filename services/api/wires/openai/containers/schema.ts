@@ -22,7 +22,7 @@ export const NetworkPolicy = z.looseObject({ type: z.enum(['disabled', 'allowlis
 
 const NAMES = Object.keys({ ...EXECUTION_LIMITS, ...SANDBOX_LIMITS }) as (keyof ContainerLimits)[]
 
-/** Numbers by the names of `/v1/limits`. A name that is not known is refused: a limit that nobody keeps would be a promise. */
+/** Numbers by the names of `/v1/limits`. A name that is not known is refused: a limit that has no effect would mislead. */
 export const ContainerLimitsBody = z
   .strictObject(
     Object.fromEntries(

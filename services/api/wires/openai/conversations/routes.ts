@@ -33,7 +33,12 @@ const createConversationRoute = defineRoute({
   tag: 'Conversations',
   summary: 'Create a conversation',
   description: 'A body that is left out means an empty conversation.',
-  streamed: { contentType: 'application/json', schema: CreateConversation, description: 'Items to begin with, and metadata.' },
+  streamed: {
+    contentType: 'application/json',
+    schema: CreateConversation,
+    description: 'Items to begin with, and metadata.',
+    isOptional: true,
+  },
   answers: { 200: { description: 'The conversation.', schema: Conversation } },
   async handle({ deps, caller, request, note }) {
     refuseEncoded(request)

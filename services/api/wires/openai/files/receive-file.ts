@@ -51,7 +51,7 @@ export async function receiveUserFile({ deps, caller, request }: Pick<Call, 'dep
     await deps.table.userFiles.create(row)
     return row
   } catch (error) {
-    // A write that failed may have been done all the same: no row may stay without its bytes, so it goes first.
+    // A failed write may have succeeded in the table: no row may stay without its bytes, so the row is removed first.
     await deps.table.userFiles.remove(caller.tenant, id)
     await deps.objects.delete(objectKey)
     throw error

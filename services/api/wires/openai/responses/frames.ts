@@ -29,7 +29,7 @@ export async function* responseFrames(
       const current = await deps.table.responses.get(row.tenant, row.id)
       return current === null || hasEventStream(row) || !hasResponseEnded(current.status)
         ? current
-        : retold(await loadForRendering(deps.objects, current, row.request.include))
+        : withSynthesizedEvents(await loadForRendering(deps.objects, current, row.request.include))
     },
     hasEnded: (current) => hasResponseEnded(current.status),
     after: options.after,
@@ -45,5 +45,5 @@ export async function* responseFrames(
   if (!options.signal.aborted) yield 'data: [DONE]\n\n'
 }
 
-/** A response whose events nobody wrote down. */
-const retold = (row: ResponseRow): ResponseRow => ({ ...row, tailEvents: synthesizeEvents(row) })
+/** A response that has no event log. */
+const withSynthesizedEvents = (row: ResponseRow): ResponseRow => ({ ...row, tailEvents: synthesizeEvents(row) })

@@ -18,7 +18,7 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
   if (!deps.models.has(body.model)) throw modelMissing(body.model, deps.models.list())
   const conversationId = conversationIdOf(body)
   if (conversationId !== null && body.previous_response_id)
-    throw new ServiceError('invalid_request', 'Give either conversation or previous_response_id: each names a history of its own.', {
+    throw new ServiceError('invalid_request', 'Give either conversation or previous_response_id: each names another history.', {
       param: 'conversation',
     })
   if (body.background === true && body.store === false)
@@ -56,7 +56,7 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
   }
 }
 
-/** Looks at everything at once; of several refusals the first in this order counts. */
+/** Runs all checks at once; of several refusals the first in this order counts. */
 async function allInOrder<const Checks extends readonly unknown[]>(
   checks: Checks,
 ): Promise<{ -readonly [Index in keyof Checks]: Awaited<Checks[Index]> }> {
@@ -80,7 +80,7 @@ function echoedFields(body: CreateResponse): Readonly<Record<string, unknown>> {
 export const conversationIdOf = ({ conversation }: CreateResponse): string | null =>
   typeof conversation === 'string' ? conversation : (conversation?.id ?? null)
 
-/** A tool that is not here, or not for this tenant, would be a promise to the model that nobody keeps. */
+/** A tool that is not here, or not for this tenant, would be offered to the model without effect. */
 async function checkTools({ body, deps, caller }: ResponseCall): Promise<void> {
   const wanted = body.tools ?? []
   for (const [index, tool] of wanted.entries()) {

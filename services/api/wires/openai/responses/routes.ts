@@ -10,7 +10,7 @@ import { cancelResponse } from '../../../responses/cancel-response.ts'
 import { waitForResponse } from '../../../responses/wait-for-response.ts'
 import { responseFrames } from './frames.ts'
 import { conversationIdOf, makeRequest } from './make-request.ts'
-import { CreateResponse, ResponseBody } from './schema.ts'
+import { CreateResponse, ResponseBody, ResponseEvent } from './schema.ts'
 import { ServiceError } from '../../../../core/errors.ts'
 import { topicOf } from '../../../../core/events.ts'
 import { acceptResponse, newResponse } from '../../../../core/responses/accept-response.ts'
@@ -30,7 +30,7 @@ const createResponseRoute = defineRoute({
   description:
     'Plain: the answer comes when the turn has ended. `stream`: server-sent events as it goes. `background`: the answer comes at once, with status `queued`.',
   body: CreateResponse,
-  answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody } },
+  answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody, events: ResponseEvent } },
   refusals: [
     'unsupported_value',
     'model_not_found',
@@ -106,7 +106,7 @@ const getResponseRoute = defineRoute({
   tag: 'Responses',
   summary: 'Get a response, or follow its events',
   query: GetResponseQuery,
-  answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody } },
+  answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody, events: ResponseEvent } },
   refusals: ['response_not_found', 'too_many_streams'],
   async handle(call) {
     const { deps, query } = call
@@ -207,7 +207,7 @@ const compactResponseRoute = refused(
   '/v1/responses/compact',
   'compactResponse',
   'Compact a conversation (not served)',
-  'A conversation is made to fit the window of its model by itself: go on with previous_response_id, conversation or the whole input.',
+  'A conversation is made to fit the window of its model by itself: continue with previous_response_id, conversation or the whole input.',
 )
 
 const countInputTokensRoute = refused(

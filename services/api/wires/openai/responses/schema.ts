@@ -122,3 +122,15 @@ export const ResponseBody = z
       }),
   })
   .openapi('Response')
+
+/** Forms are those of OpenAI's wire, which adds types; so only what every event has is fixed. */
+export const ResponseEvent = z
+  .looseObject({
+    type: z.string().openapi({ example: 'response.output_text.delta', description: 'The same as in the field `event`.' }),
+    sequence_number: z.int().openapi({ description: 'From 0 without a gap.' }),
+    response: ResponseBody.optional().openapi({ description: 'In `response.created`, `response.in_progress` and the terminal event.' }),
+  })
+  .openapi('ResponseEvent', {
+    description:
+      "The `data` of a server-sent event, as OpenAI's Responses wire defines it. The last one is `response.completed`, `response.failed`, `response.incomplete` or `response.cancelled`, then comes `[DONE]`.",
+  })

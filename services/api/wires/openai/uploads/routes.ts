@@ -54,7 +54,7 @@ const addUploadPartRoute = defineRoute({
   operationId: 'addUploadPart',
   tag: 'Uploads',
   summary: 'Add a part',
-  description: 'Parts may be sent at the same time: their order is said at `complete`.',
+  description: 'Parts may be sent at the same time: `complete` names their order.',
   streamed: { contentType: 'multipart/form-data', schema: PartForm, description: 'A form with the part `data`.' },
   answers: { 200: { description: 'The part.', schema: UploadPart } },
   refusals: ['upload_not_found'],

@@ -1,0 +1,22 @@
+import type { PlaceDeps } from '../deps.ts'
+
+/** Stops a sandbox permanently. The row's state is `stopping` first, so that a crash in between is repaired. */
+export async function stopSandbox(deps: PlaceDeps, sandboxId: string): Promise<void> {
+  const { table, clock, driver, telemetry } = deps
+  const moved = await table.sandboxes.move(sandboxId, ['starting', 'ready', 'claimed', 'stopping'], {
+    state: 'stopping',
+    dueAt: clock.now(),
+  })
+  await driver.stop(sandboxId)
+  await table.sandboxes.remove(sandboxId)
+  if (moved === null) return
+  const seconds = (clock.now() - moved.createdAt) / 1000
+  telemetry.emit({
+    event: 'sandbox_end',
+    outcome: moved.claimedBy === null ? 'unused' : 'used',
+    sandbox: sandboxId,
+    tier: moved.memoryTier,
+    sandbox_seconds: seconds,
+    cost_usd: deps.costPerSecond === undefined ? null : seconds * deps.costPerSecond(moved.memoryTier),
+  })
+}
