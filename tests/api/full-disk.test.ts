@@ -8,13 +8,13 @@ import { createS3Handler } from '../emulators/s3/handler.ts'
 import type { ObjectFolder } from '../emulators/s3/bucket-folder.ts'
 import { startApi } from '../support/start-api.ts'
 
-/** The device that has no room for anything. */
+/** A device without free space. */
 const toFullDisk = async (): Promise<never> => {
   await writeFile('/dev/full', 'x')
-  throw new Error('It had room.')
+  throw new Error('The device had space.')
 }
 
-it('is told to who sent what cannot be kept, as a fault of the operator that trying again does not mend', async () => {
+it('answers 507 when an object cannot be stored, a fault that a retry does not fix', async () => {
   const api = await startApi({ wrapObjects: (objects) => ({ ...objects, put: (...args) => objects.put(...args).then(toFullDisk) }) })
   try {
     const { id } = await api.openai().containers.create({ name: 'x' })
@@ -22,7 +22,7 @@ it('is told to who sent what cannot be kept, as a fault of the operator that try
     form.set('file', new Blob(['text']), 'data.txt')
     const answer = await api.fetch(`/v1/containers/${id}/files`, { method: 'POST', body: form })
     expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([507, 'false'])
-    expect(await answer.json()).toMatchObject({ error: { code: 'storage_full', message: expect.stringContaining('make room') } })
+    expect(await answer.json()).toMatchObject({ error: { code: 'storage_full', message: expect.stringContaining('free space') } })
     expect((await api.openai().containers.files.list(id)).data).toEqual([])
   } finally {
     await api.stop()
