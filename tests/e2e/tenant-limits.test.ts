@@ -108,7 +108,7 @@ describe('inside a sandbox of a tenant with limits of its own', () => {
 
 describe('tenants limits', () => {
   it('shows tenant limits beside the defaults and resets them', async () => {
-    expect(await cli('tenants', 'limits', tenant)).toMatch(/disk_bytes +33554432 +here\n/)
+    expect(await cli('tenants', 'limits', tenant)).toMatch(/disk_bytes +33554432 +tenant\n/)
     const after = JSON.parse(await cli('tenants', 'limits', tenant, 'disk_bytes=default', 'memory_limit=4g', '--json')) as {
       limits: object
     }
