@@ -1,6 +1,7 @@
 import Docker from 'dockerode'
 import { acceptExecution } from '../../services/core/executions/accept-execution.ts'
 import type { Container } from '../../services/core/containers/container.ts'
+import type { ContainerLimits } from '../../services/core/tenants/tenant-limits.ts'
 import { createContainer } from '../../services/core/containers/create-container.ts'
 import { hasEnded, type Execution } from '../../services/core/executions/execution.ts'
 import { newId } from '../../services/core/ids.ts'
@@ -29,7 +30,7 @@ export interface RunBench {
   readonly events: readonly WideEvent[]
   /** Milliseconds by which the clock of the workers is ahead. */
   ahead: number
-  newContainer(): Promise<Container>
+  newContainer(limits?: ContainerLimits): Promise<Container>
   /** The row as it is now. */
   container(id: string): Promise<Container>
   /** A sandbox that waits in the pool. */
@@ -71,7 +72,8 @@ export async function startRunBench(options: { readonly image: string; readonly 
     tenant,
     events,
     ahead: 0,
-    newContainer: () => createContainer(table, { tenant, subject: null, name: 'x', memoryTier: '1g' }, common.clock.now()),
+    newContainer: (limits = {}) =>
+      createContainer(table, { tenant, subject: null, name: 'x', memoryTier: '1g', limits }, common.clock.now()),
     async container(id) {
       const row = await table.containers.get(tenant, id)
       if (row === null) throw new Error('There is no such container')

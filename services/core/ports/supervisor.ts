@@ -18,13 +18,31 @@ export interface Supervisor {
   putFile(session: SandboxSession, path: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<{ readonly sha256: string }>
   deleteFile(session: SandboxSession, path: string): Promise<void>
   /** All variables as an opaque stream. Throws LinkError when the kernel ends during the snapshot. */
-  snapshot(session: SandboxSession, signal: AbortSignal): Promise<ByteStream>
+  snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<ByteStream>
   /** Refused with `conflict` after an execution started in this sandbox, and with `bad_request` for an invalid snapshot. */
   restore(
     session: SandboxSession,
     snapshot: { readonly bytes: number; readonly body: ByteStream },
+    budget: NamespaceBudget,
     signal: AbortSignal,
-  ): Promise<{ readonly restored: number; readonly lost: readonly { readonly what: string; readonly reason: string }[] }>
+  ): Promise<{
+    readonly restored: number
+    readonly lost: readonly { readonly what: string; readonly reason: string }[]
+    readonly usage: NamespaceUsage
+  }>
+}
+
+/** Limits of the user code that runs while variables are saved or restored. */
+export interface NamespaceBudget {
+  /** Time of the kernel; a slow reader does not count. */
+  readonly timeoutMs: number
+  /** Processor time of the whole sandbox; absent for no limit. */
+  readonly cpuMs?: number | undefined
+}
+
+export interface NamespaceUsage {
+  readonly runMs: number
+  readonly cpuMs: number
 }
 
 export interface SandboxHealth {

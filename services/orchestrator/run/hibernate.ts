@@ -2,10 +2,11 @@ import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import { CONTAINER_KEPT_MS, isHibernated, type Container, type Hibernation } from '../../core/containers/container.ts'
 import type { HibernateMessage } from '../../core/messages.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
-import type { RunDeps } from '../deps.ts'
+import type { RunDeps, StepDeps } from '../deps.ts'
 import type { SandboxFinder } from './sandboxes/sandbox-finder.ts'
 import { LEASE_MS, LeaseLostError } from '../../jobs/lease.ts'
 import { startLeaseHeartbeat } from '../../jobs/lease-heartbeat.ts'
+import { namespaceBudget } from './namespace-budget.ts'
 import { saveVariables } from './save-variables.ts'
 
 /** What is to become of a container whose sandbox goes. */
@@ -16,7 +17,7 @@ type Kept = Pick<Container, 'snapshot' | 'stateLost'>
  * beginning; an execution that comes meanwhile keeps the sandbox, and the saving was for nothing. A failure that is not the sandbox's own
  * changes nothing and throws: the message comes again.
  */
-export async function hibernate(deps: RunDeps, finder: SandboxFinder, message: HibernateMessage): Promise<void> {
+export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: HibernateMessage): Promise<void> {
   const { containers } = deps.table
   const { tenant, containerId: id } = message
   const before = await containers.get(tenant, id)
@@ -60,7 +61,7 @@ export async function breakHibernation(deps: RunDeps, container: Container, clai
   return awake
 }
 
-async function keep(deps: RunDeps, finder: SandboxFinder, claimed: Container, objectKey: string, signal: AbortSignal): Promise<Kept> {
+async function keep(deps: StepDeps, finder: SandboxFinder, claimed: Container, objectKey: string, signal: AbortSignal): Promise<Kept> {
   const { stateLost, sandboxId } = claimed
   // Nothing ran in this sandbox: what is known of the one before it stays true.
   if (isHibernated(claimed)) return { snapshot: claimed.snapshot, stateLost }
@@ -70,7 +71,8 @@ async function keep(deps: RunDeps, finder: SandboxFinder, claimed: Container, ob
     const neverRan = sandbox !== null && sandbox.address === null
     return { snapshot: null, stateLost: neverRan ? stateLost : 'The sandbox that held them was lost.' }
   }
-  const saved = await saveVariables(deps, session, objectKey, signal)
+  const budget = namespaceBudget(await deps.limits.of(claimed.tenant), claimed.limits)
+  const saved = await saveVariables(deps, session, objectKey, budget, signal)
   if (saved.kind === 'lost') return { snapshot: null, stateLost: saved.why }
   return { snapshot: { objectKey, bytes: saved.bytes, takenAt: deps.clock.now(), tries: 0, isRestored: false }, stateLost }
 }

@@ -1,11 +1,17 @@
 import type { Container, Snapshot } from '../../core/containers/container.ts'
 import type { Lost } from '../../core/executions/execution.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
+import { SupervisorError, type NamespaceBudget, type NamespaceUsage, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 import { LeaseLostError } from '../../jobs/lease.ts'
 import { SandboxBusyError } from './failures.ts'
+
+export interface Restored {
+  readonly lost: readonly Lost[]
+  readonly usage: NamespaceUsage
+}
+export const NO_USAGE: NamespaceUsage = { runMs: 0, cpuMs: 0 }
 
 type Sleeper = Container & { readonly snapshot: Snapshot }
 
@@ -25,29 +31,31 @@ export async function restoreVariables(
   deps: RunDeps,
   session: SandboxSession,
   container: Sleeper,
+  budget: NamespaceBudget,
   signal: AbortSignal,
-): Promise<readonly Lost[]> {
+): Promise<Restored> {
   const { tenant, id, generation } = container
   const { objectKey } = container.snapshot
   const began = deps.clock.now()
   const row = await deps.table.containers.beginRestore(tenant, id, generation, objectKey)
   if (row === null) throw new LeaseLostError(id)
-  const tell = (outcome: string, lost: readonly Lost[]): readonly Lost[] => {
+  const tell = (outcome: string, lost: readonly Lost[], usage: NamespaceUsage = NO_USAGE): Restored => {
     const { bytes } = container.snapshot
     deps.telemetry.emit({ event: 'wake', outcome, tenant, container: id, bytes, lost: lost.length, wake_ms: deps.clock.now() - began })
-    return lost
+    return { lost, usage }
   }
   if ((row.snapshot?.tries ?? 0) > MAX_TRIES) return tell('given_up', all(`${MAX_TRIES} sandboxes ended while they were restored.`))
   const object = await deps.objects.get(objectKey)
   if (object === null) return tell('missing', all('What was saved of them is gone.'))
   try {
-    const { lost } = await deps.supervisor.restore(session, object, signal)
-    return tell('restored', named(lost))
+    const { lost, usage } = await deps.supervisor.restore(session, object, budget, signal)
+    return tell('restored', named(lost), usage)
   } catch (cause) {
     if (!(cause instanceof SupervisorError)) throw cause
     if (cause.code === 'conflict') throw new SandboxBusyError('The sandbox restores for another worker', { cause })
     if (!UNUSABLE.has(cause.code)) throw cause
-    return tell('unusable', all(`What was saved of them cannot be restored, at least not in full: ${cut(cause.message)}`))
+    const usage = { runMs: deps.clock.now() - began, cpuMs: 0 }
+    return tell('unusable', all(`What was saved of them cannot be restored, at least not in full: ${cut(cause.message)}`), usage)
   }
 }
 

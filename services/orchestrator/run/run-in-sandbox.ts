@@ -2,7 +2,13 @@ import { isHibernated, type Container } from '../../core/containers/container.ts
 import type { Execution, Lost } from '../../core/executions/execution.ts'
 import { OutputAssembler } from '../../core/executions/output-assembler.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
-import { SupervisorError, type ExecuteRequest } from '../../core/ports/supervisor.ts'
+import {
+  SupervisorError,
+  type ExecuteRequest,
+  type NamespaceBudget,
+  type NamespaceUsage,
+  type SupervisorEnvelope,
+} from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import { DEFAULT_LIMITS, executionLimitsOf, type ExecutionLimits } from '../../core/tenants/tenant-limits.ts'
 import { currentTrace } from '../../core/trace.ts'
@@ -16,7 +22,8 @@ import { openExecutionLog, type ExecutionLog } from './execution-log.ts'
 import { outcomeOf, SandboxUnreachableError, type RunOutcome } from './failures.ts'
 import { handOver } from './hand-over.ts'
 import { EventRecorder } from './record-events.ts'
-import { noteAwake, restoreVariables } from './restore-variables.ts'
+import { namespaceBudget } from './namespace-budget.ts'
+import { noteAwake, NO_USAGE, restoreVariables } from './restore-variables.ts'
 import { startRunGuards, type RunGuards } from './run-guards.ts'
 import { startPatch } from './start-patch.ts'
 import { streamExecution } from './stream-execution.ts'
@@ -67,16 +74,19 @@ interface Run {
 
 async function runToEnd(run: Run, leased: Execution): Promise<void> {
   const { deps, container, session, guards, mode } = run
-  const row = mode === 'fresh' ? await prepareSandbox(deps, leased, container, session, guards.signal) : leased
+  const tenantLimits = await deps.limits.of(leased.tenant)
+  const budget = namespaceBudget(tenantLimits, container.limits, leased.timeoutSeconds)
+  const prepared = mode === 'fresh' ? await prepareSandbox(deps, leased, container, session, budget, guards.signal) : null
+  const row = prepared?.row ?? leased
+  const restoreUsage = prepared?.usage ?? NO_USAGE
   run.mayHaveRun = true
   // Before the code is sent: from then on the kernel may be newer than its snapshot.
   if (isHibernated(container)) await noteAwake(deps, container)
   const log = await openExecutionLog(deps, row, { isResumed: mode === 'resumed', onBroken: () => guards.lease.lose() })
   run.log = log
   const source = await cellsOf(deps.objects, row.source)
-  const tenantLimits = await deps.limits.of(row.tenant)
   const limits = executionLimitsOf(tenantLimits, container.limits)
-  const request = executeRequest(row, source, limits, tenantLimits.timeoutSeconds)
+  const request = executeRequest(row, source, limits, remaining(budget, restoreUsage))
   const assembler = new OutputAssembler(source.indexes)
   const recorder = new EventRecorder({ objects: deps.objects, row, assembler, log, secret: session.privateKey })
   const stop = anySignal(guards.signal, guards.budget)
@@ -86,7 +96,16 @@ async function runToEnd(run: Run, leased: Execution): Promise<void> {
   const { generation } = container
   const maxFiles = limits.filesPerExecution
   const collected = await collectFiles(deps, session, row, { generation, maxFiles }, envelope, guards.signal)
-  await commitResult(deps, { row, container, session, assembler, log, envelope, collected, signal: guards.signal })
+  await commitResult(deps, {
+    row,
+    container,
+    session,
+    assembler,
+    log,
+    envelope: withUsage(envelope, restoreUsage),
+    collected,
+    signal: guards.signal,
+  })
 }
 
 /** Copies files and variables into a fresh sandbox and marks the row `running`. */
@@ -95,12 +114,18 @@ async function prepareSandbox(
   leased: Execution,
   container: Container,
   session: SandboxSession,
+  budget: NamespaceBudget,
   signal: AbortSignal,
-): Promise<Execution> {
+): Promise<{ readonly row: Execution; readonly usage: NamespaceUsage }> {
   const lost: Lost[] = []
+  let usage = NO_USAGE
   try {
     if (needsSync(container)) lost.push(...(await syncFiles(deps, session, container, signal)))
-    if (isHibernated(container)) lost.push(...(await restoreVariables(deps, session, container, signal)))
+    if (isHibernated(container)) {
+      const restored = await restoreVariables(deps, session, container, budget, signal)
+      lost.push(...restored.lost)
+      usage = restored.usage
+    }
   } catch (cause) {
     if (cause instanceof LinkError || (cause instanceof SupervisorError && cause.code === 'wrong_sandbox'))
       throw new SandboxUnreachableError('The files or the variables could not be copied', { cause })
@@ -109,19 +134,30 @@ async function prepareSandbox(
   const { tenant, id, fence } = leased
   const row = await deps.table.executions.commit(tenant, id, fence, startPatch(deps.clock, container, session, lost))
   if (row === null) throw new LeaseLostError(id)
-  return row
+  return { row, usage }
 }
 
-function executeRequest(row: Execution, source: SourceCells, limits: ExecutionLimits, maxTimeoutSeconds: number): ExecuteRequest {
-  const { cpuSeconds, outputBytes, displays } = limits
+/** What restoring the variables used counts against the limits of the execution that waited for it. */
+const remaining = ({ timeoutMs, cpuMs }: NamespaceBudget, used: NamespaceUsage): NamespaceBudget => ({
+  timeoutMs: Math.max(1, Math.floor(timeoutMs - used.runMs)),
+  ...(cpuMs !== undefined && { cpuMs: Math.max(1, Math.floor(cpuMs - used.cpuMs)) }),
+})
+
+const withUsage = (envelope: SupervisorEnvelope, { cpuMs }: NamespaceUsage): SupervisorEnvelope => ({
+  ...envelope,
+  cpuMs: envelope.cpuMs + cpuMs,
+})
+
+function executeRequest(row: Execution, source: SourceCells, limits: ExecutionLimits, budget: NamespaceBudget): ExecuteRequest {
+  const { outputBytes, displays } = limits
   const traceId = currentTrace()?.traceId
   return {
     cells: source.cells,
     onError: row.onError,
     storeHistory: row.storeHistory,
-    timeoutMs: Math.min(row.timeoutSeconds, maxTimeoutSeconds) * 1000,
+    timeoutMs: budget.timeoutMs,
     // Only limits below the default: the supervisor does not have to watch the others.
-    ...(cpuSeconds < DEFAULT_LIMITS.cpuSeconds && { cpuMs: cpuSeconds * 1000 }),
+    ...(budget.cpuMs !== undefined && { cpuMs: budget.cpuMs }),
     ...(outputBytes < DEFAULT_LIMITS.outputBytes && { maxTotalBytes: outputBytes }),
     ...(displays < DEFAULT_LIMITS.displays && { maxDisplays: displays }),
     ...(traceId !== undefined && { traceId }),

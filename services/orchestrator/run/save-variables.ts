@@ -1,7 +1,7 @@
 import { LIMITS } from '../../core/limits.ts'
 import type { ByteStream } from '../../core/ports/object-store.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
-import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
+import { SupervisorError, type NamespaceBudget, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 
@@ -22,6 +22,7 @@ export async function saveVariables(
   deps: Pick<RunDeps, 'objects' | 'supervisor'>,
   session: SandboxSession,
   objectKey: string,
+  budget: NamespaceBudget,
   signal: AbortSignal,
 ): Promise<Saved> {
   const late = AbortSignal.timeout(SAVE_MS)
@@ -30,7 +31,7 @@ export async function saveVariables(
   async function* variables(): ByteStream {
     let bytes = 0
     try {
-      for await (const chunk of await deps.supervisor.snapshot(session, AbortSignal.any([signal, late, done.signal]))) {
+      for await (const chunk of await deps.supervisor.snapshot(session, budget, AbortSignal.any([signal, late, done.signal]))) {
         bytes += chunk.byteLength
         if (bytes > MAX_BYTES) throw new TooBig()
         yield chunk

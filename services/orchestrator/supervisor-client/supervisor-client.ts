@@ -6,6 +6,7 @@ import { LinkError, type LinkRequest, type LinkResponse, type SandboxLink } from
 import {
   SupervisorError,
   type ExecuteRequest,
+  type NamespaceBudget,
   type SandboxFile,
   type SandboxHealth,
   type Supervisor,
@@ -104,19 +105,22 @@ class SupervisorClient implements Supervisor {
     await discard((await this.#request('the removal of a file', session, 'DELETE', fileTarget(path), signal)).body)
   }
 
-  async snapshot(session: SandboxSession, signal: AbortSignal): Promise<ByteStream> {
-    return (await this.#request('a snapshot', session, 'POST', '/snapshot', signal)).body
+  async snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<ByteStream> {
+    return (await this.#request('a snapshot', session, 'POST', `/snapshot?${budgetQuery(budget)}`, signal)).body
   }
 
   async restore(
     session: SandboxSession,
     { bytes, body }: { readonly bytes: number; readonly body: ByteStream },
+    budget: NamespaceBudget,
     signal: AbortSignal,
-  ): Promise<z.infer<typeof restoredSchema>> {
+  ): ReturnType<Supervisor['restore']> {
     // With its length the body is sent without chunked encoding, which costs a third of the transfer time.
     const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
-    const answer = await this.#request('a restore', session, 'POST', '/restore?unused=1', signal, { headers, body })
-    return readJson(restoredSchema, answer.body, MAX_LIST_BYTES)
+    const target = `/restore?unused=1&${budgetQuery(budget)}`
+    const answer = await this.#request('a restore', session, 'POST', target, signal, { headers, body })
+    const { run_ms: runMs, cpu_ms: cpuMs, ...restored } = await readJson(restoredSchema, answer.body, MAX_LIST_BYTES)
+    return { ...restored, usage: { runMs, cpuMs } }
   }
 
   async #askHealth(address: SandboxAddress, waitMs: number, signal: AbortSignal): Promise<Identity> {
@@ -175,7 +179,17 @@ const restoredSchema = z.object({
   lost: z.array(
     z.object({ what: z.string().transform((name) => name.toWellFormed()), reason: z.string().transform((why) => why.toWellFormed()) }),
   ),
+  // Sandboxes of an earlier version do not report their usage.
+  run_ms: z.number().nonnegative().default(0),
+  cpu_ms: z.number().nonnegative().default(0),
 })
+
+/** The maximum of the protocol for both values. */
+const MAX_BUDGET_MS = 300_000
+
+const budgetQuery = ({ timeoutMs, cpuMs }: NamespaceBudget): string =>
+  [`timeout_ms=${withinBudget(timeoutMs)}`, ...(cpuMs === undefined ? [] : [`cpu_ms=${withinBudget(cpuMs)}`])].join('&')
+const withinBudget = (milliseconds: number): number => Math.max(1, Math.min(Math.floor(milliseconds), MAX_BUDGET_MS))
 
 const executeBody = (request: ExecuteRequest): Buffer =>
   Buffer.from(

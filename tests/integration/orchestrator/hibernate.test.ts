@@ -42,6 +42,31 @@ describe('a hibernated container', () => {
     expect((await bench.run(id, 'print(x)')).result).toMatchObject({ stdout: '[1]\n', lost: [] })
   })
 
+  it('saves variables within the processor time of an execution and names those that take longer', async () => {
+    const { id } = await bench.newContainer({ cpuSeconds: 4 })
+    await bench.warm()
+    await bench.run(id, 'class Slow:\n    def __reduce__(self):\n        while True: pass\nslow = Slow()\nkept = 1')
+    await bench.hibernate(id)
+    await bench.stopUnheld()
+    await bench.warm()
+    const second = await bench.run(id, 'print(kept)')
+    expect([second.result?.stdout, names(second.result?.lost)]).toEqual(['1\n', ['variable slow']])
+  })
+
+  it('counts the restore of its variables against the limits and the usage of the execution that waits for it', async () => {
+    const { id } = await bench.newContainer({ cpuSeconds: 10 })
+    await bench.warm()
+    const busy =
+      'def busy():\n    import time\n    end = time.process_time() + 1.5\n    while time.process_time() < end: pass\n    return 1'
+    await bench.run(id, `${busy}\nclass Busy:\n    def __reduce__(self): return (busy, ())\nbusy_value = Busy()`)
+    await bench.hibernate(id)
+    await bench.stopUnheld()
+    await bench.warm()
+    const second = await bench.run(id, 'print(busy_value)')
+    expect([second.result?.stdout, second.result?.lost]).toEqual(['1\n', []])
+    expect(second.result?.usage.cpuMs).toBeGreaterThan(1_500)
+  })
+
   it('reports every variable as lost when its next sandbox is lost after code ran there', async () => {
     const { id } = await withVariables()
     await bench.hibernate(id)

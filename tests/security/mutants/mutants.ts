@@ -173,7 +173,7 @@ export const MUTANTS: readonly Mutant[] = [
   unit(
     'time limit of saving and restoring',
     'worker/time_budget.py',
-    '        signal.setitimer(signal.ITIMER_REAL, max(_LEAST_SECONDS, self._left_seconds / 2), _REPEAT_SECONDS)\n',
+    '        signal.setitimer(self._which, max(_LEAST_SECONDS, self._left_seconds / 2), _REPEAT_SECONDS)\n',
     '',
   ),
   {

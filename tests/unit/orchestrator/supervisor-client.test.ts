@@ -238,20 +238,27 @@ describe('the supervisor client', () => {
 
   it('snapshots and restores', async () => {
     await using stub = await startStubSupervisor('sbx_a')
-    stub.on('POST /snapshot', (_request, response) => void response.end('frozen'))
+    const targets: (string | undefined)[] = []
+    stub.on('POST /snapshot', (request, response) => {
+      targets.push(request.url)
+      response.end('frozen')
+    })
     let length: string | undefined
     stub.on('POST /restore', (request, response) => {
       length = request.headers['content-length']
+      targets.push(request.url)
       void readText(request).then((text) =>
-        sendJson(response, 200, { restored: text.length, lost: [{ what: 'x', reason: 'a generator' }] }),
+        sendJson(response, 200, { restored: text.length, lost: [{ what: 'x', reason: 'a generator' }], run_ms: 5, cpu_ms: 4 }),
       )
     })
     const supervisor = client()
-    const snapshot = await supervisor.snapshot(stub.session, never)
-    expect(await supervisor.restore(stub.session, { bytes: 6, body: snapshot }, never)).toEqual({
+    const snapshot = await supervisor.snapshot(stub.session, { timeoutMs: 1_000_000 }, never)
+    expect(await supervisor.restore(stub.session, { bytes: 6, body: snapshot }, { timeoutMs: 2_000.5, cpuMs: 1_000 }, never)).toEqual({
       restored: 6,
       lost: [{ what: 'x', reason: 'a generator' }],
+      usage: { runMs: 5, cpuMs: 4 },
     })
+    expect(targets).toEqual(['/snapshot?timeout_ms=300000', '/restore?unused=1&timeout_ms=2000&cpu_ms=1000'])
     expect(length).toBe('6')
   })
 

@@ -41,10 +41,9 @@ class Budget:
     timeout_ms: int = DEFAULT_TIMEOUT_MS
     cpu_ms: int | None = None
 
-    @property
-    def soft_ms(self) -> int:
-        limit = self.timeout_ms if self.cpu_ms is None else min(self.timeout_ms, self.cpu_ms)
-        return max(1, int(limit * _SOFT_FRACTION))
+    def for_kernel(self) -> dict[str, int | None]:
+        cpu = None if self.cpu_ms is None else max(1, int(self.cpu_ms * _SOFT_FRACTION))
+        return {"budget_ms": max(1, int(self.timeout_ms * _SOFT_FRACTION)), "cpu_budget_ms": cpu}
 
 
 class _Meter:
@@ -140,7 +139,7 @@ class Namespace:
         # An absolute bound: neither a slow client nor a slow kernel holds the sandbox longer.
         deadline = asyncio.get_running_loop().time() + MAX_TIMEOUT_MS / 1000
         lost = [{"what": ALL_VARIABLES, "reason": "kernel_died"}] if kernel.lost_while_idle else []
-        fields: dict[str, object] = {"op": "snapshot", "max_bytes": MAX_SNAPSHOT_BYTES, "lost": lost, "budget_ms": budget.soft_ms}
+        fields: dict[str, object] = {"op": "snapshot", "max_bytes": MAX_SNAPSHOT_BYTES, "lost": lost, **budget.for_kernel()}
         request = asyncio.ensure_future(kernel.request(fields, collector))
         request.add_done_callback(lambda _: collector.queue.put_nowait(None))
         try:
@@ -184,7 +183,7 @@ class Namespace:
         kernel = self._kernel
         await kernel.wait_ready()
         meter = self._new_meter(budget)
-        request = asyncio.ensure_future(kernel.request({"op": "restore", "budget_ms": budget.soft_ms}, Listener()))
+        request = asyncio.ensure_future(kernel.request({"op": "restore", **budget.for_kernel()}, Listener()))
         await asyncio.sleep(0)
         finished = False
         try:

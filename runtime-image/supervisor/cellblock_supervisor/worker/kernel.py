@@ -151,9 +151,9 @@ class Server:
             return await self._kernel.execute(request, lambda: self._channel.send_message(started))
         if request["op"] == "snapshot":
             lost = request["lost"]
-            return snapshot.dump(shell, self._channel, request["max_bytes"], lost, TimeBudget(request["budget_ms"]))
+            return snapshot.dump(shell, self._channel, request["max_bytes"], lost, TimeBudget(request["budget_ms"], request["cpu_budget_ms"]))
         if request["op"] == "restore":
-            return snapshot.load(shell, self._channel, TimeBudget(request["budget_ms"]))
+            return snapshot.load(shell, self._channel, TimeBudget(request["budget_ms"], request["cpu_budget_ms"]))
         return {"status": "error", "name": "KernelFault", "value": "unknown request"}
 
 

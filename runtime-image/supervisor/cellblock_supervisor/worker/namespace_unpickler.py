@@ -16,6 +16,8 @@ from collections.abc import Iterator
 # A pickle that is one reference, and the part of one that numbers an object.
 _GET = struct.Struct("<3sI1s")
 _PUT = struct.Struct("<1si3s")
+# Of the time budget: they must not interrupt the numbering of objects.
+_TIMER_SIGNALS = (signal.SIGALRM, signal.SIGPROF)
 _REFERENCES = frozenset(("BINGET", "LONG_BINGET"))
 
 
@@ -51,12 +53,12 @@ class NamespaceUnpickler:
         try:
             value = self._read(body)
         except BaseException:
-            signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGALRM,))
+            signal.pthread_sigmask(signal.SIG_BLOCK, _TIMER_SIGNALS)
             try:
                 self._skip(body)
                 self._is_counted = True
             finally:
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGALRM,))
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, _TIMER_SIGNALS)
             raise
         self._count = self._find_count()
         self._is_counted = True
