@@ -35,12 +35,12 @@ async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.Pr
       found: await ensureDependencies(root, config, progress),
       value: undefined,
     }))
-  if (command.needs.includes('referees'))
+  if (command.needs.includes('client-compat'))
     await step('Third-party clients', isVerbose, async (progress) => {
-      const folder = join(root, 'tests', 'referees')
+      const folder = join(root, 'tests', 'client-compat')
       const found = await ensureDependencies(folder, config, progress)
       await ensurePythonPackages(
-        join(root, '.cellblock', 'referees-python'),
+        join(root, '.cellblock', 'client-compat-python'),
         join(folder, 'requirements.txt'),
         { config, mayInstall },
         progress,

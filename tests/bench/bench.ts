@@ -3,20 +3,20 @@ import type { BareKernels } from './sides/bare-kernel.ts'
 import type { BenchServer } from './sides/server.ts'
 import type { Figure } from './statistics.ts'
 
-/** What every bench may use. The sides are started once and stay warm, so that benches alternate between them. */
+/** The context of every benchmark. Both sides start once and stay warm, so that benchmarks can alternate between them. */
 export interface BenchContext {
   readonly isQuick: boolean
   /** Tag of the sandbox image. */
   readonly image: string
   /** The service with a warm pool of `POOL_SIZE`. */
   readonly server: BenchServer
-  /** A container of it that has run code already. */
+  /** A container of the service that has run code before. */
   readonly liveContainer: string
-  /** One stock ipykernel with no service around it. */
+  /** One standard ipykernel without a service. */
   readonly kernel: BareKernels
-  /** What answers the chat turns of `server`. */
+  /** The model of `server`'s chat turns. */
   readonly model: ScriptedModel
-  /** Progress for a person who waits. */
+  /** Prints progress. */
   readonly say: (line: string) => void
 }
 
@@ -24,7 +24,7 @@ export const POOL_SIZE = 2
 
 export interface BenchResult {
   readonly figures: Readonly<Record<string, Figure>>
-  /** Under the keys of the published bars. */
+  /** By the keys of the published thresholds. */
   readonly ratios: Readonly<Record<string, number>>
 }
 

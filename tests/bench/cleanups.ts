@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 
 type Cleanup = () => Promise<unknown>
 
-/** What has to be undone however the run ends: done, failed or interrupted. The last one first; each only once. */
+/** Cleanups for every end of the run: success, failure or interruption. They run once each, last registered first. */
 export class Cleanups {
   readonly #open: Cleanup[] = []
 
@@ -10,7 +10,7 @@ export class Cleanups {
     this.#open.push(cleanup)
   }
 
-  /** Every cleanup is tried; the first failure is thrown at the end. */
+  /** Runs every cleanup and throws the first failure at the end. */
   async run(): Promise<void> {
     const failures: unknown[] = []
     for (let cleanup = this.#open.pop(); cleanup !== undefined; cleanup = this.#open.pop()) {

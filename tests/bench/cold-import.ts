@@ -1,7 +1,7 @@
-// Prints how many milliseconds Node needs to load the module at the path that it is given: a handler's cold start without the cloud around it.
+// Prints the milliseconds that Node needs to load the module at the given path: the local part of a handler's cold start.
 import { pathToFileURL } from 'node:url'
 
-// Lambda's runtime brings this along.
+// Lambda's runtime provides this.
 Object.assign(globalThis, { awslambda: { streamifyResponse: (handler: unknown) => handler } })
 const startedAt = performance.now()
 await import(pathToFileURL(process.argv[2] ?? '').href)

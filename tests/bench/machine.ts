@@ -2,7 +2,7 @@ import { cpus, freemem, loadavg, release, totalmem, type as osType } from 'node:
 import { readFile } from 'node:fs/promises'
 import { docker } from './sides/docker.ts'
 
-/** Where the figures come from; without it they mean nothing. */
+/** The machine on which the figures were measured. */
 export interface Machine {
   readonly startedAt: string
   readonly cpu: string
@@ -10,7 +10,7 @@ export interface Machine {
   readonly memoryGiB: number
   readonly freeMemoryGiB: number
   readonly system: string
-  /** Load averages over 1, 5 and 15 minutes: what else was running. */
+  /** Load averages over 1, 5 and 15 minutes. */
   readonly loadBefore: readonly number[]
   readonly loadAfter: readonly number[]
 }

@@ -1,4 +1,4 @@
-// `npm run bench`: every figure beside what it is compared with, in one run.
+// `npm run bench` measures every figure and its reference in one run.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
@@ -28,7 +28,7 @@ async function main(options: BenchOptions): Promise<void> {
   }
 }
 
-/** The results of the last full run are part of the repository: a change shows as a difference. */
+/** The results of the last full run are committed, so that changes show as a diff. */
 async function keep(report: BenchReport): Promise<void> {
   await mkdir(RESULTS, { recursive: true })
   await writeFile(join(RESULTS, 'latest.json'), `${JSON.stringify(report, null, 2)}\n`)

@@ -14,7 +14,7 @@ import { throughput } from './figures/throughput.ts'
 import { turn } from './figures/turn.ts'
 import { wake } from './figures/wake.ts'
 
-/** In the order in which they run: what loads the server most comes last. */
+/** In execution order; the benchmark with the highest load comes last. */
 export const BENCHES: readonly Bench[] = [
   live,
   baseline,

@@ -1,4 +1,4 @@
-import { barText, meetsBar } from './bars.ts'
+import { thresholdText, meetsThreshold } from './thresholds.ts'
 import type { Machine } from './machine.ts'
 import type { Figure } from './statistics.ts'
 
@@ -17,14 +17,19 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const verdict = (isMet: boolean | null): string => (isMet === null ? '' : isMet ? 'met' : 'missed')
 
-/** The report for people: Markdown that also reads well in a terminal. */
+/** The report as Markdown. */
 export function reportText({ machine, versions, figures, ratios }: BenchReport): string {
   const figureRows = Object.entries(figures).map(([name, figure]) => [
     name,
     figure.unit,
     ...[figure.min, figure.median, figure.p99, figure.max, figure.runs].map(String),
   ])
-  const ratioRows = Object.entries(ratios).map(([key, value]) => [key, String(value), barText(key), verdict(meetsBar(key, value))])
+  const ratioRows = Object.entries(ratios).map(([key, value]) => [
+    key,
+    String(value),
+    thresholdText(key),
+    verdict(meetsThreshold(key, value)),
+  ])
   const { cores, memoryGiB, cpu, system, startedAt, loadBefore, loadAfter } = machine
   return `${[
     `${startedAt} · ${cpu}, ${cores} cores, ${memoryGiB} GiB · ${system} · load ${loadBefore.join(' ')} before, ${loadAfter.join(' ')} after`,
@@ -32,6 +37,6 @@ export function reportText({ machine, versions, figures, ratios }: BenchReport):
       .map(([name, version]) => `${name} ${version}`)
       .join(' · '),
     table(['figure', 'unit', 'min', 'median', 'p99', 'max', 'runs'], figureRows),
-    table(['ratio', 'value', 'bar', 'verdict'], ratioRows),
+    table(['ratio', 'value', 'threshold', 'verdict'], ratioRows),
   ].join('\n\n')}\n`
 }

@@ -11,7 +11,7 @@ import type { Figure } from './statistics.ts'
 
 type Say = BenchContext['say']
 
-/** Starts the sides, runs the benches one after another and puts their figures together. */
+/** Starts both sides, runs the benchmarks one after another and combines their figures. */
 export async function runBenches(
   benches: readonly Bench[],
   options: { readonly isQuick: boolean; readonly image: string; readonly say: Say; readonly cleanups: Cleanups },

@@ -21,5 +21,5 @@ function median(sorted: readonly number[]): number {
   return round(((low ?? Number.NaN) + (high ?? Number.NaN)) / 2)
 }
 
-/** Four digits tell more than any run can repeat. */
+/** Four digits are more than a run can reproduce. */
 export const round = (value: number): number => Number(value.toPrecision(4))

@@ -43,7 +43,7 @@ const call = async (command: typeof deadLettersList, ...args: string[]): Promise
 }
 const redrive = (id: string, ...more: string[]) => call(deadLettersRedrive, TENANT, id, ...more)
 
-/** An execution in a container of its own, ended so. */
+/** An execution in a new container with this end. */
 async function ended(change: Partial<Execution>): Promise<Execution> {
   const container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'x', memoryTier: '1g' }, systemClock.now())
   const wanted = executionRow({ tenant: TENANT, containerId: container.id, source: { kind: 'code', code: 'print("again")' } })
@@ -59,8 +59,8 @@ async function ended(change: Partial<Execution>): Promise<Execution> {
   return row
 }
 
-describe('dead-letters', () => {
-  it('lists what ended as a dead letter and nothing else, and says whether it may have run', async () => {
+describe('the dead-letters command', () => {
+  it('lists only dead letters and whether each may have run', async () => {
     const [dead, handed] = [await ended({ reason: 'dead_letter' }), await ended({ reason: 'dead_letter', sandboxId: newId('sandbox') })]
     await ended({ reason: 'error' })
     const rows = JSON.parse(await call(deadLettersList, '--tenant', TENANT, '--json')) as { execution: string; may_have_run: string }[]
@@ -73,24 +73,24 @@ describe('dead-letters', () => {
     expect(await call(deadLettersList, '--tenant', newId('tenant'))).toBe('There is no dead letter.')
   })
 
-  it('accepts one once more under a new id, once, in the same container', async () => {
+  it('retries one once under a new id in the same container', async () => {
     const dead = await ended({ reason: 'dead_letter', responseId: newId('response') })
     const id = await redrive(dead.id)
     expect(await redrive(dead.id)).toBe(id)
     const again = await storage.table.executions.get(TENANT, id)
     expect(again).toMatchObject({ status: 'queued', containerId: dead.containerId, source: dead.source, responseId: null })
-    // The old one was never taken off here, as by a worker that died: its place is before the new one's, and no place is taken twice.
+    // The old one is still queued, as after a crash. It precedes the new one, and no position is used twice.
     const container = await storage.table.containers.get(TENANT, dead.containerId)
     expect(container?.queue.filter((queued) => queued === id)).toHaveLength(1)
   })
 
-  it('runs nothing again that may have run, unless that is said', async () => {
+  it('does not retry code that may have run unless a flag allows it', async () => {
     const handed = await ended({ reason: 'dead_letter', sandboxId: newId('sandbox') })
     await expect(redrive(handed.id)).rejects.toThrow(/may have run.*--may-have-run/)
     expect(await redrive(handed.id, '--may-have-run')).toMatch(/^exec_/)
   })
 
-  it('refuses what is no dead letter, is not there, or is no job', async () => {
+  it('refuses ids that are no dead letter, do not exist or are no job', async () => {
     const failed = await ended({ reason: 'error' })
     await expect(redrive(failed.id)).rejects.toThrow(new CommandError(`${failed.id} is no dead letter: it is failed (error).`))
     await expect(redrive(newId('execution'))).rejects.toThrow(CommandError)
@@ -98,7 +98,7 @@ describe('dead-letters', () => {
     await expect(call(deadLettersRedrive, newId('tenant'), failed.id)).rejects.toThrow(/has no execution/)
   })
 
-  it('accepts a turn once more, once', async () => {
+  it('retries a turn once', async () => {
     const error = { code: 'dead_letter', message: 'x' }
     const dead = responseRow({ tenant: TENANT, status: 'failed', error, request: responseRequest({ input: 'ask again' }) })
     await storage.table.responses.create(dead)

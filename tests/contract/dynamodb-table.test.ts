@@ -10,8 +10,8 @@ afterAll(() => storage.stop())
 
 tableContract('DynamoDB', () => storage.table)
 
-describe('DynamoDB: what the port does not say', () => {
-  it('refuses a row that DynamoDB would not take, and says what to do', async () => {
+describe('DynamoDB beyond the port', () => {
+  it('refuses a row that is too large for DynamoDB, with advice', async () => {
     const row = executionRow({ source: { kind: 'code', code: 'x'.repeat(390 * 1024) } })
     await expect(storage.table.executions.create(row)).rejects.toThrow('Store its largest field as an object')
     expect(await storage.table.executions.get(row.tenant, row.id)).toBeNull()
@@ -32,7 +32,7 @@ describe('DynamoDB: what the port does not say', () => {
     await expect(storage.table.check()).resolves.toBeUndefined()
   })
 
-  it('has an attribute for time to live that is no attribute of a row', () => {
+  it('uses a time-to-live attribute that is not part of a row', () => {
     expect(tableDefinition.timeToLiveAttribute).toBe('ttl')
   })
 })

@@ -10,7 +10,7 @@ import { startAwsStorage, type AwsStorage } from '../emulators/start-aws-storage
 let storage: AwsStorage
 let clients: StorageClients
 let table: Table
-/** Answers of writes that get lost on their way back. */
+/** Loses the replies of writes. */
 let toLose = 0
 const WRITES: readonly (string | undefined)[] = ['PutItemCommand', 'UpdateItemCommand']
 
@@ -37,8 +37,8 @@ afterAll(async () => {
 describe.each([
   ['inline', 'x'],
   ['in an object', 'ü'.repeat(100_000)],
-])('a batch of events %s whose answer got lost', (_, text) => {
-  it('is the writer’s own when the client sends it again, and can be read', async () => {
+])('a batch of events %s whose reply was lost', (_, text) => {
+  it('is accepted again from the same writer and can be read', async () => {
     const owner: EventOwner = { kind: 'execution', tenant: newId('tenant'), id: newId('execution') }
     const batch: EventBatch = { firstSeq: 1, events: [{ seq: 1, at: T0, type: 'stdout', cell: 0, text }], fence: 3, sourceSeq: 7 }
     toLose = 1
@@ -50,8 +50,8 @@ describe.each([
   })
 })
 
-describe('a lease whose answer got lost', () => {
-  it('is the step’s own when the client asks again, and nobody else’s', async () => {
+describe('a lease whose reply was lost', () => {
+  it('is granted again to the same step and to no other', async () => {
     const row = executionRow()
     await storage.table.executions.create(row)
     const lease = { owner: 'worker/step', now: T0, expiresAt: T0 + 30_000 }
@@ -63,8 +63,8 @@ describe('a lease whose answer got lost', () => {
   })
 })
 
-describe('a sandbox that is given to a container, whose answer got lost', () => {
-  it('is the container’s when the client sends it again, and nobody else’s', async () => {
+describe('a claimed sandbox whose reply was lost', () => {
+  it('is claimed again by the same container and by no other', async () => {
     const row = containerRow()
     await storage.table.containers.create(row)
     const give = (sandboxId: string) =>
@@ -76,8 +76,8 @@ describe('a sandbox that is given to a container, whose answer got lost', () => 
   })
 })
 
-describe('a call that goes wrong five times in a row', () => {
-  it('is made a sixth time: giving it up would cost its whole step', async () => {
+describe('a call that fails five times in a row', () => {
+  it('is retried a sixth time, because a failure would fail its whole step', async () => {
     const row = containerRow()
     await storage.table.containers.create(row)
     toLose = 5

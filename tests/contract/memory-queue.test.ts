@@ -38,7 +38,7 @@ queueContract(
 )
 
 describe('a fair queue', () => {
-  it('takes from the groups in turn, and first in, first out within a group', () => {
+  it('receives from the groups in turn, first in, first out within a group', () => {
     const entries = new FairQueue<string>()
     for (const entry of ['a1', 'a2', 'a3', 'a4']) entries.add('a', entry)
     entries.add('b', 'b1')

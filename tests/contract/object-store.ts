@@ -7,7 +7,7 @@ import type { ByteStream, ObjectStore } from '../../services/core/ports/object-s
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
-/** What is held, and not what nobody has collected yet. */
+/** The memory in use after a garbage collection. */
 const heldBytes = (): number => {
   collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
@@ -27,7 +27,7 @@ async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uint8Array
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
-/** `count` chunks of one MiB, made as they are read, so that only a store that keeps them needs memory. */
+/** `count` chunks of one MiB, created on read, so that only a store that buffers them needs memory. */
 async function* madeOf(count: number, hash: { update(chunk: Uint8Array): unknown }): AsyncGenerator<Uint8Array> {
   for (let index = 0; index < count; index++) {
     const chunk = Buffer.alloc(MiB, index)
@@ -36,10 +36,10 @@ async function* madeOf(count: number, hash: { update(chunk: Uint8Array): unknown
   }
 }
 
-/** What every ObjectStore has to do. Links are tested where they are served. */
+/** The contract of every ObjectStore. Links are tested separately. */
 export function objectStoreContract(name: string, store: () => ObjectStore): void {
   describe(`ObjectStore: ${name}`, () => {
-    it.each([0, 1, 1000, 3 * MiB])('gives %i bytes back, put whole or as a stream', async (size) => {
+    it.each([0, 1, 1000, 3 * MiB])('returns %i bytes that were put as a buffer or a stream', async (size) => {
       const bytes = randomBytes(size)
       for (const body of [bytes, inChunks(bytes, 70_000)]) {
         const key = freshKey()
@@ -51,13 +51,13 @@ export function objectStoreContract(name: string, store: () => ObjectStore): voi
       }
     })
 
-    it.each(['text/x\ny', 'text/\u20ac', '', 'x'.repeat(5_000)])('stores bytes whatever code calls their type', async (contentType) => {
+    it.each(['text/x\ny', 'text/\u20ac', '', 'x'.repeat(5_000)])('stores bytes with any content type', async (contentType) => {
       const key = freshKey()
       expect(await store().put(key, Buffer.from('x'), { contentType })).toEqual({ bytes: 1 })
       expect(await store().head(key)).toEqual({ bytes: 1 })
     })
 
-    it.each([8 * MiB, 8 * MiB + 1, 19 * MiB])('gives a stream of %i bytes back that takes more than one request', async (size) => {
+    it.each([8 * MiB, 8 * MiB + 1, 19 * MiB])('stores a stream of %i bytes across several requests', async (size) => {
       const bytes = randomBytes(size)
       const key = freshKey()
       expect(await store().put(key, inChunks(bytes, 333_333), TEXT)).toEqual({ bytes: size })
@@ -66,7 +66,7 @@ export function objectStoreContract(name: string, store: () => ObjectStore): voi
       expect(found === null ? null : (await bytesOf(found.body)).equals(bytes)).toBe(true)
     })
 
-    it.each([1000, 8 * MiB + 1, 19 * MiB])('gives a stream of %i bytes back whose length was said before', async (size) => {
+    it.each([1000, 8 * MiB + 1, 19 * MiB])('stores a stream of %i bytes with a known length', async (size) => {
       const bytes = randomBytes(size)
       const key = freshKey()
       expect(await store().put(key, inChunks(bytes, 333_333), { ...TEXT, bytes: size })).toEqual({ bytes: size })
@@ -74,13 +74,13 @@ export function objectStoreContract(name: string, store: () => ObjectStore): voi
       expect(found === null ? null : (await bytesOf(found.body)).equals(bytes)).toBe(true)
     })
 
-    it.each([9 * MiB, 11 * MiB])('keeps nothing of a stream of 10 MiB that was to have %i bytes', async (said) => {
+    it.each([9 * MiB, 11 * MiB])('stores nothing of a 10 MiB stream with a declared length of %i bytes', async (said) => {
       const key = freshKey()
       await expect(store().put(key, madeOf(10, createHash('md5')), { ...TEXT, bytes: said })).rejects.toThrow('promised')
       await expect.poll(() => store().head(key)).toBeNull()
     })
 
-    it('says null for what does not exist, and deletes it without complaint', async () => {
+    it('returns null for a missing object and deletes it without an error', async () => {
       const key = freshKey()
       expect(await store().get(key)).toBeNull()
       expect(await store().head(key)).toBeNull()
@@ -88,7 +88,7 @@ export function objectStoreContract(name: string, store: () => ObjectStore): voi
       expect(await store().deletePrefix('tenants/nobody/nothing/')).toBe(0)
     })
 
-    it('replaces an object whole', async () => {
+    it('replaces an object atomically', async () => {
       const key = freshKey()
       await store().put(key, Buffer.from('first and long'), TEXT)
       await store().put(key, Buffer.from('second'), TEXT)
@@ -96,7 +96,7 @@ export function objectStoreContract(name: string, store: () => ObjectStore): voi
       expect(found === null ? null : (await bytesOf(found.body)).toString()).toBe('second')
     })
 
-    it('keeps nothing of a stream that fails', async () => {
+    it('stores nothing of a stream that fails', async () => {
       for (const megabytes of [1, 12]) {
         const key = freshKey()
         async function* failing(): AsyncGenerator<Uint8Array> {
@@ -122,7 +122,7 @@ export function objectStoreContract(name: string, store: () => ObjectStore): voi
       expect(await store().deletePrefix(objectPrefix('tnt_1', parent))).toBe(0)
     })
 
-    it('deletes more objects than one answer lists', async () => {
+    it('deletes more objects than one reply lists', async () => {
       const parent = `cntr_${randomBytes(6).toString('hex')}`
       for (let group = 0; group < 11; group++) {
         await Promise.all(Array.from({ length: 100 }, () => store().put(newObjectKey('tnt_1', 'files', parent), Buffer.from('x'), TEXT)))
@@ -133,12 +133,12 @@ export function objectStoreContract(name: string, store: () => ObjectStore): voi
     it.each([
       ['said', { bytes: 300 * MiB }],
       ['not said', {}],
-    ])('streams 300 MB in and out with flat memory, their number %s before', async (_, length) => {
+    ])('streams 300 MB in and out with constant memory, length %s', async (_, length) => {
       const key = freshKey()
       const sent = createHash('sha256')
       const before = heldBytes()
       let peak = before
-      /** Collecting takes longest where most is held, so it is done a few times only. */
+      /** A garbage collection of a large heap is slow, so it runs only a few times. */
       async function* watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
         let passed = 0
         for await (const chunk of bytes) {
@@ -165,7 +165,7 @@ export function objectStoreContract(name: string, store: () => ObjectStore): voi
       await expect(store().presignPut(freshKey(), { ...wanted, bytes: 1 })).rejects.toThrow('between 1 and 300 seconds')
     })
 
-    it('answers a check', async () => {
+    it('passes its check', async () => {
       await expect(store().check()).resolves.toBeUndefined()
     })
   })

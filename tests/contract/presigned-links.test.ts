@@ -39,7 +39,7 @@ const changed = async (change: (url: URL) => void): Promise<URL> => {
 const codeOf = async (response: Response): Promise<string | undefined> => /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1]
 
 describe('a signed link', () => {
-  it('gives the bytes as a download of the signed type, that no browser runs', async () => {
+  it('returns the bytes as a download of the signed type that no browser runs', async () => {
     const response = await fetch(await link())
     expect(response.status).toBe(200)
     expect(await response.text()).toBe('<b>hello</b>')
@@ -62,13 +62,13 @@ describe('a signed link', () => {
       `a"; filename=evil.html\r\nx: y'()*`,
       `attachment; filename="a__ filename=evil.html__x: y'()*"; filename*=UTF-8''a%22%3B%20filename%3Devil.html%0D%0Ax%3A%20y%27%28%29%2A`,
     ],
-  ])('names the file %j without a way out of its quotes', async (filename, expected) => {
+  ])('quotes the file name %j safely', async (filename, expected) => {
     const response = await fetch(await link({ filename }))
     expect(response.status).toBe(200)
     expect(response.headers.get('content-disposition')).toBe(expected)
   })
 
-  it('works again for a range, and for a client that brings its API key along', async () => {
+  it('works for a range, and for a client that sends its API key as well', async () => {
     const range = await fetch(await link(), { headers: { range: 'bytes=3-7' } })
     expect([range.status, await range.text(), range.headers.get('content-range')]).toEqual([206, 'hello', 'bytes 3-7/12'])
     expect((await fetch(await link(), { headers: { authorization: 'Bearer ck_x' } })).status).toBe(200)
@@ -98,7 +98,7 @@ describe('a signed link', () => {
     ['more signed headers', (url) => url.searchParams.set('X-Amz-SignedHeaders', 'accept;host')],
     ['another algorithm', (url) => url.searchParams.set('X-Amz-Algorithm', 'none')],
     ['an upload of parts', (url) => url.searchParams.set('uploads', '')],
-  ])('with %s is refused and gives nothing away', async (_, change) => {
+  ])('with %s is refused and reveals nothing', async (_, change) => {
     const response = await fetch(await changed(change))
     expect([400, 403]).toContain(response.status)
     expect(await codeOf(response)).toMatch(/^(SignatureDoesNotMatch|AccessDenied|InvalidAccessKeyId|InvalidArgument|InvalidRequest)$/)
@@ -110,7 +110,7 @@ describe('a signed link', () => {
     expect(await storage.objects.head(KEY)).toEqual({ bytes: 12 })
   })
 
-  it('with an unsigned header that S3 would obey is refused', async () => {
+  it('with an unsigned header that S3 would apply is refused', async () => {
     const response = await fetch(await link(), { headers: { 'x-amz-copy-source': `/cellblock/${OTHER}` } })
     expect([response.status, await codeOf(response)]).toEqual([403, 'AccessDenied'])
   })
@@ -122,7 +122,7 @@ describe('a signed link', () => {
     expect([response.status, await response.text()]).toEqual([403, expect.stringContaining('Request has expired')])
   })
 
-  it('to an object that is gone says so, and not more', async () => {
+  it('to a deleted object returns only not found', async () => {
     const url = await storage.objects.presignGet('tenants/tnt_1/none', {
       publicUrl: storage.emulators.endpoints.s3,
       filename: 'a',
@@ -135,7 +135,7 @@ describe('a signed link', () => {
 })
 
 describe('a signed upload', () => {
-  it('takes the promised bytes of the promised type, once', async () => {
+  it('stores the promised bytes of the promised type, once', async () => {
     const { url, headers } = await uploadLink(3)
     const put = (body: string) => fetch(url, { method: 'PUT', body, headers: { ...headers } })
     expect((await put('abc')).status).toBe(200)
@@ -144,7 +144,7 @@ describe('a signed upload', () => {
     expect(await bytesAt('tenants/tnt_1/cntr_1/files/new')).toBe('abc')
   })
 
-  it('cannot leave out that it is for a new object', async () => {
+  it('must include the condition that the object is new', async () => {
     const { url, headers } = await uploadLink(3)
     const { 'if-none-match': _, ...rest } = headers
     expect((await fetch(url, { method: 'PUT', body: 'xyz', headers: rest })).status).toBe(403)

@@ -65,7 +65,7 @@ queueConsumerContract('SQS', () => ({
   },
 }))
 
-describe('the SQS consumer: what the port does not say', () => {
+describe('the SQS consumer beyond the port', () => {
   it('keeps a message hidden while its handler works', async () => {
     const hold = gate()
     let calls = 0

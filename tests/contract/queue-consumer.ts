@@ -7,13 +7,13 @@ import { executionMessage } from './queue.ts'
 export interface ConsumedQueues {
   readonly queue: Queue
   readonly consumer: QueueConsumer
-  /** Messages of `executions` that wait, are hidden because their handler runs, and are dead letters. */
+  /** The numbers of visible, in-flight and dead-letter messages of `executions`. */
   counts(): Promise<{ readonly waiting: number; readonly hidden: number; readonly dead: number }>
 }
 
 const idOf = (message: ExecutionMessage): string => (message.type === 'execution.step' ? message.executionId : '')
 
-/** What every QueueConsumer has to do. `queues` opens empty queues for each test. */
+/** The contract of every QueueConsumer. `queues` opens empty queues for each test. */
 export function queueConsumerContract(name: string, queues: () => ConsumedQueues): void {
   let stops: (() => Promise<void>)[] = []
   afterEach(async () => {
@@ -46,7 +46,7 @@ export function queueConsumerContract(name: string, queues: () => ConsumedQueues
       expect(consumer.errors).toEqual([])
     })
 
-    it('runs as many handlers at the same time as allowed', async () => {
+    it('runs at most the allowed number of handlers concurrently', async () => {
       const gate = Promise.withResolvers<void>()
       let [running, peak, done] = [0, 0, 0]
       const handler = async (): Promise<void> => {
@@ -64,7 +64,7 @@ export function queueConsumerContract(name: string, queues: () => ConsumedQueues
       expect(peak).toBe(3)
     })
 
-    it('redelivers a message whose handler failed, and reports why', async () => {
+    it('redelivers a message whose handler failed and reports the error', async () => {
       const receives: number[] = []
       const consumer = consume(async (_, delivery) => {
         receives.push(delivery.receives)
@@ -78,7 +78,7 @@ export function queueConsumerContract(name: string, queues: () => ConsumedQueues
       await expect.poll(() => queues().counts()).toEqual({ waiting: 0, hidden: 0, dead: 0 })
     })
 
-    it('finishes running handlers when it is stopped, and takes nothing more', async () => {
+    it('finishes running handlers when it is stopped and receives no more messages', async () => {
       const gate = Promise.withResolvers<void>()
       let [begun, ended] = [0, 0]
       const handler = async (): Promise<void> => {
@@ -97,15 +97,15 @@ export function queueConsumerContract(name: string, queues: () => ConsumedQueues
       expect(await queues().counts()).toEqual({ waiting: 1, hidden: 0, dead: 0 })
     })
 
-    it('stops at once when it only waits', async () => {
+    it('stops at once when no handler runs', async () => {
       const consumer = consume(async () => undefined)
       const startedAt = Date.now()
       await consumer.stop()
-      // A long poll that nothing ends takes 20 s.
+      // A long poll that is not aborted takes 20 s.
       expect(Date.now() - startedAt).toBeLessThan(15_000)
     })
 
-    it('moves a message to the dead letters after its last receive, where another handler gets it as text', async () => {
+    it('moves a message to the dead-letter queue after its last receive, whose handler gets it as text', async () => {
       let calls = 0
       const consumer = consume(
         async () => {

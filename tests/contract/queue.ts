@@ -11,14 +11,14 @@ export const executionMessage = (): ExecutionStepMessage => ({
   containerId: newId('container'),
 })
 
-/** What every Queue has to do. `received` gives what has arrived in a queue so far, as parsed JSON. */
+/** The contract of every Queue. `received` returns the messages that have arrived in a queue so far, as parsed JSON. */
 export function queueContract(
   name: string,
   queue: () => Queue,
   received: (name: 'turns' | 'executions' | 'placements') => Promise<readonly unknown[]>,
 ): void {
   describe(`Queue: ${name}`, () => {
-    it('brings a message to its own queue and to no other', async () => {
+    it('delivers a message to its queue only', async () => {
       const turn = { v: 1, type: 'response.step', tenant: 'tnt_1', responseId: newId('response') } as const
       const execution = executionMessage()
       const refill = { v: 1, type: 'sandbox.refill' } as const
@@ -30,7 +30,7 @@ export function queueContract(
       await expect.poll(() => received('placements')).toEqual([refill])
     })
 
-    it('keeps a message back for as long as it is told', async () => {
+    it('delays a message for the given time', async () => {
       const [late, soon] = [executionMessage(), executionMessage()]
       const sentAt = Date.now()
       await queue().send('executions', late, { group: late.tenant, delaySeconds: 1 })
@@ -41,7 +41,7 @@ export function queueContract(
       expect(Date.now() - sentAt).toBeGreaterThanOrEqual(990)
     })
 
-    it('answers a check', async () => {
+    it('passes its check', async () => {
       await expect(queue().check()).resolves.toBeUndefined()
     })
   })

@@ -42,7 +42,7 @@ it.each(['in its row', 'in an object'])(
   },
 )
 
-it('lets a container go on when a result is gone', async () => {
+it('lets a container continue when a result is missing', async () => {
   const row = executionRow({ resultRef: { objectKey: 'tenants/t/c/results/none', bytes: 1 } })
   await recordUsage(storage, row)
   expect(await storage.table.usage.ofDay(row.tenant, dayOf(T0))).toEqual([])

@@ -13,7 +13,7 @@ afterAll(async () => {
 
 objectStoreContract('S3', () => storage.objects)
 
-describe('S3: what the port does not say', () => {
+describe('S3 beyond the port', () => {
   it('rejects a check when the bucket is missing', async () => {
     const { clients } = storage
     await expect(createS3ObjectStore({ client: clients.s3, bucket: 'nowhere' }).check()).rejects.toThrow()

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { newSandbox } from '../../services/core/sandboxes/new-sandbox.ts'
 import type { SandboxDriver, SandboxSpec } from '../../services/core/ports/sandbox-driver.ts'
 
-/** What `start` takes, and the private half of the key for whoever wants to speak to the sandbox. */
+/** The argument of `start`, and the private key for requests to the sandbox. */
 export function newSpec(): SandboxSpec & { readonly privateKey: string } {
   const { id, memoryTier, publicKey, privateKey } = newSandbox({ memoryTier: '1g', image: 'any', claimedBy: null }, Date.now())
   return { sandboxId: id, memoryTier, publicKey, isAwaited: false, privateKey }
@@ -14,19 +14,19 @@ export const idsOf = async (driver: SandboxDriver): Promise<string[]> => {
   return ids
 }
 
-/** An id that was made a day ago, so that no platform can still be about to show it. */
+/** An id created a day ago, so that no platform can still be about to list it. */
 export const OLD_UNKNOWN_ID = 'sbx_01hzzzzzzzzzzzzzzzzzzzzzzz'
 
 const soon = (): AbortSignal => AbortSignal.timeout(55_000)
 
-/** What every driver promises, against the real platform or a scripted one. */
+/** The contract of every driver, against the real platform or a scripted one. */
 export function sandboxDriverContract(name: string, driver: () => SandboxDriver): void {
   describe(`SandboxDriver: ${name}`, () => {
     afterAll(async () => {
       for (const id of await idsOf(driver())) await driver().stop(id)
     })
 
-    it('says that it can start sandboxes', async () => {
+    it('passes its check', async () => {
       await expect(driver().check()).resolves.toBeUndefined()
     })
 
@@ -35,7 +35,7 @@ export function sandboxDriverContract(name: string, driver: () => SandboxDriver)
       expect(driver().capabilities.startMs).toBeGreaterThanOrEqual(0)
     })
 
-    it('starts one sandbox when a job is delivered twice, then shows it ready and finds it in its list', async () => {
+    it('starts one sandbox for a job delivered twice, then reports it as ready and lists it', async () => {
       const wanted = newSpec()
       await Promise.all([driver().start(wanted, soon()), driver().start(wanted, soon())])
       await driver().start(wanted, soon())
@@ -47,7 +47,7 @@ export function sandboxDriverContract(name: string, driver: () => SandboxDriver)
       await driver().stop(wanted.sandboxId)
     })
 
-    it('stops a sandbox for good, as often as it is asked to', async () => {
+    it('stops a sandbox permanently, however often stop is called', async () => {
       const wanted = newSpec()
       await driver().start(wanted, soon())
       await Promise.all([driver().stop(wanted.sandboxId), driver().stop(wanted.sandboxId)])
@@ -57,7 +57,7 @@ export function sandboxDriverContract(name: string, driver: () => SandboxDriver)
       expect(await idsOf(driver())).not.toContain(wanted.sandboxId)
     })
 
-    it('tells that a sandbox is gone while somebody waits for it', async () => {
+    it('reports a lost sandbox to a waiting caller', async () => {
       const wanted = newSpec()
       await driver().start(wanted, soon())
       const waiting = driver().waitReady(wanted.sandboxId, soon())
@@ -65,7 +65,7 @@ export function sandboxDriverContract(name: string, driver: () => SandboxDriver)
       expect((await waiting).phase).toBe('gone')
     })
 
-    it('says what it knows when the signal ends the wait', async () => {
+    it('returns the last known status when the signal ends the wait', async () => {
       const wanted = newSpec()
       await driver().start(wanted, soon())
       const stop = new AbortController()
@@ -75,13 +75,13 @@ export function sandboxDriverContract(name: string, driver: () => SandboxDriver)
       await driver().stop(wanted.sandboxId)
     })
 
-    it('starts nothing for a caller who has left', async () => {
+    it('starts nothing when the signal is already aborted', async () => {
       const wanted = newSpec()
       await expect(driver().start(wanted, AbortSignal.abort(new Error('left')))).rejects.toThrow('left')
       expect(await idsOf(driver())).not.toContain(wanted.sandboxId)
     })
 
-    it('calls a sandbox that never was gone, and stopping it no error', async () => {
+    it('reports an unknown sandbox as gone and stops it without an error', async () => {
       expect(await driver().inspect(OLD_UNKNOWN_ID)).toMatchObject({ phase: 'gone', exitCode: null })
       await expect(driver().stop(OLD_UNKNOWN_ID)).resolves.toBeUndefined()
     })

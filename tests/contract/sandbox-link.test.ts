@@ -15,7 +15,7 @@ const overUnix = (link: LinkContractSetup['link']): LinkContractSetup => {
     link,
     listen: { path: socketPath },
     address: () => ({ kind: 'unix', socketPath }),
-    nobody: { kind: 'unix', socketPath: join(folder, 'nobody.sock') },
+    noListener: { kind: 'unix', socketPath: join(folder, 'noListener.sock') },
   }
 }
 
@@ -23,12 +23,12 @@ const overTcp = (link: LinkContractSetup['link'], host: string): LinkContractSet
   link,
   listen: { host, port: 0 },
   address: (server) => ({ kind: 'tcp', host, port: (server.address() as AddressInfo).port }),
-  nobody: { kind: 'tcp', host, port: 1 },
+  noListener: { kind: 'tcp', host, port: 1 },
 })
 
-/** The relay here is a plain connection to a Unix socket whose path stands for the container's name. */
+/** The relay here is a connection to a Unix socket whose path stands for the container's name. */
 const overRelay = (): LinkContractSetup => {
-  const { listen, nobody } = overUnix(createUnixLink())
+  const { listen, noListener } = overUnix(createUnixLink())
   const link = createExecLink(
     (containerName) =>
       new Promise((resolve, reject) => {
@@ -36,12 +36,12 @@ const overRelay = (): LinkContractSetup => {
         socket.once('error', reject)
       }),
   )
-  const path = (address: LinkContractSetup['nobody']): string => (address.kind === 'unix' ? address.socketPath : '')
+  const path = (address: LinkContractSetup['noListener']): string => (address.kind === 'unix' ? address.socketPath : '')
   return {
     link,
     listen,
     address: () => ({ kind: 'exec', containerName: listen.path ?? '' }),
-    nobody: { kind: 'exec', containerName: path(nobody) },
+    noListener: { kind: 'exec', containerName: path(noListener) },
   }
 }
 

@@ -11,8 +11,8 @@ export interface LinkContractSetup {
   readonly listen: ListenOptions
   /** The address of the server once it listens. */
   readonly address: (server: Server) => SandboxAddress
-  /** Where nobody listens. */
-  readonly nobody: SandboxAddress
+  /** An address without a listener. */
+  readonly noListener: SandboxAddress
 }
 
 const encoder = new TextEncoder()
@@ -24,7 +24,7 @@ export async function readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> 
   return Buffer.concat(chunks)
 }
 
-/** What every link promises, against a real HTTP server at its other end. */
+/** The contract of every link, against a real HTTP server. */
 export function sandboxLinkContract(name: string, setup: () => LinkContractSetup): void {
   describe(`SandboxLink: ${name}`, () => {
     const connections = new Set<object>()
@@ -32,7 +32,7 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
     let server: Server
     let link: SandboxLink
     let address: SandboxAddress
-    let nobody: SandboxAddress
+    let noListener: SandboxAddress
 
     const routes: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
       '/echo': (request, response) => {
@@ -74,7 +74,7 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
     beforeAll(async () => {
       const made = setup()
       link = made.link
-      nobody = made.nobody
+      noListener = made.noListener
       server = createServer((request, response) => routes[new URL(request.url ?? '/', 'http://x').pathname]?.(request, response))
       server.keepAliveTimeout = 60_000
       server.on('connection', (socket) => {
@@ -102,13 +102,13 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
       expect((await readAll(answer.body)).toString()).toBe('héllo')
     })
 
-    it('keeps connections open for the next requests', async () => {
+    it('reuses connections for later requests', async () => {
       for (let i = 0; i < 20; i++) await readAll((await link.request(address, { method: 'GET', target: '/echo', headers: {} }, never)).body)
-      // A request sent in the very moment in which an answer ends may still take a second connection.
+      // A request sent at the moment at which a reply ends may use a second connection.
       expect(connections.size).toBeLessThanOrEqual(2)
     })
 
-    it('answers several requests side by side', async () => {
+    it('handles several requests concurrently', async () => {
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, i) =>
           link.request(address, { method: 'POST', target: '/echo', headers: {}, body: encoder.encode(`n${i}`) }, never),
@@ -143,14 +143,14 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
       expect([String(await readAll(known.body)), String(await readAll(unknown.body))]).toEqual([want, want])
     })
 
-    it('streams a large answer out at the pace of its reader', async () => {
+    it('streams a large reply at the pace of its reader', async () => {
       const answer = await link.request(address, { method: 'GET', target: '/large', headers: {} }, never)
       let bytes = 0
       for await (const chunk of answer.body) bytes += chunk.length
       expect(bytes).toBe(64 * 1024 * 1024)
     })
 
-    it('hands over the head before the body has ended, and lets a reader leave', async () => {
+    it('returns the headers before the body has ended, and lets a reader stop early', async () => {
       const answer = await link.request(address, { method: 'GET', target: '/slow-stream', headers: {} }, never)
       for await (const chunk of answer.body) {
         expect(Buffer.from(chunk).toString()).toBe('first\n')
@@ -159,7 +159,7 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
       await expect.poll(() => aborted).toEqual(['slow-stream'])
     })
 
-    it('ends a silent stream when the signal says so, with the reason of the signal', async () => {
+    it('ends a silent stream with the reason of its signal', async () => {
       const stop = new AbortController()
       const answer = await link.request(address, { method: 'GET', target: '/slow-stream', headers: {} }, stop.signal)
       const reading = readAll(answer.body)
@@ -168,28 +168,28 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
       await expect(link.request(address, { method: 'GET', target: '/echo', headers: {} }, stop.signal)).rejects.toThrow('enough')
     })
 
-    it('calls it refused when nobody listens', async () => {
+    it('reports refused without a listener', async () => {
       const failure = await link
-        .request(nobody, { method: 'PUT', target: '/echo', headers: {}, body: encoder.encode('x') }, never)
+        .request(noListener, { method: 'PUT', target: '/echo', headers: {}, body: encoder.encode('x') }, never)
         .catch((error: unknown) => error)
       expect(failure).toBeInstanceOf(LinkError)
       expect(failure).toMatchObject({ kind: 'refused' })
     })
 
-    it('calls it broken when the sandbox hangs up after the request', async () => {
+    it('reports broken when the sandbox disconnects after the request', async () => {
       const failure = await link
         .request(address, { method: 'POST', target: '/hang-up', headers: {} }, never)
         .catch((error: unknown) => error)
       expect(failure).toMatchObject({ name: 'LinkError', kind: 'broken' })
     })
 
-    it('calls it broken when the answer ends too early', async () => {
+    it('reports broken when the reply ends early', async () => {
       const answer = await link.request(address, { method: 'GET', target: '/half', headers: {} }, never)
       const failure = await readAll(answer.body).catch((error: unknown) => error)
       expect(failure).toMatchObject({ name: 'LinkError', kind: 'broken' })
     })
 
-    it('passes on a failure of the body that it is given', async () => {
+    it('rejects with the error of the request body', async () => {
       async function* body(): AsyncGenerator<Uint8Array> {
         yield encoder.encode('some')
         throw new Error('the source dried up')
@@ -199,7 +199,7 @@ export function sandboxLinkContract(name: string, setup: () => LinkContractSetup
       )
     })
 
-    it('answers an empty body as an empty stream', async () => {
+    it('returns an empty body as an empty stream', async () => {
       const answer = await link.request(address, { method: 'DELETE', target: '/no-body', headers: {} }, never)
       expect([answer.status, (await readAll(answer.body)).length]).toEqual([204, 0])
     })

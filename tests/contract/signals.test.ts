@@ -8,7 +8,7 @@ signalsContract('in one process', createLocalSignals)
 signalsContract('polling', createPollingSignals)
 
 const LONG_MS = 60_000
-/** Far below the minute, whatever else the machine does. */
+/** Far below the maximum wait of a minute, also on a busy machine. */
 const LIVELY_MS = 30_000
 const timed = async (wait: Promise<unknown>): Promise<number> => {
   const startedAt = performance.now()
@@ -17,7 +17,7 @@ const timed = async (wait: Promise<unknown>): Promise<number> => {
 }
 
 describe('signals in one process', () => {
-  it('wake every waiter of the topic, and no other', async () => {
+  it('wake every waiter of the topic and no other', async () => {
     const signals = createLocalSignals()
     const mine = [signals.subscribe('a'), signals.subscribe('a')]
     const other = signals.subscribe('b')
@@ -30,7 +30,7 @@ describe('signals in one process', () => {
     for (const subscription of [...mine, other]) subscription.close()
   })
 
-  it('bring the ended row to those who wait and to those who ask later, once', async () => {
+  it('deliver the ended row to waiters and to later callers, once', async () => {
     const signals = createLocalSignals()
     const subscription = signals.subscribe('a')
     const ended = executionRow({ status: 'succeeded' })
@@ -45,7 +45,7 @@ describe('signals in one process', () => {
     subscription.close()
   })
 
-  it('remember a notification that came between two waits, and only one', async () => {
+  it('remember exactly one notification between two waits', async () => {
     const signals = createLocalSignals()
     const subscription = signals.subscribe('a')
     signals.notify('a')
@@ -55,7 +55,7 @@ describe('signals in one process', () => {
     subscription.close()
   })
 
-  it('do not tell a new waiter of what was before it', async () => {
+  it('do not notify a new waiter of earlier events', async () => {
     const signals = createLocalSignals()
     signals.notify('a')
     const subscription = signals.subscribe('a')
@@ -67,7 +67,7 @@ describe('signals in one process', () => {
 describe('polling', () => {
   afterEach(() => void vi.useRealTimers())
 
-  it('looks again soon at first, ever later then, and never after more than half a second', async () => {
+  it('polls with increasing intervals of at most half a second', async () => {
     vi.useFakeTimers()
     const subscription = createPollingSignals().subscribe('a')
     const pauses: number[] = []

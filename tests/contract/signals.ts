@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Signals } from '../../services/core/ports/signals.ts'
 
-/** Far below the minute that a wait asks for, and far above what a busy machine adds to one that ends by itself, milliseconds. */
+/** Far below the requested wait of a minute and far above the delay of a busy machine, milliseconds. */
 const LIVELY_MS = 30_000
 
-/** What every Signals has to do: wake early if it can, never too late. */
+/** The contract of every Signals: wake early if possible, never too late. */
 export function signalsContract(name: string, create: () => Signals): void {
   const elapsed = async (wait: Promise<unknown>): Promise<number> => {
     const startedAt = performance.now()
@@ -13,14 +13,14 @@ export function signalsContract(name: string, create: () => Signals): void {
   }
 
   describe(`Signals: ${name}`, () => {
-    it('lets a waiter look again after the longest time at the latest', async () => {
+    it('ends a wait after its maximum time', async () => {
       const subscription = create().subscribe('execution:1')
       expect(await elapsed(subscription.next(30))).toBeLessThan(LIVELY_MS)
       expect(await elapsed(subscription.next(0))).toBeLessThan(LIVELY_MS)
       subscription.close()
     })
 
-    it('takes notifications that nobody waits for', () => {
+    it('accepts notifications without a waiter', () => {
       expect(() => create().notify('execution:1')).not.toThrow()
     })
 

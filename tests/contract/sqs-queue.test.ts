@@ -24,8 +24,8 @@ queueContract(
   },
 )
 
-describe('SQS: what the port does not say', () => {
-  it('names the tenant as the group of a message, so that fair queues keep tenants apart', async () => {
+describe('SQS beyond the port', () => {
+  it('uses the tenant as the message group, for fair queues', async () => {
     const sent: unknown[] = []
     const { sqs } = storage.clients
     const client = Object.assign(Object.create(sqs) as typeof sqs, { send: async ({ input }: { input: unknown }) => void sent.push(input) })
@@ -39,7 +39,7 @@ describe('SQS: what the port does not say', () => {
     await expect(createSqsQueue({ client: storage.clients.sqs, queueUrls }).check()).rejects.toThrow()
   })
 
-  it('is made again without harm: resources keep their names and their contents', async () => {
+  it('can be created again without a change of names or contents', async () => {
     await storage.objects.put('kept', Buffer.from('x'), { contentType: 'text/plain' })
     await expect(createResources(storage.clients)).resolves.toEqual(storage.resources)
     expect(await storage.objects.head('kept')).toEqual({ bytes: 1 })

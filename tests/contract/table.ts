@@ -11,7 +11,7 @@ import { sandboxStoreContract } from './table/sandbox-store.ts'
 import { smallStoresContract } from './table/small-stores.ts'
 import { userFilesContract } from './table/user-files.ts'
 
-/** What every Table has to do. `table` is asked for inside the tests, after it was opened. */
+/** The contract of every Table. Tests call `table` after it was opened. */
 export function tableContract(name: string, table: () => Table): void {
   describe(`Table: ${name}`, () => {
     leasedStoreContract(table)

@@ -56,13 +56,13 @@ async function cli(
 const json = async <T>(args: readonly string[]): Promise<T> => JSON.parse((await cli([...args, '--json'])).stdout) as T
 
 describe('tenants and keys', () => {
-  it('makes a tenant whose key opens the API at once', async () => {
+  it('creates a tenant whose key works at once', async () => {
     const made = await json<{ tenant: string; api_key: string }>(['tenants', 'create', 'Acme GmbH'])
     expect((await server.as(made.api_key).call('GET', '/v1/containers')).status).toBe(200)
     expect(await json<unknown[]>(['tenants', 'list'])).toContainEqual(expect.objectContaining({ tenant: made.tenant, name: 'Acme GmbH' }))
   })
 
-  it('makes a second key, lists it without the key itself, and revokes it', async () => {
+  it('creates a second key, lists it without its secret and revokes it', async () => {
     const { tenant } = await json<{ tenant: string }>(['tenants', 'create', 'two keys'])
     const made = await json<{ key_id: string; api_key: string }>(['keys', 'create', tenant, '--subject', 'user-7'])
     const listed = await cli(['keys', 'list'])
@@ -70,11 +70,11 @@ describe('tenants and keys', () => {
     expect(listed.stdout).not.toContain(made.api_key)
 
     expect(await cli(['keys', 'revoke', made.key_id])).toMatchObject({ code: 0, stdout: expect.stringContaining('is revoked since') })
-    // It was never used before, so no server believes it for a while longer.
+    // It was never used before, so no server has it in its cache.
     expect((await server.as(made.api_key).call('GET', '/v1/containers')).status).toBe(401)
   })
 
-  it('switches a tool of a tenant off and on, and sets the life of its links', async () => {
+  it("disables and enables a tenant's tool and sets the lifetime of its links", async () => {
     const { tenant } = await json<{ tenant: string }>(['tenants', 'create', 'policies'])
     const set = ['tenants', 'policy', tenant, '--tool-off', 'web_search', '--tool-off', 'weather', '--link-days', '2']
     expect(await json(set)).toEqual({ tenant, tools_off: ['weather', 'web_search'], link_days: 2 })
@@ -90,11 +90,11 @@ describe('tenants and keys', () => {
     [['tenants', 'list', '--nope'], 2, 'Unknown option'],
     [['tenants', 'burn'], 2, 'Unknown command "tenants burn"'],
     [[], 2, 'Usage: npm run cli -- COMMAND'],
-  ] as const)('answers %j with exit code %i and a sentence', async (args, code, sentence) => {
+  ] as const)('ends %j with exit code %i and an explanation', async (args, code, sentence) => {
     expect(await cli(args)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(sentence) })
   })
 
-  it('says what to do when no server runs', async () => {
+  it('explains what to do when no server runs', async () => {
     expect(await cli(['tenants', 'list'], { env: { PORT: '9' } })).toMatchObject({ code: 1, stderr: expect.stringContaining('npm start') })
   })
 })
@@ -109,7 +109,7 @@ describe('run', () => {
     expect(await once(child, 'exit')).toEqual([130, null])
   })
 
-  it('reads a file of the folder in which it was typed, and keeps the two outputs apart', async () => {
+  it('reads a file relative to the current folder and separates stdout and stderr', async () => {
     await writeFile(
       join(folder, 'code.py'),
       "import sys\nprint('out')\nprint('err', file=sys.stderr)\nopen('/mnt/data/a.txt', 'w').write('hello')",
@@ -123,17 +123,17 @@ describe('run', () => {
   it.each([
     ['1 / 0', [], 1, 'ZeroDivisionError'],
     ['import time; time.sleep(600)', ['--timeout', '1'], 124, 'timed_out: deadline'],
-  ] as const)('ends %j with an exit code that says how', async (input, options, code, sentence) => {
+  ] as const)('ends %j with the exit code of its outcome', async (input, options, code, sentence) => {
     expect(await cli(['run', '-', ...options], { input })).toMatchObject({ code, stderr: expect.stringContaining(sentence) })
   })
 
-  it('goes on in a container that it is told', async () => {
+  it('continues in the given container', async () => {
     const container = await server.native.createContainer()
     await cli(['run', '-', '--container', container], { input: 'x = 41' })
     expect(await cli(['run', '-', '--container', container], { input: 'print(x + 1)' })).toMatchObject({ code: 0, stdout: '42\n' })
   })
 
-  it("passes on the server's own sentence", async () => {
+  it("prints the server's error message", async () => {
     const result = await cli(['run', '-'], { input: 'print(1)', env: { CELLBLOCK_API_KEY: 'ck_wrong' } })
     expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('The API key is missing or not valid') })
   })

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import { checkPrograms, programsFor } from '../../scripts/doctor/account/hostile-programs.ts'
 import { startServer } from '../support/local-server.ts'
 
-it('the programs of the doctor get nowhere in a real sandbox, through the service', async () => {
+it('the programs of the doctor have no effect outside a real sandbox', async () => {
   const server = await startServer({ env: { CELLBLOCK_POOL: '1' } })
   try {
     const all = programsFor('eu-west-1')
     expect(all.length).toBeGreaterThan(35)
-    // Its own two and a sample: the whole corpus is tried by the security suite.
+    // Its own two and a sample. The security suite runs the whole corpus.
     const programs = all.filter((_, index) => index < 2 || index % 4 === 0)
     const finding = await checkPrograms({ url: server.url, key: server.apiKey }, programs)
     expect(finding).toMatchObject({ what: 'Worker', outcome: 'ok' })

@@ -2,29 +2,29 @@ import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { NativeClient } from '../support/native-client.ts'
 
-/** A service that stands somewhere. */
+/** A running service. */
 export interface Target {
   readonly native: NativeClient
-  /** Follows a link that it gave out; `fetch` where its host name is known. */
+  /** Requests a link of the service; `fetch` where its host name resolves. */
   readonly open: (url: string) => Promise<Response>
 }
 
 const plainOutput = (outputs: readonly { data?: Readonly<Record<string, unknown>> }[] = []) => outputs.at(-1)?.data?.['text/plain']
 
-/** A start takes as long as the machine lets it. */
+/** Generous, because a start may be slow on a busy machine. */
 const TIMEOUT_MS = 180_000
 
-/** What a client sees of executions, their events and their files, wherever the service runs. */
+/** The behaviour of executions, events and files for a client, wherever the service runs. */
 export function executionsSuite(server: () => Target): void {
   const open = (url: string): Promise<Response> => server().open(url)
-  /** For code that leaves nothing behind; a fresh one costs a start. */
+  /** A shared container for code without side effects; a new one costs a start. */
   let shared: string
   beforeAll(async () => {
     shared = await server().native.createContainer()
   })
 
   describe('an execution', { timeout: TIMEOUT_MS }, () => {
-    it('answers with its outputs, and keeps stdout and stderr apart', async () => {
+    it('returns its outputs with separate stdout and stderr', async () => {
       const execution = await server().native.run(shared, 'import sys\nprint("out")\nprint("err", file=sys.stderr)\n6 * 7')
       expect(execution).toMatchObject({
         object: 'execution',
@@ -41,7 +41,7 @@ export function executionsSuite(server: () => Target): void {
       expect(execution.usage['run_ms']).toBeGreaterThan(0)
     })
 
-    it('leaves variables, imports and the working directory to the next one', async () => {
+    it('keeps variables, imports and the working directory for the next execution', async () => {
       const container = await server().native.createContainer()
       await server().native.run(container, 'import math, os\nos.makedirs("deep", exist_ok=True)\nx = math.pi\n%cd -q deep')
       const next = await server().native.run(container, 'import os\nprint(round(math.sin(x), 3), os.getcwd())')
@@ -59,7 +59,7 @@ export function executionsSuite(server: () => Target): void {
       expect(bash.stdout).toBe('n1\nn2\nn3\n')
     })
 
-    it('gives every MIME type as it comes', async () => {
+    it('returns every MIME type unchanged', async () => {
       const execution = await server().native.run(
         shared,
         [
@@ -87,7 +87,7 @@ export function executionsSuite(server: () => Target): void {
       }
     })
 
-    it('ends failed with the error inside when the code raises, and the container goes on', async () => {
+    it('ends failed with the error when the code raises, and the container stays usable', async () => {
       const raised = await server().native.run(shared, 'kept = 1\n1 / 0')
       expect(raised).toMatchObject({ status: 'failed', reason: 'error', error: { name: 'ZeroDivisionError', value: 'division by zero' } })
       expect(raised.error?.traceback.length).toBeGreaterThan(0)
@@ -96,7 +96,7 @@ export function executionsSuite(server: () => Target): void {
       expect((await server().native.run(shared, 'print(kept)')).stdout).toBe('1\n')
     })
 
-    it('runs the cells of a notebook and stops at the first error unless told otherwise', async () => {
+    it('runs the cells of a notebook and stops at the first error by default', async () => {
       const cell = (source: string | string[], cell_type = 'code') => ({
         cell_type,
         metadata: {},
@@ -133,7 +133,7 @@ export function executionsSuite(server: () => Target): void {
       expect(executed.cells[3]?.outputs).toHaveLength(1)
     })
 
-    it('is stopped at its time limit, and says what was lost', async () => {
+    it('is stopped at its time limit and reports what was lost', async () => {
       const container = await server().native.createContainer()
       const interrupted = await server().native.run(container, {
         code: 'kept = 5\nimport time\nwhile True: time.sleep(0.05)',
@@ -150,7 +150,7 @@ export function executionsSuite(server: () => Target): void {
       expect((await server().native.run(container, 'print("again")')).stdout).toBe('again\n')
     })
 
-    it('can be cancelled while it runs and while it waits', async () => {
+    it('can be cancelled while it runs and while it is queued', async () => {
       const container = await server().native.createContainer()
       await server().native.run(container, 'pass')
       const running = await server().native.run(container, 'import time\nprint("on", flush=True)\ntime.sleep(600)', 0)
@@ -165,7 +165,7 @@ export function executionsSuite(server: () => Target): void {
       expect((await server().native.run(container, 'print("next")')).stdout).toBe('next\n')
     })
 
-    it('keeps the order in which executions were accepted', async () => {
+    it('runs in the order of acceptance', async () => {
       await server().native.run(shared, 'seen = []')
       const ids: string[] = []
       for (let i = 0; i < 8; i++) ids.push((await server().native.run(shared, `import time; time.sleep(0.02); seen.append(${i})`, 0)).id)
@@ -173,7 +173,7 @@ export function executionsSuite(server: () => Target): void {
       expect((await server().native.run(shared, 'print(seen)')).stdout).toBe('[0, 1, 2, 3, 4, 5, 6, 7]\n')
     })
 
-    it('keeps head and tail of a flood and says how much was cut', async () => {
+    it('keeps head and tail of a flood of output and reports how much was cut', async () => {
       const flood = await server().native.run(shared, 'print("first")\nfor _ in range(300_000): print("x" * 20)\nprint("last")')
       expect(flood.status).toBe('succeeded')
       expect(flood.stdout.startsWith('first\n')).toBe(true)
@@ -182,7 +182,7 @@ export function executionsSuite(server: () => Target): void {
       expect(flood.lost.find((lost) => lost.what === 'stdout')?.reason).toMatch(/63000\d\d/)
     })
 
-    it('survives the death of its kernel and says that the variables are gone', async () => {
+    it('reports lost variables after the death of its kernel, and the container stays usable', async () => {
       const container = await server().native.createContainer()
       const died = await server().native.run(container, 'import os; os._exit(3)')
       expect(died).toMatchObject({ status: 'failed', reason: 'kernel_died' })
@@ -197,7 +197,7 @@ export function executionsSuite(server: () => Target): void {
   })
 
   describe('the events of an execution', { timeout: TIMEOUT_MS }, () => {
-    it('show the first output at once, are numbered from 0 and end with done', async () => {
+    it('contain the first output at once, are numbered from 0 and end with done', async () => {
       await server().native.run(shared, 'pass')
       const code = 'import time\nfor i in range(8):\n  print(i, flush=True)\n  time.sleep(0.25)'
       const { id } = await server().native.run(shared, code, 0)
@@ -211,7 +211,7 @@ export function executionsSuite(server: () => Target): void {
       expect(texts.length).toBeGreaterThanOrEqual(5)
     })
 
-    it('go on after the number that a client saw last', async () => {
+    it('resume after the last sequence number of a client', async () => {
       const { id } = await server().native.run(shared, 'for i in range(3): print(i)')
       const all = []
       for await (const event of server().native.events(id)) all.push(event.id)
@@ -222,7 +222,7 @@ export function executionsSuite(server: () => Target): void {
   })
 
   describe('files', { timeout: TIMEOUT_MS }, () => {
-    it('go in, change and come out as versions with working links', async () => {
+    it('are uploaded, changed and collected as versions with working links', async () => {
       const container = await server().native.createContainer()
       const form = new FormData()
       form.set('file', new File(['a,b\n1,2\n'], 'in.csv'))
@@ -252,7 +252,7 @@ export function executionsSuite(server: () => Target): void {
       expect(await (await open(content.headers.get('location') ?? '')).text()).toBe('a,b\n1,2\n')
     })
 
-    it('that are uploaded or deleted between executions are there or gone in the next one', async () => {
+    it('uploaded or deleted between executions are present or absent in the next one', async () => {
       const container = await server().native.createContainer()
       await server().native.run(container, 'pass')
       const form = new FormData()

@@ -16,8 +16,8 @@ async function upload(container: string, path: string): Promise<number> {
   return (await server.native.call('POST', `/v1/containers/${container}/files`, form)).status
 }
 
-describe('files that cannot be where they should', () => {
-  it('are named, and the code runs without them', async () => {
+describe('files that cannot be synchronized', () => {
+  it('are reported, and the code runs without them', async () => {
     const container = await server.native.createContainer()
     await server.native.run(container, 'open("a", "w").write("x"); import os; os.symlink("/tmp", "link")')
     expect([await upload(container, 'a/b.txt'), await upload(container, 'link/c.txt')]).toEqual([200, 200])
@@ -26,16 +26,16 @@ describe('files that cannot be where they should', () => {
     expect(execution.lost.map(({ what }) => what)).toEqual(expect.arrayContaining(['file "a/b.txt"', 'file "link/c.txt"']))
   })
 
-  it('are named once when they cannot be taken away, and the code runs beside them', async () => {
+  it('are reported once when they cannot be removed, and the code runs', async () => {
     const container = await server.native.createContainer()
     const { files } = await server.native.run(container, 'import os; open("a", "w").write("x"); os.chmod(".", 0o555)')
     expect((await server.native.call('DELETE', `/v1/containers/${container}/files/${files[0]?.id}`)).status).toBe(200)
-    const told = await server.native.run(container, 'print(os.path.exists("a"))')
-    expect(told).toMatchObject({ status: 'succeeded', stdout: 'True\n', files: [], lost: [{ what: 'file "a"' }] })
+    const next = await server.native.run(container, 'print(os.path.exists("a"))')
+    expect(next).toMatchObject({ status: 'succeeded', stdout: 'True\n', files: [], lost: [{ what: 'file "a"' }] })
     expect(await server.native.run(container, 'os.chmod(".", 0o755)')).toMatchObject({ status: 'succeeded', files: [], lost: [] })
   })
 
-  it('are not taken for deleted while nobody can look', async () => {
+  it('are not treated as deleted while they cannot be listed', async () => {
     const container = await server.native.createContainer()
     await server.native.run(container, 'import os; os.makedirs("d"); open("d/x.txt", "w").write("x"); open("y.txt", "w").write("y")')
     const hidden = await server.native.run(container, 'os.chmod("d", 0)')

@@ -13,13 +13,13 @@ afterAll(async () => {
 })
 
 const run = promisify(execFile)
-/** Sandboxes of this server on the engine. */
+/** The number of sandboxes of this server on the engine. */
 async function sandboxes(): Promise<number> {
   const { stdout } = await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${server.stage}`])
   return stdout.split('\n').filter(Boolean).length
 }
-/** Until only the pool is left: every container sleeps, those of the tests beside this one too. */
-const untilAsleep = (expect: ExpectStatic) => expect.poll(sandboxes, { timeout: 120_000, interval: 500 }).toBe(POOL)
+/** Waits until every container hibernates and only the pool remains, including those of concurrent tests. */
+const waitUntilHibernated = (expect: ExpectStatic) => expect.poll(sandboxes, { timeout: 120_000, interval: 500 }).toBe(POOL)
 
 const SETUP = `
 import math as m
@@ -49,10 +49,10 @@ print("generator" in globals())
 const CHECKED = '78124993750000 True\nTrue True True\n10 8 2 kept\n1 1\nFalse\n'
 
 describe.concurrent('an idle container', () => {
-  it('gives its sandbox up and wakes with its files and variables; what could not be kept is named once', async ({ expect }) => {
+  it('releases its sandbox, is restored with its files and variables, and reports lost values once', async ({ expect }) => {
     const container = await server.native.createContainer()
     expect(await server.native.run(container, SETUP)).toMatchObject({ status: 'succeeded', lost: [] })
-    await untilAsleep(expect)
+    await waitUntilHibernated(expect)
 
     const woken = await server.native.run(container, CHECK)
     expect(woken).toMatchObject({ status: 'succeeded', stdout: CHECKED, files: [] })
@@ -60,17 +60,17 @@ describe.concurrent('an idle container', () => {
     expect(woken.lost[0]?.reason).toContain('generator')
     expect(await server.native.run(container, 'factor = 7; print(scale(2))')).toMatchObject({ stdout: '14\n', lost: [] })
 
-    await untilAsleep(expect)
+    await waitUntilHibernated(expect)
     expect(await server.native.run(container, 'print(scale(2), int(frame.a.sum()))')).toMatchObject({
       stdout: '14 78124993750000\n',
       lost: [],
     })
   }, 240_000)
 
-  it('is woken by a response of the OpenAI wire', async ({ expect }) => {
+  it('is restored by a response of the OpenAI wire', async ({ expect }) => {
     const { id } = await server.openai.containers.create({ name: 'chat' })
     await server.native.run(id, 'answer = 6 * 7')
-    await untilAsleep(expect)
+    await waitUntilHibernated(expect)
     const response = await server.openai.responses.create({
       model: 'demo',
       input: '```python\nprint(answer)\n```',
@@ -82,13 +82,13 @@ describe.concurrent('an idle container', () => {
     expect(call?.outputs).toMatchObject([{ type: 'logs', logs: '42' }])
   }, 180_000)
 
-  it('opens a snapshot inside its sandbox only: one that does harm there is reported, and the server lives on', async ({ expect }) => {
+  it('loads a snapshot inside its sandbox only: a harmful one is reported, and the server keeps running', async ({ expect }) => {
     const container = await server.native.createContainer()
     await server.native.run(
       container,
       'kept = 1\nclass Trap:\n  def __reduce__(self):\n    import os\n    return (os._exit, (3,))\ntrap = Trap()',
     )
-    await untilAsleep(expect)
+    await waitUntilHibernated(expect)
     const woken = await server.native.run(container, 'print("alive")')
     expect(woken).toMatchObject({ status: 'succeeded', stdout: 'alive\n' })
     expect(woken.lost.map((lost) => lost.what)).toContain('variables')

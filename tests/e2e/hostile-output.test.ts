@@ -9,8 +9,8 @@ afterAll(async () => {
   expect(await server.stop()).toBe(0)
 })
 
-describe('output that means harm', () => {
-  it('gets no link by naming an object of its own choice', async () => {
+describe('hostile output', () => {
+  it('gets no link by naming an object key', async () => {
     const container = await server.native.createContainer()
     const forged = await server.native.run(
       container,
@@ -27,7 +27,7 @@ describe('output that means harm', () => {
     expect(notebook.status).toBe(200)
   })
 
-  it('is told where it had to be cut or changed, and a file that is not collected is told once', async () => {
+  it('is reported where it was truncated or changed, and an uncollected file is reported once', async () => {
     const container = await server.native.createContainer()
     const first = await server.native.run(
       container,
@@ -39,7 +39,7 @@ describe('output that means harm', () => {
     expect((await server.native.run(container, 'print(1)')).lost).toEqual([])
   })
 
-  it('may be a file whose name means something to JavaScript', async () => {
+  it('may be a file named like a JavaScript property', async () => {
     const names = ['constructor', '__proto__', 'toString', 'a.valueOf']
     const container = await server.native.createContainer()
     const execution = await server.native.run(container, `for name in ${JSON.stringify(names)}: open("/mnt/data/" + name, "w").write("x")`)
@@ -49,7 +49,7 @@ describe('output that means harm', () => {
     )
   })
 
-  it('is kept when long code and text of many bytes a character come together', async () => {
+  it('is kept for long code with multi-byte characters', async () => {
     const container = await server.native.createContainer()
     const execution = await server.native.run(container, `#${'a'.repeat(190 * 1024)}\nprint("漢" * 44_000, "\\x01" * 5_000)`)
     expect(execution).toMatchObject({ status: 'succeeded', lost: [] })

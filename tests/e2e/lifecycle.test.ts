@@ -8,14 +8,14 @@ import { startServer, type LocalServerProcess } from '../support/local-server.ts
 
 const run = promisify(execFile)
 
-/** How many sandboxes this server has on the engine, by the label that the driver gives them. */
+/** The number of sandboxes of this server on the engine, by the driver's label. */
 async function sandboxCount(server: LocalServerProcess): Promise<number> {
   const { stdout } = await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${server.stage}`])
   return stdout.split('\n').filter(Boolean).length
 }
 
 describe('the local server', () => {
-  it('is ready when every part answers, and leaves nothing behind when it is stopped', async () => {
+  it('is ready when every dependency replies, and removes its sandboxes when it is stopped', async () => {
     const server = await startServer({ env: { CELLBLOCK_POOL: '2' } })
     const healthz = await fetch(`${server.url}/healthz`)
     expect(healthz.status).toBe(200)
@@ -36,7 +36,7 @@ describe('the local server', () => {
     await rm(dataDir, { recursive: true })
   })
 
-  it('stops soon while code runs, and ends that too', async () => {
+  it('stops soon while code runs and ends the code', async () => {
     const server = await startServer({ env: { CELLBLOCK_POOL: '0' } })
     const { id } = await server.native.run(
       await server.native.createContainer(),
@@ -46,12 +46,12 @@ describe('the local server', () => {
     for await (const event of server.native.events(id)) if (event.event === 'stdout') break
     const began = performance.now()
     expect(await server.stop()).toBe(0)
-    // Far below the hour that the code wants, and below the 50 s for which a step follows it.
+    // Far below the hour that the code sleeps, and below the 50 s of a step.
     expect(performance.now() - began).toBeLessThan(30_000)
     expect(await sandboxCount(server)).toBe(0)
   })
 
-  it('claims a warm sandbox for the first execution and starts another one in its place', async () => {
+  it('claims a warm sandbox for the first execution and refills the pool', async () => {
     const server = await startServer({ env: { CELLBLOCK_POOL: '1', CELLBLOCK_LOG: 'events' } })
     try {
       await expect.poll(() => server.said()).toMatch(/"event":"sandbox_start","outcome":"ready"/)
@@ -63,7 +63,7 @@ describe('the local server', () => {
     }
   })
 
-  it('ends a deleted container’s sandbox and answers 404 for all that was in it', async () => {
+  it('stops the sandbox of a deleted container and returns 404 for its contents', async () => {
     const server = await startServer({ env: { CELLBLOCK_POOL: '0' } })
     try {
       const container = await server.native.createContainer()

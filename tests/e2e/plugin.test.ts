@@ -20,7 +20,7 @@ const execute = async (code: string): Promise<Record<string, unknown>> => {
 }
 
 describe('the documents of the plugin', () => {
-  it('lead from the manifest to the operation and to the logo, for a page of the chat site', async () => {
+  it('link from the manifest to the operation and the logo, for a page of the chat site', async () => {
     const manifest = (await (await read(`${server.url}/.well-known/ai-plugin.json`)).json()) as Record<string, string> & {
       api: { url: string }
     }
@@ -54,7 +54,7 @@ describe('the documents of the plugin', () => {
     for (const one of [...descriptions, String(manifest['description_for_model'])]) expect(one.length, one).toBeLessThan(300)
   })
 
-  it('are open, the call is not', async () => {
+  it('are public, the call requires a key', async () => {
     const answer = await fetch(`${server.url}/execute`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -64,7 +64,7 @@ describe('the documents of the plugin', () => {
   })
 })
 
-it('runs each program in a sandbox of its own and leaves nothing behind', async () => {
+it('runs each program in a separate sandbox and removes it', async () => {
   const [fine, failed] = await Promise.all([
     execute("import sys\nx = 6\nprint('out')\nprint('err', file=sys.stderr)\nopen('a.txt', 'w').write('x')\nx * 7"),
     execute("print('a')\nx"),

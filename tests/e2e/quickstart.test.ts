@@ -36,7 +36,7 @@ it('answers with what the code found in the data', () => {
   expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining('Best month: 2024-01 with 10,255 euros of 80,164') })
 })
 
-it('gives the plot a link that works without a key', async () => {
+it('returns a link to the plot that works without a key', async () => {
   const link = /http:\/\/\S+\/d\/[\w-]+/.exec(result.stdout)?.[0] ?? 'no link was printed'
   expect(Buffer.from(await (await fetch(link)).arrayBuffer()).toString('hex', 0, 8)).toBe(PNG)
 })

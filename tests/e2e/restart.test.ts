@@ -5,7 +5,7 @@ import { describe, it } from 'vitest'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
 interface Restartable extends AsyncDisposable {
-  /** On the folder that the one before it left. */
+  /** On the data folder of the previous server. */
   start(env?: Readonly<Record<string, string>>): Promise<LocalServerProcess>
 }
 
@@ -25,7 +25,7 @@ async function restartable(): Promise<Restartable> {
 }
 
 describe.concurrent('a server that is killed', () => {
-  it('goes on with the code that was running: run once, nothing of its output lost or repeated', async ({ expect }) => {
+  it('resumes running code: it runs once, and no output is lost or repeated', async ({ expect }) => {
     await using server = await restartable()
     const first = await server.start()
     const container = await first.native.createContainer()
@@ -52,7 +52,7 @@ describe.concurrent('a server that is killed', () => {
     expect((await second.native.run(container, 'print(runs)')).stdout).toBe('1\n')
   }, 120_000)
 
-  it('ends every job that it had accepted, each once and in order', async ({ expect }) => {
+  it('ends every accepted job once and in order', async ({ expect }) => {
     await using server = await restartable()
     const first = await server.start()
     const containers = await Promise.all([first.native.createContainer('a'), first.native.createContainer('b')])
@@ -72,7 +72,7 @@ describe.concurrent('a server that is killed', () => {
     }
   }, 180_000)
 
-  it('says that variables are gone and keeps the files when the sandbox went with it', async ({ expect }) => {
+  it('reports lost variables and keeps the files when the sandbox was lost too', async ({ expect }) => {
     await using server = await restartable()
     const first = await server.start({ CELLBLOCK_SAVE_SECONDS: '0' })
     const container = await first.native.createContainer()
@@ -86,7 +86,7 @@ describe.concurrent('a server that is killed', () => {
     expect((await second.native.run(container, 'pass')).lost).toEqual([])
   }, 120_000)
 
-  it('has saved the variables of containers that nobody used when it was stopped and not killed', async ({ expect }) => {
+  it('has saved the variables of idle containers when it was stopped instead of killed', async ({ expect }) => {
     await using server = await restartable()
     const first = await server.start()
     const container = await first.native.createContainer()

@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(out, { recursive: true, force: true })
 })
 
-it('a table comes as rows, a chart as series, a conversation as its executed notebook', async () => {
+it('returns a table as rows, a chart as series and a conversation as its executed notebook', async () => {
   const env = {
     ...process.env,
     CELLBLOCK_URL: server.url,
@@ -42,7 +42,7 @@ it('a table comes as rows, a chart as series, a conversation as its executed not
 })
 
 it('streams what the code prints while it runs', async () => {
-  // The helper of the official client ends a stream at an event that it does not know.
+  // The helper of the official client ends a stream at an unknown event.
   const stream = server.openai.responses.stream({
     model: 'demo',
     input: '```python\nimport time\nfor i in range(3):\n    print("step", i, flush=True)\n    time.sleep(0.7)\n```',

@@ -36,9 +36,9 @@ afterAll(() => server.stop())
 
 const run = (code: string): Promise<WireExecution> =>
   client.run(containerId, { code: `import os, errno, threading\n${code}`, timeout_seconds: 30 })
-const goesOn = async (): Promise<void> => expect((await run('print("on")')).stdout).toBe('on\n')
+const expectUsable = async (): Promise<void> => expect((await run('print("on")')).stdout).toBe('on\n')
 
-describe('inside a sandbox of a tenant with limits of its own', () => {
+describe('inside a sandbox of a tenant with its own limits', () => {
   it.each([
     [
       'processes',
@@ -65,28 +65,28 @@ describe('inside a sandbox of a tenant with limits of its own', () => {
       'n = 0\ntry:\n    while n < 2000: open(f"/mnt/data/i{n}", "w").close(); n += 1\nexcept OSError as e: print(e.errno == errno.ENOSPC, n <= 1000)\nfor i in range(n): os.unlink(f"/mnt/data/i{i}")',
       'True True\n',
     ],
-  ])('%s end where the policy says', async (_name, code, stdout) => {
+  ])('%s are limited by the policy', async (_name, code, stdout) => {
     expect((await run(code)).stdout).toBe(stdout)
-    await goesOn()
+    await expectUsable()
   })
 
-  it('processor time ends in its own reason, with the variables kept', async () => {
+  it('processor time ends in cpu_limit and keeps the variables', async () => {
     const execution = await run('kept = 3\nwhile True: pass')
     expect(execution).toMatchObject({ status: 'timed_out', reason: 'cpu_limit', error: { name: 'KeyboardInterrupt' } })
     expect(execution.usage['cpu_ms']).toBeGreaterThan(900)
     expect((await run('print(kept)')).stdout).toBe('3\n')
   })
 
-  it('time asleep is no processor time', async () => {
+  it('sleeping uses no processor time', async () => {
     expect((await run('import time\ntime.sleep(1.5)')).status).toBe('succeeded')
   })
 
   it('output ends in output_limit', async () => {
     expect(await run('while True: print("x" * 1000)')).toMatchObject({ status: 'failed', reason: 'output_limit' })
-    await goesOn()
+    await expectUsable()
   })
 
-  it('displays and files beyond their number are told', async () => {
+  it('displays and files beyond their limit are reported', async () => {
     const shown = await run('from IPython.display import display\nfor i in range(5): display({"text/plain": str(i)}, raw=True)')
     expect(shown.outputs?.filter(({ output_type }) => output_type === 'display_data')).toHaveLength(3)
     expect(shown.lost).toMatchObject([{ what: 'display', reason: expect.stringContaining('too_many_displays') }])
@@ -95,7 +95,7 @@ describe('inside a sandbox of a tenant with limits of its own', () => {
     expect(made.lost).toMatchObject([{ what: 'files', reason: expect.stringContaining('2 of 3') }])
   })
 
-  it('another container waits until this one is gone', async () => {
+  it('another container waits until this one is deleted', async () => {
     const other = await client.createContainer()
     const refused = await client.call('POST', `/v1/containers/${other}/executions`, { code: '1' })
     expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([429, 'concurrency_limit_reached'])
@@ -120,7 +120,7 @@ describe('tenants limits', () => {
     ['processes=1', /processes takes a whole number from 32 to 4096/],
     ['disk_bytes=lots', /disk_bytes takes a whole number/],
     ['memory_limit=2g', /memory_limit takes one of 1g, 4g, 16g, 64g/],
-  ])('refuses %s with a sentence', async (word, sentence) => {
+  ])('refuses %s with an explanation', async (word, sentence) => {
     await expect(cli('tenants', 'limits', tenant, word)).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(sentence) })
   })
 })

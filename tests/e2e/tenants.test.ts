@@ -15,14 +15,14 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 describe('two tenants', () => {
-  it('each see their own containers only', async () => {
+  it('see only their own containers', async () => {
     const container = await alice.createContainer('of alice')
     expect((await alice.json<{ data: unknown[] }>('GET', '/v1/containers')).data).toHaveLength(1)
     expect((await bob.json<{ data: unknown[] }>('GET', '/v1/containers')).data).toEqual([])
     expect((await bob.call('GET', `/v1/containers/${container}`)).status).toBe(404)
   })
 
-  it('answer the other one exactly as if nothing were there', async () => {
+  it('get the same reply for foreign ids as for missing ones', async () => {
     const container = await alice.createContainer()
     const execution = await alice.run(container, 'open("secret.txt", "w").write("s"); print("secret")')
     const file = execution.files[0]?.id ?? ''

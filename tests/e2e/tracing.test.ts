@@ -5,7 +5,7 @@ import { startServer, type LocalServerProcess } from '../support/local-server.ts
 
 type Line = Readonly<Record<string, string | number | boolean | null | undefined>>
 let server: LocalServerProcess
-// No warm pool, so that a turn passes through every room: its first code waits for a start.
+// No warm pool, so that a turn uses every service: its first code waits for a start.
 beforeAll(async () => void (server = await startServer({ env: { CELLBLOCK_POOL: '0', CELLBLOCK_LOG: 'events' } })))
 afterAll(() => server.stop())
 
@@ -27,14 +27,14 @@ const INTERPRETER = { type: 'code_interpreter', container: { type: 'auto' } }
 const CODE = '```python\nprint(6 * 7)\n```'
 
 describe('a turn with code', () => {
-  it('writes one trace id in every log line of every room, from the caller to the sandbox and back', async () => {
+  it('writes one trace id in every log line of every service, from the caller to the sandbox and back', async () => {
     const traceId = 'a1b2c3d4e5f60718293a4b5c6d7e8f90'
     const answered = await ask(CODE, { traceparent: `00-${traceId}-00f067aa0ba902b7-01` })
     expect(traceIdOf(answered.header)).toBe(traceId)
     const container = answered.output.find(({ type }) => type === 'code_interpreter_call')?.container_id
     await expect.poll(() => ofTrace(traceId).map(({ event }) => event)).toContain('http.request')
 
-    // Each room spoke: edge, chat, run, place, and the sandbox by the supervisor's own word.
+    // Each service logged: API, chat, run, place, and the sandbox through the supervisor.
     const mine = ofTrace(traceId)
     expect(new Set(mine.map(({ event }) => event))).toEqual(new Set(['http.request', 'turn_step', 'claim', 'sandbox_start', 'execution']))
     expect(mine.find(({ event }) => event === 'execution')).toMatchObject({
@@ -43,33 +43,33 @@ describe('a turn with code', () => {
       container,
     })
 
-    // No line of this turn has another trace, or none.
+    // No line of this turn has another trace id or none.
     const sandbox = mine.find(({ event }) => event === 'execution')?.['sandbox']
     const isOfTurn = (line: Line) =>
       Object.values(line).some((value) => typeof value === 'string' && [answered.id, container, sandbox].includes(value))
-    const strays = lines().filter((line) => isOfTurn(line) && line['trace_id'] !== traceId)
-    expect(strays).toEqual([])
+    const linesOfOtherTraces = lines().filter((line) => isOfTurn(line) && line['trace_id'] !== traceId)
+    expect(linesOfOtherTraces).toEqual([])
 
-    // Each piece of work is a span of its own below another one, and only the first has the caller's as its parent.
+    // Each unit of work is a child span, and only the first has the caller's span as its parent.
     const spans = new Map(mine.map((line) => [line['span_id'], line['parent_id']]))
     expect(spans.size).toBeGreaterThan(3)
     expect(spans.get(mine.find(({ event }) => event === 'http.request')?.['span_id'])).toBe('00f067aa0ba902b7')
   })
 
-  it('gets a trace of its own when the caller names none, or names nonsense', async () => {
+  it('gets a new trace when the caller sends none or an invalid one', async () => {
     const [plain, forged] = [await ask('hello'), await ask('hello', { traceparent: '00-x"}{-1' })]
     const ids = [plain, forged].map(({ header }) => traceIdOf(header))
     expect(new Set(ids).size).toBe(2)
     expect(ids).not.toContain(undefined)
   })
 
-  it("takes AWS's own header, as a load balancer sends it", async () => {
+  it("accepts AWS's trace header, as a load balancer sends it", async () => {
     const { header } = await ask('hello', { 'x-amzn-trace-id': 'Root=1-5759e988-bd862e3fe1be46a994272793' })
     expect(traceIdOf(header)).toBe('5759e988bd862e3fe1be46a994272793')
   })
 })
 
-it('keeps the trace of a queued execution although another one nudges it', async () => {
+it('keeps the trace of a queued execution although another trace notifies it', async () => {
   const container = await server.native.createContainer()
   const run = (traceId: string, code: string) =>
     server.native.call(
@@ -87,7 +87,7 @@ it('keeps the trace of a queued execution although another one nudges it', async
   expect(ends(second)[0]).toMatchObject({ execution: id, sandbox_trace_id: second })
 })
 
-it('its lines carry what the metrics are made of', async () => {
+it('its log lines contain the metrics', async () => {
   const container = await server.native.createContainer()
   await server.native.run(container, 'print(1)')
   await server.native.call('DELETE', `/v1/containers/${container}`)
@@ -98,6 +98,6 @@ it('its lines carry what the metrics are made of', async () => {
   expect(wanted.filter((name) => !measured().has(name))).toEqual([])
 })
 
-it('every line is an object with its time, level and kind', () => {
+it('every line is an object with time, level and kind', () => {
   expect(lines().filter((line) => !line['timestamp'] || !line['level'] || !line['event'] || !line['outcome'])).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take longest, most of it waiting: begun last, each would keep the whole run waiting alone. */
+/** The slowest files. They run first, because each would delay the end of the run otherwise. */
 const LONGEST = [
   'security/programs.test.ts',
   'security/limits/limits.test.ts',
@@ -14,7 +14,7 @@ const rank = ({ moduleId }: TestSpecification): number => {
   return index === -1 ? LONGEST.length : index
 }
 
-/** Vitest's own order, with the longest files before all others. */
+/** Vitest's own order, with the slowest files first. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- the verb of the sequencer, not of an array

@@ -4,7 +4,7 @@ import { labelContainers } from './test-label.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Tag of the sandbox image for the present content of runtime-image/. */
+    /** The tag of the sandbox image for the present content of runtime-image/. */
     sandboxImage: string
   }
 }

@@ -2,12 +2,12 @@ import type { Reporter, TestCase } from 'vitest/node'
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Stands in the JSON report. */
+    /** Part of the JSON report. */
     isSecondTry?: boolean
   }
 }
 
-/** Names and marks every test that passed only on a second try: such a pass is a finding, not a success. */
+/** Reports every test that passed only after a retry, because such a test is flaky. */
 export default class SecondTries implements Reporter {
   readonly #names: string[] = []
 

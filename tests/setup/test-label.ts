@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Label of containers that a test starts by itself: what is left of them goes at the end of the run. */
+    /** The label of containers that tests start themselves. Remaining ones are removed at the end of the run. */
     testLabel: string
   }
 }

@@ -2,7 +2,7 @@ import type { TurnDeps } from '../../services/chat/deps.ts'
 
 type Ports = Pick<TurnDeps, 'table' | 'queue' | 'objects'>
 
-/** Real ports that let something happen just before the call with this number (from 0) reaches the storage; with `andAfter` before every later one too. */
+/** Real ports that run `act` before the call with this number (from 0) reaches the storage; with `andAfter` before every later call too. */
 export function atCall(
   ports: Ports,
   number: number,

@@ -1,4 +1,4 @@
-// Bundled as the run worker is, then started with a port: prints what a sandbox there says of itself.
+// Bundled like the run worker, then started with a port. Prints the health reply of a sandbox at that port.
 import { createLink } from '../../services/orchestrator/link/create-link.ts'
 import { createSupervisorClient } from '../../services/orchestrator/supervisor-client/supervisor-client.ts'
 

@@ -3,6 +3,6 @@ import type { ResponseEvent } from '../../services/core/events.ts'
 import type { ResponseRecord } from '../../services/core/responses/response.ts'
 import { streamFaults } from './stream-faults.ts'
 
-/** The stream of a response that has ended is whole, and tells what the row has. */
+/** Checks that the stream of an ended response is complete and matches its row. */
 export const checkResponseStream = (events: readonly ResponseEvent[], row: ResponseRecord): void =>
   expect(streamFaults(events, row)).toEqual([])

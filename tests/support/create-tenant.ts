@@ -6,7 +6,7 @@ import type { LocalServerProcess } from './local-server.ts'
 const ROOT = dirname(dirname(import.meta.dirname))
 const run = promisify(execFile)
 
-/** A new tenant of a running server, made as an operator makes one, with the command line of the server's own copy of the code; answers its API key. */
+/** Creates a tenant on a running server with the CLI of the server's copy of the code. Returns its API key. */
 export async function createTenant(server: LocalServerProcess, name: string, root = ROOT): Promise<string> {
   const { port } = new URL(server.url)
   const args = ['--disable-warning=ExperimentalWarning', join(root, 'services/cli/main.ts'), 'tenants', 'create', name, '--json']

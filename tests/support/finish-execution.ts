@@ -22,9 +22,9 @@ export async function finishExecution(
   outcome: {
     readonly result?: Partial<ExecutionResult>
     readonly logged?: readonly ExecutionEvent[]
-    /** Events that ride in the row, before the last one. */
+    /** Events stored in the row, before the last one. */
     readonly tail?: readonly ExecutionEvent[]
-    /** The number of the last one, when the log was written before. */
+    /** The number of the last event, if the log was written before. */
     readonly doneSeq?: number
     readonly patch?: Partial<Pick<Execution, 'status' | 'reason'>>
   } = {},

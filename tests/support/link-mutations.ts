@@ -1,4 +1,4 @@
-/** A request that a holder of a link tries instead of the one that was signed. */
+/** A request that a holder of a link sends instead of the signed one. */
 export interface Tampered {
   readonly name: string
   readonly url: URL
@@ -7,7 +7,7 @@ export interface Tampered {
 }
 
 const SIGNING = ['X-Amz-Algorithm', 'X-Amz-Credential', 'X-Amz-Date', 'X-Amz-Expires', 'X-Amz-SignedHeaders', 'X-Amz-Signature'] as const
-/** Values for each parameter that nobody signed. */
+/** Unsigned values for each parameter. */
 const VALUES: Readonly<Record<(typeof SIGNING)[number], readonly string[]>> = {
   'X-Amz-Algorithm': ['none', 'AWS4-HMAC-SHA1', 'AWS4-ECDSA-P256-SHA256'],
   'X-Amz-Credential': ['CBOTHER/20260101/us-east-1/s3/aws4_request', 'test', '///s3/aws4_request'],
@@ -76,7 +76,7 @@ const CHANGES: readonly (readonly [name: string, change: Change])[] = [
 ]
 const METHODS = ['PUT', 'POST', 'DELETE', 'HEAD']
 
-/** Every way to use a link for more than it was signed for that does not need the secret. The link is one for reading. */
+/** Every misuse of a link for reading that is possible without the secret. */
 export function tamper(link: string): readonly Tampered[] {
   const changed = CHANGES.map(([name, change]) => {
     const url = new URL(link)

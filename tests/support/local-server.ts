@@ -18,20 +18,20 @@ export interface LocalServerProcess {
   readonly pid: number
   readonly openai: OpenAI
   readonly native: NativeClient
-  /** What it wrote to standard error so far. */
+  /** Its standard error so far. */
   said(): string
   /** A native client with another key. */
   as(apiKey: string): NativeClient
-  /** Ends it as a user would; resolves with the exit code. */
+  /** Stops it as a user does. Returns the exit code. */
   stop(): Promise<number | null>
-  /** Ends it as a crash would. */
+  /** Kills it. */
   kill(): Promise<void>
 }
 
 /**
- * Starts the development server as its own process on a free port, with sandboxes that import nothing before code asks for it (half the start;
- * `SANDBOX_PRELOAD: ''` gives the usual ones), with a data folder that outlives it when `dataDir` is given, of another copy of the code
- * when `root` is.
+ * Starts the development server as a separate process on a free port, with sandboxes that preload nothing (half the start time;
+ * `SANDBOX_PRELOAD: ''` gives the default ones), with a permanent data folder if `dataDir` is given, and from another copy of the code
+ * if `root` is given.
  */
 export async function startServer(
   options: { readonly dataDir?: string; readonly env?: Readonly<Record<string, string>>; readonly root?: string } = {},
@@ -40,7 +40,7 @@ export async function startServer(
   const storage = await serverStorage(options.dataDir)
   const { dataDir, stage } = storage
   const apiKey = 'ck_test_0123456789abcdef0123456789'
-  // What nobody reads again is not saved.
+  // Do not save variables that no test reads again.
   const thrownAway = options.dataDir === undefined ? { CELLBLOCK_SAVE_SECONDS: '0' } : {}
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'services/local/main.ts'), ...storage.args], {
     cwd: root,
@@ -61,7 +61,7 @@ export async function startServer(
   const url = await readyUrl(child, said)
   let isAsked = false
   const exited = once(child, 'exit')
-  // A server that ends by itself makes every later call fail: its last words say why.
+  // If the server ends by itself, every later call fails, so print its last output.
   child.once(
     'exit',
     (code, signal) => isAsked || process.stderr.write(`The server ended by itself (${code ?? signal}):\n${said.join('').slice(-4_000)}\n`),
@@ -92,7 +92,7 @@ export async function startServer(
   }
 }
 
-/** Resolves at the line that the server prints when it is ready; rejects with what it said when it ends before. */
+/** Resolves when the server prints that it is ready. Rejects with its output if it ends before. */
 async function readyUrl(child: ChildProcess, said: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`The server did not start (${why}):\n${said.join('')}`))

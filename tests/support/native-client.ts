@@ -1,4 +1,4 @@
-/** The Execution of the native wire, as far as tests look at it. */
+/** The fields of an execution of the native wire that tests read. */
 export interface WireExecution {
   readonly id: string
   readonly object: string
@@ -41,10 +41,10 @@ export interface WireFile {
 }
 
 export interface NativeClient {
-  /** Any call; a string or bytes body goes as it is, anything else as JSON. */
+  /** Makes any call. A string or bytes body is sent unchanged, anything else as JSON. */
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
   json<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>
-  /** With `limits` its sandbox is started for it: the warm pool's have the usual size. */
+  /** With `limits` it gets a new sandbox, because the warm pool has only the default size. */
   createContainer(name?: string, limits?: Readonly<Record<string, number>>): Promise<string>
   /** Waits until it has ended, unless `wait` is 0. */
   run(containerId: string, body: string | Readonly<Record<string, unknown>>, wait?: number): Promise<WireExecution>

@@ -5,12 +5,12 @@ export const noSandboxes: SandboxDriver = {
   name: 'none',
   capabilities: { resize: false, diskQuota: false, addressKinds: [], startMs: 0 },
   image: 'none',
-  start: () => Promise.reject(new DriverError('capacity', 'There is no room.')),
+  start: () => Promise.reject(new DriverError('capacity', 'No capacity.')),
   inspect: () => Promise.resolve({ phase: 'gone', reason: 'lost', exitCode: null }),
   waitReady: () => Promise.resolve({ phase: 'gone', reason: 'lost', exitCode: null }),
   stop: () => Promise.resolve(),
   list: async function* () {
     yield* []
   },
-  check: () => Promise.reject(new DriverError('capacity', 'There is no room.')),
+  check: () => Promise.reject(new DriverError('capacity', 'No capacity.')),
 }

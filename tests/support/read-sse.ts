@@ -4,7 +4,7 @@ export interface SseFrame {
   readonly data: string
 }
 
-/** Frames as they come; comments are told as frames with the event `comment`. */
+/** Yields frames as they arrive. A comment is a frame with the event `comment`. */
 export async function* readSse(response: Response): AsyncGenerator<SseFrame, void, undefined> {
   let text = ''
   const decoder = new TextDecoder()

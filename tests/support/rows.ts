@@ -9,7 +9,7 @@ import type { Sandbox } from '../../services/core/sandboxes/sandbox.ts'
 import type { Upload } from '../../services/core/files/upload.ts'
 import type { UserFile } from '../../services/core/files/user-file.ts'
 
-/** A time that tests count from, epoch ms. */
+/** The base time of tests, epoch ms. */
 export const T0 = 1_800_000_000_000
 
 export const executionRow = (change: Partial<Execution> = {}): Execution => ({

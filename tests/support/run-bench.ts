@@ -21,7 +21,7 @@ import { startStorage, type Storage } from './start-storage.ts'
 
 type Ports = Pick<RunDeps, 'table' | 'queue' | 'objects'>
 
-/** Run steps on real storage and real Docker sandboxes; the test plays the queue, the place worker and the clock. */
+/** Run steps on real storage and real Docker sandboxes. The test acts as queue, place worker and clock. */
 export interface RunBench {
   readonly storage: Storage
   readonly deps: RunDeps
@@ -33,16 +33,16 @@ export interface RunBench {
   newContainer(limits?: ContainerLimits): Promise<Container>
   /** The row as it is now. */
   container(id: string): Promise<Container>
-  /** A sandbox that waits in the pool. */
+  /** A warm sandbox in the pool. */
   warm(): Promise<void>
   accept(containerId: string, code: string): Promise<string>
   step(containerId: string, executionId: string, ports?: Ports): Promise<void>
-  /** Asks for the present idle period. */
+  /** Requests hibernation for the present idle period. */
   hibernate(containerId: string, ports?: Ports): Promise<void>
-  /** What the place worker does when it is told to stop the sandboxes that no container holds. */
+  /** Stops sandboxes without a container, as the place worker does. */
   stopUnheld(): Promise<void>
   ended(id: string): Promise<Execution>
-  /** Accepts, steps, and gives back the end. */
+  /** Accepts an execution, runs its steps and returns the ended row. */
   run(containerId: string, code: string): Promise<Execution>
   stop(): Promise<void>
 }

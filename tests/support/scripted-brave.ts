@@ -14,7 +14,7 @@ export interface BraveResult {
   readonly age?: string
   readonly extra_snippets?: readonly string[]
 }
-/** A status refuses as the service does; `body` is sent as it is. `gate` is waited for before anything is sent. */
+/** `status` refuses as the service does. `body` is sent unchanged. The reply waits for `gate`. */
 export type BraveAnswer =
   | { readonly results: readonly BraveResult[] }
   | { readonly status: number }
@@ -30,7 +30,7 @@ export interface ScriptedBrave {
   stop(): Promise<void>
 }
 
-/** A server that speaks the protocol of the Brave Search API over loopback HTTP: token, limits of parameters, envelopes, compression. */
+/** A loopback HTTP server with the protocol of the Brave Search API: token, parameter limits, envelopes, compression. */
 export async function startScriptedBrave(): Promise<ScriptedBrave> {
   const apiKey = 'BSA-scripted'
   let script: (request: BraveRequest) => BraveAnswer = () => ({ results: [] })

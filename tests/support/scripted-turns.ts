@@ -18,7 +18,7 @@ const ranCode: PlayCode = (code) => ({
   },
 })
 
-/** The answers in order; the last one again and again. */
+/** The answers in order; the last one repeats. */
 const playInOrder = (upstream: ScriptedUpstream, answers: readonly ScriptedAnswer[]): void =>
   upstream.play((_, turn) => answers[Math.min(turn, answers.length - 1)] ?? say(''))
 
@@ -30,7 +30,7 @@ export interface WireFixture {
   readonly ask: (change?: Partial<ResponseCreateParamsNonStreaming>) => Promise<OpenAI.Responses.Response>
 }
 
-/** A served API of this test file's own, whose code prints that it ran: started before its tests, stopped after them. */
+/** An API server for this test file, whose code prints that it ran. Started before the tests, stopped after them. */
 export function wireFixture(): WireFixture {
   let worked: WorkedApi
   let client: OpenAI
@@ -55,14 +55,14 @@ export function wireFixture(): WireFixture {
 export interface TurnFixture {
   readonly bench: TurnBench
   readonly inOrder: (...answers: readonly ScriptedAnswer[]) => void
-  /** Plays one response to its end; its stream is whole. */
+  /** Runs one response to its end and checks its stream. */
   readonly play: (
     request: Partial<ResponseRequest>,
     run?: RunCode,
   ) => Promise<{ readonly row: ResponseRecord; readonly events: readonly ResponseEvent[]; readonly requests: readonly UpstreamRequest[] }>
 }
 
-/** Turns on a bench of this test file's own: started before its tests, stopped after them. */
+/** A turn bench for this test file. Started before the tests, stopped after them. */
 export function turnFixture(): TurnFixture {
   let bench: TurnBench
   beforeAll(async () => {

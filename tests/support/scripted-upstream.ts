@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a request to the upstream looked like; only what tests read. */
+/** The fields of a request to the upstream that tests read. */
 export interface UpstreamRequest {
   readonly path: string
   readonly authorization: string | undefined
@@ -22,7 +22,7 @@ export interface UpstreamRequest {
 /** One answer, as the chunks' `delta`s in order. */
 export interface ScriptedAnswer {
   readonly deltas: readonly Readonly<Record<string, unknown>>[]
-  /** Null leaves the finish reason out. */
+  /** Null omits the finish reason. */
   readonly finish?: string | null
   /** Breaks the connection after the deltas. */
   readonly isCut?: boolean
@@ -30,7 +30,7 @@ export interface ScriptedAnswer {
   readonly gate?: Promise<unknown>
   /** An HTTP error instead of a stream. */
   readonly status?: number
-  /** Headers of that error; without them the client is told not to try again by itself. */
+  /** Headers of that error. By default they tell the client not to retry. */
   readonly headers?: Readonly<Record<string, string>>
   /** The body of that error; with no `status` it comes inside the stream, after the deltas. */
   readonly error?: { readonly message: string; readonly code?: string | null }
@@ -67,7 +67,7 @@ export const call = (...calls: readonly { readonly name: string; readonly argume
 export const runPython = (...codes: readonly string[]): ScriptedAnswer =>
   call(...codes.map((code) => ({ name: 'python', arguments: JSON.stringify({ code }) })))
 
-/** A model endpoint that speaks the streaming protocol of Chat Completions over loopback HTTP and answers as its script says. */
+/** A loopback HTTP model endpoint with the Chat Completions streaming protocol. Its script decides the replies. */
 export async function startScriptedUpstream(script: Script = () => say('Hello.')): Promise<ScriptedUpstream> {
   let current = script
   const requests: UpstreamRequest[] = []

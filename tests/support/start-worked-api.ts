@@ -15,14 +15,14 @@ export type PlayCode = (code: string, execution: Execution) => RunOutcome
 export interface WorkedApi {
   readonly api: TestApi
   readonly upstream: ScriptedUpstream
-  /** Decides from now on what code comes to. */
+  /** Sets the outcome of code from now on. */
   runs(play: PlayCode): void
   stop(): Promise<void>
 }
 
 /**
- * The API over real HTTP, with turn workers: every due row is looked after, as the queues and their workers do. The models are `demo` and
- * `scripted`; what code comes to is the test's word.
+ * The API over real HTTP with turn workers that handle every due row, as the queues and workers do. The models are `demo` and
+ * `scripted`. The test decides the outcome of code.
  */
 export async function startWorkedApi(tools: readonly Tool[] = []): Promise<WorkedApi> {
   const [api, upstream] = await Promise.all([
@@ -47,7 +47,7 @@ export async function startWorkedApi(tools: readonly Tool[] = []): Promise<Worke
     if (execution === null || execution.endedAt !== null || execution.source.kind !== 'code') return
     const { files = {}, result, patch } = play(execution.source.code, execution)
     const made = await Promise.all(Object.entries(files).map(([path, text]) => storeFile(api, execution, path, text)))
-    const told = made.map((file) => ({
+    const resultFiles = made.map((file) => ({
       id: file.id,
       path: file.path,
       bytes: file.bytes,
@@ -56,9 +56,9 @@ export async function startWorkedApi(tools: readonly Tool[] = []): Promise<Worke
       isNew: true,
       modifiedFrom: null,
     }))
-    await finishExecution(api, tenant, id, { result: { files: told, ...result }, ...(patch === undefined ? {} : { patch }) })
+    await finishExecution(api, tenant, id, { result: { files: resultFiles, ...result }, ...(patch === undefined ? {} : { patch }) })
   }
-  /** Steps that are under way, by response. */
+  /** Running steps, by response. */
   const steps = new Map<string, Promise<void>>()
   const working = (async () => {
     while (isWorking) {
@@ -70,7 +70,7 @@ export async function startWorkedApi(tools: readonly Tool[] = []): Promise<Worke
           step({ v: 1, type: 'response.step', tenant, responseId: id }).then(() => void steps.delete(id)),
         )
       }
-      // Leaves the one thread to what it looks after.
+      // Yields the thread to the running steps.
       await new Promise((resolve) => setTimeout(resolve, 3))
     }
   })()

@@ -1,7 +1,7 @@
 import { executionRow } from './rows.ts'
 import { startStorage } from './start-storage.ts'
 
-/** A process that keeps on writing rows and objects into a data folder and says each id once it was acknowledged, until it is killed. */
+/** Writes rows and objects to a data folder and prints each acknowledged id until it is killed. */
 const [dataDir = ''] = process.argv.slice(2)
 const storage = await startStorage(dataDir)
 for (let index = 0; ; index++) {

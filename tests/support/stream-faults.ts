@@ -5,8 +5,8 @@ import { TERMINAL_EVENTS, terminalEventOf, type ResponseRecord } from '../../ser
 type Wire = Readonly<Record<string, unknown>>
 
 /**
- * What is wrong with the stream of a response that has ended. Every stream keeps to this: numbers consecutive from 0, one beginning and one end, every
- * item begun once and done once, no piece of an item outside its life, pieces that come to the whole, and items as the row has them.
+ * Returns the defects of the stream of an ended response. A correct stream has consecutive numbers from 0, one start and one end; every
+ * item starts once and is done once; all deltas of an item lie between and add up to its text; and the items match the row.
  */
 export function streamFaults(events: readonly ResponseEvent[], row: ResponseRecord): readonly string[] {
   const faults: string[] = []
@@ -31,13 +31,13 @@ function itemFaults(events: readonly ResponseEvent[], row: ResponseRecord): read
     const index = data['output_index']
     if (typeof index !== 'number') continue
     if (type === 'response.output_item.added') {
-      if (alive.has(index) || done.includes(index)) faults.push(`item ${index} begins twice`)
+      if (alive.has(index) || done.includes(index)) faults.push(`item ${index} starts twice`)
       alive.set(index, { text: '', whole: null })
       continue
     }
     const entry = alive.get(index)
     if (entry === undefined) {
-      faults.push(`${type} of item ${index}, which does not live`)
+      faults.push(`${type} of item ${index}, which has not started or is done`)
       continue
     }
     if (type.endsWith('.delta')) entry.text += String(data['delta'])
@@ -50,9 +50,10 @@ function itemFaults(events: readonly ResponseEvent[], row: ResponseRecord): read
     const kept = row.items[index]
     if (!isDeepStrictEqual([id, kind, status], [kept?.id, kept?.type, kept?.status]))
       faults.push(
-        `item ${index} was told as ${String(id)} ${String(kind)} ${String(status)}, the row has ${kept?.id} ${kept?.type} ${kept?.status}`,
+        `item ${index} was streamed as ${String(id)} ${String(kind)} ${String(status)}, the row has ${kept?.id} ${kept?.type} ${kept?.status}`,
       )
-    if (entry.whole !== null && entry.text !== entry.whole) faults.push(`the pieces of item ${index} come to ${JSON.stringify(entry.text)}`)
+    if (entry.whole !== null && entry.text !== entry.whole)
+      faults.push(`the deltas of item ${index} add up to ${JSON.stringify(entry.text)}`)
   }
   if (alive.size > 0) faults.push(`items ${[...alive.keys()].join()} are never done`)
   if (done.toSorted((a, b) => a - b).join() !== row.items.map((_, index) => index).join()) faults.push(`items ${done.join()} are done`)

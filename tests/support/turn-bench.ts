@@ -17,16 +17,16 @@ import { finishExecution } from './finish-execution.ts'
 import { startScriptedUpstream, type ScriptedUpstream } from './scripted-upstream.ts'
 import { startStorage, type Storage } from './start-storage.ts'
 
-/** How the code of a test turn ends. */
+/** The outcome of a test turn's code. */
 export interface RunOutcome {
   readonly result?: Partial<ExecutionResult>
   readonly patch?: Partial<Pick<Execution, 'status' | 'reason'>>
-  /** Files that it makes, by path. */
+  /** The files that it creates, by path. */
   readonly files?: Readonly<Record<string, string>>
 }
 export type RunCode = (code: string, execution: Execution) => RunOutcome
 
-/** Chat turns on real storage with a scripted model; the test plays the run worker. */
+/** Chat turns on real storage with a scripted model. The test acts as the run worker. */
 export interface TurnBench {
   readonly storage: Storage
   readonly upstream: ScriptedUpstream
@@ -112,15 +112,15 @@ export async function startTurnBench(): Promise<TurnBench> {
       if (execution === null || execution.endedAt !== null || execution.source.kind !== 'code') return
       const { files = {}, result, patch } = run(execution.source.code, execution)
       const made = await Promise.all(Object.entries(files).map(([path, text]) => storeFile(storage, execution, path, text)))
-      const told = made.map(({ id, path, bytes, mime }) => ({ id, path, bytes, mime, sha256: 'x', isNew: true, modifiedFrom: null }))
+      const resultFiles = made.map(({ id, path, bytes, mime }) => ({ id, path, bytes, mime, sha256: 'x', isNew: true, modifiedFrom: null }))
       await finishExecution({ table, signals }, tenant, execution.id, {
-        result: { files: told, ...result },
+        result: { files: resultFiles, ...result },
         ...(patch === undefined ? {} : { patch }),
       })
     },
     async row(id) {
       const row = await table.responses.get(tenant, id)
-      if (row === null) throw new Error('There is no such response')
+      if (row === null) throw new Error('The response does not exist')
       return loadResponse(objects, row)
     },
     async events(id) {

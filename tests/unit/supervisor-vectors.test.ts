@@ -28,7 +28,7 @@ interface Events {
 }
 
 const signatures = load('signatures.json') as Signatures
-/** A file for each major: those of an older one stay for as long as the client speaks it. */
+/** One file per major version, kept as long as the client supports that version. */
 const recorded = readdirSync(FOLDER)
   .filter((name) => /^events.*\.json$/.test(name))
   .map((name) => load(name) as Events)
@@ -47,12 +47,12 @@ describe('the client signs as the supervisor expects', () => {
   })
 })
 
-it('there are recordings of every major that the client speaks', () => {
+it('recordings exist for every major version that the client supports', () => {
   const majors = Array.from({ length: SUPERVISOR_PROTOCOL + 1 }, (_, index) => index + 1)
   expect(recorded.map(({ v }) => v).toSorted()).toEqual(majors.filter(isSpokenProtocol))
 })
 
-describe.each(recorded)('the client understands what a supervisor of major $v sends', ({ streams, envelopes }) => {
+describe.each(recorded)('the client parses messages of a supervisor with major version $v', ({ streams, envelopes }) => {
   it.each(streams)('$name', ({ events: wire }) => {
     expect(wire.map((event) => toEvent(event).type)).toEqual(wire.map((event) => event.type))
   })

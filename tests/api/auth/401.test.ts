@@ -24,13 +24,13 @@ it.for([
   }
 })
 
-it('refuses a key that was revoked', async () => {
+it('refuses a revoked key', async () => {
   const { key, keyId, tenant } = await api.newKey()
   expect((await fetch(`${api.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200)
   await api.table.tenants.putKey({ v: 1, id: keyId, tenant, hash: hashApiKey(key), subject: null, createdAt: 1, revokedAt: 2 })
   expect((await fetch(`${api.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(401)
 })
 
-it('says it before it looks at the body', async () => {
+it('refuses before it reads the body', async () => {
   expect((await fetch(`${api.url}/v1/containers`, { method: 'POST', body: '{' })).status).toBe(401)
 })

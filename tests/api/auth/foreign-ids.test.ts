@@ -107,7 +107,7 @@ it.for(routes.filter((route) => route.operationId !== 'revokeLink').map((route) 
   },
 )
 
-it('left everything as it was', async () => {
+it('changed nothing', async () => {
   const client = api.openai(ann)
   expect(await client.containers.retrieve(mine['container_id'] ?? '')).toMatchObject({ name: 'hers' })
   expect((await client.containers.files.list(mine['container_id'] ?? '')).data.map((file) => file.id)).toEqual([mine['file_id']])

@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-it('an open stream ends when its key is revoked; that of another key of the same tenant, and the work, go on', async () => {
+it('revoking a key ends its open streams, but not the work or the streams of other keys of the tenant', async () => {
   const other = await api.newKey({ tenant: api.owner.tenant })
   const { id: container } = await api.openai().containers.create({ name: 'x' })
   const { id } = (await (await api.post(`/v1/containers/${container}/executions?wait=0`, { code: 'x' })).json()) as { id: string }

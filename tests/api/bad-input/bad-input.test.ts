@@ -44,12 +44,12 @@ it.for(JSON_ENTRANCES.flatMap((path) => BROKEN.map((entry) => [path, ...entry] a
   },
 )
 
-it('does not repeat the body in its answer', async () => {
+it('does not repeat the body in its reply', async () => {
   const answer = await api.post('/v1/containers', '{"secret": "hunter2" oops')
   expect(await answer.text()).not.toContain('hunter2')
 })
 
-it('is not moved by __proto__ and constructor', async () => {
+it('is not affected by __proto__ and constructor', async () => {
   const body = '{"name":"p","__proto__":{"memory_limit":"64g"},"constructor":{"prototype":{"x":1}},"\\u005f_proto__":{"isAdmin":true}}'
   expect(await (await api.post('/v1/containers', body)).json()).toMatchObject({ name: 'p', memory_limit: '1g' })
   expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined()
@@ -57,7 +57,7 @@ it('is not moved by __proto__ and constructor', async () => {
   expect(await row.json()).toMatchObject({ metadata: {} })
 })
 
-it('takes brackets inside strings for what they are', async () => {
+it('does not count brackets inside strings', async () => {
   expect((await api.post('/v1/containers', { name: '['.repeat(100) })).status).toBe(200)
 })
 
@@ -85,7 +85,7 @@ it('refuses compressed bodies', async () => {
   ).toEqual([415, 'unsupported_media_type'])
 })
 
-it('answers 413 to a body of 200 MB by its announced length, before it is sent', async () => {
+it('returns 413 for an announced body of 200 MB before it is sent', async () => {
   const status = await new Promise((resolve, reject) => {
     const outgoing = request(`${api.url}/v1/containers`, {
       method: 'POST',
@@ -120,7 +120,7 @@ it.for(['/v1/containers', '/v1/responses', '/v1/nowhere', '/healthz'])(
         (response) => response.status,
         () => 'cut off',
       )
-    // The server answers and cuts the connection; whether the client reads the answer before it sees the cut is up to the client.
+    // The server replies and closes the connection. The client may see the reply or the closed connection first.
     expect([413, 404, 405, 'cut off']).toContain(answer)
     expect(sent).toBeLessThan(LIMITS.maxJsonBytes + 32 * 1024 * 1024)
   },
@@ -143,7 +143,7 @@ it.for([
   ['DELETE', '/v1/responses', 405, 'method_not_allowed'],
   ['PATCH', '/healthz', 405, 'method_not_allowed'],
   ['OPTIONS', '/v1/models', 405, 'method_not_allowed'],
-] as const)('%s %s answers %i %s', async ([method, path, status, code]) => {
+] as const)('%s %s returns %i %s', async ([method, path, status, code]) => {
   const answer = await api.fetch(path, { method })
   expect(await refusal(answer)).toEqual([status, code])
   if (status === 405) expect(answer.headers.get('allow')).toMatch(/^[A-Z, ]+$/)
@@ -160,7 +160,7 @@ it.for(['evil.example"onload=', 'a b', 'user@host', 'x/../y', ''])('refuses the 
   expect(status).toBe('400')
 })
 
-it('sets the headers that keep answers data', async () => {
+it('sets headers that prevent browsers from executing replies', async () => {
   for (const answer of [await api.fetch('/healthz'), await api.fetch('/v1/nothing'), await api.post('/v1/containers', '{')]) {
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'x-content-type-options': 'nosniff',
@@ -172,7 +172,7 @@ it('sets the headers that keep answers data', async () => {
   }
 })
 
-it('emits one wide event for each request, without keys and content', async () => {
+it('emits one wide event per request without keys and content', async () => {
   const before = api.events.length
   await api.post(run, { code: 'SECRET_CODE' })
   await api.post(run, '{')

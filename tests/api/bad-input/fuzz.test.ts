@@ -81,7 +81,7 @@ const document = fc.letrec((tie) => ({
   ),
 })).value
 
-it('answers whatever it is sent with something below 500 and an envelope', async () => {
+it('replies to any body with a status below 500 and an envelope', async () => {
   const entrances = [
     '/v1/containers',
     '/v1/responses',
@@ -108,7 +108,7 @@ it('answers whatever it is sent with something below 500 and an envelope', async
   )
 })
 
-it('answers whatever path and query it is asked for with something below 500', async () => {
+it('replies to any path and query with a status below 500', async () => {
   const segment = fc.oneof(
     fc.constantFrom('v1', 'containers', 'responses', 'executions', 'files', 'content', 'd', containerId, '..', '%2e%2e', '%00', '%ff'),
     fc.string().map(encodeURIComponent),

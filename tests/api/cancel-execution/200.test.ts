@@ -22,7 +22,7 @@ const cancel = async (): Promise<Record<string, unknown>> => {
   return (await answer.json()) as Record<string, unknown>
 }
 
-it('ends one that nobody works on, at once and once', async () => {
+it('ends an execution without a worker at once, and once', async () => {
   const waiting = api.fetch(`/v1/executions/${id}?wait=30`)
   const first = await cancel()
   expect(first).toMatchObject({ id, status: 'cancelled', reason: 'caller', outputs: [], stdout: '', usage: { run_ms: 0 } })
@@ -35,14 +35,14 @@ it('ends one that nobody works on, at once and once', async () => {
   ])
 })
 
-it('leaves one that a worker holds to that worker', async () => {
+it('leaves a leased execution to its worker', async () => {
   const now = Date.now()
   await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'wrk_a', now, expiresAt: now + LEASE_MS }, { status: 'starting' })
   expect(await cancel()).toMatchObject({ status: 'starting', reason: null })
   expect((await api.table.executions.get(api.owner.tenant, id))?.cancelRequestedAt).toBeGreaterThan(0)
 })
 
-it('leaves one that reached a sandbox to the next worker', async () => {
+it('leaves an execution that reached a sandbox to the next worker', async () => {
   const now = Date.now()
   const taken = await api.table.executions.acquireLease(
     api.owner.tenant,
@@ -56,11 +56,11 @@ it('leaves one that reached a sandbox to the next worker', async () => {
   expect((await api.table.executions.get(api.owner.tenant, id))?.lease).toBeNull()
 })
 
-it('answers one that has ended as it is', async () => {
+it('returns an ended execution unchanged', async () => {
   await finishExecution(api, api.owner.tenant, id)
   expect(await cancel()).toMatchObject({ status: 'succeeded', reason: null })
 })
 
-it('answers 404 for ids of others', async () => {
+it('returns 404 for ids of other tenants', async () => {
   expect((await api.fetch(`/v1/executions/${id}/cancel`, { method: 'POST', key: api.otherTenant })).status).toBe(404)
 })

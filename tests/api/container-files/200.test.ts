@@ -18,7 +18,7 @@ const form = (parts: Record<string, File | string>): FormData => {
 const upload = (parts: Record<string, File | string>): Promise<Response> =>
   api.fetch(`/v1/containers/${containerId}/files`, { method: 'POST', body: form(parts) })
 
-it('takes a file, counts and hashes it, and gives the bytes back', async () => {
+it('stores a file with its size and hash, and returns the bytes', async () => {
   const bytes = Buffer.alloc(3_000_000, 'abc')
   const client = api.openai()
   const version = (await api.table.containers.get(api.owner.tenant, containerId))?.filesVersion ?? 0
@@ -38,7 +38,7 @@ it('takes a file, counts and hashes it, and gives the bytes back', async () => {
   expect((await api.table.containers.get(api.owner.tenant, containerId))?.filesVersion).toBe(version + 1)
 })
 
-it('redirects to the bytes without leaving traces on the way', async () => {
+it('redirects to the bytes without caching or referrers', async () => {
   const { id } = await api.openai().containers.files.create(containerId, { file: new File(['<script>'], 'page.html') })
   const answer = await api.fetch(`/v1/containers/${containerId}/files/${id}/content`)
   expect(answer.status).toBe(302)
@@ -48,7 +48,7 @@ it('redirects to the bytes without leaving traces on the way', async () => {
   expect(bytes.headers.get('content-disposition')).toMatch(/^attachment/)
 })
 
-it('puts a file into the folder that `path` names, before or after the file', async () => {
+it('stores a file in the folder of `path`, sent before or after the file', async () => {
   for (const parts of [
     { path: 'in/one.txt', file: new File(['1'], 'x.txt') },
     { file: new File(['2'], 'x.txt'), path: '/mnt/data/in/two.txt' },
@@ -74,7 +74,7 @@ it('lists current files only, and keeps the old version under its id', async () 
   expect(await (await client.containers.files.content.retrieve(first.id, { container_id: id })).text()).toBe('one')
 })
 
-it('lists all files to a client that deletes them on the way', async () => {
+it('lists all files to a client that deletes them between pages', async () => {
   const { id } = await api.openai().containers.create({ name: 'cleaned' })
   const { files } = api.openai().containers
   for (const name of ['a', 'b', 'c']) await files.create(id, { file: new File([''], name) })
@@ -82,7 +82,7 @@ it('lists all files to a client that deletes them on the way', async () => {
   expect((await files.list(id)).data).toEqual([])
 })
 
-it('has one current version after uploads of one path at the same time', async () => {
+it('has one current version after concurrent uploads of one path', async () => {
   const { id } = await api.openai().containers.create({ name: 'race' })
   await Promise.all(
     Array.from({ length: 8 }, (_, n) => api.openai().containers.files.create(id, { file: new File([String(n)], 'same.txt') })),
@@ -90,7 +90,7 @@ it('has one current version after uploads of one path at the same time', async (
   expect((await api.openai().containers.files.list(id)).data).toHaveLength(1)
 })
 
-it('copies a file of another container, by JSON and by form', async () => {
+it('copies a file from another container by JSON and by form', async () => {
   const client = api.openai()
   const other = await client.containers.create({ name: 'other' })
   const source = await client.containers.files.create(other.id, { file: new File(['copy me'], 'c.txt') })
@@ -103,7 +103,7 @@ it('copies a file of another container, by JSON and by form', async () => {
   expect(await client.containers.files.create(containerId, { file_id: source.id })).toMatchObject({ path: '/mnt/data/c.txt' })
 })
 
-it('deletes a file with its bytes', async () => {
+it('deletes a file and its bytes', async () => {
   const client = api.openai()
   const file = await client.containers.files.create(containerId, { file: new File(['x'], 'gone.txt') })
   const row = await api.table.files.get(api.owner.tenant, containerId, file.id)

@@ -30,12 +30,12 @@ it.for(['../../x', '/etc/passwd', 'a//b', 'a/./b', 'n'.repeat(300), 'CON', 'a\u2
   },
 )
 
-it('leaves no bytes behind when it refuses', async () => {
+it('stores no bytes when it refuses', async () => {
   await raw(part('../x'))
   expect(await api.objects.deletePrefix(`tenants/${api.owner.tenant}/`)).toBe(0)
 })
 
-it('refuses a form without a file, cut off, without boundary or with no body', async () => {
+it('refuses a form without a file, boundary or body, and an incomplete form', async () => {
   expect(await refusal(await raw('--b\r\nContent-Disposition: form-data; name="other"\r\n\r\n1\r\n--b--\r\n'))).toEqual([
     400,
     'invalid_request',
@@ -45,7 +45,7 @@ it('refuses a form without a file, cut off, without boundary or with no body', a
   expect(await refusal(await raw('', 'multipart/form-data; boundary=b'))).toEqual([400, 'invalid_request'])
 })
 
-it('refuses a form with two files, and keeps neither', async () => {
+it('refuses a form with two files and stores neither', async () => {
   const two = part('a.txt').replace('--b--\r\n', '') + part('b.txt')
   expect(await refusal(await raw(two))).toEqual([400, 'invalid_request'])
   expect(await api.objects.deletePrefix(`tenants/${api.owner.tenant}/`)).toBe(0)
@@ -61,12 +61,12 @@ it('refuses other types and compressed forms', async () => {
   expect(await refusal(answer)).toEqual([415, 'unsupported_media_type'])
 })
 
-it('refuses a copy of a file that is not there', async () => {
+it('refuses a copy of a missing file', async () => {
   expect(await refusal(await api.post(path, { file_id: 'cfile_01kajv9h2s8p0ww3d4dq4cs1zt' }))).toEqual([404, 'file_not_found'])
   expect(await refusal(await api.post(path, {}))).toEqual([400, 'invalid_request'])
 })
 
-it('refuses a file over the cap whose length was not announced, without taking all of it', async () => {
+it('refuses a file over the size limit without a declared length before it has read all of it', async () => {
   const chunk = Buffer.alloc(1024 * 1024)
   let sent = 0
   const body = new ReadableStream<Uint8Array>({
@@ -88,7 +88,7 @@ it('refuses a file over the cap whose length was not announced, without taking a
   expect(await api.objects.deletePrefix(`tenants/${api.owner.tenant}/`)).toBe(0)
 })
 
-it('answers 413 by the announced length alone', async () => {
+it('returns 413 for the declared length alone', async () => {
   const status = await new Promise((resolve, reject) => {
     const outgoing = request(`${api.url}${path}`, {
       method: 'POST',
@@ -105,7 +105,7 @@ it('answers 413 by the announced length alone', async () => {
   expect(status).toBe(413)
 })
 
-it('answers ids of others as ids that are not there', async () => {
+it('replies to ids of other tenants as to missing ids', async () => {
   const file = await api.openai().containers.files.create(containerId, { file: new File(['x'], 'mine.txt') })
   const theirs = (await api.openai(api.otherTenant).containers.create({ name: 'theirs' })).id
   for (const suffix of ['', '/content']) {
@@ -122,7 +122,7 @@ it('answers ids of others as ids that are not there', async () => {
   }
 })
 
-it('keeps nothing of uploads that are broken off, and hangs on to none', async () => {
+it('stores nothing of aborted uploads and releases their connections', async () => {
   const before = api.events.length
   const { port } = new URL(api.url)
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${api.owner.key}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 5000000\r\n\r\n`

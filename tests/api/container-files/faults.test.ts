@@ -7,10 +7,10 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-/** While this works the table cannot tell a container that its files changed. */
+/** Runs `work` while the table cannot record that a container's files changed. */
 async function withDeafContainers<T>(work: () => Promise<T>): Promise<T> {
   const whole = { ...api.table.containers }
-  Object.assign(api.table.containers, { filesChanged: () => Promise.reject(new Error('The table had a fault')) })
+  Object.assign(api.table.containers, { filesChanged: () => Promise.reject(new Error('The table failed')) })
   try {
     return await work()
   } finally {
@@ -27,7 +27,7 @@ const upload = (id: string, text: string): Promise<Response> =>
   api.fetch(`/v1/containers/${id}/files`, { method: 'POST', body: formOf(text) })
 const versionOf = async (id: string): Promise<number> => (await api.table.containers.get(api.owner.tenant, id))?.filesVersion ?? 0
 
-it('an upload that breaks off in the middle leaves no file without its bytes, and can be repeated', async () => {
+it('an interrupted upload leaves no file without bytes and can be repeated', async () => {
   const id = await newContainer()
   expect((await upload(id, 'first')).status).toBe(200)
   expect((await withDeafContainers(() => upload(id, 'second'))).status).toBe(500)
@@ -41,7 +41,7 @@ it('an upload that breaks off in the middle leaves no file without its bytes, an
   expect(await content.text()).toBe('third')
 })
 
-it('a big upload whose completion broke off tells the container when it is completed again', async () => {
+it('a large upload with an interrupted completion updates the container when it is completed again', async () => {
   const id = await newContainer()
   await upload(id, 'old')
   const made = await api.post(`/v1/containers/${id}/files/upload_url`, { path: 'data.txt', bytes: 3 })
@@ -55,7 +55,7 @@ it('a big upload whose completion broke off tells the container when it is compl
   expect((await api.openai().containers.files.list(id)).data.map((file) => file.id)).toEqual([wanted.id])
 })
 
-it('a deletion that broke off tells the container when it is repeated', async () => {
+it('an interrupted deletion updates the container when it is repeated', async () => {
   const id = await newContainer()
   await upload(id, 'text')
   const [file] = (await api.openai().containers.files.list(id)).data
@@ -67,7 +67,7 @@ it('a deletion that broke off tells the container when it is repeated', async ()
   expect(await versionOf(id)).toBeGreaterThan(before)
 })
 
-it('a file of the account whose row was written although the answer got lost is not left without its bytes', async () => {
+it('an account file whose row was written with a lost reply keeps its bytes', async () => {
   const whole = { ...api.table.userFiles }
   const create: typeof whole.create = async (row) => {
     await whole.create(row)

@@ -8,7 +8,7 @@ import { fileRow } from '../../support/rows.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi
-/** Called when bytes begin to go into the store. */
+/** Called when the store starts to receive bytes. */
 let arrived = (): void => undefined
 beforeAll(async () => {
   api = await startApi({
@@ -24,14 +24,14 @@ beforeAll(async () => {
 afterAll(() => api.stop())
 
 const newContainer = async (): Promise<string> => (await api.openai().containers.create({ name: 'races' })).id
-/** What is left of a container: rows of files, and objects. */
+/** The remaining file rows and objects of a container. */
 async function leftOf(container: string): Promise<{ readonly rows: number; readonly objects: number }> {
   const { tenant } = api.owner
   const rows = (await api.table.files.all(tenant, container)).length
   return { rows, objects: await api.objects.deletePrefix(objectPrefix(tenant, container)) }
 }
 
-it.each(['marked', 'swept'] as const)('an upload during which its container is deleted and %s leaves nothing', async (how) => {
+it.each(['marked', 'swept'] as const)('an upload into a container that is deleted and %s meanwhile stores nothing', async (how) => {
   const container = await newContainer()
   const { promise: deleted, resolve } = Promise.withResolvers<void>()
   const arriving = new Promise<void>((arrive) => {
@@ -51,7 +51,7 @@ it.each(['marked', 'swept'] as const)('an upload during which its container is d
   })
   const init = { method: 'POST', body, duplex: 'half', headers: { 'content-type': `multipart/form-data; boundary=${boundary}` } }
   const upload = api.fetch(`/v1/containers/${container}/files`, init)
-  // From here on the container has been looked up.
+  // From here on the request has read the container.
   await arriving
   await api.openai().containers.delete(container)
   if (how === 'swept') await api.table.containers.remove(api.owner.tenant, container)
@@ -68,7 +68,7 @@ async function copyInto(container: string, files: Partial<FileStore>): Promise<u
   return copyFile(ports, source, { containerId: container }, Date.now())
 }
 
-it('a copy into a container that was deleted leaves nothing', async () => {
+it('a copy into a deleted container stores nothing', async () => {
   const container = await newContainer()
   const put = async (file: ContainerFile): Promise<void> => {
     await api.openai().containers.delete(container)
@@ -78,7 +78,7 @@ it('a copy into a container that was deleted leaves nothing', async () => {
   expect(await leftOf(container)).toEqual({ rows: 0, objects: 0 })
 })
 
-it('a file too many leaves nothing', async () => {
+it('a file beyond the file limit stores nothing', async () => {
   const container = await newContainer()
   const all = async () => Array.from({ length: LIMITS.maxFilesPerContainer + 1 }, (_, i) => fileRow({ path: String(i) }))
   await expect(copyInto(container, { all })).rejects.toMatchObject({ code: 'invalid_request' })

@@ -47,12 +47,12 @@ it('pages through a list in both orders and by name', async () => {
   expect((await client.containers.list({ after: 'cntr_nosuch' })).data).toEqual([])
 })
 
-it('answers an empty list with its envelope', async () => {
+it('returns an empty list in its envelope', async () => {
   const answer = await api.fetch('/v1/containers', { key: await api.newKey() })
   expect(await answer.json()).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false })
 })
 
-it('copies the files that it is created with', async () => {
+it('copies the files named at its creation', async () => {
   const client = api.openai()
   const source = await client.containers.create({ name: 'source' })
   const file = await client.containers.files.create(source.id, { file: new File(['hello'], 'a.txt') })
@@ -64,7 +64,7 @@ it('copies the files that it is created with', async () => {
   expect(await (await client.containers.files.content.retrieve(data[0]?.id ?? '', { container_id: copy.id })).text()).toBe('hello')
 })
 
-it('ends what runs in a container that is deleted', async () => {
+it('ends the executions of a deleted container', async () => {
   const { id } = await api.openai().containers.create({ name: 'busy' })
   const execution = (await (await api.post(`/v1/containers/${id}/executions?wait=0`, { code: 'x' })).json()) as { id: string }
   const answer = await api.fetch(`/v1/containers/${id}`, { method: 'DELETE' })
@@ -73,7 +73,7 @@ it('ends what runs in a container that is deleted', async () => {
   expect((await api.fetch(`/v1/containers/${id}`, { method: 'DELETE' })).status).toBe(404)
 })
 
-it("shows a key that is bound to an end user that user's containers only", async () => {
+it("shows a key bound to an end user only that user's containers", async () => {
   const { tenant } = await api.newKey()
   const [ann, bob, admin] = await Promise.all([
     api.newKey({ tenant, subject: 'ann' }),

@@ -29,7 +29,7 @@ it.for(cases)('refuses %s', async ([, body, code, param]) => {
   expect(await answer.json()).toMatchObject({ error: { code, param, type: 'invalid_request_error' } })
 })
 
-it('refuses files that are not there, and makes no container then', async () => {
+it('refuses missing files and creates no container', async () => {
   const key = await api.newKey()
   const theirs = await api.openai(api.otherTenant).containers.create({ name: 'theirs' })
   const file = await api.openai(api.otherTenant).containers.files.create(theirs.id, { file: new File(['x'], 'x') })

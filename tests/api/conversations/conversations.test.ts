@@ -11,7 +11,7 @@ afterAll(() => api.stop())
 const user = (content: string) => ({ role: 'user' as const, content })
 
 describe('conversations', () => {
-  it('are made without a body, or with items and metadata', async () => {
+  it('are created without a body, or with items and metadata', async () => {
     const client = api.openai()
     expect(await client.conversations.create()).toMatchObject({ object: 'conversation', id: expect.stringMatching(/^conv_/), metadata: {} })
     const made = await client.conversations.create({ items: [user('one')], metadata: { a: 'b' } })
@@ -21,7 +21,7 @@ describe('conversations', () => {
     expect(data).toMatchObject([{ type: 'message', role: 'user', status: 'completed', content: [{ type: 'input_text', text: 'one' }] }])
   })
 
-  it('take, list, give and lose items', async () => {
+  it('add, list, return and delete items', async () => {
     const client = api.openai()
     const { id } = await client.conversations.create()
     const first = await client.conversations.items.create(id, { items: [user('one'), user('two')] })
@@ -55,7 +55,7 @@ describe('conversations', () => {
     expect((await client.conversations.items.list(id, { after: 'msg_none' })).data).toEqual([])
   })
 
-  it('are gone with their items once they are deleted', async () => {
+  it('are deleted with their items', async () => {
     const client = api.openai()
     const { id } = await client.conversations.create({ items: [user('x'.repeat(200_000))] })
     expect(await client.conversations.delete(id)).toEqual({ id, object: 'conversation.deleted', deleted: true })
@@ -68,7 +68,7 @@ describe('conversations', () => {
     expect(await api.table.conversations.get(tenant, id)).toBeNull()
   })
 
-  it('are named by a response, as a string or an object, and told in its answer', async () => {
+  it('are accepted by a response as a string or an object and returned in it', async () => {
     const client = api.openai()
     const { id } = await client.conversations.create()
     for (const conversation of [id, { id }]) {
@@ -83,7 +83,7 @@ describe('conversations', () => {
     ['no items', { items: [] }, 'items'],
     ['more than 20 items', { items: Array.from({ length: 21 }, () => user('x')) }, 'items'],
     ['an item that says nothing', { items: [{}] }, 'items[0]'],
-  ] as const)('400 for %s', async ([, body, param]) => {
+  ] as const)('return 400 for %s', async ([, body, param]) => {
     const { id } = await api.openai().conversations.create()
     const answer = await api.post(`/v1/conversations/${id}/items`, body)
     expect(answer.status).toBe(400)

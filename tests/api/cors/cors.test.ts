@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([api.stop(), closed.stop()]))
 
-/** What a browser asks before a page may send a request with a key. */
+/** The preflight request of a browser for a request with a key. */
 const preflight = (from: TestApi, origin: string, path = '/v1/responses') =>
   from.fetch(path, {
     method: 'OPTIONS',
@@ -23,7 +23,7 @@ const preflight = (from: TestApi, origin: string, path = '/v1/responses') =>
   })
 
 describe('a page of an allowed origin', () => {
-  it('is let through by the preflight, with every header that an SDK sends', async () => {
+  it('passes the preflight with every header that an SDK sends', async () => {
     for (const origin of [PAGE, 'http://localhost:3000']) {
       const answer = await preflight(api, origin)
       expect(answer.status).toBe(204)
@@ -32,12 +32,12 @@ describe('a page of an allowed origin', () => {
       expect(answer.headers.get('access-control-allow-headers')).toBe('authorization,content-type,x-stainless-os')
       expect(answer.headers.get('access-control-max-age')).toBe('3600')
       expect(answer.headers.get('vary')?.toLowerCase()).toContain('origin')
-      // Keys travel in a header that the page sets; a cookie never counts.
+      // The page sends the key in a header; cookies are not used.
       expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
     }
   })
 
-  it('may read answers and refusals, and the id of its request', async () => {
+  it('may read replies, errors and the request id', async () => {
     const key = await api.newKey()
     const served = await api.fetch('/v1/models', { key, headers: { origin: PAGE } })
     const refused = await api.fetch('/v1/models', { key: null, headers: { origin: PAGE } })
@@ -64,7 +64,7 @@ describe('a page of any other origin', () => {
     },
   )
 
-  it('is kept out everywhere when no origin is configured', async () => {
+  it('is refused everywhere without a configured origin', async () => {
     const answer = await preflight(closed, PAGE)
     expect(answer.status).toBe(403)
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([])

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-it('describes every route, once', () => {
+it('describes every route once', () => {
   expect(document.openapi).toBe('3.1.0')
   expect(document.servers).toEqual([{ url: api.url }])
   const described = Object.entries(document.paths).flatMap(([path, operations]) =>
@@ -36,7 +36,7 @@ it('describes every route, once', () => {
   expect(new Set(described.map((line) => line.split(' ')[2])).size).toBe(described.length)
 })
 
-it('says of every route what it does, what it answers and how it refuses', () => {
+it('documents summary, responses and errors of every route', () => {
   const tags = document.tags.map((tag) => tag.name)
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(operations)) {
@@ -57,13 +57,13 @@ it('says of every route what it does, what it answers and how it refuses', () =>
   expect(document.components.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } })
 })
 
-it('has no reference that leads nowhere', () => {
+it('has no dangling reference', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map((match) => match[1] ?? '')
   expect(references.length).toBeGreaterThan(20)
   for (const name of references) expect(document.components.schemas).toHaveProperty(name)
 })
 
-it('serves a page that needs no other host', async () => {
+it('serves a page without external resources', async () => {
   const page = await fetch(`${api.url}/docs`)
   const html = await page.text()
   expect(page.status).toBe(200)

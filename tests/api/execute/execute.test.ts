@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
-/** No worker runs here, so no sandbox ever comes. */
+/** No worker runs here, so no sandbox starts. */
 let api: TestApi
 beforeAll(async () => {
   api = await startApi()
 })
 afterAll(() => api.stop())
 
-it('is answered in time when no sandbox is free: the code did not run, will not run, and its container is gone', async () => {
+it('replies in time without a free sandbox: the code never runs, and its container is deleted', async () => {
   const asked = api.post('/execute', { code: 'print(1)' })
   await expect.poll(async () => (await api.openai().containers.list()).data.length).toBe(1)
   const [container] = (await api.openai().containers.list()).data
@@ -27,7 +27,7 @@ it.for([
   [{}, 400, 'invalid_request'],
   [{ code: 1 }, 400, 'invalid_request'],
   [{ code: 'x'.repeat(1024 * 1024 + 1) }, 413, 'request_too_large'],
-] as const)('refuses what is no program', async ([body, status, code]) => {
+] as const)('refuses an invalid program', async ([body, status, code]) => {
   const answer = await api.post('/execute', body)
   expect([answer.status, await answer.json()]).toMatchObject([status, { error: { code } }])
   expect((await api.openai().containers.list()).data).toEqual([])

@@ -22,7 +22,7 @@ const fact = (seq: number, text: string): ExecutionEvent => ({ seq, at: 1_700_00
 const logged: readonly ExecutionEvent[] = [{ seq: 1, at: 1_700_000_000_000, type: 'status', status: 'running' }, fact(2, 'a'), fact(3, 'b')]
 const finish = (): Promise<void> => finishExecution(api, api.owner.tenant, id, { logged })
 
-it('tells everything of an ended execution, numbered from 0, done last', async () => {
+it('streams all events of an ended execution, numbered from 0, with done last', async () => {
   await finish()
   const answer = await follow()
   expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -55,7 +55,7 @@ it.for([
   expect((await collectSse(await follow(query, headers))).map((frame) => frame.id)).toEqual(ids)
 })
 
-it('tells what happens while it listens, with comments in silence', async () => {
+it('streams events as they happen, with comments during silence', async () => {
   const frames = readSse(await follow())
   expect((await frames.next()).value).toMatchObject({ id: '0', event: 'status' })
   expect((await frames.next()).value).toMatchObject({ event: 'comment' })
@@ -65,7 +65,7 @@ it('tells what happens while it listens, with comments in silence', async () => 
   expect(rest).toEqual(['1', '2', '3', '4'])
 })
 
-it('tells the end of an execution whose worker did not live to write it', async () => {
+it('streams the end of an execution whose worker crashed before it wrote the event', async () => {
   const now = Date.now()
   const taken = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
   if (taken.kind !== 'taken') throw new Error(taken.kind)
@@ -78,7 +78,7 @@ it('tells the end of an execution whose worker did not live to write it', async 
   expect(JSON.parse(frames[1]?.data ?? '')).toMatchObject({ status: 'failed', reason: 'dead_letter' })
 })
 
-it('links the files that it tells of', async () => {
+it('includes links to the files', async () => {
   const file = { id: 'cfile_01kajv9h2s8p0ww3d4dq4cs1zt', path: 'a.txt', bytes: 1, sha256: 'aa', mime: 'text/plain' }
   const objectKey = `tenants/${api.owner.tenant}/${containerId}/files/x`
   await api.objects.put(objectKey, Buffer.from('x'), { contentType: 'text/plain' })
@@ -99,12 +99,12 @@ it('links the files that it tells of', async () => {
     logged: [{ seq: 1, at: 1, type: 'file', file: { ...file, isNew: true, modifiedFrom: null } }],
   })
   const frames = await collectSse(await follow('?after=0'))
-  const told = JSON.parse(frames[0]?.data ?? '') as { file: { path: string; url: string } }
-  expect(told.file.path).toBe('/mnt/data/a.txt')
-  expect(await (await fetch(told.file.url)).text()).toBe('x')
+  const fileEvent = JSON.parse(frames[0]?.data ?? '') as { file: { path: string; url: string } }
+  expect(fileEvent.file.path).toBe('/mnt/data/a.txt')
+  expect(await (await fetch(fileEvent.file.url)).text()).toBe('x')
 })
 
-it('ends its work when the reader goes away', async () => {
+it('stops its work when the reader disconnects', async () => {
   const stop = new AbortController()
   const answer = await api.fetch(`/v1/executions/${id}/events`, { signal: stop.signal })
   const frames = readSse(answer)
@@ -120,7 +120,7 @@ it.for(['?after=x', '?after=-2', '?after=1&after=2'])('refuses %s', async (query
   expect((await follow(query)).status).toBe(400)
 })
 
-it('refuses a Last-Event-ID that is no number, and ids of others', async () => {
+it('refuses a Last-Event-ID that is not a number, and ids of other tenants', async () => {
   expect((await follow('', { 'last-event-id': 'abc' })).status).toBe(400)
   expect((await api.fetch(`/v1/executions/${id}/events`, { key: api.otherTenant })).status).toBe(404)
 })

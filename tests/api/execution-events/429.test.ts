@@ -15,7 +15,7 @@ afterAll(() => api.stop())
 
 const follow = (signal?: AbortSignal): Promise<Response> => api.fetch(`/v1/executions/${executionId}/events`, { ...(signal && { signal }) })
 
-it('asks to come back when the streams are taken, accepts nothing then, and goes on when one has ended', async () => {
+it('returns 429 with Retry-After at the stream limit, accepts nothing, and succeeds after a stream has ended', async () => {
   const open = await Promise.all(Array.from({ length: MOST }, follow))
   expect(open.map(({ status }) => status)).toEqual([200, 200])
 
@@ -42,7 +42,7 @@ it('asks to come back when the streams are taken, accepts nothing then, and goes
   await open[1]?.body?.cancel()
 })
 
-it('gives the place of a call back that is refused for another reason', async () => {
+it('frees the stream slot of a call that is refused for another reason', async () => {
   for (let tries = 0; tries < 2 * MOST; tries++)
     await expect.poll(async () => (await api.fetch('/v1/executions/exec_0/events')).status).toBe(404)
   await expect

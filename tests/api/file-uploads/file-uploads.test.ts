@@ -16,11 +16,11 @@ const begin = (bytes = whole.length) =>
   api.openai().uploads.create({ filename: 'big.bin', bytes, mime_type: 'application/octet-stream', purpose: 'user_data' })
 const addPart = async (uploadId: string, bytes: Uint8Array): Promise<string> =>
   (await api.openai().uploads.parts.create(uploadId, { data: new File([Buffer.from(bytes)], 'part') })).id
-/** Sent at the same time and in no order. */
+/** Sent concurrently in any order. */
 const addAll = (uploadId: string): Promise<string[]> => Promise.all(pieces.map((piece) => addPart(uploadId, piece)))
 
 describe('an upload in parts', () => {
-  it('becomes one file, in the order that is named at the end', async () => {
+  it('becomes one file in the order given at completion', async () => {
     const client = api.openai()
     const upload = await begin()
     expect(upload).toMatchObject({ object: 'upload', status: 'pending', bytes: whole.length, filename: 'big.bin', purpose: 'user_data' })
@@ -34,7 +34,7 @@ describe('an upload in parts', () => {
     expect(await Promise.all(parts.map((part) => api.objects.head(part.objectKey)))).toEqual([null, null, null])
   })
 
-  it('becomes one file however often it is completed', async () => {
+  it('becomes one file after repeated completions', async () => {
     const client = api.openai()
     const upload = await begin()
     const part_ids = await addAll(upload.id)
@@ -45,7 +45,7 @@ describe('an upload in parts', () => {
     expect(Buffer.from(await content.arrayBuffer()).equals(whole)).toBe(true)
   })
 
-  it('can be completed again after a refusal', async () => {
+  it('can be completed again after a refused completion', async () => {
     const client = api.openai()
     const upload = await begin()
     const [a, b, c] = (await addAll(upload.id)) as [string, string, string]
@@ -57,14 +57,14 @@ describe('an upload in parts', () => {
     expect((await client.uploads.complete(upload.id, { part_ids: [a, b, c] })).status).toBe('completed')
   })
 
-  it('takes no more bytes than were announced', async () => {
+  it('accepts no more bytes than declared', async () => {
     const upload = await begin(5)
     await expect(addPart(upload.id, Buffer.from('123456'))).rejects.toMatchObject({ status: 400, param: 'data' })
     await addPart(upload.id, Buffer.from('12345'))
     await expect(addPart(upload.id, Buffer.from('6'))).rejects.toMatchObject({ status: 400, param: 'data' })
   })
 
-  it('is over once it was cancelled', async () => {
+  it('accepts nothing after its cancellation', async () => {
     const client = api.openai()
     const upload = await begin(5)
     const id = await addPart(upload.id, Buffer.from('12345'))
@@ -75,7 +75,7 @@ describe('an upload in parts', () => {
     expect((await client.files.list()).data.map((file) => file.bytes)).not.toContain(5)
   })
 
-  it('leaves nothing behind when it is forgotten', async () => {
+  it('is removed with its parts when it expires', async () => {
     const upload = await begin(5)
     await addPart(upload.id, Buffer.from('12345'))
     const { tenant } = api.owner

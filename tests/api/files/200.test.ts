@@ -11,7 +11,7 @@ afterAll(() => api.stop())
 
 const bytes = Buffer.alloc(3_000_000, 'abc')
 
-it('takes a file, gives it back and deletes it', async () => {
+it('stores, returns and deletes a file', async () => {
   const client = api.openai()
   const file = await client.files.create({ file: new File([bytes], 'Größe 1.csv'), purpose: 'user_data' })
   expect(file).toMatchObject({
@@ -34,7 +34,7 @@ it('takes a file, gives it back and deletes it', async () => {
   expect(await api.objects.head(row?.objectKey ?? '')).toBeNull()
 })
 
-it('takes more bytes than the form of a container does', async () => {
+it('accepts larger files than the container form', async () => {
   const client = api.openai()
   const bytes = LIMITS.maxMultipartFileBytes + 1
   const file = await client.files.create({ file: new File([Buffer.alloc(bytes)], 'big.bin'), purpose: 'user_data' })
@@ -42,7 +42,7 @@ it('takes more bytes than the form of a container does', async () => {
   await client.files.delete(file.id)
 })
 
-it('lists files by purpose, in pages, in both orders', async () => {
+it('lists files by purpose, in pages and both orders', async () => {
   const key = await api.newKey()
   const client = api.openai(key)
   const made: string[] = []
@@ -61,7 +61,7 @@ it('lists files by purpose, in pages, in both orders', async () => {
   expect((await client.files.list()).data).toEqual([])
 })
 
-it('keeps the files of one end user from another', async () => {
+it('hides the files of one end user from another', async () => {
   const { tenant } = await api.newKey()
   const [ann, bob] = [await api.newKey({ tenant, subject: 'ann' }), await api.newKey({ tenant, subject: 'bob' })]
   const { id } = await api.openai(ann).files.create({ file: new File(['x'], 'x.txt'), purpose: 'user_data' })
@@ -69,7 +69,7 @@ it('keeps the files of one end user from another', async () => {
   expect((await api.openai(ann).files.list()).data.map((file) => file.id)).toEqual([id])
 })
 
-it('is not there any more once it has expired, and then is swept away', async () => {
+it('is missing once it has expired and is then removed', async () => {
   const client = api.openai()
   const file = await client.files.create({
     file: new File(['x'], 'x.txt'),
@@ -93,7 +93,7 @@ it('is not there any more once it has expired, and then is swept away', async ()
   expect(await api.table.userFiles.get(tenant, file.id)).toBeNull()
 })
 
-it('is copied into containers, at their creation and later', async () => {
+it('can be copied into containers at their creation and later', async () => {
   const client = api.openai()
   const file = await client.files.create({ file: new File(['a,b'], 'in.csv'), purpose: 'user_data' })
   const { id } = await client.containers.create({ name: 'with file', file_ids: [file.id] })

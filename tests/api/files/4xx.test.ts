@@ -32,17 +32,17 @@ it.for([
     'invalid_request',
     'expires_after.seconds',
   ],
-] as const)('400 for %s', async ([, parts, code, param]) => {
+] as const)('returns 400 for %s', async ([, parts, code, param]) => {
   const answer = await send(parts)
   expect(answer.status).toBe(400)
   expect(await answer.json()).toMatchObject({ error: { code, param } })
 })
 
-it('415 for JSON', async () => {
+it('returns 415 for JSON', async () => {
   expect((await api.post('/v1/files', { purpose: 'user_data' })).status).toBe(415)
 })
 
-it('413 for more than 512 MB, before a byte is read', async () => {
+it('returns 413 for more than 512 MB before a byte is read', async () => {
   const answer = await api
     .openai()
     .uploads.create({ filename: 'x', bytes: 600 * 1024 * 1024, mime_type: 'x/y', purpose: 'user_data' })
@@ -50,7 +50,7 @@ it('413 for more than 512 MB, before a byte is read', async () => {
   expect(answer).toMatchObject({ status: 413, code: 'request_too_large', param: 'bytes' })
 })
 
-it('404 where an input names a file that is not there', async () => {
+it('returns 404 for an input with a missing file', async () => {
   const content = [{ type: 'input_file' as const, file_id: 'file-01kajv9h2s8p0ww3d4dq4cs1zt' }]
   await expect(api.openai().responses.create({ model: 'demo', input: [{ role: 'user', content }] })).rejects.toMatchObject({
     status: 404,

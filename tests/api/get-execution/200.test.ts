@@ -14,7 +14,7 @@ const accept = async (): Promise<string> =>
   ((await (await api.post(`/v1/containers/${containerId}/executions?wait=0`, { code: 'x' })).json()) as { id: string }).id
 const get = (path: string, key = api.owner): Promise<Response> => api.fetch(path, { key })
 
-it('answers at the end when it is asked to wait', async () => {
+it('waits for the end with `wait`', async () => {
   const id = await accept()
   const startedAt = performance.now()
   const waiting = get(`/v1/executions/${id}?wait=60`)
@@ -23,14 +23,14 @@ it('answers at the end when it is asked to wait', async () => {
   expect(performance.now() - startedAt).toBeLessThan(30_000)
 })
 
-it('answers after `wait` as it is then', async () => {
+it('returns the present state after `wait`', async () => {
   const id = await accept()
   const startedAt = performance.now()
   expect(await (await get(`/v1/executions/${id}?wait=1`)).json()).toMatchObject({ status: 'queued', usage: null })
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990)
 })
 
-it('reads a result that lies in an object', async () => {
+it('returns a result stored in an object', async () => {
   const id = await accept()
   const now = Date.now()
   const taken = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
@@ -47,7 +47,7 @@ it('reads a result that lies in an object', async () => {
   expect(await (await get(`/v1/executions/${id}`)).json()).toMatchObject({ stdout: 'big', usage: { run_ms: 3 } })
 })
 
-it('lists the executions of a container, newest first unless told otherwise', async () => {
+it('lists the executions of a container, newest first by default', async () => {
   const { id: other } = await api.openai().containers.create({ name: 'list' })
   const ids: string[] = []
   for (const code of ['1', '2', '3'])
@@ -64,7 +64,7 @@ it('lists the executions of a container, newest first unless told otherwise', as
   expect((await list(`?order=asc&limit=2&after=${first.last_id}`)).data.map((row) => row.id)).toEqual(ids.slice(2))
 })
 
-it('answers ids of others as ids that are not there', async () => {
+it('replies to ids of other tenants as to missing ids', async () => {
   const id = await accept()
   for (const suffix of ['', '/notebook.ipynb', '/events']) {
     const answers = await Promise.all([

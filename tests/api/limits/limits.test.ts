@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-/** A tenant that may use this much. */
+/** A tenant with these limits. */
 async function tenantWith(limits: Partial<TenantLimits>): Promise<TestKey> {
   const key = await api.newKey()
   await api.table.tenants.create({ v: 1, id: key.tenant, name: 'limited', createdAt: Date.now(), policy: { limits } })
@@ -20,7 +20,7 @@ const refusal = async (answer: Response): Promise<unknown> => [answer.status, aw
 const containerOf = async (key: TestKey): Promise<string> => (await api.openai(key).containers.create({ name: 'c' })).id
 
 describe('GET /v1/limits', () => {
-  it('tells what this account may use, and what it uses', async () => {
+  it('returns the limits and the usage of the account', async () => {
     const key = await tenantWith({ timeoutSeconds: 60, diskBytes: 2 ** 26, memoryLimit: '4g', liveContainers: 3 })
     await api.table.sandboxes.create(sandboxRow({ state: 'claimed', claimedBy: { tenant: key.tenant, containerId: 'cntr_x' } }))
     const body: unknown = await (await api.fetch('/v1/limits', { key })).json()
@@ -37,7 +37,7 @@ describe('GET /v1/limits', () => {
     })
   })
 
-  it('tells nobody else’s', async () => {
+  it('returns no data of other accounts', async () => {
     await tenantWith({ timeoutSeconds: 60 })
     expect(await (await api.fetch('/v1/limits')).json()).toMatchObject({
       limits: { timeout_seconds: { value: 3_600 } },
@@ -46,7 +46,7 @@ describe('GET /v1/limits', () => {
   })
 })
 
-describe('more than an account has is refused with the limit’s name:', () => {
+describe('a request beyond a limit is refused with the name of the limit:', () => {
   it('a time limit', async () => {
     const key = await tenantWith({ timeoutSeconds: 60 })
     const path = `/v1/containers/${await containerOf(key)}/executions?wait=0`
@@ -69,7 +69,7 @@ describe('more than an account has is refused with the limit’s name:', () => {
     ])
   })
 
-  it('memory that no sandbox here can have', async () => {
+  it('memory that no sandbox here supports', async () => {
     const answer = await api.post('/v1/containers', { name: 'c', memory_limit: '64g' })
     expect(await refusal(answer)).toMatchObject([
       400,
@@ -97,7 +97,7 @@ describe('more than an account has is refused with the limit’s name:', () => {
     },
   )
 
-  it('a container beyond those that may be live, until one is gone', async () => {
+  it('a container beyond live_containers, until one is deleted', async () => {
     const key = await tenantWith({ liveContainers: 1 })
     const live = sandboxRow({ state: 'claimed', claimedBy: { tenant: key.tenant, containerId: 'cntr_other' } })
     await api.table.sandboxes.create(live)
@@ -118,7 +118,7 @@ describe('more than an account has is refused with the limit’s name:', () => {
   })
 })
 
-it('a container may ask for less, and says so', async () => {
+it('a container may have lower limits and returns them', async () => {
   const key = await tenantWith({ processes: 128 })
   const made = (await (await api.post('/v1/containers', { name: 'c', limits: { processes: 64, displays: 5 } }, { key })).json()) as {
     id: string

@@ -28,20 +28,20 @@ async function makeLink(
 }
 const statusOf = async (url: string): Promise<number> => (await fetch(url, { redirect: 'manual' })).status
 
-it('leads to the bytes without a key, by a fresh URL each time', async () => {
+it('redirects to the bytes without a key, with a new URL each time', async () => {
   const { url } = await makeLink()
   const answer = await fetch(url, { redirect: 'manual' })
   expect(answer.status).toBe(302)
   expect(answer.headers.get('cache-control')).toBe('no-store')
   expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
-  // Otherwise browsers refuse the picture to a chat page of another origin.
+  // Without it, browsers refuse the image on a chat page of another origin.
   expect(answer.headers.get('cross-origin-resource-policy')).toBe('cross-origin')
   const bytes = await fetch(answer.headers.get('location') ?? '')
   expect(await bytes.text()).toBe('bytes')
   expect(bytes.headers.get('content-disposition')).toContain('a.txt')
 })
 
-it('is revoked by its owner, and by nobody else', async () => {
+it('is revoked by its owner only', async () => {
   const { id, url } = await makeLink()
   expect((await api.fetch(`/v1/links/${id}`, { method: 'DELETE', key: api.otherTenant })).status).toBe(404)
   expect(await statusOf(url)).toBe(302)
@@ -49,7 +49,7 @@ it('is revoked by its owner, and by nobody else', async () => {
   expect(await statusOf(url)).toBe(404)
 })
 
-it('ends with its time and with its container', async () => {
+it('ends at its expiry and with its container', async () => {
   const now = Date.now()
   const link = {
     v: 1 as const,
@@ -70,7 +70,7 @@ it('ends with its time and with its container', async () => {
   expect(await statusOf(url)).toBe(404)
 })
 
-it('answers a wrong token as JSON', async () => {
+it('returns JSON for a wrong token', async () => {
   const answer = await fetch(`${api.url}/d/${'x'.repeat(43)}`)
   expect([answer.status, answer.headers.get('content-type'), await answer.json()]).toMatchObject([
     404,
@@ -79,7 +79,7 @@ it('answers a wrong token as JSON', async () => {
   ])
 })
 
-it('works for as long as it was made for, and not a moment longer', async () => {
+it('works until its expiry and not afterwards', async () => {
   const { url } = await makeLink(containerId, 2)
   api.skew = 86_400_000
   const answer = await fetch(url, { redirect: 'manual' })
@@ -89,7 +89,7 @@ it('works for as long as it was made for, and not a moment longer', async () => 
   api.skew = 0
 })
 
-it('is revoked only by a key that sees its container', async () => {
+it('is revoked only by a key with access to its container', async () => {
   const tenant = newId('tenant')
   const [anna, ben] = [await api.newKey({ tenant, subject: 'anna' }), await api.newKey({ tenant, subject: 'ben' })]
   const { id: container } = await api.openai(anna).containers.create({ name: 'hers' })
@@ -109,7 +109,7 @@ it('is revoked only by a key that sees its container', async () => {
   expect(await statusOf(link.url)).toBe(404)
 })
 
-it('of a file is listed, and all of them are revoked together', async () => {
+it('is listed by file, and all links of a file are revoked together', async () => {
   const file = await api.openai().containers.files.create(containerId, { file: await toFile(Buffer.from('x'), 'a.txt') })
   const other = await makeLink()
   const links = [await makeLink(containerId, 1, file.id), await makeLink(containerId, 3, file.id)]
@@ -123,7 +123,7 @@ it('of a file is listed, and all of them are revoked together', async () => {
   expect(await Promise.all([...links, other].map(({ url }) => statusOf(url)))).toEqual([404, 404, 302])
 })
 
-it('to a file that is deleted answers like one that never was', async () => {
+it('to a deleted file replies like an unknown link', async () => {
   const file = await api.openai().containers.files.create(containerId, { file: await toFile(Buffer.from('x'), 'gone.txt') })
   const { url } = await makeLink(containerId, 1, file.id)
   expect(await statusOf(url)).toBe(302)
@@ -131,7 +131,7 @@ it('to a file that is deleted answers like one that never was', async () => {
   expect(await statusOf(url)).toBe(404)
 })
 
-it('is named by id, never by its address, in what is logged', async () => {
+it('is logged by id, never by its URL', async () => {
   const { id, url } = await makeLink()
   await fetch(url, { redirect: 'manual' })
   const token = url.slice(url.lastIndexOf('/') + 1)

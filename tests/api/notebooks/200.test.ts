@@ -55,7 +55,7 @@ const sent = {
   ],
 }
 
-it('hands back the notebook that was sent, executed, its words kept', async () => {
+it('returns the executed notebook with its Markdown cells unchanged', async () => {
   const png = Buffer.from([137, 80, 78, 71])
   const objectKey = `tenants/${api.owner.tenant}/${containerId}/outputs/plot`
   await api.objects.put(objectKey, png, { contentType: 'image/png' })
@@ -83,7 +83,7 @@ it('hands back the notebook that was sent, executed, its words kept', async () =
   expect(JSON.stringify(notebook)).not.toContain('cellblock/ref')
 })
 
-it('puts everything that ran in a container into one notebook, oldest first, every id once', async () => {
+it('exports all executions of a container as one notebook, oldest first, with unique ids', async () => {
   containerId = (await api.openai().containers.create({ name: 'all' })).id
   const long = `text = "${'z'.repeat(250_000)}"`
   await run({ code: 'a = 1' }, [{ index: 0, status: 'ok', executionCount: 1, outputs: [] }])
@@ -101,7 +101,7 @@ it('puts everything that ran in a container into one notebook, oldest first, eve
   for (const id of ids) expect(id).toMatch(/^[\w-]{1,64}$/)
 })
 
-describe('executions with big results', () => {
+describe('executions with large results', () => {
   const MiB = 1024 * 1024
   const printed = (list: { readonly data: readonly { readonly stdout: string }[] }) => list.data.map(({ stdout }) => stdout)
   let path: string
@@ -114,7 +114,7 @@ describe('executions with big results', () => {
       const result = { ...emptyResult, stdout: `result ${index}` }
       await api.objects.put(objectKey, Buffer.from(JSON.stringify(result)), { contentType: 'application/json' })
       const source = { kind: 'code', code: `print(${index})` } as const
-      // The row says how big the object is; nobody may load it to find out.
+      // The size is in the row, so the object is not loaded to find it.
       const resultRef = { objectKey, bytes: 20 * MiB }
       await api.table.executions.create(
         executionRow({ tenant, containerId: id, status: 'succeeded', source, resultRef, createdAt: T0 + index, dueAt: null }),
@@ -122,12 +122,12 @@ describe('executions with big results', () => {
     }
   })
 
-  it('make a notebook shorter, which says so', async () => {
+  it('shorten a notebook, which reports it', async () => {
     const { cells } = await notebookOf(path)
     expect(cells.map((cell) => cell.source)).toEqual([expect.stringContaining('left out'), 'print(2)', 'print(3)', 'print(4)'])
   })
 
-  it('make a page of the list shorter, and none is left out', async () => {
+  it('shorten a page of the list without omissions', async () => {
     const pages: string[][] = []
     for (let after = ''; ;) {
       const answer = await api.fetch(`${path}/executions?limit=100${after}`)

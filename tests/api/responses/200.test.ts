@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-/** The turn that was accepted last: the wide event of a plain call comes only with its answer. */
+/** The last accepted turn. The wide event of a plain call is emitted only with its reply. */
 async function accepted(): Promise<string> {
   let id: string | undefined
   await expect
@@ -27,7 +27,7 @@ async function accepted(): Promise<string> {
 }
 const seen = new Set<string>()
 
-it('answers a plain turn when it has ended', async () => {
+it('returns a plain turn when it has ended', async () => {
   const answer = api.openai().responses.create({ model: 'demo', input: 'Hi', metadata: { a: 'b' } })
   await finishResponse(api, api.owner.tenant, await accepted())
   const response = await answer
@@ -43,7 +43,7 @@ it('answers a plain turn when it has ended', async () => {
   expect(response.output_text).toBe('Hello')
 })
 
-it('answers a background turn at once, and hands it out when it is done', async () => {
+it('returns a background turn at once, and its result when it is done', async () => {
   const client = api.openai()
   const queued = await client.responses.create({ model: 'demo', input: 'Hi', background: true })
   expect(queued).toMatchObject({ status: 'queued', background: true, output: [] })
@@ -67,7 +67,7 @@ it("streams a turn as OpenAI's client expects it", async () => {
   expect(events.at(-1)).toMatchObject({ response: { status: 'completed', output: [{ content: [{ text: 'Hello' }] }] } })
 })
 
-it('resumes a stream after a number, and ends it with the mark', async () => {
+it('resumes a stream after a sequence number and ends it with [DONE]', async () => {
   const client = api.openai()
   const { id } = await client.responses.create({ model: 'demo', input: 'Hi', background: true })
   await finishResponse(api, api.owner.tenant, id)
@@ -86,7 +86,7 @@ it('resumes a stream after a number, and ends it with the mark', async () => {
   expect(JSON.parse(frames[0]?.data ?? '')).toMatchObject({ type: 'response.created', sequence_number: 0 })
 })
 
-it('tells the end of a turn whose worker did not live to write it', async () => {
+it('streams the end of a turn whose worker crashed before it wrote the event', async () => {
   const { id } = await api.openai().responses.create({ model: 'demo', input: 'Hi', background: true })
   const now = Date.now()
   const taken = await api.table.responses.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
@@ -104,7 +104,7 @@ it('tells the end of a turn whose worker did not live to write it', async () => 
   })
 })
 
-it('shows the outputs of a call to those who ask for them', async () => {
+it('includes the outputs of a call on request', async () => {
   const client = api.openai()
   const { id } = await client.responses.create({ model: 'demo', input: 'Hi', background: true })
   const call: ResponseItem = {
@@ -135,7 +135,7 @@ it('shows the outputs of a call to those who ask for them', async () => {
   })
 })
 
-it('keeps what the interpreter tool means, also in a request that is too big for its row', async () => {
+it('keeps the settings of the interpreter tool, also in a request too large for its row', async () => {
   const client = api.openai()
   const container = await client.containers.create({ name: 'x', memory_limit: '4g' })
   const input = 'long '.repeat(100_000)
@@ -167,7 +167,7 @@ it('keeps what the interpreter tool means, also in a request that is too big for
   })
 })
 
-it('lists what was asked, every item with an id', async () => {
+it('lists the input items, each with an id', async () => {
   const client = api.openai()
   const input = [
     { role: 'user' as const, content: 'one' },
@@ -204,7 +204,7 @@ it('deletes a turn with its events', async () => {
   expect(await api.table.events.read({ kind: 'response', tenant: api.owner.tenant, id }, -1, 10)).toEqual([])
 })
 
-it('goes on from an answer before', async () => {
+it('continues a previous response', async () => {
   const client = api.openai()
   const first = await client.responses.create({ model: 'demo', input: 'Hi', background: true })
   const second = await client.responses.create({ model: 'demo', input: 'Again', background: true, previous_response_id: first.id })

@@ -69,14 +69,14 @@ it.for(cases)('refuses %s', async ([, body, status, code, param]) => {
   expect({ status: answer.status, code: error['code'], param: error['param'] }).toEqual({ status, code, param })
 })
 
-it('names the models that there are', async () => {
+it('names the available models', async () => {
   await expect(api.openai().responses.create({ model: 'nope', input: 'x' })).rejects.toMatchObject({
     status: 404,
     message: expect.stringContaining('Available: demo'),
   })
 })
 
-it('ignores fields that it does not know', async () => {
+it('ignores unknown fields', async () => {
   const answer = await api.post('/v1/responses', {
     model: 'demo',
     input: 'x',
@@ -105,7 +105,7 @@ it('refuses to cancel a turn that is not in the background', async () => {
   stop.abort()
 })
 
-it('answers ids of others, and turns that were not stored, as ids that are not there', async () => {
+it('replies to ids of other tenants and of unstored turns as to missing ids', async () => {
   const { id } = await api.openai().responses.create({ model: 'demo', input: 'x', background: true })
   const texts = await Promise.all(
     [
@@ -137,7 +137,7 @@ it.for([
   ['tool_choice', { type: 'function', name: 'x'.repeat(1_000_000) }],
   ['instructions', 'ü'.repeat(500_000)],
   ['tools', [{ type: 'function', name: 'f', parameters: { description: 'x'.repeat(1_000_000) } }]],
-] as const)('takes %s that is bigger than a row, whole', async ([field, value]) => {
+] as const)('accepts %s larger than a row', async ([field, value]) => {
   const answer = await api.post('/v1/responses', { model: 'demo', input: 'x', background: true, [field]: value })
   expect(answer.status).toBe(200)
   const { id } = (await answer.json()) as { id: string }
@@ -145,7 +145,7 @@ it.for([
   expect({ [field]: read[field] }).toMatchObject({ [field]: value })
 })
 
-it('refuses a tool that is switched off for the tenant, the interpreter like others', async () => {
+it('refuses a tool that is disabled for the tenant, including the interpreter', async () => {
   const tenant = newId('tenant')
   await api.table.tenants.create({ v: 1, id: tenant, name: 'strict', createdAt: Date.now() })
   await api.table.tenants.setPolicy(tenant, { toolsOff: ['weather', 'code_interpreter'] })
@@ -160,7 +160,7 @@ it('refuses a tool that is switched off for the tenant, the interpreter like oth
   expect(await ask('code_interpreter')).toEqual([400, 'unsupported_value', 'tools[0].type'])
   expect(await ask('weather', api.owner)).toEqual([200, undefined, undefined])
   await api.table.tenants.setPolicy(tenant, { toolsOff: ['code_interpreter'] })
-  // A change holds within ten seconds.
+  // A change takes effect within ten seconds.
   api.skew += LIMITS_CACHE_MS
   expect(await ask('weather')).toEqual([200, undefined, undefined])
 })

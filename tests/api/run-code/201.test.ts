@@ -16,7 +16,7 @@ const run = async (body: unknown, result: Parameters<typeof finishExecution>[3] 
   return answer
 }
 
-it('answers with the execution as soon as it has ended', async () => {
+it('returns the execution as soon as it has ended', async () => {
   const answer = await run(
     { code: 'print(1)', metadata: { step: 'one' } },
     {
@@ -48,14 +48,14 @@ it('answers with the execution as soon as it has ended', async () => {
   expect(body).not.toHaveProperty('cells')
 })
 
-it('gives code that fails as a result, not as an error', async () => {
+it('returns failing code as a result, not as an error', async () => {
   const error = { name: 'ZeroDivisionError', value: 'division by zero', traceback: ['line'] }
   const answer = await run({ code: '1/0' }, { patch: { status: 'failed', reason: 'error' }, result: { error } })
   expect(answer.status).toBe(201)
   expect(await answer.json()).toMatchObject({ status: 'failed', reason: 'error', error })
 })
 
-it('runs the code cells of a notebook and answers with its cells', async () => {
+it('runs the code cells of a notebook and returns its cells', async () => {
   const notebook = {
     nbformat: 4,
     nbformat_minor: 5,
@@ -77,7 +77,7 @@ it('runs the code cells of a notebook and answers with its cells', async () => {
   expect(row?.onError).toBe('continue')
 })
 
-it('keeps long code in an object, whole', async () => {
+it('stores long code in an object', async () => {
   const code = `x = "${'ä'.repeat(150_000)}"`
   const answer = await run({ code })
   const row = await api.table.executions.get(api.owner.tenant, ((await answer.json()) as { id: string }).id)
@@ -88,7 +88,7 @@ it('keeps long code in an object, whole', async () => {
   expect(Buffer.concat(chunks).toString()).toBe(code)
 })
 
-it('links files and big outputs at read time', async () => {
+it('links files and large outputs at read time', async () => {
   const { tenant } = api.owner
   const put = async (text: string): Promise<string> => {
     const key = `tenants/${tenant}/${containerId}/outputs/${crypto.randomUUID()}`

@@ -16,7 +16,7 @@ interface Body {
   readonly queue_position?: number
 }
 
-it('answers at once with wait=0, its place in the queue and where to read on', async () => {
+it('returns at once with wait=0, its queue position and a URL for the result', async () => {
   const first = await api.post(`${path}?wait=0`, { code: 'a' })
   const second = await api.post(`${path}?wait=0`, { code: 'b' })
   expect([first.status, second.status]).toEqual([202, 202])
@@ -27,7 +27,7 @@ it('answers at once with wait=0, its place in the queue and where to read on', a
   expect(await (await api.fetch(`/v1/executions/${b.id}`)).json()).toMatchObject({ id: b.id, queue_position: 1, usage: null, outputs: [] })
 })
 
-it('accepts once what comes twice with one Idempotency-Key', async () => {
+it('accepts a repeated request with one Idempotency-Key once', async () => {
   const headers = { 'idempotency-key': 'key-1' }
   const answers = await Promise.all(Array.from({ length: 10 }, () => api.post(`${path}?wait=0`, { code: 'once' }, { headers })))
   const bodies = (await Promise.all(answers.map((answer) => answer.json()))) as Body[]
@@ -41,7 +41,7 @@ it('accepts once what comes twice with one Idempotency-Key', async () => {
   expect(await again.json()).toMatchObject({ id: bodies[0]?.id, status: 'succeeded' })
 })
 
-it('keeps the same key of another tenant apart', async () => {
+it('separates the same key of another tenant', async () => {
   const headers = { 'idempotency-key': 'shared' }
   const other = (await api.openai(api.otherTenant).containers.create({ name: 'theirs' })).id
   const mine = (await (await api.post(`${path}?wait=0`, { code: 'x' }, { headers })).json()) as Body

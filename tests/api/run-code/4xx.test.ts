@@ -73,7 +73,7 @@ it.for(['wait=-1', 'wait=61', 'wait=NaN', 'wait=1&wait=2', 'wait=1e1', 'wait='])
   expect(await answer.json()).toMatchObject({ error: { code: 'invalid_request', param: 'wait' } })
 })
 
-it('answers 422 when an Idempotency-Key comes with another body', async () => {
+it('returns 422 for an Idempotency-Key with another body', async () => {
   const headers = { 'idempotency-key': 'changed' }
   await api.post(`${path}?wait=0`, { code: 'a' }, { headers })
   const answer = await api.post(`${path}?wait=0`, { code: 'b' }, { headers })
@@ -82,7 +82,7 @@ it('answers 422 when an Idempotency-Key comes with another body', async () => {
   expect(answer.headers.get('x-should-retry')).toBe('false')
 })
 
-it('answers 404 for a container of somebody else as for none, and accepts nothing', async () => {
+it('returns 404 for a container of another tenant as for a missing one, and accepts nothing', async () => {
   const answers = await Promise.all([
     api.post(path, { code: 'x' }, { key: api.otherTenant }),
     api.post('/v1/containers/cntr_01kajv9h2s8p0ww3d4dq4cs1zt/executions', { code: 'x' }, { key: api.otherTenant }),
@@ -94,7 +94,7 @@ it('answers 404 for a container of somebody else as for none, and accepts nothin
   expect(bodies[0]).toBe(bodies[1])
 })
 
-it('answers 429 when the queue of the container is full', async () => {
+it('returns 429 when the queue of the container is full', async () => {
   const { id } = await api.openai().containers.create({ name: 'full' })
   for (let n = 0; n < LIMITS.maxQueuedPerContainer; n++)
     await api.table.containers.enqueue(api.owner.tenant, id, `exec_${String(n).padStart(26, '0')}`, Date.now(), Date.now() + 60_000)

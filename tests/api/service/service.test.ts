@@ -9,13 +9,13 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-it('is alive without a key', async () => {
+it('passes the liveness probe without a key', async () => {
   const answer = await fetch(`${api.url}/healthz`)
   expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }])
   expect((await fetch(`${api.url}/healthz`, { method: 'HEAD' })).status).toBe(200)
 })
 
-it('is ready when every part is, and names the part that is not', async () => {
+it('is ready when every dependency is, and names the one that is not', async () => {
   expect((await fetch(`${api.url}/readyz`)).status).toBe(200)
   api.setReadiness({ ok: false, parts: { table: { ok: true }, driver: { ok: false, detail: 'No engine answers.' } } })
   const answer = await fetch(`${api.url}/readyz`)
@@ -32,7 +32,7 @@ it("lists the models with OpenAI's own client", async () => {
   await expect(client.models.retrieve('x')).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
 })
 
-it('tells every limit with its unit', async () => {
+it('returns every limit with its unit', async () => {
   const body = (await (await api.fetch('/v1/limits')).json()) as { limits: Record<string, unknown>; memory_limits: unknown[] }
   expect(Object.keys(body.limits)).toHaveLength(Object.keys(LIMITS).length + Object.keys(NUMERIC_LIMITS).length)
   expect(body.limits).toMatchObject({

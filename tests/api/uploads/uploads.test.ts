@@ -22,7 +22,7 @@ const start = async (body: object): Promise<Upload> => (await api.post(`${path}/
 const put = (upload: Upload, body: string): Promise<Response> => fetch(upload.url, { method: 'PUT', body, headers: upload.headers })
 const complete = (id: string): Promise<Response> => api.fetch(`${path}/${id}/complete`, { method: 'POST' })
 
-it('takes a large file past the API, and shows it once it is complete', async () => {
+it('stores a large file by a presigned URL and lists it after completion', async () => {
   const upload = await start({ path: 'big/data.csv', bytes: 5, sha256: sha256('hello').toUpperCase() })
   expect(Date.parse(upload.expires_at) - Date.now()).toBeLessThanOrEqual(300_000)
   expect((await api.fetch(`${path}/${upload.id}`)).status).toBe(404)
@@ -43,7 +43,7 @@ it('takes a large file past the API, and shows it once it is complete', async ()
   expect(list.data.map((file) => file.id)).toContain(upload.id)
 })
 
-it('replaces the version before', async () => {
+it('replaces the previous version', async () => {
   const names = async (): Promise<number> =>
     ((await (await api.fetch(path)).json()) as { data: { path: string }[] }).data.filter((file) => file.path.endsWith('again.txt')).length
   for (const text of ['one', 'two']) {
@@ -54,7 +54,7 @@ it('replaces the version before', async () => {
   expect(await names()).toBe(1)
 })
 
-it('refuses bytes that are not those that were announced', async () => {
+it('refuses bytes that differ from the declared ones', async () => {
   const upload = await start({ path: 'a.txt', bytes: 5, sha256: sha256('hello') })
   await put(upload, 'hallo')
   const answer = await complete(upload.id)

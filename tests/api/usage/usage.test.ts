@@ -25,7 +25,7 @@ const record = (change: Partial<UsageRecord>): UsageRecord => ({
 const usage = async (query: string, key: TestKey = api.owner): Promise<Record<string, unknown>> =>
   (await (await api.fetch(`/v1/usage${query}`, { key })).json()) as Record<string, unknown>
 
-it('sums what ran, per day and in all, each execution once', async () => {
+it('sums executions per day and in total, each once', async () => {
   const first = record({})
   const { usage: store } = api.table
   await Promise.all(
@@ -57,13 +57,13 @@ it('sums what ran, per day and in all, each execution once', async () => {
   expect(await usage('?from=2026-11-01&to=2026-11-01', api.otherTenant)).toMatchObject({ total: one })
 })
 
-it('ends today and goes back 30 days unless it is told otherwise', async () => {
+it('covers the last 30 days by default', async () => {
   const today = dayOf(Date.now())
   await api.table.usage.put(record({ day: today }))
   expect(await usage('')).toMatchObject({ from: dayOf(Date.now() - 30 * 86_400_000), to: today })
 })
 
-it("shows a key that is bound to an end user that user's only", async () => {
+it("shows a key bound to an end user only that user's usage", async () => {
   const tenant = newId('tenant')
   const anna = await api.newKey({ tenant, subject: 'anna' })
   for (const subject of ['anna', 'ben', null]) await api.table.usage.put(record({ tenant, subject }))

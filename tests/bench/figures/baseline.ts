@@ -1,12 +1,12 @@
 import { PLOT, PRINT, type Bench } from '../bench.ts'
 import { ensureNbconvert } from '../sides/nbconvert.ts'
-import { runReplacedWay } from '../sides/replaced-way.ts'
+import { runReplacedWay } from '../sides/nbconvert-baseline.ts'
 import { timed } from '../sides/time.ts'
 import { round, summarize, type Figure } from '../statistics.ts'
 
 const LIVE_RUNS_EACH = 20
 
-/** A live container beside the way that the service replaces. */
+/** A live container compared with `docker run` and nbconvert. */
 export const baseline: Bench = {
   name: 'baseline',
   title: 'print(1) on a live container, beside docker run --rm + jupyter nbconvert --execute',

@@ -4,7 +4,7 @@ import { summarize, type Figure } from '../statistics.ts'
 
 const RUNS = 200
 
-/** Where the time of a live execution goes, by the phases that its usage tells. `rest` is HTTP, the last write and the waking. */
+/** The time of a live execution by the phases of its usage. `rest` is HTTP, the last write and the notification. */
 export const breakdown: Bench = {
   name: 'breakdown',
   title: 'phases of a live execution',

@@ -22,7 +22,7 @@ const NAMES = Object.keys(FUNCTIONS) as FunctionName[]
 
 const QUEUE_URL = 'https://sqs.eu-central-1.amazonaws.com/123456789012/bench'
 
-/** Nothing is called while a module loads, so nothing of this has to exist. */
+/** Placeholder values, because nothing is called while a module loads. */
 const HANDLER_ENV = {
   AWS_REGION: 'eu-central-1',
   STAGE: 'test',

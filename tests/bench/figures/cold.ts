@@ -4,7 +4,7 @@ import { timePlainStart } from '../sides/start-plain-kernel.ts'
 import { timed } from '../sides/time.ts'
 import { round, summarize } from '../statistics.ts'
 
-/** The first execution of a new container when nothing waits for it, beside a container with a plain kernel. */
+/** The first execution of a new container without a warm sandbox, compared with a container with a standard kernel. */
 export const cold: Bench = {
   name: 'cold',
   title: 'first execution, empty pool, beside create + start + plain ipykernel ready',

@@ -2,7 +2,7 @@ import { costAtPeers, costOfSandboxTime, costOfTurns, total, TYPICAL } from '../
 import type { Bench } from '../bench.ts'
 import { round, summarize } from '../statistics.ts'
 
-/** Dollars, from published prices: nothing is measured, so there is one run. */
+/** Dollars calculated from published prices. Nothing is measured, so there is one run. */
 export const cost: Bench = {
   name: 'cost',
   title: '1,000 turns of 2 s sandbox time each, from the price tables',

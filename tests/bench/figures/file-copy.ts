@@ -16,8 +16,8 @@ interface Upload {
 }
 
 /**
- * 100 MB from the object store into /mnt/data and back out: an execution that finds the uploaded file and gives it a new name.
- * Beside it: `cp` of such a file twice, and one PUT and one GET at the same object store.
+ * 100 MB from the object store to /mnt/data and back: an execution that renames the uploaded file.
+ * Compared with `cp` of such a file twice, and one PUT and one GET at the same object store.
  */
 export const fileCopy: Bench = {
   name: 'file',
@@ -63,5 +63,5 @@ async function copyTwice(folder: string): Promise<void> {
 }
 
 function checkFile(answer: ExecutionAnswer): void {
-  if (answer.files[0]?.bytes !== BYTES) throw new Error(`The file did not come back whole: ${JSON.stringify(answer.files)}`)
+  if (answer.files[0]?.bytes !== BYTES) throw new Error(`The file came back incomplete: ${JSON.stringify(answer.files)}`)
 }

@@ -4,7 +4,7 @@ import { round, summarize } from '../statistics.ts'
 
 const LIVE_RUNS_EACH = 10
 
-/** The first execution of a new container when a sandbox waits for it, beside one on a live container. */
+/** The first execution of a new container with a warm sandbox, compared with one in a live container. */
 export const fresh: Bench = {
   name: 'fresh',
   title: 'first execution of a fresh container, warm pool',

@@ -7,7 +7,7 @@ import { round, summarize } from '../statistics.ts'
 
 const CACHE = join(import.meta.dirname, '../../../.cellblock/bench')
 
-/** What a fresh machine pulls: the image's layers, compressed with zstd at its default level. One image has one size, so it is kept. */
+/** The download size of the image: its layers compressed with zstd at the default level. The result is cached per image. */
 export const imageSize: Bench = {
   name: 'image',
   title: 'size of the sandbox image, zstd-compressed',

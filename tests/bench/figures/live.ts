@@ -4,7 +4,7 @@ import { round, summarize } from '../statistics.ts'
 
 const WARM_UP = 30
 
-/** `print(1)` through the whole path on a live container, beside a bare kernel. */
+/** `print(1)` through the whole service in a live container, compared with a bare kernel. */
 export const live: Bench = {
   name: 'live',
   title: 'print(1) on a live container, beside a bare ipykernel',

@@ -5,7 +5,7 @@ import { round, summarize, type Figure } from '../statistics.ts'
 
 const isNumber = (value: number | null): value is number => value !== null
 
-/** Sandboxes that lie side by side in the full run. What they share is counted once, so one alone would look bigger than one of many. */
+/** The number of concurrent sandboxes in the full run. Shared memory is divided among them, so one alone would count more. */
 const SIDE_BY_SIDE = 8
 const MEGABYTES_OF_8_GB = 8_000
 
@@ -19,7 +19,7 @@ async function pssOfIdle({ isQuick, image, server }: BenchContext): Promise<read
   }
 }
 
-/** Memory of idle warm sandboxes and of the server. Left out on systems without /proc, and where only root may look. */
+/** The memory of idle warm sandboxes and of the server. Omitted without /proc or without the rights to read it. */
 export const memory: Bench = {
   name: 'memory',
   title: 'memory of an idle warm sandbox (PSS) and of the local server (RSS)',

@@ -4,7 +4,7 @@ import { round, summarize } from '../statistics.ts'
 
 const WARM_UP = 3
 
-/** One inline plot through the whole path, beside the same on a bare kernel. */
+/** One inline plot through the whole service, compared with a bare kernel. */
 export const plot: Bench = {
   name: 'plot',
   title: 'one plot on a live container, beside a bare ipykernel',

@@ -5,7 +5,7 @@ import { round, summarize } from '../statistics.ts'
 
 const CONTAINERS = 8
 
-/** Executions a second of eight busy containers, beside eight bare kernels on the same cores. */
+/** Executions per second of eight busy containers, compared with eight bare kernels on the same cores. */
 export const throughput: Bench = {
   name: 'throughput',
   title: `throughput of ${CONTAINERS} live containers, beside ${CONTAINERS} bare ipykernels`,
@@ -35,7 +35,7 @@ export const throughput: Bench = {
   },
 }
 
-/** One caller a container, each with its next call as soon as the last one is answered. */
+/** One caller per container, without a pause between calls. */
 async function loadContainers(api: ApiClient, containers: readonly string[], seconds: number): Promise<number> {
   const startedAt = performance.now()
   const until = startedAt + seconds * 1_000

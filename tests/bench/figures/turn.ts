@@ -4,7 +4,7 @@ import { SCRIPTED_MODEL } from '../sides/server.ts'
 import { timed } from '../sides/time.ts'
 import { round, summarize } from '../statistics.ts'
 
-/** What the scripted model of the server under test runs in each turn. */
+/** The code that the scripted model runs in each turn. */
 export const TURN_SCRIPT = [PRINT, PRINT] as const
 
 interface Turn {
@@ -14,7 +14,7 @@ interface Turn {
 
 const WARM_UP = 3
 
-/** A chat turn with two tool calls and a model that answers at once, beside what its two executions took. The little time that the model has is left out. */
+/** A chat turn with two tool calls and an immediate model, compared with the time of its two executions. Excludes the model's time. */
 export const turn: Bench = {
   name: 'turn',
   title: 'a chat turn with two tool calls, model answering at once, beside its executions',

@@ -9,8 +9,8 @@ const frameOf = (megabytes: number): string =>
   `import numpy, pandas; frame = pandas.DataFrame(numpy.random.default_rng(1).normal(size=(${megabytes * 12_500}, 10)))`
 
 /**
- * The first execution of a container that slept, beside a plain process that unpickles the same variable, from its start. What a claim costs
- * is taken off first: the first execution of a new container on the same server.
+ * The first execution of a hibernated container, compared with a plain process that starts and unpickles the same variable. The cost of a claim
+ * is subtracted: it is the first execution of a new container on the same server.
  */
 export const wake: Bench = {
   name: 'wake',

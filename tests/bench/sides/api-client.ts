@@ -10,15 +10,15 @@ export interface ExecutionAnswer {
   readonly files: readonly { readonly id: string; readonly bytes: number }[]
 }
 
-/** A client as fast as Node has one, on kept-alive connections: what it costs is part of every figure. */
+/** The fastest Node client, with keep-alive connections. Its cost is part of every figure. */
 export interface ApiClient {
   json<Answer>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Answer>
   put(url: string, headers: Readonly<Record<string, string>>, body: Uint8Array): Promise<void>
-  /** Bytes that came; they are dropped. */
+  /** Returns the number of bytes received and discards them. */
   download(path: string): Promise<number>
   createContainer(): Promise<string>
   deleteContainer(id: string): Promise<void>
-  /** Runs code and waits for its end. Throws when it did not succeed: a failing run measures something else. */
+  /** Runs code and waits for its end. Throws if it did not succeed, because a failed run would measure something else. */
   run(container: string, code: string): Promise<ExecutionAnswer>
   close(): Promise<void>
 }

@@ -6,9 +6,9 @@ import { BENCH_LABEL } from './docker.ts'
 
 export const BARE_KERNEL_SCRIPT = await readFile(join(import.meta.dirname, 'bare_kernel.py'), 'utf8')
 
-/** Stock ipykernels in a plain container of the sandbox image: the floor under every figure. */
+/** Standard ipykernels in a plain container of the sandbox image: the reference of every figure. */
 export interface BareKernels {
-  /** Milliseconds of one round trip on the first kernel, measured beside it. */
+  /** Milliseconds of one round trip on the first kernel, measured inside its container. */
   run(code: string): Promise<number>
   /** Executions a second with every kernel busy. */
   load(code: string, seconds: number): Promise<number>
@@ -40,7 +40,7 @@ interface Answer {
   readonly seconds?: number
 }
 
-/** One line out, one line back; null waits for a line only. Rejects with what the container said when it ends instead. */
+/** Sends one line and returns one line; null only waits for a line. Rejects with the container's output if it ends. */
 function conversationWith(child: ChildProcessWithoutNullStreams): (request: unknown) => Promise<Answer> {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   let complaint = ''

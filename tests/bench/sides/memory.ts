@@ -3,12 +3,12 @@ import { docker } from './docker.ts'
 
 const MEGABYTE = 1_000_000
 
-/** Resident memory of a process, MB; null where /proc does not tell. */
+/** Resident memory of a process, MB; null without /proc. */
 export async function residentMegabytes(pid: number): Promise<number | null> {
   return megabytes(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => ''), 'VmRSS')
 }
 
-/** Proportional memory of all processes of a sandbox, MB; null where only root could read it. */
+/** Proportional memory of all processes of a sandbox, MB; null without the rights to read it. */
 export async function sandboxPssMegabytes(sandboxId: string): Promise<number | null> {
   const [found] = await docker.listContainers({ filters: { label: [`cellblock.sandbox=${sandboxId}`] } })
   if (found === undefined) return null

@@ -12,11 +12,11 @@ const FOLDER = join(import.meta.dirname, '../nbconvert')
 const CACHE = join(import.meta.dirname, '../../../.cellblock/bench')
 const INPUTS = ['Dockerfile', 'requirements.lock'] as const
 
-/** Where nbconvert lies in a container of the replaced way. */
+/** The mount path of nbconvert in the reference container. */
 export const NBCONVERT = '/opt/nbconvert'
 
 /**
- * A folder with nbconvert and what it needs, for a mount at `NBCONVERT`: the sandbox image itself is used as it is. Made once, by pip in a
+ * A folder with nbconvert and its dependencies, mounted at `NBCONVERT` into the unchanged sandbox image. Created once by pip in a
  * container, from the locked requirements. Throws SetupError.
  */
 export async function ensureNbconvert(progress: Progress): Promise<string> {

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 
-/** A Chat Completions endpoint that answers at once: one tool call for each code of the script, then a sentence. */
+/** A Chat Completions endpoint that replies at once: one tool call per code of the script, then a sentence. */
 export interface ScriptedModel {
   readonly url: string
-  /** How long it has had requests before they were answered, all in all, milliseconds: a model that answers at once would have none. */
+  /** The total time from request to reply, milliseconds. */
   busyMs(): number
   stop(): Promise<void>
 }

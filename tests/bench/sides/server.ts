@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
 import { createApiClient, type ApiClient } from './api-client.ts'
-import { createSleepWatch, type SleepWatch } from './sleep-watch.ts'
+import { createSleepWatch, type SleepWatch } from './wait-until-hibernated.ts'
 import { openServerTable } from './server-table.ts'
 import { createWarmPool, type WarmPool } from './warm-pool.ts'
 
 const MAIN = join(import.meta.dirname, '../../../services/local/main.ts')
 const READY = /ready at (http:\/\/\S+)/
 
-/** The name under which the server knows the scripted model. */
+/** The name of the scripted model on the server. */
 export const SCRIPTED_MODEL = 'scripted'
 
 /** The service under test: a separate process on a free port, as `npm start` runs it. */

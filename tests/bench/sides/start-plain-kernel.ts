@@ -4,7 +4,7 @@ import { BARE_KERNEL_SCRIPT } from './bare-kernel.ts'
 import { BENCH_LABEL, docker } from './docker.ts'
 import { timed } from './time.ts'
 
-/** Milliseconds for the Engine API to create and start a container without a network, and a stock ipykernel in it to be ready. */
+/** Milliseconds to create and start a container without a network through the Engine API until a standard ipykernel in it is ready. */
 export async function timePlainStart(image: string): Promise<number> {
   const [Label, value = ''] = BENCH_LABEL.split('=')
   let container: Awaited<ReturnType<typeof docker.createContainer>> | undefined

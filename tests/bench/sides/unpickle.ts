@@ -19,13 +19,13 @@ print(json.dumps({"whole": whole, "load": load}))
 
 /** Milliseconds, one for each run. */
 export interface UnpickleTimes {
-  /** A plain process from its start until it has the variable, imports included. */
+  /** From the start of a plain process until it has the variable, imports included. */
   readonly whole: readonly number[]
-  /** Only the call of `pickle.load`, in a process that has pandas imported. */
+  /** Only the call of `pickle.load`, in a process with pandas imported. */
   readonly load: readonly number[]
 }
 
-/** Unpickles what `code` calls `frame` in plain processes of the sandbox image, with no service around them. */
+/** Unpickles the variable `frame` of `code` in plain processes of the sandbox image, without the service. */
 export async function timeUnpickle(image: string, code: string, runs: number): Promise<UnpickleTimes> {
   const docker = ['run', '--rm', '--network', 'none', '--tmpfs', '/tmp', '--label', BENCH_LABEL, '--entrypoint', 'python3', image]
   const result = await runCommand('docker', [...docker, '-c', PROGRAM, code, String(runs)])

@@ -5,11 +5,11 @@ import { createSandboxStore } from '../../../services/storage/rows/sandbox-store
 const POLL_MS = 50
 const MAX_WAIT_MS = 120_000
 
-/** The pool of the server under test, read from its table: the API does not show it. */
+/** The warm pool of the server under test, read from its table, because the API does not return it. */
 export interface WarmPool {
-  /** Ids of sandboxes that wait for a container. */
+  /** The ids of warm sandboxes. */
   ready(): Promise<readonly string[]>
-  /** Waits until that many are ready, so that what is measured next does not share the processor with a refill. */
+  /** Waits until `count` are ready, so that a refill does not affect the next measurement. */
   waitFor(count: number): Promise<readonly string[]>
 }
 

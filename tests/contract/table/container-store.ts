@@ -15,7 +15,7 @@ export function containerStoreContract(table: () => Table): void {
   const newest = (row: Container): Promise<Container | null> => store().get(row.tenant, row.id)
 
   describe('containers', () => {
-    it('come back as they were written, and a second creation changes nothing', async () => {
+    it('are returned as written, and a second creation changes nothing', async () => {
       const row = await created({ subject: 'user-1', stateLost: 'oom' })
       await store().create({ ...row, name: 'other' })
       expect(await newest(row)).toEqual(row)
@@ -28,7 +28,7 @@ export function containerStoreContract(table: () => Table): void {
       expect(await store().markDeleted(newId('tenant'), row.id, T0)).toBeNull()
     })
 
-    it('queue executions in the order in which they came', async () => {
+    it('queue executions in order of arrival', async () => {
       const row = await created()
       await store().enqueue(row.tenant, row.id, 'exec_1', T0 + 1, T0 + 11)
       expect(await store().enqueue(row.tenant, row.id, 'exec_2', T0 + 2, T0 + 12)).toEqual({
@@ -39,13 +39,13 @@ export function containerStoreContract(table: () => Table): void {
       })
     })
 
-    it('queue an execution once, however often it is sent', async () => {
+    it('queue a repeated execution once', async () => {
       const row = await created()
       await Promise.all(Array.from({ length: 10 }, () => store().enqueue(row.tenant, row.id, 'exec_1', T0, T0)))
       expect(await newest(row)).toMatchObject({ queue: ['exec_1'] })
     })
 
-    it('let nobody wait beyond the limit, even when all come at once', async () => {
+    it('queue no more executions than the limit, even concurrently', async () => {
       const row = await created()
       const answers = await Promise.all(
         Array.from({ length: LIMITS.maxQueuedPerContainer + 8 }, (_, index) =>
@@ -56,7 +56,7 @@ export function containerStoreContract(table: () => Table): void {
       expect((await newest(row))?.queue).toHaveLength(LIMITS.maxQueuedPerContainer)
     })
 
-    it('let the head go, and nobody else', async () => {
+    it('dequeue only the queue head', async () => {
       const row = await created()
       for (const id of ['exec_1', 'exec_2']) await store().enqueue(row.tenant, row.id, id, T0, T0)
       expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 5, T0 + 9)).toBeNull()
@@ -74,7 +74,7 @@ export function containerStoreContract(table: () => Table): void {
       expect(await store().dequeue(row.tenant, row.id, 'exec_2', T0 + 6, T0 + 9)).toBeNull()
     })
 
-    it('let the head go once when many say so', async () => {
+    it('dequeue the head once under concurrent calls', async () => {
       const row = await created()
       for (const id of ['exec_1', 'exec_2']) await store().enqueue(row.tenant, row.id, id, T0, T0)
       const answers = await Promise.all(Array.from({ length: 10 }, () => store().dequeue(row.tenant, row.id, 'exec_1', T0, T0)))
@@ -82,7 +82,7 @@ export function containerStoreContract(table: () => Table): void {
       expect(await newest(row)).toMatchObject({ queue: ['exec_2'] })
     })
 
-    it('get one sandbox from many that want to give one', async () => {
+    it('attach exactly one of many concurrent sandboxes', async () => {
       const row = await created({ filesVersion: 3 })
       const change = (sandboxId: string) => ({ sandboxId, stateLost: null, dueAt: T0 })
       const answers = await Promise.all(
@@ -92,7 +92,7 @@ export function containerStoreContract(table: () => Table): void {
       expect(await newest(row)).toMatchObject({ generation: 1, syncedFilesVersion: 0 })
     })
 
-    it('lose a sandbox without a new generation, and need every file in a later one', async () => {
+    it('detach a sandbox without a new generation, and the next sandbox needs every file', async () => {
       const row = await created()
       await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: T0 })
       await store().filesSynced(row.tenant, row.id, 1, 7)
@@ -110,7 +110,7 @@ export function containerStoreContract(table: () => Table): void {
       })
     })
 
-    it('keep their sandbox while an execution waits, when it was to go only from an unused one', async () => {
+    it('keep their sandbox if an execution is queued and the detach requires an idle container', async () => {
       const row = await created()
       await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: T0 })
       await store().enqueue(row.tenant, row.id, 'exec_1', T0, T0)
@@ -121,7 +121,7 @@ export function containerStoreContract(table: () => Table): void {
       expect(await store().setSandbox(row.tenant, row.id, 1, none, { whileUnused: true })).toMatchObject({ sandboxId: null })
     })
 
-    it('count changes of files, and note what their sandbox knows for its generation only', async () => {
+    it('count file changes and record the synchronized count for the present generation only', async () => {
       const row = await created()
       await store().setSandbox(row.tenant, row.id, 0, { sandboxId: 'sbx_1', stateLost: null, dueAt: null })
       await store().filesChanged(row.tenant, row.id, T0 + 1)
@@ -132,7 +132,7 @@ export function containerStoreContract(table: () => Table): void {
       expect(await newest(row)).toMatchObject({ syncedFilesVersion: 2 })
     })
 
-    it('tell a loss once, and keep the one that comes before the first was told', async () => {
+    it('report a loss once, and keep a second loss until it is reported', async () => {
       const row = await created({ generation: 2, stateLost: 'oom', sandboxId: 'sbx_2' })
       await store().markStateLossReported(row.tenant, row.id, 'sbx_1')
       expect(await newest(row)).toMatchObject({ stateLost: 'oom' })
@@ -143,7 +143,7 @@ export function containerStoreContract(table: () => Table): void {
       expect(await newest(row)).toMatchObject({ stateLost: 'lost' })
     })
 
-    it('answer as missing from the moment they are deleted', async () => {
+    it('are missing from the moment of their deletion', async () => {
       const row = await created()
       expect(await store().markDeleted(row.tenant, row.id, T0 + 1)).toMatchObject({ deletedAt: T0 + 1 })
       expect(await store().markDeleted(row.tenant, row.id, T0 + 2)).toMatchObject({ deletedAt: T0 + 1 })
@@ -156,7 +156,7 @@ export function containerStoreContract(table: () => Table): void {
       expect(await newest(row)).toBeNull()
     })
 
-    it('can be postponed, and taken off the list of due rows', async () => {
+    it('can be postponed and removed from the due rows', async () => {
       const row = await created()
       await store().postpone(row.tenant, row.id, T0 + 4)
       expect(await newest(row)).toMatchObject({ dueAt: T0 + 4 })
@@ -166,7 +166,7 @@ export function containerStoreContract(table: () => Table): void {
       expect(await store().get(row.tenant, 'cntr_none')).toBeNull()
     })
 
-    it('are listed page by page in both orders, by name when wanted', async () => {
+    it('are listed page by page in both orders, optionally by name', async () => {
       const tenant = newId('tenant')
       const rows: Container[] = []
       for (let index = 0; index < 9; index++)
@@ -190,7 +190,7 @@ export function containerStoreContract(table: () => Table): void {
       expect(await store().list(tenant, { after: 'cntr_none', limit: 5, order: 'asc', name: null })).toEqual({ rows: [], hasMore: false })
     })
 
-    it('go on after a row that was deleted meanwhile', async () => {
+    it('are listed on after a row that was deleted between pages', async () => {
       const tenant = newId('tenant')
       const rows = [
         await created({ tenant, createdAt: T0 }),
@@ -205,7 +205,7 @@ export function containerStoreContract(table: () => Table): void {
       })
     })
 
-    it('go on after a row that was swept away meanwhile', async () => {
+    it('are listed on after a row that was removed between pages', async () => {
       const tenant = newId('tenant')
       const rows = [await created({ tenant, createdAt: Date.now() }), await created({ tenant, createdAt: Date.now() })]
       await store().remove(tenant, rows[0]?.id ?? '')

@@ -28,7 +28,7 @@ export function conversationStoreContract(table: () => Table): void {
   }
 
   describe('conversations', () => {
-    it('come back as they were written, to their tenant only, and change their metadata', async () => {
+    it('are returned as written to their tenant only, and accept new metadata', async () => {
       const row = await created({ subject: 'ann', metadata: { a: 'b' }, containerId: 'cntr_1' })
       expect(await store().get(row.tenant, row.id)).toEqual(row)
       expect(await store().get(newId('tenant'), row.id)).toBeNull()
@@ -36,7 +36,7 @@ export function conversationStoreContract(table: () => Table): void {
       expect(await store().setMetadata(row.tenant, newId('conversation'), {})).toBeNull()
     })
 
-    it('let one response go first, the others in their order', async () => {
+    it('queue responses in order with one head', async () => {
       const { tenant, id } = await created()
       await store().enqueue(tenant, id, 'resp_1')
       await store().enqueue(tenant, id, 'resp_2')
@@ -46,7 +46,7 @@ export function conversationStoreContract(table: () => Table): void {
       expect(await store().dequeue(tenant, id, 'resp_2', null)).toMatchObject({ queue: [], containerId: 'cntr_1' })
     })
 
-    it('are full at the limit, and missing once deleted', async () => {
+    it('refuse items beyond the limit, and are missing once deleted', async () => {
       const queue = Array.from({ length: LIMITS.maxQueuedPerConversation }, (_, index) => `resp_${index}`)
       const { tenant, id } = await created({ queue })
       expect(await store().enqueue(tenant, id, 'resp_new')).toBe('full')
@@ -60,7 +60,7 @@ export function conversationStoreContract(table: () => Table): void {
       expect(await store().get(tenant, id)).toBeNull()
     })
 
-    it('give their items in pages, in both orders, and keep a repeated one once', async () => {
+    it('list their items in pages and both orders, and store a repeated item once', async () => {
       const row = await created()
       const items = Array.from({ length: 7 }, (_, index) => itemOf(row, index))
       await store().putItems(items.toReversed())
@@ -75,7 +75,7 @@ export function conversationStoreContract(table: () => Table): void {
       expect(await store().items(newId('tenant'), row.id, { after: null, limit: 3, order: 'asc' })).toEqual({ rows: [], hasMore: false })
     })
 
-    it('find an item by its id, also a large one, and lose it when it is removed', async () => {
+    it('find an item by id, also a large one, until it is removed', async () => {
       const row = await created()
       const large = itemOf(row, 1, { responseId: 'resp_1' })
       const item = { ...large, content: { kind: 'wire' as const, item: { id: large.id, text: 'x'.repeat(300_000) } } }

@@ -3,14 +3,14 @@ import { newId } from '../../../services/core/ids.ts'
 import type { Table } from '../../../services/core/ports/table.ts'
 import { containerRow, executionRow, responseRow, sandboxRow } from '../../support/rows.ts'
 
-/** Before every other row of the suite. */
+/** Earlier than every other row of the suite. */
 const EARLY = 1_000_000
 
 export function dueContract(table: () => Table): void {
   const dueNow = async (limit = 100) => (await table().due(EARLY + 999, limit)).map(({ kind, id, dueAt }) => ({ kind, id, dueAt }))
 
   describe('due rows', () => {
-    it('are of every kind, soonest first, none early and none that ended', async () => {
+    it('include every kind, soonest first, no early and no ended rows', async () => {
       const tenant = newId('tenant')
       const execution = executionRow({ tenant, dueAt: EARLY + 3 })
       const response = responseRow({ tenant, dueAt: EARLY + 1 })
@@ -40,7 +40,7 @@ export function dueContract(table: () => Table): void {
       expect(await dueNow()).toEqual([])
     })
 
-    it('are put off, whatever they are, unless they were moved meanwhile', async () => {
+    it('are postponed unless they changed meanwhile', async () => {
       const execution = executionRow({ dueAt: EARLY + 1 })
       const sandbox = sandboxRow({ dueAt: EARLY + 1 })
       await table().executions.create(execution)

@@ -20,7 +20,7 @@ export function eventStoreContract(table: () => Table): void {
   const store = () => table().events
 
   describe('events', () => {
-    it('come back in order, from any place', async () => {
+    it('are returned in order from any position', async () => {
       const owner = newOwner()
       for (const [first, count] of [
         [0, 3],
@@ -32,7 +32,7 @@ export function eventStoreContract(table: () => Table): void {
       for (const after of range(-1, 9)) expect(numbers(await store().read(owner, after, 100))).toEqual(range(after + 1, 8))
     })
 
-    it('go on in the middle of a batch that another process wrote', async () => {
+    it('are returned from the middle of a batch of another process', async () => {
       const owner = newOwner()
       await store().append(owner, batch(0, 5))
       expect(numbers(await store().read(owner, 1, 100))).toEqual([2, 3, 4])
@@ -48,7 +48,7 @@ export function eventStoreContract(table: () => Table): void {
       expect(await store().last(newOwner())).toBeNull()
     })
 
-    it('take one of two batches with the same first number', async () => {
+    it('accept one of two batches with the same first number', async () => {
       const owner = newOwner()
       const answers = await Promise.all(
         range(0, 10).map((index) => store().append(owner, { ...batch(0, 2, `writer ${index}`), fence: index })),
@@ -57,7 +57,7 @@ export function eventStoreContract(table: () => Table): void {
       expect(await store().last(owner)).toMatchObject({ fence: answers.indexOf(true) })
     })
 
-    it('keep fence and source number with the last batch', async () => {
+    it('keep the fencing token and source number of the last batch', async () => {
       const owner = newOwner()
       await store().append(owner, batch(0, 2))
       const last = { ...batch(2, 1), fence: 4, sourceSeq: null }
@@ -65,7 +65,7 @@ export function eventStoreContract(table: () => Table): void {
       expect(await store().last(owner)).toEqual(last)
     })
 
-    it('are the same when a batch is too big for the row', async () => {
+    it('are the same when a batch is too large for the row', async () => {
       const owner = newOwner()
       const big = batch(2, 3, 'ü'.repeat(100_000))
       await store().append(owner, batch(0, 2))
@@ -76,7 +76,7 @@ export function eventStoreContract(table: () => Table): void {
       expect(await store().read(owner, 2, 100)).toEqual([...big.events.slice(1), event(5)])
     })
 
-    it('stop at the limit, after whole batches, and give at least one', async () => {
+    it('are limited to whole batches and at least one', async () => {
       const owner = newOwner()
       for (const first of [0, 4, 8]) await store().append(owner, batch(first, 4))
       expect(numbers(await store().read(owner, -1, 9))).toEqual(range(0, 8))
@@ -84,20 +84,20 @@ export function eventStoreContract(table: () => Table): void {
       expect(numbers(await store().read(owner, 1, 3))).toEqual([2, 3])
     })
 
-    it('come in more than one page of the database', async () => {
+    it('are read across several database pages', async () => {
       const owner = newOwner()
       for (const first of range(0, 90)) await store().append(owner, batch(first, 1, 'x'.repeat(15_000)))
       expect(numbers(await store().read(owner, -1, 1000))).toEqual(range(0, 90))
     })
 
-    it('of another owner, kind or tenant are not seen', async () => {
+    it('of another owner, kind or tenant are not returned', async () => {
       const owner = newOwner()
       await store().append(owner, batch(0, 1))
       expect(await store().read({ ...owner, kind: 'response' }, -1, 10)).toEqual([])
       expect(await store().read({ ...owner, tenant: newId('tenant') }, -1, 10)).toEqual([])
     })
 
-    it('go all at once, and leave the row of their owner', async () => {
+    it('are removed together without the row of their owner', async () => {
       const row = executionRow()
       const owner: EventOwner = { kind: 'execution', tenant: row.tenant, id: row.id }
       await table().executions.create(row)
@@ -108,7 +108,7 @@ export function eventStoreContract(table: () => Table): void {
       expect(await table().executions.get(row.tenant, row.id)).toEqual(row)
     })
 
-    it('read in any steps from any place give every event once', async () => {
+    it('are returned once each for reads of any size from any position', async () => {
       const sizes = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 8 })
       await fc.assert(
         fc.asyncProperty(sizes, fc.integer({ min: -1, max: 12 }), fc.integer({ min: 1, max: 6 }), async (counts, start, limit) => {

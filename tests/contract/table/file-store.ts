@@ -7,7 +7,7 @@ export function fileStoreContract(table: () => Table): void {
   const store = () => table().files
 
   describe('files', () => {
-    it('come back as they were written, by container or by id alone', async () => {
+    it('are returned as written, by container or by id alone', async () => {
       const file = fileRow({ path: 'ordner/Größe 😀.csv', sha256: 'aa', executionId: 'exec_1' })
       await store().put(file)
       expect(await store().get(file.tenant, file.containerId, file.id)).toEqual(file)
@@ -34,7 +34,7 @@ export function fileStoreContract(table: () => Table): void {
       expect(await store().all(tenant, newId('container'))).toEqual([])
     })
 
-    it('come in more than one page of the database', async () => {
+    it('are read across several database pages', async () => {
       const { tenant, containerId } = fileRow()
       const files = Array.from({ length: 40 }, (_, index) =>
         fileRow({ tenant, containerId, createdAt: T0 + index, objectKey: 'x'.repeat(60_000) }),
@@ -43,7 +43,7 @@ export function fileStoreContract(table: () => Table): void {
       expect(await store().all(tenant, containerId)).toHaveLength(files.length)
     })
 
-    it('take a patch, and none when they are missing', async () => {
+    it('accept a patch, except when they are missing', async () => {
       const file = fileRow({ state: 'awaiting_upload' })
       await store().put(file)
       const change = { state: 'stored', bytes: 99, sha256: 'bb', createdAt: T0 + 9 } as const
@@ -53,7 +53,7 @@ export function fileStoreContract(table: () => Table): void {
       expect(await store().patch(file.tenant, file.containerId, 'cfile_none', change)).toBeNull()
     })
 
-    it('go when they are removed', async () => {
+    it('are missing after their removal', async () => {
       const file = fileRow()
       await store().put(file)
       await store().remove(file.tenant, file.containerId, file.id)
@@ -61,7 +61,7 @@ export function fileStoreContract(table: () => Table): void {
       expect(await store().find(file.tenant, file.id)).toBeNull()
     })
 
-    it('stay when the row of their container goes', async () => {
+    it('stay when the row of their container is removed', async () => {
       const file = fileRow()
       await store().put(file)
       await table().containers.remove(file.tenant, file.containerId)

@@ -25,7 +25,7 @@ export function hibernationContract(table: () => Table): void {
     store().claimHibernation(row.tenant, row.id, row, wanted, now)
 
   describe('hibernation', () => {
-    it('is claimed once by many, and due when the claim ends', async () => {
+    it('is claimed once by concurrent workers, and due when the claim ends', async () => {
       const row = await created()
       const claims = Array.from({ length: 10 }, (_, index) => ({ ...CLAIM, objectKey: `tenants/t/c/snapshots/${index}` }))
       const answers = await Promise.all(claims.map((wanted) => store().claimHibernation(row.tenant, row.id, row, wanted, T0)))
@@ -34,7 +34,7 @@ export function hibernationContract(table: () => Table): void {
       expect(winner).toEqual({ ...row, hibernating: winner?.hibernating, dueAt: CLAIM.expiresAt })
     })
 
-    it('is not claimed while an execution waits, after another use, without a sandbox, or for a deleted container', async () => {
+    it('is not claimed with a queued execution, after another use, without a sandbox, or for a deleted container', async () => {
       const waiting = await created({ queue: ['exec_1'] })
       expect(await claim(waiting)).toBeNull()
       const used = await created()
@@ -46,7 +46,7 @@ export function hibernationContract(table: () => Table): void {
       expect(await claim(deleted)).toBeNull()
     })
 
-    it('is claimed by another when the claim has run out, and then the first one can do nothing more', async () => {
+    it('is claimed by another worker after the claim has expired, and the first one can change nothing', async () => {
       const row = await created()
       await claim(row)
       expect(await claim(row, OTHER, CLAIM.expiresAt - 1)).toBeNull()
@@ -61,16 +61,16 @@ export function hibernationContract(table: () => Table): void {
       expect(await store().get(row.tenant, row.id)).toMatchObject({ hibernating: OTHER, sandboxId: 'sbx_1', snapshot: null })
     })
 
-    it('takes the sandbox and keeps the snapshot; said again it answers the same', async () => {
+    it('detaches the sandbox and keeps the snapshot, also when repeated', async () => {
       const row = await created()
       await claim(row)
       const kept = { snapshot: snapshot(), stateLost: null, dueAt: T0 + 5 }
-      const asleep = { ...row, sandboxId: null, snapshot: snapshot(), hibernating: null, dueAt: T0 + 5 }
-      expect(await store().hibernate(row.tenant, row.id, CLAIM.objectKey, kept)).toEqual(asleep)
-      expect(await store().hibernate(row.tenant, row.id, CLAIM.objectKey, kept)).toEqual(asleep)
+      const hibernated = { ...row, sandboxId: null, snapshot: snapshot(), hibernating: null, dueAt: T0 + 5 }
+      expect(await store().hibernate(row.tenant, row.id, CLAIM.objectKey, kept)).toEqual(hibernated)
+      expect(await store().hibernate(row.tenant, row.id, CLAIM.objectKey, kept)).toEqual(hibernated)
     })
 
-    it('gives way to an execution that came meanwhile, and to a deletion', async () => {
+    it('fails if an execution arrived or the container was deleted', async () => {
       const row = await created()
       await claim(row)
       await store().enqueue(row.tenant, row.id, 'exec_1', T0 + 1, T0 + 2)
@@ -91,10 +91,10 @@ export function hibernationContract(table: () => Table): void {
     })
   })
 
-  describe('waking', () => {
+  describe('restoring', () => {
     const { objectKey } = CLAIM
 
-    it('counts its tries, and ends them for good once the snapshot was restored', async () => {
+    it('counts its attempts and allows none after the snapshot was restored', async () => {
       const row = await created({ snapshot: snapshot() })
       expect(await store().beginRestore(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 1, isRestored: false } })
       expect(await store().beginRestore(row.tenant, row.id, 1, objectKey)).toMatchObject({ snapshot: { tries: 2 } })
@@ -113,7 +113,7 @@ export function hibernationContract(table: () => Table): void {
       expect(await store().get(row.tenant, row.id)).toEqual(row)
     })
 
-    it('lets a sandbox be taken as from a sleeper only while no kernel has had the snapshot', async () => {
+    it('allows a detach as hibernated only while no kernel has received the snapshot', async () => {
       const row = await created({ snapshot: snapshot() })
       const none = { sandboxId: null, stateLost: null, dueAt: null }
       await store().endRestore(row.tenant, row.id, 1, objectKey)

@@ -14,7 +14,7 @@ export function leasedStoreContract(table: () => Table): void {
   leasedRows('responses', () => table().responses, responseRow, { status: 'in_progress' }, { status: 'completed' })
 
   describe('executions: their own', () => {
-    it('keep a result of any shape, however deep', async () => {
+    it('keep a result of any shape and depth', async () => {
       let nested: unknown = 'end'
       for (let depth = 0; depth < 200; depth++) nested = { deeper: [nested, null, 1.5, ''] }
       const row = executionRow({
@@ -80,7 +80,7 @@ function leasedRows<Row extends LeasedRow>(
   }
 
   describe(name, () => {
-    it('come back as they were written', async () => {
+    it('are returned as written', async () => {
       const row = await created()
       expect(await store().get(row.tenant, row.id)).toEqual(row)
     })
@@ -110,7 +110,7 @@ function leasedRows<Row extends LeasedRow>(
       expect(await store().get(row.tenant, row.id)).toEqual(row)
     })
 
-    it('give the lease, the next fence and the patch in one step', async () => {
+    it('grant the lease, the next fencing token and the patch in one write', async () => {
       const row = await created()
       const taken = await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0), working)
       const expected = { ...row, ...working, fence: 1, lease: { owner: 'w1', expiresAt: T0 + LEASE_MS }, dueAt: T0 + LEASE_MS }
@@ -118,14 +118,14 @@ function leasedRows<Row extends LeasedRow>(
       expect(await store().get(row.tenant, row.id)).toEqual(expected)
     })
 
-    it('are busy while somebody else holds them, and change nothing then', async () => {
+    it('refuse a second lease while the first is live, and change nothing', async () => {
       const row = await created()
       const held = await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       const refused = await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS - 1), working)
       expect(refused).toEqual({ ...held, kind: 'busy' })
     })
 
-    it('are free to another from the moment the lease ends', async () => {
+    it('grant a new lease from the moment the old one ends', async () => {
       const row = await created()
       await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       expect(await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))).toMatchObject({
@@ -134,13 +134,13 @@ function leasedRows<Row extends LeasedRow>(
       })
     })
 
-    it('are busy for their holder too: one process may get a message twice', async () => {
+    it('refuse a second lease to the same worker, which may get a message twice', async () => {
       const row = await created()
       const held = await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       expect(await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0 + 1))).toEqual({ ...held, kind: 'busy' })
     })
 
-    it('have moved for who read them before somebody else changed them, and change nothing then', async () => {
+    it('report a change since the read and change nothing', async () => {
       const row = await created()
       await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       const free = await store().commit(row.tenant, row.id, 1, {}, { release: true })
@@ -155,7 +155,7 @@ function leasedRows<Row extends LeasedRow>(
       expect(await store().acquireLease(row.tenant, row.id, { ...leaseOf('w3', T0), seen: { fence: 1 } })).toMatchObject({ kind: 'busy' })
     })
 
-    it('refuse a commit with an old fence, and change nothing then', async () => {
+    it('refuse a commit with an old fencing token, and change nothing', async () => {
       const row = await created()
       await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       const second = await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))
@@ -164,7 +164,7 @@ function leasedRows<Row extends LeasedRow>(
       expect({ kind: 'taken', row: await store().get(row.tenant, row.id) }).toEqual(second)
     })
 
-    it('end once: no lease, no due time, and no verb moves them any more', async () => {
+    it('end once, without lease and due time, and accept no further change', async () => {
       const row = await created()
       await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       const end = await store().commit(row.tenant, row.id, 1, ended, { extendTo: T0 + 99, dueAt: T0 + 99 })
@@ -176,7 +176,7 @@ function leasedRows<Row extends LeasedRow>(
       expect(await store().get(row.tenant, row.id)).toEqual(end)
     })
 
-    it('are due once more after their end when they are to be removed', async () => {
+    it('are due again after their end for their removal', async () => {
       const row = await created()
       await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       expect(await store().commit(row.tenant, row.id, 1, ended, { removeAt: T0 + 99 })).toMatchObject({ lease: null, dueAt: T0 + 99 })
@@ -184,14 +184,14 @@ function leasedRows<Row extends LeasedRow>(
       expect(await store().get(row.tenant, row.id)).toMatchObject({ dueAt: T0 + 99 })
     })
 
-    it('extend the lease, and the due time with it', async () => {
+    it('extend the lease and the due time', async () => {
       const row = await created()
       await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       const extended = await store().commit(row.tenant, row.id, 1, {}, { extendTo: T0 + 99_000 })
       expect(extended).toMatchObject({ lease: { owner: 'w1', expiresAt: T0 + 99_000 }, dueAt: T0 + 99_000 })
     })
 
-    it('release the lease for the next, due when the holder says', async () => {
+    it('release the lease with a new due time', async () => {
       const row = await created()
       await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       const released = await store().commit(row.tenant, row.id, 1, working, { release: true, dueAt: T0 + 3 })
@@ -200,14 +200,14 @@ function leasedRows<Row extends LeasedRow>(
       expect(await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + 1))).toMatchObject({ kind: 'taken', row: { fence: 2 } })
     })
 
-    it('leave the due time alone in a plain commit, and answer an empty one', async () => {
+    it('keep the due time in a plain commit, and accept an empty commit', async () => {
       const row = await created()
       await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       expect(await store().commit(row.tenant, row.id, 1, working)).toMatchObject({ dueAt: T0 + LEASE_MS })
       expect(await store().commit(row.tenant, row.id, 1, {})).toMatchObject({ fence: 1, dueAt: T0 + LEASE_MS })
     })
 
-    it('keep the first wish to cancel', async () => {
+    it('keep the first cancel request', async () => {
       const row = await created()
       expect(await store().requestCancel(row.tenant, row.id, T0 + 1)).toMatchObject({ cancelRequestedAt: T0 + 1 })
       expect(await store().requestCancel(row.tenant, row.id, T0 + 2)).toMatchObject({ cancelRequestedAt: T0 + 1 })
@@ -221,7 +221,7 @@ function leasedRows<Row extends LeasedRow>(
       expect(await store().get(row.tenant, row.id)).toBeNull()
     })
 
-    it('are taken by exactly one of many at the same moment', async () => {
+    it('grant exactly one of many concurrent leases', async () => {
       const row = await created()
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, index) => store().acquireLease(row.tenant, row.id, leaseOf(`w${index}`, T0))),
@@ -230,14 +230,14 @@ function leasedRows<Row extends LeasedRow>(
       expect(await store().get(row.tenant, row.id)).toMatchObject({ fence: 1 })
     })
 
-    it('end by exactly one of many commits at the same moment', async () => {
+    it('end by exactly one of many concurrent commits', async () => {
       const row = await created()
       await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       const answers = await Promise.all(Array.from({ length: 20 }, () => store().commit(row.tenant, row.id, 1, ended)))
       expect(answers.filter((answer) => answer !== null)).toHaveLength(1)
     })
 
-    it('never let two workers commit under one fence, whatever they do in whatever order', async () => {
+    it('never accept commits of two workers with one fencing token, in any order of calls', async () => {
       const worker = fc.constantFrom('a', 'b', 'c')
       const step = fc.record({
         worker,

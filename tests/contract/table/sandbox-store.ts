@@ -14,14 +14,14 @@ export function sandboxStoreContract(table: () => Table): void {
   const by = (containerId: string) => ({ tenant: 'tnt_1', containerId })
 
   describe('sandboxes', () => {
-    it('come back as they were written, once', async () => {
+    it('are returned as written, and created once', async () => {
       const row = await created({ address, claimedBy: by('cntr_1'), readyAt: T0 })
       expect(await store().create(row)).toBe(false)
       expect(await store().get(row.id)).toEqual(row)
       expect(await store().get('sbx_none')).toBeNull()
     })
 
-    it('are claimed by exactly one of many', async () => {
+    it('are claimed by exactly one of many concurrent containers', async () => {
       const row = await created({ state: 'ready' })
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, index) => store().claim(row.id, by(`cntr_${index}`), T0 + 1, T0 + 2)),
@@ -37,7 +37,7 @@ export function sandboxStoreContract(table: () => Table): void {
       expect(await store().get(row.id)).toEqual(row)
     })
 
-    it("that were started for a container are that container's only", async () => {
+    it('that were started for a container can be claimed only by that container', async () => {
       const row = await created({ claimedBy: by('cntr_1'), claimedAt: T0 })
       await store().move(row.id, ['starting'], { state: 'ready', address, readyAt: T0 + 1 })
       expect((await store().ready('1g', 1000)).map(({ id }) => id)).not.toContain(row.id)
@@ -45,7 +45,7 @@ export function sandboxStoreContract(table: () => Table): void {
       expect(await store().claim(row.id, by('cntr_1'), T0 + 2, T0)).toMatchObject({ state: 'claimed', claimedBy: by('cntr_1') })
     })
 
-    it('that are starting are reserved by exactly one of many, and never offered to another', async () => {
+    it('are reserved while starting by exactly one of many concurrent containers, and offered to no other', async () => {
       const row = await created()
       const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => store().reserve(row.id, by(`cntr_${index}`), T0 + 1)))
       const won = answers.filter((answer) => answer !== null)
@@ -62,7 +62,7 @@ export function sandboxStoreContract(table: () => Table): void {
       expect(await store().get(row.id)).toEqual(row)
     })
 
-    it('move only from where they are said to be', async () => {
+    it('change state only from the expected state', async () => {
       const row = await created()
       expect(await store().move(row.id, ['ready', 'claimed'], { state: 'gone' })).toBeNull()
       expect(await store().move(row.id, ['starting'], { state: 'ready', address, readyAt: T0 + 5, dueAt: T0 + 6 })).toEqual({

@@ -22,7 +22,7 @@ const newLink = (): Link => ({
 
 export function smallStoresContract(table: () => Table): void {
   describe('tenants and keys', () => {
-    it('come back as they were written, and a second creation changes nothing', async () => {
+    it('are returned as written, and a second creation changes nothing', async () => {
       const tenant = newTenant()
       await table().tenants.create(tenant)
       await table().tenants.create({ ...tenant, name: 'Mallory' })
@@ -31,7 +31,7 @@ export function smallStoresContract(table: () => Table): void {
       expect(await table().tenants.get('tnt_none')).toBeNull()
     })
 
-    it('keep the policy that was set last', async () => {
+    it('keep the last policy', async () => {
       const tenant = newTenant()
       await table().tenants.create(tenant)
       await table().tenants.setPolicy(tenant.id, { linkDays: 3 })
@@ -43,7 +43,7 @@ export function smallStoresContract(table: () => Table): void {
       expect(await table().tenants.setPolicy('tnt_none', {})).toBeNull()
     })
 
-    it('find a key by its hash alone, revoked ones too', async () => {
+    it('find a key by its hash alone, even if revoked', async () => {
       const key: ApiKey = {
         v: 1,
         id: newId('key'),
@@ -60,7 +60,7 @@ export function smallStoresContract(table: () => Table): void {
       expect(await table().tenants.findKey(newHash())).toBeNull()
     })
 
-    it('list every key, and end one by its id, once', async () => {
+    it('list every key and revoke one by its id, once', async () => {
       const keys = [1, 2].map((at): ApiKey => ({
         v: 1,
         id: newId('key'),
@@ -83,7 +83,7 @@ export function smallStoresContract(table: () => Table): void {
   describe('idempotency', () => {
     const record = (resultId: string, expiresAt = T0 + 1000) => ({ bodyHash: 'hash', resultId, expiresAt })
 
-    it('has one owner per key, and tells the others what it was', async () => {
+    it('has one owner per key and returns its record to the others', async () => {
       const tenant = newId('tenant')
       const answers = await Promise.all(
         Array.from({ length: 12 }, (_, index) => table().idempotency.claim(tenant, 'executions', 'key-1', record(`exec_${index}`), T0)),
@@ -93,7 +93,7 @@ export function smallStoresContract(table: () => Table): void {
       expect(answers.every((answer) => answer.record.resultId === owner?.record.resultId)).toBe(true)
     })
 
-    it('keeps tenants, scopes and odd keys apart', async () => {
+    it('separates tenants, scopes and unusual keys', async () => {
       const tenant = newId('tenant')
       const keys = [
         ['a', 'b'],
@@ -108,7 +108,7 @@ export function smallStoresContract(table: () => Table): void {
       expect(await table().idempotency.claim(newId('tenant'), 'a', 'b', record('exec_2'), T0)).toMatchObject({ isNew: true })
     })
 
-    it('forgets a record the moment it expires', async () => {
+    it('ignores a record from the moment it expires', async () => {
       const tenant = newId('tenant')
       await table().idempotency.claim(tenant, 's', 'k', record('exec_1', T0 + 10), T0)
       expect(await table().idempotency.claim(tenant, 's', 'k', record('exec_2'), T0 + 9)).toEqual({
@@ -130,7 +130,7 @@ export function smallStoresContract(table: () => Table): void {
       expect(await table().links.findByToken(newHash())).toBeNull()
     })
 
-    it('are found by their id, and by the file that they show', async () => {
+    it('are found by their id and by their file', async () => {
       const first = newLink()
       const second = { ...newLink(), tenant: first.tenant, fileId: first.fileId, createdAt: T0 + 1 }
       const output = { ...newLink(), tenant: first.tenant, fileId: null }
@@ -141,7 +141,7 @@ export function smallStoresContract(table: () => Table): void {
       expect(await table().links.ofFile(newId('tenant'), first.fileId ?? '')).toEqual([])
     })
 
-    it('are revoked by their id, by their tenant only, and once', async () => {
+    it('are revoked once, by id and by their tenant only', async () => {
       const link = newLink()
       await table().links.put(link)
       expect(await table().links.revoke(newId('tenant'), link.id, T0)).toBeNull()

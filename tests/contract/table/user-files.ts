@@ -5,7 +5,7 @@ import { T0, uploadRow, userFileRow } from '../../support/rows.ts'
 
 export function userFilesContract(table: () => Table): void {
   describe('user files', () => {
-    it('come back as they were written, and a second creation changes nothing', async () => {
+    it('are returned as written, and a second creation changes nothing', async () => {
       const file = userFileRow({ filename: 'Größe 😀.csv', subject: 'ann', expiresAt: T0 + 5 })
       expect(await table().userFiles.create(file)).toBe(true)
       expect(await table().userFiles.create({ ...file, filename: 'other' })).toBe(false)
@@ -26,7 +26,7 @@ export function userFilesContract(table: () => Table): void {
       expect(await table().userFiles.list(tenant, { after: 'file-none', limit: 3, order: 'asc' })).toEqual({ rows: [], hasMore: false })
     })
 
-    it('are listed on after one that was deleted meanwhile', async () => {
+    it('are listed on after one that was deleted between pages', async () => {
       const tenant = newId('tenant')
       const files = Array.from({ length: 4 }, () => userFileRow({ tenant, createdAt: Date.now() }))
       for (const file of files) await table().userFiles.create(file)
@@ -92,7 +92,7 @@ export function userFilesContract(table: () => Table): void {
       expect(await table().uploads.end(upload.tenant, newId('upload'), 'cancelled')).toBeNull()
     })
 
-    it('are due when they take no parts any more', async () => {
+    it('are due when they no longer accept parts', async () => {
       const upload = uploadRow({ expiresAt: 2_000_500 })
       await table().uploads.create(upload)
       const due = (await table().due(2_000_500, 100)).filter((row) => row.kind === 'upload')

@@ -84,7 +84,7 @@ describe('a turn in a conversation', () => {
     const [first, second] = [await accept({ input: 'one' }), await accept({ input: 'two' })]
     let waiting: TurnMessage[] = []
     const queue: Queue = { ...bench.deps.queue, send: async (_queue, message) => void waiting.push(message as TurnMessage) }
-    for (let nudge = 0; nudge < 5; nudge++) await bench.step(second.id, { queue })
+    for (let attempt = 0; attempt < 5; attempt++) await bench.step(second.id, { queue })
     for (let round = 0; round < 4; round++) {
       const arrived = [...waiting, ...waiting]
       waiting = []
@@ -154,8 +154,8 @@ describe('a turn in a conversation', () => {
     )
     bench.upstream.play(() => say('Hello.'))
     await bench.finish((await accept({ input: 'last' })).id)
-    const told = JSON.stringify(bench.upstream.requests[0]?.body.messages)
-    expect(told).toContain('number 0')
-    expect(told.indexOf('number 0')).toBeLessThan(told.indexOf('number 249'))
+    const sentMessages = JSON.stringify(bench.upstream.requests[0]?.body.messages)
+    expect(sentMessages).toContain('number 0')
+    expect(sentMessages.indexOf('number 0')).toBeLessThan(sentMessages.indexOf('number 249'))
   })
 })

@@ -4,7 +4,7 @@ import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { synthesizeEvents } from '../../../services/core/responses/synthesize-events.ts'
 import { hasResponseEnded } from '../../../services/core/responses/response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
-import { dyingWorker } from '../../support/dying-worker.ts'
+import { crashingWorker } from '../../support/crashing-worker.ts'
 import { runPython, say, type Script } from '../../support/scripted-upstream.ts'
 import { INTERPRETER, startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
 
@@ -39,7 +39,7 @@ async function playWithDeath(
 ): Promise<{ readonly died: boolean; readonly calls: readonly string[] }> {
   bench.upstream.play(script)
   const { id } = await bench.accept({ ...INTERPRETER, instructions, stream })
-  const worker = dyingWorker(bench.deps, diesAt, when)
+  const worker = crashingWorker(bench.deps, diesAt, when)
   const ran = new Map<string, string[]>()
   const runCode = async (): Promise<void> =>
     bench.runPending(await bench.row(id), (code, execution) => {
@@ -57,12 +57,12 @@ async function playWithDeath(
   let row = await bench.row(id)
   for (let round = 0; !hasResponseEnded(row.status); round += 1) {
     expect(round, 'steps until the end').toBeLessThan(25)
-    if (worker.isDead) {
+    if (worker.hasCrashed) {
       bench.skew += LEASE_MS + 1
       await bench.step(id)
     } else {
       await bench.step(id, dying).catch((cause: unknown) => {
-        if (!worker.isDead) throw cause
+        if (!worker.hasCrashed) throw cause
       })
     }
     await runCode()
@@ -78,14 +78,14 @@ async function playWithDeath(
     [...ran.values()].every((codes) => codes.length === 1),
     context,
   ).toBe(true)
-  const told = row.items.flatMap((item) => (item.type === 'code_interpreter_call' && item.outcome !== null ? [item] : []))
-  expect(told.map((item) => item.outcome?.executionId).toSorted(), context).toEqual([...ran.keys()].toSorted())
+  const codeItems = row.items.flatMap((item) => (item.type === 'code_interpreter_call' && item.outcome !== null ? [item] : []))
+  expect(codeItems.map((item) => item.outcome?.executionId).toSorted(), context).toEqual([...ran.keys()].toSorted())
   expect(
-    told.map((item) => item.code),
+    codeItems.map((item) => item.code),
     context,
   ).toEqual(['first()', 'second()', 'third()'])
   expect(await bench.storage.table.containers.get(bench.tenant, row.containerId ?? ''), context).toMatchObject({ queue: [] })
-  return { died: worker.isDead, calls: worker.calls }
+  return { died: worker.hasCrashed, calls: worker.calls }
 }
 
 /** A crash after a read equals a crash before the next call. */

@@ -48,8 +48,8 @@ describe('files in a message', () => {
       'image-4.png': 'PNG',
     })
     const [system, asked] = bench.upstream.requests[0]?.body.messages ?? []
-    for (const told of ['"sales.csv" (8 bytes, uploaded by the user)', '"3-book.xlsx" (7 bytes', '"image-4.png" (3 bytes'])
-      expect(system?.content).toContain(told)
+    for (const expected of ['"sales.csv" (8 bytes, uploaded by the user)', '"3-book.xlsx" (7 bytes', '"image-4.png" (3 bytes'])
+      expect(system?.content).toContain(expected)
     expect(asked?.content).toMatchObject([
       { type: 'text', text: 'File "C:\\\\data\\\\sales.csv":\na,b\n1,2\n' },
       { type: 'text', text: expect.stringContaining('code finds it in /mnt/data') },

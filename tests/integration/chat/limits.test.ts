@@ -26,10 +26,10 @@ describe('code that fails', () => {
       'message',
     ])
     expect(row.items[0]).toMatchObject({ status: 'completed', outcome: { status: 'failed', error: { name: 'ZeroDivisionError' } } })
-    const told = String(requests[1]?.body.messages.at(-1)?.content)
-    expect(told).toContain('error: ZeroDivisionError: division by zero')
-    expect(told).toContain('stderr:\nwarn')
-    expect(told).not.toContain('\u001b')
+    const toolMessage = String(requests[1]?.body.messages.at(-1)?.content)
+    expect(toolMessage).toContain('error: ZeroDivisionError: division by zero')
+    expect(toolMessage).toContain('stderr:\nwarn')
+    expect(toolMessage).not.toContain('\u001b')
     expect(String(requests.at(-1)?.body.messages.at(-1)?.content)).toContain('Explain to the user')
   })
 

@@ -49,7 +49,7 @@ async function running(change: { readonly background?: boolean } = {}, stays = f
   return {
     id,
     /** The model's answer after the code. */
-    goOn: () => (stays ? working : step(id)),
+    resume: () => (stays ? working : step(id)),
     print: async (...texts: readonly string[]) => {
       const events = texts.map((text) => event(text))
       await api.table.events.append(owner, { firstSeq: events[0]?.seq ?? 0, events, fence: 1, sourceSeq: null })
@@ -63,7 +63,7 @@ async function running(change: { readonly background?: boolean } = {}, stays = f
 
 const pendingOf = async (id: string) => (await api.table.responses.get(api.owner.tenant, id))?.pending
 
-type Told = Pick<ResponseStreamEvent, 'type' | 'sequence_number'> & {
+type StreamedEvent = Pick<ResponseStreamEvent, 'type' | 'sequence_number'> & {
   readonly x_cellblock?: {
     readonly type: string
     readonly output_index: number
@@ -72,12 +72,12 @@ type Told = Pick<ResponseStreamEvent, 'type' | 'sequence_number'> & {
     readonly text: string
   }
 }
-const isOutput = (event: Told): boolean => event.x_cellblock?.type === 'code_interpreter_call_output'
-const textOf = (event: Told): string => (isOutput(event) ? (event.x_cellblock?.text ?? '') : '')
+const isOutput = (event: StreamedEvent): boolean => event.x_cellblock?.type === 'code_interpreter_call_output'
+const textOf = (event: StreamedEvent): string => (isOutput(event) ? (event.x_cellblock?.text ?? '') : '')
 
 /** Streams a response. `until` resolves once that many events have arrived. */
 function follow(id: string, after = -1) {
-  const events: Told[] = []
+  const events: StreamedEvent[] = []
   const stop = new AbortController()
   const reading = (async () => {
     const stream = await api.openai().responses.retrieve(id, { stream: true, starting_after: after }, { signal: stop.signal })
@@ -104,7 +104,7 @@ describe('the output of running code', () => {
     await expect.poll(reader.printed, { timeout: 10_000 }).toEqual(['one\n', 'two\n', 'three\n'])
     expect(reader.events.map((event) => event.type)).not.toContain('response.code_interpreter_call.completed')
     await code.end('four\n')
-    await code.goOn()
+    await code.resume()
     const events = await reader.whole()
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))
     expect(reader.printed()).toEqual(['one\n', 'two\n', 'three\n', 'four\n'])
@@ -141,7 +141,7 @@ describe('the output of running code', () => {
     await code.print('unseen')
     const cancelling = api.openai().responses.cancel(code.id)
     await expect.poll(async () => (await api.table.responses.get(api.owner.tenant, code.id))?.cancelRequestedAt).toBeTypeOf('number')
-    await code.goOn()
+    await code.resume()
     await cancelling
     const events = await reader.whole()
     expect(reader.printed()).toEqual(['before', 'unseen'])
@@ -180,7 +180,7 @@ describe('the output of running code', () => {
     const code = await running()
     await code.print('once')
     await code.end()
-    const told = async () =>
+    const outputEvents = async () =>
       (await api.table.events.read<ResponseEvent>({ kind: 'response', tenant: api.owner.tenant, id: code.id }, -1, 100)).filter((event) =>
         isCodeOutput(event, 0),
       )
@@ -201,7 +201,7 @@ describe('the output of running code', () => {
                 chat: {
                   // oxlint-disable-next-line require-yield
                   async *stream() {
-                    await expect.poll(async () => (await told()).length).toBe(1)
+                    await expect.poll(async () => (await outputEvents()).length).toBe(1)
                     throw new Error('crashed')
                   },
                 },
@@ -214,7 +214,7 @@ describe('the output of running code', () => {
     const row = await api.table.responses.get(api.owner.tenant, code.id)
     await api.table.responses.commit(api.owner.tenant, code.id, row?.fence ?? 0, {}, { release: true })
     await step(code.id)
-    expect(await told()).toHaveLength(1)
+    expect(await outputEvents()).toHaveLength(1)
     const events = await follow(code.id).whole()
     expect(events.filter(isOutput)).toHaveLength(1)
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, i) => i))

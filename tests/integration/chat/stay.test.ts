@@ -102,10 +102,10 @@ describe('a worker that waits for its code', () => {
     const ended = await bench.storage.table.executions.get(bench.tenant, pending?.executionId ?? '')
     if (ended === null || ended.awaitedUntil === undefined) throw new Error('No awaitedUntil was recorded')
     sent.length = 0
-    const told = { ...bench.deps, queue: queueThatRuns(id, sent, async () => undefined), telemetry: silentTelemetry }
-    await publishCompletion({ ...told, clock: { now: () => (ended.awaitedUntil ?? 0) - 1 } }, ended)
+    const completionDeps = { ...bench.deps, queue: queueThatRuns(id, sent, async () => undefined), telemetry: silentTelemetry }
+    await publishCompletion({ ...completionDeps, clock: { now: () => (ended.awaitedUntil ?? 0) - 1 } }, ended)
     expect(sent).toEqual([])
-    await publishCompletion({ ...told, clock: { now: () => ended.awaitedUntil ?? 0 } }, ended)
+    await publishCompletion({ ...completionDeps, clock: { now: () => ended.awaitedUntil ?? 0 } }, ended)
     expect(sent).toEqual(['turns'])
   })
 })
@@ -117,8 +117,8 @@ describe('a streamed turn', () => {
     await bench.step(id)
     const row = await bench.row(id)
     const logged = await bench.storage.table.events.read<ResponseEvent>({ kind: 'response', tenant: bench.tenant, id }, -1, 100)
-    const told = [...logged, ...row.tailEvents]
-    expect(told.map(({ seq }) => seq)).toEqual(Array.from({ length: row.nextSeq }, (_, i) => i))
-    expect(told.at(-1)?.type).toBe('response.code_interpreter_call.interpreting')
+    const allEvents = [...logged, ...row.tailEvents]
+    expect(allEvents.map(({ seq }) => seq)).toEqual(Array.from({ length: row.nextSeq }, (_, i) => i))
+    expect(allEvents.at(-1)?.type).toBe('response.code_interpreter_call.interpreting')
   })
 })

@@ -7,7 +7,7 @@ import type { Tool, ToolResult } from '../../../services/core/ports/tool.ts'
 import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
 import { hasResponseEnded, type ResponseRecord } from '../../../services/core/responses/response.ts'
 import { checkResponseStream } from '../../support/check-response-stream.ts'
-import { dyingWorker } from '../../support/dying-worker.ts'
+import { crashingWorker } from '../../support/crashing-worker.ts'
 import { call, say, type Script } from '../../support/scripted-upstream.ts'
 import { startTurnBench, type TurnBench } from '../../support/turn-bench.ts'
 
@@ -155,17 +155,19 @@ async function playWithDeath(
   let runs = 0
   const tool = counter(async (args, { callId }) => {
     runs += 1
-    const told = (await bench.events(id)).flatMap(({ data }) => (data['item'] ?? []) as { id?: string; x_cellblock?: { output?: string } })
+    const streamedItems = (await bench.events(id)).flatMap(
+      ({ data }) => (data['item'] ?? []) as { id?: string; x_cellblock?: { output?: string } },
+    )
     const stored = (await bench.row(id)).items.some((item) => item.type === 'function_call' && item.id === callId && item.output !== null)
-    if (stored || told.some((item) => item.id === callId && item.x_cellblock?.output !== undefined)) again.push(callId)
+    if (stored || streamedItems.some((item) => item.id === callId && item.x_cellblock?.output !== undefined)) again.push(callId)
     return text(`counted ${String(args['n'])}`)
   })
-  const worker = dyingWorker(bench.deps, diesAt, when)
+  const worker = crashingWorker(bench.deps, diesAt, when)
   for (let round = 0; !hasResponseEnded((await bench.row(id)).status); round += 1) {
     expect(round, 'steps until the end').toBeLessThan(10)
-    if (worker.isDead) bench.skew += LEASE_MS + 1
-    await bench.step(id, { ...(worker.isDead ? {} : worker.deps), tools: [tool] }).catch((cause: unknown) => {
-      if (!worker.isDead) throw cause
+    if (worker.hasCrashed) bench.skew += LEASE_MS + 1
+    await bench.step(id, { ...(worker.hasCrashed ? {} : worker.deps), tools: [tool] }).catch((cause: unknown) => {
+      if (!worker.hasCrashed) throw cause
     })
   }
   const context = `killed ${when} call ${diesAt} (${worker.calls[diesAt] ?? 'none'})`
@@ -173,10 +175,10 @@ async function playWithDeath(
   checkResponseStream(await bench.events(id), row)
   expect(row.status, context).toBe('completed')
   expect(again, context).toEqual([])
-  expect(runs, context).toBeLessThanOrEqual(worker.isDead ? 4 : 3)
+  expect(runs, context).toBeLessThanOrEqual(worker.hasCrashed ? 4 : 3)
   const answered = row.items.flatMap((item) => (item.type === 'function_call' && item.output !== null ? [item.output] : []))
   expect(answered, context).toEqual(['counted 1', 'counted 2', 'counted 3'])
-  return { died: worker.isDead, calls: worker.calls }
+  return { died: worker.hasCrashed, calls: worker.calls }
 }
 
 const READS = /\.(get|all|read|find|last|due|head)$/

@@ -32,7 +32,7 @@ async function finish(request: Parameters<TurnBench['accept']>[0], setting = bra
   throw new Error('The response does not end')
 }
 const firstSearch = (row: ResponseRecord): SearchItem => row.items.find((item) => item.type === 'web_search_call') as SearchItem
-const toldToModel = (): string => String(bench.upstream.requests.at(-1)?.body.messages.findLast(({ role }) => role === 'tool')?.content)
+const lastToolMessage = (): string => String(bench.upstream.requests.at(-1)?.body.messages.findLast(({ role }) => role === 'tool')?.content)
 
 describe('web_search', () => {
   it("searches, sends the results to the model and cites sources named in the answer, in the wire's order", async () => {
@@ -57,7 +57,7 @@ describe('web_search', () => {
         query: { q: 'final 2026', count: '6', result_filter: 'web', text_decorations: 'false' },
       },
     ])
-    expect(toldToModel()).toBe(
+    expect(lastToolMessage()).toBe(
       '[1] The final (2 days ago)\nhttps://news.example/final\nRome & Oslo: 3:2\n\n[2] Other\nhttps://news.example/final/other\nOne. Two.',
     )
     const output = renderResponse(row, { include: ['web_search_call.action.sources'] })['output'] as Record<string, unknown>[]
@@ -143,7 +143,7 @@ describe('web_search', () => {
     const row = await finish({ ...SEARCH, tools: [{ type: 'web_search', search_context_size: 'high' }] })
     expect(firstSearch(row).sources.map(({ title }) => title)).not.toContain('Long')
     expect(firstSearch(row).sources).toHaveLength(12)
-    expect(toldToModel().length).toBeLessThan(12_100)
+    expect(lastToolMessage().length).toBeLessThan(12_100)
   })
 
   it.each<[string, BraveAnswer, string]>([
@@ -157,15 +157,15 @@ describe('web_search', () => {
     bench.upstream.play(searchThenSay('I could not search.'))
     const row = await finish(SEARCH)
     expect(row).toMatchObject({ status: 'completed', items: [{ type: 'web_search_call', status: 'failed' }, { type: 'message' }] })
-    expect(toldToModel()).toContain(sentence)
-    expect(toldToModel()).not.toContain(brave.setting.apiKey)
+    expect(lastToolMessage()).toContain(sentence)
+    expect(lastToolMessage()).not.toContain(brave.setting.apiKey)
     checkResponseStream(await bench.events(row.id), row)
   })
 
   it('reports a failed search and an empty result to the model', async () => {
     bench.upstream.play(searchThenSay('I could not search.'))
     await finish(SEARCH, { ...brave.setting, baseUrl: 'http://127.0.0.1:1' })
-    expect(toldToModel()).toContain('cannot be reached')
+    expect(lastToolMessage()).toContain('cannot be reached')
     brave.play(() => ({ body: '{"type":"search","query":{}}' }))
     expect(firstSearch(await finish(SEARCH))).toMatchObject({ status: 'completed', output: expect.stringContaining('Nothing was found') })
   })

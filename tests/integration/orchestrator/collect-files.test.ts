@@ -104,10 +104,13 @@ describe('a file uploaded while code runs', () => {
         await files.put(file)
       },
     }
-    const { files: told } = await collect({ files: [made('data.csv', 'made')] }, { ...deps, table: { ...storage.table, files: meanwhile } })
+    const { files: collected } = await collect(
+      { files: [made('data.csv', 'made')] },
+      { ...deps, table: { ...storage.table, files: meanwhile } },
+    )
     expect(uploaded).not.toBeNull()
     expect(await current()).toHaveLength(1)
-    expect(told).toMatchObject([{ path: 'data.csv' }])
+    expect(collected).toMatchObject([{ path: 'data.csv' }])
   })
 })
 
@@ -118,9 +121,9 @@ it('a version left beside its successor by a crash is superseded when the step i
   const envelope = { files: [made('data.csv', 'after')] }
   await expect(collect(envelope, { ...deps, table: { ...storage.table, files: dies } })).rejects.toThrow('died')
   expect(await current()).toHaveLength(2)
-  const { files: told } = await collect(envelope)
-  expect(await current()).toEqual([told[0]?.id])
-  expect(told[0]?.id).not.toBe(before.id)
+  const { files: collected } = await collect(envelope)
+  expect(await current()).toEqual([collected[0]?.id])
+  expect(collected[0]?.id).not.toBe(before.id)
 })
 
 it('a file that became unreadable after the code ended is named in lost, and the others are kept', async () => {

@@ -18,7 +18,7 @@ import { startSandbox } from '../../../services/orchestrator/place/start-sandbox
 import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
 import { createSupervisorClient } from '../../../services/orchestrator/supervisor-client/supervisor-client.ts'
 import { createLocalSignals } from '../../../services/storage/signals/local-signals.ts'
-import { dyingWorker } from '../../support/dying-worker.ts'
+import { crashingWorker } from '../../support/crashing-worker.ts'
 import { startStorage, type Storage } from '../../support/start-storage.ts'
 
 const TENANT = newId('tenant')
@@ -106,15 +106,15 @@ const usageOf = ({ result }: Execution): object => ({
 })
 
 /** Accepts an execution, crashes a worker at its nth storage call or its first call of this name, and lets another take over. */
-async function dieAt(
+async function crashAt(
   call: number | string,
   when: 'before' | 'after',
-): Promise<{ readonly isDead: boolean; readonly at: string | undefined }> {
+): Promise<{ readonly hasCrashed: boolean; readonly at: string | undefined }> {
   const mark = `${when}${call}`
   const id = await accept(
     `runs = globals().get("runs", []) + ["${mark}"]\nfor i in range(3): print("line", i)\nopen("${mark}.txt", "w").write("${mark}")`,
   )
-  const worker = dyingWorker(storage, call, when)
+  const worker = crashingWorker(storage, call, when)
   await step(worker.deps, id).catch(() => undefined)
   const at = typeof call === 'string' ? call : worker.calls[call]
   ahead += LEASE_MS + 1_000
@@ -134,7 +134,7 @@ async function dieAt(
   expect([at, events.map((event) => event.seq)]).toEqual([at, events.map((_, index) => index + 1)])
   expect(events.map((event) => (event.type === 'stdout' ? event.text : '')).join(''), at).toBe(LINES)
   expect(events.filter((event) => event.type === 'done')).toHaveLength(1)
-  return { isDead: worker.isDead, at }
+  return { hasCrashed: worker.hasCrashed, at }
 }
 
 describe('a run worker that crashes', () => {
@@ -142,16 +142,16 @@ describe('a run worker that crashes', () => {
     const deaths: string[] = []
     for (const when of ['before', 'after'] as const) {
       for (let number = 0; ; number++) {
-        const { isDead, at } = await dieAt(number, when)
-        if (!isDead) break
+        const { hasCrashed, at } = await crashAt(number, when)
+        if (!hasCrashed) break
         deaths.push(`${when} ${at}`)
       }
     }
     expect(deaths.length).toBeGreaterThan(16)
     // The number of calls varies, so a fixed number may miss one. This is the last call, which records usage.
     for (const when of ['before', 'after'] as const) {
-      const { isDead, at } = await dieAt('usage.put', when)
-      expect(isDead).toBe(true)
+      const { hasCrashed, at } = await crashAt('usage.put', when)
+      expect(hasCrashed).toBe(true)
       deaths.push(`${when} ${at}`)
     }
     const check = await accept('import collections, json; print(json.dumps(max(collections.Counter(runs).values())), len(runs))')

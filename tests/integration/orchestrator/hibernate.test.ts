@@ -4,7 +4,7 @@ import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { objectPrefix } from '../../../services/core/object-keys.ts'
 import { repairContainer } from '../../../services/orchestrator/reconciler/repair-container.ts'
 import { atCall } from '../../support/at-call.ts'
-import { dyingWorker } from '../../support/dying-worker.ts'
+import { crashingWorker } from '../../support/crashing-worker.ts'
 import { startRunBench, type RunBench } from '../../support/run-bench.ts'
 
 let bench: RunBench
@@ -32,8 +32,8 @@ describe('a hibernated container', () => {
   it('has its variables in the next sandbox and reports those that could not be saved', async () => {
     const { id } = await withVariables('x = [1]\ny = x\ngenerator = (i for i in x)\nopen("f.txt", "w").write("kept")')
     await bench.hibernate(id)
-    const asleep = await bench.container(id)
-    expect(asleep).toMatchObject({ sandboxId: null, hibernating: null, stateLost: null, snapshot: { isRestored: false, tries: 0 } })
+    const hibernated = await bench.container(id)
+    expect(hibernated).toMatchObject({ sandboxId: null, hibernating: null, stateLost: null, snapshot: { isRestored: false, tries: 0 } })
     await bench.stopUnheld()
     await bench.warm()
     const second = await bench.run(id, 'print(x, y is x, "generator" in globals(), open("f.txt").read())')
@@ -171,7 +171,7 @@ describe('a worker that crashes', () => {
       const container = await withVariables()
       const { sandboxId } = await bench.container(container.id)
       for (let number = 0; ; number++) {
-        const worker = dyingWorker(bench.storage, number, when)
+        const worker = crashingWorker(bench.storage, number, when)
         await bench.hibernate(container.id, worker.deps).catch(() => undefined)
         const at = worker.calls[number]
         bench.ahead += LEASE_MS + 1_000
@@ -180,7 +180,7 @@ describe('a worker that crashes', () => {
         expect([at, row.sandboxId, row.hibernating, row.stateLost, row.snapshot?.isRestored]).toEqual([at, null, null, null, false])
         const stored = await bench.storage.objects.head(row.snapshot?.objectKey ?? '')
         expect([at, stored?.bytes]).toEqual([at, row.snapshot?.bytes])
-        if (!worker.isDead) break
+        if (!worker.hasCrashed) break
         await undo(container, sandboxId)
       }
       await bench.stopUnheld()
@@ -194,7 +194,7 @@ describe('a worker that crashes', () => {
 
   it('while it restores a container loses nothing, and the code runs once', async () => {
     const { id } = await withVariables()
-    const asleep = async () => {
+    const hibernated = async () => {
       await bench.hibernate(id)
       await bench.stopUnheld()
       await bench.warm()
@@ -202,11 +202,11 @@ describe('a worker that crashes', () => {
     // The calls of the restore itself; the chaos suite covers the other calls.
     const calls = ['sandboxes.claim', 'containers.beginRestore', 'objects.get', 'executions.commit', 'containers.endRestore']
     for (const [round, at] of calls.entries()) {
-      await asleep()
+      await hibernated()
       const execution = await bench.accept(id, `runs.append(${round}); print(len(runs))`)
-      const worker = dyingWorker(bench.storage, at, 'before')
+      const worker = crashingWorker(bench.storage, at, 'before')
       await bench.step(id, execution, worker.deps).catch(() => undefined)
-      expect([at, worker.isDead]).toEqual([at, true])
+      expect([at, worker.hasCrashed]).toEqual([at, true])
       bench.ahead += LEASE_MS + 1_000
       await bench.stopUnheld()
       const isBare = (await bench.container(id)).sandboxId === null

@@ -75,7 +75,7 @@ export class ReconcileFixture {
     return createRunStep(run)
   }
 
-  nudge({ tenant, id: containerId }: Container, executionId: string): Promise<void> {
+  sendStep({ tenant, id: containerId }: Container, executionId: string): Promise<void> {
     return this.runStep()({ v: 1, type: 'execution.step', tenant, containerId, executionId })
   }
 

@@ -65,7 +65,7 @@ async function running(change: Partial<Sandbox>): Promise<string> {
 }
 
 /** A container whose sandbox has just ended, and its report about the variables. */
-async function toldAfterTheEndOf(change: Partial<Sandbox>): Promise<string | null> {
+async function lossAfterEndOf(change: Partial<Sandbox>): Promise<string | null> {
   const tenant = newId('tenant')
   const created = await createContainer(storage.table, { tenant, subject: null, name: 'x', memoryTier: '1g' }, now)
   const id = await running({ state: 'claimed', claimedBy: { tenant, containerId: created.id }, claimedAt: now, ...change })
@@ -134,14 +134,14 @@ describe('a start that never completes', () => {
       stepBudgetMs: 50_000,
       costPerSecond: () => 0,
     })
-    const nudge = () => step({ v: 1, type: 'execution.step', tenant, containerId: container.id, executionId: execution.id })
-    await nudge()
+    const runStep = () => step({ v: 1, type: 'execution.step', tenant, containerId: container.id, executionId: execution.id })
+    await runStep()
     const sandboxId = (await table.containers.get(tenant, container.id))?.sandboxId ?? ''
     alive.add(sandboxId)
     now += SANDBOX_START_MS + 1_000
     expect(await reconcile(deps)).toMatchObject({ failed: 0 })
     expect([...alive]).not.toContain(sandboxId)
-    await nudge()
+    await runStep()
     const ended = await table.executions.get(tenant, execution.id)
     expect(ended).toMatchObject({ status: 'failed', reason: 'sandbox_lost' })
     expect(ended?.result?.lost.map(({ reason }) => reason)).toEqual([expect.stringContaining('No sandbox could be started')])
@@ -151,10 +151,10 @@ describe('a start that never completes', () => {
 
 describe('a sandbox with an IP address that ends', () => {
   it('loses variables if a worker had seen it reply', async () => {
-    expect(await toldAfterTheEndOf({ answeredAt: now })).toBe('The sandbox that held them was lost.')
+    expect(await lossAfterEndOf({ answeredAt: now })).toBe('The sandbox that held them was lost.')
   })
 
   it('loses nothing if it never replied', async () => {
-    expect(await toldAfterTheEndOf({ answeredAt: null })).toBeNull()
+    expect(await lossAfterEndOf({ answeredAt: null })).toBeNull()
   })
 })

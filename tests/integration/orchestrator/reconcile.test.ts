@@ -82,7 +82,7 @@ describe('a job with only failing steps', () => {
   it('ends when no sandbox was started for it', async () => {
     const container = await fixture.newContainer()
     const id = await fixture.accept(container)
-    await fixture.nudge(container, id)
+    await fixture.sendStep(container, id)
     expect(await fixture.storage.table.executions.get(container.tenant, id)).toMatchObject({ status: 'starting', lease: null })
     await fixture.passAt(fixture.now + HOUR_MS + 1)
     expect(await fixture.storage.table.executions.get(container.tenant, id)).toMatchObject({ status: 'timed_out', reason: 'deadline' })
@@ -113,11 +113,11 @@ describe('a queue head without a worker', () => {
       fixture.now + RECONCILE_AFTER_MS,
     )
     const id = await fixture.accept(container)
-    await fixture.nudge(container, id)
+    await fixture.sendStep(container, id)
     expect(await fixture.storage.table.containers.get(container.tenant, container.id)).toMatchObject({ queue: ['exec_nobody', id] })
     fixture.now += RECONCILE_AFTER_MS
     const another = await fixture.accept(container)
-    await fixture.nudge(container, id)
+    await fixture.sendStep(container, id)
     expect(await fixture.storage.table.containers.get(container.tenant, container.id)).toMatchObject({ queue: [id, another] })
   })
 })

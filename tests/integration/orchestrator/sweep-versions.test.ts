@@ -45,7 +45,7 @@ async function putFile(
   return file
 }
 /** Runs the reconciler on the file's container at this time. */
-async function lookAt(file: ContainerFile, at: number): Promise<'kept' | 'swept'> {
+async function reconcileAt(file: ContainerFile, at: number): Promise<'kept' | 'swept'> {
   now = at
   const { tenant, containerId: id } = file
   if ((await storage.table.containers.get(tenant, id)) === null)
@@ -72,12 +72,12 @@ it.each<[string, Partial<ContainerFile>, number]>([
   ['one of before the time was noted', { isCurrent: false }, RETENTION],
 ])('%s is removed when it expires, row and bytes', async (_, change, after) => {
   const file = await putFile(change)
-  expect(await lookAt(file, T0 + after - 1)).toBe('kept')
-  expect(await lookAt(file, T0 + after)).toBe('swept')
+  expect(await reconcileAt(file, T0 + after - 1)).toBe('kept')
+  expect(await reconcileAt(file, T0 + after)).toBe('swept')
 })
 
 it('a current file is kept', async () => {
-  expect(await lookAt(await putFile({}), T0 + RETENTION + DAY)).toBe('kept')
+  expect(await reconcileAt(await putFile({}), T0 + RETENTION + DAY)).toBe('kept')
 })
 
 it('a version with a live link is kept until the link expires or is revoked', async () => {
@@ -87,9 +87,9 @@ it('a version with a live link is kept until the link expires or is revoked', as
   const wanted = { tenant: file.tenant, containerId: file.containerId, fileId: file.id, target, publicUrl: 'http://x', days: 7 }
   await createLink(storage.table.links, wanted, after - 6 * DAY)
   const later = await createLink(storage.table.links, { ...wanted, days: 9 }, after - 6 * DAY)
-  expect(await lookAt(file, after + 2 * DAY)).toBe('kept')
+  expect(await reconcileAt(file, after + 2 * DAY)).toBe('kept')
   await storage.table.links.revoke(file.tenant, later.id, after + 2 * DAY)
-  expect(await lookAt(file, after + 2 * DAY + 1)).toBe('swept')
+  expect(await reconcileAt(file, after + 2 * DAY + 1)).toBe('swept')
 })
 
 it('a pass removes a bounded number, continues soon and schedules the next due version', async () => {
@@ -98,7 +98,7 @@ it('a pass removes a bounded number, continues soon and schedules the next due v
   const [first] = files
   if (first === undefined) throw new Error('no files')
   await putFile({ isCurrent: false, endedAt: T0 + RETENTION }, container)
-  await lookAt(first, T0 + RETENTION)
+  await reconcileAt(first, T0 + RETENTION)
   const left = async (): Promise<number> => (await storage.table.files.all(container.tenant, container.id)).length
   expect(await left()).toBe(4)
   now = (await storage.table.containers.get(container.tenant, container.id))?.dueAt ?? 0

@@ -11,7 +11,7 @@ type Handler = (event: unknown, stream: PassThrough, context: unknown) => Promis
 let handler: Handler
 let answer: Answer | null = null
 
-/** What Lambda's runtime gives to a function that streams. */
+/** The globals that Lambda's runtime provides to a streaming function. */
 beforeAll(async () => {
   vi.stubGlobal('awslambda', {
     streamifyResponse: (streaming: Handler) => streaming,
@@ -56,14 +56,14 @@ async function invoke(
   return { head: answer, body: JSON.parse(said) }
 }
 
-it('answers through a function URL', async () => {
+it('replies through a function URL', async () => {
   const { head, body } = await invoke('GET', '/healthz')
   expect(head?.statusCode).toBe(200)
   expect(head?.headers['x-request-id']).toMatch(/^req_/)
   expect(body).toEqual({ status: 'ok' })
 })
 
-it('refuses without a key, before any call to AWS', async () => {
+it('refuses a request without a key before any call to AWS', async () => {
   const { head, body } = await invoke('POST', '/v1/containers', { 'content-type': 'application/json' }, '{"name":"x"}')
   expect(head?.statusCode).toBe(401)
   expect(body).toMatchObject({ error: { code: 'invalid_api_key' } })

@@ -21,7 +21,7 @@ const cells = fc.array(
   { minLength: 1, maxLength: 12 },
 )
 
-it('has every cell of every part, each with an id of its own that nbformat allows', () => {
+it('contains every cell of every part with a unique id that nbformat allows', () => {
   fc.assert(
     fc.property(fc.array(cells, { minLength: 1, maxLength: 3 }), (documents) => {
       const built = buildNotebook(
@@ -35,7 +35,7 @@ it('has every cell of every part, each with an id of its own that nbformat allow
   )
 })
 
-it('reads the same code that it shows', () => {
+it('parses the same code that it exports', () => {
   fc.assert(
     fc.property(cells, (list) => {
       fc.pre(list.some((cell) => cell.cell_type === 'code') && list.every((cell) => [cell.source].flat().join('').isWellFormed()))
@@ -46,7 +46,7 @@ it('reads the same code that it shows', () => {
   )
 })
 
-it('makes every bundle one that nbformat accepts', () => {
+it('converts every bundle to one that nbformat accepts', () => {
   const data = {
     'text/plain': ['a', 'b'],
     'text/html': { not: 'text' },
@@ -79,7 +79,7 @@ it('makes every bundle one that nbformat accepts', () => {
   ])
 })
 
-it('leaves out metadata and attachments that nbformat forbids, and keeps what it does not know', () => {
+it('omits metadata and attachments that nbformat forbids and keeps unknown fields', () => {
   const wrong = { name: '', tags: ['a', 'a'], collapsed: 1, scrolled: 'x', format: 3, jupyter: 5, execution: { at: 1 } }
   const right = {
     name: 'n',

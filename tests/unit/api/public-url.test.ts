@@ -10,13 +10,13 @@ it('is the address in the Host header', () => {
   expect(publicUrlOf(request({}), plain)).toBe('http://internal.test:1')
 })
 
-it('believes a proxy only when told to', () => {
+it('uses proxy headers only when configured', () => {
   const headers = { host: 'inside', 'x-forwarded-host': 'outside.example', 'x-forwarded-proto': 'https' }
   expect(publicUrlOf(request(headers), plain)).toBe('http://inside')
   expect(publicUrlOf(request(headers), { ...plain, trustProxy: true })).toBe('https://outside.example')
 })
 
-it('is what the operator says, whatever the request says', () => {
+it('is the configured URL, whatever the request contains', () => {
   expect(publicUrlOf(request({ host: 'evil' }), { publicUrl: 'https://api.example', trustProxy: true })).toBe('https://api.example')
 })
 

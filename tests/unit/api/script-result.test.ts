@@ -24,11 +24,11 @@ it.each([
   ['being cut off before its end is known', { status: 'running', reason: null }, null, true, { returncode: 124 }],
   ['no memory', { status: 'failed', reason: 'oom' }, result(), false, { stderr: expect.stringContaining('more memory'), returncode: 137 }],
   ['a lost sandbox', { status: 'failed', reason: 'sandbox_lost' }, null, false, { returncode: 137 }],
-] as const)('tells %s as a shell does', (_, row, outcome, isCutOff, told) => {
+] as const)('reports %s as a shell does', (_, row, outcome, isCutOff, told) => {
   expect(scriptResult(row, outcome, isCutOff)).toMatchObject(told)
 })
 
-it('says what is missing, and cuts what is long', () => {
+it('names missing output and truncates long output', () => {
   const told = scriptResult(
     { status: 'succeeded', reason: null },
     result({ stdout: 'x'.repeat(200_000), lost: [{ what: 'stdout', reason: 'Too long.' }] }),

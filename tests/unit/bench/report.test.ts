@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BARS } from '../../bench/bars.ts'
+import { THRESHOLDS } from '../../bench/thresholds.ts'
 import { reportText } from '../../bench/report.ts'
 import { summarize } from '../../bench/statistics.ts'
 
@@ -14,7 +14,7 @@ const machine = {
   loadAfter: [1, 1, 1],
 }
 
-test('the report says which bars are met, which are missed and what has none', () => {
+test('the report says which thresholds are met, which are missed and what has none', () => {
   const ratios = { live_vs_kernel: 2.5, live_vs_baseline: 120, something_new: 1 }
   const text = reportText({
     machine,
@@ -30,5 +30,5 @@ test('the report says which bars are met, which are missed and what has none', (
 })
 
 test('every bar is a limit from one side', () => {
-  for (const bar of Object.values(BARS)) expect(Object.keys(bar)).toHaveLength(1)
+  for (const threshold of Object.values(THRESHOLDS)) expect(Object.keys(threshold)).toHaveLength(1)
 })

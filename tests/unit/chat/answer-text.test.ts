@@ -26,7 +26,7 @@ async function write(pieces: readonly string[], files: readonly LinkableFile[]) 
 }
 
 describe('AnswerText', () => {
-  it('cites each link, and a fresh file that is named without one', async () => {
+  it('cites each link and each new file named without one', async () => {
     const { text, cited } = await write(
       ['😀 [a](sandbox:/mnt/data/a.png) and `b.csv`, not old.txt'],
       [file('a.png'), file('sub/b.csv'), file('old.txt', false)],
@@ -38,11 +38,11 @@ describe('AnswerText', () => {
     ])
   })
 
-  it('does not take a part of another name for a file', async () => {
+  it('does not match a file name inside a longer name', async () => {
     expect((await write(['my-b.csv b.csvx x/b.csv b.csv.gz'], [file('b.csv')])).cited).toEqual([])
   })
 
-  it('cites the same however the answer is cut', async () => {
+  it('cites the same for every split of the answer', async () => {
     const files = [file('a.png'), file('sub/b.csv')]
     const whole = '/mnt/data/a.png [x](sandbox:/mnt/data/sub/b.csv) a.png /mnt/data/none'
     await fc.assert(

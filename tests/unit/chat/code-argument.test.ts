@@ -9,7 +9,7 @@ function read(pieces: readonly string[]) {
 }
 
 describe('CodeArgumentReader', () => {
-  it('hands out the code while it arrives, and all of it, however the JSON is cut', () => {
+  it('streams the complete code for every split of the JSON', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.boolean(), fc.integer({ min: 1, max: 7 }), (code, isAscii, size) => {
         const json = JSON.stringify({ code })
@@ -21,12 +21,12 @@ describe('CodeArgumentReader', () => {
     )
   })
 
-  it('takes processor time in proportion to the length of the code', () => {
+  it('uses processor time proportional to the length of the code', () => {
     const code = 'x'.repeat(1_000_000)
     const pieces = JSON.stringify({ code }).match(/.{1,20}/g) ?? []
     const before = process.cpuUsage()
     const { given, argument } = read(pieces)
-    // 0.3 s; were each piece to cost the length of all before it, 25 GB would be copied.
+    // Takes 0.3 s. If each piece cost the length of all pieces before it, 25 GB would be copied.
     expect(process.cpuUsage(before).user / 1_000).toBeLessThan(3_000)
     expect([given === code, argument.kind]).toEqual([true, 'code'])
   })

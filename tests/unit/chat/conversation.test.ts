@@ -56,7 +56,7 @@ describe('inputEntries', () => {
     ])
   })
 
-  it('reads a text file, and names one that it cannot read', () => {
+  it('includes a text file and names an unreadable one', () => {
     const text = `data:text/csv;base64,${Buffer.from('a,b').toString('base64')}`
     const [entry] = inputEntries([
       {
@@ -70,7 +70,7 @@ describe('inputEntries', () => {
     expect(entry).toMatchObject({ kind: 'user', content: expect.stringMatching(/^File "x\.csv":\na,b\n\[the file "y\.bin"/) })
   })
 
-  it('never throws, whatever the items are', () => {
+  it('throws for no sequence of items', () => {
     fc.assert(
       fc.property(
         fc.array(fc.dictionary(fc.constantFrom('type', 'role', 'content', 'output', 'outputs', 'call_id'), fc.jsonValue())),
@@ -81,7 +81,7 @@ describe('inputEntries', () => {
 })
 
 describe('assemble', () => {
-  it('gives every call exactly one result, right behind it', () => {
+  it('places exactly one result directly after each call', () => {
     const call = (id: string): Entry => ({ kind: 'call', call: { id, name: 'f', arguments: '{}' } })
     expect(
       assemble([
@@ -107,7 +107,7 @@ describe('buildEntries', () => {
   const { request } = responseRow()
   const url = 'https://x.test/d/abc'
 
-  it('turns links of earlier answers back into paths and leaves broken pieces out', () => {
+  it('converts links of earlier answers to paths and omits incomplete items', () => {
     const earlier = {
       request: { ...request, instructions: 'old rules', input: 'Plot' },
       status: 'completed' as const,
@@ -132,7 +132,7 @@ describe('buildEntries', () => {
     ])
   })
 
-  it('keeps one system message in front: the tool, the files, the instructions, the caller’s own', () => {
+  it('starts with one system message: tool, files, instructions, the caller’s own', () => {
     const wanted = {
       ...request,
       instructions: 'Be brief.',

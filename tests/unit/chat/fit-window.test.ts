@@ -18,7 +18,7 @@ const turns = Array.from({ length: 6 }, (_, i): Entry[] => [
 ]).flat()
 const all: Entry[] = [{ kind: 'system', text: 'Rules' }, ...turns, { kind: 'user', content: 'last question' }]
 
-/** What the messages that are really sent cost. */
+/** The token cost of the sent messages. */
 const tokensOfMessages = (messages: readonly ModelMessage[]): number =>
   messages.reduce((sum, message) => {
     const parts = typeof message.content === 'string' ? [{ type: 'text' as const, text: message.content }] : message.content
@@ -31,11 +31,11 @@ const tokensOfMessages = (messages: readonly ModelMessage[]): number =>
   }, 0)
 
 describe('fitWindow', () => {
-  it('changes nothing when all fits', () => {
+  it('changes nothing when everything fits', () => {
     expect(fit(all, 100_000)).toEqual({ entries: all, cut: { trimmedResults: 0, droppedTurns: 0, droppedCalls: 0, shortenedTexts: 0 } })
   })
 
-  it('trims results first, the oldest first', () => {
+  it('first truncates results, oldest first', () => {
     const { entries, cut } = fit(all, 5_000)
     expect(entries).toHaveLength(all.length)
     const lengths = entries.flatMap((entry) => (entry.kind === 'result' ? [entry.text.length] : []))
@@ -44,7 +44,7 @@ describe('fitWindow', () => {
     expect(cut).toMatchObject({ trimmedResults: lengths.filter((length) => length < 4_000).length, droppedTurns: 0 })
   })
 
-  it('then drops the oldest turns whole, keeps the rules and the last question, and says what is missing', () => {
+  it('then drops whole turns, oldest first, keeps the instructions and the last question, and reports what is missing', () => {
     const { entries, cut } = fit(all, 1_700)
     expect(entries[0]).toMatchObject({
       kind: 'system',
@@ -56,7 +56,7 @@ describe('fitWindow', () => {
     expect(estimateTokens(entries, METER)).toBeLessThanOrEqual(1_700)
   })
 
-  it('then drops the oldest calls of the turn that is being answered, and keeps the latest with its result', () => {
+  it('then drops the oldest calls of the current turn and keeps the latest with its result', () => {
     // Some endpoints give every call the same id.
     const long = Array.from({ length: 8 }, (_, i): Entry[] => [
       call('same', `step ${i} ${'y'.repeat(2_000)}`),
@@ -70,7 +70,7 @@ describe('fitWindow', () => {
     expect(sent.filter((message) => message.role === 'tool').map((message) => message.content)).not.toContain('(no result was given)')
   })
 
-  it('shortens a question that is longer than the window itself, to head and tail', () => {
+  it('truncates a question longer than the window to head and tail', () => {
     const { entries, cut } = fit([{ kind: 'user', content: `begin ${'z'.repeat(100_000)} end` }], 1_000)
     const [user] = entries
     expect(user?.kind === 'user' && user.content).toMatch(/^begin z+\n… \d+ characters left out …\nz+ end$/)
@@ -79,7 +79,7 @@ describe('fitWindow', () => {
     expect(estimateTokens(entries, METER)).toBeGreaterThan(900)
   })
 
-  it('leaves pictures out before it leaves out words', () => {
+  it('omits images before text', () => {
     const pictures = Array.from({ length: 5 }, () => ({ type: 'image' as const, url: 'data:image/png;base64,AA' }))
     const { entries } = fit([{ kind: 'user', content: [...pictures, { type: 'text', text: 'What is this?' }] }], 2_000)
     const [user] = entries
@@ -88,7 +88,7 @@ describe('fitWindow', () => {
   })
 })
 
-describe('whatever the conversation is', () => {
+describe('for every conversation', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 40 }),
     fc.tuple(fc.constantFrom('a', 'é', '漢', '😀', '\n'), fc.nat(6_000)).map(([unit, n]) => unit.repeat(n)),
@@ -118,7 +118,7 @@ describe('whatever the conversation is', () => {
   const conversation = fc.array(entry, { maxLength: 40 })
   const budget = fc.integer({ min: 256, max: 8_000 })
 
-  it('what is sent is never over the window, and what the user said last is in it', () => {
+  it('the request fits the window and contains the last user message', () => {
     fc.assert(
       fc.property(conversation, budget, (entries, room) => {
         const { entries: fitted } = fit(entries, room)
@@ -134,7 +134,7 @@ describe('whatever the conversation is', () => {
             : typeof one.content === 'string'
               ? one.content
               : one.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
-        // Whole, or its head, or where there is room for no more a mark.
+        // In full, as its head, or only as a marker when nothing more fits.
         expect(
           words(kept) === '…' ||
             words(kept).includes(
@@ -164,7 +164,7 @@ describe('whatever the conversation is', () => {
     )
   })
 
-  it('arguments that were JSON are JSON still', () => {
+  it('JSON arguments stay valid JSON', () => {
     fc.assert(
       fc.property(conversation, budget, (entries, room) => {
         for (const one of fit(entries, room).entries)
@@ -174,7 +174,7 @@ describe('whatever the conversation is', () => {
     )
   })
 
-  it('nothing is cut that fits', () => {
+  it('nothing is truncated when everything fits', () => {
     fc.assert(
       fc.property(conversation, (entries) => {
         expect(fit(entries, estimateTokens(entries, METER)).entries).toEqual(entries)

@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-/** The fields of a good tool file, some of them replaced. */
+/** The fields of a valid tool file with some replaced. */
 const file = (change: Readonly<Record<string, string>> = {}): string => {
   const fields = {
     type: "'stock'",
@@ -28,7 +28,7 @@ const put = (name: string, text: string): Promise<void> => writeFile(join(folder
 const load = () => createTools(toolConfigFromEnv({ CELLBLOCK_TOOLS: folder }))
 
 describe('a folder of tools', () => {
-  it('gives a tool for each file, with limits where it names none', async () => {
+  it('loads one tool per file, with default limits', async () => {
     await put('stock.mjs', file())
     await put('b.ts', file({ type: "'b'", name: "'b'", limits: '{ timeoutMs: 5 } as const' }))
     await put('b.test.ts', 'throw new Error("a test is no tool")')
@@ -42,7 +42,7 @@ describe('a folder of tools', () => {
     expect(await tools[1]?.execute({ symbol: 'XYZ' }, context)).toMatchObject({ text: 'XYZ' })
   })
 
-  it('lets an operator bring another web search', async () => {
+  it('lets an operator replace the web search', async () => {
     await put('search.mjs', file({ type: "'web_search'", name: "'web_search'", aliases: "['web_search_preview']" }))
     expect(typesOf(await load())).toEqual([['web_search', 'web_search_preview']])
     const both = { CELLBLOCK_TOOLS: folder, BRAVE_SEARCH_API_KEY: 'k' }
@@ -73,14 +73,14 @@ describe('a folder of tools', () => {
     await expect(load()).rejects.toThrow(sentence)
   })
 
-  it('that is not there is an error', async () => {
+  it('that does not exist is an error', async () => {
     await expect(createTools(toolConfigFromEnv({ CELLBLOCK_TOOLS: join(folder, 'none') }))).rejects.toThrow(
       'Make it, or name another in CELLBLOCK_TOOLS',
     )
   })
 })
 
-it('reads the key and the address of the search from the environment', () => {
+it('reads the search key and address from the environment', () => {
   expect(toolConfigFromEnv({})).toEqual({ brave: null, folder: null })
   expect(toolConfigFromEnv({ BRAVE_SEARCH_API_KEY: ' k ', BRAVE_SEARCH_URL: 'http://x.example/v1/' }).brave).toEqual({
     apiKey: 'k',

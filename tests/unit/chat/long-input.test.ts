@@ -8,11 +8,11 @@ import { estimateTokens } from '../../../services/chat/conversation/tokens.ts'
 
 const METER = { bytesPerToken: 4, tokensPerImage: 1_000 }
 
-/** As many as a request body has room for; work that grows with their square would not end within the test's time. */
+/** As many as fit a request body. Quadratic work would exceed the test's time limit. */
 const MANY = 300_000
 
-describe('what a caller can make as long as a request body', () => {
-  it('turns are dropped from the oldest on until the rest fits', () => {
+describe('input as long as a request body', () => {
+  it('drops turns, oldest first, until the rest fits', () => {
     const turns = Array.from({ length: MANY }, (_, index): Entry => ({ kind: 'user', content: String(index) }))
     const [remark, ...kept] = fitWindow(turns, 5_000, METER).entries
     expect(remark).toMatchObject({ kind: 'system', text: expect.stringContaining('earlier turns of this conversation left out') })
@@ -21,7 +21,7 @@ describe('what a caller can make as long as a request body', () => {
     expect(estimateTokens(turns.slice(-kept.length - 10), METER)).toBeGreaterThan(5_000)
   })
 
-  it('results of one turn are trimmed, and each call gets its own', () => {
+  it('truncates the results of one turn, one per call', () => {
     const entries = Array.from({ length: MANY }, (_, index): Entry[] => [
       { kind: 'call', call: { id: 'same', name: 'f', arguments: '{}' } },
       { kind: 'result', callId: 'same', text: `result ${index}` },
@@ -30,12 +30,12 @@ describe('what a caller can make as long as a request body', () => {
     expect(messages.at(-1)).toEqual({ role: 'tool', toolCallId: 'same', content: `result ${MANY - 1}` })
   })
 
-  it('fences that are never closed are no code', () => {
+  it('treats unclosed fences as text', () => {
     expect(fencedPython('```py\n'.repeat(MANY))).toEqual([])
     expect(fencedPython(`${'~~~py\n'.repeat(MANY)}~~~\n`)).toHaveLength(1)
   })
 
-  it('a data URL without its data names the file', () => {
+  it('names the file of a data URL without data', () => {
     const part = { type: 'input_file', filename: 'x', file_data: `data:text/${'a;'.repeat(MANY)}` }
     expect(inputEntries([{ role: 'user', content: [part] }])).toMatchObject([{ content: expect.stringContaining('cannot be read') }])
   })

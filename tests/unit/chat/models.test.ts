@@ -9,14 +9,14 @@ import type { ModelMessage, ModelRequest } from '../../../services/core/ports/ch
 const catalogue = (env: Record<string, string>) => createModelCatalogue(chatConfigFromEnv(env))
 
 describe('the model catalogue', () => {
-  it('offers the demo alone when nothing is configured', () => {
+  it('offers only the demo model without configuration', () => {
     const models = catalogue({})
     expect(models.list().map((model) => model.id)).toEqual(['demo'])
     expect([models.has('demo'), models.has('gpt-4.1')]).toEqual([true, false])
     expect(models.find('gpt-4.1')).toBeNull()
   })
 
-  it('passes any name to the endpoint of OPENAI_API_KEY, or only those of OPENAI_MODELS', () => {
+  it('accepts any model name for OPENAI_API_KEY, or only those in OPENAI_MODELS', () => {
     expect(catalogue({ OPENAI_API_KEY: 'sk' }).find('gpt-4.1')).toMatchObject({ upstreamName: 'gpt-4.1' })
     const limited = catalogue({ OPENAI_API_KEY: 'sk', OPENAI_MODELS: 'a, b' })
     expect([limited.has('a'), limited.has('c')]).toEqual([true, false])
@@ -43,7 +43,7 @@ describe('the model catalogue', () => {
     expect(() => chatConfigFromEnv(env)).toThrow(sentence)
   })
 
-  it('takes keys from the secret, and leaves out a model whose key is not there yet', () => {
+  it('reads keys from the secret and omits a model without a key', () => {
     const list = JSON.stringify([{ name: 'x', base_url: 'http://h/v1', api_key_env: 'X_KEY' }])
     expect(createModelCatalogue(chatConfigFromSecret('{"X_KEY":"k"}', list)).has('x')).toBe(true)
     expect(
@@ -54,7 +54,7 @@ describe('the model catalogue', () => {
     expect(() => chatConfigFromSecret('[1]', list)).toThrow('not a JSON object of strings')
   })
 
-  it('knows in what endpoints differ', () => {
+  it('applies the differences between endpoints', () => {
     expect(quirksOf('https://api.openai.com/v1', 'gpt-4.1')).toMatchObject({ limitField: 'max_completion_tokens', rejectsSampling: false })
     expect(quirksOf('https://api.openai.com/v1', 'o4-mini')).toMatchObject({ rejectsSampling: true })
     expect(quirksOf('https://api.anthropic.com/v1', 'claude-x')).toMatchObject({ requiresTools: true, limitField: 'max_tokens' })
@@ -96,7 +96,7 @@ describe('the demo model', () => {
     { role: 'tool', toolCallId: 'x', content },
   ]
 
-  it('runs one block after another, then answers', async () => {
+  it('runs the blocks one after another, then answers', async () => {
     expect(await ask([user])).toMatchObject({ args: '{"code":"a = 1\\n"}', finish: 'tool_calls' })
     expect(await ask([user, ...ran('status: succeeded')])).toMatchObject({ args: '{"code":"print(a)\\n"}' })
     const answer = await ask([
@@ -109,18 +109,18 @@ describe('the demo model', () => {
     expect(answer.text).not.toContain('- /mnt/data/p')
   })
 
-  it('says which blocks were not run when it may not go on', async () => {
+  it('names the blocks that it did not run when it reaches a limit', async () => {
     expect((await ask([user, ...ran('status: failed')], { toolChoice: 'none' })).text).toContain('The other 1 of 2 blocks were not run')
     expect((await ask([user], { tools: [] })).text).toContain('"code_interpreter"')
   })
 
-  it('looks at the last message only', async () => {
+  it('reads only the last message', async () => {
     expect((await ask([user, ...ran('x'), { role: 'user', content: 'thanks' }])).text).toContain('there was none')
   })
 })
 
 describe('fencedPython', () => {
-  it('finds Python blocks and no others', () => {
+  it('finds only Python blocks', () => {
     expect(fencedPython('```python\na\n```\n```js\nb\n```\n  ```py\n  c\n  ```\n````python\n```\nd\n````')).toEqual([
       'a\n',
       '  c\n',

@@ -9,7 +9,7 @@ import { emptyResult } from '../../support/finish-execution.ts'
 const result = (change: Partial<ExecutionResult>): ExecutionResult => ({ ...emptyResult, ...change })
 
 describe('logsOf', () => {
-  it('tells streams, results and the error in the order in which they came', () => {
+  it('returns streams, results and the error in order', () => {
     const outputs = [
       { output_type: 'stream', name: 'stdout', text: 'one\n' },
       { output_type: 'stream', name: 'stderr', text: 'careful' },
@@ -20,7 +20,7 @@ describe('logsOf', () => {
     expect(logsOf(result({ cells: [{ index: 0, status: 'error', executionCount: 1, outputs }] }))).toBe('one\ncareful\n42\nE: v')
   })
 
-  it('keeps head and tail of what is too long', () => {
+  it('truncates long output to head and tail', () => {
     const logs = logsOf(
       result({
         cells: [
@@ -39,7 +39,7 @@ describe('logsOf', () => {
 })
 
 describe('modelTextOf', () => {
-  it('tells how it ended, what was printed and which files there are', () => {
+  it('contains the outcome, the output and the files', () => {
     const files = [{ id: 'f', path: 'a.csv', bytes: 3, sha256: '', mime: 'text/csv', isNew: true, modifiedFrom: null }]
     expect(
       modelTextOf(
@@ -57,7 +57,7 @@ describe('modelTextOf', () => {
     expect(modelTextOf({ status: 'failed', reason }, result({}))).toContain(advice)
   })
 
-  it('tells an error that was shown on the way once, beside the one at the end', () => {
+  it('contains a displayed error once, in addition to the final one', () => {
     const shown = { output_type: 'error', ename: 'ReprError', evalue: 'no text', traceback: [] } as const
     const end = { output_type: 'error', ename: 'KeyError', evalue: 'k', traceback: [] } as const
     const cell = (outputs: readonly (typeof shown | typeof end)[]) => [{ index: 0, status: 'ok', executionCount: 1, outputs }] as const
@@ -70,7 +70,7 @@ describe('modelTextOf', () => {
     )
   })
 
-  it('says that nothing was printed', () => {
+  it('states that nothing was printed', () => {
     expect(modelTextOf({ status: 'succeeded', reason: null }, result({}))).toContain('printed nothing')
   })
 })
@@ -83,13 +83,13 @@ describe('callStatusOf', () => {
     ['failed', 'sandbox_lost', 'failed'],
     ['timed_out', 'deadline', 'failed'],
     ['cancelled', 'caller', 'incomplete'],
-  ] as const)('tells %s, %s as %s', (status, reason, expected) => {
+  ] as const)('maps %s, %s to %s', (status, reason, expected) => {
     expect(callStatusOf({ status, reason })).toBe(expected)
   })
 })
 
 describe('trimText', () => {
-  it('never cuts a character in half', () => {
+  it('never splits a character', () => {
     for (let max = 2; max < 40; max += 1) expect(trimText('😀'.repeat(40), max).isWellFormed()).toBe(true)
   })
 })

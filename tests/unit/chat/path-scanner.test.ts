@@ -59,11 +59,11 @@ describe('PathScanner', () => {
     'mailto:/mnt/data/plot.png evil.example/?/mnt/data/plot.png',
     '/mnt/data/plot.png@evil.example and [x](/mnt/data/plot.png?a=b)',
     'pd.read_csv("/mnt/data/a")',
-  ])('leaves %s as it is', (text) => {
+  ])('does not change %s', (text) => {
     expect(rewrite([text])).toBe(text)
   })
 
-  it('gives the same text however it is cut', () => {
+  it('returns the same text for every split', () => {
     const part = fc.oneof(
       fc.constantFrom(
         'sandbox:/mnt/data/',
@@ -98,11 +98,11 @@ describe('PathScanner', () => {
     )
   })
 
-  it('holds nothing back when no file is known', () => {
+  it('buffers nothing when no file is known', () => {
     expect(new PathScanner([]).push('see sandbox:/mnt/da')).toEqual([{ kind: 'text', text: 'see sandbox:/mnt/da' }])
   })
 
-  it('lets plain text through at once', () => {
+  it('returns plain text at once', () => {
     expect(new PathScanner(FILES).push('Hello, wor')).toEqual([{ kind: 'text', text: 'Hello, wor' }])
   })
 })

@@ -39,7 +39,7 @@ const ci: ResponseItem = {
 }
 
 describe('renderResponse', () => {
-  it('has every field of the wire', () => {
+  it('contains every field of the wire', () => {
     const wire = renderResponse(responseRow({ id: 'resp_1', containerId: 'cntr_1' }), { include: [] })
     expect(wire).toMatchObject({
       id: 'resp_1',
@@ -74,7 +74,7 @@ describe('renderResponse', () => {
     expect(JSON.parse(JSON.stringify(wire))).toEqual(wire)
   })
 
-  it('tells usage and reasons at the end', () => {
+  it('contains usage and reasons once the response has ended', () => {
     const usage = { inputTokens: 10, cachedTokens: 4, outputTokens: 5, reasoningTokens: 2 }
     expect(
       renderResponse(responseRow({ status: 'incomplete', incompleteReason: 'max_tool_calls', usage, completedAt: T0 }), { include: [] }),
@@ -97,7 +97,7 @@ describe('renderResponse', () => {
 })
 
 describe('renderItem', () => {
-  it('shows outputs of a code call only when they were asked for', () => {
+  it('contains the outputs of a code call only if requested', () => {
     expect(renderItem(ci, { include: [] })['outputs']).toBeNull()
     expect(renderItem(ci, { include: ['code_interpreter_call.outputs'] })['outputs']).toEqual([
       { type: 'logs', logs: '42' },
@@ -105,7 +105,7 @@ describe('renderItem', () => {
     ])
   })
 
-  it('tells what OpenAI has no words for in one field of our own', () => {
+  it('puts Cellblock extensions into one field', () => {
     expect(renderItem(ci, { include: [] })['x_cellblock']).toEqual({
       execution_id: 'exec_1',
       status: 'succeeded',

@@ -17,7 +17,7 @@ async function read(chunks: readonly Uint8Array[]): Promise<ServerEvent[]> {
   return found
 }
 
-test('events come out whole, wherever the bytes are cut', async () => {
+test('returns whole events for every split of the bytes', async () => {
   const bytes = new TextEncoder().encode(TEXT)
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.integer({ min: 1, max: bytes.length - 1 })), async (cuts) => {
@@ -31,6 +31,6 @@ test('events come out whole, wherever the bytes are cut', async () => {
   )
 })
 
-test('an event that was cut off is not told', async () => {
+test('omits an incomplete last event', async () => {
   expect(await read([new TextEncoder().encode('id: 0\nevent: status\ndata: {"sta')])).toEqual([])
 })

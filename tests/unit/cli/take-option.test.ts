@@ -6,6 +6,6 @@ test.each([
   [['--table', 'prod', 'tenants', 'list'], 'prod', ['tenants', 'list']],
   [['tenants', 'list', '--table=prod', '--json'], 'prod', ['tenants', 'list', '--json']],
   [['tenants', 'list', '--table'], '', ['tenants', 'list']],
-])('of %j takes the table and leaves the rest', (args, value, rest) => {
+])('parses the option of %j and leaves the rest', (args, value, rest) => {
   expect(takeOption(args, 'table')).toEqual({ value, rest })
 })

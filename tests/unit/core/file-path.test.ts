@@ -10,7 +10,7 @@ describe('normalizeFilePath', () => {
     ['e\u0301t\u00e9.txt', '\u00e9t\u00e9.txt'],
     ['日本/データ.csv', '日本/データ.csv'],
     ['...hidden', '...hidden'],
-  ])('takes %j', (raw, path) => expect(normalizeFilePath(raw)).toBe(path))
+  ])('normalizes %j', (raw, path) => expect(normalizeFilePath(raw)).toBe(path))
 
   it.each([
     '',
@@ -32,12 +32,12 @@ describe('normalizeFilePath', () => {
     'a ',
     '\ud800',
     '\ufeffx',
-  ])('refuses %j with a sentence', (raw) => {
+  ])('refuses %j with a reason', (raw) => {
     expect(() => normalizeFilePath(raw)).toThrow(ServiceError)
     expect(() => normalizeFilePath(raw)).toThrow(/^The file name .+\. Use /)
   })
 
-  it('gives a form that it takes again unchanged, and that stays inside its folder', () => {
+  it('is idempotent, and its result stays inside the folder', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (raw) => {
         let path: string

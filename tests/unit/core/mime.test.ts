@@ -8,9 +8,9 @@ describe('mimeOf', () => {
     ['archive.tar.gz', 'application/gzip'],
     ['a', 'application/octet-stream'],
     ['a.', 'application/octet-stream'],
-  ])('takes %s for %s', (path, mime) => expect(mimeOf(path)).toBe(mime))
+  ])('maps %s to %s', (path, mime) => expect(mimeOf(path)).toBe(mime))
 
-  it.each(Object.getOwnPropertyNames(Object.prototype))('takes a file called %s for bytes', (name) => {
+  it.each(Object.getOwnPropertyNames(Object.prototype))('maps a file named %s to application/octet-stream', (name) => {
     expect(mimeOf(name)).toBe('application/octet-stream')
     expect(mimeOf(`a.${name}`)).toBe('application/octet-stream')
   })

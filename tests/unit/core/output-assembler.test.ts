@@ -24,7 +24,7 @@ const display = (data: Record<string, unknown>, displayId: string | null = null)
 })
 
 describe('OutputAssembler', () => {
-  it('joins neighbouring text of one stream and keeps the streams apart', () => {
+  it('joins adjacent text of one stream and separates the streams', () => {
     const assembler = assemble([print('a'), print('b'), print('!', 'stderr'), print('c')])
     expect(assembler.cells()[0]?.outputs).toEqual([
       { output_type: 'stream', name: 'stdout', text: 'ab' },
@@ -43,7 +43,7 @@ describe('OutputAssembler', () => {
     expect(assembler.cells()[0]?.outputs.map((output) => 'data' in output && output.data['text/plain'])).toEqual(['two', 'other'])
   })
 
-  it('clears at once, or when the next output comes', () => {
+  it('clears at once, or at the next output', () => {
     expect(assemble([print('x'), { type: 'clear_output', index: 0, wait: false }]).cells()[0]?.outputs).toEqual([])
     const waiting = assemble([print('x'), { type: 'clear_output', index: 0, wait: true }])
     expect(waiting.cells()[0]?.outputs).toHaveLength(1)
@@ -51,7 +51,7 @@ describe('OutputAssembler', () => {
     expect(cleared.cells()[0]?.outputs).toEqual([{ output_type: 'stream', name: 'stdout', text: 'y' }])
   })
 
-  it('gives a result the count of its cell and maps cells to their place in the notebook', () => {
+  it('gives a result the count of its cell and maps cells to their notebook index', () => {
     const assembler = assemble(
       [
         { type: 'cell_started', index: 1, executionCount: 7 },
@@ -81,13 +81,13 @@ describe('OutputAssembler', () => {
   const fail = (name: string, index = 0): SupervisorEventPayload => ({ type: 'error', index, name, value: 'v', traceback: [] })
   const done = (status: 'ok' | 'error', index = 0): SupervisorEventPayload => ({ type: 'cell_done', index, status, executionCount: 1 })
 
-  it('names the error that ended the first cell that failed, not one that it showed and got over', () => {
+  it('reports the error of the first failed cell, not a displayed error that was handled', () => {
     expect(assemble([fail('Shown'), done('ok')]).error).toBeNull()
     const notebook = [fail('Shown'), done('ok'), fail('Shown', 1), fail('End', 1), done('error', 1), fail('Later', 2), done('error', 2)]
     expect(assemble(notebook, [0, 1, 2]).error?.name).toBe('End')
   })
 
-  it('calls a cell without an end aborted', () => {
+  it('marks a cell without an end as aborted', () => {
     const assembler = assemble([{ type: 'cell_started', index: 0, executionCount: 1 }, print('x')])
     expect(assembler.cells()[0]?.status).toBe('aborted')
   })

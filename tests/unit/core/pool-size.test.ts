@@ -9,7 +9,7 @@ const demand = (change: Partial<PoolDemand> = {}): PoolDemand => ({
   ...change,
 })
 
-/** A queue played through: callers at random times, each claim asks for one replacement. Returns the share who waited no longer. */
+/** Simulates callers at random times; each claim requests one replacement. Returns the share that waited at most the limit. */
 function play(size: number, { arrivalsPerSecond, startSeconds, targetWaitSeconds }: PoolDemand): number {
   let seed = 7
   const random = (): number => {
@@ -36,12 +36,12 @@ describe('poolSizeFor', () => {
     expect(poolSizeFor(demand({ arrivalsPerSecond: 0.01, startSeconds: 1 }))).toBe(1)
   })
 
-  it('wants nothing where nobody comes, or where a start is faster than the wait that is allowed', () => {
+  it('is zero without arrivals, or when a start is faster than the allowed wait', () => {
     expect(poolSizeFor(demand({ arrivalsPerSecond: 0 }))).toBe(0)
     expect(poolSizeFor(demand({ startSeconds: 2, targetWaitSeconds: 2 }))).toBe(0)
   })
 
-  it('wants fewer when callers may wait, more for a higher share', () => {
+  it('decreases with the allowed wait and increases with the share', () => {
     expect(poolSizeFor(demand({ targetWaitSeconds: 30 }))).toBeLessThan(poolSizeFor(demand()))
     expect(poolSizeFor(demand({ share: 0.999 }))).toBeGreaterThan(poolSizeFor(demand()))
   })
@@ -55,13 +55,13 @@ describe('poolSizeFor', () => {
     },
   )
 
-  it('stays exact where e^-mean is no longer a number', () => {
+  it('is exact where e^-mean underflows', () => {
     // Mean 6,000, standard deviation 77.5: the 95 % quantile lies 1.645 of them above.
     expect(poolSizeFor(demand({ arrivalsPerSecond: 100 }))).toBeGreaterThan(6_110)
     expect(poolSizeFor(demand({ arrivalsPerSecond: 100 }))).toBeLessThan(6_145)
   })
 
-  it('refuses what is no demand', () => {
+  it('refuses an invalid demand', () => {
     expect(() => poolSizeFor(demand({ arrivalsPerSecond: Number.NaN }))).toThrow(RangeError)
     expect(() => poolSizeFor(demand({ startSeconds: -1 }))).toThrow(RangeError)
     expect(() => poolSizeFor(demand({ share: 1 }))).toThrow(RangeError)

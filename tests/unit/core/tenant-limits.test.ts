@@ -27,14 +27,14 @@ it('use the warm pool only for sandboxes of the default size', () => {
   expect(sandboxLimitsOf(DEFAULT_LIMITS, { processes: 64 })).toEqual({ ...DEFAULT_SANDBOX, processes: 64 })
 })
 
-it('of a container never exceed its tenant’s, also when those were lowered later', () => {
+it('of a container never exceed those of its tenant, even if lowered later', () => {
   expect(sandboxLimitsOf(limitsOf({ processes: 50 }), { processes: 64 })?.processes).toBe(50)
   expect(executionLimitsOf(limitsOf({ cpuSeconds: 9 }), { cpuSeconds: 60, displays: 3 })).toMatchObject({ cpuSeconds: 9, displays: 3 })
 })
 
 const tenant: Tenant = { v: 1, id: 't', name: 't', createdAt: 0, policy: { limits: { displays: 7 } } }
 
-it('are read once in ten seconds', async () => {
+it('are read once per ten seconds', async () => {
   let now = 0
   let reads = 0
   const reader = createLimitReader({ get: async () => (reads++, tenant) }, { now: () => now })
@@ -47,7 +47,7 @@ it('are read once in ten seconds', async () => {
   expect(reads).toBe(2)
 })
 
-it('are asked for again after a read that failed', async () => {
+it('are read again after a failed read', async () => {
   let fails = true
   const reader = createLimitReader(
     {

@@ -16,13 +16,13 @@ const SPAN = '00f067aa0ba902b7'
 const header = (id = ID, span = SPAN) => `00-${id}-${span}-01`
 
 describe('parseTraceparent', () => {
-  it('reads what W3C Trace Context says, and writes it again', () => {
+  it('parses and formats W3C Trace Context', () => {
     const parsed = parseTraceparent(header())
     expect(parsed).toEqual({ traceId: ID, spanId: SPAN, isSampled: true })
     expect(parsed && formatTraceparent(parsed)).toBe(header())
     expect(parseTraceparent(`00-${ID}-${SPAN}-00`)).toMatchObject({ isSampled: false })
   })
-  it('reads a later version as far as it knows it', () => {
+  it('parses the known part of a later version', () => {
     expect(parseTraceparent(`01-${ID}-${SPAN}-01-later`)).toMatchObject({ traceId: ID })
   })
   it.each([
@@ -36,7 +36,7 @@ describe('parseTraceparent', () => {
     ['a tail on version 00', `${header()}-x`],
     ['a second line', `${header()}\n{"event":"forged"}`],
     ['a first line', `x\n${header()}`],
-  ])('takes %s for none', (_, text) => {
+  ])('rejects %s', (_, text) => {
     expect(parseTraceparent(text)).toBeNull()
   })
 })
@@ -58,25 +58,25 @@ describe('parseXrayHeader', () => {
   )
 })
 
-describe('work in a trace', () => {
-  it('is a span of its own below its parent, also after it waited', async () => {
+describe('a span', () => {
+  it('is a child of its parent, also after an await', async () => {
     await inTrace(parseTraceparent(header()), async () => {
       await Promise.resolve()
       expect(traceFields()).toEqual({ trace_id: ID, span_id: expect.stringMatching(/^[0-9a-f]{16}$/), parent_id: SPAN })
       expect(currentTrace()?.spanId).not.toBe(SPAN)
     })
   })
-  it('begins a trace when nobody told of one', () => {
+  it('starts a new trace without a parent', () => {
     const [one, other] = [0, 1].map(() => inTrace(null, () => currentTrace()))
     expect(one).toMatchObject({ parentId: null, isSampled: true })
     expect(one?.traceId).not.toBe(other?.traceId)
   })
-  it('is nothing outside', () => {
+  it('does not exist outside a trace', () => {
     expect([currentTraceparent(), traceFields()]).toEqual([null, {}])
     joinTrace(header())
     expect(currentTrace()).toBeNull()
   })
-  it('joins the trace of the row it works on, and what called it sees that', async () => {
+  it('joins the trace of its row, visible to its caller', async () => {
     await inTrace(null, async () => {
       await (async () => {
         await Promise.resolve()
@@ -90,7 +90,7 @@ describe('work in a trace', () => {
       expect(currentTrace()?.spanId).toBe(spanId)
     })
   })
-  it('does not leak into work beside it', async () => {
+  it('does not leak into concurrent work', async () => {
     const other = inTrace(null, async () => {
       await new Promise(setImmediate)
       return currentTrace()?.traceId
@@ -98,7 +98,7 @@ describe('work in a trace', () => {
     await inTrace(null, async () => joinTrace(header()))
     expect(await other).not.toBe(ID)
   })
-  it('can be kept for a function that somebody else calls', () => {
+  it('can be bound to a callback', () => {
     const keep = inTrace(parseTraceparent(header()), () => keepTrace())
     expect(keep(() => currentTrace()?.traceId)).toBe(ID)
   })

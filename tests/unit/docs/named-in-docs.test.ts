@@ -25,13 +25,13 @@ const allOf = (page: string, pattern: RegExp): string[] => [...page.matchAll(pat
 describe.each(PAGES)('%s', (file) => {
   const page = text(file)
 
-  it('names files that are there', () => {
+  it('names only files that exist', () => {
     const named = allOf(page, /`((?:tests|services|docs|runtime-image|examples|infra|scripts|bench)\/[\w./-]+)`/g)
     const linked = allOf(page, /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g).map((to) => normalize(join(dirname(file), to)))
     expect([...named, ...linked].filter((path) => !isThere(path))).toEqual([])
   })
 
-  it('names commands that are there, with options that they take', () => {
+  it('names only commands and options that exist', () => {
     const faults: string[] = []
     for (const call of allOf(page, /npm run ((?:--silent )?[a-z][\w:-]*[^`\n]*)/g)) {
       const [name = '', ...words] = call.replace('--silent ', '').split(' ')
@@ -61,7 +61,7 @@ describe('docs/reliability.md', () => {
       .map((line) => line.split('|').map((cell) => cell.trim()))
   const table = rows(text('docs/reliability.md'))
 
-  it('has a test for each guarantee, which is there', () => {
+  it('names an existing test for each guarantee', () => {
     const guarantees = table.filter(([, first = '']) => /^\d\. /.test(first))
     expect(guarantees.map(([, first = '']) => first[0])).toEqual(['1', '2', '3', '4', '5', '6', '7'])
     for (const [, , tests = ''] of guarantees) expect(allOf(tests, /`([\w./-]+)`/g).filter(isThere)).not.toEqual([])

@@ -24,7 +24,7 @@ const encode = (chunks: readonly Uint8Array[], trailers: readonly string[]): Buf
   ])
 
 describe('a body in aws-chunks', () => {
-  it('is the same however the network cuts it', async () => {
+  it('is the same for every split of the bytes', async () => {
     const chunk = fc.uint8Array({ minLength: 1, maxLength: 60 })
     await fc.assert(
       fc.asyncProperty(fc.array(chunk, { maxLength: 6 }), fc.array(fc.nat(), { maxLength: 12 }), async (chunks, cuts) => {
@@ -35,7 +35,7 @@ describe('a body in aws-chunks', () => {
     )
   })
 
-  it('that is cut off anywhere is refused', async () => {
+  it('that ends early is refused', async () => {
     const whole = encode([Buffer.from('hello'), Buffer.from('world')], ['x-amz-checksum-crc32:AAAAAA=='])
     for (let length = 0; length < whole.length; length++) {
       await expect(decode(whole.subarray(0, length)), `cut at ${length}`).rejects.toMatchObject({ code: 'IncompleteBody' })
@@ -53,7 +53,7 @@ describe('a body in aws-chunks', () => {
     await expect(decode(Buffer.from(text))).rejects.toMatchObject({ code: 'IncompleteBody' })
   })
 
-  it('with a line that does not end is refused before it fills the memory', async () => {
+  it('with an endless line is refused at a length limit', async () => {
     await expect(decode(Buffer.alloc(5_000, 'x'))).rejects.toMatchObject({ code: 'IncompleteBody' })
   })
 })

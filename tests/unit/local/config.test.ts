@@ -16,15 +16,15 @@ it.for([
     'CORS_ORIGINS.1 must be origins such as https://app.example.com, separated by commas.',
   ],
   [{ PORT: 'x', CELLBLOCK_POOL: 'y' }, 'PORT must be a whole number from 0 to 65535. CELLBLOCK_POOL must be a whole number from 0 to 50.'],
-] as const)('says of %o what it must be', ([env, sentence]) => {
+] as const)('explains the valid values for %o', ([env, sentence]) => {
   expect(() => readLocalConfig([], env)).toThrow(new ConfigError(sentence))
 })
 
-it('takes an empty variable for none', () => {
+it('treats an empty variable as unset', () => {
   expect(readLocalConfig([], { PORT: '', MAX_OPEN_STREAMS: '' })).toMatchObject({ port: 8787, maxOpenStreams: 1_000 })
 })
 
-it('reads the origins of pages as a list', () => {
+it('parses the allowed origins as a list', () => {
   const { corsOrigins } = readLocalConfig([], { CORS_ORIGINS: 'https://a.example, http://localhost:3000' })
   expect(corsOrigins).toEqual(['https://a.example', 'http://localhost:3000'])
   expect(readLocalConfig([], {}).corsOrigins).toEqual([])

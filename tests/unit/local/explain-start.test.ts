@@ -17,7 +17,7 @@ const listening = (host: string): Promise<unknown> =>
   })
 
 describe('explainStart', () => {
-  it('says what to do when a file is in the place of the data folder', async () => {
+  it('explains what to do when the data folder is a file', async () => {
     for (const folder of [import.meta.filename, `${import.meta.filename}/below`])
       expect(explainStart(await faultOf(mkdir(folder, { recursive: true })))).toMatch(/^The data folder cannot be created.*--data/)
   })
@@ -30,7 +30,7 @@ describe('explainStart', () => {
     expect(explainStart(new SchemaError('The data folder has schema version 9.'))).toBe('The data folder has schema version 9.')
   })
 
-  it('says what to do when the machine has no such address', async () => {
+  it('explains what to do when the machine does not have the address', async () => {
     expect(explainStart(await faultOf(listening('192.0.2.1')))).toMatch(/HOST=127\.0\.0\.1/)
   })
 })

@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-it('keeps a second server off the data folder of a live one', async () => {
+it('refuses a second server on the data folder of a running one', async () => {
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()', 'services/local/main.ts'])
   await once(other, 'spawn')
   await writeFile(join(folder, 'server.pid'), String(other.pid))
@@ -24,30 +24,30 @@ it('keeps a second server off the data folder of a live one', async () => {
   await expect(lockDataDir(folder)).resolves.toBeDefined()
 })
 
-it('believes no number that another program has now', async () => {
+it('ignores a process id that another program has now', async () => {
   await writeFile(join(folder, 'server.pid'), String(process.ppid))
   await expect(lockDataDir(folder)).resolves.toBeDefined()
 })
 
-it('takes over what a killed server left, and leaves nothing behind', async () => {
+it('takes over the lock of a killed server and removes its own lock at the end', async () => {
   await writeFile(join(folder, 'server.pid'), '4194304')
   const first = await lockDataDir(folder)
   await first.release()
   await expect(lockDataDir(folder)).resolves.toBeDefined()
 })
 
-it('makes every folder on the way', async () => {
+it('creates all parent folders', async () => {
   const first = await lockDataDir(join(folder, 'a', 'b'))
   await first.release()
   expect((await stat(join(folder, 'a', 'b'))).mode & 0o777).toBe(0o700)
 })
 
-it.runIf(process.platform === 'linux')('says where no folder can be made instead of trying for ever', async () => {
+it.runIf(process.platform === 'linux')('reports where a folder cannot be created', async () => {
   const refusal: unknown = await lockDataDir('/proc/cellblock/data').catch((error: unknown) => error)
   expect(explainStart(refusal)).toMatch(/^The data folder cannot be created/)
 })
 
-it('does not take a file for a folder', async () => {
+it('refuses a file as the folder', async () => {
   await writeFile(join(folder, 'file'), '')
   await expect(lockDataDir(join(folder, 'file'))).rejects.toMatchObject({ code: 'EEXIST' })
   await expect(lockDataDir(join(folder, 'file', 'below'))).rejects.toMatchObject({ code: 'EEXIST' })

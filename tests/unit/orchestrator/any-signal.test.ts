@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { anySignal } from '../../../services/orchestrator/run/any-signal.ts'
 
-describe('the first of several signals', () => {
-  it('aborts with the reason of the one that does, and never again', () => {
+describe('anySignal', () => {
+  it('aborts once with the reason of the first aborted signal', () => {
     const [one, two] = [new AbortController(), new AbortController()]
     const first = anySignal(one.signal, two.signal)
     const heard: unknown[] = []
@@ -13,7 +13,7 @@ describe('the first of several signals', () => {
     expect([first.aborted, first.reason, heard]).toEqual([true, 'two', ['two']])
   })
 
-  it('is aborted from the beginning when one of them is', () => {
+  it('is aborted at once if one signal already is', () => {
     const late = new AbortController()
     const first = anySignal(AbortSignal.abort('early'), late.signal)
     late.abort('late')

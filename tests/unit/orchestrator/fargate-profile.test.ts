@@ -4,14 +4,14 @@ import { PRICES } from '../../../scripts/operate/aws-prices.ts'
 import { PRICES_AS_OF, PRICES_REGION } from '../../../services/core/usage/fargate-prices.ts'
 import { fargateCostPerSecond } from '../../../services/orchestrator/drivers/fargate/profile.ts'
 
-describe('the estimate of a sandbox second', () => {
-  it('is the published hour of its CPU and memory, for the architecture it runs on', () => {
-    // 0.5 vCPU and 2 GB for an hour, worked out by hand from the price page.
+describe('the estimated cost of a sandbox second', () => {
+  it('is the published hourly price of its CPU and memory for its architecture', () => {
+    // 0.5 vCPU and 2 GB for an hour, calculated by hand from the price page.
     expect(fargateCostPerSecond('1g', 'X86_64') * 3600).toBeCloseTo(0.02024 + 0.00889, 10)
     expect(fargateCostPerSecond('1g', 'ARM64') * 3600).toBeCloseTo(0.01619 + 0.00712, 10)
   })
 
-  it('is dearer on x86 than on ARM in every tier, and grows with the tier', () => {
+  it('is higher on x86 than on ARM in every tier, and grows with the tier', () => {
     for (const tier of MEMORY_TIERS) expect(fargateCostPerSecond(tier, 'X86_64')).toBeGreaterThan(fargateCostPerSecond(tier, 'ARM64'))
     const bySize = MEMORY_TIERS.toSorted((a, b) => TIERS[a].memoryBytes - TIERS[b].memoryBytes)
     expect(bySize.map((tier) => fargateCostPerSecond(tier, 'X86_64'))).toEqual(
@@ -19,7 +19,7 @@ describe('the estimate of a sandbox second', () => {
     )
   })
 
-  it('names a source and a unit for every price, and the day and Region of them all', () => {
+  it('has a source and a unit for every price, and one date and Region', () => {
     expect(PRICES_AS_OF).toMatch(/^20\d\d-\d\d-\d\d$/)
     expect(PRICES_REGION).toMatch(/^[a-z]{2}-[a-z]+-\d$/)
     for (const { usd, unit, source } of Object.values(PRICES)) {

@@ -5,7 +5,7 @@ import { parseHostileJson } from '../../../services/orchestrator/supervisor-clie
 const parse = (text: string): unknown => parseHostileJson(Buffer.from(text))
 
 describe('JSON from a sandbox', () => {
-  it('comes out as JSON.parse has it', () => {
+  it('is parsed like JSON.parse', () => {
     assert(
       property(json({ maxDepth: 20 }), (text) => {
         expect(parse(text)).toEqual(JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value)))
@@ -13,7 +13,7 @@ describe('JSON from a sandbox', () => {
     )
   })
 
-  it('is taken at 64 levels and refused at 65, brackets inside strings not counted', () => {
+  it('is accepted at 64 levels and refused at 65, not counting brackets in strings', () => {
     expect(parse('['.repeat(64) + ']'.repeat(64))).toBeInstanceOf(Array)
     expect(() => parse('['.repeat(65) + ']'.repeat(65))).toThrow(/deeper than 64/)
     expect(() => parse('{"a":'.repeat(65) + '1' + '}'.repeat(65))).toThrow(/deeper than 64/)
@@ -21,7 +21,7 @@ describe('JSON from a sandbox', () => {
     expect(parse(String.raw`{"a":"\"[[\\","b":"\\\\"}`)).toEqual({ a: String.raw`"[[`.concat('\\'), b: '\\\\' })
   })
 
-  it('refuses a million open brackets, closed strings or not', () => {
+  it('is refused with a million open brackets', () => {
     expect(() => parse('['.repeat(1_000_000))).toThrow(/deeper/)
     expect(() => parse('"' + '['.repeat(1_000_000))).toThrow(/not JSON/)
   })

@@ -18,7 +18,7 @@ const collect = async (stream: AsyncIterable<Uint8Array>, caps = roomy): Promise
 }
 
 describe('lines of a stream', () => {
-  it('are the same however the bytes are cut', async () => {
+  it('are the same for every split of the bytes', async () => {
     await assert(
       asyncProperty(array(string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', ''))), array(nat(20)), async (lines, sizes) => {
         expect(await collect(pieces(lines.map((line) => `${line}\n`).join(''), sizes))).toEqual(lines.filter((line) => line !== ''))
@@ -26,11 +26,11 @@ describe('lines of a stream', () => {
     )
   })
 
-  it('leave out an unfinished last line', async () => {
+  it('omit an unfinished last line', async () => {
     expect(await collect(pieces('one\ntwo', [2]))).toEqual(['one'])
   })
 
-  it('may be as long as the cap and not longer, finished or not', async () => {
+  it('are limited to the maximum line length, finished or not', async () => {
     const caps = { maxLineBytes: 5, maxTotalBytes: 1_000 }
     expect(await collect(pieces('12345\n12345\n', [1, 1, 6]), caps)).toEqual(['12345', '12345'])
     await expect(collect(pieces('123456\n', []), caps)).rejects.toMatchObject({ code: 'protocol' })
@@ -38,7 +38,7 @@ describe('lines of a stream', () => {
     await expect(collect(pieces('123456\n', [4]), caps)).rejects.toMatchObject({ code: 'protocol' })
   })
 
-  it('end at the cap of the whole stream', async () => {
+  it('end at the maximum length of the stream', async () => {
     await expect(collect(pieces('1\n'.repeat(50), []), { maxLineBytes: 5, maxTotalBytes: 99 })).rejects.toThrow(/more than 99 bytes/)
   })
 })

@@ -19,13 +19,13 @@ const envelope = (fields: Partial<SupervisorEnvelope>): SupervisorEnvelope => ({
 const truncated = (what: string, reason: string, totalBytes = 0, keptBytes = 0): SupervisorEnvelope =>
   envelope({ truncated: [{ what, totalBytes, keptBytes, reason }] })
 
-describe('what a result says is lost', () => {
-  it('is nothing when the envelope has nothing', () => expect(lostIn(envelope({}))).toEqual([]))
+describe('the losses of a result', () => {
+  it('are empty for an envelope without losses', () => expect(lostIn(envelope({}))).toEqual([]))
 
   it.each([
     ['stdout', 'max_output_bytes'],
     ['error', 'max_error_bytes'],
-  ])('counts the bytes of %s that were cut', (what, reason) => {
+  ])('count the truncated bytes of %s', (what, reason) => {
     expect(lostIn(truncated(what, reason, 100, 60))).toEqual([{ what, reason: `Cut to 60 of 100 bytes: ${reason}` }])
   })
 
@@ -36,16 +36,16 @@ describe('what a result says is lost', () => {
     ['display', 'too_deep', /nested too deep/],
     ['display', 'too_many_keys', /too many keys/],
     ['display', 'not_json', /no JSON/],
-  ])('says %s were lost to %s without counting bytes that nobody counted', (what, reason, words) => {
+  ])('report %s lost to %s without a byte count', (what, reason, words) => {
     expect(lostIn(truncated(what, reason))).toEqual([{ what, reason: expect.stringMatching(words) }])
     expect(lostIn(truncated(what, reason))[0]?.reason).not.toContain('bytes:')
   })
 
-  it('counts processes that were ended', () => {
+  it('count ended processes', () => {
     expect(lostIn(envelope({ endedProcesses: 3 }))).toEqual([{ what: 'processes', reason: expect.stringMatching(/ended \(3\): /) }])
   })
 
-  it('names each file that was skipped, and the folder as a whole', () => {
+  it('name each skipped file, and the folder as a whole', () => {
     const skipped = [
       { path: 'a"b', reason: 'symlink' },
       { path: '.', reason: 'unreadable' },

@@ -15,6 +15,6 @@ it.each([
   [{ files: [], deleted: [] }, true],
   [{ files: [file], deleted: [] }, undefined],
   [{ files: [], deleted: ['a.csv'] }, undefined],
-])('a result says whether code kept the files as they were: %o', (envelope, expected) => {
+])('a result states whether the files are unchanged: %o', (envelope, expected) => {
   expect(kept(envelope)).toBe(expected)
 })

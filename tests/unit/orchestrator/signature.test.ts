@@ -38,7 +38,7 @@ describe('the signature of a request', () => {
     },
   )
 
-  it('verifies with the public half that the sandbox was given', () => {
+  it('verifies with the public key of the sandbox', () => {
     const header = createSigner({ now: () => 1_700_000_000_000 })(session, 'PUT', '/executions/exec_1?after=-1')
     const [version, timestamp, nonce = '', signature = ''] = header.split(' ')
     expect([version, timestamp]).toEqual(['v1', '1700000000000'])
@@ -59,7 +59,7 @@ describe('the signature of a request', () => {
     expect(new Set(Array.from({ length: 500 }, () => sign(session, 'GET', '/files').split(' ')[2])).size).toBe(500)
   })
 
-  it('takes Ed25519 keys only', () => {
+  it('accepts only Ed25519 keys', () => {
     expect(() => parsePrivateKey('bm90IGEga2V5')).toThrow()
   })
 })

@@ -10,7 +10,7 @@ import { stringToSign } from '../../../services/orchestrator/supervisor-client/s
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A supervisor on a Unix socket that checks signatures and then says whatever a test makes it say: a hostile one, if need be. */
+/** A supervisor on a Unix socket that verifies signatures and sends the replies of a test, including hostile ones. */
 export async function startStubSupervisor(sandboxId: string) {
   const { privateKey, publicKey } = newSandbox({ memoryTier: '1g', image: 'any', claimedBy: null }, 0)
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' })

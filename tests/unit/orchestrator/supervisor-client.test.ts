@@ -19,7 +19,7 @@ const collect = async (events: AsyncIterable<SupervisorEvent>): Promise<Supervis
 const client = () => createSupervisorClient({ link: createUnixLink() })
 
 describe('the supervisor client', () => {
-  it('runs an execution in one signed round trip, once the id is proved', async () => {
+  it('runs an execution in one signed request after the identity check', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     let body = ''
     stub.on('PUT /executions/exec_1', (request, response) => {
@@ -45,7 +45,7 @@ describe('the supervisor client', () => {
     expect(stub.seen).toEqual(['GET /health', 'PUT /executions/exec_1?after=-1', 'PUT /executions/exec_1?after=-1'])
   })
 
-  it('uses its connection again after a stream that was read up to "done"', async () => {
+  it('reuses its connection after a stream that was read up to "done"', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('PUT /executions/exec_1', sendLines(started, doneEvent(1)))
     const supervisor = client()
@@ -66,7 +66,7 @@ describe('the supervisor client', () => {
     expect(new Set(stub.seen)).toEqual(new Set(['GET /health']))
   })
 
-  it('asks again after a broken connection, so a sandbox that took over the address gets nothing', async () => {
+  it('checks the identity again after a broken connection, so a new sandbox at the address receives nothing', async () => {
     const stub = await startStubSupervisor('sbx_mine')
     stub.on('PUT /executions/exec_1', (request) => void request.socket.destroy())
     const supervisor = client()
@@ -77,7 +77,7 @@ describe('the supervisor client', () => {
     await stub[Symbol.asyncDispose]()
   })
 
-  it('need not ask where somebody has just looked, and believes no more of it than of an answer of its own', async () => {
+  it('trusts a recent identity check by another worker as much as its own', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('PUT /executions/exec_1', sendLines(started, doneEvent(1)))
     const supervisor = client()
@@ -104,7 +104,7 @@ describe('the supervisor client', () => {
     await expect(client().listFiles(stub.session)).rejects.toThrow(/protocol 2/)
   })
 
-  it('asks for the id again once an earlier proof is too old', async () => {
+  it('checks the identity again after the earlier check has expired', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('GET /files', (_request, response) => sendJson(response, 200, { files: [], skipped: [] }))
     let now = 0
@@ -119,7 +119,7 @@ describe('the supervisor client', () => {
     expect(stub.seen.filter((line) => line === 'GET /health')).toHaveLength(2)
   })
 
-  it('is not believed with another key', async () => {
+  it('is refused with another key', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     const session = { ...stub.session, privateKey: anyPrivateKey() }
     await expect(client().listFiles(session)).rejects.toMatchObject({ code: 'unauthorized' })
@@ -133,7 +133,7 @@ describe('the supervisor client', () => {
     [500, 'internal'],
     [400, 'bad_request'],
     [418, 'protocol'],
-  ])('answers HTTP %i with %s', async (status, expected) => {
+  ])('maps HTTP %i to %s', async (status, expected) => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('PUT /executions/exec_1', (_request, response) =>
       sendJson(response, status, { error: { code: 'whatever', message: 'Because.' } }),
@@ -145,7 +145,7 @@ describe('the supervisor client', () => {
     })
   })
 
-  it('says broken when the stream ends before "done"', async () => {
+  it('reports broken when the stream ends before "done"', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('PUT /executions/exec_1', sendLines(started, printed))
     await expect(collect(await client().execute(stub.session, 'exec_1', code, -1, never))).rejects.toMatchObject({
@@ -170,7 +170,7 @@ describe('the supervisor client', () => {
     })
   })
 
-  it('takes a display of 20 MB', async () => {
+  it('accepts a display of 20 MB', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     const png = 'A'.repeat(20 * 1024 * 1024)
     stub.on(
@@ -184,7 +184,7 @@ describe('the supervisor client', () => {
     expect(display).toMatchObject({ type: 'display', data: { 'image/png': png }, executionCount: null, displayId: null })
   })
 
-  it('interrupts', async () => {
+  it('sends an interrupt', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     let body = ''
     stub.on(
@@ -225,7 +225,7 @@ describe('the supervisor client', () => {
     expect([stored.size, await supervisor.getFile(stub.session, 'gone.txt', never)]).toEqual([0, null])
   })
 
-  it('says when an upload is refused in its middle', async () => {
+  it('reports an upload that is refused during its body', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     stub.on('PUT /files/big', (_request, response) =>
       sendJson(response, 507, { error: { code: 'disk_full', message: 'The disk is full.' } }),
@@ -236,7 +236,7 @@ describe('the supervisor client', () => {
     await expect(client().putFile(stub.session, 'big', 4_096 * 64 * 1024, endless(), never)).rejects.toMatchObject({ code: 'disk_full' })
   })
 
-  it('snapshots and restores', async () => {
+  it('saves and restores a snapshot', async () => {
     await using stub = await startStubSupervisor('sbx_a')
     const targets: (string | undefined)[] = []
     stub.on('POST /snapshot', (request, response) => {
@@ -262,7 +262,7 @@ describe('the supervisor client', () => {
     expect(length).toBe('6')
   })
 
-  it('is refused where nobody listens', async () => {
+  it('reports refused without a listener', async () => {
     const session = { sandboxId: 'sbx_a', privateKey: anyPrivateKey(), address: { kind: 'unix', socketPath: '/nowhere/s.sock' } } as const
     await expect(client().execute(session, 'exec_1', code, -1, never)).rejects.toMatchObject({ name: 'LinkError', kind: 'refused' })
     await expect(client().health(session.address, 10, never)).rejects.toMatchObject({ kind: 'refused' })

@@ -35,7 +35,7 @@ const done = {
 }
 
 describe('an event of a sandbox', () => {
-  it.each(vectors.streams)('is understood as the supervisor sends it: $name', async ({ events }) => {
+  it.each(vectors.streams)('is parsed as the supervisor sends it: $name', async ({ events }) => {
     async function* body(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(events.map((line) => `${JSON.stringify(line)}\n`).join(''))
     }
@@ -44,11 +44,11 @@ describe('an event of a sandbox', () => {
     expect(seen.map((line) => line.type)).toEqual(events.map((line) => line.type))
   })
 
-  it.each(vectors.envelopes)('is understood when it is the envelope $outcome', (envelope) => {
+  it.each(vectors.envelopes)('is parsed as the envelope $outcome', (envelope) => {
     expect(toEvent(envelope)).toMatchObject({ type: 'done', outcome: envelope['outcome'] })
   })
 
-  it('gets the names of the port', () => {
+  it('is mapped to the names of the port', () => {
     expect(toEvent({ seq: 0, t: 5, type: 'started', kernel_generation: 1 })).toEqual({ seq: 0, t: 5, type: 'started' })
     expect(
       toEvent({
@@ -105,11 +105,11 @@ describe('an event of a sandbox', () => {
     expect(() => toEvent(json)).toThrow(expect.objectContaining({ name: 'SupervisorError', code: 'protocol' }))
   })
 
-  it('never carries a lone surrogate in its text', () => {
+  it('contains no lone surrogate in its text', () => {
     expect(toEvent({ seq: 0, t: 0, type: 'stream', index: 0, name: 'stdout', text: 'a\ud800b' })).toMatchObject({ text: 'a\ufffdb' })
   })
 
-  it('names a file whose path is none among the skipped ones', () => {
+  it('lists a file with an invalid path as skipped', () => {
     const paths = ['../x', '/etc/passwd', 'a//b', 'a/./b', 'a\0b', '', 'a\ud800']
     const event = toEvent({
       ...done,
@@ -126,7 +126,7 @@ describe('the target of a file', () => {
     expect(fileTarget('plots/a b?#%.png')).toBe('/files/plots/a%20b%3F%23%25.png')
     expect(fileTarget('日本/é.csv')).toBe('/files/%E6%97%A5%E6%9C%AC/%C3%A9.csv')
   })
-  it('is made of paths only', () => {
+  it('accepts only paths', () => {
     expect(['a', 'a/b.c', '...', ' ', 'ünï'].every(isSandboxPath)).toBe(true)
     expect(['', '.', '..', '/a', 'a/', 'a/../b', 'x'.repeat(5_000)].some(isSandboxPath)).toBe(false)
   })

@@ -3,8 +3,8 @@ import { truncateLosses } from '../../../services/orchestrator/run/truncate-loss
 
 const losses = (count: number) => Array.from({ length: count }, (_, i) => ({ what: `file ${i}`, reason: 'x'.repeat(1_000) }))
 
-describe('fewLost', () => {
-  it('names what fits into a row and counts the rest', () => {
+describe('truncateLosses', () => {
+  it('names the losses that fit the row and counts the rest', () => {
     expect(truncateLosses(losses(3))).toEqual(losses(3))
     const few = truncateLosses(losses(500))
     expect(Buffer.byteLength(JSON.stringify(few))).toBeLessThan(32 * 1024)

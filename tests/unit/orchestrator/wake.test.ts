@@ -55,7 +55,7 @@ describe('dead letters', () => {
     expect(await deps.table.responses.get(TENANT, row.id)).toMatchObject({ status: 'failed', error: { code: 'dead_letter' } })
   })
 
-  it('of which one cannot be ended yet come back alone', async () => {
+  it('that cannot be handled yet are returned individually', async () => {
     const held = executionRow({ id: newId('execution'), tenant: TENANT })
     await deps.table.executions.create(held)
     const now = systemClock.now()
@@ -65,7 +65,7 @@ describe('dead letters', () => {
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'two' }] })
   })
 
-  it('of a queue that is not ours stay where they are', async () => {
+  it('of an unknown queue are not deleted', async () => {
     const strange = { ...letter('turns', '{}', 'strange'), eventSourceARN: 'arn:aws:sqs:eu-west-1:123456789012:other' }
     expect(await processDeadLetters(deps, [strange])).toEqual({ batchItemFailures: [{ itemIdentifier: 'strange' }] })
   })
@@ -78,7 +78,7 @@ describe('the end of a sandbox', () => {
     return row.id
   }
 
-  it.each(['ready', 'claimed'] as const)('takes its row away when it was %s', async (state) => {
+  it.each(['ready', 'claimed'] as const)('removes its row when it was %s', async (state) => {
     const id = await inState(state)
     await handleTaskStateChange(deps, id)
     expect(await deps.table.sandboxes.get(id)).toBeNull()
@@ -98,13 +98,13 @@ describe('the end of a sandbox', () => {
     expect(events.flatMap((event) => measure(event)).map(({ name }) => name)).toContain('SandboxRefused')
   })
 
-  it.each(['starting', 'gone'] as const)('leaves the row of a start alone: %s', async (state) => {
+  it.each(['starting', 'gone'] as const)('keeps its row when it is %s', async (state) => {
     const id = await inState(state)
     await handleTaskStateChange(deps, id)
     expect((await deps.table.sandboxes.get(id))?.state).toBe(state)
   })
 
-  it('that nobody knows is nothing', async () => {
+  it('without a row is ignored', async () => {
     await expect(handleTaskStateChange(deps, newId('sandbox'))).resolves.toBeUndefined()
   })
 })

@@ -15,15 +15,15 @@ const claimed = (claimedAgoMs: number, startMs = 2_000): Sandbox => ({
 })
 const many = (count: number, startMs?: number): Sandbox[] => Array.from({ length: count }, (_, index) => claimed(index * 500, startMs))
 
-describe('the size that a pool is to have', () => {
-  it('is what was configured while nobody comes, and where it may not grow', () => {
+describe('the wanted size of a pool', () => {
+  it('is the configured size without claims, or when it may not grow', () => {
     expect(wantedSize([], BOUNDS, NOW)).toBe(2)
     expect(wantedSize([claimed(60_000), claimed(3_600_000)], BOUNDS, NOW)).toBe(2)
     expect(wantedSize(many(60), { min: 2, max: 2 }, NOW)).toBe(2)
     expect(wantedSize(many(60), { min: 0, max: 0 }, NOW)).toBe(0)
   })
 
-  it('grows with the claims of the last minute and with the time that a start takes', () => {
+  it('grows with the claims of the last minute and with the start time', () => {
     // One a second and 2 s a start: P(N ≤ 4) of a Poisson distribution with mean 2 is 0.947, P(N ≤ 5) is 0.983.
     expect(wantedSize(many(60), BOUNDS, NOW)).toBe(6)
     expect(wantedSize(many(120), BOUNDS, NOW)).toBeGreaterThan(6)
@@ -35,7 +35,7 @@ describe('the size that a pool is to have', () => {
     expect(wantedSize(many(1), BOUNDS, NOW)).toBe(2)
   })
 
-  it('is what was configured until a start has shown how long it takes', () => {
+  it('is the configured size until a start time is known', () => {
     const unknown = { ...claimed(1_000), readyAt: null }
     expect(wantedSize([unknown, unknown], BOUNDS, NOW)).toBe(2)
   })

@@ -5,7 +5,7 @@ describe('watchSandbox', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('says once that a sandbox stopped answering', async () => {
+  it('reports once that a sandbox stopped replying', async () => {
     let silent = 0
     watchSandbox(
       () => Promise.reject(new Error('no answer')),
@@ -17,7 +17,7 @@ describe('watchSandbox', () => {
     expect(silent).toBe(1)
   })
 
-  it('forgives a sandbox that answers again in time', async () => {
+  it('reports nothing when the sandbox replies again in time', async () => {
     let looks = 0
     let silent = 0
     const watch = watchSandbox(

@@ -8,7 +8,7 @@ const rows = readFileSync(join(ROOT, 'docs/openai-wire.md'), 'utf8')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| Call or field'))
   .map((line) => line.slice(2, -2).split(' | '))
 
-/** `api/files/200, 4xx; referees`: a name without a folder lies in the folder before it. */
+/** `api/files/200, 4xx; client-compat`: a name without a folder lies in the folder before it. */
 function testsIn(cell: string): string[] {
   return cell.split(';').flatMap((group) => {
     const [first = '', ...more] = group.split(',').map((name) => name.trim())
@@ -20,13 +20,13 @@ const isThere = (name: string): boolean =>
   existsSync(join(ROOT, 'tests', `${name}.ts`)) ||
   existsSync(join(ROOT, 'tests', name))
 
-describe('the table of what conforms', () => {
-  it('has a call, a verdict and its proof in every row', () => {
+describe('the conformance table', () => {
+  it('has a call, a verdict and tests in every row', () => {
     expect(rows.length).toBeGreaterThan(50)
     for (const row of rows) expect(row, row.join(' | ')).toHaveLength(3)
   })
 
-  it.each(rows.map(([call = '', , tests = '']) => [call, tests]))('%s is shown by tests that are there', (_, tests) => {
+  it.each(rows.map(([call = '', , tests = '']) => [call, tests]))('%s names only tests that exist', (_, tests) => {
     expect(testsIn(tests).filter((name) => !isThere(name))).toEqual([])
   })
 })

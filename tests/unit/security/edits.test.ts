@@ -6,11 +6,19 @@ import { DISABLED_PROTECTIONS } from '../../security/control/disabled-protection
 import { MUTANTS } from '../../security/mutants/mutants.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 
-/** The long suite would find out after minutes. */
-it('every edit that takes a protection out still fits the source, in one place', () => {
+/** Fails in seconds; the long suite would fail after minutes. */
+it('every edit that removes a protection matches exactly one place in the source', () => {
   const edits = [...MUTANTS.flatMap(({ edits: own }) => own), ...DISABLED_PROTECTIONS, ...CHAOS_MUTANTS.map(({ edit }) => edit)]
-  const misfits = edits.filter(({ file, find }) => readFileSync(join(ROOT, file), 'utf8').split(find).length !== 2)
+  const misfits = edits.filter(({ file, find }) => read(file).split(find).length !== 2)
   expect(misfits).toEqual([])
   expect(edits.length).toBeGreaterThan(50)
+})
+
+it('every test that kills a mutant exists under its title', () => {
+  const killers = MUTANTS.flatMap(({ killer }) => ('test' in killer ? [{ only: '', ...killer }] : []))
+  // The title of a parametrised test holds the parameter between these words.
+  const parameterOf = (only: string): string => only.replace(/^refuses (.*) with code 86$/, '$1')
+  expect(killers.filter(({ test, only }) => !read(test).includes(parameterOf(only)))).toEqual([])
 })

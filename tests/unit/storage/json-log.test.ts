@@ -16,7 +16,7 @@ const execution = (change: Record<string, string | number | null> = {}): WideEve
   ...change,
 })
 
-/** As CloudWatch reads a line: each metric's value lies at the root, and so do the dimensions. */
+/** Reads a line as CloudWatch does: metric values and dimensions are at the root. */
 function readMetrics(line: string): Record<string, { value: unknown; unit: string; dimensions: Record<string, unknown> }> {
   const record = parse(line)
   const { CloudWatchMetrics = [] } = (record['_aws'] ?? {}) as {
@@ -33,7 +33,7 @@ function readMetrics(line: string): Record<string, { value: unknown; unit: strin
 }
 
 describe('a log line', () => {
-  it('is one line of JSON with its time, its level and the trace it belongs to', () => {
+  it('is one line of JSON with time, level and trace', () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
     const line = inTrace(parseTraceparent(traceparent), () => logLine({ event: 'x', outcome: 'ok', detail: 'two\nlines\u2028' }, at))
     expect(line.split('\n')).toHaveLength(1)
@@ -52,13 +52,13 @@ describe('a log line', () => {
     ['a start without capacity', { event: 'sandbox_start', outcome: 'capacity' }, 'ERROR'],
     ['code that failed by itself', execution({ outcome: 'failed', reason: 'error' }), 'INFO'],
     ['a refused request', { event: 'http.request', outcome: 'refused' }, 'INFO'],
-  ])('%s has a level that a filter lets pass or not', (_, event, level) => {
+  ])('%s has the expected level', (_, event, level) => {
     expect(parse(logLine(event, at))['level']).toBe(level)
   })
 })
 
 describe('a metric line', () => {
-  it('carries the numbers of an execution, told apart by stage', () => {
+  it('contains the figures of an execution with the stage as dimension', () => {
     expect(readMetrics(metricLine(execution(), at, 'prod'))).toEqual({
       QueueWait: { value: 4, unit: 'Milliseconds', dimensions: { stage: 'prod' } },
       RunTime: { value: 7.5, unit: 'Milliseconds', dimensions: { stage: 'prod' } },
@@ -71,28 +71,28 @@ describe('a metric line', () => {
       level: 'INFO',
     })
   })
-  it('tells pools apart by tier', () => {
+  it('has the tier as a dimension for pools', () => {
     const line = metricLine({ event: 'pool', outcome: 'counted', tier: '4g', ready: 0, missing: 2 }, at, 'dev')
     expect(readMetrics(line)).toEqual({
       PoolReady: { value: 0, unit: 'Count', dimensions: { stage: 'dev', tier: '4g' } },
       PoolMissing: { value: 2, unit: 'Count', dimensions: { stage: 'dev', tier: '4g' } },
     })
   })
-  it('leaves out a number that is missing, and is a plain line without any', () => {
+  it('omits a missing figure, and is a plain line without figures', () => {
     expect(Object.keys(readMetrics(metricLine(execution({ queue_wait_ms: null }), at, 'prod')))).not.toContain('QueueWait')
     expect(parse(metricLine({ event: 'reconcile', outcome: 'ok' }, at, 'prod'))).not.toHaveProperty('_aws')
   })
-  it('counts a start that a container waits for as cold, and one for the pool not', () => {
+  it('counts an awaited start as cold, and a pool start not', () => {
     const start = (isPool: boolean) => ({ event: 'sandbox_start', outcome: 'ready', is_pool: isPool, start_ms: 900 })
     expect(Object.keys(readMetrics(metricLine(start(false), at, 'prod')))).toEqual(['SandboxStart', 'ColdStart'])
     expect(Object.keys(readMetrics(metricLine(start(true), at, 'prod')))).toEqual(['SandboxStart'])
   })
-  it('times a claim that found a sandbox, and none that has to wait for a start', () => {
+  it('measures the time of a claim that found a sandbox only', () => {
     const claim = (outcome: string) => readMetrics(metricLine({ event: 'claim', outcome, claim_ms: 3 }, at, 'prod'))
     expect(claim('live')).toEqual({ Claim: { value: 3, unit: 'Milliseconds', dimensions: { stage: 'prod' } } })
     expect(claim('starting')).toEqual({})
   })
-  it('no metric is told apart by a tenant, which would cost by tenant', () => {
+  it('no metric has the tenant as a dimension, which would cost per tenant', () => {
     expect(METRIC_NAMES.filter((name) => 'by' in METRICS[name] && METRICS[name].by !== 'tier')).toEqual([])
   })
 })

@@ -4,9 +4,9 @@ import { seeded } from '../../chaos/harness/faults.ts'
 
 type Retries = ReturnType<typeof createRetries>
 type Fault = NonNullable<Parameters<Retries['refreshRetryTokenForRetry']>[1]['error']>
-const FAULT = Object.assign(new Error('We had a fault'), { $metadata: {} }) as Fault
+const FAULT = Object.assign(new Error('Internal server error'), { $metadata: {} }) as Fault
 
-/** One call as the SDK makes it, without its pauses: the attempts that it took, and whether the last one got through. */
+/** Makes one call as the SDK does, without delays. Returns the number of attempts and whether the last one succeeded. */
 async function call(retries: Retries, fails: () => boolean, errorType: 'TRANSIENT' | 'CLIENT_ERROR' = 'TRANSIENT') {
   let token = await retries.acquireInitialRetryToken('')
   for (let attempts = 1; ; attempts++) {
@@ -29,27 +29,27 @@ const calls = async (count: number, retries: Retries, fails: () => boolean) => {
 }
 
 describe('a call to AWS that fails', () => {
-  it('is made again for as long as every second attempt gets through, however many calls there were before', async () => {
+  it('is retried as long as every second attempt succeeds, after any number of calls', async () => {
     const random = seeded(30)
     const made = await calls(20_000, createRetries(), () => random() < 0.3)
     expect(made.filter(({ isDone }) => !isDone)).toEqual([])
   })
 
-  it('is given up after ten attempts, and at the first one in an outage', async () => {
+  it('fails after ten attempts, and after one attempt during an outage', async () => {
     const retries = createRetries()
     const made = await calls(100, retries, () => true)
     expect([made[0]?.attempts, made.at(-1)?.attempts]).toEqual([10, 1])
-    // The first that get through earn the next ones their tries.
+    // Successful calls refill the retry budget.
     await calls(50, retries, () => false)
     let faults = 3
     expect(await call(retries, () => faults-- > 0)).toEqual({ attempts: 4, isDone: true })
   })
 
-  it('is not made again when it is wrong itself', async () => {
+  it('is not retried when the request itself is invalid', async () => {
     expect(await call(createRetries(), () => true, 'CLIENT_ERROR')).toEqual({ attempts: 1, isDone: false })
   })
 
-  it('waits longer each time, and longest when it was throttled, never as long as others for sure', async () => {
+  it('waits longer after each attempt, longest after throttling, with random jitter', async () => {
     const retries = createRetries(() => 0.999)
     const pauses = async (errorType: 'TRANSIENT' | 'THROTTLING') => {
       let token = await retries.acquireInitialRetryToken('')

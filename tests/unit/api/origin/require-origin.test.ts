@@ -5,7 +5,7 @@ const served = async (request: Request): Promise<Response> => new Response(`serv
 const ask = (secret: string | null): Request =>
   new Request('https://function.example.com/v1/models', { headers: secret === null ? {} : { [ORIGIN_SECRET_HEADER]: secret } })
 
-it('serves what comes by the distribution', async () => {
+it('serves requests from the distribution', async () => {
   const guarded = requireOrigin(served, () => Promise.resolve('right'))
   expect(await (await guarded(ask('right'))).text()).toBe('served /v1/models')
 })
@@ -15,13 +15,13 @@ it.each([
   ['an empty secret', ''],
   ['a wrong secret', 'wrong'],
   ['a longer secret', 'right-and-more'],
-])('answers 404 to whoever brings %s', async (_, secret) => {
+])('returns 404 for %s', async (_, secret) => {
   const answer = await requireOrigin(served, () => Promise.resolve('right'))(ask(secret))
   expect(answer.status).toBe(404)
   expect(await answer.json()).toMatchObject({ error: { message: 'Nothing is served under this address. Use the URL of the service.' } })
 })
 
-it('reads the secret once, and again only after a read that failed', async () => {
+it('reads the secret once, and again only after a failed read', async () => {
   let reads = 0
   const guarded = requireOrigin(served, () => {
     reads += 1

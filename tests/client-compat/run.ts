@@ -1,14 +1,14 @@
-// `npm run test:referees`: other people's clients against a local server that they know by its address only.
+// `npm run test:clients` runs third-party clients against a local server. They know only its address and a key.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { startServer } from '../support/local-server.ts'
 
 const HERE = import.meta.dirname
-const VENV = join(HERE, '../../.cellblock/referees-python')
+const VENV = join(HERE, '../../.cellblock/client-compat-python')
 const CLIENTS = ['openai', 'agents', 'ai-sdk', 'langchain'] as const
 
-/** Resolves with the exit code; what the program says is shown as it comes. */
+/** Runs a program with inherited output and returns its exit code. */
 async function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
   const child = spawn(program, args, { cwd: HERE, env, stdio: 'inherit' })
   const [code] = (await once(child, 'exit')) as [number | null]

@@ -77,12 +77,12 @@ describe('uploads', () => {
 describe('containers', () => {
   it('create, retrieve, list, delete', async () => {
     const container = await client.containers.create({
-      name: 'referee',
+      name: 'client',
       expires_after: { anchor: 'last_active_at', minutes: 5 },
       memory_limit: '1g',
     })
     assert.equal(container.status, 'running')
-    assert.equal((await client.containers.retrieve(container.id)).name, 'referee')
+    assert.equal((await client.containers.retrieve(container.id)).name, 'client')
     assert.ok((await all(client.containers.list({ limit: 2 }))).some(({ id }) => id === container.id))
     await client.containers.delete(container.id)
     await isMissing(client.containers.retrieve(container.id))

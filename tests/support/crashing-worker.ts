@@ -1,42 +1,42 @@
 import type { TurnDeps } from '../../services/chat/deps.ts'
 
-/** Thrown by every port of a worker that is dead. */
-export class Killed extends Error {
+/** Thrown by every port of a crashed worker. */
+export class WorkerCrashedError extends Error {
   constructor() {
     super('The worker was killed')
-    this.name = 'Killed'
+    this.name = 'WorkerCrashedError'
   }
 }
 
-export interface DyingWorker {
+export interface CrashingWorker {
   readonly deps: Pick<TurnDeps, 'table' | 'queue' | 'objects'>
-  /** Calls that the worker got to make, as `store.verb`. */
+  /** The calls of the worker before its crash, as `store.verb`. */
   readonly calls: string[]
-  readonly isDead: boolean
+  readonly hasCrashed: boolean
 }
 
 /**
- * Real ports that stop working at the call with this number (from 0), or at the first one of this name: `before` it reached the storage, or `after`, with the answer lost.
- * From then on every call fails, as of a process that is gone.
+ * Real ports that fail from the call with this number (from 0) or the first call of this name on: `before` it reaches the storage, or `after` with the reply lost.
+ * Every later call fails, as in a crashed process.
  */
-export function dyingWorker(
+export function crashingWorker(
   ports: Pick<TurnDeps, 'table' | 'queue' | 'objects'>,
   diesAt: number | string,
   when: 'before' | 'after',
-): DyingWorker {
+): CrashingWorker {
   const calls: string[] = []
-  let isDead = false
+  let hasCrashed = false
   const guard = async (name: string, call: () => unknown): Promise<unknown> => {
-    if (isDead) throw new Killed()
+    if (hasCrashed) throw new WorkerCrashedError()
     const number = calls.push(name) - 1
     const isLast = number === diesAt || name === diesAt
     if (isLast && when === 'before') {
-      isDead = true
-      throw new Killed()
+      hasCrashed = true
+      throw new WorkerCrashedError()
     }
     const answer = await call()
-    if (isLast) isDead = true
-    if (isDead) throw new Killed()
+    if (isLast) hasCrashed = true
+    if (hasCrashed) throw new WorkerCrashedError()
     return answer
   }
   const wrap = <T extends object>(target: T, path: string): T =>
@@ -51,8 +51,8 @@ export function dyingWorker(
   return {
     deps: { table: wrap(ports.table, ''), queue: wrap(ports.queue, 'queue.'), objects: wrap(ports.objects, 'objects.') },
     calls,
-    get isDead() {
-      return isDead
+    get hasCrashed() {
+      return hasCrashed
     },
   }
 }

@@ -70,14 +70,14 @@ class OfficialClient(unittest.TestCase):
     def test_containers(self) -> None:
         containers = self.client.containers
         source = self.client.files.create(file=("in.csv", b"a,b"), purpose="user_data")
-        container = containers.create(name="referee", file_ids=[source.id])
+        container = containers.create(name="client", file_ids=[source.id])
         own = containers.files.create(container.id, file=("own.txt", b"own"))
         self.assertEqual(len(list(containers.files.list(container.id))), 2)
         self.assertEqual(containers.files.content.retrieve(own.id, container_id=container.id).read(), b"own")
         self.assertEqual(containers.files.retrieve(own.id, container_id=container.id).path, "/mnt/data/own.txt")
         containers.files.delete(own.id, container_id=container.id)
         self.assertIn(container.id, [one.id for one in containers.list(limit=2)])
-        self.assertEqual(containers.retrieve(container.id).name, "referee")
+        self.assertEqual(containers.retrieve(container.id).name, "client")
         containers.delete(container.id)
         with self.assertRaises(NotFoundError):
             containers.retrieve(container.id)

@@ -1,6 +1,6 @@
 /** The server under test, by its base URL only: a client is told nothing else. */
 const { CELLBLOCK_URL: url, CELLBLOCK_API_KEY: apiKey } = process.env
-if (!url || !apiKey) throw new Error('Set CELLBLOCK_URL and CELLBLOCK_API_KEY, or run this with "npm run test:referees".')
+if (!url || !apiKey) throw new Error('Set CELLBLOCK_URL and CELLBLOCK_API_KEY, or run this with "npm run test:clients".')
 
 export const server = { baseURL: `${url}/v1`, apiKey, model: process.env.CELLBLOCK_MODEL ?? 'demo' }
 

@@ -10,7 +10,7 @@ const MAX_WAIT_MS = 60_000
 
 /** Hibernated containers, read from the table: their status on the wire is still `running`. */
 export interface SleepWatch {
-  /** Waits until the container's variables are saved and its sandbox is given back. */
+  /** Waits until the container's variables are saved and its sandbox is released. */
   until(containerId: string): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export function createSleepWatch(items: Items, apiKey: string): SleepWatch {
   return {
     async until(containerId) {
       const owner = await createTenantStore(items).findKey(hashApiKey(apiKey))
-      if (owner === null) throw new Error('The server does not know its own key.')
+      if (owner === null) throw new Error('The server has no row for its own key.')
       const deadline = performance.now() + MAX_WAIT_MS
       for (;;) {
         const row = await containers.get(owner.tenant, containerId)

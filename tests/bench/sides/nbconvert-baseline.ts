@@ -12,20 +12,20 @@ const notebookOf = (code: string): unknown => ({
   cells: [{ cell_type: 'code', id: 'cell', metadata: {}, execution_count: null, outputs: [], source: code }],
 })
 
-/** A shared font cache is part of the image; without it each plot would build one first. */
+/** The image contains a font cache. Without it, each plot would build one first. */
 const ENVIRONMENT = {
   PATH: `${NBCONVERT}/bin:/usr/local/bin:/usr/bin:/bin`,
   PYTHONPATH: NBCONVERT,
   MPLCONFIGDIR: '/opt/cellblock/mplcache',
 }
 
-/** The sandbox image, and the folder with nbconvert that is mounted into it. */
+/** The sandbox image, and the mounted folder with nbconvert. */
 export interface ReplacedWay {
   readonly image: string
   readonly nbconvert: string
 }
 
-/** The way that the service replaces: write a notebook, `docker run --rm` + `jupyter nbconvert --execute`, read it back. */
+/** The reference without the service: write a notebook, `docker run --rm` with `jupyter nbconvert --execute`, read the result. */
 export async function runReplacedWay({ image, nbconvert }: ReplacedWay, code: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-bench-notebook-'))
   try {
@@ -39,7 +39,7 @@ export async function runReplacedWay({ image, nbconvert }: ReplacedWay, code: st
     const done = JSON.parse(await readFile(join(folder, 'out.ipynb'), 'utf8')) as {
       readonly cells: readonly { readonly outputs: readonly unknown[] }[]
     }
-    if (done.cells[0]?.outputs.length === 0) throw new Error('The replaced way ran and left no output in the notebook.')
+    if (done.cells[0]?.outputs.length === 0) throw new Error('nbconvert ran and left no output in the notebook.')
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -7,7 +7,7 @@ const runner = new Runner({
   modelProvider: new OpenAIProvider({ apiKey: server.apiKey, baseURL: server.baseURL, useResponses: true }),
   tracingDisabled: true,
 })
-const agent = new Agent({ name: 'referee', model: server.model, tools: [codeInterpreterTool(container ? { container } : {})] })
+const agent = new Agent({ name: 'client', model: server.model, tools: [codeInterpreterTool(container ? { container } : {})] })
 const callsOf = (result) => result.newItems.filter(({ rawItem }) => /code_interpreter/.test(JSON.stringify(rawItem.name ?? rawItem.type)))
 
 it('@openai/agents runs its hosted code interpreter', async () => {
