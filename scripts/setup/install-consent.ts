@@ -3,9 +3,9 @@ import { SetupError } from './progress.ts'
 
 export interface InstallConsent {
   /** Resolves if these Debian packages may be installed as root. Throws SetupError if the user refuses. */
-  confirm(packages: readonly string[]): Promise<void>
+  readonly confirm: (packages: readonly string[]) => Promise<void>
   /** `--install`: no question. */
-  grant(): void
+  readonly grant: () => void
 }
 
 export interface ConsentOptions {
@@ -42,6 +42,6 @@ async function askInTerminal(question: string): Promise<string> {
 
 /** The consent of this process's user. */
 export const terminalConsent = createInstallConsent({
-  isTerminal: process.stdin.isTTY === true && process.stderr.isTTY === true,
+  isTerminal: process.stdin.isTTY && process.stderr.isTTY,
   ask: askInTerminal,
 })

@@ -35,7 +35,7 @@ const anyJson = fc.oneof(
 )
 /** The right type mostly, so that a message gets far; any JSON otherwise. */
 const mostly = <T>(right: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
-  fc.oneof({ weight: 6, arbitrary: right as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: anyJson })
+  fc.oneof({ weight: 6, arbitrary: right }, { weight: 1, arbitrary: anyJson })
 const anyValue = fc.oneof(anyJson, fc.array(fc.dictionary(awkward, fc.integer()), { minLength: 1 }))
 const bundle = mostly(fc.dictionary(anyKey, anyValue))
 const message = fc.record(
@@ -186,7 +186,7 @@ describe('the outputs of one execution', () => {
   })
 
   it('are counted where the stream is read', async () => {
-    const line = `${JSON.stringify({ type: 'error', t: 0, index: 0, name: 'E', value: '', traceback: ['x'.repeat(60_000)] }).slice(0, -1)}`
+    const line = JSON.stringify({ type: 'error', t: 0, index: 0, name: 'E', value: '', traceback: ['x'.repeat(60_000)] }).slice(0, -1)
     async function* body(): AsyncGenerator<Uint8Array> {
       for (let seq = 0; seq < 1_000; seq++) yield Buffer.from(`${line},"seq":${seq}}\n`)
       yield Buffer.from(

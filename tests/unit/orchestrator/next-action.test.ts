@@ -34,6 +34,6 @@ describe('the next action of an execution', () => {
     ['code waits while variables are being saved', {}, { hibernating: hibernating(NOW + 1) }, 'wait'],
     ['a hibernation whose worker stopped is ended', {}, { hibernating: hibernating(NOW) }, 'end_hibernation'],
   ] as const)('%s', (_, execution, row, kind) => {
-    expect(kindOf(execution, row as Partial<Container> | null)).toBe(kind)
+    expect(kindOf(execution, row)).toBe(kind)
   })
 })
