@@ -10,7 +10,7 @@ it('the programs of the doctor have no effect outside a real sandbox', async () 
     // Its own two and a sample. The security suite runs the whole corpus.
     const programs = all.filter((_, index) => index < 2 || index % 4 === 0)
     const finding = await checkPrograms({ url: server.url, key: server.apiKey }, programs)
-    expect(finding).toMatchObject({ what: 'Worker', outcome: 'ok' })
+    expect(finding).toMatchObject({ check: 'Worker', outcome: 'ok' })
   } finally {
     await server.stop()
   }

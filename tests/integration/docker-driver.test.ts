@@ -236,7 +236,7 @@ describe('the Docker driver', () => {
     symlinkSync('/tmp', join(scratch, 'link'))
     await expect(newDriver({ controlRoot: join(scratch, 'link') }).start(newSpec(), soon())).rejects.toMatchObject({
       kind: 'configuration',
-      message: expect.stringContaining('somebody else'),
+      message: expect.stringContaining('belongs to another user'),
     })
   })
 })

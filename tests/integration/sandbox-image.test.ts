@@ -20,9 +20,10 @@ describe('the sandbox image', () => {
     expect(await pythonInImage(image, program)).toMatchObject({ code: 0, stdout: 'True True True\n' })
   })
 
-  it('has no setuid file, package manager, compiler or perl', async () => {
+  it('has no setuid file, package manager, compiler or perl, and a pip that installs nothing', async () => {
     expect(await outputOf('find / -xdev -perm /6000 2>/dev/null')).toBe('')
-    expect(await outputOf('for p in apt-get pip perl gcc cc sudo mount passwd; do command -v $p; done')).toBe('')
+    expect(await outputOf('pip install six 2>&1')).toContain('no network')
+    expect(await outputOf('for p in apt-get perl gcc cc sudo mount passwd; do command -v $p; done')).toBe('')
   })
 
   it('has the tools that notebooks call through the shell', async () => {

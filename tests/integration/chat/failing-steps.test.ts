@@ -49,7 +49,7 @@ it('a failed step releases its lease at once, and a new message continues the tu
   const { id, step } = await waitingTurn()
   await step()
   expect(await bench.row(id)).toMatchObject({ status: 'in_progress', lease: null, stepsFailSince: expect.any(Number) })
-  expect(events.at(-1)).toMatchObject({ event: 'turn_step', outcome: 'error', detail: 'Error: The table had a fault', retry_in_seconds: 1 })
+  expect(events.at(-1)).toMatchObject({ event: 'turn_step', outcome: 'error', detail: 'Error: The table failed', retry_in_seconds: 1 })
   refused = null
   await step()
   const row = await bench.row(id)

@@ -210,7 +210,7 @@ describe('the output of running code', () => {
       },
       workerId: 'wrk_dying',
     })
-    await expect(dying({ v: 1, type: 'response.step', tenant: api.owner.tenant, responseId: code.id })).rejects.toThrow('died')
+    await expect(dying({ v: 1, type: 'response.step', tenant: api.owner.tenant, responseId: code.id })).rejects.toThrow('crashed')
     const row = await api.table.responses.get(api.owner.tenant, code.id)
     await api.table.responses.commit(api.owner.tenant, code.id, row?.fence ?? 0, {}, { release: true })
     await step(code.id)

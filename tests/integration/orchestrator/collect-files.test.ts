@@ -119,7 +119,7 @@ it('a version left beside its successor by a crash is superseded when the step i
   const { files } = storage.table
   const dies = { ...files, patch: () => Promise.reject(new Error('crashed')) }
   const envelope = { files: [made('data.csv', 'after')] }
-  await expect(collect(envelope, { ...deps, table: { ...storage.table, files: dies } })).rejects.toThrow('died')
+  await expect(collect(envelope, { ...deps, table: { ...storage.table, files: dies } })).rejects.toThrow('crashed')
   expect(await current()).toHaveLength(2)
   const { files: collected } = await collect(envelope)
   expect(await current()).toEqual([collected[0]?.id])

@@ -82,7 +82,7 @@ it('a job whose steps all fail ends after five minutes, before its time limit, a
   const ended = await row()
   expect(ended).toMatchObject({ status: 'failed', reason: 'dead_letter', result: { lost: [{ what: 'outputs' }] } })
   expect(await storage.table.containers.get(tenant, ended?.containerId ?? '')).toMatchObject({ queue: [] })
-  expect(events.filter(({ event }) => event === 'run_step').map(({ detail }) => detail)).toContain('Error: The table had a fault')
+  expect(events.filter(({ event }) => event === 'run_step').map(({ detail }) => detail)).toContain('Error: The table failed')
 })
 
 it('a job succeeds when a step succeeds after earlier failures', async () => {

@@ -151,7 +151,7 @@ print(all(l.startswith("0000000000000000") for l in lines))`,
   [
     'build secrets',
     'search of the image',
-    py`print(sh("grep -rIl -e 'BEGIN .*PRIVATE KEY' -e 'index-url' -e '_authToken' /etc /opt /usr/local/etc /root 2>/dev/null | head -3"))`,
+    py`print(sh("grep -rIl -e 'BEGIN .*PRIVATE KEY' -e 'index-url *=' -e '_authToken' /etc /opt /usr/local/etc /root 2>/dev/null | head -3"))`,
     '',
   ],
   [

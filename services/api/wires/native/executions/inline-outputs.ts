@@ -1,4 +1,5 @@
 import type { ExecutionResult } from '../../../../core/executions/execution.ts'
+import { trimText } from '../../../../core/trim-text.ts'
 import { REF_MIME, refsOf, type MimeBundle, type Output } from '../../../../core/executions/outputs.ts'
 
 /** What an answer may still embed, bytes. Several executions of one answer share it. */
@@ -29,7 +30,7 @@ export interface OmittedUrls {
   readonly whole: string
 }
 
-/** Characters of a text part that its reference shows. */
+/** Characters that are shown of a text that is not embedded. */
 const PREVIEW_CHARS = 1_000
 
 /** One thing that takes space in an answer. */
@@ -53,7 +54,7 @@ const keyOf = (cell: number, output: number, mime = ''): string => `${cell} ${ou
 
 /**
  * The result with as much embedded as the budget allows: images first, then standard output and error, then the rest in order. A part of a
- * bundle that does not fit becomes a reference with its type, size and preview; a text is cut. `omitted` names all of them.
+ * bundle that does not fit becomes a reference with its type, size and preview; a text is cut to its head and tail. `omitted` names all of them.
  */
 export function fitResult(result: OutputsOfResult, budget: InlineBudget, urls: OmittedUrls): FittedResult {
   const pieces = piecesOf(result)
@@ -65,7 +66,7 @@ export function fitResult(result: OutputsOfResult, budget: InlineBudget, urls: O
   }
   const omitted = pieces.filter(({ key }) => !embedded.has(key)).map(({ what, bytes }) => ({ what, bytes, url: urls.whole }))
   if (omitted.length === 0) return { ...result, omitted }
-  const cut = (text: string, key: string): string => (embedded.has(key) ? text : text.slice(0, PREVIEW_CHARS))
+  const cut = (text: string, key: string): string => (embedded.has(key) ? text : trimText(text, PREVIEW_CHARS))
   return {
     cells: result.cells.map((cell, position) => ({
       ...cell,
