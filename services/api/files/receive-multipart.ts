@@ -44,6 +44,8 @@ export async function receiveMultipart(request: Request, objects: ObjectStore, o
     fields[name.slice(0, 100)] = value
   })
   form.on('file', (name, stream, filename) => {
+    // A form can end before the store reads the part; the reader then gets the error, and without a listener it would end the process.
+    stream.on('error', () => undefined)
     if (name !== rules.part) {
       stream.resume()
       return
