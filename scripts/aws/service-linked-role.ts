@@ -14,17 +14,27 @@ export async function ensureEcsServiceLinkedRole({ sdk, progress }: Pick<Deploym
   try {
     if (await roleExists(iam)) return
     progress(`creating the service-linked role of ECS (${ROLE_NAME})`)
-    await iam.send(new CreateServiceLinkedRoleCommand({ AWSServiceName: SERVICE })).catch((error: unknown) => {
-      // Another deployment created it at the same moment.
-      if (!isNamed(error, 'InvalidInputException')) throw error
-    })
-    await waitUntilRoleExists({ client: iam, minDelay: 1, maxDelay: 5, maxWaitTime: 60 }, { RoleName: ROLE_NAME })
+    const roleName = await createRole(iam)
+    if (roleName !== null) await waitUntilRoleExists({ client: iam, minDelay: 1, maxDelay: 5, maxWaitTime: 60 }, { RoleName: roleName })
   } catch (error) {
     if (!isNamed(error, 'AccessDenied')) throw error
     throw new SetupError(
       `These credentials have no permission to create the service-linked role of ECS. Ask an administrator to run \`aws iam create-service-linked-role --aws-service-name ${SERVICE}\`, and allow iam:GetRole on it. Then run the command again.`,
       { cause: error },
     )
+  }
+}
+
+/** The name of the role to wait for; null when IAM answers that it exists, under a name that it does not tell. */
+async function createRole(iam: IAMClient): Promise<string | null> {
+  try {
+    const { Role } = await iam.send(new CreateServiceLinkedRoleCommand({ AWSServiceName: SERVICE }))
+    return Role?.RoleName ?? ROLE_NAME
+  } catch (error) {
+    // Another deployment created it at the same moment.
+    if (isNamed(error, 'InvalidInputException')) return ROLE_NAME
+    if (isNamed(error, 'EntityAlreadyExistsException')) return null
+    throw error
   }
 }
 
