@@ -3,12 +3,12 @@ import LongestFirst from './tests/setup/longest-first.ts'
 
 /** Suites that start sandboxes: few at a time, because each costs a core while it starts. */
 const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos', 'aws'] as const
-/** End-to-end tests that also run with CELLBLOCK_STORAGE=aws, on emulators in processes of their own. */
+/** End-to-end tests that also run with CELLBLOCK_STORAGE=aws, on emulators in separate processes. */
 const ON_AWS_STORAGE = ['hibernate', 'quickstart']
 /** Suites that need no Docker engine. */
 const WITHOUT_SANDBOXES = ['unit', 'infra', 'api'] as const
 
-/** A shared builder may stall for longer than any patience here: one more try there, named in the report; none on a developer's machine. */
+/** A shared build machine may stall for longer than a time-out here: one retry there, named in the report; none on a developer machine. */
 const RETRIES = process.env['CI'] === 'true' ? 1 : 0
 
 const suite = (name: string, order: number) => ({

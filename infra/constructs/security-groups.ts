@@ -48,7 +48,7 @@ export class SecurityGroups extends Construct {
     })
     const run = new CfnSecurityGroup(this, 'Run', {
       vpcId,
-      groupDescription: 'The run worker: reached by nobody',
+      groupDescription: 'The run worker: accepts no connection',
       securityGroupEgress: [
         { ...control('supervisors'), destinationSecurityGroupId: sandbox.attrGroupId },
         { ...https('queues'), destinationSecurityGroupId: queueEndpoint.attrGroupId },

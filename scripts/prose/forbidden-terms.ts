@@ -48,7 +48,7 @@ export const FORBIDDEN_TERMS: readonly ForbiddenTerm[] = [
   {
     term: 'wall|walls',
     instead: 'isolation layer, protection',
-    allowed: /wall[ _-]?(clock|time|limit|ms|seconds)|firewall|Walls('|Sandbox|Run)/i,
+    allowed: /wall[ _-]?(clock|time|limit|ms|seconds)|firewall|Walls('|Sandbox|Run|\$\{)/i,
   },
   { term: 'arena|arenas', instead: 'harness' },
   { term: 'scene|scenes', instead: 'fixture, scenario' },

@@ -46,7 +46,7 @@ it.each([
   const { job, message } = await acceptIn(setting)
   await work(failingOnce(verb), message)
   expect(await rowOf(job)).toMatchObject({ fence: 1, lease: null })
-  // The clock stands still, so no lease has expired.
+  // The clock does not advance, so no lease has expired.
   for (let next = harness.manualQueue.receive(); next !== undefined; next = harness.manualQueue.receive()) await healthy.handle(next)
   expect((await rowOf(job))?.status).toBe('succeeded')
   await harness.observe(job)

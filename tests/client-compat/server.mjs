@@ -1,4 +1,4 @@
-/** The server under test, by its base URL only: a client is told nothing else. */
+/** The server under test, by its base URL only: a client receives nothing else. */
 const { CELLBLOCK_URL: url, CELLBLOCK_API_KEY: apiKey } = process.env
 if (!url || !apiKey) throw new Error('Set CELLBLOCK_URL and CELLBLOCK_API_KEY, or run this with "npm run test:clients".')
 

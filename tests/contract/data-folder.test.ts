@@ -98,9 +98,9 @@ describe('a data folder', () => {
     database.close()
     await expect(startStorage(dataDir)).rejects.toThrow(/schema version 99.*Start the newer version/)
     await rm(file)
-    const stranger = new DatabaseSync(file)
-    stranger.exec('CREATE TABLE notes (text TEXT); PRAGMA user_version = 1')
-    stranger.close()
+    const foreign = new DatabaseSync(file)
+    foreign.exec('CREATE TABLE notes (text TEXT); PRAGMA user_version = 1')
+    foreign.close()
     await expect(startStorage(dataDir)).rejects.toThrow(/was not written by Cellblock/)
   })
 

@@ -186,7 +186,7 @@ describe('the Docker driver', () => {
     expect(await driver.waitReady(spec.sandboxId, soon())).toMatchObject({ phase: 'gone', reason, exitCode })
   })
 
-  it('lists only the sandboxes of its own stage', async () => {
+  it('lists only the sandboxes of the same stage', async () => {
     const spec = newSpec()
     const driver = newDriver(withProgram('sleeps', 'import signal; signal.pause()'))
     await driver.start(spec, soon())

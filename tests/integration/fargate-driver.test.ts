@@ -144,7 +144,7 @@ describe('the Fargate driver', () => {
     ['running without an address yet', { attachments: [] }, { phase: 'starting' }],
     ['asked to stop, nothing known yet', { desiredStatus: 'STOPPED', lastStatus: 'DEPROVISIONING' }, { phase: 'starting' }],
     [
-      'stopped by a wall that did not hold',
+      'stopped by a failed isolation check',
       { desiredStatus: 'STOPPED', lastStatus: 'STOPPED', stopCode: 'EssentialContainerExited', containers: [{ exitCode: 86 }] },
       { phase: 'gone', reason: 'refused', exitCode: 86 },
     ],
@@ -256,7 +256,12 @@ describe('the Fargate driver', () => {
   it('lists only its own tasks, page by page', async () => {
     const driver = newDriver()
     const id = await startShown(driver, { group: 'family:cellblock-sandbox-1g' })
-    ecs.tasks.set('other', { taskArn: 'other', startedBy: 'somebody-else', group: 'family:cellblock-sandbox-1g', desiredStatus: 'RUNNING' })
+    ecs.tasks.set('other', {
+      taskArn: 'other',
+      startedBy: 'another-service',
+      group: 'family:cellblock-sandbox-1g',
+      desiredStatus: 'RUNNING',
+    })
     ecs.answer('ListTasks', 200, { taskArns: ['other'], nextToken: 'more' })
     expect(await idsOf(driver)).toEqual([id])
     expect(ecs.calls.find((call) => call.input['nextToken'] === 'more')).toBeDefined()

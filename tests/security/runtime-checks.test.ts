@@ -65,7 +65,7 @@ const CHECKS: Readonly<Record<string, () => void>> = {
   'has private shared memory with a size limit': () =>
     expect([host.IpcMode, /,size=(\d+),/.exec(host.Tmpfs?.['/dev/shm'] ?? '')?.[1]]).toEqual(['private', `${DEFAULT_LIMITS.shmBytes}`]),
   'frees shared memory with its last process': () => expect(host.Sysctls).toEqual({ 'kernel.shm_rmid_forced': '1' }),
-  'runs code under a user id of its own': () => {
+  'runs code under a separate user id': () => {
     const uid = seen.Config.Labels['cellblock.worker-uid']
     expect(Number(uid)).toBeGreaterThanOrEqual(20_000)
     expect(host.Tmpfs?.['/mnt/data']).toContain(`uid=${uid},gid=${uid},`)

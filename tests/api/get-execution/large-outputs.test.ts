@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => api.stop())
 
 const display = (data: Readonly<Record<string, unknown>>) => ({ output_type: 'display_data' as const, data, metadata: {} })
-const image = (letter: string): string => letter.repeat(200_000)
+const image = (character: string): string => character.repeat(200_000)
 
 /** 1.2 MB of images after 0.3 MB of HTML, and 0.5 MB of printed text. */
 const LARGE: ExecutionResult = {
@@ -39,7 +39,7 @@ const LARGE: ExecutionResult = {
       executionCount: 1,
       outputs: [
         ...Array.from({ length: 5 }, (_, index) => display({ 'text/html': `<p>${index}${'h'.repeat(60_000)}</p>`, 'text/plain': 'table' })),
-        ...['A', 'B', 'C', 'D', 'E', 'F'].map((letter) => display({ 'image/png': image(letter), 'text/plain': '<Figure>' })),
+        ...['A', 'B', 'C', 'D', 'E', 'F'].map((character) => display({ 'image/png': image(character), 'text/plain': '<Figure>' })),
       ],
     },
   ],

@@ -62,7 +62,7 @@ export function authenticate(
   return claim.payloadHash
 }
 
-/** The host that the sender meant: a proxy in front may have put its own in place of it. Naming another one helps nobody, the signature has to fit it. */
+/** The host that the sender meant: a proxy in front may have put its own in place of it. A wrong host gains nothing, because the signature covers the host. */
 function hostsOf({ headers }: S3Request): readonly string[] {
   return [headers.get('host'), headers.get('x-forwarded-host')].filter((host) => host !== undefined)
 }

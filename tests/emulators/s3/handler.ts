@@ -21,7 +21,7 @@ export interface S3HandlerOptions {
 }
 
 const MAX_KEY_BYTES = 1024
-/** How long a refused sender may go on sending before its connection is cut, milliseconds. */
+/** How long a refused sender may continue to send before its connection is cut, milliseconds. */
 const DRAIN_MS = 2_000
 
 /**
@@ -81,7 +81,7 @@ const isGone = (incoming: IncomingMessage, response: ServerResponse): boolean =>
 
 const faultOf = (error: unknown): S3Error =>
   isStorageFull(error)
-    ? new S3Error('InsufficientStorage', 'No space left on device: make room where the local store keeps its objects.')
+    ? new S3Error('InsufficientStorage', 'No space left on device: free space on the disk that holds the objects.')
     : new S3Error('InternalError', 'The local store failed. Its log says why.')
 
 function refuse(incoming: IncomingMessage, response: ServerResponse, error: unknown): void {

@@ -12,7 +12,7 @@ const OVERRIDES = {
   'response-cache-control': 'cache-control',
   'response-expires': 'expires',
 } as const
-/** Stored bytes are a stranger's: a browser may neither guess their type nor run them. */
+/** Stored bytes are untrusted: a browser may neither guess their type nor run them. */
 const SAFETY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': 'sandbox',

@@ -200,7 +200,7 @@ describe('an item reference', () => {
     const theirs = fixture.worked.api.openai(fixture.worked.api.otherTenant)
     for (const ask of [
       () => fixture.client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: second.output[0]?.id ?? '' }] }),
-      () => fixture.client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: 'msg_nobody' }] }),
+      () => fixture.client.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: 'msg_absent' }] }),
       () => theirs.responses.create({ model: 'scripted', input: [{ type: 'item_reference', id: first.output[0]?.id ?? '' }] }),
     ])
       await expect(ask()).rejects.toMatchObject({ status: 404, code: 'item_not_found', param: 'input[0].id' })
@@ -237,9 +237,9 @@ describe('other routes', () => {
     expect(replayed.output).toMatchObject([{ container_id: id, status: 'completed' }, {}])
 
     await fixture.client.containers.delete(id)
-    inOrder(runPython('3'), say('Anew.'))
+    inOrder(runPython('3'), say('Again.'))
     const rebuilt = await ask({ tools, input: history })
-    expect(rebuilt).toMatchObject({ status: 'completed', output_text: 'Anew.' })
+    expect(rebuilt).toMatchObject({ status: 'completed', output_text: 'Again.' })
     const [again] = rebuilt.output
     expect(again?.type === 'code_interpreter_call' && again.container_id).toMatch(/^cntr_/)
     expect(again?.type === 'code_interpreter_call' && again.container_id).not.toBe(id)

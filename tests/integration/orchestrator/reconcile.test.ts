@@ -108,13 +108,13 @@ describe('a queue head without a worker', () => {
     await fixture.storage.table.containers.enqueue(
       container.tenant,
       container.id,
-      'exec_nobody',
+      'exec_absent',
       fixture.now,
       fixture.now + RECONCILE_AFTER_MS,
     )
     const id = await fixture.accept(container)
     await fixture.sendStep(container, id)
-    expect(await fixture.storage.table.containers.get(container.tenant, container.id)).toMatchObject({ queue: ['exec_nobody', id] })
+    expect(await fixture.storage.table.containers.get(container.tenant, container.id)).toMatchObject({ queue: ['exec_absent', id] })
     fixture.now += RECONCILE_AFTER_MS
     const another = await fixture.accept(container)
     await fixture.sendStep(container, id)

@@ -24,17 +24,17 @@ it.each([
   ['being cut off before its end is known', { status: 'running', reason: null }, null, true, { returncode: 124 }],
   ['no memory', { status: 'failed', reason: 'oom' }, result(), false, { stderr: expect.stringContaining('more memory'), returncode: 137 }],
   ['a lost sandbox', { status: 'failed', reason: 'sandbox_lost' }, null, false, { returncode: 137 }],
-] as const)('reports %s as a shell does', (_, row, outcome, isCutOff, told) => {
-  expect(scriptResult(row, outcome, isCutOff)).toMatchObject(told)
+] as const)('reports %s as a shell does', (_, row, outcome, isCutOff, expected) => {
+  expect(scriptResult(row, outcome, isCutOff)).toMatchObject(expected)
 })
 
 it('names missing output and truncates long output', () => {
-  const told = scriptResult(
+  const outcome = scriptResult(
     { status: 'succeeded', reason: null },
     result({ stdout: 'x'.repeat(200_000), lost: [{ what: 'stdout', reason: 'Too long.' }] }),
     false,
   )
-  expect(told.stdout.length).toBeLessThan(50_100)
-  expect(told.stdout).toContain('characters left out')
-  expect(told.stderr).toBe('[not there: stdout. Too long.]\n')
+  expect(outcome.stdout.length).toBeLessThan(50_100)
+  expect(outcome.stdout).toContain('characters left out')
+  expect(outcome.stderr).toBe('[not there: stdout. Too long.]\n')
 })

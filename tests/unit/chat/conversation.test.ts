@@ -90,7 +90,7 @@ describe('assemble', () => {
         call('a'),
         call('b'),
         { kind: 'result', callId: 'b', text: 'B' },
-        { kind: 'result', callId: 'stray', text: '?' },
+        { kind: 'result', callId: 'orphan', text: '?' },
         { kind: 'user', content: 'And?' },
       ]),
     ).toMatchObject([

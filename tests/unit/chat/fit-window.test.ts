@@ -62,7 +62,7 @@ describe('fitWindow', () => {
       call('same', `step ${i} ${'y'.repeat(2_000)}`),
       { kind: 'result', callId: 'same', text: `result ${i}` },
     ]).flat()
-    const { entries, cut } = fit([{ kind: 'user', content: 'go on' }, ...long], 1_500)
+    const { entries, cut } = fit([{ kind: 'user', content: 'continue' }, ...long], 1_500)
     const sent = assemble(entries)
     expect(cut.droppedCalls).toBeGreaterThan(0)
     expect(JSON.stringify(sent)).toContain('step 7')
@@ -120,10 +120,10 @@ describe('for every conversation', () => {
 
   it('the request fits the window and contains the last user message', () => {
     fc.assert(
-      fc.property(conversation, budget, (entries, room) => {
-        const { entries: fitted } = fit(entries, room)
-        expect(estimateTokens(fitted, METER)).toBeLessThanOrEqual(room)
-        expect(tokensOfMessages(assemble(fitted))).toBeLessThanOrEqual(room)
+      fc.property(conversation, budget, (entries, limit) => {
+        const { entries: fitted } = fit(entries, limit)
+        expect(estimateTokens(fitted, METER)).toBeLessThanOrEqual(limit)
+        expect(tokensOfMessages(assemble(fitted))).toBeLessThanOrEqual(limit)
         const last = entries.findLast((one) => one.kind === 'user')
         if (last === undefined) return
         const kept = fitted.findLast((one) => one.kind === 'user')
@@ -150,8 +150,8 @@ describe('for every conversation', () => {
 
   it('every tool message follows its call, and every call has one', () => {
     fc.assert(
-      fc.property(conversation, budget, (entries, room) => {
-        const sent = assemble(fit(entries, room).entries)
+      fc.property(conversation, budget, (entries, limit) => {
+        const sent = assemble(fit(entries, limit).entries)
         const open: string[] = []
         for (const message of sent) {
           if (message.role === 'tool') expect(open.shift()).toBe(message.toolCallId)
@@ -166,8 +166,8 @@ describe('for every conversation', () => {
 
   it('JSON arguments stay valid JSON', () => {
     fc.assert(
-      fc.property(conversation, budget, (entries, room) => {
-        for (const one of fit(entries, room).entries)
+      fc.property(conversation, budget, (entries, limit) => {
+        for (const one of fit(entries, limit).entries)
           if (one.kind === 'call' && one.call.name === 'python') expect(JSON.parse(one.call.arguments)).toBeTypeOf('object')
       }),
       { numRuns: 100 },

@@ -59,7 +59,7 @@ describe('a folder of tools', () => {
     ['no description', file({ description: "''" }), 'description has to tell the model'],
     ['arguments that are no object', file({ parameters: "{ type: 'string' }" }), 'parameters.type has to be "object"'],
     [
-      'a schema that nobody can check',
+      'a schema that no validator accepts',
       file({ parameters: "{ type: 'object', properties: { a: { $ref: '#/nowhere' } } }" }),
       'no JSON schema',
     ],

@@ -39,7 +39,7 @@ describe('PathScanner', () => {
   it.each([
     'See sandbox:/mnt/data/unknown.png',
     '/mnt/data/plot.png.old stays, /mnt/data/plot.pngx and /mnt/data/about too',
-    'https://example.com/mnt/data/plot.png is somebody else’s',
+    'https://example.com/mnt/data/plot.png is another site’s',
     '/mnt/data/ alone, /mnt/dat',
     'sandbox: a word, files, slashes / and sandbox:/mnt',
     '![c](https://evil.example/p.png?u=/mnt/data/plot.png)',

@@ -76,8 +76,8 @@ describe('docs/reliability.md', () => {
   })
 
   it('lists exactly the mutants of the chaos suite', () => {
-    const told = table.flatMap(([, what = '', by = '']) => (isScenario(by) ? [`${what}: ${by}`] : []))
-    expect(told.toSorted()).toEqual(CHAOS_MUTANTS.map(({ what, scenario }) => `${what}: ${scenario}`).toSorted())
+    const documented = table.flatMap(([, what = '', by = '']) => (isScenario(by) ? [`${what}: ${by}`] : []))
+    expect(documented.toSorted()).toEqual(CHAOS_MUTANTS.map(({ what, scenario }) => `${what}: ${scenario}`).toSorted())
   })
 })
 

@@ -187,7 +187,7 @@ describe('the tail for the row', () => {
 })
 
 describe('a position that another worker wrote', () => {
-  it('stops the writer for good', async () => {
+  it('stops the writer permanently', async () => {
     const { writer, batches, faults, notified } = responseLog(async () => false)
     writer.emit({ type: 'a', data: {} }, 'now')
     await expect(writer.drain()).rejects.toBeInstanceOf(EventLogConflictError)

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => storage.stop())
 
-/** A worker on a clock of its own, and a job whose messages are counted. */
+/** A worker with a separate clock, and a job whose messages are counted. */
 function startWorker() {
   const time = { now: 1_000_000 }
   const worker = { clock: { now: () => time.now }, workerId: 'retries-test' }

@@ -157,7 +157,7 @@ describe('the supervisor client', () => {
   it.each([
     ['a number twice', [started, { ...printed, seq: 0 }]],
     ['a number before the one asked for', [{ ...started, seq: -1 }]],
-    ['an event nobody knows', [{ ...started, type: 'root_shell' }]],
+    ['an unknown event', [{ ...started, type: 'root_shell' }]],
     ['no JSON', ['<html>']],
     ['a bomb of brackets', ['['.repeat(200_000)]],
     ['a line without end', [`{"seq":0,"pad":"${'x'.repeat(33 * 1024 * 1024)}"`]],

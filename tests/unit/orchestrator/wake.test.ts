@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => storage.stop())
 
 const TENANT = 'tnt_wake'
-const letter = (queue: string, body: unknown, messageId = newId('request')) => ({
+const message = (queue: string, body: unknown, messageId = newId('request')) => ({
   messageId,
   body: typeof body === 'string' ? body : JSON.stringify(body),
   eventSourceARN: `arn:aws:sqs:eu-west-1:123456789012:cellblock-test-${queue}-dead`,
@@ -44,14 +44,14 @@ describe('dead letters', () => {
     const row = executionRow({ id: newId('execution'), tenant: TENANT })
     await deps.table.executions.create(row)
     const body = { v: 1, type: 'execution.step', tenant: TENANT, executionId: row.id, containerId: row.containerId }
-    expect(await processDeadLetters(deps, [letter('executions', body)])).toEqual({ batchItemFailures: [] })
+    expect(await processDeadLetters(deps, [message('executions', body)])).toEqual({ batchItemFailures: [] })
     expect(await deps.table.executions.get(TENANT, row.id)).toMatchObject({ status: 'failed', reason: 'dead_letter' })
   })
 
   it('end the response that they name', async () => {
     const row = responseRow({ id: newId('response'), tenant: TENANT })
     await deps.table.responses.create(row)
-    await processDeadLetters(deps, [letter('turns', { v: 1, type: 'response.step', tenant: TENANT, responseId: row.id })])
+    await processDeadLetters(deps, [message('turns', { v: 1, type: 'response.step', tenant: TENANT, responseId: row.id })])
     expect(await deps.table.responses.get(TENANT, row.id)).toMatchObject({ status: 'failed', error: { code: 'dead_letter' } })
   })
 
@@ -59,14 +59,14 @@ describe('dead letters', () => {
     const held = executionRow({ id: newId('execution'), tenant: TENANT })
     await deps.table.executions.create(held)
     const now = systemClock.now()
-    await deps.table.executions.acquireLease(TENANT, held.id, { owner: 'somebody', now, expiresAt: now + 60_000 })
+    await deps.table.executions.acquireLease(TENANT, held.id, { owner: 'another-worker', now, expiresAt: now + 60_000 })
     const body = { v: 1, type: 'execution.step', tenant: TENANT, executionId: held.id, containerId: held.containerId }
-    const answer = await processDeadLetters(deps, [letter('placements', 'not JSON', 'one'), letter('executions', body, 'two')])
+    const answer = await processDeadLetters(deps, [message('placements', 'not JSON', 'one'), message('executions', body, 'two')])
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'two' }] })
   })
 
   it('of an unknown queue are not deleted', async () => {
-    const strange = { ...letter('turns', '{}', 'strange'), eventSourceARN: 'arn:aws:sqs:eu-west-1:123456789012:other' }
+    const strange = { ...message('turns', '{}', 'strange'), eventSourceARN: 'arn:aws:sqs:eu-west-1:123456789012:other' }
     expect(await processDeadLetters(deps, [strange])).toEqual({ batchItemFailures: [{ itemIdentifier: 'strange' }] })
   })
 })

@@ -41,7 +41,7 @@ describe('imageTag', () => {
     expect(await imageTag(folder, SLIM)).not.toBe(before)
   })
 
-  it('changes only with the packages of its own variant', async () => {
+  it('changes only with the packages of that variant', async () => {
     const [slim, standard] = [await imageTag(folder, SLIM), await imageTag(folder, { variant: 'standard' })]
     await writeFile(join(folder, 'requirements/standard.lock'), 'changed')
     expect(await imageTag(folder, SLIM)).toBe(slim)

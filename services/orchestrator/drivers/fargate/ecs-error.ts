@@ -33,7 +33,7 @@ const EXCEPTIONS: Readonly<Record<string, Kind>> = {
   BlockedException: 'configuration',
 }
 
-/** What a thrown SDK error means for whoever wanted a sandbox. */
+/** What a thrown SDK error means for the step that asked for a sandbox. */
 export function toDriverError(error: unknown): DriverError {
   if (error instanceof DriverError) return error
   const { name, message } = error instanceof Error ? error : new Error(String(error))
