@@ -3,8 +3,8 @@ import LongestFirst from './tests/setup/longest-first.ts'
 
 /** Suites that start sandboxes: few at a time, because each costs a core while it starts. */
 const WITH_SANDBOXES = ['contract', 'integration', 'e2e', 'security', 'chaos', 'aws'] as const
-/** End-to-end tests that also run with CELLBLOCK_STORAGE=aws, on emulators in separate processes. */
-const ON_AWS_STORAGE = ['hibernate', 'quickstart']
+/** Tests that also run with CELLBLOCK_STORAGE=aws, on emulators: end-to-end ones have theirs in a separate process. */
+const ON_AWS_STORAGE = ['e2e/hibernate', 'e2e/quickstart', 'e2e/restart', 'integration/*/crash', 'api/links/*']
 /** Suites that need no Docker engine. */
 const WITHOUT_SANDBOXES = ['unit', 'infra', 'api'] as const
 
@@ -35,8 +35,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'e2e-aws',
-          include: ON_AWS_STORAGE.map((name) => `tests/e2e/${name}.test.ts`),
+          name: 'aws-storage',
+          include: ON_AWS_STORAGE.map((name) => `tests/${name}.test.ts`),
           env: { CELLBLOCK_STORAGE: 'aws' },
           sequence: { groupOrder: 2 },
           globalSetup: ['tests/setup/sandbox-image.ts'],

@@ -21,6 +21,7 @@ import { checkDataFolder } from './data-folder.ts'
 import { ensureDevTenant } from './dev-tenant.ts'
 import { listen } from './http-server.ts'
 import { lockDataDir } from './lock-data-dir.ts'
+import { lockTable } from './lock-table.ts'
 import { openSandboxes, stopSandboxes, type LocalSandboxes } from './sandboxes.ts'
 import { saveAll } from './save-all.ts'
 import { announceServer } from './server-file.ts'
@@ -64,8 +65,8 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   const storage = await openStorage(config, telemetry, cleanups)
   const sandboxes = await openSandboxes(config, stageOf(storageName(config)))
   cleanups.push(() => sandboxes.close())
-  // The lock of the data folder proves that every lease holder is dead. With AWS the leases expire by themselves.
-  if (config.dataDir !== null) await takeOverJobs(storage.table, systemClock.now())
+  // The lock of the data folder or of the table proves that every lease holder is dead.
+  if (isKept(config)) await takeOverJobs(storage.table, systemClock.now())
 
   const signals = createLocalSignals()
   const { table, queue, objects } = storage
@@ -104,6 +105,16 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   return { url: server.url, apiKey, warm: pool.refill() }
 }
 
+/** Whether the storage outlives the server. */
+const isKept = ({ storage, dataDir }: LocalConfig): boolean => dataDir !== null || storage.kind === 'aws'
+
+/** The process's handler of uncaught errors prints the message and exits. */
+function endProcess(error: Error): void {
+  setImmediate(() => {
+    throw error
+  })
+}
+
 const storageName = ({ storage, dataDir }: LocalConfig): string =>
   storage.kind === 'aws' ? `aws:${storage.tableName}` : (dataDir ?? newId('worker'))
 
@@ -118,6 +129,10 @@ async function openStorage(config: LocalConfig, telemetry: Telemetry, cleanups: 
   }
   const storage = await openLocalStorage(config, onError)
   cleanups.push(() => storage.close())
+  if (config.storage.kind === 'aws') {
+    const lock = await lockTable({ items: storage.items, tableName: config.storage.tableName, onLost: endProcess, onError })
+    cleanups.push(() => lock.release())
+  }
   return storage
 }
 
@@ -162,11 +177,10 @@ function startWork({ config, common, storage, sandboxes, models, tools }: Work, 
       placements: createPlaceStep(placing, pool),
     },
   })
-  const isKept = config.dataDir !== null || config.storage.kind === 'aws'
   // Last first: short steps end, variables are saved where the storage outlives the server, then sandboxes stop, then the steps that followed code in them.
   cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
   cleanups.push(() => stopSandboxes(driver))
-  cleanups.push(() => saveAll({ table: common.table, hibernate: runStep }, isKept ? config.saveMs : 0))
+  cleanups.push(() => saveAll({ table: common.table, hibernate: runStep }, isKept(config) ? config.saveMs : 0))
   cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
   cleanups.push(() => pool.close())
   return pool

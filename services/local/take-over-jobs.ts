@@ -14,7 +14,7 @@ const MAX_ROWS = 20_000
 const SOON_MS = Math.max(LEASE_MS, RECONCILE_AFTER_MS, SANDBOX_CHECK_MS)
 
 /**
- * Makes every job and sandbox of a previous server due immediately. The owner of the data folder's lock knows that all lease holders are dead,
+ * Makes every job and sandbox of a previous server due immediately. The owner of the storage's lock knows that all lease holders are dead,
  * so it need not wait for the leases to expire; fencing tokens would reject a live holder. Returns the number of jobs.
  */
 export async function takeOverJobs(table: Pick<Table, 'due' | 'executions' | 'responses' | 'sandboxes'>, now: number): Promise<number> {

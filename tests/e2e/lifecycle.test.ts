@@ -1,7 +1,4 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
@@ -25,15 +22,6 @@ describe('the local server', () => {
     expect(await server.stop()).toBe(0)
     expect(await sandboxCount(server)).toBe(0)
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
-  })
-
-  it('refuses a damaged database and a data folder of version 0.1 with one sentence', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'cellblock-damaged-'))
-    await writeFile(join(dataDir, 'rows.sqlite'), 'not a database '.repeat(1_000))
-    await expect(startServer({ dataDir })).rejects.toThrow(/exit code 1\):\n✗ The database in the data folder is damaged .*\n$/)
-    await mkdir(join(dataDir, 'table'))
-    await expect(startServer({ dataDir })).rejects.toThrow(/exit code 1\):\n✗ The data folder .* was written by Cellblock 0\.1.*\n$/)
-    await rm(dataDir, { recursive: true })
   })
 
   it('stops soon while code runs and ends the code', async () => {

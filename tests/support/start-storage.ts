@@ -7,8 +7,10 @@ export interface Storage extends Pick<LocalStorage, 'table' | 'objects' | 'queue
   stop(): Promise<void>
 }
 
-/** The embedded storage, as a server on one machine uses it. */
+/** The embedded storage, as a server on one machine uses it; with CELLBLOCK_STORAGE=aws in the environment of the tests, the AWS adapters on emulators. */
 export async function startStorage(dataDir: string | null = null): Promise<Storage> {
+  if (dataDir === null && process.env['CELLBLOCK_STORAGE'] === 'aws')
+    return (await import('../emulators/start-aws-storage.ts')).startAwsStorage()
   const faults: unknown[] = []
   const storage = await openEmbeddedStorage({ dataDir, onError: (error) => void faults.push(error) })
   return { ...storage, faults, stop: () => storage.close() }
