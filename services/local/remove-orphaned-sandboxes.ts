@@ -1,4 +1,6 @@
 import type Docker from 'dockerode'
+import { SANDBOX_LABEL } from '../orchestrator/drivers/docker/container-options.ts'
+import { defaultControlRoot, removeControlFolder } from '../orchestrator/drivers/docker/control-folder.ts'
 
 /** Names the server process that started a sandbox. */
 export const SERVER_LABEL = 'cellblock.server-pid'
@@ -12,7 +14,13 @@ export async function removeOrphanedSandboxes(docker: Docker, ownStage: string, 
     ({ Labels, Created }) =>
       Labels['cellblock.stage'] !== ownStage && now - Created * 1000 > ABANDONED_MS && !isAlive(Number(Labels[SERVER_LABEL])),
   )
-  await Promise.allSettled(orphans.map(({ Id }) => docker.getContainer(Id).remove({ force: true, v: true })))
+  await Promise.allSettled(
+    orphans.map(async ({ Id, Labels }) => {
+      await docker.getContainer(Id).remove({ force: true, v: true })
+      const sandboxId = Labels[SANDBOX_LABEL]
+      if (sandboxId !== undefined) await removeControlFolder(defaultControlRoot(), sandboxId)
+    }),
+  )
   return orphans.length
 }
 

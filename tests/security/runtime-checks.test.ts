@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { newId } from '../../services/core/ids.ts'
 import { createDockerDriver } from '../../services/orchestrator/drivers/docker/docker-driver.ts'
+import { mountControlFolder, unmountControlFolder } from '../../services/orchestrator/drivers/docker/control-mount.ts'
 import { memoryLimitBytes, DEFAULT_LIMITS } from '../../services/orchestrator/drivers/docker/limits.ts'
 
 const docker = new Docker()
@@ -15,14 +16,20 @@ const supervisor = { health: () => Promise.reject(new Error('The supervisor must
 let controlRoot: string
 let seen: Docker.ContainerInspectInfo
 let host: Docker.HostConfig & { readonly CgroupnsMode?: string }
+let canMount: boolean
+let mountsInside: readonly string[]
 let driver: ReturnType<typeof createDockerDriver>
 beforeAll(async () => {
   controlRoot = await mkdtemp(join(tmpdir(), 'cbx-'))
+  const probe = await mkdtemp(join(controlRoot, 'probe-'))
+  canMount = await mountControlFolder(probe)
+  await unmountControlFolder(probe)
   driver = createDockerDriver({ docker, image: inject('sandboxImage'), stage: `checks-${sandboxId}`, supervisor, controlRoot })
   const publicKey = Buffer.alloc(32).toString('base64url')
   await driver.start({ sandboxId, publicKey, memoryTier: '1g', isAwaited: true }, AbortSignal.timeout(30_000))
   seen = await docker.getContainer(sandboxId).inspect()
   host = seen.HostConfig
+  mountsInside = (await readFile(`/proc/${seen.State.Pid}/mountinfo`, 'utf8')).split('\n')
 })
 afterAll(async () => {
   await driver.stop(sandboxId)
@@ -83,6 +90,13 @@ const CHECKS: Readonly<Record<string, () => void>> = {
     expect(seen.Mounts.map(({ Source, Destination }) => [Source.startsWith(controlRoot), Destination])).toEqual([
       [true, '/run/cellblock/control'],
     ]),
+  'has a small control folder without programs, devices and setuid bits': () => {
+    const line = mountsInside.find((mount) => mount.split(' ')[4] === '/run/cellblock/control') ?? ''
+    // Without the rights to mount, the folder stays one of the host.
+    const flags = canMount ? ['nosuid', 'nodev', 'noexec'] : []
+    expect(line.split(' ')[5]?.split(',')).toEqual(expect.arrayContaining(flags))
+    expect(/ - tmpfs .*size=64k,nr_inodes=8/.test(line)).toBe(canMount)
+  },
   'has no shared mount propagation': () =>
     expect(seen.Mounts.map(({ Propagation }) => Propagation).filter((propagation) => propagation.includes('shared'))).toEqual([]),
   'has no exec session': () => expect(seen.ExecIDs ?? []).toEqual([]),

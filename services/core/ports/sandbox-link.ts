@@ -12,6 +12,8 @@ export interface LinkResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: ByteStream
+  /** Header fields that follow the body; complete once the body has been read, empty before. */
+  readonly trailers?: () => Readonly<Record<string, string>>
 }
 
 /** The transport to a supervisor. In AWS only code inside the VPC can use it. */

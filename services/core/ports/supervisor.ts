@@ -18,7 +18,7 @@ export interface Supervisor {
   putFile(session: SandboxSession, path: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<{ readonly sha256: string }>
   deleteFile(session: SandboxSession, path: string): Promise<void>
   /** All variables as an opaque stream. Throws LinkError when the kernel ends during the snapshot. */
-  snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<ByteStream>
+  snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<SnapshotStream>
   /** Refused with `conflict` after an execution started in this sandbox, and with `bad_request` for an invalid snapshot. */
   restore(
     session: SandboxSession,
@@ -38,6 +38,12 @@ export interface NamespaceBudget {
   readonly timeoutMs: number
   /** Processor time of the whole sandbox; absent for no limit. */
   readonly cpuMs?: number | undefined
+}
+
+export interface SnapshotStream {
+  readonly body: ByteStream
+  /** What saving took; null before the body has been read to its end, and if the sandbox does not report it. */
+  readonly usage: () => NamespaceUsage | null
 }
 
 export interface NamespaceUsage {

@@ -1,9 +1,15 @@
-/** What one execution used. Exactly one record exists per ended execution, because its key is the execution's id. */
+/**
+ * What one execution used, or the saving of a container's variables. Exactly one record exists per ended execution, because its key is the
+ * execution's id.
+ */
 export interface UsageRecord {
   readonly v: 1
   readonly tenant: string
   readonly subject: string | null
+  /** Of a saving: the random part of the snapshot's object key. */
   readonly executionId: string
+  /** Absent for an execution. */
+  readonly purpose?: 'saving'
   /** The UTC day on which the execution was accepted, `YYYY-MM-DD`. */
   readonly day: string
   readonly sandboxSeconds: number
@@ -15,6 +21,7 @@ export interface UsageRecord {
 }
 
 export interface UsageSum {
+  /** Savings are not counted. */
   readonly executions: number
   readonly sandboxSeconds: number
   readonly cpuMs: number
@@ -29,7 +36,7 @@ const NOTHING: UsageSum = { executions: 0, sandboxSeconds: 0, cpuMs: 0, peakMemo
 export const sumUsage = (records: readonly UsageRecord[]): UsageSum =>
   records.reduce(
     (sum, record) => ({
-      executions: sum.executions + 1,
+      executions: sum.executions + (record.purpose === undefined ? 1 : 0),
       sandboxSeconds: sum.sandboxSeconds + record.sandboxSeconds,
       cpuMs: sum.cpuMs + record.cpuMs,
       peakMemoryBytes: Math.max(sum.peakMemoryBytes, record.peakMemoryBytes),

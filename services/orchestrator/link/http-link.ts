@@ -79,7 +79,12 @@ async function exchange(pool: Pool, request: LinkRequest, signal: AbortSignal): 
       body: request.body instanceof Uint8Array || request.body === undefined ? (request.body ?? null) : toUndiciBody(request.body),
       signal,
     })
-    return { status: answer.statusCode, headers: flatten(answer.headers), body: mapErrors(answer.body, signal) }
+    return {
+      status: answer.statusCode,
+      headers: flatten(answer.headers),
+      body: mapErrors(answer.body, signal),
+      trailers: () => flatten(answer.trailers),
+    }
   } catch (error) {
     throw toLinkError(error, signal)
   }

@@ -1,7 +1,9 @@
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import { CONTAINER_KEPT_MS, isHibernated, type Container, type Hibernation } from '../../core/containers/container.ts'
 import type { HibernateMessage } from '../../core/messages.ts'
+import type { NamespaceUsage } from '../../core/ports/supervisor.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
+import { dayOf } from '../../core/usage/usage.ts'
 import type { RunDeps, StepDeps } from '../deps.ts'
 import type { SandboxFinder } from './sandboxes/sandbox-finder.ts'
 import { LEASE_MS, LeaseLostError } from '../../jobs/lease.ts'
@@ -73,8 +75,28 @@ async function keep(deps: StepDeps, finder: SandboxFinder, claimed: Container, o
   }
   const budget = namespaceBudget(await deps.limits.of(claimed.tenant), claimed.limits)
   const saved = await saveVariables(deps, session, objectKey, budget, signal)
+  await recordSaving(deps, claimed, objectKey, saved.usage)
   if (saved.kind === 'lost') return { snapshot: null, stateLost: saved.why }
   return { snapshot: { objectKey, bytes: saved.bytes, takenAt: deps.clock.now(), tries: 0, isRestored: false }, stateLost }
+}
+
+/** Saving runs user code, so it counts like an execution. A repetition after a crash has another object key: it ran again. */
+async function recordSaving(deps: RunDeps, container: Container, objectKey: string, { runMs, cpuMs }: NamespaceUsage): Promise<void> {
+  const { tenant, subject, memoryTier } = container
+  const sandboxSeconds = runMs / 1000
+  await deps.table.usage.put({
+    v: 1,
+    tenant,
+    subject,
+    executionId: `save-${objectKey.slice(objectKey.lastIndexOf('/') + 1)}`,
+    purpose: 'saving',
+    day: dayOf(deps.clock.now()),
+    sandboxSeconds,
+    cpuMs,
+    peakMemoryBytes: 0,
+    outputBytes: 0,
+    costUsd: sandboxSeconds * deps.costPerSecond(memoryTier),
+  })
 }
 
 async function stop({ queue }: RunDeps, { sandboxId }: Container): Promise<void> {

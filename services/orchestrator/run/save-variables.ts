@@ -1,11 +1,14 @@
 import { LIMITS } from '../../core/limits.ts'
 import type { ByteStream } from '../../core/ports/object-store.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
-import { SupervisorError, type NamespaceBudget, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
+import { SupervisorError, type NamespaceBudget, type NamespaceUsage, type SupervisorErrorCode } from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 
-export type Saved = { readonly kind: 'saved'; readonly bytes: number } | { readonly kind: 'lost'; readonly why: string }
+export type Saved = ({ readonly kind: 'saved'; readonly bytes: number } | { readonly kind: 'lost'; readonly why: string }) & {
+  /** As the sandbox reports it. A sandbox that reports none is charged with the time that passed. */
+  readonly usage: NamespaceUsage
+}
 
 /** A namespace that takes longer than this to save is not saved, milliseconds: executions wait meanwhile. */
 const SAVE_MS = 90_000
@@ -19,7 +22,7 @@ class TooBig extends Error {}
  * or the sandbox is busy, so that a later try may succeed. A reader that goes away early costs the kernel nothing.
  */
 export async function saveVariables(
-  deps: Pick<RunDeps, 'objects' | 'supervisor'>,
+  deps: Pick<RunDeps, 'objects' | 'supervisor' | 'clock'>,
   session: SandboxSession,
   objectKey: string,
   budget: NamespaceBudget,
@@ -28,10 +31,15 @@ export async function saveVariables(
   const late = AbortSignal.timeout(SAVE_MS)
   const done = new AbortController()
   let failure: unknown = null
+  const startedAt = deps.clock.now()
+  let reported: () => NamespaceUsage | null = () => null
+  const usage = (): NamespaceUsage => reported() ?? { runMs: deps.clock.now() - startedAt, cpuMs: 0 }
   async function* variables(): ByteStream {
     let bytes = 0
     try {
-      for await (const chunk of await deps.supervisor.snapshot(session, budget, AbortSignal.any([signal, late, done.signal]))) {
+      const snapshot = await deps.supervisor.snapshot(session, budget, AbortSignal.any([signal, late, done.signal]))
+      reported = snapshot.usage
+      for await (const chunk of snapshot.body) {
         bytes += chunk.byteLength
         if (bytes > MAX_BYTES) throw new TooBig()
         yield chunk
@@ -44,12 +52,12 @@ export async function saveVariables(
   try {
     const { bytes } = await deps.objects.put(objectKey, variables(), { contentType: 'application/octet-stream' })
     signal.throwIfAborted()
-    return { kind: 'saved', bytes }
+    return { kind: 'saved', bytes, usage: usage() }
   } catch (cause) {
     signal.throwIfAborted()
     const why = late.aborted ? `Saving them took more than ${SAVE_MS / 1000} seconds.` : whyLost(failure)
     if (why === null) throw cause
-    return { kind: 'lost', why }
+    return { kind: 'lost', why, usage: usage() }
   } finally {
     done.abort()
   }

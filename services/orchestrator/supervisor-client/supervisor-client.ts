@@ -7,8 +7,10 @@ import {
   SupervisorError,
   type ExecuteRequest,
   type NamespaceBudget,
+  type NamespaceUsage,
   type SandboxFile,
   type SandboxHealth,
+  type SnapshotStream,
   type Supervisor,
   type SupervisorEvent,
 } from '../../core/ports/supervisor.ts'
@@ -17,6 +19,7 @@ import { discard, isSuccess, readHealth, readJson, toRefusal, type Identity } fr
 import { readEvents } from './event-stream.ts'
 import { fileSchema, toFiles } from './events.ts'
 import { fileTarget } from './file-target.ts'
+import { parseHostileJson } from './hostile-json.ts'
 import { createIdentityCheck, type IdentityCheck } from './identity.ts'
 import { createSigner, SIGNATURE_HEADER, type Signer } from './signature.ts'
 
@@ -105,8 +108,9 @@ class SupervisorClient implements Supervisor {
     await discard((await this.#request('the removal of a file', session, 'DELETE', fileTarget(path), signal)).body)
   }
 
-  async snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<ByteStream> {
-    return (await this.#request('a snapshot', session, 'POST', `/snapshot?${budgetQuery(budget)}`, signal)).body
+  async snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<SnapshotStream> {
+    const { body, trailers } = await this.#request('a snapshot', session, 'POST', `/snapshot?${budgetQuery(budget)}`, signal)
+    return { body, usage: () => readUsage(trailers?.()[USAGE_TRAILER]) }
   }
 
   async restore(
@@ -183,6 +187,15 @@ const restoredSchema = z.object({
   run_ms: z.number().nonnegative().default(0),
   cpu_ms: z.number().nonnegative().default(0),
 })
+
+const USAGE_TRAILER = 'cellblock-usage'
+const usageSchema = z.object({ run_ms: z.number().nonnegative(), cpu_ms: z.number().nonnegative() })
+
+function readUsage(text: string | undefined): NamespaceUsage | null {
+  if (text === undefined) return null
+  const fields = usageSchema.safeParse(parseHostileJson(Buffer.from(text)))
+  return fields.success ? { runMs: fields.data.run_ms, cpuMs: fields.data.cpu_ms } : null
+}
 
 /** The maximum of the protocol for both values. */
 const MAX_BUDGET_MS = 300_000

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Container } from '../../../services/core/containers/container.ts'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
+import { dayOf } from '../../../services/core/usage/usage.ts'
 import { objectPrefix } from '../../../services/core/object-keys.ts'
 import { repairContainer } from '../../../services/orchestrator/reconciler/repair-container.ts'
 import { atCall } from '../../support/at-call.ts'
@@ -51,6 +52,8 @@ describe('a hibernated container', () => {
     await bench.warm()
     const second = await bench.run(id, 'print(kept)')
     expect([second.result?.stdout, names(second.result?.lost)]).toEqual(['1\n', ['variable slow']])
+    const saving = (await bench.storage.table.usage.ofDay(second.tenant, dayOf(Date.now()))).filter(({ purpose }) => purpose === 'saving')
+    expect(Math.max(...saving.map(({ cpuMs }) => cpuMs))).toBeGreaterThan(1_000)
   })
 
   it('counts the restore of its variables against the limits and the usage of the execution that waits for it', async () => {

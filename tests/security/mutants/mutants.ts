@@ -59,6 +59,13 @@ export const MUTANTS: readonly Mutant[] = [
   option('size of the data folder', 'size=${limits.dataBytes},'),
   option('size of /tmp', 'size=${limits.tmpBytes},'),
   option('inodes of the home folder', ',nr_inodes=50000'),
+  service(
+    'a small control folder without programs, devices and setuid bits',
+    'orchestrator/drivers/docker/control-folder.ts',
+    '  await mountControlFolder(folder)\n',
+    '',
+    'security/runtime-checks.test.ts',
+  ),
 
   worker(
     'seccomp filter',

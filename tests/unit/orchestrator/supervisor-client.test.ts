@@ -241,7 +241,10 @@ describe('the supervisor client', () => {
     const targets: (string | undefined)[] = []
     stub.on('POST /snapshot', (request, response) => {
       targets.push(request.url)
-      response.end('frozen')
+      response.writeHead(200, { trailer: 'Cellblock-Usage' })
+      response.write('frozen')
+      response.addTrailers({ 'Cellblock-Usage': '{"run_ms":7,"cpu_ms":6.5}' })
+      response.end()
     })
     let length: string | undefined
     stub.on('POST /restore', (request, response) => {
@@ -253,11 +256,12 @@ describe('the supervisor client', () => {
     })
     const supervisor = client()
     const snapshot = await supervisor.snapshot(stub.session, { timeoutMs: 1_000_000 }, never)
-    expect(await supervisor.restore(stub.session, { bytes: 6, body: snapshot }, { timeoutMs: 2_000.5, cpuMs: 1_000 }, never)).toEqual({
+    expect(await supervisor.restore(stub.session, { bytes: 6, body: snapshot.body }, { timeoutMs: 2_000.5, cpuMs: 1_000 }, never)).toEqual({
       restored: 6,
       lost: [{ what: 'x', reason: 'a generator' }],
       usage: { runMs: 5, cpuMs: 4 },
     })
+    expect(snapshot.usage()).toEqual({ runMs: 7, cpuMs: 6.5 })
     expect(targets).toEqual(['/snapshot?timeout_ms=300000', '/restore?unused=1&timeout_ms=2000&cpu_ms=1000'])
     expect(length).toBe('6')
   })

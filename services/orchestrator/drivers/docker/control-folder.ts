@@ -3,6 +3,7 @@ import { chmod, lstat, mkdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DriverError } from '../../../core/ports/sandbox-driver.ts'
+import { mountControlFolder, unmountControlFolder } from './control-mount.ts'
 
 /** The kernel takes no longer path to a Unix socket. */
 const MAX_SOCKET_PATH_BYTES = 107
@@ -36,8 +37,12 @@ export async function makeControlFolder(root: string, sandboxId: string): Promis
   const folder = controlFolder(root, sandboxId)
   await mkdir(folder, { recursive: true })
   await chmod(folder, 0o777)
+  await mountControlFolder(folder)
   return folder
 }
 
-export const removeControlFolder = (root: string, sandboxId: string): Promise<void> =>
-  rm(controlFolder(root, sandboxId), { recursive: true, force: true })
+export async function removeControlFolder(root: string, sandboxId: string): Promise<void> {
+  const folder = controlFolder(root, sandboxId)
+  await unmountControlFolder(folder)
+  await rm(folder, { recursive: true, force: true })
+}

@@ -16,7 +16,7 @@ const usageRoute = defineRoute({
   operationId: 'getUsage',
   tag: 'Service',
   summary: 'What was used, per day',
-  description: `Executions that have ended, by the UTC day on which they were accepted, each counted once. At most ${MAX_DAYS} days an answer. A key that is bound to an end user sees that user's only.`,
+  description: `Executions that have ended, by the UTC day on which they were accepted, each counted once, and what saving the variables of idle containers took, which runs user code. At most ${MAX_DAYS} days an answer. A key that is bound to an end user sees that user's only.`,
   query: UsageQuery,
   answers: { 200: { description: 'Sums per day and in all.', schema: Usage } },
   async handle({ deps, caller, query }) {
@@ -31,7 +31,10 @@ const usageRoute = defineRoute({
     const records = await Promise.all(
       dates.map(async (date) => (await deps.table.usage.ofDay(caller.tenant, date)).filter((record) => isVisible(record, caller))),
     )
-    const days = dates.map((date, index) => ({ date, sum: sumUsage(records[index] ?? []) })).filter(({ sum }) => sum.executions > 0)
+    const days = dates.flatMap((date, index) => {
+      const ofDay = records[index] ?? []
+      return ofDay.length === 0 ? [] : [{ date, sum: sumUsage(ofDay) }]
+    })
     return json(200, renderUsage(dayOf(first), dayOf(last), days, sumUsage(records.flat())))
   },
 })
