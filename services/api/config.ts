@@ -57,7 +57,7 @@ export const ApiConfig = z.object({
   /** A comment goes out on a silent event stream this often, milliseconds. */
   heartbeatMs: z.number().int().positive().default(10_000),
   /** A verified API key is cached this long, milliseconds; a revoked key may work that much longer. */
-  keyCacheMs: z.number().int().nonnegative().default(60_000),
+  keyCacheMs: z.number().int().nonnegative().default(5_000),
   /**
    * A plain turn or a stream holds its connection no longer than this, seconds: a turn ends by itself within its own limit, and its last step
    * gets a little longer. A function that ends sooner sets less; then the caller reads the response again, or resumes the stream.

@@ -13,8 +13,12 @@ export const keysList: Command = {
     const rows = keys.map((key) => ({
       key_id: key.id,
       tenant: key.tenant,
+      name: key.name ?? '',
       subject: key.subject ?? '',
+      scopes: key.scopes.join(','),
       created_at: timeOf(key.createdAt),
+      last_used_at: timeOf(key.lastUsedAt),
+      expires_at: timeOf(key.expiresAt),
       revoked_at: timeOf(key.revokedAt),
     }))
     if (values.json) deps.out(`${JSON.stringify(rows)}\n`)

@@ -1,4 +1,4 @@
-import { hashApiKey, newApiKey } from '../core/tenants/api-keys.ts'
+import { apiKeyRow, newApiKey } from '../core/tenants/api-keys.ts'
 import { newId } from '../core/ids.ts'
 import { readArguments } from './arguments.ts'
 import { UsageError, type Command } from './command.ts'
@@ -18,14 +18,14 @@ export const tenantsCreate: Command = {
     const now = deps.clock.now()
     const tenant = { v: 1, id: newId('tenant'), name, createdAt: now } as const
     const apiKey = newApiKey()
-    const keyId = newId('key')
+    const key = apiKeyRow(apiKey, { tenant: tenant.id }, now)
     await tenants.create(tenant)
-    await tenants.putKey({ v: 1, id: keyId, tenant: tenant.id, hash: hashApiKey(apiKey), subject: null, createdAt: now, revokedAt: null })
+    await tenants.putKey(key)
 
-    if (values.json) deps.out(`${JSON.stringify({ tenant: tenant.id, name, key_id: keyId, api_key: apiKey })}\n`)
+    if (values.json) deps.out(`${JSON.stringify({ tenant: tenant.id, name, key_id: key.id, api_key: apiKey })}\n`)
     else
       deps.out(
-        `tenant   ${tenant.id}  ${name}\nkey id   ${keyId}\nAPI key  ${apiKey}\n\nKeep the API key: only its hash is stored, so it cannot be shown again.\n`,
+        `tenant   ${tenant.id}  ${name}\nkey id   ${key.id}\nAPI key  ${apiKey}\n\nKeep the API key: only its hash is stored, so it cannot be shown again.\n`,
       )
     return 0
   },

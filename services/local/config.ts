@@ -27,6 +27,7 @@ const LocalEnv = z.object({
   PORT: wholeNumber(0, 65_535).default(8787),
   HOST: z.string().default('127.0.0.1'),
   CELLBLOCK_API_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
+  CELLBLOCK_ADMIN_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
   CELLBLOCK_SANDBOX_IMAGE: z.string().default('cellblock-sandbox:dev'),
   CELLBLOCK_STORAGE: oneOf(['embedded', 'aws']).default('embedded'),
   ...AWS_NAMES,
@@ -70,6 +71,8 @@ export interface LocalConfig {
   readonly port: number
   readonly host: string
   readonly apiKey: string | null
+  /** The key that administers tenants; null for a new one at the first start. */
+  readonly adminKey: string | null
   /** The folder of the embedded storage; null keeps everything in a temporary folder, deleted on exit. */
   readonly dataDir: string | null
   readonly sandboxImage: string
@@ -118,6 +121,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     port: values.PORT,
     host: values.HOST,
     apiKey: values.CELLBLOCK_API_KEY ?? null,
+    adminKey: values.CELLBLOCK_ADMIN_KEY ?? null,
     dataDir: flags.data === undefined ? null : resolve(flags.data),
     sandboxImage: values.CELLBLOCK_SANDBOX_IMAGE,
     poolSize: values.CELLBLOCK_POOL,

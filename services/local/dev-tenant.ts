@@ -1,17 +1,29 @@
-import { hashApiKey, newApiKey } from '../core/tenants/api-keys.ts'
+import { apiKeyRow, hashApiKey, newApiKey, type NewApiKey } from '../core/tenants/api-keys.ts'
 import { newId } from '../core/ids.ts'
 import type { TenantStore } from '../core/ports/tenant-store.ts'
-
-const NAME = 'dev'
 
 /** Makes sure that the wanted key, or a new one, opens the development tenant. Returns the key in the clear: it is printed once. */
 export async function ensureDevTenant(tenants: TenantStore, wanted: string | null, now: number): Promise<string> {
   const key = wanted ?? newApiKey()
-  const hash = hashApiKey(key)
-  if ((await tenants.findKey(hash)) !== null) return key
-  const known = (await tenants.list()).find((tenant) => tenant.name === NAME)
-  const tenant = known ?? { v: 1 as const, id: newId('tenant'), name: NAME, createdAt: now }
-  if (known === undefined) await tenants.create(tenant)
-  await tenants.putKey({ v: 1, id: newId('key'), tenant: tenant.id, hash, subject: null, createdAt: now, revokedAt: null })
+  await ensureKey(tenants, 'dev', key, {}, now)
   return key
+}
+
+/**
+ * Makes sure that the wanted key, or at the first start a new one, administers all tenants. Returns a key only when it is new, because it is
+ * shown once; null when one exists.
+ */
+export async function ensureAdminKey(tenants: TenantStore, wanted: string | null, now: number): Promise<string | null> {
+  if (wanted === null && (await tenants.listKeys()).some((key) => key.scopes.includes('admin') && key.revokedAt === null)) return null
+  const key = wanted ?? newApiKey()
+  await ensureKey(tenants, 'operator', key, { name: 'first admin key', scopes: ['admin'] }, now)
+  return key
+}
+
+async function ensureKey(tenants: TenantStore, name: string, key: string, options: Omit<NewApiKey, 'tenant'>, now: number): Promise<void> {
+  if ((await tenants.findKey(hashApiKey(key))) !== null) return
+  const known = (await tenants.list()).find((tenant) => tenant.name === name)
+  const tenant = known ?? { v: 1 as const, id: newId('tenant'), name, createdAt: now }
+  if (known === undefined) await tenants.create(tenant)
+  await tenants.putKey(apiKeyRow(key, { tenant: tenant.id, ...options }, now))
 }

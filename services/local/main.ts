@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   const isGiven = config.apiKey !== null
   say(`
 ✓ Cellblock is ready at ${server.url}
-  API key    ${isGiven ? 'the value of CELLBLOCK_API_KEY' : server.apiKey}
+  API key    ${isGiven ? 'the value of CELLBLOCK_API_KEY' : server.apiKey}${config.adminKey === null && server.adminKey !== null ? `\n  Admin key  ${server.adminKey}  (shown once)` : ''}
   Reference  ${server.url}/docs
 
 Try it:

@@ -18,7 +18,7 @@ import { createLocalSignals } from '../storage/signals/local-signals.ts'
 import { stageOf, type LocalConfig } from './config.ts'
 import { openControlSocket } from './control-socket.ts'
 import { checkDataFolder } from './data-folder.ts'
-import { ensureDevTenant } from './dev-tenant.ts'
+import { ensureAdminKey, ensureDevTenant } from './dev-tenant.ts'
 import { listen } from './http-server.ts'
 import { lockDataDir } from './lock-data-dir.ts'
 import { lockTable } from './lock-table.ts'
@@ -37,6 +37,8 @@ const SHUTDOWN_TIMEOUT_MS = 2_000
 export interface LocalServer {
   readonly url: string
   readonly apiKey: string
+  /** The key that administers tenants, when this start created it or the configuration names it; null when one exists. */
+  readonly adminKey: string | null
   /** Resolves when the pool has been filled for the first time. */
   readonly warm: Promise<void>
   /** Ends everything that was started: requests, workers, sandboxes, storage. */
@@ -76,6 +78,7 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   const pool = startWork({ config, common, storage, sandboxes, models, tools }, cleanups)
 
   const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())
+  const adminKey = await ensureAdminKey(table.tenants, config.adminKey, systemClock.now())
   const app = createApp({
     ...common,
     models,
@@ -102,7 +105,7 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   cleanups.push(() => control.close())
   const announced = await announceServer({ url: server.url, controlSocket: control.path, dataDir: config.dataDir })
   cleanups.push(() => announced.remove())
-  return { url: server.url, apiKey, warm: pool.refill() }
+  return { url: server.url, apiKey, adminKey, warm: pool.refill() }
 }
 
 /** Whether the storage outlives the server. */

@@ -2,7 +2,7 @@ import OpenAI from 'openai'
 import { createApp } from '../../services/api/app.ts'
 import { ApiConfig } from '../../services/api/config.ts'
 import type { ApiDeps, Readiness } from '../../services/api/deps.ts'
-import { hashApiKey, newApiKey } from '../../services/core/tenants/api-keys.ts'
+import { apiKeyRow, newApiKey, type NewApiKey } from '../../services/core/tenants/api-keys.ts'
 import { newId } from '../../services/core/ids.ts'
 import type { ObjectStore } from '../../services/core/ports/object-store.ts'
 import { systemClock } from '../../services/core/ports/clock.ts'
@@ -27,7 +27,7 @@ export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | '
   readonly otherTenant: TestKey
   /** Every wide event so far. */
   readonly events: readonly WideEvent[]
-  newKey(options?: { readonly tenant?: string; readonly subject?: string | null }): Promise<TestKey>
+  newKey(options?: Partial<NewApiKey>): Promise<TestKey>
   setReadiness(readiness: Readiness): void
   openai(key?: TestKey): OpenAI
   fetch(path: string, init?: RequestInit & { readonly key?: TestKey | null }): Promise<Response>
@@ -66,11 +66,11 @@ export async function startApi(
   })
   const server = await listen({ app, objectHandler: storage.objectHandler, host: '127.0.0.1', port: 0 })
 
-  const newKey: TestApi['newKey'] = async ({ tenant = newId('tenant'), subject = null } = {}) => {
+  const newKey: TestApi['newKey'] = async ({ tenant = newId('tenant'), ...options } = {}) => {
     const key = newApiKey()
-    const keyId = newId('key')
-    await table.tenants.putKey({ v: 1, id: keyId, tenant, hash: hashApiKey(key), subject, createdAt: Date.now(), revokedAt: null })
-    return { tenant, keyId, key }
+    const row = apiKeyRow(key, { tenant, ...options }, Date.now())
+    await table.tenants.putKey(row)
+    return { tenant, keyId: row.id, key }
   }
   const owner = await newKey()
   const otherTenant = await newKey()

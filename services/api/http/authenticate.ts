@@ -2,7 +2,7 @@ import { hashApiKey } from '../../core/tenants/api-keys.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { TenantStore } from '../../core/ports/tenant-store.ts'
-import type { Caller } from '../../core/tenants/tenant.ts'
+import { LAST_USED_MS, type Caller, type Scope } from '../../core/tenants/tenant.ts'
 
 const MAX_CACHED_KEYS = 1_000
 const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i
@@ -10,16 +10,22 @@ const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i
 const refused = (): ServiceError =>
   new ServiceError('invalid_api_key', 'The API key is missing or not valid. Send it as "Authorization: Bearer ck_…".')
 
+interface KnownKey {
+  readonly caller: Caller
+  /** Epoch ms from which the table is read again. */
+  readonly until: number
+}
+
 /**
- * Says who calls, by the key alone. Keys that were found are kept for `cacheMs`, so a revoked key may work that much longer;
- * keys that were not found are never kept, so a new key works at once.
+ * Identifies the caller by the API key. A verified key is cached for `cacheMs` and never beyond its expiry, so a revoked key may work that much
+ * longer. Unknown keys are not cached, so a new key works at once.
  */
 export function createAuthenticator(
-  tenants: Pick<TenantStore, 'findKey'>,
+  tenants: Pick<TenantStore, 'findKey' | 'touchKey'>,
   clock: Clock,
   cacheMs: number,
 ): (request: Request) => Promise<Caller> {
-  const known = new Map<string, { readonly caller: Caller; readonly until: number }>()
+  const known = new Map<string, KnownKey>()
   return async (request) => {
     const key = BEARER.exec(request.headers.get('authorization') ?? '')?.[1]
     if (key === undefined) throw refused()
@@ -27,14 +33,23 @@ export function createAuthenticator(
     const now = clock.now()
     const cached = known.get(hash)
     if (cached !== undefined && cached.until > now) return cached.caller
+    known.delete(hash)
     const found = await tenants.findKey(hash)
-    if (found === null || found.revokedAt !== null) {
-      known.delete(hash)
-      throw refused()
-    }
-    const caller: Caller = { tenant: found.tenant, subject: found.subject, keyId: found.id }
+    if (found === null || found.revokedAt !== null || (found.expiresAt ?? Number.POSITIVE_INFINITY) <= now) throw refused()
+    // A failed write loses a time of use, not the request.
+    if ((found.lastUsedAt ?? 0) <= now - LAST_USED_MS) tenants.touchKey(hash, now).catch(() => undefined)
+    const caller: Caller = { tenant: found.tenant, subject: found.subject, keyId: found.id, scopes: found.scopes }
     if (known.size >= MAX_CACHED_KEYS) known.delete(known.keys().next().value ?? hash)
-    known.set(hash, { caller, until: now + cacheMs })
+    known.set(hash, { caller, until: Math.min(now + cacheMs, found.expiresAt ?? Number.POSITIVE_INFINITY) })
     return caller
   }
+}
+
+/** Throws ServiceError `insufficient_scope`. */
+export function requireScope(caller: Caller, scope: Scope): void {
+  if (caller.scopes.includes(scope)) return
+  throw new ServiceError(
+    'insufficient_scope',
+    `This API key lacks the scope "${scope}"; it has ${caller.scopes.join(', ') || 'none'}. Use a key with that scope, or ask the operator for one.`,
+  )
 }

@@ -4,7 +4,7 @@ import { ErrorBody } from './schemas.ts'
 import type { AnyRoute } from './route.ts'
 
 const EVERYWHERE: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'storage_full']
-const WITH_KEY: readonly ErrorCode[] = ['invalid_api_key']
+const WITH_KEY: readonly ErrorCode[] = ['invalid_api_key', 'insufficient_scope']
 const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'request_too_large', 'unsupported_media_type']
 
 /** Adds a route to the OpenAPI document: parameters, bodies, answers, and each refusal under its status. */
@@ -46,7 +46,8 @@ export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: A
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
-    security: route.auth === 'none' ? [] : [{ apiKey: [] }],
+    'x-scope': route.scope,
+    security: route.scope === 'public' ? [] : [{ apiKey: [] }],
     request,
     responses: { ...answersOf(route), ...refusalsOf(route) },
   })
@@ -64,6 +65,8 @@ const PARAMS: Readonly<Record<string, string>> = {
   item_id: 'Id of an item of a conversation.',
   upload_id: 'Id of an upload, `upload_…`.',
   link_id: 'Id of a link, `link_…`.',
+  tenant_id: 'Id of a tenant, `tnt_…`.',
+  key_id: 'Id of an API key, `key_…`.',
   model: 'Name of a model.',
   token: 'The secret part of a link.',
 }
@@ -95,7 +98,7 @@ function answersOf(route: AnyRoute): RouteConfig['responses'] {
 
 function refusalsOf(route: AnyRoute): RouteConfig['responses'] {
   const hasBody = route.body !== undefined || route.streamed !== undefined
-  const codes = [...EVERYWHERE, ...(route.auth === 'none' ? [] : WITH_KEY), ...(hasBody ? WITH_BODY : []), ...(route.refusals ?? [])]
+  const codes = [...EVERYWHERE, ...(route.scope === 'public' ? [] : WITH_KEY), ...(hasBody ? WITH_BODY : []), ...(route.refusals ?? [])]
   const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, list]) => [

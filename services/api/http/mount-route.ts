@@ -5,6 +5,7 @@ import { LIMITS } from '../../core/limits.ts'
 import type { Caller } from '../../core/tenants/tenant.ts'
 import type { ApiDeps } from '../deps.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
+import { requireScope } from './authenticate.ts'
 import { documentRoute } from './document-route.ts'
 import { parseJson } from './parse-json.ts'
 import { publicUrlOf } from './public-url.ts'
@@ -12,7 +13,7 @@ import { mediaType, readBody, refuseAnnounced, refuseEncoded } from './read-body
 import type { AnyRoute, Call } from './route.ts'
 import { parseQuery, validate } from './validate.ts'
 
-const NO_CALLER: Caller = { tenant: '', subject: null, keyId: '' }
+const NO_CALLER: Caller = { tenant: '', subject: null, keyId: '', scopes: [] }
 const NO_BYTES = new Uint8Array()
 
 /** `/v1/containers/{container_id}` as Hono writes it. */
@@ -31,8 +32,11 @@ export function mountRoute(
     const request = context.req.raw
     const fields = context.get('fields')
     fields['route'] = route.operationId
-    const caller = route.auth === 'none' ? NO_CALLER : await authenticate(request)
-    if (caller !== NO_CALLER) Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
+    const caller = route.scope === 'public' ? NO_CALLER : await authenticate(request)
+    if (route.scope !== 'public') {
+      Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
+      requireScope(caller, route.scope)
+    }
     const query = parseQuery(context.req.url)
     const rawBody = route.body === undefined ? NO_BYTES : await readJsonBody(request)
     if (route.body === undefined && route.streamed === undefined) refuseAnnounced(request, LIMITS.maxJsonBytes)

@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi'
-import type { Caller } from '../../core/tenants/tenant.ts'
+import type { Caller, Scope } from '../../core/tenants/tenant.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { ApiDeps } from '../deps.ts'
 import type { RunContext } from '../executions/run-code.ts'
@@ -42,8 +42,8 @@ interface RouteMetadata {
   readonly tag: string
   readonly summary: string
   readonly description?: string
-  /** `none` for the few routes that answer without a key. */
-  readonly auth?: 'key' | 'none'
+  /** The scope that a key needs; `public` for the few routes that answer without a key. */
+  readonly scope: Scope | 'public'
   readonly answers: Readonly<Record<number, Answer>>
   /** Request headers that it listens to, with what they mean. */
   readonly headers?: Readonly<Record<string, string>>

@@ -8,9 +8,9 @@ const Readiness = z.object({ ok: z.boolean(), parts: z.record(z.string(), Part) 
 const healthRoute = defineRoute({
   method: 'get',
   path: '/healthz',
+  scope: 'public',
   operationId: 'getHealth',
   tag: 'Service',
-  auth: 'none',
   summary: 'Is the process alive?',
   answers: { 200: { description: 'It answers.', schema: z.object({ status: z.literal('ok') }) } },
   handle: () => json(200, { status: 'ok' }),
@@ -19,9 +19,9 @@ const healthRoute = defineRoute({
 const readinessRoute = defineRoute({
   method: 'get',
   path: '/readyz',
+  scope: 'public',
   operationId: 'getReadiness',
   tag: 'Service',
-  auth: 'none',
   summary: 'Can it take work?',
   description: 'Asks the table, the queue, the object store and the driver.',
   answers: {

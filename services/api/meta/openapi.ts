@@ -17,6 +17,7 @@ const TAGS = [
   { name: 'Links', description: 'Long-lived, revocable downloads.' },
   { name: 'Plugin', description: 'The classic plugin surface: one call that runs a program.' },
   { name: 'Service', description: 'Limits and health.' },
+  { name: 'Administration', description: 'Tenants, keys and usage, with a key that has the scope `admin`.' },
 ]
 
 /** The OpenAPI 3.1 document of everything that is mounted, for the address by which the reader came. */

@@ -13,6 +13,9 @@ import { notebookRoutes } from './native/notebooks/routes.ts'
 import { pluginRoutes } from './plugin/routes.ts'
 import { responseRoutes } from './openai/responses/routes.ts'
 import { uploadRoutes } from './openai/uploads/routes.ts'
+import { keyRoutes } from './native/admin/keys.ts'
+import { tenantRoutes } from './native/admin/tenants.ts'
+import { tenantUsageRoutes } from './native/admin/usage.ts'
 import { usageRoutes } from './native/usage/routes.ts'
 
 /** Every route, in the order of the documentation. */
@@ -31,5 +34,8 @@ export const ROUTES: readonly AnyRoute[] = [
   ...usageRoutes,
   ...linkRoutes,
   ...pluginRoutes,
+  ...tenantRoutes,
+  ...keyRoutes,
+  ...tenantUsageRoutes,
   ...metaRoutes,
 ]

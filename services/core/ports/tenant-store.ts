@@ -6,9 +6,15 @@ export interface TenantStore {
   list(): Promise<readonly Tenant[]>
   /** Replaces the whole policy; null when there is no such tenant. */
   setPolicy(id: string, policy: TenantPolicy): Promise<Tenant | null>
+  /** Null when there is no such tenant. */
+  rename(id: string, name: string): Promise<Tenant | null>
   putKey(key: ApiKey): Promise<void>
   /** Finds a key by the SHA-256 (hex) of the presented key; revoked keys are returned too. */
   findKey(hash: string): Promise<ApiKey | null>
+  /** Finds a key by its id; revoked keys are returned too. */
+  getKey(id: string): Promise<ApiKey | null>
+  /** Records a use of the key at `now` unless one since `now - LAST_USED_MS` is recorded. */
+  touchKey(hash: string, now: number): Promise<void>
   /** All keys of all tenants, including revoked ones, oldest first. Eventually consistent. */
   listKeys(): Promise<readonly ApiKey[]>
   /** Revokes a key permanently; a second call keeps the first time. Null when no key has this id. */

@@ -28,15 +28,36 @@ export interface ApiKey {
   readonly id: string
   readonly tenant: string
   readonly hash: string
+  /** A label that an operator chose; null for none. */
+  readonly name: string | null
   /** The end user to which this key is bound, if any. */
   readonly subject: string | null
+  readonly scopes: readonly Scope[]
   readonly createdAt: number
+  /** The key is refused from this time on, epoch ms; null for a key without an end. */
+  readonly expiresAt: number | null
+  /** Accurate to LAST_USED_MS; null for a key that was never used. */
+  readonly lastUsedAt: number | null
   readonly revokedAt: number | null
 }
+
+/**
+ * What a key may do. `run`: execute code, take turns, change containers and conversations. `read`: read everything but the bytes of files.
+ * `files`: upload, download, delete and link files. `admin`: administer every tenant under `/v1/admin`.
+ */
+export const SCOPES = ['run', 'read', 'files', 'admin'] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** Scopes of a key that was created without any, and of keys from versions without scopes. */
+export const DEFAULT_SCOPES: readonly Scope[] = ['run', 'read', 'files']
+
+/** The time of a key's last use is written at most once in this time, milliseconds. */
+export const LAST_USED_MS = 300_000
 
 /** The authenticated caller, derived from the verified key only. */
 export interface Caller {
   readonly tenant: string
   readonly subject: string | null
   readonly keyId: string
+  readonly scopes: readonly Scope[]
 }

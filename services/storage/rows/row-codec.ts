@@ -13,6 +13,8 @@ export interface RowShape<Row> {
   readonly json: Readonly<Record<JsonField<Row>, true>>
   /** Null is stored as no attribute, so that `attribute_not_exists` means null and sparse indexes stay sparse. */
   readonly nullable: Readonly<Record<NullableField<Row>, true>>
+  /** Values of fields that rows written by earlier versions lack. */
+  readonly defaults?: Readonly<Partial<Row>>
   /** Attributes of rows written by earlier versions, with the field that replaced each. Rows get the present name with their next write. */
   readonly formerNames?: Readonly<Record<string, keyof Row & string>>
 }
@@ -44,7 +46,7 @@ export function rowCodec<Row extends object>(shape: RowShape<Row>, indexOnly: re
         throw new Error(
           `The row ${String(item['pk'])} has version ${String(item['v'])}; this program reads version ${ROW_VERSION}. Update it.`,
         )
-      const row: Item = { ...nulls }
+      const row: Item = { ...nulls, ...shape.defaults }
       for (const [field, value] of Object.entries(item)) {
         if (INDEX_ATTRIBUTES.has(field) || indexOnly.includes(field)) continue
         const formerly = shape.formerNames?.[field]

@@ -1,6 +1,6 @@
 import type { TenantStore } from '../../core/ports/tenant-store.ts'
-import type { ApiKey, Tenant } from '../../core/tenants/tenant.ts'
-import { absent, all, equals, exists, setOnce, type Condition } from './expression.ts'
+import { LAST_USED_MS, type ApiKey, type Tenant } from '../../core/tenants/tenant.ts'
+import { absent, all, any, atMost, equals, exists, set, setOnce, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { apiKeyKey, listSortKey, rowKey, type ItemKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
@@ -12,6 +12,11 @@ const ALL_TENANTS = 'G#tenants'
 const ALL_KEYS = 'G#keys'
 
 export function createTenantStore(items: Items): TenantStore {
+  const placesOf = (id: string): Promise<readonly ItemKey[]> => listed(items, all(equals('lpk', ALL_KEYS), equals('lsk', id)))
+  const keyItem = async (id: string): Promise<Item | null> => {
+    const [place] = await placesOf(id)
+    return place === undefined ? null : items.get(place)
+  }
   return {
     async create(tenant) {
       const index = { lpk: ALL_TENANTS, lsk: listSortKey(tenant.createdAt, tenant.id) }
@@ -25,6 +30,10 @@ export function createTenantStore(items: Items): TenantStore {
       const rows = await items.getMany(await listed(items, equals('lpk', ALL_TENANTS)))
       return rows.filter((item) => item !== null).map((item): Tenant => tenantCodec.decode(item))
     },
+    async rename(id, name) {
+      const item = await items.update(rowKey(id, 'tenant', id), tenantCodec.patch({ name }), exists('pk'))
+      return item === null ? null : tenantCodec.decode(item)
+    },
     async setPolicy(id, policy) {
       const item = await items.update(rowKey(id, 'tenant', id), tenantCodec.patch({ policy }), exists('pk'))
       return item === null ? null : tenantCodec.decode(item)
@@ -36,12 +45,20 @@ export function createTenantStore(items: Items): TenantStore {
       const item = await items.get(apiKeyKey(hash))
       return item === null ? null : apiKeyCodec.decode(item)
     },
+    async getKey(id) {
+      const item = await keyItem(id)
+      return item === null ? null : apiKeyCodec.decode(item)
+    },
+    async touchKey(hash, now) {
+      const isStale = any(absent('lastUsedAt'), atMost('lastUsedAt', now - LAST_USED_MS))
+      await items.update(apiKeyKey(hash), [set('lastUsedAt', now)], all(exists('pk'), isStale))
+    },
     async listKeys() {
       const rows = await items.getMany(await listed(items, equals('lpk', ALL_KEYS)))
       return rows.filter((item) => item !== null).map((item): ApiKey => apiKeyCodec.decode(item))
     },
     async revokeKey(id, now) {
-      const [place] = await listed(items, all(equals('lpk', ALL_KEYS), equals('lsk', id)))
+      const [place] = await placesOf(id)
       const item = place === undefined ? null : await items.update(place, [setOnce('revokedAt', now)], exists('pk'))
       return item === null ? null : apiKeyCodec.decode(item)
     },

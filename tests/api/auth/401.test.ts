@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { hashApiKey } from '../../../services/core/tenants/api-keys.ts'
+import { apiKeyRow } from '../../../services/core/tenants/api-keys.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi
@@ -27,10 +27,27 @@ it.for([
 it('refuses a revoked key', async () => {
   const { key, keyId, tenant } = await api.newKey()
   expect((await fetch(`${api.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200)
-  await api.table.tenants.putKey({ v: 1, id: keyId, tenant, hash: hashApiKey(key), subject: null, createdAt: 1, revokedAt: 2 })
+  await api.table.tenants.putKey({ ...apiKeyRow(key, { tenant }, 1), id: keyId, revokedAt: 2 })
   expect((await fetch(`${api.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(401)
 })
 
 it('refuses before it reads the body', async () => {
   expect((await fetch(`${api.url}/v1/containers`, { method: 'POST', body: '{' })).status).toBe(401)
+})
+
+it('refuses an expired key at its expiry', async () => {
+  const { key } = await api.newKey({ expiresAt: api.now() + 60_000 })
+  const call = () => fetch(`${api.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
+  expect((await call()).status).toBe(200)
+  api.skew = 60_000
+  expect((await call()).status).toBe(401)
+  api.skew = 0
+})
+
+it('records when a key was last used', async () => {
+  const { key, keyId } = await api.newKey()
+  expect((await api.table.tenants.getKey(keyId))?.lastUsedAt).toBeNull()
+  const before = api.now()
+  await fetch(`${api.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
+  await expect.poll(async () => (await api.table.tenants.getKey(keyId))?.lastUsedAt).toBeGreaterThanOrEqual(before)
 })

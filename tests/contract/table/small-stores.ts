@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../../services/core/ids.ts'
 import type { Link } from '../../../services/core/links/link.ts'
 import type { Table } from '../../../services/core/ports/table.ts'
+import { apiKeyRow } from '../../../services/core/tenants/api-keys.ts'
 import type { ApiKey, Tenant } from '../../../services/core/tenants/tenant.ts'
 import { T0 } from '../../support/rows.ts'
 
@@ -44,15 +45,7 @@ export function smallStoresContract(table: () => Table): void {
     })
 
     it('find a key by its hash alone, even if revoked', async () => {
-      const key: ApiKey = {
-        v: 1,
-        id: newId('key'),
-        tenant: newId('tenant'),
-        hash: newHash(),
-        subject: null,
-        createdAt: T0,
-        revokedAt: null,
-      }
+      const key = apiKeyRow(newHash(), { tenant: newId('tenant') }, T0)
       await table().tenants.putKey(key)
       expect(await table().tenants.findKey(key.hash)).toEqual(key)
       await table().tenants.putKey({ ...key, subject: 'user-1', revokedAt: T0 + 1 })
@@ -61,15 +54,7 @@ export function smallStoresContract(table: () => Table): void {
     })
 
     it('list every key and revoke one by its id, once', async () => {
-      const keys = [1, 2].map((at): ApiKey => ({
-        v: 1,
-        id: newId('key'),
-        tenant: newId('tenant'),
-        hash: newHash(),
-        subject: null,
-        createdAt: T0 + at,
-        revokedAt: null,
-      }))
+      const keys = [1, 2].map((at) => apiKeyRow(newHash(), { tenant: newId('tenant') }, T0 + at))
       const [first, second] = keys as [ApiKey, ApiKey]
       for (const key of keys) await table().tenants.putKey(key)
       expect(await table().tenants.revokeKey(first.id, T0 + 5)).toEqual({ ...first, revokedAt: T0 + 5 })

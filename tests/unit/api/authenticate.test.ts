@@ -1,24 +1,20 @@
 import { expect, it } from 'vitest'
 import { createAuthenticator } from '../../../services/api/http/authenticate.ts'
-import { hashApiKey } from '../../../services/core/tenants/api-keys.ts'
+import { apiKeyRow, hashApiKey } from '../../../services/core/tenants/api-keys.ts'
 import type { ApiKey } from '../../../services/core/tenants/tenant.ts'
 
 function setUp(cacheMs = 60_000) {
   const keys = new Map<string, ApiKey>()
   let reads = 0
   let now = 0
-  const authenticate = createAuthenticator({ findKey: async (hash) => (reads++, keys.get(hash) ?? null) }, { now: () => now }, cacheMs)
+  const authenticate = createAuthenticator(
+    { findKey: async (hash) => (reads++, keys.get(hash) ?? null), touchKey: async () => undefined },
+    { now: () => now },
+    cacheMs,
+  )
   return {
     put: (key: string, revokedAt: number | null = null) =>
-      keys.set(hashApiKey(key), {
-        v: 1,
-        id: `key_${key}`,
-        tenant: `tnt_${key}`,
-        hash: hashApiKey(key),
-        subject: null,
-        createdAt: 0,
-        revokedAt,
-      }),
+      keys.set(hashApiKey(key), { ...apiKeyRow(key, { tenant: `tnt_${key}` }, 0), id: `key_${key}`, revokedAt }),
     ask: (key: string) => authenticate(new Request('http://x', { headers: { authorization: `Bearer ${key}` } })),
     wait: (ms: number) => void (now += ms),
     reads: () => reads,
@@ -28,7 +24,7 @@ function setUp(cacheMs = 60_000) {
 it('reads a key from the table once per minute', async () => {
   const { put, ask, wait, reads } = setUp()
   put('a')
-  expect(await ask('a')).toEqual({ tenant: 'tnt_a', subject: null, keyId: 'key_a' })
+  expect(await ask('a')).toEqual({ tenant: 'tnt_a', subject: null, keyId: 'key_a', scopes: ['run', 'read', 'files'] })
   await ask('a')
   expect(reads()).toBe(1)
   wait(60_000)

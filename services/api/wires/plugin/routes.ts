@@ -10,9 +10,9 @@ import { LOGO_PNG } from './logo.ts'
 const pluginManifestRoute = defineRoute({
   method: 'get',
   path: '/.well-known/ai-plugin.json',
+  scope: 'public',
   operationId: 'getPluginManifest',
   tag: 'Plugin',
-  auth: 'none',
   summary: 'What a chat site reads first',
   answers: { 200: { description: 'The manifest.', schema: z.looseObject({ schema_version: z.literal('v1') }).openapi('PluginManifest') } },
   handle: ({ publicUrl }) => json(200, manifest(publicUrl), { 'cache-control': 'public, max-age=300' }),
@@ -21,9 +21,9 @@ const pluginManifestRoute = defineRoute({
 const pluginDocumentRoute = defineRoute({
   method: 'get',
   path: '/plugin/openapi.yaml',
+  scope: 'public',
   operationId: 'getPluginDocument',
   tag: 'Plugin',
-  auth: 'none',
   summary: 'What a model reads to wire itself up',
   answers: { 200: { description: 'A small OpenAPI document of `/execute`.', schema: z.string(), contentType: 'application/yaml' } },
   handle: ({ publicUrl }) =>
@@ -35,9 +35,9 @@ const pluginDocumentRoute = defineRoute({
 const pluginLogoRoute = defineRoute({
   method: 'get',
   path: '/logo.png',
+  scope: 'public',
   operationId: 'getLogo',
   tag: 'Plugin',
-  auth: 'none',
   summary: 'The picture that a chat site shows',
   answers: { 200: { description: 'PNG, 64 by 64 pixels.', schema: z.string(), contentType: 'image/png' } },
   handle: () =>
@@ -53,6 +53,7 @@ const PROGRAM_LIMITS: ProgramLimits = { runSeconds: 30, answerMs: 40_000, stopMs
 const executeRoute = defineRoute({
   method: 'post',
   path: '/execute',
+  scope: 'run',
   operationId: 'execute',
   tag: 'Plugin',
   summary: 'Run a program, once',

@@ -17,6 +17,7 @@ import type { ObjectStore } from '../../../../core/ports/object-store.ts'
 const createUploadUrlRoute = defineRoute({
   method: 'post',
   path: '/v1/containers/{container_id}/files/upload_url',
+  scope: 'files',
   operationId: 'createUploadUrl',
   tag: 'Container files',
   summary: 'Get a URL for a large upload',
@@ -58,6 +59,7 @@ const createUploadUrlRoute = defineRoute({
 const completeUploadRoute = defineRoute({
   method: 'post',
   path: '/v1/containers/{container_id}/files/{file_id}/complete',
+  scope: 'files',
   operationId: 'completeUpload',
   tag: 'Container files',
   summary: 'Finish a large upload',

@@ -24,6 +24,7 @@ import { renderExecution, renderPending } from './serialize.ts'
 const runCodeRoute = defineRoute({
   method: 'post',
   path: '/v1/containers/{container_id}/executions',
+  scope: 'run',
   operationId: 'runCode',
   tag: 'Executions',
   summary: 'Run code or a notebook',
@@ -82,6 +83,7 @@ const MAX_PAGE_BYTES = 32 * 1024 * 1024
 const listExecutionsRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/executions',
+  scope: 'read',
   operationId: 'listExecutions',
   tag: 'Executions',
   summary: 'List the executions of a container',
@@ -118,6 +120,7 @@ const listExecutionsRoute = defineRoute({
 const getExecutionRoute = defineRoute({
   method: 'get',
   path: '/v1/executions/{execution_id}',
+  scope: 'read',
   operationId: 'getExecution',
   tag: 'Executions',
   summary: 'Get an execution',
@@ -145,6 +148,7 @@ const getExecutionRoute = defineRoute({
 const cancelExecutionRoute = defineRoute({
   method: 'post',
   path: '/v1/executions/{execution_id}/cancel',
+  scope: 'run',
   operationId: 'cancelExecution',
   tag: 'Executions',
   summary: 'Cancel an execution',
@@ -167,6 +171,7 @@ const MAX_SEQ = 999_999_999
 const executionOutputRoute = defineRoute({
   method: 'get',
   path: '/v1/executions/{execution_id}/outputs/{cell}/{output}',
+  scope: 'read',
   operationId: 'getExecutionOutput',
   tag: 'Executions',
   summary: 'Download a part of an output',
@@ -204,6 +209,7 @@ const isBase64 = (mime: string): boolean => /^(?:image\/(?!svg\+xml)|audio\/|vid
 const executionEventsRoute = defineRoute({
   method: 'get',
   path: '/v1/executions/{execution_id}/events',
+  scope: 'read',
   operationId: 'streamExecutionEvents',
   tag: 'Executions',
   summary: 'Follow an execution',

@@ -63,6 +63,7 @@ async function figures({
 const limitsRoute = defineRoute({
   method: 'get',
   path: '/v1/limits',
+  scope: 'read',
   operationId: 'getLimits',
   tag: 'Service',
   summary: 'Every limit that applies to this key',

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { containerOf, fileOf, isVisible } from '../../../access.ts'
 import { presigner } from '../../../files/presign.ts'
+import { requireScope } from '../../../http/authenticate.ts'
 import { redirectTo, json } from '../../../http/responses.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { deletedSchema } from '../../../http/schemas.ts'
@@ -17,15 +18,16 @@ const linkMissing = (): ServiceError =>
 const followLinkRoute = defineRoute({
   method: 'get',
   path: '/d/{token}',
+  scope: 'public',
   operationId: 'followLink',
   tag: 'Links',
-  auth: 'none',
   summary: 'Download by a long-lived link',
   answers: { 302: { description: 'To the bytes, by a fresh presigned URL.', headers: { Location: 'The presigned URL.' } } },
   description: 'The operator can set that links open only with an API key of their tenant.',
   refusals: ['link_not_found', 'invalid_api_key'],
   async handle({ deps, param, publicUrl, note, authenticate }) {
     const caller = deps.config.linksRequireKey ? await authenticate() : null
+    if (caller !== null) requireScope(caller, 'files')
     const token = param('token')
     const link = /^[\w-]{20,100}$/.test(token) ? await deps.table.links.findByToken(hashToken(token)) : null
     if (link === null || link.revokedAt !== null || link.expiresAt <= deps.clock.now()) throw linkMissing()
@@ -58,6 +60,7 @@ async function isThere({ table }: Call['deps'], { tenant, containerId, fileId }:
 const revokeLinkRoute = defineRoute({
   method: 'delete',
   path: '/v1/links/{link_id}',
+  scope: 'files',
   operationId: 'revokeLink',
   tag: 'Links',
   summary: 'Revoke a link',
@@ -85,6 +88,7 @@ const refusals = ['container_not_found', 'file_not_found'] as const
 const listFileLinksRoute = defineRoute({
   method: 'get',
   path: PATH,
+  scope: 'read',
   operationId: 'listFileLinks',
   tag: 'Links',
   summary: 'List the links to a file',
@@ -100,6 +104,7 @@ const listFileLinksRoute = defineRoute({
 const revokeFileLinksRoute = defineRoute({
   method: 'delete',
   path: PATH,
+  scope: 'files',
   operationId: 'revokeFileLinks',
   tag: 'Links',
   summary: 'Revoke all links to a file',

@@ -17,6 +17,7 @@ import { buildNotebook } from '../../../../core/executions/notebook.ts'
 const executionNotebookRoute = defineRoute({
   method: 'get',
   path: '/v1/executions/{execution_id}/notebook.ipynb',
+  scope: 'read',
   operationId: 'getExecutionNotebook',
   tag: 'Executions',
   summary: 'Download the executed notebook of an execution',
@@ -34,6 +35,7 @@ const executionNotebookRoute = defineRoute({
 const containerNotebookRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/notebook.ipynb',
+  scope: 'read',
   operationId: 'getContainerNotebook',
   tag: 'Containers',
   summary: 'Download everything that ran in a container as one notebook',
@@ -68,6 +70,7 @@ const answers = {
 const conversationNotebookRoute = defineRoute({
   method: 'get',
   path: '/v1/conversations/{conversation_id}/notebook.ipynb',
+  scope: 'read',
   operationId: 'getConversationNotebook',
   tag: 'Conversations',
   summary: 'Download a conversation as an executed notebook',
@@ -82,6 +85,7 @@ const conversationNotebookRoute = defineRoute({
 const responseNotebookRoute = defineRoute({
   method: 'get',
   path: '/v1/responses/{response_id}/notebook.ipynb',
+  scope: 'read',
   operationId: 'getResponseNotebook',
   tag: 'Responses',
   summary: 'Download a response, with the turns before it, as an executed notebook',

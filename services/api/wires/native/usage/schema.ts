@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { PRICES_AS_OF, PRICES_REGION } from '../../../../core/usage/fargate-prices.ts'
 import type { UsageSum } from '../../../../core/usage/usage.ts'
+import type { UsageReport } from '../../../usage/read-usage.ts'
 
 const date = z
   .string()
@@ -44,12 +45,7 @@ const renderSum = (sum: UsageSum): z.infer<typeof Sum> => ({
   cost_usd: rounded(sum.costUsd, 9),
 })
 
-export const renderUsage = (
-  from: string,
-  to: string,
-  days: readonly { readonly date: string; readonly sum: UsageSum }[],
-  total: UsageSum,
-): z.infer<typeof Usage> => ({
+export const renderUsage = ({ from, to, days, total }: UsageReport): z.infer<typeof Usage> => ({
   object: 'usage',
   from,
   to,

@@ -12,6 +12,7 @@ import { fileName } from '../../../../core/files/file-path.ts'
 const uploadContainerFileRoute = defineRoute({
   method: 'post',
   path: '/v1/containers/{container_id}/files',
+  scope: 'files',
   operationId: 'createContainerFile',
   tag: 'Container files',
   summary: 'Put a file into a container',
@@ -35,6 +36,7 @@ const uploadContainerFileRoute = defineRoute({
 const listContainerFilesRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/files',
+  scope: 'read',
   operationId: 'listContainerFiles',
   tag: 'Container files',
   summary: 'List the files of a container',
@@ -54,6 +56,7 @@ const listContainerFilesRoute = defineRoute({
 const getContainerFileRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/files/{file_id}',
+  scope: 'read',
   operationId: 'getContainerFile',
   tag: 'Container files',
   summary: 'Get a file of a container',
@@ -69,6 +72,7 @@ const getContainerFileRoute = defineRoute({
 const deleteContainerFileRoute = defineRoute({
   method: 'delete',
   path: '/v1/containers/{container_id}/files/{file_id}',
+  scope: 'files',
   operationId: 'deleteContainerFile',
   tag: 'Container files',
   summary: 'Delete a file of a container',
@@ -95,6 +99,7 @@ const deleteContainerFileRoute = defineRoute({
 const containerFileContentRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}/files/{file_id}/content',
+  scope: 'files',
   operationId: 'getContainerFileContent',
   tag: 'Container files',
   summary: 'Download a file',

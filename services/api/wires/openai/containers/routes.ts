@@ -14,6 +14,7 @@ import { copyFile } from '../../../../core/files/copy-file.ts'
 const createContainerRoute = defineRoute({
   method: 'post',
   path: '/v1/containers',
+  scope: 'run',
   operationId: 'createContainer',
   tag: 'Containers',
   summary: 'Create a container',
@@ -53,6 +54,7 @@ const createContainerRoute = defineRoute({
 const listContainersRoute = defineRoute({
   method: 'get',
   path: '/v1/containers',
+  scope: 'read',
   operationId: 'listContainers',
   tag: 'Containers',
   summary: 'List containers',
@@ -78,6 +80,7 @@ const listContainersRoute = defineRoute({
 const getContainerRoute = defineRoute({
   method: 'get',
   path: '/v1/containers/{container_id}',
+  scope: 'read',
   operationId: 'getContainer',
   tag: 'Containers',
   summary: 'Get a container',
@@ -91,6 +94,7 @@ const getContainerRoute = defineRoute({
 const deleteContainerRoute = defineRoute({
   method: 'delete',
   path: '/v1/containers/{container_id}',
+  scope: 'run',
   operationId: 'deleteContainer',
   tag: 'Containers',
   summary: 'Delete a container',

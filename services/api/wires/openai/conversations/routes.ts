@@ -29,6 +29,7 @@ const SWEEP_AFTER_MS = (LIMITS.maxResponseSeconds + 60) * 1000
 const createConversationRoute = defineRoute({
   method: 'post',
   path: '/v1/conversations',
+  scope: 'run',
   operationId: 'createConversation',
   tag: 'Conversations',
   summary: 'Create a conversation',
@@ -67,6 +68,7 @@ const createConversationRoute = defineRoute({
 const getConversationRoute = defineRoute({
   method: 'get',
   path: '/v1/conversations/{conversation_id}',
+  scope: 'read',
   operationId: 'getConversation',
   tag: 'Conversations',
   summary: 'Get a conversation',
@@ -80,6 +82,7 @@ const getConversationRoute = defineRoute({
 const updateConversationRoute = defineRoute({
   method: 'post',
   path: '/v1/conversations/{conversation_id}',
+  scope: 'run',
   operationId: 'updateConversation',
   tag: 'Conversations',
   summary: 'Replace the metadata of a conversation',
@@ -97,6 +100,7 @@ const updateConversationRoute = defineRoute({
 const deleteConversationRoute = defineRoute({
   method: 'delete',
   path: '/v1/conversations/{conversation_id}',
+  scope: 'run',
   operationId: 'deleteConversation',
   tag: 'Conversations',
   summary: 'Delete a conversation',
@@ -131,6 +135,7 @@ async function itemOf(call: Pick<Call, 'deps' | 'caller' | 'param'>): Promise<It
 const createConversationItemsRoute = defineRoute({
   method: 'post',
   path: '/v1/conversations/{conversation_id}/items',
+  scope: 'run',
   operationId: 'createConversationItems',
   tag: 'Conversations',
   summary: 'Add items to a conversation',
@@ -155,6 +160,7 @@ const createConversationItemsRoute = defineRoute({
 const listConversationItemsRoute = defineRoute({
   method: 'get',
   path: '/v1/conversations/{conversation_id}/items',
+  scope: 'read',
   operationId: 'listConversationItems',
   tag: 'Conversations',
   summary: 'List the items of a conversation',
@@ -182,6 +188,7 @@ const listConversationItemsRoute = defineRoute({
 const getConversationItemRoute = defineRoute({
   method: 'get',
   path: '/v1/conversations/{conversation_id}/items/{item_id}',
+  scope: 'read',
   operationId: 'getConversationItem',
   tag: 'Conversations',
   summary: 'Get an item of a conversation',
@@ -196,6 +203,7 @@ const getConversationItemRoute = defineRoute({
 const deleteConversationItemRoute = defineRoute({
   method: 'delete',
   path: '/v1/conversations/{conversation_id}/items/{item_id}',
+  scope: 'run',
   operationId: 'deleteConversationItem',
   tag: 'Conversations',
   summary: 'Delete an item of a conversation',

@@ -12,6 +12,7 @@ import { objectPrefix } from '../../../../core/object-keys.ts'
 const createFileRoute = defineRoute({
   method: 'post',
   path: '/v1/files',
+  scope: 'files',
   operationId: 'createFile',
   tag: 'Files',
   summary: 'Upload a file',
@@ -36,6 +37,7 @@ const DEFAULT_FILES = 100
 const listFilesRoute = defineRoute({
   method: 'get',
   path: '/v1/files',
+  scope: 'read',
   operationId: 'listFiles',
   tag: 'Files',
   summary: 'List files',
@@ -55,6 +57,7 @@ const listFilesRoute = defineRoute({
 const getFileRoute = defineRoute({
   method: 'get',
   path: '/v1/files/{user_file_id}',
+  scope: 'read',
   operationId: 'getFile',
   tag: 'Files',
   summary: 'Get a file',
@@ -68,6 +71,7 @@ const getFileRoute = defineRoute({
 const deleteFileRoute = defineRoute({
   method: 'delete',
   path: '/v1/files/{user_file_id}',
+  scope: 'files',
   operationId: 'deleteFile',
   tag: 'Files',
   summary: 'Delete a file',
@@ -86,6 +90,7 @@ const deleteFileRoute = defineRoute({
 const fileContentRoute = defineRoute({
   method: 'get',
   path: '/v1/files/{user_file_id}/content',
+  scope: 'files',
   operationId: 'getFileContent',
   tag: 'Files',
   summary: 'Download a file',

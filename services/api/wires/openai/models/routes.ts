@@ -23,6 +23,7 @@ export const modelMissing = (name: string, models: readonly ModelEntry[]): Servi
 const listModelsRoute = defineRoute({
   method: 'get',
   path: '/v1/models',
+  scope: 'read',
   operationId: 'listModels',
   tag: 'Language models',
   summary: 'List the models',
@@ -33,6 +34,7 @@ const listModelsRoute = defineRoute({
 const getModelRoute = defineRoute({
   method: 'get',
   path: '/v1/models/{model}',
+  scope: 'read',
   operationId: 'getModel',
   tag: 'Language models',
   summary: 'Get a model',

@@ -24,6 +24,7 @@ import type { ResponseRecord as ResponseRow } from '../../../../core/responses/r
 const createResponseRoute = defineRoute({
   method: 'post',
   path: '/v1/responses',
+  scope: 'run',
   operationId: 'createResponse',
   tag: 'Responses',
   summary: 'Take a chat turn',
@@ -102,6 +103,7 @@ export const GetResponseQuery = z.object({
 const getResponseRoute = defineRoute({
   method: 'get',
   path: '/v1/responses/{response_id}',
+  scope: 'read',
   operationId: 'getResponse',
   tag: 'Responses',
   summary: 'Get a response, or follow its events',
@@ -124,6 +126,7 @@ const CANCEL_WAIT_SECONDS = 5
 const cancelResponseRoute = defineRoute({
   method: 'post',
   path: '/v1/responses/{response_id}/cancel',
+  scope: 'run',
   operationId: 'cancelResponse',
   tag: 'Responses',
   summary: 'Cancel a background response',
@@ -149,6 +152,7 @@ const DELETE_WAIT_SECONDS = 5
 const deleteResponseRoute = defineRoute({
   method: 'delete',
   path: '/v1/responses/{response_id}',
+  scope: 'run',
   operationId: 'deleteResponse',
   tag: 'Responses',
   summary: 'Delete a response',
@@ -168,6 +172,7 @@ const deleteResponseRoute = defineRoute({
 const responseInputItemsRoute = defineRoute({
   method: 'get',
   path: '/v1/responses/{response_id}/input_items',
+  scope: 'read',
   operationId: 'listInputItems',
   tag: 'Responses',
   summary: 'List what a response was asked',
@@ -191,6 +196,7 @@ const refused = (path: string, operationId: string, summary: string, advice: str
   defineRoute({
     method: 'post',
     path,
+    scope: 'run',
     operationId,
     tag: 'Responses',
     summary,

@@ -14,6 +14,7 @@ import { objectPrefix } from '../../../../core/object-keys.ts'
 const createUploadRoute = defineRoute({
   method: 'post',
   path: '/v1/uploads',
+  scope: 'files',
   operationId: 'createUpload',
   tag: 'Uploads',
   summary: 'Start an upload in parts',
@@ -51,6 +52,7 @@ const createUploadRoute = defineRoute({
 const addUploadPartRoute = defineRoute({
   method: 'post',
   path: '/v1/uploads/{upload_id}/parts',
+  scope: 'files',
   operationId: 'addUploadPart',
   tag: 'Uploads',
   summary: 'Add a part',
@@ -70,6 +72,7 @@ const addUploadPartRoute = defineRoute({
 const completeFileUploadRoute = defineRoute({
   method: 'post',
   path: '/v1/uploads/{upload_id}/complete',
+  scope: 'files',
   operationId: 'completeFileUpload',
   tag: 'Uploads',
   summary: 'Make a file of the parts',
@@ -92,6 +95,7 @@ const completeFileUploadRoute = defineRoute({
 const cancelUploadRoute = defineRoute({
   method: 'post',
   path: '/v1/uploads/{upload_id}/cancel',
+  scope: 'files',
   operationId: 'cancelUpload',
   tag: 'Uploads',
   summary: 'Cancel an upload',

@@ -1,0 +1,109 @@
+import { z } from '@hono/zod-openapi'
+import { MEMORY_TIERS } from '../../../../core/limits.ts'
+import { limitName, NUMERIC_LIMITS, type TenantLimits } from '../../../../core/tenants/tenant-limits.ts'
+import { LINK_DAYS, SCOPES, type ApiKey, type Tenant } from '../../../../core/tenants/tenant.ts'
+import { atMost } from '../../../http/schemas.ts'
+
+const MAX_NAME_LENGTH = 100
+const name = z.string().trim().min(1).max(MAX_NAME_LENGTH)
+
+const limit = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max).nullable().optional()
+/** Limits of a tenant or a plan under their wire names; null removes one, so that the plan's or the default applies. */
+export const LimitsPatch = z
+  .strictObject({
+    ...Object.fromEntries(Object.entries(NUMERIC_LIMITS).map(([key, range]) => [limitName(key), limit(range)])),
+    memory_limit: z.enum(MEMORY_TIERS).nullable().optional(),
+  })
+  .openapi('LimitsPatch')
+type LimitsPatch = z.infer<typeof LimitsPatch>
+
+const policyFields = {
+  limits: LimitsPatch.optional(),
+  tools_off: atMost(50, z.array(z.string().min(1).max(100))).optional(),
+  link_days: z.int().min(LINK_DAYS.min).max(LINK_DAYS.max).nullable().optional(),
+}
+export const CreateTenant = z.strictObject({ name, ...policyFields })
+export const UpdateTenant = z.strictObject({ name: name.optional(), ...policyFields })
+export type PolicyChange = Omit<z.infer<typeof UpdateTenant>, 'name'>
+
+export const TenantObject = z
+  .object({
+    id: z.string(),
+    object: z.literal('tenant'),
+    name: z.string(),
+    created_at: z.string(),
+    limits: z
+      .record(z.string(), z.union([z.number(), z.string()]))
+      .openapi({ description: "The tenant's settings; others have the default." }),
+    tools_off: z.array(z.string()),
+    link_days: z.int().nullable(),
+  })
+  .openapi('Tenant')
+
+export const CreateKey = z.strictObject({
+  name: name.nullable().optional(),
+  subject: z.string().min(1).max(200).nullable().optional().openapi({ description: 'Binds the key to one end user of the tenant.' }),
+  scopes: atMost(SCOPES.length, z.array(z.enum(SCOPES)).min(1))
+    .optional()
+    .openapi({ description: '`run`, `read` and `files` by default.' }),
+  expires_at: z.iso.datetime().nullable().optional(),
+})
+
+const key = {
+  id: z.string(),
+  object: z.literal('api_key'),
+  tenant_id: z.string(),
+  name: z.string().nullable(),
+  subject: z.string().nullable(),
+  scopes: z.array(z.enum(SCOPES)),
+  created_at: z.string(),
+  expires_at: z.string().nullable(),
+  last_used_at: z.string().nullable().openapi({ description: 'Accurate to five minutes.' }),
+  revoked_at: z.string().nullable(),
+}
+export const KeyObject = z.object(key).openapi('ApiKey')
+export const NewKeyObject = z
+  .object({ ...key, api_key: z.string().openapi({ description: 'The key itself, in this answer only.' }) })
+  .openapi('NewApiKey')
+
+const timeOf = (at: number): string => new Date(at).toISOString()
+const timeOrNull = (at: number | null): string | null => (at === null ? null : timeOf(at))
+
+export const renderLimits = (limits: Partial<TenantLimits> | undefined): Record<string, number | string> =>
+  Object.fromEntries(Object.entries(limits ?? {}).map(([key, value]) => [limitName(key), value]))
+
+export const renderTenant = ({ id, name: label, createdAt, policy = {} }: Tenant): z.infer<typeof TenantObject> => ({
+  id,
+  object: 'tenant',
+  name: label,
+  created_at: timeOf(createdAt),
+  limits: renderLimits(policy.limits),
+  tools_off: [...(policy.toolsOff ?? [])],
+  link_days: policy.linkDays ?? null,
+})
+
+export const renderKey = (row: ApiKey): z.infer<typeof KeyObject> => ({
+  id: row.id,
+  object: 'api_key',
+  tenant_id: row.tenant,
+  name: row.name,
+  subject: row.subject,
+  scopes: [...row.scopes],
+  created_at: timeOf(row.createdAt),
+  expires_at: timeOrNull(row.expiresAt),
+  last_used_at: timeOrNull(row.lastUsedAt),
+  revoked_at: timeOrNull(row.revokedAt),
+})
+
+const FIELD_OF = new Map([...Object.keys(NUMERIC_LIMITS), 'memoryLimit'].map((field) => [limitName(field), field]))
+
+/** The limits after a patch: absent ones stay, null removes one. */
+export function patchLimits(limits: Partial<TenantLimits> | undefined, patch: LimitsPatch): Partial<TenantLimits> {
+  const changed = new Map<string, unknown>(Object.entries(limits ?? {}))
+  for (const [wireName, value] of Object.entries(patch)) {
+    const field = FIELD_OF.get(wireName) ?? wireName
+    if (value === null) changed.delete(field)
+    else if (value !== undefined) changed.set(field, value)
+  }
+  return Object.fromEntries(changed)
+}

@@ -1,0 +1,96 @@
+import { ServiceError } from '../../../../core/errors.ts'
+import { isId, newId } from '../../../../core/ids.ts'
+import type { Tenant, TenantPolicy } from '../../../../core/tenants/tenant.ts'
+import type { ApiDeps } from '../../../deps.ts'
+import { json } from '../../../http/responses.ts'
+import { defineRoute, type AnyRoute } from '../../../http/route.ts'
+import { ListQuery, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
+import { pageOfList } from '../../../http/paging.ts'
+import { CreateTenant, patchLimits, renderTenant, TenantObject, UpdateTenant, type PolicyChange } from './schema.ts'
+
+/** Throws ServiceError `tenant_not_found`. */
+export async function tenantOf({ table }: Pick<ApiDeps, 'table'>, id: string): Promise<Tenant> {
+  const tenant = isId('tenant', id) ? await table.tenants.get(id) : null
+  if (tenant === null)
+    throw new ServiceError('tenant_not_found', `No tenant ${JSON.stringify(id.slice(0, 80))} exists. List them with GET /v1/admin/tenants.`)
+  return tenant
+}
+
+const changedPolicy = (policy: TenantPolicy, { limits, tools_off: toolsOff, link_days: linkDays }: PolicyChange): TenantPolicy => {
+  const { linkDays: formerDays, ...others } = policy
+  const days = linkDays === undefined ? formerDays : (linkDays ?? undefined)
+  return {
+    ...others,
+    ...(limits !== undefined && { limits: patchLimits(policy.limits, limits) }),
+    ...(toolsOff !== undefined && { toolsOff }),
+    ...(days !== undefined && { linkDays: days }),
+  }
+}
+
+const createTenantRoute = defineRoute({
+  method: 'post',
+  path: '/v1/admin/tenants',
+  scope: 'admin',
+  operationId: 'createTenant',
+  tag: 'Administration',
+  summary: 'Create a tenant',
+  description: 'It has no key yet: create one with POST /v1/admin/tenants/{tenant_id}/keys.',
+  body: CreateTenant,
+  answers: { 201: { description: 'The tenant.', schema: TenantObject } },
+  async handle({ deps, body: { name, ...change }, note }) {
+    const tenant: Tenant = { v: 1, id: newId('tenant'), name, createdAt: deps.clock.now(), policy: changedPolicy({}, change) }
+    await deps.table.tenants.create(tenant)
+    note('target_tenant', tenant.id)
+    return json(201, renderTenant(tenant))
+  },
+})
+
+const listTenantsRoute = defineRoute({
+  method: 'get',
+  path: '/v1/admin/tenants',
+  scope: 'admin',
+  operationId: 'listTenants',
+  tag: 'Administration',
+  summary: 'List tenants',
+  query: ListQuery,
+  answers: { 200: { description: 'A page of tenants.', schema: listSchema(TenantObject, 'TenantList') } },
+  async handle({ deps, query }) {
+    const page = pageOfList(await deps.table.tenants.list(), pageOf(query))
+    return json(200, listOf(page.rows.map(renderTenant), page.hasMore))
+  },
+})
+
+const getTenantRoute = defineRoute({
+  method: 'get',
+  path: '/v1/admin/tenants/{tenant_id}',
+  scope: 'admin',
+  operationId: 'getTenant',
+  tag: 'Administration',
+  summary: 'Get a tenant',
+  answers: { 200: { description: 'The tenant.', schema: TenantObject } },
+  refusals: ['tenant_not_found'],
+  handle: async ({ deps, param }) => json(200, renderTenant(await tenantOf(deps, param('tenant_id')))),
+})
+
+const updateTenantRoute = defineRoute({
+  method: 'post',
+  path: '/v1/admin/tenants/{tenant_id}',
+  scope: 'admin',
+  operationId: 'updateTenant',
+  tag: 'Administration',
+  summary: 'Change a tenant',
+  description: 'Absent fields stay; a limit of null returns to the default. Changed limits apply within ten seconds.',
+  body: UpdateTenant,
+  answers: { 200: { description: 'The tenant.', schema: TenantObject } },
+  refusals: ['tenant_not_found'],
+  async handle({ deps, param, body: { name, ...change }, note }) {
+    const { tenants } = deps.table
+    const tenant = await tenantOf(deps, param('tenant_id'))
+    note('target_tenant', tenant.id)
+    if (name !== undefined) await tenants.rename(tenant.id, name)
+    const changed = await tenants.setPolicy(tenant.id, changedPolicy(tenant.policy ?? {}, change))
+    return json(200, renderTenant(changed ?? (await tenantOf(deps, tenant.id))))
+  },
+})
+
+export const tenantRoutes: readonly AnyRoute[] = [createTenantRoute, listTenantsRoute, getTenantRoute, updateTenantRoute]
