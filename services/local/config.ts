@@ -44,6 +44,11 @@ const LocalEnv = z.object({
   /** Further host names for which the server answers, such as those of a reverse proxy. */
   CELLBLOCK_ALLOWED_HOSTS: hostList.default([]),
   CELLBLOCK_LOG: oneOf(['silent', 'events']).default('silent'),
+  CELLBLOCK_METRICS_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
+  /** Traces go to this OTLP endpoint; the exporter reads the other OTEL_EXPORTER_OTLP_* variables itself. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url('must be a whole address, such as http://127.0.0.1:4318').optional(),
+  /** Memory and disk that sandbox starts leave free on this machine, MiB. */
+  CELLBLOCK_RESERVE_MIB: wholeNumber(0, 1_000_000).default(256),
   MAX_OPEN_STREAMS: wholeNumber(1, 100_000).default(LIMITS.maxOpenStreams),
   CORS_ORIGINS: originList.default([]),
   CELLBLOCK_LINKS_REQUIRE_KEY: flag.optional(),
@@ -88,6 +93,12 @@ export interface LocalConfig {
   /** Host names, besides that of `publicUrl`, for which the server answers. */
   readonly allowedHosts: readonly string[]
   readonly log: 'silent' | 'events'
+  /** The bearer token of `/metrics`; null serves it to this machine only. */
+  readonly metricsKey: string | null
+  /** Whether spans are exported by OTLP. */
+  readonly exportsTraces: boolean
+  /** Memory and disk that sandbox starts leave free on this machine, bytes. */
+  readonly reserveBytes: number
   /** Event streams that may be open at once. */
   readonly maxOpenStreams: number
   /** Whether links in answers open only with an API key. */
@@ -135,6 +146,9 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
       ...values.CELLBLOCK_ALLOWED_HOSTS,
     ],
     log: values.CELLBLOCK_LOG,
+    metricsKey: values.CELLBLOCK_METRICS_KEY ?? null,
+    exportsTraces: values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
+    reserveBytes: values.CELLBLOCK_RESERVE_MIB * 1024 ** 2,
     maxOpenStreams: values.MAX_OPEN_STREAMS,
     corsOrigins: values.CORS_ORIGINS,
     linksRequireKey: values.CELLBLOCK_LINKS_REQUIRE_KEY ?? false,

@@ -3,22 +3,27 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { HttpHandler } from '../storage/files/object-handler.ts'
 import { OBJECTS_PATH } from '../storage/files/signed-link.ts'
+import { METRICS_PATH } from './telemetry/metrics-handler.ts'
 
 /** Load balancers keep idle connections for 60 s. The server keeps them longer, so that it never closes one that is about to be used. */
 const KEEP_ALIVE_MS = 65_000
 
-/** The API and, below OBJECTS_PATH, presigned links on one port, so that a forwarded port is enough for links to work. */
+/** The API, metrics and, below OBJECTS_PATH, presigned links on one port, so that a forwarded port is enough for links to work. */
 export async function listen(options: {
   readonly app: { readonly fetch: (request: Request, env: unknown) => Response | Promise<Response> }
   /** Null when another server serves presigned links. */
   readonly objectHandler: HttpHandler | null
+  /** Null or absent: the API answers METRICS_PATH like any unknown path. */
+  readonly metricsHandler?: HttpHandler | null
   readonly host: string
   readonly port: number
 }): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const api = getRequestListener((request, env) => options.app.fetch(request, env))
   const serve: HttpHandler = (request, response) => {
+    const { metricsHandler, objectHandler } = options
+    if (request.url === METRICS_PATH && metricsHandler) return metricsHandler(request, response)
     const isLink = request.url?.startsWith(`${OBJECTS_PATH}/`) === true
-    return isLink && options.objectHandler !== null ? options.objectHandler(request, response) : void api(request, response)
+    return isLink && objectHandler !== null ? objectHandler(request, response) : void api(request, response)
   }
   const server = createServer(serve)
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {

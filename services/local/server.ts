@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { createApp } from '../api/app.ts'
 import { ApiConfig } from '../api/config.ts'
 import type { ApiDeps } from '../api/deps.ts'
@@ -8,6 +9,7 @@ import { toolConfigFromEnv } from '../chat/tools/config.ts'
 import { createTools, typesOf } from '../chat/tools/create-tools.ts'
 import { createTurnStep } from '../chat/turn-step.ts'
 import { newId } from '../core/ids.ts'
+import type { Admission } from '../core/ports/admission.ts'
 import { systemClock } from '../core/ports/clock.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
 import type { ReconcilerDeps } from '../orchestrator/deps.ts'
@@ -19,6 +21,7 @@ import { stageOf, type LocalConfig } from './config.ts'
 import { openControlSocket } from './control-socket.ts'
 import { checkDataFolder } from './data-folder.ts'
 import { ensureAdminKey, ensureDevTenant } from './dev-tenant.ts'
+import { HostAdmission, readHostCapacity } from './host-admission.ts'
 import { listen } from './http-server.ts'
 import { lockDataDir } from './lock-data-dir.ts'
 import { lockTable } from './lock-table.ts'
@@ -28,7 +31,9 @@ import { announceServer } from './server-file.ts'
 import type { LocalStorage } from './storage/local-storage.ts'
 import { openLocalStorage } from './storage/open-local-storage.ts'
 import { takeOverJobs } from './take-over-jobs.ts'
-import { createLocalTelemetry } from './telemetry.ts'
+import { addProbes } from './telemetry/add-probes.ts'
+import { createMetricsHandler } from './telemetry/metrics-handler.ts'
+import { openTelemetry } from './telemetry/open-telemetry.ts'
 import { startWorkers } from './workers.ts'
 
 /** How long a stop waits for running steps, milliseconds. */
@@ -63,7 +68,8 @@ export async function startLocalServer(config: LocalConfig): Promise<LocalServer
 }
 
 async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<LocalServer, 'stop'>> {
-  const telemetry = createLocalTelemetry(config.log)
+  const telemetry = await openTelemetry(config)
+  cleanups.push(() => telemetry.close())
   const storage = await openStorage(config, telemetry, cleanups)
   const sandboxes = await openSandboxes(config, stageOf(storageName(config)))
   cleanups.push(() => sandboxes.close())
@@ -73,9 +79,17 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   const signals = createLocalSignals()
   const { table, queue, objects } = storage
   const common = { table, queue, objects, signals, clock: systemClock, telemetry }
+  const folder = config.dataDir ?? tmpdir()
+  addProbes(telemetry.metrics, storage, folder)
+  const admission = new HostAdmission({
+    capacity: () => readHostCapacity(folder),
+    reserveBytes: config.reserveBytes,
+    clock: systemClock,
+    telemetry,
+  })
   const models = createModelCatalogue(chatConfigFromEnv())
   const tools = await createTools(toolConfigFromEnv())
-  const pool = startWork({ config, common, storage, sandboxes, models, tools }, cleanups)
+  const pool = startWork({ config, common, storage, sandboxes, admission, models, tools }, cleanups)
 
   const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())
   const adminKey = await ensureAdminKey(table.tenants, config.adminKey, systemClock.now())
@@ -99,7 +113,9 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
       memoryTiers: sandboxes.memoryTiers,
     }),
   })
-  const server = await listen({ app, objectHandler: storage.objectHandler, host: config.host, port: config.port })
+  const metricsHandler = createMetricsHandler(telemetry.metrics, config.metricsKey)
+  const { objectHandler } = storage
+  const server = await listen({ app, objectHandler, metricsHandler, host: config.host, port: config.port })
   cleanups.push(() => server.stop())
   const control = await openControlSocket(storage)
   cleanups.push(() => control.close())
@@ -144,17 +160,22 @@ interface Work {
   readonly common: Pick<ApiDeps, 'table' | 'queue' | 'objects' | 'signals' | 'clock' | 'telemetry'>
   readonly storage: LocalStorage
   readonly sandboxes: LocalSandboxes
+  readonly admission: Admission
   readonly models: ReturnType<typeof createModelCatalogue>
   readonly tools: Awaited<ReturnType<typeof createTools>>
 }
 
 /** Starts the workers and the warm pool. */
-function startWork({ config, common, storage, sandboxes, models, tools }: Work, cleanups: Cleanups): ReturnType<typeof createPool> {
+function startWork(
+  { config, common, storage, sandboxes, admission, models, tools }: Work,
+  cleanups: Cleanups,
+): ReturnType<typeof createPool> {
   const { driver, supervisor } = sandboxes
   const workerId = newId('worker')
   const placing: ReconcilerDeps = {
     ...common,
     driver,
+    admission,
     poolSizes: { '1g': config.poolSize },
     poolCeilings: { '1g': config.poolCeiling },
     maxStarts: 2,
@@ -165,6 +186,7 @@ function startWork({ config, common, storage, sandboxes, models, tools }: Work, 
   const runStep = createRunStep({
     ...common,
     supervisor,
+    admission,
     workerId,
     image: driver.image,
     stepBudgetMs: config.stepBudgetMs,

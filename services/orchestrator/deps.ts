@@ -1,3 +1,4 @@
+import type { Admission } from '../core/ports/admission.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { ObjectStore } from '../core/ports/object-store.ts'
 import type { Queue } from '../core/ports/queue.ts'
@@ -15,6 +16,8 @@ interface Common {
   readonly signals: Signals
   readonly clock: Clock
   readonly telemetry: Telemetry
+  /** Absent: the platform decides at a start. */
+  readonly admission?: Admission
 }
 
 /** The run worker reaches sandboxes and never the compute API. */

@@ -1,3 +1,4 @@
+import type { QueueName } from '../../core/messages.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Queue, QueueConsumer } from '../../core/ports/queue.ts'
 import type { Table } from '../../core/ports/table.ts'
@@ -10,6 +11,8 @@ export interface LocalStorage {
   readonly objects: ObjectStore
   readonly queue: Queue
   readonly consumer: QueueConsumer
+  /** Messages in this process by queue: waiting or running ones, and dead letters. Null when another service holds them. */
+  readonly queueSizes: (() => Readonly<Record<QueueName, { readonly waiting: number; readonly dead: number }>>) | null
   /** The primitives below the table, for the control socket. */
   readonly items: Items
   /** Serves presigned links below OBJECTS_PATH of the API's port; null when the object store serves them itself. */

@@ -33,6 +33,7 @@ export async function openAwsStorage(config: AwsStorageConfig): Promise<LocalSto
       objects,
       queue,
       consumer: createSqsConsumer({ client: clients.sqs, queueUrls, deadLetterUrls }),
+      queueSizes: null,
       items,
       objectHandler: null,
       backUp: null,

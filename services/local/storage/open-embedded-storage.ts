@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { QUEUES } from '../../core/messages.ts'
 import { createFileObjectStore } from '../../storage/files/file-object-store.ts'
 import { createObjectHandler } from '../../storage/files/object-handler.ts'
 import { openObjectFolder, type ObjectFolder } from '../../storage/files/object-folder.ts'
@@ -43,6 +44,7 @@ export async function openEmbeddedStorage(options: {
       objects,
       queue,
       consumer: queue,
+      queueSizes: () => sizesOf(queue),
       items: rows.items,
       objectHandler: createObjectHandler({ folder, secret, onError }),
       backUp: (target) => backUp(rows, folder, target),
@@ -56,6 +58,14 @@ export async function openEmbeddedStorage(options: {
     await removeTemporary()
     throw error
   }
+}
+
+function sizesOf(queue: MemoryQueue): ReturnType<NonNullable<LocalStorage['queueSizes']>> {
+  const sizes = QUEUES.map((name) => {
+    const { ready, delayed, inFlight, deadLetters } = queue.counts(name)
+    return [name, { waiting: ready + delayed + inFlight, dead: deadLetters }] as const
+  })
+  return Object.fromEntries(sizes) as ReturnType<NonNullable<LocalStorage['queueSizes']>>
 }
 
 /** Rows first: an object is stored before its row, so the copy has every object that a copied row names, unless it was deleted meanwhile. */

@@ -1,4 +1,4 @@
-import pLimit from 'p-limit'
+import pLimit, { type LimitFunction } from 'p-limit'
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import { MEMORY_TIERS, type MemoryTier } from '../../core/limits.ts'
 import { newSandbox } from '../../core/sandboxes/new-sandbox.ts'
@@ -15,72 +15,82 @@ export interface Pool {
   close(): void
 }
 
-/** Sandboxes started before anybody asked. Each is claimed once and never returned. */
-export function createPool(deps: PlaceDeps): Pool {
-  const slots = pLimit(deps.maxStarts)
-  let running: Promise<void> | null = null
-  let isWantedAgain = false
-  let isClosed = false
+/** Sandboxes started before an execution asks for one. Each is claimed once and never returned. */
+class WarmPool implements Pool {
+  readonly #deps: PlaceDeps
+  readonly #slots: LimitFunction
+  #running: Promise<void> | null = null
+  #isWantedAgain = false
+  #isClosed = false
 
-  async function fill(): Promise<void> {
-    const present = await deps.table.sandboxes.all()
+  constructor(deps: PlaceDeps) {
+    this.#deps = deps
+    this.#slots = pLimit(deps.maxStarts)
+  }
+
+  refill(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
+    this.#isWantedAgain = this.#running !== null
+    this.#running ??= this.#loop().finally(() => {
+      this.#running = null
+    })
+    return this.#running
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
+  async #loop(): Promise<void> {
+    do {
+      this.#isWantedAgain = false
+      await this.#fill()
+    } while (this.#isWantedAgain && !this.#isClosed)
+  }
+
+  async #fill(): Promise<void> {
+    const present = await this.#deps.table.sandboxes.all()
     const missing: MemoryTier[] = []
     for (const tier of MEMORY_TIERS) {
-      const ofTier = present.filter(({ memoryTier }) => memoryTier === tier)
-      const waiting = ofTier.filter(
-        ({ claimedBy, protocol, image, state }) =>
-          claimedBy === null &&
-          protocol === SUPERVISOR_PROTOCOL &&
-          image === deps.driver.image &&
-          (state === 'starting' || state === 'ready'),
-      )
-      const min = deps.poolSizes[tier] ?? 0
-      const wanted = wantedSize(ofTier, { min, max: deps.poolCeilings?.[tier] ?? min }, deps.clock.now())
-      const ready = waiting.filter(({ state }) => state === 'ready')
-      if (wanted > 0)
-        deps.telemetry.emit({
-          event: 'pool',
-          outcome: 'counted',
-          tier,
-          wanted,
-          ready: ready.length,
-          missing: Math.max(0, wanted - ready.length),
-        })
-      for (let count = waiting.length; count < wanted; count++) missing.push(tier)
-      await drain(ready.slice(0, Math.max(0, waiting.length - wanted)))
+      const { count, surplus } = this.#countTier(present, tier)
+      for (let number = 0; number < count; number++) missing.push(tier)
+      await this.#drain(surplus)
     }
-    await Promise.all(missing.map((tier) => slots(() => (isClosed ? undefined : startOne(deps, tier)))))
+    await Promise.all(missing.map((tier) => this.#slots(() => this.#startMissing(tier))))
+  }
+
+  /** How many sandboxes the tier lacks, and the ready ones that it does not need. */
+  #countTier(present: readonly Sandbox[], tier: MemoryTier): { readonly count: number; readonly surplus: readonly Sandbox[] } {
+    const { poolSizes, poolCeilings, clock, telemetry, driver } = this.#deps
+    const ofTier = present.filter(({ memoryTier }) => memoryTier === tier)
+    const waiting = ofTier.filter(
+      ({ claimedBy, protocol, image, state }) =>
+        claimedBy === null && protocol === SUPERVISOR_PROTOCOL && image === driver.image && (state === 'starting' || state === 'ready'),
+    )
+    const min = poolSizes[tier] ?? 0
+    const wanted = wantedSize(ofTier, { min, max: poolCeilings?.[tier] ?? min }, clock.now())
+    const ready = waiting.filter(({ state }) => state === 'ready')
+    const missing = Math.max(0, wanted - ready.length)
+    if (wanted > 0) telemetry.emit({ event: 'pool', outcome: 'counted', tier, wanted, ready: ready.length, missing })
+    return { count: Math.max(0, wanted - waiting.length), surplus: ready.slice(0, Math.max(0, waiting.length - wanted)) }
+  }
+
+  async #startMissing(tier: MemoryTier): Promise<void> {
+    if (this.#isClosed || (await this.#deps.admission?.admits(tier, 'pool')) === false) return
+    await startOne(this.#deps, tier)
   }
 
   /** Demand went back. A claim that comes at the same moment wins: only who moves the row may stop the sandbox. */
-  async function drain(surplus: readonly Sandbox[]): Promise<void> {
+  async #drain(surplus: readonly Sandbox[]): Promise<void> {
+    const { table, clock } = this.#deps
     for (const { id } of surplus) {
-      const change = { state: 'stopping', dueAt: deps.clock.now() } as const
-      if ((await deps.table.sandboxes.move(id, ['ready'], change, { unclaimed: true })) !== null) await stopSandbox(deps, id)
+      const change = { state: 'stopping', dueAt: clock.now() } as const
+      if ((await table.sandboxes.move(id, ['ready'], change, { unclaimed: true })) !== null) await stopSandbox(this.#deps, id)
     }
   }
-
-  async function loop(): Promise<void> {
-    do {
-      isWantedAgain = false
-      await fill()
-    } while (isWantedAgain && !isClosed)
-  }
-
-  return {
-    refill: () => {
-      if (isClosed) return Promise.resolve()
-      isWantedAgain = running !== null
-      running ??= loop().finally(() => {
-        running = null
-      })
-      return running
-    },
-    close: () => {
-      isClosed = true
-    },
-  }
 }
+
+export const createPool = (deps: PlaceDeps): Pool => new WarmPool(deps)
 
 async function startOne(deps: PlaceDeps, memoryTier: MemoryTier): Promise<void> {
   const sandbox = newSandbox({ memoryTier, image: deps.driver.image, claimedBy: null }, deps.clock.now())

@@ -116,3 +116,15 @@ it('has no pending work after the step has ended', async () => {
   await createRunStep(deps)({ v: 1, type: 'execution.step', tenant: TENANT, containerId: container.id, executionId: execution.id })
   expect(refills).toBe(1)
 })
+
+it('starts no sandbox while the machine has no capacity, claims a warm one, and starts one when there is capacity again', async () => {
+  let hasCapacity = false
+  const finder = new SandboxFinder({ ...deps, admission: { admits: async () => hasCapacity } })
+  const waiting = await freshContainer()
+  expect(await finder.acquire(waiting, executionIn(waiting))).toEqual({ kind: 'full' })
+  await warmSandbox()
+  const served = await freshContainer()
+  expect(await finder.acquire(served, executionIn(served))).toMatchObject({ kind: 'live' })
+  hasCapacity = true
+  expect(await finder.acquire(waiting, executionIn(waiting))).toMatchObject({ kind: 'starting' })
+})

@@ -17,7 +17,7 @@ export type Acquired =
   | { readonly kind: 'live'; readonly session: SandboxSession; readonly container: Container }
   /** A sandbox starts for this container; the place worker enqueues the execution when it is ready. `failsSince`: earlier starts failed. */
   | { readonly kind: 'starting'; readonly sandboxId: string; readonly failsSince?: number }
-  /** The tenant has as many sandboxes as its limit allows: one has to stop first. */
+  /** The tenant has as many sandboxes as its limit allows, or the machine has no capacity for another: one has to stop first. */
   | { readonly kind: 'full' }
   /** Starts have failed for too long. */
   | { readonly kind: 'failed' }
@@ -65,6 +65,7 @@ export class SandboxFinder {
     const limits = sandboxLimitsOf(tenantLimits, container.limits)
     // Sandboxes of the pool have the default limits; a container with others gets its own sandbox.
     const fromPool = limits === null ? await this.#fromPool(present.container, execution.id) : null
+    if (fromPool === null && (await this.#deps.admission?.admits(container.memoryTier, 'execution')) === false) return { kind: 'full' }
     const acquired = fromPool ?? (await requestSandbox(this.#deps, present.container, execution.id, limits))
     const { failsSince } = present
     return acquired.kind === 'starting' && failsSince !== undefined ? { ...acquired, failsSince } : acquired
