@@ -1,3 +1,4 @@
+import type { McpServer, ServerOptions } from '@modelcontextprotocol/server'
 import type { LimitReader } from '../core/tenants/limit-reader.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { ObjectStore } from '../core/ports/object-store.ts'
@@ -21,6 +22,12 @@ export interface Readiness {
   readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>
 }
 
+/** What MCP's conformance suite needs on the handler that it tests. */
+export interface McpFixtures {
+  readonly options: Pick<ServerOptions, 'requestState' | 'capabilities'>
+  readonly register: (server: McpServer) => void
+}
+
 /** What an entry file gives the HTTP edge. */
 export interface ApiPorts {
   readonly table: Table
@@ -34,6 +41,8 @@ export interface ApiPorts {
   readonly toolTypes: readonly (readonly string[])[]
   readonly readiness: () => Promise<Readiness>
   readonly config: ApiConfig
+  /** Test mode only: adds the tools, prompts and resources that MCP's conformance suite calls, and lets calls without a key list and call them. */
+  readonly mcpFixtures?: McpFixtures
 }
 
 /** Everything the HTTP edge works with. Its only state is a small cache of verified keys, the open streams and the results in memory. */

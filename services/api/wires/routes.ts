@@ -7,6 +7,7 @@ import { fileRoutes } from './openai/files/routes.ts'
 import { largeUploadRoutes } from './native/container-files/routes.ts'
 import { limitRoutes } from './native/limits/routes.ts'
 import { linkRoutes } from './native/links/routes.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { metaRoutes } from '../meta/health.ts'
 import { modelRoutes } from './openai/models/routes.ts'
 import { notebookRoutes } from './native/notebooks/routes.ts'
@@ -33,6 +34,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...limitRoutes,
   ...usageRoutes,
   ...linkRoutes,
+  ...mcpRoutes,
   ...pluginRoutes,
   ...tenantRoutes,
   ...keyRoutes,

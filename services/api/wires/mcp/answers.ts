@@ -1,0 +1,38 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { ServiceError } from '../../../core/errors.ts'
+import type { Call } from '../../http/route.ts'
+
+type Content = CallToolResult['content']
+
+/** A result with its text for models and its fields for programs. */
+export const answer = (content: Content, structuredContent: Record<string, unknown>, isError = false): CallToolResult => ({
+  content,
+  structuredContent,
+  ...(isError ? { isError } : {}),
+})
+
+export const text = (value: string): Content[number] => ({ type: 'text', text: value })
+
+/** The address of a container's file as a resource. */
+export const fileUri = (containerId: string, path: string): string =>
+  `cellblock://containers/${containerId}/files/${path.split('/').map(encodeURIComponent).join('/')}`
+
+/**
+ * Runs a tool. A refusal is a result with `isError`, so that the model reads the sentence and corrects the call. Of any other failure the client
+ * learns only the request's id, because the SDK would send the message of the error.
+ */
+export async function guarded(call: Call, tool: string, work: () => Promise<CallToolResult>): Promise<CallToolResult> {
+  call.note('tool', tool)
+  try {
+    if (call.caller.keyId === '') await call.authenticate()
+    return await work()
+  } catch (error) {
+    if (error instanceof ServiceError) {
+      call.note('code', error.code)
+      return answer([text(error.message)], { error: { code: error.code, message: error.message, param: error.param } }, true)
+    }
+    call.note('code', 'internal_error')
+    call.note('error', error instanceof Error ? error.name : 'unknown')
+    return { content: [text(`Internal error. Retry; if it persists, report request ${call.requestId}.`)], isError: true }
+  }
+}

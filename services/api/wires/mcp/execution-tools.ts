@@ -1,0 +1,135 @@
+import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { createContainer } from '../../../core/containers/create-container.ts'
+import { ServiceError } from '../../../core/errors.ts'
+import { hasEnded, type Execution } from '../../../core/executions/execution.ts'
+import { LIMITS } from '../../../core/limits.ts'
+import { containerOf, executionOf } from '../../access.ts'
+import { checkTimeout } from '../../check-limits.ts'
+import { cancelExecution } from '../../executions/cancel-execution.ts'
+import { runCode, waitForExecution } from '../../executions/run-code.ts'
+import { checkSource } from '../../executions/source.ts'
+import { runContext, type Call } from '../../http/route.ts'
+import { answer, guarded, text } from './answers.ts'
+import { executionResult } from './render-execution.ts'
+import { acceptsTasks, taskOf } from './tasks.ts'
+
+/** A client that reads tasks gets one for code that runs longer than this, milliseconds. */
+const TASK_AFTER_MS = 5_000
+/** The wait is divided into slices; after each one the client gets a progress notification, milliseconds. */
+const SLICE_MS = 5_000
+
+/** Tools that run code, read its result and stop it. */
+export function registerExecutionTools(server: McpServer, call: Call): void {
+  server.registerTool(
+    'execute_code',
+    {
+      title: 'Run Python code',
+      description:
+        'Runs Python in a stateful notebook session without a network. Variables, imports and files in /mnt/data persist between calls with the same container_id. Without container_id a new container is created; the result names it.',
+      inputSchema: z.object({
+        code: z
+          .string()
+          .min(1)
+          .describe('Python source; IPython magics and "!" shell lines work. The value of the last expression is returned.'),
+        container_id: z.string().max(200).optional().describe('Container of an earlier call.'),
+        timeout_seconds: z.int().min(1).max(LIMITS.maxTimeoutSeconds).optional().describe('Longest run time, 120 by default.'),
+      }),
+      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+    },
+    (given, context) => guarded(call, 'execute_code', () => executeCode(call, given, context)),
+  )
+  server.registerTool(
+    'get_execution',
+    {
+      title: 'Read an execution',
+      description: 'Waits for code that still runs and returns its result.',
+      inputSchema: z.object({
+        execution_id: z.string().max(200),
+        wait_seconds: z.int().min(0).max(LIMITS.maxWaitSeconds).optional().describe('Longest wait for the end, 30 by default.'),
+      }),
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    ({ execution_id: id, wait_seconds: wait = LIMITS.defaultWaitSeconds }, { mcpReq }) =>
+      guarded(call, 'get_execution', async () => {
+        const { deps } = call
+        await executionOf(call, id)
+        const row = await waitForExecution({ deps, signal: mcpReq.signal }, id, () => executionOf(call, id), wait * 1000)
+        return executionResult(deps, row)
+      }),
+  )
+  server.registerTool(
+    'interrupt',
+    {
+      title: 'Stop running code',
+      description: 'Interrupts an execution, or everything that runs and waits in a container. Variables stay.',
+      inputSchema: z.object({ execution_id: z.string().max(200).optional(), container_id: z.string().max(200).optional() }),
+      outputSchema: z.object({ interrupted: z.array(z.object({ id: z.string(), status: z.string() })) }),
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    },
+    (given) => guarded(call, 'interrupt', () => interrupt(call, given)),
+  )
+}
+
+interface GivenCode {
+  readonly code: string
+  readonly container_id?: string | undefined
+  readonly timeout_seconds?: number | undefined
+}
+
+async function executeCode(call: Call, given: GivenCode, context: ServerContext): Promise<CallToolResult> {
+  const { deps, caller } = call
+  const source = checkSource({ code: given.code })
+  const timeoutSeconds = await checkTimeout(deps, caller.tenant, given.timeout_seconds)
+  const containerId = given.container_id ?? (await newContainer(call, 'mcp'))
+  const run = { ...runContext(call), signal: context.mcpReq.signal }
+  const hasTasks = acceptsTasks(context)
+  const { execution } = await runCode(run, { containerId, source, timeoutSeconds, waitMs: hasTasks ? TASK_AFTER_MS : SLICE_MS })
+  if (hasTasks && !hasEnded(execution.status) && !context.mcpReq.signal.aborted) return taskOf(execution) as unknown as CallToolResult
+  const row = await waitWithProgress(call, context, execution)
+  // A client that closes the call cancels it.
+  if (context.mcpReq.signal.aborted && !hasEnded(row.status)) await cancelExecution(deps, caller.tenant, row.id)
+  return executionResult(deps, row)
+}
+
+/** Waits until the end, or as long as this process may hold a call. Progress tells the client that the call is alive. */
+async function waitWithProgress(call: Call, { mcpReq }: ServerContext, first: Execution): Promise<Execution> {
+  const { deps } = call
+  const until = deps.clock.now() + deps.config.maxHoldSeconds * 1000
+  const progressToken = mcpReq._meta?.progressToken
+  let row = first
+  let slices = 0
+  while (!hasEnded(row.status) && !mcpReq.signal.aborted && deps.clock.now() < until) {
+    slices++
+    if (progressToken !== undefined) {
+      const message = `The code is ${row.status}.`
+      await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: slices, message } })
+    }
+    row = await waitForExecution({ deps, signal: mcpReq.signal }, row.id, () => executionOf(call, row.id), SLICE_MS)
+  }
+  return row
+}
+
+export async function newContainer({ deps, caller }: Call, name: string, memoryTier: '1g' | '4g' | '16g' | '64g' = '1g'): Promise<string> {
+  return (await createContainer(deps.table, { tenant: caller.tenant, subject: caller.subject, name, memoryTier }, deps.clock.now())).id
+}
+
+async function interrupt(
+  call: Call,
+  given: { readonly execution_id?: string | undefined; readonly container_id?: string | undefined },
+): Promise<CallToolResult> {
+  const ids =
+    given.execution_id !== undefined
+      ? [(await executionOf(call, given.execution_id)).id]
+      : given.container_id !== undefined
+        ? (await containerOf(call, given.container_id)).queue
+        : null
+  if (ids === null) throw new ServiceError('invalid_request', 'Name what to stop: give execution_id or container_id.')
+  const interrupted = []
+  for (const id of ids) {
+    const row = await cancelExecution(call.deps, call.caller.tenant, id)
+    if (row !== null) interrupted.push({ id, status: hasEnded(row.status) ? row.status : 'cancelling' })
+  }
+  const sentence = interrupted.length === 0 ? 'Nothing runs.' : interrupted.map(({ id, status }) => `${id}: ${status}`).join('\n')
+  return answer([text(sentence)], { interrupted })
+}

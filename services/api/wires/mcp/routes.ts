@@ -1,0 +1,29 @@
+import { z } from '@hono/zod-openapi'
+import { defineRoute, type AnyRoute } from '../../http/route.ts'
+
+const JsonRpcRequest = z
+  .looseObject({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.int()]).optional(), method: z.string() })
+  .openapi('McpRequest')
+
+const mcpRoute = defineRoute({
+  method: 'post',
+  path: '/mcp',
+  operationId: 'mcp',
+  tag: 'MCP',
+  summary: 'Model Context Protocol',
+  description:
+    'Streamable HTTP, revision 2026-07-28, and the revisions before it without sessions. Tools: execute_code, get_execution, interrupt, create_container, list_files, read_file, write_file.',
+  streamed: { contentType: 'application/json', schema: JsonRpcRequest, description: 'One JSON-RPC request or notification.' },
+  answers: {
+    200: { description: 'A JSON-RPC response, or events that end with it.', schema: z.looseObject({}), events: z.looseObject({}) },
+    202: { description: 'A notification was accepted.' },
+  },
+  refusals: ['too_many_streams'],
+  async handle(call) {
+    // The SDK is loaded when it is first used, so that it does not delay the start of a function.
+    const { handleMcp } = await import('./handle-mcp.ts')
+    return handleMcp(call)
+  },
+})
+
+export const mcpRoutes: readonly AnyRoute[] = [mcpRoute]
