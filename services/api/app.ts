@@ -14,7 +14,7 @@ import { wideEvent, type ApiHono } from './middleware/wide-event.ts'
 import { mountDocs } from './meta/docs.ts'
 import { ROUTES } from './wires/routes.ts'
 
-const NO_KEY: Caller = { tenant: '', subject: null, keyId: '' }
+const NO_KEY: Caller = { tenant: '', subject: null, keyId: '', scopes: ['run'] }
 
 /** With the fixtures of MCP's conformance suite, which sends no key, a call without one may use the fixtures. Product tools still refuse it. */
 const fixtureAuthenticator =

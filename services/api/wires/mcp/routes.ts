@@ -8,6 +8,7 @@ const JsonRpcRequest = z
 const mcpRoute = defineRoute({
   method: 'post',
   path: '/mcp',
+  scope: 'run',
   operationId: 'mcp',
   tag: 'MCP',
   summary: 'Model Context Protocol',
