@@ -84,6 +84,8 @@ export const LIMITS = {
   maxOpenStreams: 1_000,
   /** An idempotency key is stored for this time, hours. */
   idempotencyHours: 24,
+  /** An SDK's automatic retry attaches to the same request of this time, minutes. */
+  retryAttachMinutes: 10,
   maxToolCallsPerResponse: 25,
   maxConsecutiveFailures: 3,
   /** Maximum duration of a response, seconds. */

@@ -1,6 +1,7 @@
 import { acceptExecution } from '../../core/executions/accept-execution.ts'
 import type { Container } from '../../core/containers/container.ts'
 import { topicOf } from '../../core/events.ts'
+import { newId } from '../../core/ids.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
 import type { ContainerStore } from '../../core/ports/container-store.ts'
 import type { Subscription } from '../../core/ports/signals.ts'
@@ -9,8 +10,8 @@ import { DEFAULT_LIMITS } from '../../core/tenants/tenant-limits.ts'
 import { checkContainer, containerOf } from '../access.ts'
 import { checkConcurrency } from '../check-limits.ts'
 import type { ApiDeps } from '../deps.ts'
+import type { ClaimedId } from '../http/claim-id.ts'
 import { waitForRow } from '../../jobs/wait-for-row.ts'
-import { claimExecutionId, type IdempotencyKey } from './idempotency.ts'
 import { storeSource, type CheckedSource } from './source.ts'
 
 /** What a wire knows about the call that it serves. */
@@ -30,7 +31,8 @@ export interface RunCodeRequest {
   readonly onError?: 'stop' | 'continue'
   readonly storeHistory?: boolean
   readonly metadata?: Readonly<Record<string, string>>
-  readonly idempotency?: IdempotencyKey | null
+  /** The id from `claimId`; a new one without it. */
+  readonly claimed?: ClaimedId
   /** Longest wait for the end, milliseconds. */
   readonly waitMs: number
 }
@@ -40,7 +42,7 @@ export interface RunCodeResult {
   readonly execution: Execution
   /** Executions of the container before it; null when it is not known. */
   readonly queuePosition: number | null
-  /** An earlier call with the same idempotency key was accepted. */
+  /** The execution was accepted by an earlier call. */
   readonly isReplay: boolean
 }
 
@@ -52,13 +54,14 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
   const { deps, caller } = context
   const { containerId, source } = request
   const container = await findContainer(context, request)
-  const { id, isNew } = await claimExecutionId(deps, caller, containerId, request.idempotency ?? null)
+  const id = request.claimed?.id ?? newId('execution')
+  const isReplay = request.claimed?.isReplay === true
   context.note('container_id', containerId)
   context.note('execution_id', id)
   // The subscription precedes the row, so the end of the execution cannot be missed.
   const subscription = deps.signals.subscribe(topicOf('execution', id))
   try {
-    const earlier = isNew ? null : await deps.table.executions.get(caller.tenant, id)
+    const earlier = isReplay ? await deps.table.executions.get(caller.tenant, id) : null
     if (earlier !== null)
       return { execution: await untilEnd(context, subscription, earlier, request.waitMs), queuePosition: null, isReplay: true }
     if (container !== null) await checkConcurrency(deps, container)
@@ -91,10 +94,10 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
  * The container, where something has to be known about it before the execution is accepted. Plain code of an account with default limits
  * needs no read: null; accepting finds a missing container.
  */
-async function findContainer(context: RunContext, { containerId, source, idempotency }: RunCodeRequest): Promise<Container | null> {
+async function findContainer(context: RunContext, { containerId, source, claimed }: RunCodeRequest): Promise<Container | null> {
   const { deps, caller } = context
   const hasDefaultConcurrency = (await deps.limits.of(caller.tenant)).liveContainers === DEFAULT_LIMITS.liveContainers
-  const needsContainer = source.kind !== 'code' || !hasDefaultConcurrency || (idempotency ?? null) !== null
+  const needsContainer = source.kind !== 'code' || !hasDefaultConcurrency || claimed?.isReplay === true
   if (needsContainer) return containerOf(context, containerId)
   await checkContainer(context, containerId)
   return null

@@ -15,17 +15,18 @@ export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: A
     ...(route.streamed === undefined ? {} : { [route.streamed.contentType]: { schema: route.streamed.schema } }),
   }
   const query = route.query as RouteQuery | undefined
+  const headers = { ...(route.creates === undefined ? {} : IDEMPOTENCY_HEADERS), ...route.headers }
   const request: RouteConfig['request'] = {
     ...(params.length === 0
       ? {}
       : { params: z.object(Object.fromEntries(params.map((name) => [name, z.string().openapi({ description: PARAMS[name] ?? name })]))) }),
     ...(query === undefined ? {} : { query }),
-    ...(route.headers === undefined
+    ...(Object.keys(headers).length === 0
       ? {}
       : {
           headers: z.object(
             Object.fromEntries(
-              Object.entries(route.headers).map(([name, description]) => [name, z.string().optional().openapi({ description })]),
+              Object.entries(headers).map(([name, description]) => [name, z.string().optional().openapi({ description })]),
             ),
           ),
         }),
@@ -54,6 +55,11 @@ export function documentRoute(registry: OpenAPIHono['openAPIRegistry'], route: A
 }
 
 type RouteQuery = z.ZodObject
+
+const IDEMPOTENCY_HEADERS: Readonly<Record<string, string>> = {
+  'idempotency-key':
+    'At most 255 printable characters, remembered for a day: calls with the same key and body create one object. Without it, an automatic retry of an SDK (`x-stainless-retry-count` of 1 or more) attaches to the same call of the last ten minutes.',
+}
 
 const PARAMS: Readonly<Record<string, string>> = {
   container_id: 'Id of a container, `cntr_…`.',
@@ -98,7 +104,13 @@ function answersOf(route: AnyRoute): RouteConfig['responses'] {
 
 function refusalsOf(route: AnyRoute): RouteConfig['responses'] {
   const hasBody = route.body !== undefined || route.streamed !== undefined
-  const codes = [...EVERYWHERE, ...(route.scope === 'public' ? [] : WITH_KEY), ...(hasBody ? WITH_BODY : []), ...(route.refusals ?? [])]
+  const codes = [
+    ...EVERYWHERE,
+    ...(route.scope === 'public' ? [] : WITH_KEY),
+    ...(hasBody ? WITH_BODY : []),
+    ...(route.creates === undefined ? [] : (['idempotency_key_reused'] as const)),
+    ...(route.refusals ?? []),
+  ]
   const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, list]) => [

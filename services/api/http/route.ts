@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import type { Caller, Scope } from '../../core/tenants/tenant.ts'
+import type { IdKind } from '../../core/ids.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { ApiDeps } from '../deps.ts'
 import type { RunContext } from '../executions/run-code.ts'
@@ -47,6 +48,8 @@ interface RouteMetadata {
   readonly answers: Readonly<Record<number, Answer>>
   /** Request headers that it listens to, with what they mean. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The kind of object that it creates under an id from `claimId`, so that a repeated call creates it once. */
+  readonly creates?: IdKind
   /** Error codes of this route, besides those that every route can answer. */
   readonly refusals?: readonly ErrorCode[]
   /** A body that the handler reads by itself, for the documentation. */

@@ -13,4 +13,6 @@ export interface IdempotencyStore {
     record: IdempotencyRecord,
     now: number,
   ): Promise<{ readonly record: IdempotencyRecord; readonly isNew: boolean }>
+  /** Stores the record in place of any earlier one. */
+  remember(tenant: string, scope: string, key: string, record: IdempotencyRecord): Promise<void>
 }

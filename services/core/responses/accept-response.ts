@@ -17,6 +17,8 @@ export interface NewResponse {
   readonly previousResponseId: string | null
   readonly conversationId?: string | null
   readonly publicUrl: string
+  /** Set by callers that may be repeated; a new id otherwise. */
+  readonly id?: string
 }
 
 /** The row of a new response with its whole request; nothing is written yet. */
@@ -24,7 +26,7 @@ export function newResponse(wanted: NewResponse, now: number): ResponseRecord {
   return {
     ...wanted,
     v: 1,
-    id: newId('response'),
+    id: wanted.id ?? newId('response'),
     status: 'queued',
     conversationId: wanted.conversationId ?? null,
     requestRef: null,

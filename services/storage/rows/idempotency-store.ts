@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IdempotencyRecord, IdempotencyStore } from '../../core/ports/idempotency-store.ts'
 import { absent, any, atMost } from './expression.ts'
 import type { Items } from './items.ts'
-import { rowKey } from './keys.ts'
+import { rowKey, type ItemKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
 
 const idOf = (scope: string, key: string): string =>
@@ -13,13 +13,20 @@ const idOf = (scope: string, key: string): string =>
 const MAX_TRIES = 3
 
 export function createIdempotencyStore(items: Items): IdempotencyStore {
+  const itemOf = (tenant: string, scope: string, key: string, record: IdempotencyRecord): Item & ItemKey => ({
+    ...rowKey(tenant, 'idempotency', idOf(scope, key)),
+    ...record,
+    ttl: Math.ceil(record.expiresAt / 1000),
+  })
   return {
+    async remember(tenant, scope, key, record) {
+      await items.put(itemOf(tenant, scope, key, record))
+    },
     async claim(tenant, scope, key, record, now) {
-      const itemKey = rowKey(tenant, 'idempotency', idOf(scope, key))
-      const item = { ...itemKey, ...record, ttl: Math.ceil(record.expiresAt / 1000) }
+      const item = itemOf(tenant, scope, key, record)
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
         if (await items.put(item, any(absent('pk'), atMost('expiresAt', now)))) return { record, isNew: true }
-        const stored = await items.get(itemKey)
+        const stored = await items.get({ pk: item.pk, sk: item.sk })
         if (stored !== null && Number(stored['expiresAt']) > now) return { record: decode(stored), isNew: false }
       }
       throw new Error('An idempotency record appears and disappears under every try to claim it. Check the clocks of the workers.')

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../../../core/errors.ts'
-import { isId, newId } from '../../../../core/ids.ts'
+import { isId } from '../../../../core/ids.ts'
 import type { Tenant, TenantPolicy } from '../../../../core/tenants/tenant.ts'
 import type { ApiDeps } from '../../../deps.ts'
+import { claimId } from '../../../http/claim-id.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { ListQuery, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
@@ -36,9 +37,15 @@ const createTenantRoute = defineRoute({
   summary: 'Create a tenant',
   description: 'It has no key yet: create one with POST /v1/admin/tenants/{tenant_id}/keys.',
   body: CreateTenant,
+  creates: 'tenant',
   answers: { 201: { description: 'The tenant.', schema: TenantObject } },
-  async handle({ deps, body: { name, ...change }, note }) {
-    const tenant: Tenant = { v: 1, id: newId('tenant'), name, createdAt: deps.clock.now(), policy: changedPolicy({}, change) }
+  async handle(call) {
+    const { deps, note } = call
+    const { name, ...change } = call.body
+    const { id, isReplay } = await claimId(call, 'tenant', call.rawBody)
+    const earlier = isReplay ? await deps.table.tenants.get(id) : null
+    if (earlier !== null) return json(201, renderTenant(earlier), { 'idempotent-replayed': 'true' })
+    const tenant: Tenant = { v: 1, id, name, createdAt: deps.clock.now(), policy: changedPolicy({}, change) }
     await deps.table.tenants.create(tenant)
     note('target_tenant', tenant.id)
     return json(201, renderTenant(tenant))

@@ -10,6 +10,7 @@ import { cancelExecution } from '../../../executions/cancel-execution.ts'
 import { queuePosition, runCode, waitForExecution } from '../../../executions/run-code.ts'
 import { checkSource } from '../../../executions/source.ts'
 import { storedBytes } from '../../../executions/stored-bytes.ts'
+import { claimId } from '../../../http/claim-id.ts'
 import { collectPage } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, runContext, type AnyRoute } from '../../../http/route.ts'
@@ -30,37 +31,33 @@ const runCodeRoute = defineRoute({
   summary: 'Run code or a notebook',
   description:
     'Executions of one container run one after another. With an `Idempotency-Key` header the same call can be repeated and runs once.',
-  headers: { 'idempotency-key': 'At most 255 printable characters; remembered for a day.' },
+  creates: 'execution',
   query: WaitQuery,
   body: RunCode,
   answers: {
     201: { description: 'It ended within `wait`. Failing code is a result, not an error.', schema: Execution },
     202: { description: 'It still runs; read it again at `Location`.', schema: Execution, headers: { Location: 'Where to read it.' } },
   },
-  refusals: [
-    'container_not_found',
-    'invalid_notebook',
-    'limit_exceeded',
-    'idempotency_key_reused',
-    'too_many_queued',
-    'concurrency_limit_reached',
-  ],
+  refusals: ['container_not_found', 'invalid_notebook', 'limit_exceeded', 'too_many_queued', 'concurrency_limit_reached'],
   async handle(call) {
-    const { deps, caller, body, request, rawBody } = call
+    const { deps, caller, body, rawBody } = call
     const source = checkSource(body)
-    const key = request.headers.get('idempotency-key')
+    const containerId = call.param('container_id')
+    const timeoutSeconds = await checkTimeout(deps, caller.tenant, body.timeout_seconds)
+    // A call to a missing container must not claim a key.
+    if (call.request.headers.has('idempotency-key')) await containerOf(call, containerId)
     const {
       execution,
       queuePosition: position,
       isReplay,
     } = await runCode(runContext(call), {
-      containerId: call.param('container_id'),
+      containerId,
       source,
-      timeoutSeconds: await checkTimeout(deps, caller.tenant, body.timeout_seconds),
+      timeoutSeconds,
       onError: body.on_error ?? 'stop',
       storeHistory: body.store_history ?? true,
       metadata: body.metadata ?? {},
-      idempotency: key === null ? null : { key, body: rawBody },
+      claimed: await claimId(call, 'execution', rawBody),
       waitMs: (call.query.wait ?? LIMITS.defaultWaitSeconds) * 1000,
     })
     const options = { publicUrl: call.publicUrl, queuePosition: position, isWhole: call.query.inline === 'all' }

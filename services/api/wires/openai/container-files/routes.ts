@@ -22,6 +22,7 @@ const uploadContainerFileRoute = defineRoute({
     schema: FileForm,
     description: 'A form with the part `file`, or JSON `{"file_id": "…", "path"?: "…"}`.',
   },
+  creates: 'containerFile',
   answers: { 200: { description: 'The file.', schema: ContainerFile } },
   refusals: ['container_not_found', 'file_not_found', 'invalid_file_name'],
   async handle(call) {

@@ -1,6 +1,7 @@
 import { newFile } from '../../../files/new-file.ts'
 import { findFile } from '../../../access.ts'
 import { FORM_OVERHEAD_BYTES, receiveMultipart, type FormRules, type ReceivedForm } from '../../../files/receive-multipart.ts'
+import { claimId, type ClaimedId } from '../../../http/claim-id.ts'
 import { parseJson } from '../../../http/parse-json.ts'
 import { mediaType, readBody, refuseAnnounced, refuseEncoded } from '../../../http/read-body.ts'
 import type { Call } from '../../../http/route.ts'
@@ -39,7 +40,11 @@ export async function uploadFile(call: UploadCall, containerId: string): Promise
 
 async function copy(call: UploadCall, containerId: string, fileId: string, path: string | null | undefined): Promise<ContainerFile> {
   const source = await findFile(call, fileId, 'file_id')
-  return copyFile(call.deps, source, { containerId, ...(path ? { path: normalizeFilePath(path) } : {}) }, call.deps.clock.now())
+  const claimed = await claimId(call, 'containerFile', JSON.stringify([fileId, path ?? null]))
+  const earlier = await earlierFile(call, containerId, claimed)
+  if (earlier !== null) return earlier
+  const target = { containerId, id: claimed.id, ...(path ? { path: normalizeFilePath(path) } : {}) }
+  return copyFile(call.deps, source, target, call.deps.clock.now())
 }
 
 async function fromForm(call: UploadCall, containerId: string): Promise<ContainerFile> {
@@ -62,11 +67,26 @@ async function fromForm(call: UploadCall, containerId: string): Promise<Containe
     await deps.objects.delete(objectKey)
     throw error
   }
-  const file = newFile(deps, { tenant: caller.tenant, containerId, path, bytes, sha256, objectKey, state: 'stored' })
+  const claimed = await claimId(call, 'containerFile', JSON.stringify([path, sha256])).catch(async (error: unknown) => {
+    await deps.objects.delete(objectKey)
+    throw error
+  })
+  const earlier = await earlierFile(call, containerId, claimed)
+  if (earlier !== null) {
+    await deps.objects.delete(objectKey)
+    return earlier
+  }
+  const { id } = claimed
+  const file = { ...newFile(deps, { tenant: caller.tenant, containerId, path, bytes, sha256, objectKey, state: 'stored' }), id }
   // A failed write may have succeeded in the table: its bytes stay with it, and the caller, who gets an error, sends them again.
   await deps.table.files.put(file)
   await supersedeOlderVersions(deps, file, deps.clock.now())
   return file
+}
+
+/** The file of an earlier call with this claim. */
+async function earlierFile({ deps, caller }: UploadCall, containerId: string, { id, isReplay }: ClaimedId): Promise<ContainerFile | null> {
+  return isReplay ? deps.table.files.get(caller.tenant, containerId, id) : null
 }
 
 /** The field `path` names folders too; without it the file's own name counts. */

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { findFile, isVisible, containerOf } from '../../../access.ts'
 import { checkContainerLimits, checkMemory } from '../../../check-limits.ts'
 import { endContainer } from '../../../containers/end-container.ts'
+import { claimId } from '../../../http/claim-id.ts'
 import { collectPage } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
@@ -20,6 +21,7 @@ const createContainerRoute = defineRoute({
   summary: 'Create a container',
   description: 'Makes a notebook session. No sandbox starts before code runs in it.',
   body: CreateContainer,
+  creates: 'container',
   answers: { 200: { description: 'The container.', schema: Container } },
   refusals: ['unsupported_value', 'limit_exceeded', 'file_not_found'],
   async handle(call) {
@@ -31,11 +33,15 @@ const createContainerRoute = defineRoute({
     await checkMemory(deps, caller.tenant, tier)
     const limits = containerLimitsOf(body.limits)
     if (limits !== undefined) checkContainerLimits(await deps.limits.of(caller.tenant), limits)
+    const claimed = await claimId(call, 'container', call.rawBody)
+    const earlier = claimed.isReplay ? await deps.table.containers.get(caller.tenant, claimed.id) : null
+    if (earlier !== null) return json(200, renderContainer(earlier, deps.clock.now()), { 'idempotent-replayed': 'true' })
     // Every file is found before anything is made, so that a refusal leaves nothing behind.
     const files = await Promise.all([...new Set(body.file_ids ?? [])].map((id) => findFile(call, id, 'file_ids')))
     const container = await createContainer(
       deps.table,
       {
+        id: claimed.id,
         tenant: caller.tenant,
         subject: caller.subject,
         name: body.name,

@@ -1,5 +1,6 @@
 import { conversationOf } from '../../../access.ts'
 import { addItems } from '../../../conversations/add-items.ts'
+import { claimId } from '../../../http/claim-id.ts'
 import { parseJson } from '../../../http/parse-json.ts'
 import { readBody, refuseEncoded } from '../../../http/read-body.ts'
 import { json } from '../../../http/responses.ts'
@@ -20,7 +21,6 @@ import {
 } from './schema.ts'
 import type { Conversation as ConversationRow, ConversationItem as ItemRow } from '../../../../core/conversations/conversation.ts'
 import { ServiceError } from '../../../../core/errors.ts'
-import { newId } from '../../../../core/ids.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
 /** A turn that was running when its conversation was deleted has ended by then. */
@@ -41,16 +41,21 @@ const createConversationRoute = defineRoute({
     isOptional: true,
   },
   answers: { 200: { description: 'The conversation.', schema: Conversation } },
-  async handle({ deps, caller, request, note }) {
+  creates: 'conversation',
+  async handle(call) {
+    const { deps, caller, request, note } = call
     refuseEncoded(request)
     const bytes = await readBody(request, LIMITS.maxJsonBytes)
     const body = bytes.byteLength === 0 ? {} : validate(CreateConversation, parseJson(bytes), 'body')
     refusePrivateImages(body.items ?? [], 'items')
+    const claimed = await claimId(call, 'conversation', bytes)
+    const earlier = claimed.isReplay ? await deps.table.conversations.get(caller.tenant, claimed.id) : null
+    if (earlier !== null) return json(200, renderConversation(earlier), { 'idempotent-replayed': 'true' })
     const row: ConversationRow = {
       v: 1,
       tenant: caller.tenant,
       subject: caller.subject,
-      id: newId('conversation'),
+      id: claimed.id,
       metadata: body.metadata ?? {},
       createdAt: deps.clock.now(),
       queue: [],
@@ -59,7 +64,7 @@ const createConversationRoute = defineRoute({
       dueAt: null,
     }
     await deps.table.conversations.create(row)
-    await addItems(deps, row, body.items ?? [])
+    await addItems(deps, row, body.items ?? [], claimed)
     note('conversation_id', row.id)
     return json(200, renderConversation(row))
   },
@@ -141,12 +146,13 @@ const createConversationItemsRoute = defineRoute({
   summary: 'Add items to a conversation',
   query: ItemQuery,
   body: CreateItems,
+  creates: 'item',
   answers: { 200: { description: 'The items, with their ids.', schema: ItemList } },
   refusals: ['conversation_not_found'],
   async handle(call) {
     const conversation = await conversationOf(call, call.param('conversation_id'))
     refusePrivateImages(call.body.items, 'items')
-    const items = await addItems(call.deps, conversation, call.body.items)
+    const items = await addItems(call.deps, conversation, call.body.items, await claimId(call, 'item', call.rawBody))
     return json(
       200,
       listOf(

@@ -1,4 +1,5 @@
 import { FORM_OVERHEAD_BYTES, receiveMultipart, type FormRules, type ReceivedForm } from '../../../files/receive-multipart.ts'
+import { claimId, type ClaimedId } from '../../../http/claim-id.ts'
 import { mediaType, refuseAnnounced, refuseEncoded } from '../../../http/read-body.ts'
 import type { Call } from '../../../http/route.ts'
 import { validate } from '../../../http/validate.ts'
@@ -17,13 +18,14 @@ const RULES: FormRules = { maxBytes: LIMITS.maxFileBytes, part: 'file', advice: 
 export const plainName = (raw: string): string => fileName(normalizeFilePath(raw))
 
 /** Stores the file of a form. Throws ServiceError; then nothing stays behind. */
-export async function receiveUserFile({ deps, caller, request }: Pick<Call, 'deps' | 'caller' | 'request'>): Promise<UserFile> {
+export async function receiveUserFile(call: Pick<Call, 'deps' | 'caller' | 'request'>): Promise<UserFile> {
+  const { deps, caller, request } = call
   refuseEncoded(request)
   if (mediaType(request) !== 'multipart/form-data')
     throw new ServiceError('unsupported_media_type', 'Send the file as multipart/form-data in a part named "file", with a field "purpose".')
   refuseAnnounced(request, RULES.maxBytes + FORM_OVERHEAD_BYTES)
-  const id = newId('file')
   const now = deps.clock.now()
+  const id = newId('file')
   const objectKey = newObjectKey(caller.tenant, 'files', id)
   const form = await receiveMultipart(request, deps.objects, objectKey, RULES)
   try {
@@ -34,6 +36,12 @@ export async function receiveUserFile({ deps, caller, request }: Pick<Call, 'dep
       })
     const { purpose, expires_after } = validate(UserFileFields, fieldsOf(form), 'body')
     const filename = plainName(file.filename)
+    const content = JSON.stringify([filename, purpose, expires_after ?? null, file.sha256])
+    const earlier = await earlierFile(call, await claimId(call, 'file', content, id))
+    if (earlier !== null) {
+      await deps.objects.delete(objectKey)
+      return earlier
+    }
     const row: UserFile = {
       v: 1,
       tenant: caller.tenant,
@@ -57,6 +65,10 @@ export async function receiveUserFile({ deps, caller, request }: Pick<Call, 'dep
     throw error
   }
 }
+
+/** The file of an earlier call with this claim. */
+const earlierFile = ({ deps, caller }: Pick<Call, 'deps' | 'caller'>, { id, isReplay }: ClaimedId): Promise<UserFile | null> =>
+  isReplay ? deps.table.userFiles.get(caller.tenant, id) : Promise.resolve(null)
 
 /** `expires_after[anchor]` is how forms write what JSON nests. */
 function fieldsOf({ fields }: ReceivedForm): Readonly<Record<string, unknown>> {

@@ -22,6 +22,7 @@ const createFileRoute = defineRoute({
     schema: UserFileForm,
     description: 'A form with the part `file` and the field `purpose`.',
   },
+  creates: 'file',
   answers: { 200: { description: 'The file.', schema: UserFile } },
   refusals: ['invalid_file_name'],
   async handle(call) {

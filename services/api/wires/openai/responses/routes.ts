@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { responseOf } from '../../../access.ts'
+import { claimId } from '../../../http/claim-id.ts'
 import { keepAliveJson } from '../../../http/keep-alive-json.ts'
 import { pageOfList } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
@@ -31,6 +32,7 @@ const createResponseRoute = defineRoute({
   description:
     'Plain: the answer comes when the turn has ended. `stream`: server-sent events as it goes. `background`: the answer comes at once, with status `queued`.',
   body: CreateResponse,
+  creates: 'response',
   answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody, events: ResponseEvent } },
   refusals: [
     'unsupported_value',
@@ -45,9 +47,13 @@ const createResponseRoute = defineRoute({
   ],
   async handle(call) {
     const { deps, caller, body } = call
+    const claimed = await claimId(call, 'response', call.rawBody)
+    const earlier = claimed.isReplay ? await deps.table.responses.get(caller.tenant, claimed.id) : null
+    if (earlier !== null) return answerReplay(call, earlier)
     const request = await makeRequest(call)
     const row = newResponse(
       {
+        id: claimed.id,
         tenant: caller.tenant,
         subject: caller.subject,
         request,
@@ -68,6 +74,20 @@ const createResponseRoute = defineRoute({
     return answerWhenEnded(call, row)
   },
 })
+
+/** Attaches a repeated call to the response that the first one made. */
+async function answerReplay(call: Call, row: ResponseRow): Promise<Response> {
+  const { deps, request } = call
+  call.note('response_id', row.id)
+  if (row.request.stream) return streamCall(call, async () => (signal) => responseFrames(deps, row, { after: -1, signal }))
+  const answer = async (): Promise<Response> => {
+    const isAwaited = !row.request.background
+    const seen = isAwaited ? await waitForResponse(deps, row, { seconds: deps.config.maxHoldSeconds, signal: request.signal }) : row
+    const body = renderResponse(await loadForRendering(deps.objects, seen, row.request.include), row.request)
+    return json(200, body, { 'idempotent-replayed': 'true' })
+  }
+  return keepAliveJson(answer(), { onError: () => JSON.stringify(renderResponse(row, row.request)) })
+}
 
 async function answerWhenEnded({ deps, request }: Call, row: ResponseRow): Promise<Response> {
   if (row.request.background) {

@@ -1,4 +1,5 @@
 import { uploadOf } from '../../../access.ts'
+import { claimId } from '../../../http/claim-id.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { completeUpload, fileOfUpload } from '../../../uploads/complete-upload.ts'
@@ -7,7 +8,6 @@ import { plainName } from '../files/receive-file.ts'
 import { CompleteUpload, CreateUpload, PartForm, renderPart, renderUpload, Upload, UploadPart } from './schema.ts'
 import { ServiceError } from '../../../../core/errors.ts'
 import type { Upload as UploadRow } from '../../../../core/files/upload.ts'
-import { newId } from '../../../../core/ids.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 import { objectPrefix } from '../../../../core/object-keys.ts'
 
@@ -20,20 +20,25 @@ const createUploadRoute = defineRoute({
   summary: 'Start an upload in parts',
   description: `Takes parts for ${LIMITS.uploadMinutes} minutes; \`complete\` makes a file of them.`,
   body: CreateUpload,
+  creates: 'upload',
   answers: { 200: { description: 'The upload.', schema: Upload } },
   refusals: ['invalid_file_name'],
-  async handle({ deps, caller, body, note }) {
+  async handle(call) {
+    const { deps, caller, body, note } = call
     const filename = plainName(body.filename)
     if (body.bytes > LIMITS.maxFileBytes)
       throw new ServiceError('request_too_large', `The file is ${body.bytes} bytes; at most ${LIMITS.maxFileBytes} are taken. Split it.`, {
         param: 'bytes',
       })
     const now = deps.clock.now()
+    const claimed = await claimId(call, 'upload', call.rawBody)
+    const earlier = claimed.isReplay ? await deps.table.uploads.get(caller.tenant, claimed.id) : null
+    if (earlier !== null) return json(200, renderUpload(earlier, null, now), { 'idempotent-replayed': 'true' })
     const row: UploadRow = {
       v: 1,
       tenant: caller.tenant,
       subject: caller.subject,
-      id: newId('upload'),
+      id: claimed.id,
       filename,
       bytes: body.bytes,
       mime: body.mime_type,
