@@ -1,11 +1,8 @@
 import { Duration } from 'aws-cdk-lib'
-import { EventField, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events'
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events'
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
-
-/** An event that invokes the reconciler: its schedule, or a task state change. */
-export type ReconcilerEvent = { readonly kind: 'pass' } | { readonly kind: 'sandbox'; readonly sandboxId: string }
 
 export interface SandboxEventsProps {
   readonly reconciler: IFunction
@@ -16,22 +13,22 @@ export interface SandboxEventsProps {
 export class SandboxEvents extends Construct {
   constructor(scope: Construct, id: string, { reconciler, clusterArn }: SandboxEventsProps) {
     super(scope, id)
-    const pass: ReconcilerEvent = { kind: 'pass' }
     new Rule(this, 'EveryMinute', {
       schedule: Schedule.rate(Duration.minutes(1)),
-      targets: [new LambdaFunction(reconciler, { event: RuleTargetInput.fromObject(pass), retryAttempts: 0 })],
+      targets: [new LambdaFunction(reconciler, { event: RuleTargetInput.fromObject({ kind: 'pass' }), retryAttempts: 0 })],
     })
 
-    const changed: ReconcilerEvent = { kind: 'sandbox', sandboxId: EventField.fromPath('$.detail.startedBy') }
-    new Rule(this, 'SandboxEnds', {
-      eventPattern: {
-        source: ['aws.ecs'],
-        detailType: ['ECS Task State Change'],
-        detail: { clusterArn: [clusterArn], desiredStatus: ['STOPPED'], startedBy: [{ prefix: 'sbx_' }] },
-      },
-      targets: [
-        new LambdaFunction(reconciler, { event: RuleTargetInput.fromObject(changed), retryAttempts: 2, maxEventAge: Duration.minutes(5) }),
-      ],
-    })
+    const onTask = (name: string, states: Readonly<Record<string, string[]>>) =>
+      new Rule(this, name, {
+        eventPattern: {
+          source: ['aws.ecs'],
+          detailType: ['ECS Task State Change'],
+          detail: { clusterArn: [clusterArn], startedBy: [{ prefix: 'sbx_' }], ...states },
+        },
+        // The whole event: it holds the address of a task that runs and the exit code of one that ended.
+        targets: [new LambdaFunction(reconciler, { retryAttempts: 2, maxEventAge: Duration.minutes(5) })],
+      })
+    onTask('SandboxRuns', { lastStatus: ['RUNNING'], desiredStatus: ['RUNNING'] })
+    onTask('SandboxEnds', { desiredStatus: ['STOPPED'] })
   }
 }

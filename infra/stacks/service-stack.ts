@@ -76,7 +76,8 @@ export class ServiceStack extends Stack {
         ...place,
         entry: 'services/orchestrator/place/lambda.ts',
         role: roleFor('place', placeAccess(data, sandboxes.computeAccess)),
-        timeoutSeconds: 300,
+        // A step is one call to ECS, or the rows and messages of one refill.
+        timeoutSeconds: 60,
       }),
       reconciler: this.add('reconciler', {
         ...place,

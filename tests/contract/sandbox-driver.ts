@@ -42,6 +42,10 @@ export function sandboxDriverContract(name: string, driver: () => SandboxDriver)
       const sight = await driver().waitReady(wanted.sandboxId, soon())
       expect(sight).toMatchObject({ phase: 'ready', address: expect.objectContaining({ kind: expect.any(String) }) })
       expect(await driver().inspect(wanted.sandboxId)).toEqual(sight)
+      expect(await driver().inspectAll([{ id: OLD_UNKNOWN_ID }, { id: wanted.sandboxId }])).toEqual([
+        expect.objectContaining({ phase: 'gone' }),
+        sight,
+      ])
       expect(driver().capabilities.addressKinds).toContain(sight.phase === 'ready' && sight.address.kind)
       expect((await idsOf(driver())).filter((id) => id === wanted.sandboxId)).toHaveLength(1)
       await driver().stop(wanted.sandboxId)

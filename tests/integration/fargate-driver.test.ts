@@ -253,6 +253,46 @@ describe('the Fargate driver', () => {
     expect(await driver.inspect(id)).toMatchObject({ phase: 'gone', reason: 'stopped' })
   })
 
+  it('reads the status of many sandboxes with one call per hundred', async () => {
+    const driver = newDriver()
+    const refs: { id: string; platformId: string | undefined }[] = []
+    for (let count = 0; count < 120; count++) {
+      const spec = newSpec()
+      refs.push({ id: spec.sandboxId, platformId: await driver.start(spec, soon()) })
+    }
+    ecs.tasks.delete(refs[7]?.platformId ?? '')
+    ecs.calls.length = 0
+    const statuses = await newDriver().inspectAll(refs.map(({ id, platformId = 'none' }) => ({ id, platformId })))
+    expect(ecs.calls.map(({ action, input }) => [action, (input['tasks'] as string[]).length])).toEqual([
+      ['DescribeTasks', 100],
+      ['DescribeTasks', 20],
+    ])
+    expect(statuses.map(({ phase }) => phase)).toEqual(refs.map((_, index) => (index === 7 ? 'starting' : 'ready')))
+  })
+
+  it('stops a sandbox of a known task with one call', async () => {
+    const driver = newDriver()
+    const spec = newSpec()
+    const arn = await driver.start(spec, soon())
+    ecs.calls.length = 0
+    await newDriver().stop(spec.sandboxId, arn)
+    expect(ecs.calls).toEqual([expect.objectContaining({ action: 'StopTask', input: expect.objectContaining({ task: arn }) })])
+  })
+
+  it('does not describe tasks that the caller knows when it lists', async () => {
+    const driver = newDriver()
+    const known = await driver.start(newSpec(), soon())
+    const spec = newSpec()
+    await driver.start(spec, soon())
+    ecs.calls.length = 0
+    const listed: string[] = []
+    for await (const id of newDriver().list(new Set([known ?? '']))) listed.push(id)
+    expect(listed).toEqual([spec.sandboxId])
+    expect(ecs.calls.filter(({ action }) => action === 'DescribeTasks').map(({ input }) => input['tasks'])).toEqual([
+      [`arn:aws:ecs:eu-west-1:1:task/c/${spec.sandboxId}`],
+    ])
+  })
+
   it('lists only its own tasks, page by page', async () => {
     const driver = newDriver()
     const id = await startShown(driver, { group: 'family:cellblock-sandbox-1g' })

@@ -3,10 +3,11 @@ import { DriverError, type SandboxDriver } from '../../services/core/ports/sandb
 /** A platform without capacity, for suites that start no sandbox. */
 export const noSandboxes: SandboxDriver = {
   name: 'none',
-  capabilities: { resize: false, diskQuota: false, addressKinds: [], startMs: 0 },
+  capabilities: { resize: false, diskQuota: false, addressKinds: [], reportsStarts: false, startMs: 0 },
   image: 'none',
   start: () => Promise.reject(new DriverError('capacity', 'No capacity.')),
   inspect: () => Promise.resolve({ phase: 'gone', reason: 'lost', exitCode: null }),
+  inspectAll: async (sandboxes) => sandboxes.map(() => ({ phase: 'gone', reason: 'lost', exitCode: null })),
   waitReady: () => Promise.resolve({ phase: 'gone', reason: 'lost', exitCode: null }),
   stop: () => Promise.resolve(),
   list: async function* () {

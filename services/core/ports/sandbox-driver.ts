@@ -1,5 +1,5 @@
 import type { MemoryTier } from '../limits.ts'
-import type { SandboxAddress } from '../sandboxes/sandbox.ts'
+import type { Sandbox, SandboxAddress } from '../sandboxes/sandbox.ts'
 import type { SandboxLimits } from '../tenants/tenant-limits.ts'
 
 export interface SandboxSpec {
@@ -33,9 +33,14 @@ export interface DriverCapabilities {
   readonly diskQuota: boolean
   /** How its sandboxes may be reached. */
   readonly addressKinds: readonly SandboxAddress['kind'][]
+  /** The platform reports by event that a sandbox runs or ended: a start does not wait for it. */
+  readonly reportsStarts: boolean
   /** A usual start, from the request until it is ready, milliseconds. */
   readonly startMs: number
 }
+
+/** A sandbox and, if its row knows it, the platform's name for it, which spares a search. */
+export type SandboxRef = Pick<Sandbox, 'id' | 'platformId'>
 
 /** Starts, observes and stops sandboxes. A driver reports states; the orchestrator decides what follows. */
 export interface SandboxDriver {
@@ -43,14 +48,20 @@ export interface SandboxDriver {
   readonly capabilities: DriverCapabilities
   /** The image that `start` uses; part of the sandbox row. */
   readonly image: string
-  /** Idempotent per `sandboxId`, because a message may be delivered more than once. Throws DriverError. */
-  start(spec: SandboxSpec, signal: AbortSignal): Promise<void>
+  /**
+   * Idempotent per `sandboxId`, because a message may be delivered more than once. Resolves with the platform's name for the sandbox, if it has
+   * one. Throws DriverError.
+   */
+  start(spec: SandboxSpec, signal: AbortSignal): Promise<string | undefined>
   inspect(sandboxId: string): Promise<SandboxStatus>
+  /** The status of each, in the same order, with as few calls as the platform allows. Throws DriverError. */
+  inspectAll(sandboxes: readonly SandboxRef[]): Promise<readonly SandboxStatus[]>
   /** Resolves when the sandbox is ready or gone, or when the signal aborts, with the last known status. */
   waitReady(sandboxId: string, signal: AbortSignal): Promise<SandboxStatus>
   /** Resolves when the sandbox is gone. Idempotent. */
-  stop(sandboxId: string): Promise<void>
-  list(): AsyncIterable<string>
+  stop(sandboxId: string, platformId?: string): Promise<void>
+  /** The sandboxes that the platform runs. One whose platform name is in `known` may be left out. */
+  list(known?: ReadonlySet<string>): AsyncIterable<string>
   /** Increases the memory of an idle sandbox to a larger tier. Absent if memory is fixed at the start. Throws DriverError. */
   resize?(sandboxId: string, memoryTier: MemoryTier): Promise<void>
   /** Resolves when sandboxes can be started. Throws DriverError that says what to do. */

@@ -15,13 +15,26 @@ export interface SandboxStore {
     change: Partial<
       Pick<
         Sandbox,
-        'state' | 'address' | 'readyAt' | 'answeredAt' | 'image' | 'protocol' | 'claimedBy' | 'claimedAt' | 'failedStart' | 'dueAt'
+        | 'state'
+        | 'address'
+        | 'readyAt'
+        | 'answeredAt'
+        | 'image'
+        | 'protocol'
+        | 'claimedBy'
+        | 'claimedAt'
+        | 'platformId'
+        | 'launchedAt'
+        | 'failedStart'
+        | 'dueAt'
       >
     >,
     options?: { readonly unclaimed?: boolean },
   ): Promise<Sandbox | null>
   /** Unclaimed ready sandboxes of a tier, oldest first. Eventually consistent; the claim decides. */
   ready(tier: MemoryTier, limit: number): Promise<readonly Sandbox[]>
+  /** Sandboxes of a tier that start for the pool and that no container has reserved, oldest first. Eventually consistent. */
+  starting(tier: MemoryTier, limit: number): Promise<readonly Sandbox[]>
   /** Every sandbox that is not gone. */
   all(): Promise<readonly Sandbox[]>
   remove(id: string): Promise<void>

@@ -39,6 +39,10 @@ export interface Sandbox {
   /** When its supervisor first answered; set only if the driver cannot probe the supervisor itself. */
   readonly answeredAt: number | null
   readonly claimedAt: number | null
+  /** The platform's name for it, such as a task's ARN; known once the platform accepted the start. */
+  readonly platformId?: string
+  /** When the platform accepted the start; only if it reports by event that the sandbox runs. */
+  readonly launchedAt?: number
   /** For state `gone`: the interval in which the platform was asked to start it (epoch ms). */
   readonly failedStart?: FailedStart
   readonly dueAt: number | null

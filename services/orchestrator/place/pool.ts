@@ -1,15 +1,24 @@
 import pLimit, { type LimitFunction } from 'p-limit'
-import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import { MEMORY_TIERS, type MemoryTier } from '../../core/limits.ts'
 import { newSandbox } from '../../core/sandboxes/new-sandbox.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
+import { notifyWaiting } from './notify-waiting.ts'
 import { stopSandbox } from './stop-sandbox.ts'
 import { startSandbox } from './start-sandbox.ts'
 import { wantedSize } from './wanted-size.ts'
 
+/**
+ * Minimum interval between two refills where starts are reported by event, milliseconds. Workers then see each other's new rows in the index, so
+ * together they start no sandbox too many.
+ */
+const REFILL_INTERVAL_MS = 3_000
+
 export interface Pool {
-  /** Starts what is missing and resolves when each start has ended. Calls that come meanwhile join the one under way and one more after it. */
+  /**
+   * Starts what is missing. Where the platform reports starts by event, it enqueues one message per start and waits for none; otherwise it resolves
+   * when each start has ended. Calls that come meanwhile join the one under way and one more after it.
+   */
   refill(): Promise<void>
   /** From now on nothing is started for the pool. */
   close(): void
@@ -44,7 +53,7 @@ class WarmPool implements Pool {
   async #loop(): Promise<void> {
     do {
       this.#isWantedAgain = false
-      await this.#fill()
+      if (!this.#deps.driver.capabilities.reportsStarts || (await mayRefill(this.#deps))) await this.#fill()
     } while (this.#isWantedAgain && !this.#isClosed)
   }
 
@@ -77,7 +86,7 @@ class WarmPool implements Pool {
 
   async #startMissing(tier: MemoryTier): Promise<void> {
     if (this.#isClosed || (await this.#deps.admission?.admits(tier, 'pool')) === false) return
-    await startOne(this.#deps, tier)
+    await (this.#deps.driver.capabilities.reportsStarts ? requestStart(this.#deps, tier) : startOne(this.#deps, tier))
   }
 
   /** Demand went back. A claim that comes at the same moment wins: only who moves the row may stop the sandbox. */
@@ -92,13 +101,31 @@ class WarmPool implements Pool {
 
 export const createPool = (deps: PlaceDeps): Pool => new WarmPool(deps)
 
+/**
+ * Whether this worker refills now. One worker of all does in each interval; the first that is refused enqueues a refill for the next one, so a claim
+ * is always followed by a count.
+ */
+async function mayRefill({ table, clock, queue }: PlaceDeps): Promise<boolean> {
+  const now = clock.now()
+  const claim = async (key: string): Promise<boolean> =>
+    (await table.idempotency.claim('_pool', 'refill', key, { bodyHash: '', resultId: '', expiresAt: now + REFILL_INTERVAL_MS }, now)).isNew
+  if (await claim('now')) return true
+  if (await claim('next'))
+    await queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool', delaySeconds: REFILL_INTERVAL_MS / 1000 })
+  return false
+}
+
+/** Writes the row of one more sandbox and enqueues its start. */
+async function requestStart(deps: PlaceDeps, memoryTier: MemoryTier): Promise<void> {
+  const sandbox = newSandbox({ memoryTier, image: deps.driver.image, claimedBy: null }, deps.clock.now())
+  await deps.table.sandboxes.create(sandbox)
+  await deps.queue.send('placements', { v: 1, type: 'sandbox.start', sandboxId: sandbox.id }, { group: '_pool' })
+}
+
 async function startOne(deps: PlaceDeps, memoryTier: MemoryTier): Promise<void> {
   const sandbox = newSandbox({ memoryTier, image: deps.driver.image, claimedBy: null }, deps.clock.now())
   await deps.table.sandboxes.create(sandbox)
   // A start that failed has been written down; the next refill tries again.
   const started = await startSandbox(deps, sandbox)
-  if (started?.claimedBy === undefined || started.claimedBy === null) return
-  const { tenant, containerId } = started.claimedBy
-  const head = (await deps.table.containers.get(tenant, containerId))?.queue[0]
-  if (head !== undefined) await notifyExecution(deps.queue, tenant, containerId, head)
+  if (started !== null) await notifyWaiting(deps, started, 'started')
 }

@@ -7,7 +7,7 @@ export async function stopSandbox(deps: PlaceDeps, sandboxId: string): Promise<v
     state: 'stopping',
     dueAt: clock.now(),
   })
-  await driver.stop(sandboxId)
+  await driver.stop(sandboxId, moved?.platformId)
   await table.sandboxes.remove(sandboxId)
   if (moved === null) return
   const seconds = (clock.now() - moved.createdAt) / 1000

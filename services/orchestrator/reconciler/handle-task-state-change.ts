@@ -3,13 +3,24 @@ import { QUEUES, type QueueName } from '../../core/messages.ts'
 import { createDeadLetterStep } from '../dead-letters.ts'
 import { inTrace } from '../../core/trace.ts'
 import type { ReconcilerDeps } from '../deps.ts'
-import { repairSandbox } from './repair-sandbox.ts'
+import type { SandboxChange } from '../drivers/fargate/task-event.ts'
+import { notifyWaiting } from '../place/notify-waiting.ts'
+import { settleStart } from '../place/start-sandbox.ts'
+import { endSandbox } from './repair-sandbox.ts'
 
-/** Processes one sandbox whose task ended according to an event. A start in progress has its own observer, which reads the row. */
-export async function handleTaskStateChange(deps: ReconcilerDeps, sandboxId: string): Promise<void> {
-  const sandbox = await deps.table.sandboxes.get(sandboxId)
-  if (sandbox?.state !== 'ready' && sandbox?.state !== 'claimed') return
-  await repairSandbox(deps, { kind: 'sandbox', tenant: '_pool', id: sandboxId, dueAt: deps.clock.now() })
+/**
+ * Applies what an event says of a sandbox: it runs, or it ended. The event holds the whole status, so no call to the platform is needed. Events may
+ * come twice and in any order: each changes only a row that is in the state before it.
+ */
+export async function handleTaskStateChange(deps: ReconcilerDeps, { sandboxId, platformId, status }: SandboxChange): Promise<void> {
+  if (status.phase === 'starting') return
+  const row = await deps.table.sandboxes.get(sandboxId)
+  if (row === null) return
+  const sandbox = { ...row, platformId }
+  if (sandbox.state === 'starting') {
+    const settled = await settleStart(deps, sandbox, status, sandbox.launchedAt ?? sandbox.createdAt)
+    await notifyWaiting(deps, settled ?? sandbox, settled === null ? 'failed' : 'started')
+  } else if (status.phase === 'gone' && (sandbox.state === 'ready' || sandbox.state === 'claimed')) await endSandbox(deps, sandbox, status)
 }
 
 export interface DeadLetter {

@@ -1,20 +1,20 @@
 import type { SqsBatchAnswer } from '../../storage/sqs/lambda-batch.ts'
 import { deps } from '../place/lambda.ts'
+import { readTaskEvent } from '../drivers/fargate/task-event.ts'
 import { reconcile, type Reconciled } from './reconcile.ts'
 import { processDeadLetters, handleTaskStateChange, type DeadLetter } from './handle-task-state-change.ts'
 
-/** What wakes the reconciler: dead letters, a sandbox that ends, or the schedule. */
-interface Woken {
+/** What invokes the reconciler: dead letters, a task state change, or the schedule. */
+interface ReconcilerEvent {
   readonly Records?: readonly DeadLetter[]
-  readonly kind?: 'pass' | 'sandbox'
-  readonly sandboxId?: string
 }
 
-/** Without dead letters and without a sandbox's id, one pass processes all due rows. */
-export async function handler(event: Woken): Promise<SqsBatchAnswer | Reconciled | null> {
+/** Without dead letters and without a task, one pass processes all due rows. */
+export async function handler(event: ReconcilerEvent): Promise<SqsBatchAnswer | Reconciled | null> {
   if (event.Records !== undefined) return processDeadLetters(deps, event.Records)
-  if (event.kind === 'sandbox' && event.sandboxId !== undefined) {
-    await handleTaskStateChange(deps, event.sandboxId)
+  const change = readTaskEvent(event)
+  if (change !== null) {
+    await handleTaskStateChange(deps, change)
     return null
   }
   const outcome = await reconcile(deps)

@@ -5,6 +5,7 @@ import type { ReconcilerDeps } from '../deps.ts'
 import { repairContainer } from './repair-container.ts'
 import { repairExecution, repairResponse } from './repair-jobs.ts'
 import { repairSandbox, stopOrphans } from './repair-sandbox.ts'
+import { createStatusBatch } from './status-batch.ts'
 import { sweepConversation, sweepFile, sweepUpload } from './sweep-expired.ts'
 
 const ROWS_PER_PAGE = 500
@@ -15,11 +16,10 @@ const MAX_PAGES = 20
 /** A row whose repair failed is due again after this, milliseconds. */
 const AGAIN_MS = 5_000
 
-const REPAIRS: Record<DueRow['kind'], (deps: ReconcilerDeps, row: DueRow) => Promise<void>> = {
+const REPAIRS: Record<Exclude<DueRow['kind'], 'sandbox'>, (deps: ReconcilerDeps, row: DueRow) => Promise<void>> = {
   container: repairContainer,
   execution: repairExecution,
   response: repairResponse,
-  sandbox: repairSandbox,
   file: sweepFile,
   upload: sweepUpload,
   conversation: sweepConversation,
@@ -41,7 +41,8 @@ export async function reconcile(deps: ReconcilerDeps): Promise<Reconciled> {
   const slots = pLimit(AT_ONCE)
   for await (const rows of duePages(deps)) {
     // Each repair is a separate span; a repair whose row has a trace joins that trace.
-    const repaired = await Promise.all(rows.map((row) => slots(() => inTrace(null, () => repair(deps, row)))))
+    const repairOne = await createRepairs(deps, rows)
+    const repaired = await Promise.all(rows.map((row) => slots(() => inTrace(null, () => repair(deps, row, repairOne)))))
     looked += rows.length
     failed += repaired.filter((isDone) => !isDone).length
   }
@@ -66,9 +67,26 @@ async function* duePages({ table, clock }: ReconcilerDeps): AsyncGenerator<reado
   }
 }
 
-async function repair(deps: ReconcilerDeps, row: DueRow): Promise<boolean> {
+/** The repair of each row of a page. The platform is asked for all sandboxes of the page at once: its reads are limited per account. */
+async function createRepairs(deps: ReconcilerDeps, rows: readonly DueRow[]): Promise<(row: DueRow) => Promise<void>> {
+  const slots = pLimit(AT_ONCE)
+  const ids = rows.flatMap(({ kind, id }) => (kind === 'sandbox' ? [id] : []))
+  const reads = await Promise.allSettled(ids.map((id) => slots(() => deps.table.sandboxes.get(id))))
+  const sandboxes = new Map(ids.map((id, index) => [id, reads[index]]))
+  const found = reads.flatMap((read) => (read.status === 'fulfilled' && read.value !== null ? [read.value] : []))
+  const look = createStatusBatch(deps.driver, found)
+  return async (row) => {
+    if (row.kind !== 'sandbox') return REPAIRS[row.kind](deps, row)
+    const read = sandboxes.get(row.id)
+    if (read?.status === 'rejected') throw read.reason
+    const sandbox = read?.value ?? null
+    if (sandbox !== null) await repairSandbox(deps, sandbox, () => look(sandbox))
+  }
+}
+
+async function repair(deps: ReconcilerDeps, row: DueRow, repairOne: (row: DueRow) => Promise<void>): Promise<boolean> {
   try {
-    await REPAIRS[row.kind](deps, row)
+    await repairOne(row)
     return true
   } catch (cause) {
     deps.telemetry.emit({

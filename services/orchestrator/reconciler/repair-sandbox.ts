@@ -1,32 +1,35 @@
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import { SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/sandboxes/new-sandbox.ts'
-import type { DueRow } from '../../core/ports/table.ts'
+import type { SandboxStatus } from '../../core/ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
 import { detachSandbox } from '../../core/containers/detach-sandbox.ts'
 import type { ReconcilerDeps } from '../deps.ts'
+import { notifyWaiting } from '../place/notify-waiting.ts'
 import { stopSandbox } from '../place/stop-sandbox.ts'
 import { reportRefusal } from '../place/report-refusal.ts'
-import { failStart } from '../place/start-sandbox.ts'
+import { failStart, settleStart } from '../place/start-sandbox.ts'
 
 /** An unclaimed warm sandbox is replaced after this time, milliseconds. */
 const MAX_WARM_MS = 3_600_000
+/** A start that the platform has not accepted for this long is abandoned, milliseconds: a burst drains at the platform's own rate. */
+const MAX_LAUNCH_WAIT_MS = 900_000
 
-/** Looks whether a sandbox is alive and whether anybody still wants it. */
-export async function repairSandbox(deps: ReconcilerDeps, due: DueRow): Promise<void> {
-  const sandbox = await deps.table.sandboxes.get(due.id)
-  if (sandbox === null) return
+/** Checks whether a sandbox is alive and whether a container still uses it. `look` reads its status from the platform. */
+export async function repairSandbox(deps: ReconcilerDeps, sandbox: Sandbox, look: () => Promise<SandboxStatus>): Promise<void> {
   const now = deps.clock.now()
   if (sandbox.state === 'gone') return deps.table.sandboxes.remove(sandbox.id)
   if (sandbox.state === 'stopping') return stopSandbox(deps, sandbox.id)
-  if (sandbox.state === 'starting') return repairStart(deps, sandbox, now)
+  if (sandbox.state === 'starting') return repairStart(deps, sandbox, look, now)
   if (sandbox.claimedBy === null && isStale(deps, sandbox, now)) return stopSandbox(deps, sandbox.id)
   if (sandbox.claimedBy !== null && !(await isHeld(deps, sandbox, now))) return stopSandbox(deps, sandbox.id)
-  const sight = await deps.driver.inspect(sandbox.id)
-  if (sight.phase !== 'gone') {
-    await deps.table.sandboxes.move(sandbox.id, [sandbox.state], { dueAt: now + SANDBOX_CHECK_MS })
-    return
-  }
-  reportRefusal(deps.telemetry, sandbox, sight)
+  const status = await look()
+  if (status.phase === 'gone') return endSandbox(deps, sandbox, status)
+  await deps.table.sandboxes.move(sandbox.id, [sandbox.state], { dueAt: now + SANDBOX_CHECK_MS })
+}
+
+/** Removes a sandbox that is gone, and enqueues the execution that ran in it. */
+export async function endSandbox(deps: ReconcilerDeps, sandbox: Sandbox, status: Extract<SandboxStatus, { phase: 'gone' }>): Promise<void> {
+  reportRefusal(deps.telemetry, sandbox, status)
   await loseClaim(deps, sandbox)
   await stopSandbox(deps, sandbox.id)
 }
@@ -44,42 +47,47 @@ async function isHeld(deps: ReconcilerDeps, sandbox: Sandbox, now: number): Prom
   return container !== null && container.deletedAt === null && container.sandboxId === sandbox.id
 }
 
-/** The place worker died, or its message never came: the start is asked for again until it is too late. */
-async function repairStart(deps: ReconcilerDeps, sandbox: Sandbox, now: number): Promise<void> {
-  const isTooLate = now - sandbox.createdAt > SANDBOX_START_MS
+/** The place worker died, its message never came, or an event was lost: the start is repeated or ended with what the platform shows. */
+async function repairStart(deps: ReconcilerDeps, sandbox: Sandbox, look: () => Promise<SandboxStatus>, now: number): Promise<void> {
+  const { reportsStarts } = deps.driver.capabilities
+  const isLaunched = sandbox.launchedAt !== undefined
+  const began = sandbox.launchedAt ?? sandbox.createdAt
+  const isTooLate = now - began > (reportsStarts && !isLaunched ? MAX_LAUNCH_WAIT_MS : SANDBOX_START_MS)
+  const executionId = await waitingExecution(deps, sandbox)
+  if (executionId === null && sandbox.claimedBy !== null && !isYoung(sandbox, now)) return stopSandbox(deps, sandbox.id)
+  if (isLaunched || (sandbox.claimedBy === null && !reportsStarts)) {
+    const status = await look()
+    if (status.phase !== 'starting') {
+      const settled = await settleStart(deps, sandbox, status, began)
+      return notifyWaiting(deps, sandbox, settled === null ? 'failed' : 'started')
+    }
+  }
   if (isTooLate && sandbox.claimedBy === null) return stopSandbox(deps, sandbox.id)
-  if (sandbox.claimedBy === null) {
-    const sight = await deps.driver.inspect(sandbox.id)
-    if (sight.phase === 'gone') return stopSandbox(deps, sandbox.id)
-    if (sight.phase === 'ready')
-      await deps.table.sandboxes.move(sandbox.id, ['starting'], {
-        state: 'ready',
-        address: sight.address,
-        readyAt: now,
-        dueAt: now + SANDBOX_CHECK_MS,
-      })
-    else await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
-    return
-  }
-  const { tenant, containerId } = sandbox.claimedBy
-  const container = await deps.table.containers.get(tenant, containerId)
-  const executionId = container?.queue[0]
-  if (container === null || container.sandboxId !== sandbox.id || executionId === undefined) {
-    if (!isYoung(sandbox, now)) return stopSandbox(deps, sandbox.id)
-    await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
-    return
-  }
   if (isTooLate) {
     // The row stays for a while: by it the execution's next step sees that a start has failed.
-    await failStart(deps, sandbox.id, sandbox.createdAt)
-    return notifyExecution(deps.queue, tenant, containerId, executionId)
+    await failStart(deps, sandbox, began)
+    return notifyWaiting(deps, sandbox, 'started')
   }
   await deps.table.sandboxes.move(sandbox.id, ['starting'], { dueAt: now + SANDBOX_CHECK_MS })
-  await deps.queue.send(
-    'placements',
-    { v: 1, type: 'sandbox.place', tenant, sandboxId: sandbox.id, containerId, executionId },
-    { group: tenant },
-  )
+  if (!isLaunched) await requestAgain(deps, sandbox, executionId)
+}
+
+/** The head of the queue of the container that a sandbox starts for; null when the container does not wait for this sandbox. */
+async function waitingExecution(deps: ReconcilerDeps, { id, claimedBy }: Sandbox): Promise<string | null> {
+  const container = claimedBy === null ? null : await deps.table.containers.get(claimedBy.tenant, claimedBy.containerId)
+  return container?.sandboxId === id ? (container.queue[0] ?? null) : null
+}
+
+async function requestAgain(
+  { queue, driver }: ReconcilerDeps,
+  { id: sandboxId, claimedBy }: Sandbox,
+  executionId: string | null,
+): Promise<void> {
+  if (claimedBy !== null && executionId !== null) {
+    const { tenant, containerId } = claimedBy
+    await queue.send('placements', { v: 1, type: 'sandbox.place', tenant, sandboxId, containerId, executionId }, { group: tenant })
+  } else if (claimedBy === null && driver.capabilities.reportsStarts)
+    await queue.send('placements', { v: 1, type: 'sandbox.start', sandboxId }, { group: '_pool' })
 }
 
 /** Records in the container that its sandbox is gone, and enqueues its running execution so that it ends. */
@@ -101,9 +109,11 @@ async function loseClaim(deps: ReconcilerDeps, sandbox: Sandbox): Promise<void> 
 
 /** Ends what runs without a row: a crash came between the driver and the table. The row is always written before the start. */
 export async function stopOrphans(deps: ReconcilerDeps): Promise<number> {
-  const known = new Set((await deps.table.sandboxes.all()).map((sandbox) => sandbox.id))
+  const rows = await deps.table.sandboxes.all()
+  const known = new Set(rows.map(({ id }) => id))
+  const platformIds = new Set(rows.flatMap(({ platformId }) => platformId ?? []))
   let stopped = 0
-  for await (const sandboxId of deps.driver.list()) {
+  for await (const sandboxId of deps.driver.list(platformIds)) {
     if (known.has(sandboxId) || (await deps.table.sandboxes.get(sandboxId)) !== null) continue
     await deps.driver.stop(sandboxId)
     stopped += 1

@@ -11,6 +11,7 @@ const POOL = `T#${POOL_TENANT}`
 const READY = 'ready'
 const keyOf = (id: string) => rowKey(POOL_TENANT, 'sandbox', id)
 const readySortKey = (tier: MemoryTier): string => `${READY}#${tier}#`
+const startingSortKey = (tier: MemoryTier): string => `starting#${tier}#`
 /** The key in the `pool` index of a sandbox that cannot be claimed. */
 const takenSortKey = (id: string): string => `taken#${id}`
 const decode = (item: Item | null): Sandbox | null => (item === null ? null : sandboxCodec.decode(item))
@@ -32,7 +33,9 @@ export function createSandboxStore(items: Items): SandboxStore {
       const key = keyOf(sandbox.id)
       const claimable = `${readySortKey(sandbox.memoryTier)}${listSortKey(sandbox.createdAt, sandbox.id)}`
       const readyPoolSk = sandbox.claimedBy === null ? claimable : takenSortKey(sandbox.id)
-      const poolSk = sandbox.state === 'ready' ? readyPoolSk : takenSortKey(sandbox.id)
+      const startingPoolSk = `${startingSortKey(sandbox.memoryTier)}${listSortKey(sandbox.createdAt, sandbox.id)}`
+      const isReservable = sandbox.state === 'starting' && sandbox.claimedBy === null
+      const poolSk = sandbox.state === 'ready' ? readyPoolSk : isReservable ? startingPoolSk : takenSortKey(sandbox.id)
       const index = sandbox.state === 'gone' ? {} : { poolPk: POOL, poolSk, readyPoolSk }
       return items.put({ ...sandboxCodec.encode(sandbox), ...key, ...index, dueShard: dueShard(key.pk) }, absent('pk'))
     },
@@ -66,6 +69,7 @@ export function createSandboxStore(items: Items): SandboxStore {
     },
 
     ready: (tier, limit) => inPool(all(equals('poolPk', POOL), startsWith('poolSk', readySortKey(tier))), limit),
+    starting: (tier, limit) => inPool(all(equals('poolPk', POOL), startsWith('poolSk', startingSortKey(tier))), limit),
     all: () => inPool(equals('poolPk', POOL), Number.POSITIVE_INFINITY),
     remove: (id) => items.delete(keyOf(id)),
   }

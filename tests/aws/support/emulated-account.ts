@@ -14,6 +14,7 @@ import { createS3ObjectStore } from '../../../services/storage/s3/s3-object-stor
 import { callNative, type NativeClient } from '../../support/native-client.ts'
 import type { ObjectStore } from '../../../services/core/ports/object-store.ts'
 import type { Table } from '../../../services/core/ports/table.ts'
+import { relayTaskEvents } from './relay-task-events.ts'
 import { startEdge, type Edge } from './start-edge.ts'
 import { startMiniStack, type MiniStack } from './start-ministack.ts'
 
@@ -70,6 +71,7 @@ export async function openAccount(image: string): Promise<Account> {
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     NO_PROXY: '127.0.0.1,localhost',
   }
+  const relay = relayTaskEvents(endpoint)
   const deployments = new Map<string, Deployment>()
   let edge: Edge | null = null
   let outputs: Deployed['outputs'] = {}
@@ -141,6 +143,7 @@ export async function openAccount(image: string): Promise<Account> {
       return { apiKey, native: callNative(edge?.url ?? '', apiKey) }
     },
     async stop() {
+      await relay.stop()
       await edge?.stop()
       clients.close()
       await ministack.stop()

@@ -44,17 +44,19 @@ export async function startFakePlatform(history: History): Promise<FakePlatform>
   }
   const driver: SandboxDriver = {
     name: 'scripted',
-    capabilities: { resize: false, diskQuota: false, addressKinds: ['unix'], startMs: 0 },
+    capabilities: { resize: false, diskQuota: false, addressKinds: ['unix'], reportsStarts: false, startMs: 0 },
     image: 'scripted',
     async start({ sandboxId, publicKey }) {
-      if (started.has(sandboxId)) return
+      if (started.has(sandboxId)) return undefined
       started.add(sandboxId)
       const onStage = (stage: Stage, sandbox: string, execution: string | null) => platform.onStage(stage, sandbox, execution)
       const sandbox = new ScriptedSandbox({ id: sandboxId, publicKey, socketPath: join(folder, sandboxId.slice(-16)), history, onStage })
       await sandbox.listen()
       alive.set(sandboxId, sandbox)
+      return undefined
     },
     inspect: async (id) => statusOf(id),
+    inspectAll: async (sandboxes) => sandboxes.map(({ id }) => statusOf(id)),
     waitReady: async (id) => statusOf(id),
     stop: (id) => platform.kill(id),
     async *list() {

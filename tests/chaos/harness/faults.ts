@@ -89,6 +89,7 @@ export function faultyDriver(driver: SandboxDriver, faults: Faults): SandboxDriv
     ...driver,
     start: (spec, signal) => around(() => driver.start(spec, signal)),
     inspect: (id) => around(() => driver.inspect(id)),
+    inspectAll: (sandboxes) => around(() => driver.inspectAll(sandboxes)),
     stop: (id) => around(() => driver.stop(id)),
   }
 }

@@ -58,8 +58,9 @@ async function kill(
   // The platform's event arrives twice, the second time after the job has ended.
   const sendEvent = async (): Promise<void> => {
     if (hit === null || detection !== 'platform_event') return
-    await handleTaskStateChange(healthy.placing, hit)
-    await handleTaskStateChange(healthy.placing, hit)
+    const change = { sandboxId: hit, platformId: hit, status: { phase: 'gone', reason: 'lost', exitCode: 137 } } as const
+    await handleTaskStateChange(healthy.placing, change)
+    await handleTaskStateChange(healthy.placing, change)
   }
   for (let message = harness.manualQueue.receive(); message !== undefined; message = harness.manualQueue.receive()) {
     await Promise.race([worker.handle(message).catch(ignoreKill), victim.killed])

@@ -56,6 +56,26 @@ export function sandboxStoreContract(table: () => Table): void {
       expect(await store().claim(row.id, by('cntr_other'), T0, T0)).toBeNull()
     })
 
+    it('that start for the pool are listed by tier, oldest first, until they are reserved, ready or stopped', async () => {
+      const listed = async (...rows: readonly Sandbox[]): Promise<number[]> => {
+        const ids = (await store().starting('64g', 1000)).map(({ id }) => id)
+        return rows.map(({ id }) => ids.indexOf(id))
+      }
+      const tier = { memoryTier: '64g' } as const
+      const second = await created({ ...tier, createdAt: T0 + 2 })
+      const first = await created({ ...tier, createdAt: T0 + 1 })
+      const owned = await created({ ...tier, claimedBy: by('cntr_1') })
+      expect(await listed(first, second, owned)).toEqual([0, 1, -1])
+      await store().reserve(first.id, by('cntr_2'), T0)
+      await store().move(second.id, ['starting'], { platformId: 'arn', launchedAt: T0 + 3 })
+      expect(await store().get(second.id)).toEqual({ ...second, platformId: 'arn', launchedAt: T0 + 3 })
+      expect(await listed(first, second)).toEqual([-1, 0])
+      await store().move(second.id, ['starting'], { state: 'ready', address, readyAt: T0 + 4 })
+      expect(await listed(second)).toEqual([-1])
+      expect((await store().ready('64g', 1000)).map(({ id }) => id)).toEqual([second.id])
+      await store().remove(second.id)
+    })
+
     it.each(['ready', 'claimed', 'stopping', 'gone'] as const)('cannot be reserved while they are %s', async (state) => {
       const row = await created({ state })
       expect(await store().reserve(row.id, by('cntr_1'), T0)).toBeNull()

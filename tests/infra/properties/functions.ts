@@ -254,17 +254,25 @@ export const functionProperties: readonly Property[] = [
     break: (t) => set(named(t, 'service', 'SandboxEventsEveryMinute', 'AWS::Events::Rule'), 'Properties.State', 'DISABLED'),
   },
   {
-    title: 'the end of a sandbox of this cluster wakes the reconciler with its id',
-    holds: (t) => {
-      const rule = named(t, 'service', 'SandboxEventsSandboxEnds', 'AWS::Events::Rule')
-      return (
-        says(rule.Properties.EventPattern, 'Cluster') &&
-        says(rule.Properties.EventPattern, 'sbx_') &&
-        says(rule.Properties.Targets, '$.detail.startedBy')
-      )
-    },
+    title: 'each start and each end of a sandbox of this cluster invokes the reconciler with the whole event',
+    holds: (t) =>
+      ['SandboxRuns', 'SandboxEnds'].every((name) => {
+        const rule = named(t, 'service', `SandboxEvents${name}`, 'AWS::Events::Rule')
+        const { EventPattern: pattern, Targets: targets } = rule.Properties
+        const state = name === 'SandboxRuns' ? '"desiredStatus":["RUNNING"],"lastStatus":["RUNNING"]' : '"desiredStatus":["STOPPED"]'
+        const sorted = Object.fromEntries(
+          Object.entries(at(rule, 'Properties.EventPattern.detail') as object).toSorted(([a], [b]) => a.localeCompare(b)),
+        )
+        return (
+          says(pattern, 'Cluster') &&
+          says(pattern, 'sbx_') &&
+          JSON.stringify(sorted).includes(state) &&
+          says(targets, 'reconciler') &&
+          !says(targets, 'InputTransformer')
+        )
+      }),
     break: (t) =>
-      set(named(t, 'service', 'SandboxEventsSandboxEnds', 'AWS::Events::Rule'), 'Properties.EventPattern', { source: ['aws.ecs'] }),
+      set(named(t, 'service', 'SandboxEventsSandboxRuns', 'AWS::Events::Rule'), 'Properties.EventPattern.detail.lastStatus', ['PENDING']),
   },
   {
     title: 'only our EventBridge rules and the function URL invoke a function',

@@ -27,7 +27,8 @@ beforeAll(async () => {
   const driver: SandboxDriver = {
     ...noSandboxes,
     image: 'sandbox:2',
-    inspect: async (id) => (alive.has(id) ? { phase: 'ready', address } : { phase: 'gone', reason: 'lost', exitCode: null }),
+    inspectAll: async (sandboxes) =>
+      sandboxes.map(({ id }) => (alive.has(id) ? { phase: 'ready', address } : { phase: 'gone', reason: 'lost', exitCode: null })),
     stop: async (id) => void alive.delete(id),
     async *list() {
       yield* alive
@@ -71,7 +72,7 @@ async function lossAfterEndOf(change: Partial<Sandbox>): Promise<string | null> 
   const id = await running({ state: 'claimed', claimedBy: { tenant, containerId: created.id }, claimedAt: now, ...change })
   await storage.table.containers.setSandbox(tenant, created.id, created.generation, { sandboxId: id, stateLost: null, dueAt: null })
   alive.delete(id)
-  await handleTaskStateChange(deps, id)
+  await handleTaskStateChange(deps, { sandboxId: id, platformId: id, status: { phase: 'gone', reason: 'lost', exitCode: 137 } })
   const container = await storage.table.containers.get(tenant, created.id)
   expect(container?.sandboxId).toBeNull()
   return container?.stateLost ?? null

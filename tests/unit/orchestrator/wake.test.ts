@@ -71,6 +71,9 @@ describe('dead letters', () => {
   })
 })
 
+const gone = (sandboxId: string, exitCode = 137) =>
+  ({ sandboxId, platformId: 'arn', status: { phase: 'gone', reason: exitCode === 86 ? 'refused' : 'lost', exitCode } }) as const
+
 describe('the end of a sandbox', () => {
   const inState = async (state: SandboxPhase): Promise<string> => {
     const row = sandboxRow({ id: newId('sandbox'), state, image: noSandboxes.image, createdAt: systemClock.now() })
@@ -80,31 +83,29 @@ describe('the end of a sandbox', () => {
 
   it.each(['ready', 'claimed'] as const)('removes its row when it was %s', async (state) => {
     const id = await inState(state)
-    await handleTaskStateChange(deps, id)
+    await handleTaskStateChange(deps, gone(id))
     expect(await deps.table.sandboxes.get(id)).toBeNull()
   })
 
   it('emits the refusal of a sandbox that had reported ready, with image and exit code', async () => {
     const events: WideEvent[] = []
     const id = await inState('ready')
-    const inspect = async () => ({ phase: 'gone', reason: 'refused', exitCode: 86 }) as const
-    await handleTaskStateChange(
-      { ...deps, driver: { ...noSandboxes, inspect }, telemetry: { emit: (event) => void events.push(event) } },
-      id,
-    )
+    await handleTaskStateChange({ ...deps, telemetry: { emit: (event) => void events.push(event) } }, gone(id, 86))
     expect(events).toContainEqual(
       expect.objectContaining({ event: 'sandbox_refused', sandbox: id, image: noSandboxes.image, exit_code: 86 }),
     )
     expect(events.flatMap((event) => measure(event)).map(({ name }) => name)).toContain('SandboxRefused')
   })
 
-  it.each(['starting', 'gone'] as const)('keeps its row when it is %s', async (state) => {
-    const id = await inState(state)
-    await handleTaskStateChange(deps, id)
-    expect((await deps.table.sandboxes.get(id))?.state).toBe(state)
+  it('keeps the row of a failed start, by which the execution learns of it', async () => {
+    const id = await inState('starting')
+    await handleTaskStateChange(deps, gone(id))
+    expect(await deps.table.sandboxes.get(id)).toMatchObject({ state: 'gone', failedStart: { from: expect.any(Number) } })
+    await handleTaskStateChange(deps, gone(id))
+    expect((await deps.table.sandboxes.get(id))?.state).toBe('gone')
   })
 
   it('without a row is ignored', async () => {
-    await expect(handleTaskStateChange(deps, newId('sandbox'))).resolves.toBeUndefined()
+    await expect(handleTaskStateChange(deps, gone(newId('sandbox')))).resolves.toBeUndefined()
   })
 })

@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import type { MemoryTier } from '../../../core/limits.ts'
-import { DriverError, type SandboxDriver, type SandboxStatus, type SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
+import {
+  DriverError,
+  type SandboxDriver,
+  type SandboxRef,
+  type SandboxStatus,
+  type SandboxSpec,
+} from '../../../core/ports/sandbox-driver.ts'
 import { SupervisorError, type Supervisor } from '../../../core/ports/supervisor.ts'
 import type { SandboxAddress } from '../../../core/sandboxes/sandbox.ts'
 import { exitReason } from '../exit-reason.ts'
@@ -58,7 +64,7 @@ class DockerDriver implements ResizableDriver {
     this.#controlRoot = options.controlRoot ?? defaultControlRoot()
   }
 
-  async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+  async start(spec: SandboxSpec, signal: AbortSignal): Promise<undefined> {
     signal.throwIfAborted()
     const plan = await this.#plan(spec)
     const container = this.#docker.getContainer(spec.sandboxId)
@@ -91,6 +97,10 @@ class DockerDriver implements ResizableDriver {
       () => 'starting',
     )
     return state === 'ready' ? { phase: 'ready', address } : { phase: 'starting' }
+  }
+
+  inspectAll(sandboxes: readonly SandboxRef[]): Promise<SandboxStatus[]> {
+    return Promise.all(sandboxes.map(({ id }) => this.inspect(id)))
   }
 
   async waitReady(sandboxId: string, signal: AbortSignal): Promise<SandboxStatus> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { ListTasksCommand, RunTaskCommand, StopTaskCommand, type ECSClient, type RunTaskCommandInput } from '@aws-sdk/client-ecs'
+import { ListTasksCommand, RunTaskCommand, StopTaskCommand, type ECSClient, type RunTaskCommandInput, type Task } from '@aws-sdk/client-ecs'
 import { decodeTime } from 'ulid'
 import { ID_PREFIXES, isId } from '../../../core/ids.ts'
 import { MEMORY_TIERS, TIERS, type MemoryTier } from '../../../core/limits.ts'
@@ -41,12 +41,12 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
   const families = MEMORY_TIERS.flatMap((tier) => taskDefinitions[tier] ?? []).map(familyOf)
   const tasks = createTaskFinder(ecs, cluster, families)
 
-  const look = async (sandboxId: string): Promise<SandboxStatus> => {
-    const task = await tasks.find(sandboxId).catch(rethrow)
+  const statusOf = (sandboxId: string, task: Task | undefined): SandboxStatus => {
     if (task) return taskStatus(task, waitsForHealth)
     if (isId('sandbox', sandboxId) && clock.now() - madeAt(sandboxId) < UNSEEN_MS) return { phase: 'starting' }
     return { phase: 'gone', reason: 'lost', exitCode: null, detail: 'ECS shows no task of this sandbox.' }
   }
+  const look = async (sandboxId: string): Promise<SandboxStatus> => statusOf(sandboxId, await tasks.find(sandboxId).catch(rethrow))
 
   return {
     name: FARGATE_PROFILE.name,
@@ -60,9 +60,18 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
         throw new DriverError('configuration', `No task definition for the memory tier ${spec.memoryTier}. Enable it in the stack.`)
       const arn = await runTask(spec, taskDefinition, options, signal)
       if (arn !== null) tasks.remember(spec.sandboxId, arn)
+      return arn ?? undefined
     },
 
     inspect: look,
+
+    async inspectAll(sandboxes) {
+      const described = await tasks.describe(sandboxes.flatMap(({ platformId }) => platformId ?? [])).catch(rethrow)
+      const statuses: SandboxStatus[] = []
+      for (const { id, platformId } of sandboxes)
+        statuses.push(platformId === undefined ? await look(id) : statusOf(id, described.get(platformId)))
+      return statuses
+    },
 
     async waitReady(sandboxId, signal) {
       for (;;) {
@@ -79,9 +88,9 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
     },
 
     /** Resolves once ECS has promised to stop the task; nothing takes that back. */
-    async stop(sandboxId) {
+    async stop(sandboxId, platformId) {
       try {
-        const task = await tasks.arnOf(sandboxId)
+        const task = platformId ?? (await tasks.arnOf(sandboxId))
         if (task !== undefined) await ecs.send(new StopTaskCommand({ cluster, task, reason: 'The sandbox is no longer needed.' }))
       } catch (error) {
         if (error instanceof Error && error.name === 'InvalidParameterException' && /not found/i.test(error.message)) return
@@ -89,9 +98,10 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
       }
     },
 
-    async *list() {
+    async *list(known = new Set()) {
       try {
-        for await (const task of tasks.running()) if (task.startedBy !== undefined && isId('sandbox', task.startedBy)) yield task.startedBy
+        for await (const task of tasks.running(known))
+          if (task.startedBy !== undefined && isId('sandbox', task.startedBy)) yield task.startedBy
       } catch (error) {
         throw toDriverError(error)
       }

@@ -6,9 +6,11 @@ const PAGE = 100
 export interface TaskFinder {
   /** The sandbox's task, also a stopped one for about an hour; undefined when ECS shows none (yet, or any more). */
   find(sandboxId: string): Promise<Task | undefined>
-  /** Tasks that ECS wants to run, of every task definition. */
-  running(): AsyncIterable<Task>
-  /** The ARN of a task that may not be shown yet. */
+  /** The tasks of these ARNs, 100 in each call; one that ECS does not show is missing. */
+  describe(arns: readonly string[]): Promise<ReadonlyMap<string, Task>>
+  /** Tasks that ECS wants to run, of every task definition, except those in `known`. */
+  running(known: ReadonlySet<string>): AsyncIterable<Task>
+  /** The ARN of a task that ECS wants to run and may not show yet. */
   arnOf(sandboxId: string): Promise<string | undefined>
   /** Spares a search: RunTask has just returned it. */
   remember(sandboxId: string, arn: string): void
@@ -21,22 +23,33 @@ export function createTaskFinder(ecs: ECSClient, cluster: string, families: read
   const describe = async (tasks: string[]): Promise<Task[]> =>
     tasks.length === 0 ? [] : ((await ecs.send(new DescribeTasksCommand({ cluster, tasks }))).tasks ?? [])
 
-  async function* ofFamilies(desiredStatus: 'RUNNING' | 'STOPPED'): AsyncGenerator<Task> {
+  async function describeAll(tasks: readonly string[]): Promise<Map<string, Task>> {
+    const found = new Map<string, Task>()
+    // One call after another: all reads of an account share one bucket of tokens.
+    for (let at = 0; at < tasks.length; at += PAGE)
+      for (const task of await describe(tasks.slice(at, at + PAGE))) if (task.taskArn !== undefined) found.set(task.taskArn, task)
+    return found
+  }
+
+  async function* ofFamilies(desiredStatus: 'RUNNING' | 'STOPPED', known: ReadonlySet<string> = new Set()): AsyncGenerator<Task> {
     for (const family of families) {
       let nextToken: string | undefined
       do {
         const page = await ecs.send(
           new ListTasksCommand({ cluster, family, desiredStatus, maxResults: PAGE, ...(nextToken !== undefined && { nextToken }) }),
         )
-        yield* await describe(page.taskArns ?? [])
+        yield* await describe((page.taskArns ?? []).filter((arn) => !known.has(arn)))
         nextToken = page.nextToken
       } while (nextToken !== undefined)
     }
   }
 
+  const runningArn = async (sandboxId: string): Promise<string | undefined> =>
+    (await ecs.send(new ListTasksCommand({ cluster, startedBy: sandboxId }))).taskArns?.[0]
+
   const search = async (sandboxId: string): Promise<Task | undefined> => {
-    const { taskArns = [] } = await ecs.send(new ListTasksCommand({ cluster, startedBy: sandboxId }))
-    const [task] = await describe(taskArns.slice(0, 1))
+    const arn = await runningArn(sandboxId)
+    const [task] = await describe(arn === undefined ? [] : [arn])
     if (task) return task
     for await (const stopped of ofFamilies('STOPPED')) if (stopped.startedBy === sandboxId) return stopped
     return undefined
@@ -61,8 +74,9 @@ export function createTaskFinder(ecs: ECSClient, cluster: string, families: read
 
   return {
     find,
-    arnOf: async (sandboxId) => arns.get(sandboxId) ?? (await find(sandboxId))?.taskArn,
-    running: () => ofFamilies('RUNNING'),
+    arnOf: async (sandboxId) => arns.get(sandboxId) ?? (await runningArn(sandboxId)),
+    describe: describeAll,
+    running: (known) => ofFamilies('RUNNING', known),
     remember,
   }
 }

@@ -4,8 +4,17 @@ import { exitReason } from '../exit-reason.ts'
 
 export const SUPERVISOR_PORT = 8700
 
-/** What one read of DescribeTasks shows. `waitsForHealth`: the task definition has a health check, so RUNNING alone is not ready. */
-export function taskStatus(task: Task, waitsForHealth: boolean): SandboxStatus {
+/** The fields of a task that its status follows from. */
+export type ShownTask = Pick<
+  Task,
+  'lastStatus' | 'desiredStatus' | 'healthStatus' | 'stopCode' | 'stoppedReason' | 'containers' | 'attachments'
+>
+
+/** DescribeTasks uses the first name for a network interface, events the second. */
+const INTERFACE_TYPES: ReadonlySet<string> = new Set(['ElasticNetworkInterface', 'eni'])
+
+/** What DescribeTasks, or an event of the task's state, shows. `waitsForHealth`: the task definition has a health check, so RUNNING alone is not ready. */
+export function taskStatus(task: ShownTask, waitsForHealth: boolean): SandboxStatus {
   const exitCode = task.containers?.[0]?.exitCode ?? null
   // The exit code arrives a little after the stop request; until either it or the reason is there, nothing is known yet.
   if (task.lastStatus === 'STOPPED' || (task.desiredStatus === 'STOPPED' && (exitCode !== null || task.stopCode !== undefined)))
@@ -15,15 +24,15 @@ export function taskStatus(task: Task, waitsForHealth: boolean): SandboxStatus {
   return isUp && host !== undefined ? { phase: 'ready', address: { kind: 'tcp', host, port: SUPERVISOR_PORT } } : { phase: 'starting' }
 }
 
-function goneStatus(task: Task, exitCode: number | null): SandboxStatus {
+function goneStatus(task: ShownTask, exitCode: number | null): SandboxStatus {
   const detail = [task.stoppedReason, task.containers?.[0]?.reason].filter(Boolean).join(' ').slice(0, 400)
   const byExit = exitReason(exitCode, /OutOfMemory/i.test(detail))
   const reason = byExit === 'lost' && task.stopCode === 'UserInitiated' ? 'stopped' : byExit
   return { phase: 'gone', reason, exitCode, ...(detail !== '' && { detail }) }
 }
 
-const privateAddress = (task: Task): string | undefined =>
+const privateAddress = (task: ShownTask): string | undefined =>
   task.attachments
-    ?.find((attachment) => attachment.type === 'ElasticNetworkInterface')
+    ?.find((attachment) => attachment.type !== undefined && INTERFACE_TYPES.has(attachment.type))
     ?.details?.find((detail) => detail.name === 'privateIPv4Address')?.value ??
   task.containers?.[0]?.networkInterfaces?.[0]?.privateIpv4Address

@@ -1,4 +1,4 @@
-import type { SandboxDriver, SandboxSpec, SandboxStatus } from '../../../core/ports/sandbox-driver.ts'
+import type { SandboxDriver, SandboxRef, SandboxSpec, SandboxStatus } from '../../../core/ports/sandbox-driver.ts'
 import type { SandboxAddress } from '../../../core/sandboxes/sandbox.ts'
 import { MEMORY_PROFILE } from './profile.ts'
 
@@ -31,7 +31,7 @@ export class MemoryDriver implements SandboxDriver {
     this.#launch = launch
   }
 
-  async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+  async start(spec: SandboxSpec, signal: AbortSignal): Promise<undefined> {
     signal.throwIfAborted()
     if (this.#entries.has(spec.sandboxId)) return
     const entry: Entry = { status: { phase: 'starting' }, sandbox: null, settled: Promise.withResolvers() }
@@ -41,6 +41,10 @@ export class MemoryDriver implements SandboxDriver {
 
   async inspect(sandboxId: string): Promise<SandboxStatus> {
     return this.#entries.get(sandboxId)?.status ?? UNKNOWN
+  }
+
+  inspectAll(sandboxes: readonly SandboxRef[]): Promise<SandboxStatus[]> {
+    return Promise.all(sandboxes.map(({ id }) => this.inspect(id)))
   }
 
   async waitReady(sandboxId: string, signal: AbortSignal): Promise<SandboxStatus> {

@@ -39,10 +39,13 @@ export async function claimWarmSandbox(
   return null
 }
 
+/** Rows that one search for a starting sandbox reads. Several workers may try the same first ones. */
+const MAX_STARTING = 25
+
 /** Reserves a sandbox that already starts for the pool: it is ready sooner than a new one. Null when none starts. */
 export async function reserveStartingSandbox(deps: Deps, container: Container): Promise<Requested | null> {
   const { tenant, id, memoryTier } = container
-  for (const candidate of await deps.table.sandboxes.all()) {
+  for (const candidate of await deps.table.sandboxes.starting(memoryTier, MAX_STARTING)) {
     const isUsable =
       candidate.state === 'starting' &&
       candidate.claimedBy === null &&

@@ -1,0 +1,37 @@
+import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
+import type { PlaceDeps } from '../deps.ts'
+
+/** Between a start that failed and the next one for the same execution, seconds: half as long as it has been tried for, within these bounds. */
+const RETRY_START_SECONDS = { min: 3, max: 30 } as const
+
+/** Enqueues the execution that waits for this sandbox, if a container claimed it; after a failed start with a delay. */
+export async function notifyWaiting(
+  deps: Pick<PlaceDeps, 'table' | 'queue' | 'clock'>,
+  sandbox: Sandbox,
+  outcome: 'started' | 'failed',
+): Promise<void> {
+  if (sandbox.claimedBy === null) return
+  const { tenant, containerId } = sandbox.claimedBy
+  const executionId = (await deps.table.containers.get(tenant, containerId))?.queue[0]
+  if (executionId !== undefined) await notifyStep(deps, { tenant, containerId, executionId }, outcome)
+}
+
+/** Enqueues this execution; after a failed start with a delay, because its step asks for another one. */
+export async function notifyStep(
+  deps: Pick<PlaceDeps, 'table' | 'queue' | 'clock'>,
+  { tenant, containerId, executionId }: { readonly tenant: string; readonly containerId: string; readonly executionId: string },
+  outcome: 'started' | 'failed',
+): Promise<void> {
+  const delaySeconds = outcome === 'failed' ? await backOffSeconds(deps, tenant, executionId) : undefined
+  await deps.queue.send(
+    'executions',
+    { v: 1, type: 'execution.step', tenant, containerId, executionId },
+    { group: tenant, ...(delaySeconds === undefined ? {} : { delaySeconds }) },
+  )
+}
+
+async function backOffSeconds({ table, clock }: Pick<PlaceDeps, 'table' | 'clock'>, tenant: string, executionId: string): Promise<number> {
+  const now = clock.now()
+  const since = (await table.executions.get(tenant, executionId))?.startsFailSince ?? now
+  return Math.min(RETRY_START_SECONDS.max, Math.max(RETRY_START_SECONDS.min, (now - since) / 2000))
+}
