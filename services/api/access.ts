@@ -47,6 +47,13 @@ export async function executionOf({ deps, caller }: Reader, id: string): Promise
   return row
 }
 
+export async function commandOf({ deps, caller }: Reader, id: string): Promise<Execution> {
+  const row = isId('command', id) ? await deps.table.executions.get(caller.tenant, id) : null
+  if (row === null || !isVisible(row, caller))
+    throw missing('command_not_found', 'command', id, 'Run one with POST /v1/containers/{container_id}/commands.')
+  return row
+}
+
 /** Responses that were made with `store: false` cannot be read later. */
 export async function responseOf({ deps, caller }: Reader, id: string, param?: string): Promise<ResponseRow> {
   const row = isId('response', id) ? await deps.table.responses.get(caller.tenant, id) : null

@@ -21,6 +21,7 @@ export const ERRORS = {
   not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   container_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   execution_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  command_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   output_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   response_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   file_not_found: { status: 404, type: 'invalid_request_error', retryable: false },

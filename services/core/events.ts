@@ -23,7 +23,15 @@ export interface ResponseEvent {
 /** What an event of a response says, without number and time. */
 export type EventPayload = Pick<ResponseEvent, 'type' | 'data'>
 
-export type AnyEvent = ExecutionEvent | ResponseEvent
+/** What a client sends to a running command, numbered from 0: data (base64) for its standard input, the end of it, a signal, a size. */
+export type CommandInputEvent = { readonly seq: number; readonly at: number } & CommandInputPayload
+export type CommandInputPayload =
+  | { readonly type: 'stdin'; readonly data: string }
+  | { readonly type: 'close' }
+  | { readonly type: 'signal'; readonly signal: number }
+  | { readonly type: 'resize'; readonly cols: number; readonly rows: number }
+
+export type AnyEvent = ExecutionEvent | ResponseEvent | CommandInputEvent
 
 /** Events written together. `sourceSeq` is the last supervisor event that went into it, so that a successor reads on from there. */
 export interface EventBatch<E = AnyEvent> {
@@ -33,11 +41,11 @@ export interface EventBatch<E = AnyEvent> {
   readonly sourceSeq: number | null
 }
 
-/** The events of a row live under it: one log per execution and per response. */
-export type EventOwner = { readonly kind: 'execution' | 'response'; readonly tenant: string; readonly id: string }
+/** The events of a row live under it: one log per execution and per response, and one for the input of each command. */
+export type EventOwner = { readonly kind: 'execution' | 'response' | 'input'; readonly tenant: string; readonly id: string }
 
 /** The number of the first event in a log. Event 0 of an execution is its status `queued`, which readers derive from the row. */
-export const FIRST_LOGGED_SEQ: Readonly<Record<EventOwner['kind'], number>> = { execution: 1, response: 0 }
+export const FIRST_LOGGED_SEQ: Readonly<Record<EventOwner['kind'], number>> = { execution: 1, response: 0, input: 0 }
 
 /** The name under which a waiter listens for changes of a row. */
-export const topicOf = (kind: 'execution' | 'response', id: string): string => `${kind}:${id}`
+export const topicOf = (kind: EventOwner['kind'], id: string): string => `${kind}:${id}`

@@ -5,6 +5,7 @@ import { decodeTime, encodeTime, monotonicFactory } from 'ulid'
 export const ID_PREFIXES = {
   container: 'cntr_',
   execution: 'exec_',
+  command: 'cmd_',
   response: 'resp_',
   containerFile: 'cfile_',
   file: 'file-',

@@ -44,6 +44,12 @@ export const LIMITS = {
   defaultWaitSeconds: 30,
   /** Executions in the queue of one container. */
   maxQueuedPerContainer: 100,
+  /** Commands of one container that run at the same time: in the foreground, and in the background. */
+  maxCommandsPerContainer: 32,
+  /** Arguments, variables and input of a command as JSON, bytes: they are stored in its row. */
+  maxCommandBytes: 200 * 1024,
+  /** One piece of input for a running command, bytes. */
+  maxCommandInputBytes: 1 * MiB,
   /** Responses in the queue of one conversation. */
   maxQueuedPerConversation: 100,
   /** Items that one request may add to a conversation. */

@@ -7,6 +7,7 @@ import traceback
 
 from .config import EXIT_NO_KERNEL, EXIT_REFUSED, Config
 from .execution.cgroup import Cgroup
+from .execution.commands import Commands
 from .execution.kernel_host import KernelHost
 from .execution.memory_monitor import MemoryMonitor
 from .execution.namespace import Namespace
@@ -34,6 +35,8 @@ class Sandbox:
         self.cgroup = Cgroup()
         self.kernel = KernelHost(config.limits, self.cgroup, self._on_unusable)
         self.registry = Registry(self.kernel, self.tracker, self.cgroup, config.limits)
+        self.commands = Commands(self.kernel, self.tracker, self.cgroup, config.limits)
+        self.kernel.spared_sessions = self.commands.sessions
         self.namespace = Namespace(self.kernel, self.registry, self.cgroup, config.limits)
 
     async def start(self) -> None:

@@ -1,5 +1,5 @@
 import { storedBytes } from './stored-bytes.ts'
-import type { Execution } from '../../core/executions/execution.ts'
+import type { Execution, ExecutionSource } from '../../core/executions/execution.ts'
 import { loadResult } from '../../core/executions/load-result.ts'
 import type { NotebookPart } from '../../core/executions/notebook.ts'
 import { REF_MIME, refsOf, type Output } from '../../core/executions/outputs.ts'
@@ -26,11 +26,19 @@ export async function notebookPart(objects: ObjectStore, row: Execution, budget:
   }
   const { source } = row
   const document = source.kind === 'notebook' ? ((await readJson(objects, source.notebook)) as Readonly<Record<string, unknown>>) : null
-  const cells =
-    source.kind === 'notebook'
-      ? source.cells
-      : [{ index: 0, code: source.kind === 'code' ? source.code : await textOf(objects, source.code.objectKey) }]
+  const cells = source.kind === 'notebook' ? source.cells : [{ index: 0, code: await codeOf(objects, source) }]
   return { executionId: row.id, cells, results, document }
+}
+
+async function codeOf(objects: ObjectStore, source: Exclude<ExecutionSource, { readonly kind: 'notebook' }>): Promise<string> {
+  switch (source.kind) {
+    case 'code':
+      return source.code
+    case 'blob':
+      return textOf(objects, source.code.objectKey)
+    case 'command':
+      return source.argv.join(' ')
+  }
 }
 
 const textOf = async (objects: ObjectStore, key: string): Promise<string> => {

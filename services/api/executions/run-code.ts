@@ -2,7 +2,7 @@ import { acceptExecution } from '../../core/executions/accept-execution.ts'
 import type { Container } from '../../core/containers/container.ts'
 import { topicOf } from '../../core/events.ts'
 import { newId } from '../../core/ids.ts'
-import { hasEnded, type Execution } from '../../core/executions/execution.ts'
+import { hasEnded, type Execution, type ExecutionScope } from '../../core/executions/execution.ts'
 import type { ContainerStore } from '../../core/ports/container-store.ts'
 import type { Subscription } from '../../core/ports/signals.ts'
 import type { Caller } from '../../core/tenants/tenant.ts'
@@ -27,6 +27,7 @@ export interface RunContext {
 export interface RunCodeRequest {
   readonly containerId: string
   readonly source: CheckedSource
+  readonly scope?: ExecutionScope
   readonly timeoutSeconds: number
   readonly onError?: 'stop' | 'continue'
   readonly storeHistory?: boolean
@@ -47,14 +48,14 @@ export interface RunCodeResult {
 }
 
 /**
- * Accepts code for a container and waits for its end: the one way by which every wire runs code. Throws ServiceError when the code is not
+ * Accepts code or a command for a container and waits for its end: the one way by which every wire runs either. Throws ServiceError when the code is not
  * accepted; failing code is a result.
  */
 export async function runCode(context: RunContext, request: RunCodeRequest): Promise<RunCodeResult> {
   const { deps, caller } = context
   const { containerId, source } = request
   const container = await findContainer(context, request)
-  const id = request.claimed?.id ?? newId('execution')
+  const id = request.claimed?.id ?? newId(source.kind === 'command' ? 'command' : 'execution')
   const isReplay = request.claimed?.isReplay === true
   context.note('container_id', containerId)
   context.note('execution_id', id)
@@ -74,6 +75,7 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
         containerId,
         responseId: null,
         source: await storeSource(deps.objects, caller.tenant, containerId, source),
+        ...(request.scope !== undefined && { scope: request.scope }),
         timeoutSeconds: request.timeoutSeconds,
         onError: request.onError ?? 'stop',
         storeHistory: request.storeHistory ?? true,

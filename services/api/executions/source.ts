@@ -1,5 +1,5 @@
 import { ServiceError } from '../../core/errors.ts'
-import type { ExecutionSource } from '../../core/executions/execution.ts'
+import type { CommandSource, ExecutionSource } from '../../core/executions/execution.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
@@ -21,9 +21,10 @@ export interface GivenSource {
 export type CheckedSource =
   | { readonly kind: 'code'; readonly code: string; readonly bytes: number }
   | { readonly kind: 'notebook'; readonly cells: readonly NotebookCode[]; readonly document: Buffer }
+  | CommandSource
 
 /** Throws ServiceError when there is not exactly one of code and notebook, or it is not acceptable. */
-export function checkSource(body: GivenSource): CheckedSource {
+export function checkSource(body: GivenSource): Exclude<CheckedSource, CommandSource> {
   const { code, notebook } = body
   const hasCode = typeof code === 'string'
   const hasNotebook = notebook !== null && notebook !== undefined
@@ -67,6 +68,7 @@ export async function storeSource(
   containerId: string,
   source: CheckedSource,
 ): Promise<ExecutionSource> {
+  if (source.kind === 'command') return source
   if (source.kind === 'notebook') {
     const objectKey = newObjectKey(tenant, 'notebooks', containerId)
     const { bytes } = await objects.put(objectKey, source.document, { contentType: 'application/x-ipynb+json' })

@@ -8,6 +8,8 @@ export function storedBytes(row: Execution): number {
       ? Buffer.byteLength(source.code)
       : source.kind === 'blob'
         ? source.code.bytes
-        : source.notebook.bytes + source.cells.reduce((sum, cell) => sum + cell.code.length, 0)
+        : source.kind === 'command'
+          ? source.argv.reduce((sum, argument) => sum + argument.length, source.stdin?.length ?? 0)
+          : source.notebook.bytes + source.cells.reduce((sum, cell) => sum + cell.code.length, 0)
   return sourceBytes + (resultRef?.bytes ?? (result === null ? 0 : Buffer.byteLength(JSON.stringify(result))))
 }

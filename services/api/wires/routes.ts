@@ -1,6 +1,7 @@
 import type { AnyRoute } from '../http/route.ts'
 import { containerFileRoutes } from './openai/container-files/routes.ts'
 import { containerRoutes } from './openai/containers/routes.ts'
+import { commandRoutes } from './native/commands/routes.ts'
 import { conversationRoutes } from './openai/conversations/routes.ts'
 import { executionRoutes } from './native/executions/routes.ts'
 import { fileRoutes } from './openai/files/routes.ts'
@@ -29,6 +30,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...fileRoutes,
   ...uploadRoutes,
   ...executionRoutes,
+  ...commandRoutes,
   ...notebookRoutes,
   ...modelRoutes,
   ...limitRoutes,

@@ -1,4 +1,5 @@
 import { LIMITS, type MemoryTier } from '../limits.ts'
+import type { Lost } from '../executions/execution.ts'
 import type { ContainerLimits } from '../tenants/tenant-limits.ts'
 
 /** Variables that were saved when the sandbox was released. The bytes are hostile: only a sandbox of the same container may read them. */
@@ -35,6 +36,12 @@ export interface Container {
   readonly limits: ContainerLimits | null
   /** Ids of executions in the order of acceptance. Only the head may run. */
   readonly queue: readonly string[]
+  /** Ids of commands that have not ended: they keep the container awake. Rows of earlier versions lack it. */
+  readonly commands?: readonly string[]
+  /** Ids of commands in the background that have not ended; hibernation ends them. */
+  readonly backgroundCommands?: readonly string[]
+  /** Commands that ended with their sandbox; the next execution names them in `lost`. */
+  readonly lostCommands?: readonly Lost[]
   /** The sandbox that holds the container now. */
   readonly sandboxId: string | null
   /** Number of sandboxes that the container has had; 0 before the first. */
@@ -58,9 +65,18 @@ export const CONTAINER_KEPT_MS = LIMITS.retentionDays * 86_400_000
 export const isHibernated = (container: Container): container is Container & { readonly snapshot: Snapshot } =>
   container.snapshot !== null && !container.snapshot.isRestored
 
-/** No execution runs or is queued, and the idle time has passed since the last use. */
+/** Whether the sandbox may miss a change that came from outside, such as an upload. */
+export const needsSync = (container: Container): boolean => container.filesVersion !== container.syncedFilesVersion
+
+/** Whether a command in the foreground has not ended. */
+export const hasCommands = ({ commands = [] }: Container): boolean => commands.length > 0
+
+export const isCommandOf = ({ commands = [], backgroundCommands = [] }: Container, id: string): boolean =>
+  commands.includes(id) || backgroundCommands.includes(id)
+
+/** No execution runs or is queued, no command runs in the foreground, and the idle time has passed since the last use. */
 export const isIdle = (container: Container, now: number): boolean =>
-  container.queue.length === 0 && container.lastActiveAt + container.expiresAfterMinutes * 60_000 <= now
+  container.queue.length === 0 && !hasCommands(container) && container.lastActiveAt + container.expiresAfterMinutes * 60_000 <= now
 
 /** The status on OpenAI's wire. `expired` concerns the sandbox only; the next call restores the container. */
 export const containerStatus = (container: Container, now: number): 'running' | 'expired' =>

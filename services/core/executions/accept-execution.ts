@@ -1,6 +1,6 @@
 import type { Container } from '../containers/container.ts'
 import { ServiceError } from '../errors.ts'
-import type { Execution, ExecutionSource } from './execution.ts'
+import type { Execution, ExecutionScope, ExecutionSource } from './execution.ts'
 import { LIMITS } from '../limits.ts'
 import type { ContainerSeen } from '../messages.ts'
 import type { Queue } from '../ports/queue.ts'
@@ -15,6 +15,7 @@ export interface NewExecution {
   readonly containerId: string
   readonly responseId: string | null
   readonly source: ExecutionSource
+  readonly scope?: ExecutionScope
   readonly timeoutSeconds: number
   readonly onError: 'stop' | 'continue'
   readonly storeHistory: boolean
@@ -27,8 +28,8 @@ export interface NewExecution {
 export const RECONCILE_AFTER_MS = 10_000
 
 /**
- * Accepts an execution: writes its row and its place in the container's queue, then sends the message. A repetition with the same id changes
- * nothing. Throws ServiceError `container_not_found` or `too_many_queued`; the execution is then not accepted.
+ * Accepts an execution or a command: writes its row and its place in the container's queue or among its commands, then sends the message. A
+ * repetition with the same id changes nothing. Throws ServiceError `container_not_found` or `too_many_queued`; the execution is then not accepted.
  */
 export async function acceptExecution(
   ports: { readonly table: Table; readonly queue: Queue },
@@ -59,7 +60,9 @@ export async function acceptExecution(
   }
   const [isNew, container] = await Promise.all([
     table.executions.create(execution),
-    table.containers.enqueue(wanted.tenant, wanted.containerId, wanted.id, now, dueAt),
+    wanted.source.kind === 'command'
+      ? table.containers.addCommand(wanted.tenant, wanted.containerId, wanted.id, wanted.source, now)
+      : table.containers.enqueue(wanted.tenant, wanted.containerId, wanted.id, now, dueAt),
   ])
   if (typeof container === 'string') {
     // Only a row of this call is removed; a row of an earlier call may have a result. `isNew` is false if the answer to this call's write was lost.
@@ -67,12 +70,19 @@ export async function acceptExecution(
     if (row?.createdAt === now && row.fence === 0) await table.executions.remove(wanted.tenant, wanted.id)
     if (container === 'missing')
       throw new ServiceError('container_not_found', `No container "${wanted.containerId}" exists. Create one with POST /v1/containers.`)
+    if (wanted.source.kind === 'command')
+      throw new ServiceError(
+        'too_many_queued',
+        `Container ${wanted.containerId} runs ${LIMITS.maxCommandsPerContainer} commands, the maximum. Wait for one to end or cancel one.`,
+      )
     throw new ServiceError(
       'too_many_queued',
       `Container ${wanted.containerId} has ${LIMITS.maxQueuedPerContainer} queued executions, the maximum. Wait for one to finish or cancel one.`,
     )
   }
-  await notifyQueueHead(queue, container, wanted.id, now)
+  if (wanted.source.kind === 'command')
+    await notifyExecution(queue, wanted.tenant, container.id, wanted.id, { seen: { at: now, container } })
+  else await notifyQueueHead(queue, container, wanted.id, now)
   return { execution, container }
 }
 

@@ -47,6 +47,33 @@ export type ExecutionSource =
   | { readonly kind: 'notebook'; readonly cells: readonly { readonly index: number; readonly code: string }[]; readonly notebook: BlobRef }
   /** Code that is too large for the row. */
   | { readonly kind: 'blob'; readonly code: BlobRef }
+  | CommandSource
+
+/** A program that runs beside the kernel. A row with this source is a command: its id starts with `cmd_`, and it does not wait in the container's queue. */
+export interface CommandSource {
+  readonly kind: 'command'
+  /** The program and its arguments. */
+  readonly argv: readonly string[]
+  /** The whole standard input as base64; null for none. */
+  readonly stdin: string | null
+  /** The input accepts more data until a client closes it. */
+  readonly hasOpenInput: boolean
+  /** Size of its terminal in characters; null for separate output streams. */
+  readonly pty: TerminalSize | null
+  /** It does not keep the container awake. */
+  readonly isBackground: boolean
+}
+
+export interface TerminalSize {
+  readonly cols: number
+  readonly rows: number
+}
+
+/** Variables and folder of one execution. `cwd` is relative to `/mnt/data` or absolute. */
+export interface ExecutionScope {
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
 
 export interface CellResult {
   /** Position among the notebook's cells (0 for plain code). */
@@ -87,11 +114,19 @@ export interface ExecutionResult {
   readonly files: readonly ExecutionFile[]
   /** No file of the container was created, changed or deleted. */
   readonly keptFiles?: true
+  /** How a command's program ended; absent for code. */
+  readonly exit?: CommandExit
   readonly lost: readonly Lost[]
   readonly usage: ExecutionUsage
 }
 
-/** One run of code, or of a notebook's cells, in a container. Times are epoch ms. */
+/** One of both is null. `signal` is a name such as `SIGTERM`. */
+export interface CommandExit {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** One run of code, of a notebook's cells or of a command, in a container. Times are epoch ms. */
 export interface Execution {
   readonly v: 1
   readonly tenant: string
@@ -105,6 +140,7 @@ export interface Execution {
   readonly status: ExecutionStatus
   readonly reason: ExecutionReason | null
   readonly source: ExecutionSource
+  readonly scope?: ExecutionScope
   readonly timeoutSeconds: number
   readonly onError: 'stop' | 'continue'
   readonly storeHistory: boolean

@@ -1,4 +1,5 @@
 import type { Container, Hibernation, Snapshot } from '../containers/container.ts'
+import type { Lost } from '../executions/execution.ts'
 import type { Page, PageRequest } from './page.ts'
 
 export interface ContainerStore {
@@ -12,6 +13,21 @@ export interface ContainerStore {
    * `missing` includes deleted containers; `full` means LIMITS.maxQueuedPerContainer queued executions.
    */
   enqueue(tenant: string, id: string, executionId: string, now: number, dueAt: number): Promise<Container | 'missing' | 'full'>
+  /**
+   * Adds a command to the container's foreground or background commands unless it is one of them, and sets `lastActiveAt` to now.
+   * `full` means LIMITS.maxCommandsPerContainer commands.
+   */
+  addCommand(
+    tenant: string,
+    id: string,
+    commandId: string,
+    place: { readonly isBackground: boolean },
+    now: number,
+  ): Promise<Container | 'missing' | 'full'>
+  /** Removes an ended command; one in the foreground sets `lastActiveAt` to now. Returns the row afterwards; null when missing. Idempotent. */
+  removeCommand(tenant: string, id: string, commandId: string, now: number): Promise<Container | null>
+  /** Records commands that end with the sandbox, for the next execution's `lost`. */
+  noteLostCommands(tenant: string, id: string, lost: readonly Lost[]): Promise<void>
   /** Removes the head if it is this execution and sets `lastActiveAt` and, unless null, `dueAt`; null when the head is another one. */
   dequeue(tenant: string, id: string, executionId: string, now: number, dueAt: number | null): Promise<Container | null>
   /**
@@ -27,8 +43,8 @@ export interface ContainerStore {
     options?: { readonly whileUnused?: boolean; readonly whileHibernated?: boolean },
   ): Promise<Container | null>
   /**
-   * Claims the container for hibernation until `claim.expiresAt` if it has a sandbox of this generation, this `lastActiveAt`, an empty queue and
-   * no unexpired claim, and is not deleted. Sets `dueAt` to the claim's end. Null otherwise.
+   * Claims the container for hibernation until `claim.expiresAt` if it has a sandbox of this generation, this `lastActiveAt`, an empty queue, no
+   * command and no unexpired claim, and is not deleted. Sets `dueAt` to the claim's end. Null otherwise.
    */
   claimHibernation(
     tenant: string,
@@ -56,7 +72,7 @@ export interface ContainerStore {
   filesChanged(tenant: string, id: string, now: number): Promise<Container | null>
   /** Records that the sandbox of `generation` has received `version`. */
   filesSynced(tenant: string, id: string, generation: number, version: number): Promise<void>
-  /** Clears `stateLost` after an execution in this sandbox reported it; a later loss is kept. */
+  /** Clears `stateLost` and `lostCommands` after an execution in this sandbox reported it; a later loss is kept. */
   markStateLossReported(tenant: string, id: string, sandboxId: string): Promise<void>
   postpone(tenant: string, id: string, dueAt: number | null): Promise<void>
   /** Marks the container as deleted and due; later calls answer as for a missing one. Idempotent; null when missing. */

@@ -1,3 +1,5 @@
+import type { CommandInputEvent } from '../events.ts'
+import type { TerminalSize } from '../executions/execution.ts'
 import type { SandboxAddress, SandboxSession } from '../sandboxes/sandbox.ts'
 import type { ByteStream } from './object-store.ts'
 
@@ -12,6 +14,17 @@ export interface Supervisor {
     after: number,
     signal: AbortSignal,
   ): Promise<AsyncIterable<SupervisorEvent>>
+  /** Starts the command or connects to a started one; otherwise as `execute`. */
+  runCommand(
+    session: SandboxSession,
+    commandId: string,
+    request: CommandRequest,
+    after: number,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<SupervisorEvent>>
+  /** Sends numbered input; each number is applied once. Returns the last number that is applied: what follows has to be sent again later. */
+  sendInput(session: SandboxSession, commandId: string, entries: readonly CommandInputEvent[]): Promise<{ readonly through: number }>
+  stopCommand(session: SandboxSession, commandId: string, killAfterMs: number): Promise<void>
   interrupt(session: SandboxSession, executionId: string, killAfterMs: number): Promise<void>
   listFiles(session: SandboxSession): Promise<{ readonly files: readonly SandboxFile[] }>
   getFile(session: SandboxSession, path: string, signal: AbortSignal): Promise<{ readonly bytes: number; readonly body: ByteStream } | null>
@@ -60,6 +73,9 @@ export interface SandboxHealth {
 
 export interface ExecuteRequest {
   readonly cells: readonly { readonly code: string }[]
+  /** Variables and folder of this execution only. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
   readonly onError: 'stop' | 'continue'
   readonly storeHistory: boolean
   readonly timeoutMs: number
@@ -68,6 +84,20 @@ export interface ExecuteRequest {
   readonly maxTotalBytes?: number
   readonly maxDisplays?: number
   /** 32 hex digits, returned in the envelope. */
+  readonly traceId?: string
+}
+
+export interface CommandRequest {
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string | null
+  /** Base64. */
+  readonly stdin: string | null
+  readonly hasOpenInput: boolean
+  readonly pty: TerminalSize | null
+  readonly timeoutMs: number
+  readonly cpuMs?: number
+  readonly maxTotalBytes?: number
   readonly traceId?: string
 }
 
@@ -132,6 +162,8 @@ export interface SupervisorEnvelope {
   /** Number of processes that code left running and that the supervisor ended, without the kernel. */
   readonly endedProcesses: number
   readonly stateLost: string | null
+  /** How a command's program, or a kernel that died, ended. */
+  readonly exit?: { readonly code: number | null; readonly signal: number | null } | null
   /** The trace id of the execution's request. */
   readonly traceId?: string | null
 }

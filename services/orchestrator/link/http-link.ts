@@ -4,7 +4,7 @@ import { LinkError, type LinkRequest, type LinkResponse, type SandboxLink } from
 import type { SandboxAddress } from '../../core/sandboxes/sandbox.ts'
 
 /** Streams, interrupts and file transfers of one sandbox that may run side by side; the next one waits for a connection. */
-const MAX_CONNECTIONS = 32
+const MAX_CONNECTIONS = 96
 
 export interface Transport {
   /** Addresses with the same name share connections. */

@@ -1,6 +1,7 @@
 import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
-import { CONTAINER_KEPT_MS, type Container } from '../../core/containers/container.ts'
+import { CONTAINER_KEPT_MS, hasCommands, type Container } from '../../core/containers/container.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
+import { isId } from '../../core/ids.ts'
 import { objectPrefix } from '../../core/object-keys.ts'
 import { recordUsage } from '../../core/usage/record-usage.ts'
 import type { DueRow } from '../../core/ports/table.ts'
@@ -32,12 +33,29 @@ export async function repairContainer(deps: ReconcilerDeps, due: DueRow): Promis
     const next = Math.max((await sweepVersions(deps, container)) ?? Infinity, now + SWEEP_AGAIN_MS)
     return deps.table.containers.postpone(container.tenant, container.id, Math.min(next, container.lastActiveAt + CONTAINER_KEPT_MS))
   }
+  if (hasCommands(container)) {
+    await removeStaleCommands(deps, container)
+    return deps.table.containers.postpone(container.tenant, container.id, now + HIBERNATE_AGAIN_MS)
+  }
   const idleFrom = Math.max(container.lastActiveAt + deps.hibernateAfterMs, container.hibernating?.expiresAt ?? 0)
   if (idleFrom > now) return deps.table.containers.postpone(container.tenant, container.id, idleFrom)
   await deps.table.containers.postpone(container.tenant, container.id, now + HIBERNATE_AGAIN_MS)
   const { tenant, id: containerId, lastActiveAt: idleSince } = container
   // Only who may reach the sandbox can save its variables.
   await deps.queue.send('executions', { v: 1, type: 'container.hibernate', tenant, containerId, idleSince }, { group: tenant })
+}
+
+/** A command that has ended, or whose row was never written, must not keep the container awake. */
+async function removeStaleCommands(
+  { table, clock }: ReconcilerDeps,
+  { tenant, id, lastActiveAt, commands = [] }: Container,
+): Promise<void> {
+  for (const commandId of commands) {
+    const row = await table.executions.get(tenant, commandId)
+    // A row that is missing for a moment belongs to an acceptance under way.
+    const isStale = row === null ? clock.now() - lastActiveAt > RECONCILE_AFTER_MS : hasEnded(row.status)
+    if (isStale) await table.containers.removeCommand(tenant, id, commandId, lastActiveAt)
+  }
 }
 
 /** The head has ended and was not taken off, is missing, or waits for a message that never came. */
@@ -69,11 +87,12 @@ async function sweepContainer(deps: ReconcilerDeps, container: Container): Promi
     const row = await executions.get(tenant, executionId)
     if (row !== null && hasEnded(row.status)) await recordUsage(deps, row)
   }
-  const rows = await executionsOf(deps, container)
+  const rows = [...(await allOf(deps, container, 'listByContainer')), ...(await allOf(deps, container, 'listCommands'))]
   // A step must not write events or files that no row refers to.
   const heldUntil = await endAll(deps, tenant, rows)
   if (heldUntil !== null) return containers.postpone(tenant, id, heldUntil)
   for (const { id: executionId } of rows) {
+    if (isId('command', executionId)) await events.removeAll({ kind: 'input', tenant, id: executionId })
     await events.removeAll({ kind: 'execution', tenant, id: executionId })
     await executions.remove(tenant, executionId)
   }
@@ -83,10 +102,14 @@ async function sweepContainer(deps: ReconcilerDeps, container: Container): Promi
 }
 
 /** All of them before the first is removed: a page begins after a row that has to be there. */
-async function executionsOf(deps: ReconcilerDeps, { tenant, id }: Container): Promise<readonly Pick<Execution, 'id' | 'status'>[]> {
+async function allOf(
+  deps: ReconcilerDeps,
+  { tenant, id }: Container,
+  list: 'listByContainer' | 'listCommands',
+): Promise<readonly Pick<Execution, 'id' | 'status'>[]> {
   const found: Pick<Execution, 'id' | 'status'>[] = []
   for (let after: string | null = null; ; after = found.at(-1)?.id ?? null) {
-    const { rows, hasMore } = await deps.table.executions.listByContainer(tenant, id, { after, limit: 100, order: 'asc' })
+    const { rows, hasMore } = await deps.table.executions[list](tenant, id, { after, limit: 100, order: 'asc' })
     found.push(...rows.map((row) => ({ id: row.id, status: row.status })))
     if (!hasMore) return found
     // The list may still name rows that an interrupted pass removed; it catches up by the next one.

@@ -1,4 +1,4 @@
-import type { ExecutionSource } from '../../core/executions/execution.ts'
+import type { CommandSource, ExecutionSource } from '../../core/executions/execution.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import { readBytes } from '../../core/read-bytes.ts'
 
@@ -9,7 +9,7 @@ export interface SourceCells {
 }
 
 /** What the supervisor is to run, in order. */
-export async function cellsOf(objects: ObjectStore, source: ExecutionSource): Promise<SourceCells> {
+export async function cellsOf(objects: ObjectStore, source: Exclude<ExecutionSource, CommandSource>): Promise<SourceCells> {
   switch (source.kind) {
     case 'code':
       return { cells: [{ code: source.code }], indexes: [0] }

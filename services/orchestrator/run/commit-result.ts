@@ -36,7 +36,8 @@ export async function commitResult(
   const tailEvents = await writer.removeTail()
   signal.throwIfAborted()
   // Before the end is visible, so that the next execution does not name the loss again. The row still names it, should this step stop here.
-  if (row.lostBefore.length > 0) await deps.table.containers.markStateLossReported(row.tenant, row.containerId, session.sandboxId)
+  if (row.lostBefore.length > 0 && row.source.kind !== 'command')
+    await deps.table.containers.markStateLossReported(row.tenant, row.containerId, session.sandboxId)
   const ended = await endExecution(deps, row, {
     ...end,
     result: resultOf(deps, row, container, assembler, envelope, collected.files, lost),

@@ -103,6 +103,11 @@ async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, en
   // Its acceptance made the container due soon. While that lies ahead it does for the next one too, and moving it would cost an index two writes.
   const dueAt = now < ended.createdAt + RECONCILE_AFTER_MS ? null : now + RECONCILE_AFTER_MS
   const { containers } = deps.table
+  if (ended.source.kind === 'command') {
+    const present = await containers.removeCommand(ended.tenant, ended.containerId, ended.id, now)
+    // One that ended before it ran may still stand in the queue.
+    if (present?.queue[0] !== ended.id) return
+  }
   const without = await containers.dequeue(ended.tenant, ended.containerId, ended.id, now, dueAt)
   // The client sends a write again when its answer got lost: what is refused then may have been done by this very call, and no other worker enqueues.
   const container = without ?? (isFirst ? await containers.get(ended.tenant, ended.containerId) : null)

@@ -28,7 +28,7 @@ export class SandboxBusyError extends Error {
 }
 
 /** What a refusal by the supervisor means for the execution; most faults are worth a retry by a later step. */
-export function mapSupervisorError(refusal: SupervisorError, isSent: boolean): Error {
+export function mapSupervisorError(refusal: SupervisorError, isSent: boolean, isCommand: boolean): Error {
   switch (refusal.code) {
     case 'wrong_sandbox':
     case 'conflict':
@@ -40,6 +40,9 @@ export function mapSupervisorError(refusal: SupervisorError, isSent: boolean): E
       return new InvalidOutputError(refusal.message, { cause: refusal })
     case 'bad_request':
     case 'too_large':
+      // A command is one of several: the sandbox continues with the others.
+      if (isCommand) return new InvalidOutputError(refusal.message, { cause: refusal })
+      return new SandboxLostError('sandbox_lost', { cause: refusal })
     case 'disk_full':
       return new SandboxLostError('sandbox_lost', { cause: refusal })
     case 'unauthorized':

@@ -8,6 +8,7 @@ import type { RunDeps, StepDeps } from '../deps.ts'
 import type { SandboxFinder } from './sandboxes/sandbox-finder.ts'
 import { LEASE_MS, LeaseLostError } from '../../jobs/lease.ts'
 import { startLeaseHeartbeat } from '../../jobs/lease-heartbeat.ts'
+import { endBackgroundCommands } from './end-background-commands.ts'
 import { namespaceBudget } from './namespace-budget.ts'
 import { saveVariables } from './save-variables.ts'
 
@@ -24,6 +25,8 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
   const { tenant, containerId: id } = message
   const before = await containers.get(tenant, id)
   if (before === null || before.sandboxId === null || before.lastActiveAt !== message.idleSince) return
+  // Their ends are reported by the steps that hold them; the reconciler sends the message again.
+  if (await endBackgroundCommands(deps, before)) return
   const now = deps.clock.now()
   const claim: Hibernation = { objectKey: newObjectKey(tenant, 'snapshots', id), expiresAt: now + LEASE_MS }
   const claimed = await containers.claimHibernation(tenant, id, before, claim, now)
@@ -50,8 +53,9 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     if (!(cause instanceof LeaseLostError)) throw cause
   } finally {
     lease.stop()
-    const head = (await containers.endHibernation(tenant, id, claim.objectKey).catch(() => null))?.queue[0]
-    if (head !== undefined) await notifyExecution(deps.queue, tenant, id, head)
+    const after = await containers.endHibernation(tenant, id, claim.objectKey).catch(() => null)
+    const waiting = new Set([...(after?.queue.slice(0, 1) ?? []), ...(after?.commands ?? []), ...(after?.backgroundCommands ?? [])])
+    for (const jobId of waiting) await notifyExecution(deps.queue, tenant, id, jobId)
   }
 }
 

@@ -1,5 +1,6 @@
-import type { Container, Hibernation } from '../../core/containers/container.ts'
+import { isCommandOf, needsSync, type Container, type Hibernation } from '../../core/containers/container.ts'
 import { RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { isId } from '../../core/ids.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 
 /** What a step has to know of its execution to decide. */
@@ -16,18 +17,43 @@ export type RunAction =
   /** The worker that saved the variables of the container stopped in between. */
   | { readonly kind: 'end_hibernation'; readonly container: Container; readonly claim: Hibernation }
   | { readonly kind: 'run'; readonly container: Container }
+  /** A command that its acceptance left outside the container's commands. */
+  | { readonly kind: 'join_commands'; readonly container: Container }
+  /** A command beside the queue, or at its head. */
+  | { readonly kind: 'run_command'; readonly container: Container }
+  /** A running command that still stands at the head of the queue. */
+  | { readonly kind: 'leave_queue'; readonly container: Container }
   /** Another worker enqueues the execution when it is its turn. */
   | { readonly kind: 'wait' }
 
 /** What an execution that has not ended needs next, from its rows alone, so that any step can continue where another one stopped. */
 export function nextAction(execution: ExecutionView, container: Container | null, now: number): RunAction {
   if (container === null || container.deletedAt !== null) return { kind: 'end_cancelled', why: 'The container was deleted.' }
+  if (isId('command', execution.id)) return commandAction(execution, container, now)
   if (container.queue[0] !== execution.id) return queueAction(execution, container, now)
   if (execution.sandboxId !== null) return { kind: 'resume', container }
   if (execution.cancelRequestedAt !== null) return { kind: 'end_cancelled', why: 'It was cancelled before it started.' }
-  if (container.hibernating === null) return { kind: 'run', container }
+  return duringHibernation(container, now) ?? { kind: 'run', container }
+}
+
+/** Null while the container does not hibernate. */
+function duringHibernation(container: Container, now: number): RunAction | null {
+  if (container.hibernating === null) return null
   // While the variables are being saved no code starts; the worker that saves them enqueues the head at the end.
   return container.hibernating.expiresAt > now ? { kind: 'wait' } : { kind: 'end_hibernation', container, claim: container.hibernating }
+}
+
+/** A command waits in the queue only for a sandbox that has to be prepared. */
+function commandAction(command: ExecutionView, container: Container, now: number): RunAction {
+  const isHead = container.queue[0] === command.id
+  if (command.sandboxId !== null) return { kind: isHead ? 'leave_queue' : 'resume', container }
+  if (command.cancelRequestedAt !== null) return { kind: 'end_cancelled', why: 'It was cancelled before it started.' }
+  if (!isCommandOf(container, command.id)) return { kind: 'join_commands', container }
+  const waits = duringHibernation(container, now)
+  if (waits !== null) return waits
+  const isReady = container.sandboxId !== null && !needsSync(container)
+  if (isHead || isReady || !container.queue.includes(command.id)) return { kind: 'run_command', container }
+  return queueAction(command, container, now)
 }
 
 function queueAction(execution: ExecutionView, container: Container, now: number): RunAction {

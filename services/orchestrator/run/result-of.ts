@@ -1,8 +1,16 @@
+import { constants } from 'node:os'
 import type { Container } from '../../core/containers/container.ts'
-import type { Execution, ExecutionResult, Lost } from '../../core/executions/execution.ts'
+import type { CommandExit, Execution, ExecutionResult, Lost } from '../../core/executions/execution.ts'
 import type { OutputAssembler } from '../../core/executions/output-assembler.ts'
 import type { SupervisorEnvelope } from '../../core/ports/supervisor.ts'
 import type { RunDeps } from '../deps.ts'
+
+const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
+
+const exitOf = ({ exit }: SupervisorEnvelope): CommandExit => ({
+  code: exit?.code ?? null,
+  signal: exit?.signal === undefined || exit.signal === null ? null : (SIGNAL_NAMES.get(exit.signal) ?? `signal ${exit.signal}`),
+})
 
 /** What an execution hands back: the kernel's outputs, and the supervisor's word for all that is measured. */
 export function resultOf(
@@ -16,8 +24,11 @@ export function resultOf(
 ): ExecutionResult {
   const startedAt = row.startedAt ?? row.createdAt
   const sandboxSeconds = envelope.runMs / 1000
+  const isCommand = row.source.kind === 'command'
   return {
-    cells: assembler.cells(),
+    // Of a command the text of its streams says it all.
+    cells: isCommand ? [] : assembler.cells(),
+    ...(isCommand && { exit: exitOf(envelope) }),
     stdout: assembler.stdout,
     stderr: assembler.stderr,
     error: assembler.error,

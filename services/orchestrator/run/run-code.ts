@@ -1,4 +1,4 @@
-import { isHibernated, type Container } from '../../core/containers/container.ts'
+import { isHibernated, needsSync, type Container } from '../../core/containers/container.ts'
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
@@ -6,10 +6,10 @@ import type { StepDeps } from '../deps.ts'
 import { endCancelled, endInvalid, endLost, endUnstarted } from './end-without-result.ts'
 import type { ExecutionLease } from './execution-lease.ts'
 import type { LossReason } from './failures.ts'
+import { joinQueue } from './join-queue.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
 import type { Acquired, SandboxFinder } from './sandboxes/sandbox-finder.ts'
-import { startPatch } from './start-patch.ts'
-import { needsSync } from './sync-files.ts'
+import { startCommandPatch, startPatch } from './start-patch.ts'
 
 /** The container that the step decides with next; null when the step is done. */
 export type NextContainer = { readonly container: Container | null } | null
@@ -24,6 +24,37 @@ export async function runCode(
   const live = needsSync(container) || isHibernated(container) ? null : await sandboxes.ownAnswering(container)
   // The common case, a live sandbox with nothing to copy: the lease and `running` are one write.
   const row = await lease.acquire(live === null ? { status: 'starting' } : startPatch(deps.clock, container, live, []))
+  return runLeased(deps, sandboxes, lease, container, row, live)
+}
+
+/**
+ * Runs a command beside the container's queue if its sandbox has all files. Otherwise the command joins the queue, so that one step at a time
+ * prepares the sandbox.
+ */
+export async function runCommand(
+  deps: StepDeps,
+  sandboxes: SandboxFinder,
+  lease: ExecutionLease,
+  container: Container,
+): Promise<NextContainer> {
+  const { id } = lease.view
+  const live = needsSync(container) ? null : await sandboxes.ownAnswering(container)
+  if (live === null && container.queue[0] !== id) {
+    await joinQueue(deps, container, id)
+    return null
+  }
+  const row = await lease.acquire(live === null ? { status: 'starting' } : startCommandPatch(deps.clock, live, []))
+  return runLeased(deps, sandboxes, lease, container, row, live)
+}
+
+async function runLeased(
+  deps: StepDeps,
+  sandboxes: SandboxFinder,
+  lease: ExecutionLease,
+  container: Container,
+  row: Execution | null,
+  live: SandboxSession | null,
+): Promise<NextContainer> {
   if (row === null) return null
   if (row.cancelRequestedAt !== null) {
     await endCancelled(deps, row, 'It was cancelled before it started.')

@@ -1,33 +1,27 @@
-import { isHibernated, type Container } from '../../core/containers/container.ts'
+import { isHibernated, needsSync, type Container } from '../../core/containers/container.ts'
 import type { Execution, Lost } from '../../core/executions/execution.ts'
 import { OutputAssembler } from '../../core/executions/output-assembler.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
-import {
-  SupervisorError,
-  type ExecuteRequest,
-  type NamespaceBudget,
-  type NamespaceUsage,
-  type SupervisorEnvelope,
-} from '../../core/ports/supervisor.ts'
+import { SupervisorError, type NamespaceBudget, type NamespaceUsage, type SupervisorEnvelope } from '../../core/ports/supervisor.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
-import { DEFAULT_LIMITS, executionLimitsOf, type ExecutionLimits } from '../../core/tenants/tenant-limits.ts'
-import { currentTrace } from '../../core/trace.ts'
+import { executionLimitsOf } from '../../core/tenants/tenant-limits.ts'
 import { LeaseLostError } from '../../jobs/lease.ts'
 import type { RunDeps, StepDeps } from '../deps.ts'
 import { anySignal } from './any-signal.ts'
-import { cellsOf, type SourceCells } from './cells-of.ts'
 import { collectFiles } from './collect-files.ts'
 import { commitResult } from './commit-result.ts'
 import { openExecutionLog, type ExecutionLog } from './execution-log.ts'
 import { outcomeOf, SandboxUnreachableError, type RunOutcome } from './failures.ts'
 import { handOver } from './hand-over.ts'
 import { EventRecorder } from './record-events.ts'
+import { leaveQueue, notifyWaitingCommands } from './leave-queue.ts'
 import { namespaceBudget } from './namespace-budget.ts'
 import { noteAwake, NO_USAGE, restoreVariables } from './restore-variables.ts'
 import { startRunGuards, type RunGuards } from './run-guards.ts'
-import { startPatch } from './start-patch.ts'
+import { startCommandPatch, startPatch } from './start-patch.ts'
 import { streamExecution } from './stream-execution.ts'
-import { needsSync, syncFiles } from './sync-files.ts'
+import { syncFiles } from './sync-files.ts'
+import { stopWork, workOf } from './work.ts'
 
 /**
  * `fresh`: the files are brought in and the row becomes `running` first. `marked`: the row says `running` already. `resumed`: another worker
@@ -54,7 +48,7 @@ export async function runInSandbox(
     const outcome = outcomeOf(cause)
     if (outcome === null) throw cause
     // Code that still runs would keep the next execution out.
-    if (outcome.kind === 'invalid') await deps.supervisor.interrupt(session, leased.id, 0).catch(() => undefined)
+    if (outcome.kind === 'invalid') await stopWork(deps, session, leased)
     return outcome
   } finally {
     guards.stop()
@@ -76,21 +70,23 @@ async function runToEnd(run: Run, leased: Execution): Promise<void> {
   const { deps, container, session, guards, mode } = run
   const tenantLimits = await deps.limits.of(leased.tenant)
   const budget = namespaceBudget(tenantLimits, container.limits, leased.timeoutSeconds)
+  const isCommand = leased.source.kind === 'command'
   const prepared = mode === 'fresh' ? await prepareSandbox(deps, leased, container, session, budget, guards.signal) : null
   const row = prepared?.row ?? leased
   const restoreUsage = prepared?.usage ?? NO_USAGE
   run.mayHaveRun = true
+  if (prepared !== null) await notifyWaitingCommands(deps, container, row.id)
   // Before the code is sent: from then on the kernel may be newer than its snapshot.
-  if (isHibernated(container)) await noteAwake(deps, container)
+  if (isHibernated(container) && !isCommand) await noteAwake(deps, container)
+  if (isCommand) await leaveQueue(deps, container, row.id)
   const log = await openExecutionLog(deps, row, { isResumed: mode === 'resumed', onBroken: () => guards.lease.lose() })
   run.log = log
-  const source = await cellsOf(deps.objects, row.source)
   const limits = executionLimitsOf(tenantLimits, container.limits)
-  const request = executeRequest(row, source, limits, remaining(budget, restoreUsage))
-  const assembler = new OutputAssembler(source.indexes)
+  const work = await workOf(deps, session, row, limits, remaining(budget, restoreUsage))
+  const assembler = new OutputAssembler(work.indexes)
   const recorder = new EventRecorder({ objects: deps.objects, row, assembler, log, secret: session.privateKey })
   const stop = anySignal(guards.signal, guards.budget)
-  const envelope = await streamExecution(deps, { row, session, request, recorder, isSent: mode === 'resumed', stop })
+  const envelope = await streamExecution(deps, { row, work, recorder, isSent: mode === 'resumed', stop })
   guards.signal.throwIfAborted()
   if (envelope === null) return handOver(deps, row, log)
   const { generation } = container
@@ -121,7 +117,8 @@ async function prepareSandbox(
   let usage = NO_USAGE
   try {
     if (needsSync(container)) lost.push(...(await syncFiles(deps, session, container, signal)))
-    if (isHibernated(container)) {
+    // A command needs no variables: the next execution finds the snapshot as it is.
+    if (isHibernated(container) && leased.source.kind !== 'command') {
       const restored = await restoreVariables(deps, session, container, budget, signal)
       lost.push(...restored.lost)
       usage = restored.usage
@@ -132,7 +129,9 @@ async function prepareSandbox(
     throw cause
   }
   const { tenant, id, fence } = leased
-  const row = await deps.table.executions.commit(tenant, id, fence, startPatch(deps.clock, container, session, lost))
+  const patch =
+    leased.source.kind === 'command' ? startCommandPatch(deps.clock, session, lost) : startPatch(deps.clock, container, session, lost)
+  const row = await deps.table.executions.commit(tenant, id, fence, patch)
   if (row === null) throw new LeaseLostError(id)
   return { row, usage }
 }
@@ -147,19 +146,3 @@ const withUsage = (envelope: SupervisorEnvelope, { cpuMs }: NamespaceUsage): Sup
   ...envelope,
   cpuMs: envelope.cpuMs + cpuMs,
 })
-
-function executeRequest(row: Execution, source: SourceCells, limits: ExecutionLimits, budget: NamespaceBudget): ExecuteRequest {
-  const { outputBytes, displays } = limits
-  const traceId = currentTrace()?.traceId
-  return {
-    cells: source.cells,
-    onError: row.onError,
-    storeHistory: row.storeHistory,
-    timeoutMs: budget.timeoutMs,
-    // Only limits below the default: the supervisor does not have to watch the others.
-    ...(budget.cpuMs !== undefined && { cpuMs: budget.cpuMs }),
-    ...(outputBytes < DEFAULT_LIMITS.outputBytes && { maxTotalBytes: outputBytes }),
-    ...(displays < DEFAULT_LIMITS.displays && { maxDisplays: displays }),
-    ...(traceId !== undefined && { traceId }),
-  }
-}

@@ -10,10 +10,11 @@ import { publishCompletion } from './end-execution.ts'
 import { endCancelled } from './end-without-result.ts'
 import { ExecutionLease } from './execution-lease.ts'
 import { breakHibernation, hibernate } from './hibernate.ts'
-import { joinQueue } from './join-queue.ts'
+import { joinCommands, joinQueue } from './join-queue.ts'
+import { leaveQueue } from './leave-queue.ts'
 import { nextAction, type ExecutionView, type RunAction } from './next-action.ts'
 import { removeStaleQueueHead } from './remove-stale-queue-head.ts'
-import { resumeCode, runCode, type NextContainer } from './run-code.ts'
+import { resumeCode, runCode, runCommand, type NextContainer } from './run-code.ts'
 import { SandboxFinder } from './sandboxes/sandbox-finder.ts'
 
 /** A row that other workers hold again and again is left to them. */
@@ -96,6 +97,14 @@ async function perform(deps: StepDeps, sandboxes: SandboxFinder, lease: Executio
     }
     case 'resume':
       return resumeCode(deps, sandboxes, lease, action.container)
+    case 'join_commands':
+      await joinCommands(deps, lease, action.container)
+      return null
+    case 'leave_queue':
+      await leaveQueue(deps, action.container, lease.view.id)
+      return { container: { ...action.container, queue: action.container.queue.slice(1) } }
+    case 'run_command':
+      return runCommand(deps, sandboxes, lease, action.container)
     case 'run':
       return runCode(deps, sandboxes, lease, action.container)
     case 'wait':

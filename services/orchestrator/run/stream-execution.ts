@@ -1,13 +1,13 @@
 import { topicOf } from '../../core/events.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 import { LinkError } from '../../core/ports/sandbox-link.ts'
-import { SupervisorError, type ExecuteRequest, type SupervisorEnvelope } from '../../core/ports/supervisor.ts'
-import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
+import { SupervisorError, type SupervisorEnvelope } from '../../core/ports/supervisor.ts'
 import { watchRow } from '../../jobs/watch-row.ts'
 import type { RunDeps } from '../deps.ts'
 import { anySignal } from './any-signal.ts'
 import { mapSupervisorError, SandboxLostError, SandboxUnreachableError } from './failures.ts'
 import type { EventRecorder } from './record-events.ts'
+import type { Work } from './work.ts'
 
 const RECONNECTS = 3
 /** The supervisor ends an execution at its time limit; one that is silent for this much longer is given up, milliseconds. */
@@ -17,8 +17,7 @@ const KILL_AFTER_MS = 2_000
 
 interface Stream {
   readonly row: Execution
-  readonly session: SandboxSession
-  readonly request: ExecuteRequest
+  readonly work: Work
   readonly recorder: EventRecorder
   /** Whether the sandbox has the code already. */
   readonly isSent: boolean
@@ -27,10 +26,10 @@ interface Stream {
 
 /** Sends the code, or attaches to it, and records its events to the end. Null when `stop` aborted first. */
 export async function streamExecution(deps: RunDeps, stream: Stream): Promise<SupervisorEnvelope | null> {
-  const cancellation = watchCancellation(deps, stream.row, stream.session)
+  const cancellation = watchCancellation(deps, stream.row, stream.work)
   const deadline = deadlineOf(deps.clock.now(), stream.row)
   try {
-    return await streamToEnd(deps, stream, deadline.signal)
+    return await streamToEnd(stream, deadline.signal)
   } finally {
     cancellation.close()
     deadline.clear()
@@ -39,43 +38,46 @@ export async function streamExecution(deps: RunDeps, stream: Stream): Promise<Su
 
 /** A broken stream is continued after the last event: the supervisor keeps them. */
 async function streamToEnd(
-  { supervisor }: Pick<RunDeps, 'supervisor'>,
-  { row, session, request, recorder, isSent: wasSent, stop }: Stream,
+  { row, work, recorder, isSent: wasSent, stop }: Stream,
   deadline: AbortSignal,
 ): Promise<SupervisorEnvelope | null> {
   let isSent = wasSent
-  for (let attempt = 0; ; attempt++) {
-    try {
-      const events = await supervisor.execute(session, row.id, request, recorder.lastSeq, anySignal(stop, deadline))
-      isSent = true
-      const envelope = await recorder.record(events)
-      if (envelope !== null) return envelope
-      throw new LinkError('broken', 'The event stream ended without a result')
-    } catch (cause) {
-      if (stop.aborted) return null
-      if (deadline.aborted) throw new SandboxLostError('deadline', { cause })
-      if (cause instanceof SupervisorError) throw mapSupervisorError(cause, isSent)
-      if (!(cause instanceof LinkError)) throw cause
-      if (cause.kind === 'broken') isSent = true
-      if (cause.kind === 'refused')
-        throw isSent ? new SandboxLostError('sandbox_lost', { cause }) : new SandboxUnreachableError('It refused the connection', { cause })
-      if (attempt >= RECONNECTS) throw new SandboxLostError('sandbox_lost', { cause })
+  let input: { close(): void } | null = null
+  try {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const events = await work.open(recorder.lastSeq, anySignal(stop, deadline))
+        isSent = true
+        input ??= work.followInput()
+        const envelope = await recorder.record(events)
+        if (envelope !== null) return envelope
+        throw new LinkError('broken', 'The event stream ended without a result')
+      } catch (cause) {
+        if (stop.aborted) return null
+        if (deadline.aborted) throw new SandboxLostError('deadline', { cause })
+        if (cause instanceof SupervisorError) throw mapSupervisorError(cause, isSent, row.source.kind === 'command')
+        if (!(cause instanceof LinkError)) throw cause
+        if (cause.kind === 'broken') isSent = true
+        if (cause.kind === 'refused')
+          throw isSent
+            ? new SandboxLostError('sandbox_lost', { cause })
+            : new SandboxUnreachableError('It refused the connection', { cause })
+        if (attempt >= RECONNECTS) throw new SandboxLostError('sandbox_lost', { cause })
+      }
     }
+  } finally {
+    input?.close()
   }
 }
 
 /** Interrupts the code when the caller cancels; an interrupt that fails is sent again. */
-const watchCancellation = (
-  { signals, table, supervisor }: Pick<RunDeps, 'signals' | 'table' | 'supervisor'>,
-  row: Execution,
-  session: SandboxSession,
-): { close(): void } =>
+const watchCancellation = ({ signals, table }: Pick<RunDeps, 'signals' | 'table'>, row: Execution, work: Work): { close(): void } =>
   watchRow<Execution>({
     subscription: signals.subscribe(topicOf('execution', row.id)),
     read: () => table.executions.get(row.tenant, row.id),
     onRow: async (present) => {
       if (present === null || present.cancelRequestedAt === null) return false
-      await supervisor.interrupt(session, row.id, KILL_AFTER_MS)
+      await work.stop(KILL_AFTER_MS)
       return true
     },
   })

@@ -11,9 +11,6 @@ const AT_ONCE = 4
 /** Files that are named in what was lost; it lies in the execution's row, so the others are counted. */
 const MAX_NAMED = 40
 
-/** Whether the sandbox may miss a change that came from outside, such as an upload. */
-export const needsSync = (container: Container): boolean => container.filesVersion !== container.syncedFilesVersion
-
 /**
  * Makes `/mnt/data` hold what the container's file rows say: all of it in a fresh sandbox, only the changes in a used one. The version is
  * read before the rows, so a file that is put meanwhile is pushed now or by the next execution, never forgotten.

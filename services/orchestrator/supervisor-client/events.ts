@@ -37,6 +37,7 @@ const doneSchema = z.object({
   skipped: z.array(z.object({ path: text, reason })).max(MAX_LIST_ENTRIES),
   ended_processes: count.default(0),
   state_lost: z.object({ reason }).nullish(),
+  exit: z.object({ code: z.number().int().nullable(), signal: z.number().int().nullable() }).nullish(),
   // Absent in events of an older image.
   trace_id: z
     .string()
@@ -140,6 +141,7 @@ function toDone(event: WireDone): SupervisorEvent {
     ],
     endedProcesses: event.ended_processes,
     stateLost: event.state_lost?.reason ?? null,
+    exit: event.exit ?? null,
     traceId: event.trace_id ?? null,
   }
 }

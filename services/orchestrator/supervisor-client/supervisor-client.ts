@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { LIMITS } from '../../core/limits.ts'
 import type { ByteStream } from '../../core/ports/object-store.ts'
 import { systemClock, type Clock } from '../../core/ports/clock.ts'
 import { LinkError, type LinkRequest, type LinkResponse, type SandboxLink } from '../../core/ports/sandbox-link.ts'
 import {
   SupervisorError,
+  type CommandRequest,
   type ExecuteRequest,
   type NamespaceBudget,
   type NamespaceUsage,
@@ -14,7 +14,9 @@ import {
   type Supervisor,
   type SupervisorEvent,
 } from '../../core/ports/supervisor.ts'
+import type { CommandInputEvent } from '../../core/events.ts'
 import type { SandboxAddress, SandboxSession } from '../../core/sandboxes/sandbox.ts'
+import { commandBody, executeBody, inputBody } from './bodies.ts'
 import { discard, isSuccess, readHealth, readJson, toRefusal, type Identity } from './answers.ts'
 import { readEvents } from './event-stream.ts'
 import { fileSchema, toFiles } from './events.ts'
@@ -62,6 +64,37 @@ class SupervisorClient implements Supervisor {
     const body = { headers: JSON_BODY, body: executeBody(request) }
     const answer = await this.#request(`execution ${executionId}`, session, 'PUT', target, signal, body)
     return readEvents(answer.body, after)
+  }
+
+  async runCommand(
+    session: SandboxSession,
+    commandId: string,
+    request: CommandRequest,
+    after: number,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<SupervisorEvent>> {
+    const target = `/commands/${encodeURIComponent(commandId)}?after=${after}`
+    const body = { headers: JSON_BODY, body: commandBody(request) }
+    const answer = await this.#request(`command ${commandId}`, session, 'PUT', target, signal, body)
+    return readEvents(answer.body, after)
+  }
+
+  async sendInput(
+    session: SandboxSession,
+    commandId: string,
+    entries: readonly CommandInputEvent[],
+  ): Promise<{ readonly through: number }> {
+    const target = `/commands/${encodeURIComponent(commandId)}/input`
+    const body = { headers: JSON_BODY, body: inputBody(entries) }
+    const answer = await this.#request(`input of ${commandId}`, session, 'POST', target, AbortSignal.timeout(SHORT_MS), body)
+    return readJson(z.object({ through: z.number().int().min(-1) }), answer.body)
+  }
+
+  async stopCommand(session: SandboxSession, commandId: string, killAfterMs: number): Promise<void> {
+    const target = `/commands/${encodeURIComponent(commandId)}/stop`
+    const body = { headers: JSON_BODY, body: Buffer.from(JSON.stringify({ kill_after_ms: killAfterMs })) }
+    const signal = AbortSignal.timeout(SHORT_MS)
+    await discard((await this.#request(`the end of ${commandId}`, session, 'POST', target, signal, body)).body)
   }
 
   async interrupt(session: SandboxSession, executionId: string, killAfterMs: number): Promise<void> {
@@ -203,20 +236,3 @@ const MAX_BUDGET_MS = 300_000
 const budgetQuery = ({ timeoutMs, cpuMs }: NamespaceBudget): string =>
   [`timeout_ms=${withinBudget(timeoutMs)}`, ...(cpuMs === undefined ? [] : [`cpu_ms=${withinBudget(cpuMs)}`])].join('&')
 const withinBudget = (milliseconds: number): number => Math.max(1, Math.min(Math.floor(milliseconds), MAX_BUDGET_MS))
-
-const executeBody = (request: ExecuteRequest): Buffer =>
-  Buffer.from(
-    JSON.stringify({
-      v: 1,
-      cells: request.cells,
-      on_error: request.onError,
-      store_history: request.storeHistory,
-      timeout_ms: request.timeoutMs,
-      cpu_ms: request.cpuMs,
-      max_total_bytes: request.maxTotalBytes,
-      max_displays: request.maxDisplays,
-      ...(request.traceId === undefined ? {} : { trace_id: request.traceId }),
-      max_output_bytes: LIMITS.maxStreamHeadBytes,
-      tail_bytes: LIMITS.maxStreamTailBytes,
-    }),
-  )

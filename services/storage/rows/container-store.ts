@@ -2,6 +2,7 @@ import type { Container } from '../../core/containers/container.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { ContainerStore } from '../../core/ports/container-store.ts'
 import { absent, all, append, assign, below, equals, increment, lacks, remove, set, setOnce, shorterThan } from './expression.ts'
+import { createCommandVerbs } from './command-verbs.ts'
 import { createHibernationVerbs } from './hibernation-verbs.ts'
 import type { Items } from './items.ts'
 import { dueShard, listPartition, listSortKey, rowKey } from './keys.ts'
@@ -55,6 +56,8 @@ export function createContainerStore(items: Items): ContainerStore {
       return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId)))
     },
 
+    ...createCommandVerbs(items),
+
     async setSandbox(tenant, id, generation, change, { whileUnused = false, whileHibernated = false } = {}) {
       const actions = [
         assign('sandboxId', change.sandboxId),
@@ -87,7 +90,7 @@ export function createContainerStore(items: Items): ContainerStore {
     },
 
     async markStateLossReported(tenant, id, sandboxId) {
-      await items.update(keyOf(tenant, id), [remove('stateLost')], equals('sandboxId', sandboxId))
+      await items.update(keyOf(tenant, id), [remove('stateLost'), remove('lostCommands')], equals('sandboxId', sandboxId))
     },
 
     ...createHibernationVerbs(items),

@@ -22,7 +22,7 @@ import { containerCodec } from './row-shapes.ts'
 type Verbs = Pick<ContainerStore, 'claimHibernation' | 'renewHibernation' | 'hibernate' | 'endHibernation' | 'beginRestore' | 'endRestore'>
 
 const isLive = all(exists('pk'), absent('deletedAt'))
-const hasEmptyQueue = shorterThan('queue', 1)
+const isUnused = all(shorterThan('queue', 1), any(absent('commands'), shorterThan('commands', 1)))
 const isClaim = (objectKey: string): Condition => equals('hibernating.objectKey', objectKey)
 const isSnapshot = (objectKey: string): Condition => equals('snapshot.objectKey', objectKey)
 
@@ -41,7 +41,7 @@ export function createHibernationVerbs(items: Items): Verbs {
 
   return {
     async claimHibernation(tenant, id, { generation, lastActiveAt }, claim, now) {
-      const isIdle = all(equals('generation', generation), exists('sandboxId'), equals('lastActiveAt', lastActiveAt), hasEmptyQueue)
+      const isIdle = all(equals('generation', generation), exists('sandboxId'), equals('lastActiveAt', lastActiveAt), isUnused)
       const isFree = any(absent('hibernating'), atMost('hibernating.expiresAt', now))
       const actions = [set('hibernating', claim), set('dueAt', claim.expiresAt)]
       return (
@@ -62,7 +62,7 @@ export function createHibernationVerbs(items: Items): Verbs {
         set('dueAt', dueAt),
       ]
       return (
-        (await update(tenant, id, actions, all(isLive, isClaim(objectKey), hasEmptyQueue))) ??
+        (await update(tenant, id, actions, all(isLive, isClaim(objectKey), isUnused))) ??
         (await unless(tenant, id, (row) => row.snapshot?.objectKey === objectKey))
       )
     },

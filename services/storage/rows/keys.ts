@@ -9,6 +9,7 @@ const DUE_SHARDS = 8
 export type RowName =
   | 'container'
   | 'execution'
+  | 'input'
   | 'response'
   | 'sandbox'
   | 'tenant'
@@ -61,7 +62,7 @@ export const linkKey = (tokenHash: string): ItemKey => ({ pk: `L#${part(tokenHas
 /** Partition of the `list` index. */
 export const listPartition = (
   tenant: string,
-  what: 'containers' | 'executions' | 'file' | 'files' | 'conversation-items' | 'links',
+  what: 'containers' | 'executions' | 'commands' | 'file' | 'files' | 'conversation-items' | 'links',
   of?: string,
 ): string => `T#${part(tenant)}#${what}${of === undefined ? '' : `#${part(of)}`}`
 /** Orders a list by time of creation; the id makes it unique. */

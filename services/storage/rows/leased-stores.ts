@@ -1,5 +1,6 @@
 import { EXECUTION_STATUSES, hasEnded, type Execution } from '../../core/executions/execution.ts'
 import type { ExecutionStore } from '../../core/ports/execution-store.ts'
+import type { Page, PageRequest } from '../../core/ports/page.ts'
 import type { ResponseStore } from '../../core/ports/response-store.ts'
 import { RESPONSE_STATUSES, hasResponseEnded, type ResponseRecord } from '../../core/responses/response.ts'
 import type { Items } from './items.ts'
@@ -8,22 +9,27 @@ import { createLeasedStore } from './leased-store.ts'
 import { listPage } from './list-page.ts'
 import { executionCodec, responseCodec } from './row-shapes.ts'
 
-const ofContainer = (tenant: string, containerId: string): string => listPartition(tenant, 'executions', containerId)
+type Kind = 'executions' | 'commands'
+const ofContainer = (tenant: string, containerId: string, kind: Kind): string => listPartition(tenant, kind, containerId)
+
+const kindOf = ({ source }: Execution): Kind => (source.kind === 'command' ? 'commands' : 'executions')
 
 export function createExecutionStore(items: Items): ExecutionStore {
   const rows = createLeasedStore<Execution>(items, {
     name: 'execution',
     codec: executionCodec,
     live: EXECUTION_STATUSES.filter((status) => !hasEnded(status)),
-    index: (row) => ({ lpk: ofContainer(row.tenant, row.containerId), lsk: listSortKey(row.createdAt, row.id) }),
+    index: (row) => ({ lpk: ofContainer(row.tenant, row.containerId, kindOf(row)), lsk: listSortKey(row.createdAt, row.id) }),
   })
+  const list = async (kind: Kind, tenant: string, containerId: string, page: PageRequest): Promise<Page<Execution>> => {
+    const after = page.after === null ? null : await rows.get(tenant, page.after)
+    if (page.after !== null && (after?.containerId !== containerId || kindOf(after) !== kind)) return { rows: [], hasMore: false }
+    return listPage(items, executionCodec, { partition: ofContainer(tenant, containerId, kind), after, page })
+  }
   return {
     ...rows,
-    async listByContainer(tenant, containerId, page) {
-      const after = page.after === null ? null : await rows.get(tenant, page.after)
-      if (page.after !== null && after?.containerId !== containerId) return { rows: [], hasMore: false }
-      return listPage(items, executionCodec, { partition: ofContainer(tenant, containerId), after, page })
-    },
+    listByContainer: (tenant, containerId, page) => list('executions', tenant, containerId, page),
+    listCommands: (tenant, containerId, page) => list('commands', tenant, containerId, page),
   }
 }
 

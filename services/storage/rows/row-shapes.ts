@@ -12,7 +12,7 @@ import type { UserFile } from '../../core/files/user-file.ts'
 import { rowCodec } from './row-codec.ts'
 
 export const executionCodec = rowCodec<Execution>({
-  json: { source: true, metadata: true, lostBefore: true, result: true, resultRef: true, tailEvents: true },
+  json: { source: true, scope: true, metadata: true, lostBefore: true, result: true, resultRef: true, tailEvents: true },
   nullable: {
     subject: true,
     responseId: true,
@@ -65,7 +65,7 @@ export const responseCodec = rowCodec<ResponseRecord>({
 })
 
 export const containerCodec = rowCodec<Container>({
-  json: { limits: true },
+  json: { limits: true, lostCommands: true },
   nullable: {
     limits: true,
     subject: true,

@@ -211,5 +211,34 @@ export function containerStoreContract(table: () => Table): void {
       await store().remove(tenant, rows[0]?.id ?? '')
       expect((await store().list(tenant, { after: rows[0]?.id ?? '', limit: 9, order: 'asc', name: null })).rows).toEqual(rows.slice(1))
     })
+
+    it('lists running commands in the foreground and in the background until they end', async () => {
+      const row = containerRow()
+      await store().create(row)
+      const add = (id: string, isBackground = false) => store().addCommand(row.tenant, row.id, id, { isBackground }, T0 + 1)
+      await Promise.all(['cmd_1', 'cmd_2', 'cmd_3'].map((id) => add(id)))
+      await add('cmd_1')
+      await add('cmd_4', true)
+      const full = await store().get(row.tenant, row.id)
+      expect([new Set(full?.commands), full?.backgroundCommands]).toEqual([new Set(['cmd_1', 'cmd_2', 'cmd_3']), ['cmd_4']])
+      expect(full?.commands).toHaveLength(3)
+      await Promise.all(['cmd_1', 'cmd_3'].map((id) => store().removeCommand(row.tenant, row.id, id, T0 + 5)))
+      expect(await store().removeCommand(row.tenant, row.id, 'cmd_1', T0 + 9)).toMatchObject({ commands: ['cmd_2'], lastActiveAt: T0 + 5 })
+      expect(await store().removeCommand(row.tenant, row.id, 'cmd_4', T0 + 9)).toMatchObject({
+        backgroundCommands: [],
+        lastActiveAt: T0 + 5,
+      })
+    })
+
+    it('has a maximum of running commands, and none of a deleted container', async () => {
+      const row = containerRow({ commands: Array.from({ length: LIMITS.maxCommandsPerContainer }, (_, number) => `cmd_${number}`) })
+      await store().create(row)
+      expect(await store().addCommand(row.tenant, row.id, 'cmd_more', { isBackground: false }, T0)).toBe('full')
+      expect(await store().addCommand(row.tenant, row.id, 'cmd_more', { isBackground: true }, T0)).toMatchObject({
+        backgroundCommands: ['cmd_more'],
+      })
+      await store().markDeleted(row.tenant, row.id, T0)
+      expect(await store().addCommand(row.tenant, row.id, 'cmd_late', { isBackground: true }, T0)).toBe('missing')
+    })
   })
 }

@@ -37,6 +37,7 @@ export function hibernationContract(table: () => Table): void {
     it('is not claimed with a queued execution, after another use, without a sandbox, or for a deleted container', async () => {
       const waiting = await created({ queue: ['exec_1'] })
       expect(await claim(waiting)).toBeNull()
+      expect(await claim(await created({ commands: ['cmd_1'] }))).toBeNull()
       const used = await created()
       expect(await store().claimHibernation(used.tenant, used.id, { ...used, lastActiveAt: T0 - 1 }, CLAIM, T0)).toBeNull()
       expect(await store().claimHibernation(used.tenant, used.id, { ...used, generation: 0 }, CLAIM, T0)).toBeNull()

@@ -37,3 +37,26 @@ describe('the next action of an execution', () => {
     expect(kindOf(execution, row)).toBe(kind)
   })
 })
+
+describe('the next action of a command', () => {
+  const id = 'cmd_01kajv9h2s8p0ww3d4dq4cs1zt'
+  const live = { sandboxId: 'sb_1', commands: [id], queue: ['exec_0'] }
+  const action = (command: Partial<ExecutionView>, row: Partial<Container> | null): string => kindOf({ id, ...command }, row)
+
+  it.each([
+    ['runs beside the queue in a sandbox with all files', {}, live, 'run_command'],
+    ['in the background runs as well', {}, { ...live, commands: [], backgroundCommands: [id] }, 'run_command'],
+    ['outside the list of commands joins it', {}, { ...live, commands: [] }, 'join_commands'],
+    ['without a sandbox joins the queue', {}, { ...live, sandboxId: null }, 'run_command'],
+    ['without a sandbox waits in the queue', {}, { ...live, sandboxId: null, queue: ['exec_0', id] }, 'wait'],
+    ['at the head of the queue prepares the sandbox', {}, { ...live, sandboxId: null, queue: [id] }, 'run_command'],
+    ['waits behind the head for uploaded files', {}, { ...live, filesVersion: 2, syncedFilesVersion: 1, queue: ['exec_0', id] }, 'wait'],
+    ['that runs is resumed', { sandboxId: 'sb_1' }, live, 'resume'],
+    ['that runs leaves the head of the queue', { sandboxId: 'sb_1' }, { ...live, queue: [id] }, 'leave_queue'],
+    ['that was cancelled ends before it starts', { cancelRequestedAt: 1 }, live, 'end_cancelled'],
+    ['waits while variables are being saved', {}, { ...live, hibernating: hibernating(NOW + 1) }, 'wait'],
+    ['of a deleted container ends', {}, { ...live, deletedAt: 1 }, 'end_cancelled'],
+  ] as const)('%s', (_, command, row, kind) => {
+    expect(action(command, row as Partial<Container>)).toBe(kind)
+  })
+})

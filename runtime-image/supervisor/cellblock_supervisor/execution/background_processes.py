@@ -4,9 +4,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Iterator
 
-from ..config import WORKER_UID
 from . import worker_processes
 
 # With more processes than this, finding those to interrupt takes longer than the grace period that it would save.
@@ -16,7 +14,6 @@ LIMIT_FRACTION = 0.75
 # Two seconds in total: killing a full process table takes some tenths of a second.
 _MAX_SCANS = 100
 _SCAN_INTERVAL_SECONDS = 0.02
-_WORKER = str(WORKER_UID).encode()
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -33,19 +30,19 @@ def are_too_many_to_interrupt(in_use: int | None, limit: int | None) -> bool:
     return is_near_limit(in_use, limit) or (in_use or 0) > _MAX_TO_INTERRUPT
 
 
-def interrupt(kernel_pid: int, since_ticks: int) -> set[int]:
-    """Sends SIGINT to every worker process started since then, except the kernel; returns their ids.
+def interrupt(kernel_pid: int, since_ticks: int, spared: frozenset[int]) -> set[int]:
+    """Sends SIGINT to every worker process started since then, except the kernel and the spared sessions; returns their ids.
 
     Code that waits for a child process receives its own interrupt when the child has ended.
     """
-    pids = {pid for pid, started in _worker_processes() if pid != kernel_pid and started >= since_ticks}
+    pids = _started_since(kernel_pid, since_ticks, spared)
     for pid in pids:
         worker_processes.send(pid, signal.SIGINT)
     return pids
 
 
-async def kill_background(kernel_pid: int, since_ticks: int = 0) -> set[int]:
-    """Kills every worker process started at `since_ticks` or later, except the kernel; returns their ids.
+async def kill_background(kernel_pid: int, since_ticks: int = 0, spared: frozenset[int] = frozenset()) -> set[int]:
+    """Kills every worker process started at `since_ticks` or later, except the kernel and the spared sessions; returns their ids.
 
     All worker processes are stopped (SIGSTOP) meanwhile, so that none forks. A fork that had already begun still completes, and only a later scan
     sees its child: the scans repeat until one finds nothing.
@@ -54,7 +51,7 @@ async def kill_background(kernel_pid: int, since_ticks: int = 0) -> set[int]:
     worker_processes.suspend_all()
     try:
         for _ in range(_MAX_SCANS):
-            alive = {pid for pid, started in _worker_processes() if pid != kernel_pid and started >= since_ticks}
+            alive = _started_since(kernel_pid, since_ticks, spared)
             for pid in alive - killed:
                 worker_processes.send(pid, signal.SIGKILL)
             killed |= alive
@@ -67,20 +64,9 @@ async def kill_background(kernel_pid: int, since_ticks: int = 0) -> set[int]:
         worker_processes.resume_all()
 
 
-def _worker_processes() -> Iterator[tuple[int, int]]:
-    """Process id and start time of each live worker process. Process names are hostile text: parsing starts after the closing bracket."""
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            # Not the owner of the folder: that is root for a process that hides its memory.
-            with open(f"/proc/{name}/status", "rb") as file:
-                uid = next((line.split()[1] for line in file if line.startswith(b"Uid:")), b"")
-            if uid != _WORKER:
-                continue
-            with open(f"/proc/{name}/stat", "rb") as file:
-                fields = file.read().rpartition(b")")[2].split()
-            if fields[0] not in (b"Z", b"X"):
-                yield int(name), int(fields[19])
-        except (OSError, IndexError, ValueError):
-            continue
+def _started_since(kernel_pid: int, since_ticks: int, spared: frozenset[int]) -> set[int]:
+    return {
+        pid
+        for pid, started, session in worker_processes.worker_processes()
+        if pid != kernel_pid and started >= since_ticks and session not in spared
+    }

@@ -39,6 +39,10 @@ class Request:
     max_displays: int = MAX_DISPLAY_EVENTS
     # Of the client's request, for its logs; returned in the envelope.
     trace_id: str | None = None
+    # Of this execution only: variables that are set and the folder that is entered, below /mnt/data.
+    env: dict[str, str] | None = None
+    cwd: str | None = None
+    language: str = "python"
 
 
 class Execution(Listener):
@@ -79,7 +83,9 @@ class Execution(Listener):
         self._stopping.set()
         self._kernel.interrupt()
         if self._started_ticks is not None and not background_processes.are_too_many_to_interrupt(self._cgroup.pids_in_use(), self._kernel.processes_limit()):
-            self._interrupted = background_processes.interrupt(self._kernel.pid, self._started_ticks)
+            self._interrupted = background_processes.interrupt(
+                self._kernel.pid, self._started_ticks, self._kernel.spared_sessions()
+            )
         self._kill_timer = asyncio.get_running_loop().call_later(kill_after_ms / 1000, self._kernel.kill)
 
     async def run(self) -> None:
@@ -145,7 +151,8 @@ class Execution(Listener):
         is_near_limit = self._is_near_process_limit()
         if self._death is not None or not self._kernel.pid or not (is_near_limit or stopped):
             return
-        ended = await background_processes.kill_background(self._kernel.pid, 0 if is_near_limit else self._started_ticks or 0)
+        since, spared = (0, frozenset[int]()) if is_near_limit else (self._started_ticks or 0, self._kernel.spared_sessions())
+        ended = await background_processes.kill_background(self._kernel.pid, since, spared)
         self._ended_processes += len(ended | self._interrupted)
         for _ in range(_MAX_REAP_STEPS):
             if not self._is_near_process_limit():
@@ -166,9 +173,9 @@ class Execution(Listener):
                 self.log.append("cell_done", {"index": index, "status": "aborted", "execution_count": None})
                 continue
             self._count, self._error_shown = None, False
-            reply = await self._kernel.request(
-                {"op": "execute", "code": code, "store_history": self._request.store_history, "budget": self._outputs.budget()}, self
-            )
+            wanted = {"code": code, "store_history": self._request.store_history, "budget": self._outputs.budget()}
+            scope = {"env": self._request.env, "cwd": self._request.cwd, "language": self._request.language}
+            reply = await self._kernel.request({"op": "execute", **wanted, **scope}, self)
             self._after_cell()
             if isinstance(reply, KernelDeath):
                 self._death = reply

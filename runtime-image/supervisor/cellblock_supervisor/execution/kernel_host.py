@@ -60,6 +60,8 @@ class KernelHost:
         self.pid = 0
         self.state = "starting"
         self.python = ""
+        # Sessions of commands, which outlive a kernel that is replaced. Memory and the process limit spare nothing.
+        self.spared_sessions: Callable[[], frozenset[int]] = frozenset
         # Set when a kernel died outside any execution; the next envelope reports it.
         self.lost_while_idle = False
         self._link: KernelLink | None = None
@@ -159,12 +161,15 @@ class KernelHost:
             self._interrupt_wanted = True
 
     def kill(self, for_memory: bool = False) -> None:
-        """Kills the kernel and all other worker processes; a new kernel follows. Until then every message of the old one is ignored."""
+        """Kills the kernel and all other worker processes, but for commands unless memory is short; a new kernel follows.
+
+        Until then every message of the old one is ignored.
+        """
         self._killed_for_memory = self._killed_for_memory or for_memory
         if self._ready.is_set():
             self._ready.clear()
             self.state = "starting"
-        worker_processes.kill_all()
+        worker_processes.kill_all(frozenset() if self._killed_for_memory else self.spared_sessions())
 
     async def replace(self) -> None:
         """Kills all worker processes between two requests and waits for the next kernel. The next envelope reports the loss."""
@@ -229,7 +234,7 @@ class KernelHost:
         if pid != self.pid:
             return
         # Children of the dead kernel still hold memory and files; System V objects outlive all of them.
-        worker_processes.kill_all()
+        worker_processes.kill_all(self.spared_sessions())
         shared_memory.remove_all()
         oom = self._killed_for_memory or (by_signal == 9 and self._cgroup.oom_kills() > self._ooms_before)
         if self._link is not None:
@@ -263,6 +268,6 @@ class KernelHost:
                 break
             except (OSError, TimeoutError) as error:
                 reason = str(error) or "it did not answer"
-                worker_processes.kill_all()
+                worker_processes.kill_all(self.spared_sessions())
                 await asyncio.sleep(min(1.0, 0.1 * 4**attempt) if time.monotonic() - started < 1 else 0)
         self._on_unusable(f"a new kernel could not be started: {reason}")

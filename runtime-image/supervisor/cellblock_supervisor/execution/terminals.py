@@ -18,6 +18,16 @@ def close_to_worker() -> None:
     os.chmod(f"{_FOLDER}/ptmx", 0o600)
 
 
+def open_pair() -> tuple[int, int]:
+    """The two ends of a new pseudo-terminal. Raises OSError when the sandbox has its maximum."""
+    if len(os.listdir(_FOLDER)) - 1 >= MAX_TERMINALS:
+        raise OSError(errno.ENOSPC, "too many terminals")
+    ends = os.openpty()
+    # The worker must be able to open the terminal by its name too; nothing else in the sandbox runs under another UID.
+    os.fchmod(ends[1], 0o666)
+    return ends
+
+
 class TerminalBroker:
     """Serves one kernel and its children: each packet asks for one pair; the answer is two descriptors, or an errno."""
 
@@ -54,15 +64,11 @@ class TerminalBroker:
 
     def _answer(self) -> None:
         try:
-            if len(os.listdir(_FOLDER)) - 1 >= MAX_TERMINALS:
-                raise OSError(errno.ENOSPC, "too many terminals")
-            ends = os.openpty()
+            ends = open_pair()
         except OSError as error:
             self._socket.send(str(error.errno or errno.EIO).encode())
             return
         try:
-            # The worker must be able to open the terminal by its name too; nothing else in the sandbox runs under another UID.
-            os.fchmod(ends[1], 0o666)
             socket.send_fds(self._socket, [b"0"], list(ends))
         finally:
             for end in ends:

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..config import WORKER_UID
 
@@ -11,9 +11,59 @@ from ..config import WORKER_UID
 _SIGNALLER_UID = 10003
 
 
-def kill_all() -> None:
-    """Kills every process of the worker in one atomic step (no fork can escape), and no other process."""
-    _signal_all(signal.SIGKILL)
+# Forks that had begun before the stop complete between two scans. The list of processes is complete when a scan finds no new one.
+_MAX_KILL_SCANS = 100
+_WORKER = str(WORKER_UID).encode()
+
+
+def kill_all(spared: frozenset[int] = frozenset()) -> None:
+    """Kills every process of the worker, and no other process. `spared` are sessions that stay: those of running commands.
+
+    Without a spared session it is one atomic step. Otherwise all processes are stopped meanwhile, so that no fork escapes.
+    """
+    if not spared:
+        _signal_all(signal.SIGKILL)
+        return
+    suspend_all()
+    try:
+        _kill_until_none(lambda session: session not in spared)
+    finally:
+        resume_all()
+
+
+def kill_session(session: int) -> None:
+    """Kills every process of one session. Processes that left it are not found."""
+    _kill_until_none(lambda of: of == session)
+
+
+def _kill_until_none(is_meant: Callable[[int], bool]) -> None:
+    killed: set[int] = set()
+    for _ in range(_MAX_KILL_SCANS):
+        found = {pid for pid, _, session in worker_processes() if is_meant(session)} - killed
+        if not found:
+            return
+        for pid in found:
+            send(pid, signal.SIGKILL)
+        killed |= found
+
+
+def worker_processes() -> Iterator[tuple[int, int, int]]:
+    """Id, start time in ticks and session of each live worker process. Names are hostile text: parsing starts after the closing bracket."""
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            # Not the owner of the folder: that is root for a process that hides its memory.
+            with open(f"/proc/{name}/status", "rb") as file:
+                uid = next((line.split()[1] for line in file if line.startswith(b"Uid:")), b"")
+            if uid != _WORKER:
+                continue
+            with open(f"/proc/{name}/stat", "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()
+            if fields[0] not in (b"Z", b"X"):
+                yield int(name), int(fields[19]), int(fields[3])
+        except (OSError, IndexError, ValueError):
+            continue
 
 
 def suspend_all() -> None:

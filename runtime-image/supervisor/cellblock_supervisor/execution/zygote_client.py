@@ -21,6 +21,9 @@ main({fd})
 """
 
 
+ExitWatcher = Callable[[int | None, int | None], None]
+
+
 class ZygoteExitedError(Exception):
     """The zygote ended; without it no kernel can be started."""
 
@@ -32,6 +35,9 @@ class ZygoteClient:
         self._on_exit = on_exit
         self._on_zygote_exit = on_zygote_exit
         self._waiting: dict[str, asyncio.Future[dict[str, object]]] = {}
+        # Of children with their own callback: by the tag of the request, then by the process id.
+        self._started_watchers: dict[str, ExitWatcher] = {}
+        self._watchers: dict[int, ExitWatcher] = {}
         self._tags = 0
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         fd = theirs.fileno()
@@ -51,9 +57,12 @@ class ZygoteClient:
         self._socket.setblocking(False)
         asyncio.get_running_loop().add_reader(self._socket, self._on_readable)
 
-    async def fork(self, op: str, rlimits: dict[str, int | None], fds: list[int]) -> int:
-        """Returns the process id of a new worker. Raises OSError when the fork fails and ZygoteExitedError without a zygote."""
-        reply = await self._ask({"op": op, "rlimits": rlimits}, fds)
+    async def fork(self, op: str, rlimits: dict[str, int | None], fds: list[int], on_exit: ExitWatcher | None = None) -> int:
+        """Returns the process id of a new worker. Raises OSError when the fork fails and ZygoteExitedError without a zygote.
+
+        `on_exit(code, signal)` is called once at its end, instead of the client's callback.
+        """
+        reply = await self._ask({"op": op, "rlimits": rlimits}, fds, on_exit)
         if reply["op"] == "failed":
             raise OSError(str(reply["reason"]))
         return int(str(reply["pid"]))
@@ -63,9 +72,11 @@ class ZygoteClient:
         reply = await self._ask({"op": "preload", "modules": list(modules)}, [])
         return reply["failed"]  # type: ignore[return-value]
 
-    async def _ask(self, request: dict[str, object], fds: list[int]) -> dict[str, object]:
+    async def _ask(self, request: dict[str, object], fds: list[int], on_exit: ExitWatcher | None = None) -> dict[str, object]:
         self._tags += 1
         tag = str(self._tags)
+        if on_exit is not None:
+            self._started_watchers[tag] = on_exit
         reply: asyncio.Future[dict[str, object]] = asyncio.get_running_loop().create_future()
         self._waiting[tag] = reply
         try:
@@ -75,6 +86,7 @@ class ZygoteClient:
             raise ZygoteExitedError(str(error)) from error
         finally:
             self._waiting.pop(tag, None)
+            self._started_watchers.pop(tag, None)
 
     def _on_readable(self) -> None:
         try:
@@ -92,8 +104,16 @@ class ZygoteClient:
             return
         report = json.loads(data)
         if report["op"] == "exited":
-            self._on_exit(report["pid"], report["code"], report["signal"])
+            watcher = self._watchers.pop(report["pid"], None)
+            if watcher is None:
+                self._on_exit(report["pid"], report["code"], report["signal"])
+            else:
+                watcher(report["code"], report["signal"])
             return
+        # At once, so that an exit that follows immediately finds its watcher.
+        on_exit = self._started_watchers.pop(report["tag"], None)
+        if on_exit is not None and report["op"] == "started":
+            self._watchers[report["pid"]] = on_exit
         waiter = self._waiting.get(report["tag"])
         if waiter is not None and not waiter.done():
             waiter.set_result(report)

@@ -1,8 +1,11 @@
 """Executions: start or attach, read on, acknowledge, interrupt."""
 
+import os
 import re
 from collections.abc import AsyncIterator
 
+from ..config import DATA_DIR
+from ..execution.command import Command
 from ..execution.event_log import EventLog
 from ..execution.execution import Execution
 from ..execution.execution import Request as ExecutionRequest
@@ -16,6 +19,10 @@ MAX_CELLS = 1_000
 MAX_HEAD_BYTES = 8 * 1024 * 1024
 MAX_TAIL_BYTES = 1024 * 1024
 MAX_TIMEOUT_MS = 24 * 3600 * 1000
+MAX_VARIABLES = 200
+MAX_ENV_BYTES = 128 * 1024
+MAX_PATH_CHARACTERS = 4096
+LANGUAGES = ("python",)
 # The response head waits this long for the first events, so that a short cell is answered in one piece.
 HEAD_SECONDS = 0.01
 
@@ -24,7 +31,7 @@ _TRACE_ID = re.compile(r"[0-9a-f]{32}")
 
 
 async def start(sandbox: Sandbox, request: Request) -> Reply:
-    execution_id = _id(request)
+    execution_id = checked_id(request)
     execution = sandbox.registry.find(execution_id)
     if execution is None:
         if sandbox.state == "refused":
@@ -39,42 +46,42 @@ async def start(sandbox: Sandbox, request: Request) -> Reply:
             raise HttpError("conflict", "an execution with this id ran here earlier and its events were discarded") from None
         except Busy:
             raise HttpError("conflict", "another execution is running: wait for its done event") from None
-    return _stream(execution, request)
+    return stream(execution, request)
 
 
 async def events(sandbox: Sandbox, request: Request) -> Reply:
-    return _stream(_find(sandbox, request), request)
+    return stream(_find(sandbox, request), request)
 
 
 async def acknowledge(sandbox: Sandbox, request: Request) -> Reply:
     execution = _find(sandbox, request)
     body = await request.json(4096)
-    execution.log.acknowledge(_integer(body, "through", None, -1, 2**53))
+    execution.log.acknowledge(integer(body, "through", None, -1, 2**53))
     return Reply(204)
 
 
 async def interrupt(sandbox: Sandbox, request: Request) -> Reply:
     execution = _find(sandbox, request)
     body = await request.json(4096)
-    execution.stop("cancelled", _integer(body, "kill_after_ms", 2000, 0, 60_000))
+    execution.stop("cancelled", integer(body, "kill_after_ms", 2000, 0, 60_000))
     return json_reply({}, 202)
 
 
 def _find(sandbox: Sandbox, request: Request) -> Execution | FinishedExecution:
-    execution = sandbox.registry.find(_id(request))
+    execution = sandbox.registry.find(checked_id(request))
     if execution is None:
         raise HttpError("not_found", "no execution with this id was started in this sandbox")
     return execution
 
 
-def _id(request: Request) -> str:
+def checked_id(request: Request) -> str:
     execution_id = request.path[1]
     if _ID.fullmatch(execution_id) is None:
         raise HttpError("bad_request", "an execution id is 1 to 128 letters, digits, _ or -")
     return execution_id
 
 
-def _stream(execution: Execution | FinishedExecution, request: Request) -> Reply:
+def stream(execution: Execution | Command | FinishedExecution, request: Request) -> Reply:
     after = request.query.get("after", "-1")
     if re.fullmatch(r"-1|[0-9]{1,15}", after) is None:
         raise HttpError("bad_request", "after must be an event number, or -1 for all")
@@ -116,28 +123,60 @@ def _execution_request(body: dict[str, object]) -> ExecutionRequest:
     store_history = body.get("store_history", True)
     if not isinstance(store_history, bool):
         raise HttpError("bad_request", "store_history must be true or false")
-    trace_id = body.get("trace_id")
-    if trace_id is not None and not (isinstance(trace_id, str) and _TRACE_ID.fullmatch(trace_id)):
-        raise HttpError("bad_request", "trace_id must be 32 lower-case hexadecimal digits")
+    language = body.get("language", "python")
+    if language not in LANGUAGES:
+        raise HttpError("bad_request", f"language must be one of {', '.join(LANGUAGES)}")
     return ExecutionRequest(
         cells=tuple(codes),
         on_error=str(on_error),
         store_history=store_history,
-        timeout_ms=_integer(body, "timeout_ms", 120_000, 1, MAX_TIMEOUT_MS),
-        cpu_ms=_optional(body, "cpu_ms", 1),
-        max_total_bytes=_optional(body, "max_total_bytes", 0),
-        max_displays=min(_integer(body, "max_displays", MAX_DISPLAY_EVENTS, 0, 2**53), MAX_DISPLAY_EVENTS),
-        head_bytes=min(_integer(body, "max_output_bytes", 1024 * 1024, 0, 2**53), MAX_HEAD_BYTES),
-        tail_bytes=min(_integer(body, "tail_bytes", 64 * 1024, 0, 2**53), MAX_TAIL_BYTES),
-        trace_id=trace_id,
+        timeout_ms=integer(body, "timeout_ms", 120_000, 1, MAX_TIMEOUT_MS),
+        cpu_ms=optional(body, "cpu_ms", 1),
+        max_total_bytes=optional(body, "max_total_bytes", 0),
+        max_displays=min(integer(body, "max_displays", MAX_DISPLAY_EVENTS, 0, 2**53), MAX_DISPLAY_EVENTS),
+        head_bytes=min(integer(body, "max_output_bytes", 1024 * 1024, 0, 2**53), MAX_HEAD_BYTES),
+        tail_bytes=min(integer(body, "tail_bytes", 64 * 1024, 0, 2**53), MAX_TAIL_BYTES),
+        trace_id=trace_id(body),
+        env=environment(body) or None,
+        cwd=folder(body),
+        language=str(language),
     )
 
 
-def _optional(body: dict[str, object], name: str, low: int) -> int | None:
-    return None if body.get(name) is None else _integer(body, name, None, low, 2**53)
+def trace_id(body: dict[str, object]) -> str | None:
+    given = body.get("trace_id")
+    if given is None or (isinstance(given, str) and _TRACE_ID.fullmatch(given)):
+        return given
+    raise HttpError("bad_request", "trace_id must be 32 lower-case hexadecimal digits")
 
 
-def _integer(body: dict[str, object], name: str, default: int | None, low: int, high: int) -> int:
+def environment(body: dict[str, object]) -> dict[str, str]:
+    given = body.get("env")
+    if given is None:
+        return {}
+    if not isinstance(given, dict) or len(given) > MAX_VARIABLES or sum(len(f"{name}{value}") for name, value in given.items()) > MAX_ENV_BYTES:
+        raise HttpError("bad_request", f"env must be an object of at most {MAX_VARIABLES} variables and {MAX_ENV_BYTES} characters")
+    for name, value in given.items():
+        if not isinstance(value, str) or not name or "=" in name or "\0" in name + value:
+            raise HttpError("bad_request", "each variable of env has a name without = and a string as its value, both without a null character")
+    return given
+
+
+def folder(body: dict[str, object]) -> str | None:
+    """The absolute path of `cwd`, which is relative to /mnt/data or absolute."""
+    given = body.get("cwd")
+    if given is None:
+        return None
+    if not isinstance(given, str) or "\0" in given or len(given) > MAX_PATH_CHARACTERS:
+        raise HttpError("bad_request", f"cwd must be a path of at most {MAX_PATH_CHARACTERS} characters")
+    return os.path.join(DATA_DIR, given)
+
+
+def optional(body: dict[str, object], name: str, low: int) -> int | None:
+    return None if body.get(name) is None else integer(body, name, None, low, 2**53)
+
+
+def integer(body: dict[str, object], name: str, default: int | None, low: int, high: int) -> int:
     value = body.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise HttpError("bad_request", f"{name} must be an integer between {low} and {high}")

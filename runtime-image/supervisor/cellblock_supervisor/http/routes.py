@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from ..sandbox import Sandbox
-from . import execution_routes, file_routes, health_route, namespace_routes
+from . import command_routes, execution_routes, file_routes, health_route, namespace_routes
 from .messages import HttpError, Reply, Request
 
 Route = Callable[[Sandbox, Request], Awaitable[Reply]]
@@ -15,6 +15,10 @@ ROUTES: tuple[tuple[str, tuple[str, ...], Route], ...] = (
     ("GET", ("executions", "*", "events"), execution_routes.events),
     ("POST", ("executions", "*", "ack"), execution_routes.acknowledge),
     ("POST", ("executions", "*", "interrupt"), execution_routes.interrupt),
+    ("PUT", ("commands", "*"), command_routes.start),
+    ("GET", ("commands", "*", "events"), command_routes.events),
+    ("POST", ("commands", "*", "input"), command_routes.send_input),
+    ("POST", ("commands", "*", "stop"), command_routes.stop),
     ("GET", ("files",), file_routes.listing),
     ("GET", ("files", "**"), file_routes.get),
     ("PUT", ("files", "**"), file_routes.put),

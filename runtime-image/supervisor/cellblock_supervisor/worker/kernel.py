@@ -26,6 +26,7 @@ from traitlets.config import Config
 from .. import packets
 from . import agg_show, nested_asyncio, rich_displays, snapshot
 from .cell_compiler import CellCompiler
+from .cell_scope import ScopeError, cell_scope
 from .channel import Channel
 from .mapped_files import MappedFiles
 from .output import ChannelSession
@@ -77,9 +78,10 @@ class ChannelKernel(IPythonKernel):
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             on_start()
-            reply = await self.do_execute(
-                request["code"], silent=False, store_history=request["store_history"], allow_stdin=False
-            )
+            with cell_scope(request["env"], request["cwd"]):
+                reply = await self.do_execute(
+                    request["code"], silent=False, store_history=request["store_history"], allow_stdin=False
+                )
             if reply["status"] == "error" and self._script_exit.is_clean and reply.get("ename") == "SystemExit":
                 return {"status": "ok"}
             value = str(reply.get("evalue", ""))
@@ -87,6 +89,8 @@ class ChannelKernel(IPythonKernel):
             return {"status": reply["status"], "name": reply.get("ename"), "value": shown, "cut_bytes": len(value) - len(shown)}
         except KeyboardInterrupt:
             return {"status": "error", "name": "KeyboardInterrupt", "value": ""}
+        except ScopeError as error:
+            return {"status": "error", "name": type(error.__cause__).__name__, "value": str(error)}
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -5,6 +5,10 @@ import socket
 import threading
 
 
+# What TERM says where there is no terminal.
+NO_TERMINAL = "dumb"
+
+
 def install(fd: int) -> None:
     connection = socket.socket(fileno=fd)
     connection.set_inheritable(False)

@@ -2,7 +2,7 @@
 
 It is a fresh program (not a fork of the supervisor), so no kernel inherits the supervisor's memory or environment. It has one
 thread and one descriptor: the socket over which the supervisor asks. Requests: kernel (with the channel, two output pipes and the socket for terminals),
-probe (with a result pipe). Reports: started, exited, preloaded.
+probe (with a result pipe), command (with its description, then standard input, output and error, or a terminal). Reports: started, exited, preloaded.
 """
 
 import builtins
@@ -129,7 +129,15 @@ def _run_probe(fds: list[int], limits: Rlimits) -> None:
     probe.main(fds[0])
 
 
-_CHILDREN = {"kernel": _run_kernel, "probe": _run_probe}
+def _run_command(fds: list[int], limits: Rlimits) -> None:
+    from . import command
+
+    command.prepare(fds)
+    become_worker(limits)
+    command.main(fds)
+
+
+_CHILDREN = {"kernel": _run_kernel, "probe": _run_probe, "command": _run_command}
 
 
 def main(control_fd: int) -> None:

@@ -77,9 +77,10 @@ const completeUploadRoute = defineRoute({
       if (file.isCurrent) await supersedeOlderVersions(deps, file, deps.clock.now())
       return json(200, renderContainerFile(file))
     }
-    await checkBytes(deps.objects, file)
+    const sha256 = await checkBytes(deps.objects, file)
     const stored = await deps.table.files.patch(caller.tenant, container.id, id, {
       state: 'stored',
+      sha256,
       isCurrent: true,
       createdAt: deps.clock.now(),
     })
@@ -89,8 +90,8 @@ const completeUploadRoute = defineRoute({
   },
 })
 
-/** The host reads the bytes only when a hash was promised; their size is known without. */
-async function checkBytes(objects: ObjectStore, file: FileRow): Promise<void> {
+/** The SHA-256 of the bytes that were uploaded. Throws ServiceError `upload_incomplete` when they are not the announced ones. */
+async function checkBytes(objects: ObjectStore, file: FileRow): Promise<string> {
   const there = await objects.head(file.objectKey)
   if (there === null) throw new ServiceError('upload_incomplete', 'Nothing was uploaded yet. PUT the bytes to the URL first.')
   if (there.bytes !== file.bytes)
@@ -98,14 +99,15 @@ async function checkBytes(objects: ObjectStore, file: FileRow): Promise<void> {
       'upload_incomplete',
       `${there.bytes} bytes were uploaded, not the ${file.bytes} that were announced. Ask for a new URL and upload again.`,
     )
-  if (file.sha256 === null) return
   const hash = createHash('sha256')
   for await (const chunk of (await objects.get(file.objectKey))?.body ?? []) hash.update(chunk)
-  if (hash.digest('hex') !== file.sha256)
+  const sha256 = hash.digest('hex')
+  if (file.sha256 !== null && sha256 !== file.sha256)
     throw new ServiceError(
       'upload_incomplete',
       'The uploaded bytes do not have the SHA-256 that was announced. Ask for a new URL and upload again.',
     )
+  return sha256
 }
 
 export const largeUploadRoutes: readonly AnyRoute[] = [createUploadUrlRoute, completeUploadRoute]

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { LIMITS } from '../../../../core/limits.ts'
 
 export const UploadUrlBody = z
-  .object({
+  .strictObject({
     path: z.string().max(4_096).openapi({ example: 'data/sales.csv' }),
     bytes: z
       .int('give a whole number')

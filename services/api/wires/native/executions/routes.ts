@@ -8,15 +8,17 @@ import { containerOf, executionOf, isVisible } from '../../../access.ts'
 import { checkTimeout } from '../../../check-limits.ts'
 import { cancelExecution } from '../../../executions/cancel-execution.ts'
 import { queuePosition, runCode, waitForExecution } from '../../../executions/run-code.ts'
+import { scopeOf } from '../../../executions/scope.ts'
 import { checkSource } from '../../../executions/source.ts'
 import { storedBytes } from '../../../executions/stored-bytes.ts'
 import { claimId } from '../../../http/claim-id.ts'
 import { collectPage } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, runContext, type AnyRoute } from '../../../http/route.ts'
-import { listOf, ListQuery, listSchema, pageOf, queryInteger } from '../../../http/schemas.ts'
+import { listOf, ListQuery, listSchema, pageOf } from '../../../http/schemas.ts'
 import { streamCall } from '../../../http/stream-call.ts'
 import { executionFrames } from './frames.ts'
+import { EventsQuery, lastEventId } from './last-event-id.ts'
 import { Execution, ExecutionEvent, RunCode, WaitQuery } from './schema.ts'
 import { filenameOf } from './outputs.ts'
 import { textOfPart } from './inline-outputs.ts'
@@ -42,6 +44,7 @@ const runCodeRoute = defineRoute({
   async handle(call) {
     const { deps, caller, body, rawBody } = call
     const source = checkSource(body)
+    const scope = scopeOf(body)
     const containerId = call.param('container_id')
     const timeoutSeconds = await checkTimeout(deps, caller.tenant, body.timeout_seconds)
     // A call to a missing container must not claim a key.
@@ -53,6 +56,7 @@ const runCodeRoute = defineRoute({
     } = await runCode(runContext(call), {
       containerId,
       source,
+      ...(scope !== undefined && { scope }),
       timeoutSeconds,
       onError: body.on_error ?? 'stop',
       storeHistory: body.store_history ?? true,
@@ -163,8 +167,6 @@ const cancelExecutionRoute = defineRoute({
   },
 })
 
-const MAX_SEQ = 999_999_999
-
 const executionOutputRoute = defineRoute({
   method: 'get',
   path: '/v1/executions/{execution_id}/outputs/{cell}/{output}',
@@ -213,7 +215,7 @@ const executionEventsRoute = defineRoute({
   description:
     'Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `output`, `clear`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.',
   headers: { 'last-event-id': 'Number of the last event that you have; `after` counts before it.' },
-  query: z.object({ after: queryInteger(-1, MAX_SEQ, 'Number of the last event that you have.').optional() }),
+  query: EventsQuery,
   answers: {
     200: {
       description: '`id: N`, `event: <type>`, `data: {…, "seq": N}`; a comment every 10 s.',
@@ -230,14 +232,6 @@ const executionEventsRoute = defineRoute({
     })
   },
 })
-
-function lastEventId(request: Request): number {
-  const id = request.headers.get('last-event-id')
-  if (id === null || id === '') return -1
-  if (!/^\d{1,9}$/.test(id))
-    throw new ServiceError('invalid_request', 'Last-Event-ID must be the number of an event.', { param: 'Last-Event-ID' })
-  return Number(id)
-}
 
 export const executionRoutes: readonly AnyRoute[] = [
   cancelExecutionRoute,

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { scopeFields } from '../../../executions/scope.ts'
 import { Metadata, queryInteger } from '../../../http/schemas.ts'
 import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../../core/executions/execution.ts'
 import { executionFrameSchemas } from '../../../../core/executions/event-schema.ts'
@@ -18,12 +19,13 @@ export type WaitQuery = z.infer<typeof WaitQuery>
 
 /** Exactly one of `code` and `notebook`; the notebook itself is checked on its own, with errors that name the cell. */
 export const RunCode = z
-  .object({
+  .strictObject({
     code: z
       .string()
       .nullish()
       .openapi({ description: `Python, as one notebook cell. At most ${LIMITS.maxCodeBytes} bytes.`, example: 'print(1)' }),
     notebook: z.looseObject({}).nullish().openapi({ description: 'An nbformat 4 document: its code cells run in order.' }),
+    ...scopeFields,
     timeout_seconds: z
       .int('give whole seconds')
       .min(1, 'give at least 1 second')
@@ -87,7 +89,7 @@ export const Execution = z
       )
       .optional()
       .openapi({ description: 'Outputs of a notebook, by the position of the cell in it.' }),
-    stdout: z.string(),
+    stdout: z.string().openapi({ description: 'While it runs, the output so far.' }),
     stderr: z.string(),
     error: z.object({ name: z.string(), value: z.string(), traceback: z.array(z.string()) }).nullable(),
     files: z.array(ExecutionFile),

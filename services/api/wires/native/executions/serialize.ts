@@ -1,6 +1,7 @@
 import type { ApiDeps } from '../../../deps.ts'
 import { presigner, type Presign } from '../../../files/presign.ts'
 import { inlineOutput } from '../../../executions/notebook-parts.ts'
+import { textSoFar } from '../../../executions/text-so-far.ts'
 import { storedBytes } from '../../../executions/stored-bytes.ts'
 import { fitResult, type FittedResult, type InlineBudget } from './inline-outputs.ts'
 import { renderOutputs, renderOutput } from './outputs.ts'
@@ -54,7 +55,8 @@ async function renderWith(
   const presign = presigner(deps.objects, publicUrl)
   const address = `${publicUrl}/v1/executions/${row.id}`
   const left = budget ?? { bytes: isWhole ? LIMITS.maxInlineAnswerBytes : LIMITS.inlineAnswerBytes }
-  const fitted = fitResult(result ?? NO_OUTPUT, left, {
+  const soFar = result === null ? await textSoFar(deps.table.events, row) : null
+  const fitted = fitResult(result ?? { ...NO_OUTPUT, ...soFar }, left, {
     whole: `${address}?inline=all`,
     part: (cell, output, mime) => `${address}/outputs/${cell}/${output}?type=${encodeURIComponent(mime)}`,
   })
@@ -109,7 +111,7 @@ async function renderBody(row: Execution, cells: FittedResult['cells'], presign:
   }
 }
 
-async function renderFiles(
+export async function renderFiles(
   deps: Pick<ApiDeps, 'table'>,
   row: Execution,
   files: readonly ExecutionFile[],
@@ -144,7 +146,7 @@ export const renderExecutionFile = (file: ExecutionFile, url: string | null): Re
   ...(file.modifiedFrom === null ? {} : { modified_from: file.modifiedFrom }),
 })
 
-const renderUsage = ({ usage }: ExecutionResult): Readonly<Record<string, number>> => ({
+export const renderUsage = ({ usage }: ExecutionResult): Readonly<Record<string, number>> => ({
   queue_ms: usage.queueMs,
   start_ms: usage.startMs,
   run_ms: usage.runMs,

@@ -1,0 +1,104 @@
+import { constants } from 'node:os'
+import { z } from '@hono/zod-openapi'
+import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../../core/executions/execution.ts'
+import { LIMITS } from '../../../../core/limits.ts'
+import { scopeFields } from '../../../executions/scope.ts'
+import { atMost, Metadata } from '../../../http/schemas.ts'
+import { ExecutionFile } from '../executions/schema.ts'
+
+const MAX_ARGUMENTS = 1_000
+/** The kernel accepts 128 KiB in one argument. */
+const MAX_ARGUMENT_CHARACTERS = 120 * 1024
+const argument = z
+  .string()
+  .max(MAX_ARGUMENT_CHARACTERS)
+  .regex(/^[^\0]*$/, 'give text without null characters')
+  .refine((text) => text.isWellFormed() && Buffer.byteLength(text) <= MAX_ARGUMENT_CHARACTERS, 'give valid Unicode of at most 122880 bytes')
+const cells = (description: string) => z.int().min(1).max(1_000).openapi({ description })
+
+const TerminalSize = z.strictObject({ cols: cells('Columns.'), rows: cells('Rows.') })
+
+/** Exactly one of `argv` and `command`. */
+export const RunCommand = z
+  .strictObject({
+    argv: atMost(MAX_ARGUMENTS, z.array(argument).min(1))
+      .nullish()
+      .openapi({ type: 'array', items: { type: 'string' }, description: 'The program and its arguments, without a shell.' }),
+    command: argument.min(1).nullish().openapi({ description: 'A command line for `bash -lc`.', example: 'ls -l && wc -l *.csv' }),
+    ...scopeFields,
+    stdin: z
+      .string()
+      .nullish()
+      .openapi({ description: 'The whole standard input, or `open` to send it later with `…/stdin`. Without it the input is empty.' }),
+    pty: TerminalSize.nullish().openapi({
+      description: 'Runs in a terminal of this size: one output stream, input is open. At most 8 per container.',
+    }),
+    timeout_seconds: z
+      .int('give whole seconds')
+      .min(1, 'give at least 1 second')
+      .max(LIMITS.maxTimeoutSeconds, `give at most ${LIMITS.maxTimeoutSeconds} seconds`)
+      .nullish()
+      .openapi({ description: `${LIMITS.defaultTimeoutSeconds} by default, in the background ${LIMITS.maxTimeoutSeconds}.` }),
+    background: z.boolean().nullish().openapi({
+      description: 'Answers at once. The command does not keep the container awake; hibernation ends it and names it in `lost`.',
+    }),
+    metadata: Metadata.nullish(),
+  })
+  .openapi('RunCommand')
+
+const isSignal = (name: string): boolean => Object.hasOwn(constants.signals, name)
+export const CommandStdin = z
+  .strictObject({
+    data: z.string().nullish().openapi({ description: 'Text that is appended to the standard input.' }),
+    close: z.literal(true).nullish().openapi({ description: 'Ends the standard input, after `data`.' }),
+  })
+  .refine(({ data, close }) => typeof data === 'string' || close === true, 'give data, close, or both')
+  .openapi('CommandStdin')
+export const CommandSignal = z
+  .strictObject({ signal: z.string().refine(isSignal, 'give the name of a signal, such as SIGTERM').openapi({ example: 'SIGTERM' }) })
+  .openapi('CommandSignal')
+export const CommandResize = TerminalSize.openapi('CommandResize')
+
+const time = z.string().openapi({ format: 'date-time' })
+
+export const Command = z
+  .object({
+    id: z.string().openapi({ example: 'cmd_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+    object: z.literal('command'),
+    container_id: z.string(),
+    v: z.literal(1),
+    argv: z.array(z.string()),
+    cwd: z.string().nullable(),
+    background: z.boolean(),
+    pty: z.object({ cols: z.int(), rows: z.int() }).nullable(),
+    status: z
+      .enum(EXECUTION_STATUSES)
+      .openapi({ description: '`succeeded` for exit code 0, `failed` with reason `error` for another one.' }),
+    reason: z.enum(EXECUTION_REASONS).nullable(),
+    exit_code: z.int().nullable(),
+    signal: z.string().nullable().openapi({ description: 'Name of the signal that ended it.' }),
+    created_at: time,
+    started_at: time.nullable(),
+    ended_at: time.nullable(),
+    stdout: z
+      .string()
+      .openapi({ description: 'Head and tail within the cap; while it runs, the output so far. A terminal has no stderr.' }),
+    stderr: z.string(),
+    files: z.array(ExecutionFile),
+    lost: z.array(z.object({ what: z.string(), reason: z.string() })),
+    usage: z
+      .object({
+        queue_ms: z.number(),
+        start_ms: z.number(),
+        run_ms: z.number(),
+        cpu_ms: z.number(),
+        peak_memory_bytes: z.int(),
+        output_bytes: z.int(),
+        sandbox_seconds: z.number(),
+        cost_usd: z.number(),
+      })
+      .nullable()
+      .openapi({ description: 'Null until it has ended. `cpu_ms` is that of the whole sandbox while the command ran.' }),
+    metadata: z.record(z.string(), z.string()),
+  })
+  .openapi('Command')

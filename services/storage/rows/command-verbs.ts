@@ -1,0 +1,70 @@
+import type { Container } from '../../core/containers/container.ts'
+import { LIMITS } from '../../core/limits.ts'
+import type { ContainerStore } from '../../core/ports/container-store.ts'
+import { absent, all, append, equals, exists, lacks, remove, set, shorterThan, type Action, type Condition } from './expression.ts'
+import type { Items } from './items.ts'
+import { rowKey } from './keys.ts'
+import { containerCodec } from './row-shapes.ts'
+
+type Verbs = Pick<ContainerStore, 'addCommand' | 'removeCommand' | 'noteLostCommands'>
+
+const isLive = all(exists('pk'), absent('deletedAt'))
+/** The lists may change between a refused write and the read that follows. */
+const MAX_TRIES = 10
+
+/** Operations on the running commands of a container; each is one conditional write. */
+export function createCommandVerbs(items: Items): Verbs {
+  const update = async (tenant: string, id: string, actions: readonly Action[], condition: Condition): Promise<Container | null> => {
+    const item = await items.update(rowKey(tenant, 'container', id), actions, condition)
+    return item === null ? null : containerCodec.decode(item)
+  }
+  const get = async (tenant: string, id: string): Promise<Container | null> => {
+    const item = await items.get(rowKey(tenant, 'container', id))
+    return item === null ? null : containerCodec.decode(item)
+  }
+
+  return {
+    async addCommand(tenant, id, commandId, { isBackground }, now) {
+      const list = isBackground ? 'backgroundCommands' : 'commands'
+      const isUsed = set('lastActiveAt', now)
+      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+        const mayAppend = all(isLive, exists(list), lacks(list, commandId), shorterThan(list, LIMITS.maxCommandsPerContainer))
+        const added =
+          (await update(tenant, id, [append(list, commandId), isUsed], mayAppend)) ??
+          (await update(tenant, id, [set(list, [commandId]), isUsed], all(isLive, absent(list))))
+        if (added !== null) return added
+        const row = await get(tenant, id)
+        if (row === null || row.deletedAt !== null) return 'missing'
+        if (row[list]?.includes(commandId) === true) return row
+        if ((row[list]?.length ?? 0) >= LIMITS.maxCommandsPerContainer) return 'full'
+      }
+      return 'full'
+    },
+
+    async removeCommand(tenant, id, commandId, now) {
+      let row = await get(tenant, id)
+      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+        const place = row === null ? null : placeOf(row, commandId)
+        if (row === null || place === null) return row
+        const path = `${place.list}[${place.index}]`
+        const actions = [remove(path), ...(place.list === 'commands' ? [set('lastActiveAt', now)] : [])]
+        row = (await update(tenant, id, actions, equals(path, commandId))) ?? (await get(tenant, id))
+      }
+      if (row !== null && placeOf(row, commandId) !== null)
+        throw new Error('The list of commands changed during every attempt to write it.')
+      return row
+    },
+
+    async noteLostCommands(tenant, id, lost) {
+      await update(tenant, id, [set('lostCommands', JSON.stringify(lost))], isLive)
+    },
+  }
+}
+
+function placeOf(row: Container, commandId: string): { readonly list: 'commands' | 'backgroundCommands'; readonly index: number } | null {
+  for (const list of ['commands', 'backgroundCommands'] as const) {
+    const index = row[list]?.indexOf(commandId) ?? -1
+    if (index !== -1) return { list, index }
+  }
+  return null
+}
