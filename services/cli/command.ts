@@ -2,14 +2,6 @@ import type { Clock } from '../core/ports/clock.ts'
 import type { Queue } from '../core/ports/queue.ts'
 import type { Table } from '../core/ports/table.ts'
 import type { TenantStore } from '../core/ports/tenant-store.ts'
-import type { ServerEvent } from './server-events.ts'
-
-export interface ApiClient {
-  /** The parsed JSON of a 2xx answer. Throws CommandError with the server's own sentence. */
-  call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>>
-  /** The server-sent events of a path, as they come. Throws CommandError. */
-  events(path: string): AsyncIterable<ServerEvent>
-}
 
 /** What the commands work with; `main.ts` decides where it comes from. Nothing is opened before a command uses it. */
 export interface CliDeps {
@@ -20,12 +12,11 @@ export interface CliDeps {
   backUp(folder: string): Promise<void>
   /** Sends hints; the reconciler replaces lost ones. */
   readonly queue: Queue
-  api(): Promise<ApiClient>
   readonly clock: Clock
   /** A relative file name is looked up here: the folder in which the user typed the command. */
   readonly folder: string
-  /** Aborted by Ctrl-C. */
-  readonly signal: AbortSignal
+  /** The commands of the `cellblock` program, for the usage text. */
+  readonly programCommands: readonly { readonly name: string; readonly summary: string }[]
   /** Standard output: what the user asked for. */
   readonly out: (text: string) => void
   /** Standard error: what the user should know besides. */

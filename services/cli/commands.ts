@@ -1,11 +1,10 @@
-import type { Command } from './command.ts'
+import type { CliDeps, Command } from './command.ts'
 import { backup } from './backup.ts'
 import { deadLettersList } from './dead-letters-list.ts'
 import { deadLettersRedrive } from './dead-letters-redrive.ts'
 import { keysCreate } from './keys-create.ts'
 import { keysList } from './keys-list.ts'
 import { keysRevoke } from './keys-revoke.ts'
-import { runCode } from './run-code.ts'
 import { tenantsCreate } from './tenants-create.ts'
 import { tenantsLimits } from './tenants-limits.ts'
 import { tenantsList } from './tenants-list.ts'
@@ -23,10 +22,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'dead-letters list': deadLettersList,
   'dead-letters redrive': deadLettersRedrive,
   backup,
-  run: runCode,
 }
 
-export function usageText(): string {
+export function usageText(programCommands: CliDeps['programCommands']): string {
   const commands = Object.values(COMMANDS)
   const width = Math.max(...commands.map(({ usage }) => usage.length))
   return [
@@ -37,7 +35,10 @@ export function usageText(): string {
     'tenants, keys, dead-letters and backup reach the running local server (PORT chooses one of several) through its control socket.',
     'With --data DIR they work on a data folder, also when no server runs on it.',
     "With --table NAME or TABLE_NAME they work on a table in AWS, with the SDK's default credentials.",
-    'run asks the server at CELLBLOCK_URL (default: the local one) with the key in CELLBLOCK_API_KEY.',
+    '',
+    'Commands of the `cellblock` program: they call a server over HTTP with the key in CELLBLOCK_API_KEY. COMMAND --help shows options and examples.',
+    '',
+    ...programCommands.map(({ name, summary }) => `  ${name.padEnd(12)}  ${summary}`),
     '',
   ].join('\n')
 }

@@ -2,7 +2,7 @@ import type { Execution } from '../core/executions/execution.ts'
 import type { Table } from '../core/ports/table.ts'
 import { readArguments } from './arguments.ts'
 import type { Command } from './command.ts'
-import { formatTable } from './format-table.ts'
+import { formatTable } from '../../packages/cli/src/format-table.ts'
 
 const PAGE = 100
 

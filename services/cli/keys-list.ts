@@ -1,6 +1,6 @@
 import { readArguments } from './arguments.ts'
 import type { Command } from './command.ts'
-import { formatTable } from './format-table.ts'
+import { formatTable } from '../../packages/cli/src/format-table.ts'
 
 const timeOf = (at: number | null): string => (at === null ? '' : new Date(at).toISOString())
 

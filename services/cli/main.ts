@@ -1,7 +1,8 @@
 // The command line for operators. Run it with `npm run cli -- COMMAND`.
 import { join } from 'node:path'
 import { systemClock } from '../core/ports/clock.ts'
-import { createApiClient } from './api-client.ts'
+import { createProcessIo } from '../../packages/cli/src/process-io.ts'
+import { listCommands, runProgram } from '../../packages/cli/src/program.ts'
 import { CommandError, type CliDeps } from './command.ts'
 import { readCliConfig, type CliConfig } from './config.ts'
 import { chooseLocalServer, listLocalServers } from './local-servers.ts'
@@ -11,8 +12,6 @@ import { runCommand } from './run-command.ts'
 import { takeOption } from './take-option.ts'
 
 const NOTES = join(import.meta.dirname, '../../.cellblock/servers')
-const stop = new AbortController()
-process.once('SIGINT', () => stop.abort())
 
 try {
   process.exitCode = await start()
@@ -25,6 +24,9 @@ async function start(): Promise<number> {
   const { value: tableOption, rest: withoutTable } = takeOption(process.argv.slice(2), 'table')
   const { value: dataOption, rest } = takeOption(withoutTable, 'data')
   const config = readCliConfig()
+  const io = createProcessIo(() => localUrl(config))
+  const programCommands = listCommands(io)
+  if (programCommands.some(({ name }) => name === rest[0])) return runProgram(rest, io)
   let opened: Promise<State> | null = null
   const state = (): Promise<State> =>
     (opened ??= listLocalServers(NOTES).then((servers) =>
@@ -35,14 +37,9 @@ async function start(): Promise<number> {
     table: async () => (await state()).table,
     backUp: async (folder) => (await state()).backUp(folder),
     queue: NO_QUEUE,
-    async api() {
-      if (config.apiKey === null)
-        throw new CommandError('CELLBLOCK_API_KEY is not set. `npm start` prints a key, and `tenants create NAME` makes one.')
-      return createApiClient(config.url ?? (await localUrl(config)), config.apiKey)
-    },
     clock: systemClock,
     folder: config.folder,
-    signal: stop.signal,
+    programCommands,
     out: (text) => process.stdout.write(text),
     note: (text) => process.stderr.write(text),
   }

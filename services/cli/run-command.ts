@@ -4,14 +4,14 @@ import { COMMANDS, usageText } from './commands.ts'
 /** Finds the command by its words and runs it. Answers with the exit code; a refusal becomes a sentence on standard error. */
 export async function runCommand(args: readonly string[], deps: CliDeps): Promise<number> {
   if (args[0] === undefined || ['help', '--help', '-h'].includes(args[0])) {
-    if (args[0] === undefined) deps.note(usageText())
-    else deps.out(usageText())
+    if (args[0] === undefined) deps.note(usageText(deps.programCommands))
+    else deps.out(usageText(deps.programCommands))
     return args[0] === undefined ? 2 : 0
   }
   const words = [2, 1].map((count) => args.slice(0, count).join(' ')).find((name) => Object.hasOwn(COMMANDS, name))
   const command = words === undefined ? undefined : COMMANDS[words]
   if (words === undefined || command === undefined) {
-    deps.note(`Unknown command ${JSON.stringify(args.slice(0, 2).join(' '))}.\n\n${usageText()}`)
+    deps.note(`Unknown command ${JSON.stringify(args.slice(0, 2).join(' '))}.\n\n${usageText(deps.programCommands)}`)
     return 2
   }
   try {

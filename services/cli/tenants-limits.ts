@@ -2,7 +2,7 @@ import { MEMORY_TIERS, type MemoryTier } from '../core/limits.ts'
 import { limitName, limitsOf, NUMERIC_LIMITS, type TenantLimits } from '../core/tenants/tenant-limits.ts'
 import { readArguments } from './arguments.ts'
 import { CommandError, UsageError, type Command } from './command.ts'
-import { formatTable } from './format-table.ts'
+import { formatTable } from '../../packages/cli/src/format-table.ts'
 
 const NAMES = new Map(Object.keys(NUMERIC_LIMITS).map((name) => [limitName(name), name]))
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 }

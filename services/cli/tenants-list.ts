@@ -1,6 +1,6 @@
 import { readArguments } from './arguments.ts'
 import type { Command } from './command.ts'
-import { formatTable } from './format-table.ts'
+import { formatTable } from '../../packages/cli/src/format-table.ts'
 
 export const tenantsList: Command = {
   usage: 'tenants list [--json]',

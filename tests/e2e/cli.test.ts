@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -96,45 +96,5 @@ describe('tenants and keys', () => {
 
   it('explains what to do when no server runs', async () => {
     expect(await cli(['tenants', 'list'], { env: { PORT: '9' } })).toMatchObject({ code: 1, stderr: expect.stringContaining('npm start') })
-  })
-})
-
-describe('run', () => {
-  it('prints output while the code runs', async () => {
-    const child = start(['run', '-'])
-    child.stdin.end("import time\nprint('first', flush=True)\ntime.sleep(600)\nprint('last')")
-    const [chunk] = (await once(child.stdout, 'data')) as [Buffer]
-    expect(chunk.toString()).toBe('first\n')
-    child.kill('SIGINT')
-    expect(await once(child, 'exit')).toEqual([130, null])
-  })
-
-  it('reads a file relative to the current folder and separates stdout and stderr', async () => {
-    await writeFile(
-      join(folder, 'code.py'),
-      "import sys\nprint('out')\nprint('err', file=sys.stderr)\nopen('/mnt/data/a.txt', 'w').write('hello')",
-    )
-    const result = await cli(['run', 'code.py'])
-    expect(result).toMatchObject({ code: 0, stdout: 'out\n5\n' })
-    expect(result.stderr).toMatch(/^err\n/)
-    expect(result.stderr).toMatch(/file \/mnt\/data\/a\.txt \(5 bytes\) http/)
-  })
-
-  it.each([
-    ['1 / 0', [], 1, 'ZeroDivisionError'],
-    ['import time; time.sleep(600)', ['--timeout', '1'], 124, 'timed_out: deadline'],
-  ] as const)('ends %j with the exit code of its outcome', async (input, options, code, sentence) => {
-    expect(await cli(['run', '-', ...options], { input })).toMatchObject({ code, stderr: expect.stringContaining(sentence) })
-  })
-
-  it('continues in the given container', async () => {
-    const container = await server.native.createContainer()
-    await cli(['run', '-', '--container', container], { input: 'x = 41' })
-    expect(await cli(['run', '-', '--container', container], { input: 'print(x + 1)' })).toMatchObject({ code: 0, stdout: '42\n' })
-  })
-
-  it("prints the server's error message", async () => {
-    const result = await cli(['run', '-'], { input: 'print(1)', env: { CELLBLOCK_API_KEY: 'ck_wrong' } })
-    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('The API key is missing or not valid') })
   })
 })

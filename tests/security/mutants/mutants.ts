@@ -277,13 +277,11 @@ export const MUTANTS: readonly Mutant[] = [
     '',
     'api/links/links-with-key.test.ts',
   ),
-  service(
-    'no control sequences in a terminal',
-    'cli/plain-text.ts',
-    'if (COLOUR.test(match[0]))',
-    'if (true)',
-    'unit/cli/plain-text.test.ts',
-  ),
+  {
+    protection: 'service: no control sequences in a terminal',
+    edits: [{ file: 'packages/cli/src/plain-text.ts', find: 'if (COLOUR.test(match[0]))', replace: 'if (true)' }],
+    killer: { test: 'tests/unit/cli/plain-text.test.ts' },
+  },
   service(
     'small answers',
     'api/wires/native/executions/inline-outputs.ts',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { plainText, PlainTextStream } from '../../../services/cli/plain-text.ts'
+import { plainText, PlainTextStream } from '../../../packages/cli/src/plain-text.ts'
 
 const ESC = '\u001b'
 const COLOURED = `${ESC}[31mred${ESC}[0m\tand\r\nmore é 漢\n`

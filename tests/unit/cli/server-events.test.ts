@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readServerEvents, type ServerEvent } from '../../../services/cli/server-events.ts'
+import { readServerEvents, type ServerEvent } from '../../../packages/cli/src/server-events.ts'
 
 const TEXT =
   ': keep-alive\n\nid: 0\nevent: status\ndata: {"status":"queued"}\n\nid: 1\nevent: stdout\ndata: {"text":"a: b — ü\\n"}\n\n: keep-alive\n\nid: 2\nevent: done\ndata: {}\n\n'

@@ -11,8 +11,6 @@ const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f-\u0
 const CUT_SEQUENCE =
   /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*\u001b?$|(?:\u001b\[|\u009b)[0-?]*[ -/]*$|\u001b[ -/]*$/
 /** Longest text that waits for the end of a sequence, characters. */
-
-/** Longest text that waits for the end of a sequence, characters. */
 const MAX_HELD = 64 * 1024
 
 /**

@@ -1,4 +1,4 @@
-import type { CliDeps } from './command.ts'
+import type { Io } from './io.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -6,7 +6,7 @@ const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value
 const textOf = (value: unknown): string => (Array.isArray(value) ? value.join('') : typeof value === 'string' ? value : '')
 
 /** Prints one event as a terminal would have it: what the code wrote on standard output, everything about it on standard error. */
-export function showEvent(event: string, data: Fields, io: Pick<CliDeps, 'out' | 'note'>): void {
+export function showEvent(event: string, data: Fields, io: Pick<Io, 'out' | 'note'>): void {
   switch (event) {
     case 'stdout':
       return io.out(textOf(data['text']))
@@ -25,7 +25,7 @@ export function showEvent(event: string, data: Fields, io: Pick<CliDeps, 'out' |
   }
 }
 
-function showOutput(output: Fields, io: Pick<CliDeps, 'out' | 'note'>): void {
+function showOutput(output: Fields, io: Pick<Io, 'out' | 'note'>): void {
   if (output['output_type'] === 'error') return io.note(`${Array.isArray(output['traceback']) ? output['traceback'].join('\n') : ''}\n`)
   const bundle = fieldsOf(output['data'])
   const plain = textOf(bundle['text/plain'])

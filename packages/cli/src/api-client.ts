@@ -1,0 +1,75 @@
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { CliError } from './errors.ts'
+import { readServerEvents, type ServerEvent } from './server-events.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Calls of one server with one key. Every method throws CliError with the server's own sentence. */
+export interface ApiClient {
+  readonly url: string
+  /** The parsed JSON of a 2xx answer; a call without a body in its answer gives `{}`. */
+  call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Json>
+  /** All entries of a list with OpenAI's envelope, over all its pages. */
+  list(path: string): Promise<readonly Json[]>
+  /** The server-sent events of a path, as they come. With a body it is a POST. */
+  events(path: string, body?: unknown, signal?: AbortSignal): AsyncIterable<ServerEvent>
+  /** The bytes of an answer. */
+  bytes(path: string): Promise<Readable>
+}
+
+export function createApiClient(url: string, apiKey: string): ApiClient {
+  async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    }).catch((cause: unknown) => {
+      if (signal?.aborted) throw cause
+      throw new CliError(`No server answers at ${url}. Start one with \`npm start\`, or set CELLBLOCK_URL.`, { cause })
+    })
+    if (!response.ok) throw new CliError(await refusalOf(response))
+    return response
+  }
+  const call = async (method: string, path: string, body?: unknown): Promise<Json> => {
+    const text = await (await send(method, path, body)).text()
+    return text === '' ? {} : (JSON.parse(text) as Json)
+  }
+
+  return {
+    url,
+    call,
+    async list(path) {
+      const found: Json[] = []
+      for (let after: string | null = ''; after !== null;) {
+        const separator = path.includes('?') ? '&' : '?'
+        const page = (await call('GET', `${path}${separator}limit=100${after === '' ? '' : `&after=${after}`}`)) as {
+          readonly data: readonly Json[]
+          readonly has_more?: boolean
+        }
+        found.push(...page.data)
+        after = page.has_more === true ? String(page.data.at(-1)?.['id']) : null
+      }
+      return found
+    },
+    async *events(path, body, signal) {
+      const response = await send(body === undefined ? 'GET' : 'POST', path, body, signal)
+      if (response.body !== null) yield* readServerEvents(response.body)
+    },
+    async bytes(path) {
+      const { body } = await send('GET', path)
+      return body === null ? Readable.from([]) : Readable.fromWeb(body as NodeReadableStream)
+    },
+  }
+}
+
+async function refusalOf(response: Response): Promise<string> {
+  const text = await response.text()
+  try {
+    const { error } = JSON.parse(text) as { readonly error: { readonly message: string } }
+    return `${error.message} (HTTP ${response.status})`
+  } catch {
+    return `The server answered HTTP ${response.status}, and not in Cellblock's form. Check the address in CELLBLOCK_URL.`
+  }
+}

@@ -1,0 +1,39 @@
+import { Argument, type Command } from 'commander'
+import type { CommandContext } from '../io.ts'
+
+/** Every path of words that names a command, with the words and options that may follow it. */
+function wordsByPath(command: Command, path = ''): readonly (readonly [path: string, words: readonly string[]])[] {
+  const words = [...command.commands.map((child) => child.name()), ...command.options.flatMap(({ long }) => (long ? [long] : [])), '--help']
+  return [[path, words], ...command.commands.flatMap((child) => wordsByPath(child, `${path} ${child.name()}`.trim()))]
+}
+
+/** A shell function that completes commands and options, and file names where no word fits. zsh runs it through bashcompinit. */
+function script(program: Command, shell: 'bash' | 'zsh'): string {
+  const cases = wordsByPath(program).map(([path, words]) => `    "${path}") words="${words.join(' ')}" ;;`)
+  return `${shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_cellblock() {
+  local words path="" part
+  for part in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$part" in -*) ;; *) path="\${path:+$path }$part" ;; esac
+  done
+  while :; do
+    case "$path" in
+${cases.join('\n')}
+    *" "*) path="\${path% *}"; continue ;;
+    *) path=""; continue ;;
+    esac
+    break
+  done
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _cellblock cellblock
+`
+}
+
+export function addCompletion(program: Command, { io }: CommandContext): void {
+  program
+    .command('completion')
+    .summary('print a completion script for bash or zsh')
+    .description('Prints a completion script. Load it in your profile: source <(cellblock completion bash)')
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
+    .action((shell: 'bash' | 'zsh') => io.out(script(program, shell)))
+}

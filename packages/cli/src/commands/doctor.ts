@@ -1,0 +1,59 @@
+import type { Command } from 'commander'
+import { CliError, EXIT } from '../errors.ts'
+import type { CommandContext } from '../io.ts'
+
+/** One check: a title, and what it throws is the finding. */
+type Check = readonly [title: string, run: () => Promise<string>]
+
+export function addDoctor(program: Command, { io, exit }: CommandContext): void {
+  program
+    .command('doctor')
+    .summary('check the connection, the server and the key')
+    .description('Checks that the server answers, can take work and accepts the key, and that a sandbox runs code.')
+    .action(async () => {
+      const url = await io.url()
+      const checks: readonly Check[] = [
+        ['server answers', () => getJson(`${url}/healthz`).then(() => url)],
+        ['server can take work', async () => describeParts(await getJson(`${url}/readyz`))],
+        ['key is accepted', async () => (await io.api()).call('GET', '/v1/limits').then(() => 'yes')],
+        ['models', async () => (await (await io.api()).list('/v1/models')).map((model) => String(model['id'])).join(', ')],
+        ['sandbox runs code', runsCode],
+      ]
+      for (const [title, run] of checks) {
+        try {
+          io.out(`ok      ${title}: ${await run()}\n`)
+        } catch (error) {
+          io.out(`FAILED  ${title}: ${error instanceof Error ? error.message : String(error)}\n`)
+          return exit(EXIT.refused)
+        }
+      }
+    })
+
+  async function runsCode(): Promise<string> {
+    const api = await io.api()
+    const container = String((await api.call('POST', '/v1/containers', { name: 'doctor' }))['id'])
+    try {
+      const start = performance.now()
+      const execution = await api.call('POST', `/v1/containers/${container}/executions`, { code: 'print(6 * 7)' })
+      if (execution['stdout'] !== '42\n') throw new CliError(`The execution ended ${String(execution['status'])}.`)
+      return `${Math.round(performance.now() - start)} ms with its start`
+    } finally {
+      await api.call('DELETE', `/v1/containers/${container}`)
+    }
+  }
+}
+
+async function getJson(url: string): Promise<Readonly<Record<string, unknown>>> {
+  const response = await fetch(url).catch((cause: unknown) => {
+    throw new CliError(`No server answers at ${url}. Start one with \`npm start\`, or set CELLBLOCK_URL.`, { cause })
+  })
+  return (await response.json()) as Readonly<Record<string, unknown>>
+}
+
+/** Throws CliError that names the parts that do not answer. */
+function describeParts(readiness: Readonly<Record<string, unknown>>): string {
+  const parts = Object.entries(readiness['parts'] as Readonly<Record<string, { ok: boolean; detail?: string }>>)
+  const broken = parts.filter(([, { ok }]) => !ok)
+  if (broken.length > 0) throw new CliError(broken.map(([name, { detail }]) => `${name}: ${detail ?? 'no answer'}`).join('; '))
+  return parts.map(([name]) => name).join(', ')
+}

@@ -1,0 +1,40 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import { createApiClient } from '../api-client.ts'
+import { CliError, EXIT } from '../errors.ts'
+import type { CommandContext, Io } from '../io.ts'
+
+export function addLogin(program: Command, { io }: CommandContext): void {
+  program
+    .command('login')
+    .summary('store a server and an API key for later calls')
+    .description(
+      'Asks for an API key (or reads it from standard input), checks it, and stores it with the address in a file that only you can read.',
+    )
+    .option('--url <url>', "the server's address")
+    .addHelpText('after', '\nExample:\n  cellblock login --url https://code.example.com')
+    .action(async (options: { readonly url?: string }) => {
+      const url = (options.url ?? (await io.url())).replace(/\/+$/, '')
+      if (!URL.canParse(url))
+        throw new CliError(`"${url}" is not an address. Give one such as https://code.example.com.`, { exitCode: EXIT.usage })
+      const apiKey = io.stdin.isTTY ? await askHidden(io, 'API key: ') : (await text(io.stdin)).trim()
+      if (apiKey === '') throw new CliError('The API key is empty. `npm start` prints one for the local server.', { exitCode: EXIT.usage })
+      await createApiClient(url, apiKey).call('GET', '/v1/limits')
+      io.note(`The key works at ${url}. Stored in ${await io.saveLogin({ url, apiKey })}.\n`)
+    })
+}
+
+/** Reads a line without echoing it. */
+async function askHidden(io: Io, prompt: string): Promise<string> {
+  io.note(prompt)
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: io.stdin, output: silent, terminal: true })
+  try {
+    return (await lines.question('', { signal: io.signal })).trim()
+  } finally {
+    lines.close()
+    io.note('\n')
+  }
+}

@@ -1,0 +1,45 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { CliError } from './errors.ts'
+import type { Login } from './io.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+export interface Config {
+  readonly url: string | null
+  readonly apiKey: string | null
+  readonly folder: string
+  /** Where `login` stores the server and key. */
+  readonly loginFile: string
+}
+
+/** `CELLBLOCK_URL`, `CELLBLOCK_API_KEY`; an empty variable counts as unset. */
+export function readConfig(env: Env = process.env): Config {
+  const base = env['XDG_CONFIG_HOME'] || join(homedir(), '.config')
+  return {
+    url: env['CELLBLOCK_URL']?.replace(/\/+$/, '') || null,
+    apiKey: env['CELLBLOCK_API_KEY'] || null,
+    // npm moves to the package's folder and keeps the user's own in INIT_CWD.
+    folder: env['INIT_CWD'] || process.cwd(),
+    loginFile: join(base, 'cellblock', 'login.json'),
+  }
+}
+
+/** What `login` stored; null if nothing was. Throws CliError for a file that cannot be read. */
+export async function readLogin(file: string): Promise<Login | null> {
+  try {
+    const { url, api_key: apiKey } = JSON.parse(await readFile(file, 'utf8')) as { readonly url: string; readonly api_key: string }
+    return { url, apiKey }
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
+    throw new CliError(`${file} cannot be read. Run \`cellblock login\` again.`, { cause })
+  }
+}
+
+export async function writeLogin(file: string, login: Login): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await writeFile(file, `${JSON.stringify({ url: login.url, api_key: login.apiKey })}\n`, { mode: 0o600 })
+  // `mode` above applies to a new file only.
+  await chmod(file, 0o600)
+}

@@ -1,0 +1,60 @@
+import { Command, CommanderError } from 'commander'
+import { addChat } from './commands/chat.ts'
+import { addCompletion } from './commands/completion.ts'
+import { addContainers } from './commands/containers.ts'
+import { addDoctor } from './commands/doctor.ts'
+import { addFiles } from './commands/files.ts'
+import { addLogin } from './commands/login.ts'
+import { addLogs } from './commands/logs.ts'
+import { addNotebook } from './commands/notebook.ts'
+import { addRun } from './commands/run.ts'
+import { addUsage } from './commands/usage.ts'
+import { CliError, EXIT } from './errors.ts'
+import type { CommandContext, Io } from './io.ts'
+
+const EPILOGUE = `
+Environment:
+  CELLBLOCK_URL      the server's address; else that of \`login\`, else http://127.0.0.1:8787
+  CELLBLOCK_API_KEY  the API key; else that of \`login\`
+
+Exit codes:
+  0 done   1 the code failed   2 wrong usage   3 refused, or no server   124 timed out   130 interrupted
+  A script that calls sys.exit(N) ends \`run\` with N.
+`
+
+/** Builds the program: every command with its options, examples and help. */
+export function createProgram(context: CommandContext): Command {
+  const program = new Command('cellblock')
+    .description('Runs code and notebooks in Cellblock sandboxes, and talks to models that do.')
+    .showHelpAfterError('Add --help for the options and an example.')
+    .helpCommand('help [command]', 'show help of a command')
+    .addHelpText('after', EPILOGUE)
+    .exitOverride()
+    .configureOutput({ writeOut: context.io.out, writeErr: context.io.note })
+  for (const add of [addLogin, addRun, addNotebook, addChat, addContainers, addFiles, addLogs, addUsage, addDoctor, addCompletion])
+    add(program, context)
+  return program
+}
+
+/** Names and summaries of all commands. */
+export const listCommands = (io: Io): readonly { readonly name: string; readonly summary: string }[] =>
+  createProgram({ io, exit: () => undefined }).commands.map((command) => ({
+    name: command.name(),
+    summary: command.summary() || command.description(),
+  }))
+
+/** Runs one command line and answers with the exit code. Errors become one sentence on standard error. */
+export async function runProgram(args: readonly string[], io: Io): Promise<number> {
+  let code: number = EXIT.ok
+  const program = createProgram({ io, exit: (value) => (code = value) })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return code
+  } catch (error) {
+    // Commander has printed its own errors, and help is one of them.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+    if (!(error instanceof CliError)) throw error
+    io.note(`${error.message}\n`)
+    return error.exitCode
+  }
+}

@@ -1,0 +1,98 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, stat } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ApiClient } from './api-client.ts'
+import { CliError } from './errors.ts'
+import type { Io } from './io.ts'
+
+const DATA = '/mnt/data/'
+
+/**
+ * Copies a local file into a container, under its own name in /mnt/data unless `target` names another path, and shows progress in a terminal.
+ * Answers with the path in the container.
+ */
+export async function uploadFile(api: ApiClient, container: string, file: string, io: Io, target = basename(file)): Promise<string> {
+  const path = resolve(io.folder, file)
+  const found = await stat(path).catch((cause: unknown) => {
+    throw new CliError(`${file} cannot be read. Check its name.`, { cause })
+  })
+  if (!found.isFile()) throw new CliError(`${file} is not a file.`)
+  const files = `/v1/containers/${encodeURIComponent(container)}/files`
+  const upload = (await api.call('POST', `${files}/upload_url`, { path: target, bytes: found.size })) as {
+    readonly id: string
+    readonly url: string
+    readonly headers: Readonly<Record<string, string>>
+  }
+  await putFile(upload.url, upload.headers, path, found.size, progressOf(io, `upload ${target}`, found.size))
+  await api.call('POST', `${files}/${upload.id}/complete`, {})
+  return `${DATA}${target.replace(/^\/mnt\/data\//, '')}`
+}
+
+/** `fetch` sends streams in chunks without a length, and signed URLs need one. */
+async function putFile(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  path: string,
+  bytes: number,
+  progress: Transform,
+): Promise<void> {
+  const send = url.startsWith('https:') ? httpsRequest : httpRequest
+  const request = send(url, { method: 'PUT', headers: { ...headers, 'content-length': String(bytes) } })
+  const answered = new Promise<number>((onAnswer, onError) => {
+    request.once('response', (response) => {
+      response.resume()
+      response.once('end', () => onAnswer(response.statusCode ?? 0))
+      response.once('error', onError)
+    })
+    request.once('error', onError)
+  })
+  await pipeline(createReadStream(path), progress, request).catch(() => undefined)
+  const status = await answered.catch((cause: unknown) => {
+    throw new CliError('The upload broke off. Try again.', { cause })
+  })
+  if (status >= 300) throw new CliError(`The object store refused the upload with HTTP ${status}. Try again.`)
+}
+
+/** Writes a file of a container below `folder`, with the folders of its path, and answers with the local path. */
+export async function downloadFile(
+  api: ApiClient,
+  container: string,
+  file: { readonly id: string; readonly path: string },
+  folder: string,
+): Promise<string> {
+  const target = localPath(folder, file.path)
+  await mkdir(dirname(target), { recursive: true })
+  const content = await api.bytes(`/v1/containers/${encodeURIComponent(container)}/files/${file.id}/content`)
+  await pipeline(content, createWriteStream(target))
+  return target
+}
+
+/** A path of the sandbox is untrusted: it may not leave the folder. */
+function localPath(folder: string, path: string): string {
+  const relative = path.startsWith(DATA) ? path.slice(DATA.length) : path
+  const target = resolve(join(folder, relative))
+  if (!target.startsWith(resolve(folder) + sep))
+    throw new CliError(`The file name ${JSON.stringify(path)} leaves the output folder. It is not written.`)
+  return target
+}
+
+/** Counts bytes and, in a terminal, prints how much has passed. */
+function progressOf(io: Io, label: string, total: number): Transform {
+  let done = 0
+  let shown = -1
+  return new Transform({
+    transform(chunk: Buffer, _encoding, next) {
+      done += chunk.length
+      const percent = Math.floor((100 * done) / total)
+      if (io.isTerminal && percent !== shown) {
+        shown = percent
+        io.note(`\r${label} ${percent} %${done === total ? '\n' : ''}`)
+      }
+      next(null, chunk)
+    },
+  })
+}
