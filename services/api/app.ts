@@ -1,4 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { createBudgetReader } from '../core/tenants/budget.ts'
+import { createRequestLimiter } from '../core/tenants/request-limiter.ts'
 import { createLimitReader } from '../core/tenants/limit-reader.ts'
 import type { Caller } from '../core/tenants/tenant.ts'
 import type { ApiDeps, ApiPorts } from './deps.ts'
@@ -24,11 +26,14 @@ const fixtureAuthenticator =
 
 /** The HTTP edge: the same app under Node's server and under Lambda. */
 export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
+  const limits = createLimitReader(ports.table.tenants, ports.clock)
   const deps: ApiDeps = {
     ...ports,
     streams: createStreamSlots(ports.config.maxOpenStreams),
     results: createResultBudget(ports.config.maxResultBytesInFlight),
-    limits: createLimitReader(ports.table.tenants, ports.clock),
+    limits,
+    requests: createRequestLimiter(ports.table.quotas, limits, ports.clock),
+    budget: createBudgetReader(ports.table.usage, limits, ports.clock),
   }
   const app = new OpenAPIHono<ApiHono>()
   app.use('*', wideEvent(deps))

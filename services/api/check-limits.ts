@@ -55,3 +55,15 @@ export async function checkConcurrency({ table, limits }: Pick<ApiDeps, 'table' 
     `${tenantLimits.liveContainers} containers of this account are in use, as many as it may have (limit live_containers). Delete one, or try again when one has been idle for ${LIMITS.hibernateAfterMinutes} minutes.`,
   )
 }
+
+/** Throws ServiceError `rate_limit_exceeded` when the tenant's token bucket is empty. */
+export async function checkRequestRate({ requests }: Pick<ApiDeps, 'requests'>, tenant: string): Promise<void> {
+  const refusal = await requests.take(tenant)
+  if (refusal === null) return
+  const { limit: value, retryAfterSeconds } = refusal
+  throw new ServiceError(
+    'rate_limit_exceeded',
+    `This account sends more than ${value} requests per second (limit requests_per_second). Wait ${retryAfterSeconds} s, then send fewer.`,
+    { limit: { name: 'requests_per_second', value, retryAfterSeconds } },
+  )
+}

@@ -1,4 +1,6 @@
 import type { McpServer, ServerOptions } from '@modelcontextprotocol/server'
+import type { BudgetReader } from '../core/tenants/budget.ts'
+import type { RequestLimiter } from '../core/tenants/request-limiter.ts'
 import type { LimitReader } from '../core/tenants/limit-reader.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { ObjectStore } from '../core/ports/object-store.ts'
@@ -51,4 +53,7 @@ export interface ApiDeps extends ApiPorts {
   readonly results: ResultBudget
   /** What each tenant may use. */
   readonly limits: LimitReader
+  readonly requests: RequestLimiter
+  /** What each tenant may still use today. */
+  readonly budget: BudgetReader
 }

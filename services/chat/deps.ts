@@ -5,6 +5,7 @@ import type { Queue } from '../core/ports/queue.ts'
 import type { Signals } from '../core/ports/signals.ts'
 import type { Table } from '../core/ports/table.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
+import type { BudgetReader } from '../core/tenants/budget.ts'
 import type { Tool } from '../core/ports/tool.ts'
 
 export interface TurnDeps {
@@ -17,6 +18,8 @@ export interface TurnDeps {
   readonly models: ModelCatalogue
   /** Tools of this server besides the interpreter. A request names them by type. */
   readonly tools?: readonly Tool[]
+  /** The daily limits; not checked when absent. */
+  readonly budget?: BudgetReader
   /** How long a step waits for code that it submitted, milliseconds; 0: not at all. A second when absent. */
   readonly executionWaitMs?: number
   /** The name of this process in leases. */

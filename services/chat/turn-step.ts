@@ -12,6 +12,8 @@ import { acquireLease, LeaseLostError, releaseLease } from '../jobs/lease.ts'
 import { startLeaseHeartbeat, type LeaseHeartbeat } from '../jobs/lease-heartbeat.ts'
 import { rescheduleAfterFailure } from '../jobs/reschedule.ts'
 import { responseJob } from '../jobs/response-job.ts'
+import { createBudgetReader } from '../core/tenants/budget.ts'
+import { createLimitReader } from '../core/tenants/limit-reader.ts'
 import type { TurnDeps } from './deps.ts'
 import { runTurn, type Advanced } from './turn/run-turn.ts'
 import { releaseTurn } from './turn/turn-store.ts'
@@ -30,7 +32,9 @@ const MAX_ROUNDS = 5
  * when code has to run for longer; the message that reports the end of that code brings the next step. After a crash a later step continues; a
  * message that finds the row leased does nothing. Throws only when storage fails.
  */
-export function createTurnStep(deps: TurnDeps): (message: TurnMessage) => Promise<void> {
+export function createTurnStep(ports: TurnDeps): (message: TurnMessage) => Promise<void> {
+  const { table, clock } = ports
+  const deps: TurnDeps = { budget: createBudgetReader(table.usage, createLimitReader(table.tenants, clock), clock), ...ports }
   return async (message) => {
     const { tenant, responseId } = message
     for (let round = 0; round < MAX_ROUNDS; round += 1) {

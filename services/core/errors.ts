@@ -30,6 +30,7 @@ export const ERRORS = {
   item_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   link_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   tenant_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  plan_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   key_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   model_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   method_not_allowed: { status: 405, type: 'invalid_request_error', retryable: false },
@@ -39,6 +40,10 @@ export const ERRORS = {
   idempotency_key_reused: { status: 422, type: 'invalid_request_error', retryable: false },
   request_too_large: { status: 413, type: 'invalid_request_error', retryable: false },
   unsupported_media_type: { status: 415, type: 'invalid_request_error', retryable: false },
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error', retryable: true },
+  sandbox_seconds_exhausted: { status: 429, type: 'rate_limit_error', retryable: false },
+  dollars_exhausted: { status: 429, type: 'rate_limit_error', retryable: false },
+  model_tokens_exhausted: { status: 429, type: 'rate_limit_error', retryable: false },
   too_many_queued: { status: 429, type: 'rate_limit_error', retryable: true },
   too_many_streams: { status: 429, type: 'rate_limit_error', retryable: true },
   concurrency_limit_reached: { status: 429, type: 'rate_limit_error', retryable: true },
@@ -51,15 +56,30 @@ export const ERRORS = {
 } as const satisfies Record<string, ErrorEntry>
 export type ErrorCode = keyof typeof ERRORS
 
+export interface ReachedLimit {
+  /** Its name in `GET /v1/limits`. */
+  readonly name: string
+  readonly value: number
+  /** When the same request may succeed. */
+  readonly retryAfterSeconds: number
+}
+
 /** An expected refusal. The client sees `message`: what happened, why, and what to do. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   /** The request field at fault, as OpenAI's `error.param`. */
   readonly param: string | null
-  constructor(code: ErrorCode, message: string, options: { readonly param?: string; readonly cause?: unknown } = {}) {
+  /** The limit that was reached, for the headers of a 429. */
+  readonly limit: ReachedLimit | null
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { readonly param?: string; readonly limit?: ReachedLimit; readonly cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ServiceError'
     this.code = code
     this.param = options.param ?? null
+    this.limit = options.limit ?? null
   }
 }

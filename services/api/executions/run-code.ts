@@ -65,6 +65,7 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
     const earlier = isReplay ? await deps.table.executions.get(caller.tenant, id) : null
     if (earlier !== null)
       return { execution: await untilEnd(context, subscription, earlier, request.waitMs), queuePosition: null, isReplay: true }
+    await deps.budget.checkRun(caller.tenant)
     if (container !== null) await checkConcurrency(deps, container)
     const accepted = await acceptExecution(
       deps,

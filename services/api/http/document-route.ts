@@ -4,7 +4,7 @@ import { ErrorBody } from './schemas.ts'
 import type { AnyRoute } from './route.ts'
 
 const EVERYWHERE: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'storage_full']
-const WITH_KEY: readonly ErrorCode[] = ['invalid_api_key', 'insufficient_scope']
+const WITH_KEY: readonly ErrorCode[] = ['invalid_api_key', 'insufficient_scope', 'rate_limit_exceeded']
 const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'request_too_large', 'unsupported_media_type']
 
 /** Adds a route to the OpenAPI document: parameters, bodies, answers, and each refusal under its status. */
@@ -72,6 +72,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   upload_id: 'Id of an upload, `upload_…`.',
   link_id: 'Id of a link, `link_…`.',
   tenant_id: 'Id of a tenant, `tnt_…`.',
+  plan: 'Name of a plan.',
   key_id: 'Id of an API key, `key_…`.',
   model: 'Name of a model.',
   token: 'The secret part of a link.',

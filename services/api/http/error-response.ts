@@ -1,4 +1,4 @@
-import { ERRORS, ServiceError, type ErrorCode } from '../../core/errors.ts'
+import { ERRORS, ServiceError, type ErrorCode, type ReachedLimit } from '../../core/errors.ts'
 import { json } from './responses.ts'
 
 /** OpenAI's error envelope, and the request's id so that a report can name it. */
@@ -20,11 +20,21 @@ export function errorResponse(error: ServiceError, requestId: string): Response 
   const entry = ERRORS[error.code]
   const headers: Record<string, string> = { 'x-should-retry': String(entry.retryable) }
   if (entry.retryable) headers['retry-after'] = '1'
+  if (error.limit !== null) Object.assign(headers, limitHeaders(error.limit))
   if (entry.status === 401) headers['www-authenticate'] = 'Bearer'
   // What is left of a refused body is not read, so the connection cannot serve another request.
   if (entry.status === 413) headers['connection'] = 'close'
   return json(entry.status, errorEnvelope(error.code, error.message, error.param, requestId), headers)
 }
+
+/** The header fields of draft-ietf-httpapi-ratelimit-headers-06: the limit, what remains of it, and the seconds until it resets. */
+const limitHeaders = ({ name, value, retryAfterSeconds }: ReachedLimit): Record<string, string> => ({
+  'retry-after': String(retryAfterSeconds),
+  'ratelimit-limit': String(value),
+  'ratelimit-remaining': '0',
+  'ratelimit-reset': String(retryAfterSeconds),
+  'x-limit-name': name,
+})
 
 /** A broken invariant: the caller learns the request's id and nothing else. */
 export const internalErrorResponse = (requestId: string): Response =>

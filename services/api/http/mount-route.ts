@@ -6,6 +6,7 @@ import type { Caller } from '../../core/tenants/tenant.ts'
 import type { ApiDeps } from '../deps.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
 import { requireScope } from './authenticate.ts'
+import { checkRequestRate } from '../check-limits.ts'
 import { documentRoute } from './document-route.ts'
 import { parseJson } from './parse-json.ts'
 import { publicUrlOf } from './public-url.ts'
@@ -36,6 +37,7 @@ export function mountRoute(
     if (route.scope !== 'public') {
       Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
       requireScope(caller, route.scope)
+      await checkRequestRate(deps, caller.tenant)
     }
     const query = parseQuery(context.req.url)
     const rawBody = route.body === undefined ? NO_BYTES : await readJsonBody(request)

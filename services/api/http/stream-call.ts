@@ -17,7 +17,7 @@ export async function streamCall(
   open: () => Promise<(signal: AbortSignal) => AsyncGenerator<string, void, undefined>>,
 ): Promise<Response> {
   const { deps, caller, requestId } = call
-  const leave = deps.streams.take()
+  const leave = deps.streams.take(caller.tenant, (await deps.limits.of(caller.tenant)).openStreams)
   const frames = await open().catch((error: unknown) => {
     leave()
     throw error

@@ -3,29 +3,46 @@ import { ServiceError } from '../../core/errors.ts'
 /** Event streams that are open in this process. */
 export interface StreamSlots {
   readonly open: number
+  /** Open streams of one tenant. */
+  openOf(tenant: string): number
   /**
-   * Takes a place and answers what gives it back, once however often it is called. Throws ServiceError `too_many_streams`: a refused caller
-   * has changed nothing, and the work that it wanted to follow continues.
+   * Reserves a stream and returns the function that releases it, once however often it is called. `max` is the tenant's own limit. Throws
+   * ServiceError `too_many_streams`: a refused caller has changed nothing, and the work that it wanted to follow continues.
    */
-  take(): () => void
+  take(tenant: string, max: number): () => void
 }
 
-export function createStreamSlots(most: number): StreamSlots {
+export function createStreamSlots(capacity: number): StreamSlots {
   let open = 0
+  const byTenant = new Map<string, number>()
+  const openOf = (tenant: string): number => byTenant.get(tenant) ?? 0
+  const add = (tenant: string, change: 1 | -1): void => {
+    open += change
+    const count = openOf(tenant) + change
+    if (count === 0) byTenant.delete(tenant)
+    else byTenant.set(tenant, count)
+  }
   return {
     get open() {
       return open
     },
-    take: () => {
-      if (open >= most)
+    openOf,
+    take: (tenant, max) => {
+      if (openOf(tenant) >= max)
         throw new ServiceError(
           'too_many_streams',
-          `This server follows ${most} event streams already. Try again in a moment, or ask for the result with ?wait=.`,
+          `This account has ${max} open event streams, its maximum (limit open_streams). Close one, or ask for the result with ?wait=.`,
+          { limit: { name: 'open_streams', value: max, retryAfterSeconds: 1 } },
         )
-      open++
+      if (open >= capacity)
+        throw new ServiceError(
+          'too_many_streams',
+          `This server has ${capacity} open event streams, its maximum. Try again in a moment, or ask for the result with ?wait=.`,
+        )
+      add(tenant, 1)
       let isTaken = true
       return () => {
-        if (isTaken) open--
+        if (isTaken) add(tenant, -1)
         isTaken = false
       }
     },

@@ -15,6 +15,7 @@ import { notebookRoutes } from './native/notebooks/routes.ts'
 import { pluginRoutes } from './plugin/routes.ts'
 import { responseRoutes } from './openai/responses/routes.ts'
 import { uploadRoutes } from './openai/uploads/routes.ts'
+import { planRoutes } from './native/admin/plans.ts'
 import { keyRoutes } from './native/admin/keys.ts'
 import { tenantRoutes } from './native/admin/tenants.ts'
 import { tenantUsageRoutes } from './native/admin/usage.ts'
@@ -39,6 +40,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...mcpRoutes,
   ...pluginRoutes,
   ...tenantRoutes,
+  ...planRoutes,
   ...keyRoutes,
   ...tenantUsageRoutes,
   ...metaRoutes,

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { OfferedModel } from '../../core/ports/model-catalogue.ts'
 import type { Source } from '../../core/ports/tool.ts'
@@ -69,6 +70,8 @@ export async function askModel(deps: TurnDeps, view: TurnView, context: AskConte
     const message = `The model ${request.model} is no longer offered. GET /v1/models lists the models that are.`
     return { state: { error: { code: 'model_not_found', message } } }
   }
+  const exhausted = await exhaustedBudget(deps, row.tenant)
+  if (exhausted !== null) return { state: { error: { code: 'rate_limit_exceeded', message: exhausted } } }
   const isFirst = context.attempts?.isFirst ?? state.items.every((item) => item.type === 'message')
   const offered = offerTools(request, deps.tools ?? [], isFirst)
   const budget = context.attempts?.budget ?? new WindowBudget(model, request.maxOutputTokens, offered)
@@ -91,6 +94,17 @@ export async function askModel(deps: TurnDeps, view: TurnView, context: AskConte
       : afterAnswer(attempts, verdict, received.consecutiveFailures, unknownCallEntries(answer, offered), options.isLast)
   context.attempts = next.attempts
   return { ...change, state: { ...received, ...next.state } }
+}
+
+/** Why the tenant may call no model today; null when it may. */
+async function exhaustedBudget({ budget }: TurnDeps, tenant: string): Promise<string | null> {
+  try {
+    await budget?.checkModel(tenant)
+    return null
+  } catch (error) {
+    if (error instanceof ServiceError) return error.message
+    throw error
+  }
 }
 
 /** `attempts` null: the question is answered, or there is no retry. */

@@ -2,6 +2,7 @@ import { itemPosition, type ConversationItem } from '../../core/conversations/co
 import { notifyResponse } from '../../core/responses/accept-response.ts'
 import { inputItemId, wireItems } from '../../core/responses/input-items.ts'
 import { isOpenCall, type ResponseItem } from '../../core/responses/response.ts'
+import { dayOf } from '../../core/usage/usage.ts'
 import type { TurnDeps } from '../deps.ts'
 import { cancelCode } from './code-call.ts'
 import type { NextAction } from './next-action.ts'
@@ -21,9 +22,30 @@ export async function endTurn(deps: TurnDeps, turn: Turn, action: Extract<NextAc
   turn.apply({ finished: openItems(turn) })
   // A turn that produced nothing adds no question to the conversation: its caller asks again.
   if (turn.state.items.length > 0 || status === 'completed') await addToConversation(deps, turn)
+  await recordTokens(deps, turn)
   await turn.log.fence()
   await commitEnd(deps, turn, status)
   await leaveConversation(deps, turn)
+}
+
+/** Before the end is committed, so that no crash loses it; a repetition replaces the record. */
+async function recordTokens(deps: TurnDeps, { row, state: { usage } }: TurnView): Promise<void> {
+  if (usage.inputTokens + usage.outputTokens === 0) return
+  await deps.table.usage.put({
+    v: 1,
+    tenant: row.tenant,
+    subject: row.subject,
+    executionId: row.id,
+    purpose: 'turn',
+    day: dayOf(row.createdAt),
+    sandboxSeconds: 0,
+    cpuMs: 0,
+    peakMemoryBytes: 0,
+    outputBytes: 0,
+    costUsd: 0,
+    modelInputTokens: usage.inputTokens,
+    modelOutputTokens: usage.outputTokens,
+  })
 }
 
 const openItems = ({ row, state }: TurnView): [number, ResponseItem][] =>

@@ -5,6 +5,7 @@ import type { ExecutionStore } from './execution-store.ts'
 import type { FileStore } from './file-store.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 import type { LinkStore } from './link-store.ts'
+import type { QuotaStore } from './quota-store.ts'
 import type { ResponseStore } from './response-store.ts'
 import type { SandboxStore } from './sandbox-store.ts'
 import type { TenantStore } from './tenant-store.ts'
@@ -34,6 +35,7 @@ export interface Table {
   readonly idempotency: IdempotencyStore
   readonly links: LinkStore
   readonly usage: UsageStore
+  readonly quotas: QuotaStore
   /** Rows whose `dueAt` is between `since` (default 0) and `now`, over all shards, earliest first. Eventually consistent. */
   due(now: number, limit: number, since?: number): Promise<readonly DueRow[]>
   /** Postpones a due row; a row that changed since it was found is not modified. */

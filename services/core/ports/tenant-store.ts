@@ -1,4 +1,4 @@
-import type { ApiKey, Tenant, TenantPolicy } from '../tenants/tenant.ts'
+import type { ApiKey, Plan, Tenant, TenantPolicy } from '../tenants/tenant.ts'
 
 export interface TenantStore {
   create(tenant: Tenant): Promise<void>
@@ -8,6 +8,12 @@ export interface TenantStore {
   setPolicy(id: string, policy: TenantPolicy): Promise<Tenant | null>
   /** Null when there is no such tenant. */
   rename(id: string, name: string): Promise<Tenant | null>
+  /** Creates or replaces a plan. */
+  putPlan(plan: Plan): Promise<void>
+  getPlan(name: string): Promise<Plan | null>
+  /** In the order of their names. */
+  listPlans(): Promise<readonly Plan[]>
+  removePlan(name: string): Promise<void>
   putKey(key: ApiKey): Promise<void>
   /** Finds a key by the SHA-256 (hex) of the presented key; revoked keys are returned too. */
   findKey(hash: string): Promise<ApiKey | null>

@@ -19,13 +19,13 @@ interface Known {
 }
 
 /** Reads a tenant's limits and caches them for ten seconds, so a busy tenant costs no read per call. */
-export function createLimitReader(tenants: Pick<TenantStore, 'get'>, clock: Clock): LimitReader {
+export function createLimitReader(tenants: Pick<TenantStore, 'get' | 'getPlan'>, clock: Clock): LimitReader {
   const cache = new Map<string, { readonly known: Promise<Known>; readonly until: number }>()
   const read = (tenant: string): Promise<Known> => {
     const now = clock.now()
     const cached = cache.get(tenant)
     if (cached !== undefined && cached.until > now) return cached.known
-    const known = tenants.get(tenant).then((row) => ({ policy: row?.policy ?? {}, limits: limitsOf(row?.policy?.limits) }))
+    const known = readPolicy(tenants, tenant)
     // A failed read is not cached.
     known.catch(() => cache.delete(tenant))
     if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value ?? tenant)
@@ -36,4 +36,11 @@ export function createLimitReader(tenants: Pick<TenantStore, 'get'>, clock: Cloc
     of: async (tenant) => (await read(tenant)).limits,
     policyOf: async (tenant) => (await read(tenant)).policy,
   }
+}
+
+/** A tenant's own limits replace those of its plan, which replace the defaults. */
+async function readPolicy(tenants: Pick<TenantStore, 'get' | 'getPlan'>, tenant: string): Promise<Known> {
+  const policy = (await tenants.get(tenant))?.policy ?? {}
+  const plan = policy.plan === undefined ? null : await tenants.getPlan(policy.plan)
+  return { policy, limits: limitsOf({ ...plan?.limits, ...policy.limits }) }
 }

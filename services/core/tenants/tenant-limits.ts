@@ -39,6 +39,16 @@ export const SANDBOX_LIMITS = {
 export const ACCOUNT_LIMITS = {
   /** The longest time limit that a request may set. */
   timeoutSeconds: { unit: 'seconds', default: LIMITS.maxTimeoutSeconds, min: 1, max: LIMITS.maxTimeoutSeconds },
+  /** Requests per second with any key of the tenant, over all processes; bursts of two seconds pass. */
+  requestsPerSecond: { unit: 'count', default: 1_000, min: 1, max: 100_000 },
+  /** Executions that run at the same time; others wait in the order of their acceptance. */
+  concurrentExecutions: { unit: 'count', default: 100, min: 1, max: 10_000 },
+  /** Event streams that one process holds open for the tenant. */
+  openStreams: { unit: 'count', default: 500, min: 1, max: 100_000 },
+  /** What executions and turns of one UTC day may use: sandbox seconds, US dollars at list prices, and tokens of models. */
+  sandboxSecondsPerDay: { unit: 'seconds', default: 2_000_000, min: 1, max: 1_000_000_000 },
+  dollarsPerDay: { unit: 'count', default: 500, min: 1, max: 1_000_000 },
+  modelTokensPerDay: { unit: 'count', default: 100_000_000, min: 1, max: 1_000_000_000_000 },
   /** Containers that have a sandbox at the same time; the default means no limit. */
   liveContainers: { unit: 'count', default: 10_000, min: 1, max: 10_000 },
 } as const satisfies Record<string, Range>

@@ -15,8 +15,19 @@ export interface TenantPolicy {
   readonly toolsOff?: readonly string[]
   /** Lifetime of new `/d/…` links, days. */
   readonly linkDays?: number
-  /** Limits that differ from the defaults. */
+  /** Name of the plan whose limits apply where `limits` sets none. */
+  readonly plan?: string
+  /** Limits that differ from the defaults and from the plan. */
   readonly limits?: Partial<TenantLimits>
+}
+
+/** A named set of limits for many tenants. */
+export interface Plan {
+  readonly v: 1
+  /** Lower-case letters, digits and hyphens. */
+  readonly name: string
+  readonly limits: Partial<TenantLimits>
+  readonly createdAt: number
 }
 
 /** Bounds of `linkDays`. */

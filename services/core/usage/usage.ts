@@ -6,10 +6,10 @@ export interface UsageRecord {
   readonly v: 1
   readonly tenant: string
   readonly subject: string | null
-  /** Of a saving: the random part of the snapshot's object key. */
+  /** Of a saving: the random part of the snapshot's object key. Of a turn: the id of the response. */
   readonly executionId: string
   /** Absent for an execution. */
-  readonly purpose?: 'saving'
+  readonly purpose?: 'saving' | 'turn'
   /** The UTC day on which the execution was accepted, `YYYY-MM-DD`. */
   readonly day: string
   readonly sandboxSeconds: number
@@ -18,10 +18,13 @@ export interface UsageRecord {
   readonly outputBytes: number
   /** An estimate by list prices; 0 for Docker sandboxes. */
   readonly costUsd: number
+  /** Tokens of models, for a turn only. */
+  readonly modelInputTokens?: number
+  readonly modelOutputTokens?: number
 }
 
 export interface UsageSum {
-  /** Savings are not counted. */
+  /** Savings and turns are not counted. */
   readonly executions: number
   readonly sandboxSeconds: number
   readonly cpuMs: number
@@ -29,9 +32,20 @@ export interface UsageSum {
   readonly peakMemoryBytes: number
   readonly outputBytes: number
   readonly costUsd: number
+  readonly modelInputTokens: number
+  readonly modelOutputTokens: number
 }
 
-const NOTHING: UsageSum = { executions: 0, sandboxSeconds: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0, costUsd: 0 }
+const NOTHING: UsageSum = {
+  executions: 0,
+  sandboxSeconds: 0,
+  cpuMs: 0,
+  peakMemoryBytes: 0,
+  outputBytes: 0,
+  costUsd: 0,
+  modelInputTokens: 0,
+  modelOutputTokens: 0,
+}
 
 export const sumUsage = (records: readonly UsageRecord[]): UsageSum =>
   records.reduce(
@@ -42,6 +56,8 @@ export const sumUsage = (records: readonly UsageRecord[]): UsageSum =>
       peakMemoryBytes: Math.max(sum.peakMemoryBytes, record.peakMemoryBytes),
       outputBytes: sum.outputBytes + record.outputBytes,
       costUsd: sum.costUsd + record.costUsd,
+      modelInputTokens: sum.modelInputTokens + (record.modelInputTokens ?? 0),
+      modelOutputTokens: sum.modelOutputTokens + (record.modelOutputTokens ?? 0),
     }),
     NOTHING,
   )

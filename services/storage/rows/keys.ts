@@ -19,6 +19,8 @@ export type RowName =
   | 'upload'
   | 'conversation'
   | 'usage'
+  | 'quota'
+  | 'plan'
 export interface ItemKey {
   readonly pk: string
   readonly sk: string

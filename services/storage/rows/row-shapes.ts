@@ -5,7 +5,7 @@ import type { ContainerFile } from '../../core/files/file.ts'
 import type { Link } from '../../core/links/link.ts'
 import type { ResponseRecord } from '../../core/responses/response.ts'
 import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
-import { DEFAULT_SCOPES, type ApiKey, type Tenant } from '../../core/tenants/tenant.ts'
+import { DEFAULT_SCOPES, type ApiKey, type Plan, type Tenant } from '../../core/tenants/tenant.ts'
 import type { Upload, UploadPart } from '../../core/files/upload.ts'
 import type { UsageRecord } from '../../core/usage/usage.ts'
 import type { UserFile } from '../../core/files/user-file.ts'
@@ -97,6 +97,7 @@ export const sandboxCodec = rowCodec<Sandbox>({
 export const usageCodec = rowCodec<UsageRecord>({ json: {}, nullable: { subject: true } })
 
 export const tenantCodec = rowCodec<Tenant>({ json: { policy: true }, nullable: {} })
+export const planCodec = rowCodec<Plan>({ json: { limits: true }, nullable: {} })
 export const apiKeyCodec = rowCodec<ApiKey>({
   json: { scopes: true },
   nullable: { name: true, subject: true, expiresAt: true, lastUsedAt: true, revokedAt: true },

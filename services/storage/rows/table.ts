@@ -11,6 +11,7 @@ import { createExecutionStore, createResponseStore } from './leased-stores.ts'
 import { createLinkStore } from './link-store.ts'
 import { createSandboxStore } from './sandbox-store.ts'
 import { createTenantStore } from './tenant-store.ts'
+import { createQuotaStore } from './quota-store.ts'
 import { createUploadStore } from './upload-store.ts'
 import { createUsageStore } from './usage-store.ts'
 import { createUserFileStore } from './user-file-store.ts'
@@ -31,6 +32,7 @@ export function createTable(items: Items, objects: ObjectStore): Table {
     idempotency: createIdempotencyStore(items),
     links: createLinkStore(items),
     usage: createUsageStore(items),
+    quotas: createQuotaStore(items),
     due: (now, limit, since = 0) => findDue(items, now, limit, since),
     postpone: (row, dueAt) => putOffDue(items, row, dueAt),
     check: async () => {

@@ -1,22 +1,19 @@
 import type { TenantStore } from '../../core/ports/tenant-store.ts'
-import { LAST_USED_MS, type ApiKey, type Tenant } from '../../core/tenants/tenant.ts'
+import { LAST_USED_MS, type ApiKey, type Plan, type Tenant } from '../../core/tenants/tenant.ts'
 import { absent, all, any, atMost, equals, exists, set, setOnce, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
 import { apiKeyKey, listSortKey, rowKey, type ItemKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
-import { apiKeyCodec, tenantCodec } from './row-shapes.ts'
+import { apiKeyCodec, planCodec, tenantCodec } from './row-shapes.ts'
 
 /** Not below a tenant: these lists are for operators. */
 const ALL_TENANTS = 'G#tenants'
+const ALL_PLANS = 'G#plans'
+const planKey = (name: string): ItemKey => rowKey('_plans', 'plan', name)
 /** Sorted by the key's id, so that one query finds the item of an id: its own place is the hash of the key. */
 const ALL_KEYS = 'G#keys'
 
 export function createTenantStore(items: Items): TenantStore {
-  const placesOf = (id: string): Promise<readonly ItemKey[]> => listed(items, all(equals('lpk', ALL_KEYS), equals('lsk', id)))
-  const keyItem = async (id: string): Promise<Item | null> => {
-    const [place] = await placesOf(id)
-    return place === undefined ? null : items.get(place)
-  }
   return {
     async create(tenant) {
       const index = { lpk: ALL_TENANTS, lsk: listSortKey(tenant.createdAt, tenant.id) }
@@ -38,6 +35,31 @@ export function createTenantStore(items: Items): TenantStore {
       const item = await items.update(rowKey(id, 'tenant', id), tenantCodec.patch({ policy }), exists('pk'))
       return item === null ? null : tenantCodec.decode(item)
     },
+    async putPlan(plan) {
+      await items.put({ ...planCodec.encode(plan), ...planKey(plan.name), lpk: ALL_PLANS, lsk: plan.name })
+    },
+    async getPlan(name) {
+      const item = await items.get(planKey(name))
+      return item === null ? null : planCodec.decode(item)
+    },
+    async listPlans() {
+      const rows = await items.getMany(await listed(items, equals('lpk', ALL_PLANS)))
+      return rows.filter((item) => item !== null).map((item): Plan => planCodec.decode(item))
+    },
+    removePlan: (name) => items.delete(planKey(name)),
+    ...createKeyVerbs(items),
+  }
+}
+
+type KeyVerbs = Pick<TenantStore, 'putKey' | 'findKey' | 'getKey' | 'touchKey' | 'listKeys' | 'revokeKey'>
+
+function createKeyVerbs(items: Items): KeyVerbs {
+  const placesOf = (id: string): Promise<readonly ItemKey[]> => listed(items, all(equals('lpk', ALL_KEYS), equals('lsk', id)))
+  const keyItem = async (id: string): Promise<Item | null> => {
+    const [place] = await placesOf(id)
+    return place === undefined ? null : items.get(place)
+  }
+  return {
     async putKey(key) {
       await items.put({ ...apiKeyCodec.encode(key), ...apiKeyKey(key.hash), lpk: ALL_KEYS, lsk: key.id })
     },

@@ -147,6 +147,7 @@ const NOT_CREATING = [
   'completeUpload',
   'createKey',
   'createUploadUrl',
+  'mcp',
   'execute',
   'cancelExecution',
   'cancelResponse',

@@ -37,7 +37,7 @@ const tenant: Tenant = { v: 1, id: 't', name: 't', createdAt: 0, policy: { limit
 it('are read once per ten seconds', async () => {
   let now = 0
   let reads = 0
-  const reader = createLimitReader({ get: async () => (reads++, tenant) }, { now: () => now })
+  const reader = createLimitReader({ get: async () => (reads++, tenant), getPlan: async () => null }, { now: () => now })
   expect((await reader.of('t')).displays).toBe(7)
   now = LIMITS_CACHE_MS - 1
   expect(await reader.policyOf('t')).toEqual(tenant.policy)
@@ -55,6 +55,7 @@ it('are read again after a failed read', async () => {
         if (fails) throw new Error('no table')
         return tenant
       },
+      getPlan: async () => null,
     },
     { now: () => 0 },
   )

@@ -38,7 +38,7 @@ function createServer(call: Call): McpServer {
 
 /** Serves one request; the SDK selects the revision. */
 export async function handleMcp(call: Call): Promise<Response> {
-  const release = call.deps.streams.take()
+  const release = call.deps.streams.take(call.caller.tenant, (await call.deps.limits.of(call.caller.tenant)).openStreams)
   const handler = createMcpHandler(() => createServer(call), {
     maxRequestBodySize: LIMITS.maxJsonBytes,
     maxSubscriptions: 1,

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { MEMORY_TIERS } from '../../../../core/limits.ts'
 import { limitName, NUMERIC_LIMITS, type TenantLimits } from '../../../../core/tenants/tenant-limits.ts'
-import { LINK_DAYS, SCOPES, type ApiKey, type Tenant } from '../../../../core/tenants/tenant.ts'
+import { LINK_DAYS, SCOPES, type ApiKey, type Plan, type Tenant } from '../../../../core/tenants/tenant.ts'
 import { atMost } from '../../../http/schemas.ts'
 
 const MAX_NAME_LENGTH = 100
@@ -17,7 +17,19 @@ export const LimitsPatch = z
   .openapi('LimitsPatch')
 type LimitsPatch = z.infer<typeof LimitsPatch>
 
+export const PLAN_NAME = /^[a-z0-9][a-z0-9-]{0,49}$/
+export const PutPlan = z.strictObject({ limits: LimitsPatch })
+export const PlanObject = z
+  .object({
+    id: z.string(),
+    object: z.literal('plan'),
+    created_at: z.string(),
+    limits: z.record(z.string(), z.union([z.number(), z.string()])),
+  })
+  .openapi('Plan')
+
 const policyFields = {
+  plan: z.string().max(50).nullable().optional().openapi({ description: 'Name of a plan; null for none.' }),
   limits: LimitsPatch.optional(),
   tools_off: atMost(50, z.array(z.string().min(1).max(100))).optional(),
   link_days: z.int().min(LINK_DAYS.min).max(LINK_DAYS.max).nullable().optional(),
@@ -32,6 +44,7 @@ export const TenantObject = z
     object: z.literal('tenant'),
     name: z.string(),
     created_at: z.string(),
+    plan: z.string().nullable(),
     limits: z
       .record(z.string(), z.union([z.number(), z.string()]))
       .openapi({ description: "The tenant's settings; others have the default." }),
@@ -77,9 +90,17 @@ export const renderTenant = ({ id, name: label, createdAt, policy = {} }: Tenant
   object: 'tenant',
   name: label,
   created_at: timeOf(createdAt),
+  plan: policy.plan ?? null,
   limits: renderLimits(policy.limits),
   tools_off: [...(policy.toolsOff ?? [])],
   link_days: policy.linkDays ?? null,
+})
+
+export const renderPlan = (plan: Plan): z.infer<typeof PlanObject> => ({
+  id: plan.name,
+  object: 'plan',
+  created_at: timeOf(plan.createdAt),
+  limits: renderLimits(plan.limits),
 })
 
 export const renderKey = (row: ApiKey): z.infer<typeof KeyObject> => ({

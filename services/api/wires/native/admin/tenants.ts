@@ -7,6 +7,7 @@ import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { ListQuery, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
 import { pageOfList } from '../../../http/paging.ts'
+import { planMissing } from './plans.ts'
 import { CreateTenant, patchLimits, renderTenant, TenantObject, UpdateTenant, type PolicyChange } from './schema.ts'
 
 /** Throws ServiceError `tenant_not_found`. */
@@ -17,15 +18,21 @@ export async function tenantOf({ table }: Pick<ApiDeps, 'table'>, id: string): P
   return tenant
 }
 
-const changedPolicy = (policy: TenantPolicy, { limits, tools_off: toolsOff, link_days: linkDays }: PolicyChange): TenantPolicy => {
-  const { linkDays: formerDays, ...others } = policy
+const changedPolicy = (policy: TenantPolicy, { plan, limits, tools_off: toolsOff, link_days: linkDays }: PolicyChange): TenantPolicy => {
+  const { linkDays: formerDays, plan: formerPlan, ...others } = policy
+  const planName = plan === undefined ? formerPlan : (plan ?? undefined)
   const days = linkDays === undefined ? formerDays : (linkDays ?? undefined)
   return {
     ...others,
+    ...(planName !== undefined && { plan: planName }),
     ...(limits !== undefined && { limits: patchLimits(policy.limits, limits) }),
     ...(toolsOff !== undefined && { toolsOff }),
     ...(days !== undefined && { linkDays: days }),
   }
+}
+
+async function checkPlan({ table }: Pick<ApiDeps, 'table'>, name: string | null | undefined): Promise<void> {
+  if (name !== null && name !== undefined && (await table.tenants.getPlan(name)) === null) throw planMissing(name)
 }
 
 const createTenantRoute = defineRoute({
@@ -38,11 +45,13 @@ const createTenantRoute = defineRoute({
   description: 'It has no key yet: create one with POST /v1/admin/tenants/{tenant_id}/keys.',
   body: CreateTenant,
   creates: 'tenant',
+  refusals: ['plan_not_found'],
   answers: { 201: { description: 'The tenant.', schema: TenantObject } },
   async handle(call) {
     const { deps, note } = call
     const { name, ...change } = call.body
     const { id, isReplay } = await claimId(call, 'tenant', call.rawBody)
+    await checkPlan(deps, change.plan)
     const earlier = isReplay ? await deps.table.tenants.get(id) : null
     if (earlier !== null) return json(201, renderTenant(earlier), { 'idempotent-replayed': 'true' })
     const tenant: Tenant = { v: 1, id, name, createdAt: deps.clock.now(), policy: changedPolicy({}, change) }
@@ -89,10 +98,11 @@ const updateTenantRoute = defineRoute({
   description: 'Absent fields stay; a limit of null returns to the default. Changed limits apply within ten seconds.',
   body: UpdateTenant,
   answers: { 200: { description: 'The tenant.', schema: TenantObject } },
-  refusals: ['tenant_not_found'],
+  refusals: ['tenant_not_found', 'plan_not_found'],
   async handle({ deps, param, body: { name, ...change }, note }) {
     const { tenants } = deps.table
     const tenant = await tenantOf(deps, param('tenant_id'))
+    await checkPlan(deps, change.plan)
     note('target_tenant', tenant.id)
     if (name !== undefined) await tenants.rename(tenant.id, name)
     const changed = await tenants.setPolicy(tenant.id, changedPolicy(tenant.policy ?? {}, change))

@@ -40,7 +40,15 @@ const runCodeRoute = defineRoute({
     201: { description: 'It ended within `wait`. Failing code is a result, not an error.', schema: Execution },
     202: { description: 'It still runs; read it again at `Location`.', schema: Execution, headers: { Location: 'Where to read it.' } },
   },
-  refusals: ['container_not_found', 'invalid_notebook', 'limit_exceeded', 'too_many_queued', 'concurrency_limit_reached'],
+  refusals: [
+    'container_not_found',
+    'invalid_notebook',
+    'limit_exceeded',
+    'too_many_queued',
+    'concurrency_limit_reached',
+    'sandbox_seconds_exhausted',
+    'dollars_exhausted',
+  ],
   async handle(call) {
     const { deps, caller, body, rawBody } = call
     const source = checkSource(body)

@@ -51,7 +51,11 @@ async function figures({
     maxOpenStreams: deps.config.maxOpenStreams,
     linkDays: policy.linkDays ?? LIMITS.linkDays,
   }
-  const used: Readonly<Record<string, number>> = { liveContainers: live, maxOpenStreams: deps.streams.open }
+  const used: Readonly<Record<string, number>> = {
+    liveContainers: live,
+    maxOpenStreams: deps.streams.open,
+    openStreams: deps.streams.openOf(caller.tenant),
+  }
   return Object.fromEntries(
     Object.entries({ ...everybody, ...own }).map(([name, value]) => [
       limitName(name),

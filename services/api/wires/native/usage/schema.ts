@@ -22,6 +22,8 @@ const Sum = z.object({
   cost_usd: z
     .number()
     .openapi({ description: "Sandbox seconds at list prices: an estimate, and 0 on one machine. The bill is the provider's." }),
+  model_input_tokens: z.int().openapi({ description: 'Tokens that responses sent to models, counted when a response has ended.' }),
+  model_output_tokens: z.int(),
 })
 
 export const Usage = z
@@ -43,6 +45,8 @@ const renderSum = (sum: UsageSum): z.infer<typeof Sum> => ({
   peak_memory_bytes: sum.peakMemoryBytes,
   output_bytes: sum.outputBytes,
   cost_usd: rounded(sum.costUsd, 9),
+  model_input_tokens: sum.modelInputTokens,
+  model_output_tokens: sum.modelOutputTokens,
 })
 
 export const renderUsage = ({ from, to, days, total }: UsageReport): z.infer<typeof Usage> => ({

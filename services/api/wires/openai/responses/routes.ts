@@ -44,12 +44,15 @@ const createResponseRoute = defineRoute({
     'item_not_found',
     'too_many_queued',
     'too_many_streams',
+    'model_tokens_exhausted',
+    'dollars_exhausted',
   ],
   async handle(call) {
     const { deps, caller, body } = call
     const claimed = await claimId(call, 'response', call.rawBody)
     const earlier = claimed.isReplay ? await deps.table.responses.get(caller.tenant, claimed.id) : null
     if (earlier !== null) return answerReplay(call, earlier)
+    await deps.budget.checkModel(caller.tenant)
     const request = await makeRequest(call)
     const row = newResponse(
       {
