@@ -4,6 +4,7 @@ import { createRequestLimiter } from '../core/tenants/request-limiter.ts'
 import { createLimitReader } from '../core/tenants/limit-reader.ts'
 import type { Caller } from '../core/tenants/tenant.ts'
 import type { ApiDeps, ApiPorts } from './deps.ts'
+import { createTokenVerifier } from './http/verify-token.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { mountRoute } from './http/mount-route.ts'
 import { createResultBudget } from './executions/result-budget.ts'
@@ -41,7 +42,10 @@ export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
   if (deps.config.allowedHosts !== null) app.use('*', trustedHosts(deps.config, deps.config.allowedHosts))
   app.use('*', refuseForeignOrigins(deps.config))
   if (deps.config.corsOrigins.length > 0) app.use('*', allowOrigins(deps.config.corsOrigins))
-  const authenticate = createAuthenticator(deps.table.tenants, deps.clock, deps.config.keyCacheMs)
+  const { tokenIssuers, keyCacheMs } = deps.config
+  const hasTenant = async (id: string): Promise<boolean> => (await deps.table.tenants.get(id)) !== null
+  const verifyToken = tokenIssuers.length === 0 ? null : createTokenVerifier(tokenIssuers, deps.clock, hasTenant)
+  const authenticate = createAuthenticator(deps.table.tenants, deps.clock, keyCacheMs, verifyToken)
   for (const route of ROUTES)
     mountRoute(app, deps, route.operationId === 'mcp' ? fixtureAuthenticator(deps, authenticate) : authenticate, route)
   mountDocs(app, deps.config)

@@ -37,6 +37,41 @@ export const hostList = z
       .readonly(),
   )
 
+/** An issuer of JSON Web Tokens that work in place of API keys. */
+const TokenIssuer = z.strictObject({
+  /** The exact value of `iss`. */
+  issuer: z.string().min(1),
+  /** Where its public keys are: https, or http on this machine. */
+  jwksUrl: z
+    .url()
+    .refine((url) => url.startsWith('https://') || LOOPBACK_HOSTS.includes(new URL(url).hostname), 'must be an https address'),
+  /** The value that `aud` has to contain. */
+  audience: z.string().min(1),
+  /** The tenant of all its tokens; null: `tenantClaim` names it. */
+  tenant: z.string().nullable().default(null),
+  tenantClaim: z.string().default('tenant'),
+  /** The claim with the end user; null gives its tokens the whole tenant. */
+  subjectClaim: z.string().nullable().default('sub'),
+  /** The claim with the scopes; null gives every token `run`, `read` and `files`. */
+  scopesClaim: z.string().nullable().default('scope'),
+  /** Whether its tokens may have the scope `admin`. */
+  mayAdminister: z.boolean().default(false),
+})
+export type TokenIssuer = z.infer<typeof TokenIssuer>
+
+/** Issuers as JSON text. */
+export const issuerList = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be a JSON list of issuers' })
+      return z.NEVER
+    }
+  })
+  .pipe(z.array(TokenIssuer).readonly())
+
 /** Configuration of the HTTP edge. */
 export const ApiConfig = z.object({
   /** The address by which clients reach the API, without a trailing slash. Null: taken from the request's Host header. */
@@ -79,6 +114,8 @@ export const ApiConfig = z.object({
   linksRequireKey: z.boolean().default(false),
   /** Origins whose pages may call from a browser, such as `https://app.example.com`. */
   corsOrigins: z.array(z.string()).readonly().default([]),
+  /** Issuers whose tokens are accepted besides API keys. */
+  tokenIssuers: z.array(TokenIssuer).readonly().default([]),
 })
 export type ApiConfig = z.infer<typeof ApiConfig>
 
@@ -101,6 +138,8 @@ export const ApiEnv = z.object({
   MAX_OPEN_STREAMS: z.coerce.number().int().positive().optional(),
   CORS_ORIGINS: originList.optional(),
   LINKS_REQUIRE_KEY: flag.optional(),
+  /** JSON list of token issuers. */
+  TOKEN_ISSUERS: issuerList.optional(),
   /** The memory tiers on offer, comma-separated. */
   MEMORY_TIERS: z
     .string()
@@ -143,6 +182,7 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
       maxHoldSeconds: LAMBDA_HOLD_SECONDS,
       maxOpenStreams: parsed.MAX_OPEN_STREAMS,
       corsOrigins: parsed.CORS_ORIGINS,
+      tokenIssuers: parsed.TOKEN_ISSUERS,
       memoryTiers: parsed.MEMORY_TIERS,
     }),
   }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { LIMITS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
-import { flag, hostList, LOOPBACK_HOSTS, originList } from '../api/config.ts'
+import { flag, hostList, LOOPBACK_HOSTS, originList, issuerList, type TokenIssuer } from '../api/config.ts'
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -51,6 +51,7 @@ const LocalEnv = z.object({
   CELLBLOCK_RESERVE_MIB: wholeNumber(0, 1_000_000).default(256),
   MAX_OPEN_STREAMS: wholeNumber(1, 100_000).default(LIMITS.maxOpenStreams),
   CORS_ORIGINS: originList.default([]),
+  CELLBLOCK_TOKEN_ISSUERS: issuerList.default([]),
   CELLBLOCK_LINKS_REQUIRE_KEY: flag.optional(),
   SANDBOX_DOCKER_RUNTIME: z.string().optional(),
   /** Python modules that a warm sandbox has imported, such as `numpy,pandas`, or `none`. */
@@ -78,6 +79,8 @@ export interface LocalConfig {
   readonly apiKey: string | null
   /** The key that administers tenants; null for a new one at the first start. */
   readonly adminKey: string | null
+  /** Issuers of tokens that work in place of API keys. */
+  readonly tokenIssuers: readonly TokenIssuer[]
   /** The folder of the embedded storage; null keeps everything in a temporary folder, deleted on exit. */
   readonly dataDir: string | null
   readonly sandboxImage: string
@@ -133,6 +136,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     host: values.HOST,
     apiKey: values.CELLBLOCK_API_KEY ?? null,
     adminKey: values.CELLBLOCK_ADMIN_KEY ?? null,
+    tokenIssuers: values.CELLBLOCK_TOKEN_ISSUERS,
     dataDir: flags.data === undefined ? null : resolve(flags.data),
     sandboxImage: values.CELLBLOCK_SANDBOX_IMAGE,
     poolSize: values.CELLBLOCK_POOL,

@@ -109,6 +109,7 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
       allowedHosts: config.allowedHosts,
       maxOpenStreams: config.maxOpenStreams,
       corsOrigins: config.corsOrigins,
+      tokenIssuers: config.tokenIssuers,
       linksRequireKey: config.linksRequireKey,
       memoryTiers: sandboxes.memoryTiers,
     }),

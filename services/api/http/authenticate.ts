@@ -2,10 +2,11 @@ import { hashApiKey } from '../../core/tenants/api-keys.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { TenantStore } from '../../core/ports/tenant-store.ts'
+import { isToken, type VerifiedToken } from './verify-token.ts'
 import { LAST_USED_MS, type Caller, type Scope } from '../../core/tenants/tenant.ts'
 
 const MAX_CACHED_KEYS = 1_000
-const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i
+const BEARER = /^Bearer ([\x21-\x7e]{1,8192})$/i
 
 const refused = (): ServiceError =>
   new ServiceError('invalid_api_key', 'The API key is missing or not valid. Send it as "Authorization: Bearer ck_…".')
@@ -17,13 +18,14 @@ interface KnownKey {
 }
 
 /**
- * Identifies the caller by the API key. A verified key is cached for `cacheMs` and never beyond its expiry, so a revoked key may work that much
+ * Identifies the caller by the API key, or by a token of a configured issuer where `verifyToken` is given. A verified key is cached for `cacheMs` and never beyond its expiry, so a revoked key may work that much
  * longer. Unknown keys are not cached, so a new key works at once.
  */
 export function createAuthenticator(
   tenants: Pick<TenantStore, 'findKey' | 'touchKey'>,
   clock: Clock,
   cacheMs: number,
+  verifyToken: ((token: string) => Promise<VerifiedToken | null>) | null = null,
 ): (request: Request) => Promise<Caller> {
   const known = new Map<string, KnownKey>()
   return async (request) => {
@@ -34,14 +36,21 @@ export function createAuthenticator(
     const cached = known.get(hash)
     if (cached !== undefined && cached.until > now) return cached.caller
     known.delete(hash)
+    const remember = (caller: Caller, expiresAt: number | null): Caller => {
+      if (known.size >= MAX_CACHED_KEYS) known.delete(known.keys().next().value ?? hash)
+      known.set(hash, { caller, until: Math.min(now + cacheMs, expiresAt ?? Number.POSITIVE_INFINITY) })
+      return caller
+    }
+    if (verifyToken !== null && isToken(key)) {
+      const token = await verifyToken(key)
+      if (token === null) throw refused()
+      return remember(token.caller, token.expiresAt)
+    }
     const found = await tenants.findKey(hash)
     if (found === null || found.revokedAt !== null || (found.expiresAt ?? Number.POSITIVE_INFINITY) <= now) throw refused()
     // A failed write loses a time of use, not the request.
     if ((found.lastUsedAt ?? 0) <= now - LAST_USED_MS) tenants.touchKey(hash, now).catch(() => undefined)
-    const caller: Caller = { tenant: found.tenant, subject: found.subject, keyId: found.id, scopes: found.scopes }
-    if (known.size >= MAX_CACHED_KEYS) known.delete(known.keys().next().value ?? hash)
-    known.set(hash, { caller, until: Math.min(now + cacheMs, found.expiresAt ?? Number.POSITIVE_INFINITY) })
-    return caller
+    return remember({ tenant: found.tenant, subject: found.subject, keyId: found.id, scopes: found.scopes }, found.expiresAt)
   }
 }
 

@@ -4,7 +4,7 @@ import { ErrorBody } from './schemas.ts'
 import type { AnyRoute } from './route.ts'
 
 const EVERYWHERE: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'storage_full']
-const WITH_KEY: readonly ErrorCode[] = ['invalid_api_key', 'insufficient_scope', 'rate_limit_exceeded']
+const WITH_KEY: readonly ErrorCode[] = ['invalid_api_key', 'insufficient_scope', 'rate_limit_exceeded', 'not_ready']
 const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'request_too_large', 'unsupported_media_type']
 
 /** Adds a route to the OpenAPI document: parameters, bodies, answers, and each refusal under its status. */

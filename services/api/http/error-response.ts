@@ -27,7 +27,7 @@ export function errorResponse(error: ServiceError, requestId: string): Response 
   return json(entry.status, errorEnvelope(error.code, error.message, error.param, requestId), headers)
 }
 
-/** The header fields of draft-ietf-httpapi-ratelimit-headers-06: the limit, what remains of it, and the seconds until it resets. */
+/** The RateLimit header fields of the IETF draft, version 06: the limit, what remains of it, and the seconds until it resets. */
 const limitHeaders = ({ name, value, retryAfterSeconds }: ReachedLimit): Record<string, string> => ({
   'retry-after': String(retryAfterSeconds),
   'ratelimit-limit': String(value),

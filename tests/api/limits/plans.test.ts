@@ -58,16 +58,16 @@ it('applies the limits of a plan, then those of the tenant', async () => {
 })
 
 it('limits the requests per second of a tenant, whichever key it uses', async () => {
-  const key = await tenantWith({ requestsPerSecond: 5 })
+  const key = await tenantWith({ requestsPerSecond: 1 })
   const second = await api.newKey({ tenant: key.tenant })
-  const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => api.fetch('/v1/models', { key: n % 2 === 0 ? key : second })))
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, n) => api.fetch('/v1/models', { key: n % 2 === 0 ? key : second })))
   const refused = answers.filter(({ status }) => status === 429)
-  expect(refused.length).toBeGreaterThanOrEqual(18)
-  expect(answers.length - refused.length).toBeGreaterThanOrEqual(10)
+  expect(refused.length).toBeGreaterThanOrEqual(30)
+  expect(answers.length - refused.length).toBeGreaterThanOrEqual(2)
   const [first] = refused
   expect(Object.fromEntries(first?.headers ?? [])).toMatchObject({
     'retry-after': '1',
-    'ratelimit-limit': '5',
+    'ratelimit-limit': '1',
     'ratelimit-remaining': '0',
     'ratelimit-reset': '1',
     'x-limit-name': 'requests_per_second',
@@ -85,7 +85,8 @@ it.for([
   const key = await tenantWith(limits)
   expect((await call(key)).status).toBeLessThan(300)
   await use(key, used)
-  api.skew += 5_000
+  // No sum of usage is older than this while the limit is near.
+  api.skew += 61_000
   const refused = await call(key)
   expect(refused.status).toBe(429)
   expect(await refused.json()).toMatchObject({ error: { code } })
