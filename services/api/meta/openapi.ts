@@ -13,6 +13,7 @@ const TAGS = [
   { name: 'Files', description: 'Files outside containers, by id.' },
   { name: 'Uploads', description: 'Large files in parts.' },
   { name: 'Executions', description: 'Running code without a model.' },
+  { name: 'Commands', description: 'Programs that run beside the kernel.' },
   { name: 'Language models', description: 'What a response may name as its model.' },
   { name: 'Links', description: 'Long-lived, revocable downloads.' },
   { name: 'MCP', description: 'Model Context Protocol: tools and resources for agents.' },
