@@ -11,10 +11,10 @@ ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 I386 = 0x40000003
 
 
-def answer(machine: str, number: int, first: int = 0, arch: int | None = None) -> str | int:
+def answer(machine: str, number: int, first: int = 0, arch: int | None = None, second: int = 0, third: int = 0) -> str | int:
     """The kernel's decision: `allowed`, or the errno."""
     lines = seccomp.program(machine)
-    data = {0: number, 4: ARCH[machine] if arch is None else arch, 16: first & 0xFFFF_FFFF}
+    data = {0: number, 4: ARCH[machine] if arch is None else arch, 16: first & 0xFFFF_FFFF, 24: second, 32: third}
     at, accumulator = 0, 0
     while True:
         code, if_true, if_false, constant = lines[at]
@@ -51,6 +51,18 @@ class Filter(unittest.TestCase):
             self.assertEqual(answer(machine, number, 0x003D_0F00), ALLOWED)
             for flag in (0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000):
                 self.assertEqual(answer(machine, number, flag | 17), errno.EPERM)
+
+    def test_refuses_filters_of_processes_and_sockets(self) -> None:
+        for machine in ARCH:
+            prctl, setsockopt = getattr(table.PRCTL, machine), getattr(table.SETSOCKOPT, machine)
+            self.assertEqual(answer(machine, prctl, 22), errno.EINVAL)
+            for option in (1, 4, 15, 38):
+                self.assertEqual(answer(machine, prctl, option), ALLOWED)
+            for option in (26, 50, 51):
+                self.assertEqual(answer(machine, setsockopt, 3, second=1, third=option), errno.EPERM)
+                self.assertEqual(answer(machine, setsockopt, 3, second=41, third=option), ALLOWED)
+            for option in (1, 2, 7, 8, 16, 27):
+                self.assertEqual(answer(machine, setsockopt, 3, second=1, third=option), ALLOWED)
 
     def test_refuses_other_architectures(self) -> None:
         for machine in ARCH:

@@ -107,6 +107,10 @@ const CHECKS: Readonly<Record<string, () => void>> = {
       '-m cellblock_supervisor',
     ]),
   'stays in its own control group': () => expect(host.CgroupParent ?? '').toBe(''),
+  'hides counters of the host, and what the engine hides by default': () =>
+    expect(host.MaskedPaths).toEqual(
+      expect.arrayContaining(['/proc/kcore', '/proc/keys', '/proc/timer_list', '/sys/firmware', '/proc/key-users', '/proc/sys/fs/file-nr']),
+    ),
   'has no device of the host': () => expect([host.Devices ?? [], host.DeviceRequests ?? []]).toEqual([[], []]),
   'has no secret in its environment': () =>
     expect(

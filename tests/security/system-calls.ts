@@ -16,6 +16,8 @@ export const SYSTEM_CALLS: Readonly<Record<string, SystemCall>> = {
   io_uring_setup: absent(425),
   io_uring_enter: absent(426),
   io_uring_register: absent(427),
+  io_setup: { x86_64: 206, aarch64: 0, answer: 'ENOSYS' },
+  seccomp: { x86_64: 317, aarch64: 277, answer: 'ENOSYS' },
   ptrace: refused(101, 117),
   process_vm_readv: refused(310, 270),
   process_vm_writev: refused(311, 271),

@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import dataclass, field
 
-PROFILES = ("docker", "fargate", "emulated")
+PROFILES = ("docker", "gvisor", "fargate", "emulated")
 DATA_DIR = "/mnt/data"
 HOME_DIR = "/home/worker"
 # Everything that the worker may write to, except devices.
@@ -31,6 +31,9 @@ def _read_worker_uid(text: str) -> int | None:
 
 # UID and GID of the worker are equal.
 WORKER_UID = WORKER_GID = _read_worker_uid(os.environ.get("CELLBLOCK_WORKER_UID", "")) or DEFAULT_WORKER_UID
+
+# gVisor lacks some system calls; the parts that need another way ask for it by this.
+IS_GVISOR = os.environ.get("CELLBLOCK_PROFILE") == "gvisor"
 
 EXIT_REFUSED = 86
 EXIT_NO_KERNEL = 87

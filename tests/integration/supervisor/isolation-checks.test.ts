@@ -83,6 +83,10 @@ const MISCONFIGURATIONS: Readonly<Record<string, Misconfiguration>> = {
     options: () => withModule('worker/seccomp.py', '    lines = program(platform.machine())', '    return'),
     check: 'no_other_socket_opens',
   },
+  'a worker that may attach filters to sockets': {
+    options: () => withModule('worker/seccomp.py', '(_JUMP_EQUAL, 2, 0, _SO_ATTACH_FILTER)', '(_JUMP_EQUAL, 3, 0, _SO_ATTACH_FILTER)'),
+    check: 'own_filters_are_refused',
+  },
   'a worker that stays root': {
     options: () => withModule('worker/drop_privileges.py', '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n', ''),
     check: 'no_privilege_is_left',

@@ -55,6 +55,7 @@ export const MUTANTS: readonly Mutant[] = [
   option('size of shared memory', 'size=${limits.shmBytes},'),
   option('shared memory freed with its last process', "Sysctls: { 'kernel.shm_rmid_forced': '1' },"),
   option('a user id for each sandbox', 'CELLBLOCK_WORKER_UID: String(workerUid),'),
+  option('hidden counters of the host', ', ...HOST_COUNTERS]', ']'),
   option('hidden control group', "CgroupnsMode: 'private',", "CgroupnsMode: 'host' as 'private',"),
   option('size of the data folder', 'size=${limits.dataBytes},'),
   option('size of /tmp', 'size=${limits.tmpBytes},'),
@@ -163,6 +164,8 @@ export const MUTANTS: readonly Mutant[] = [
 
   unit('socket families', 'worker/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AF_UNIX)', '(_JUMP_AT_LEAST, 1, 0, _AF_UNIX)'),
   unit('namespaces by clone', 'worker/seccomp.py', '(_JUMP_ANY_BIT, 0, 1, _CLONE_NEW)', '(_JUMP_ANY_BIT, 0, 1, 0)'),
+  unit('no filters of sockets', 'worker/seccomp.py', '(_JUMP_EQUAL, 2, 0, _SO_ATTACH_FILTER)', '(_JUMP_EQUAL, 3, 0, _SO_ATTACH_FILTER)'),
+  unit('no filters of processes', 'worker/seccomp.py', '(_JUMP_EQUAL, 0, 1, _PR_SET_SECCOMP)', '(_JUMP_EQUAL, 1, 1, _PR_SET_SECCOMP)'),
   unit('other architectures', 'worker/seccomp.py', '(_JUMP_EQUAL, 1, 0, _AUDIT_ARCH[machine])', '(_JUMP_AT_LEAST, 1, 0, 0)'),
   unit('x32 numbers', 'worker/seccomp.py', '(_JUMP_AT_LEAST, 0, 1, _X32_BIT)', '(_JUMP_AT_LEAST, 0, 1, 0xFFFF_FFFF)'),
   unit('no links followed', 'files/walk.py', 'return "symlink"', 'return None'),

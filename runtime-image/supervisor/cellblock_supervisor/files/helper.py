@@ -15,7 +15,7 @@ import socket
 import struct
 
 from .. import packets
-from ..config import DATA_DIR, HELPER_UID, HOME_DIR, INSTALL_DIR, WORKER_GID, WORKER_UID
+from ..config import DATA_DIR, HELPER_UID, HOME_DIR, INSTALL_DIR, IS_GVISOR, WORKER_GID, WORKER_UID
 from ..worker import seccomp
 from ..worker.drop_privileges import hide_memory
 from ..worker.environment import WORKER_MPL_DIR
@@ -140,9 +140,13 @@ def _become_helper() -> None:
     libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0)
     os.setresuid(HELPER_UID, HELPER_UID, HELPER_UID)
     _set_capabilities(libc, 1 << _CAP_SETUID)
-    libc.setfsuid(WORKER_UID)
+    if IS_GVISOR:
+        # It has no setfsuid(2). With this effective UID the worker can slow the helper, but neither stop nor kill it.
+        os.setresuid(HELPER_UID, WORKER_UID, HELPER_UID)
+    else:
+        libc.setfsuid(WORKER_UID)
     _set_capabilities(libc, 0)
-    if libc.setfsuid(-1) != WORKER_UID:
+    if not IS_GVISOR and libc.setfsuid(-1) != WORKER_UID:
         raise OSError("the files helper did not get the worker's rights")
     os.umask(0o022)
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -19,10 +19,14 @@ async def listen(address: str, verifier: Verifier, handler: Handler) -> asyncio.
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         if os.path.exists(path):
             os.unlink(path)
-        sock.bind(path)
-        # The folders above restrict access. The host's user need not be root.
-        os.chmod(path, 0o666)
-        return await asyncio.start_unix_server(serve, sock=sock, limit=READ_BYTES)
+        # The folders above restrict access. The host's user need not be root. gVisor refuses chmod here, so the mask gives the mode.
+        mask = os.umask(0o111)
+        try:
+            sock.bind(path)
+        finally:
+            os.umask(mask)
+        # With cleanup_socket asyncio would look the path up, which gVisor refuses. The folder ends with the sandbox.
+        return await asyncio.start_unix_server(serve, sock=sock, limit=READ_BYTES, cleanup_socket=False)
     host, _, port = address.removeprefix("tcp:").rpartition(":")
 
     async def serve_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,5 +1,6 @@
 """Turns a forked root process into a worker: another UID, no capabilities, resource limits, a seccomp filter and Landlock."""
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -36,7 +37,9 @@ def become_worker(limits: Rlimits) -> None:
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_NOFILE, limits.open_files)
     _limit(resource.RLIMIT_MEMLOCK, 64 * 1024)
-    _limit(resource.RLIMIT_MSGQUEUE, 0)
+    # gVisor has no message queues and no limit for them.
+    with contextlib.suppress(ValueError):
+        _limit(resource.RLIMIT_MSGQUEUE, 0)
     if limits.file_bytes is not None:
         _limit(resource.RLIMIT_FSIZE, limits.file_bytes)
     if limits.memory_bytes is not None:

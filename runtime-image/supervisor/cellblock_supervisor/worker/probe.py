@@ -16,6 +16,9 @@ from . import landlock
 from . import syscall_table as table
 
 _FAMILIES = 48
+# gVisor shows no ambient capabilities.
+_NO_CAPABILITY = "0000000000000000"
+_SO_ATTACH_FILTER, _PR_GET_SECCOMP, _PR_GET_NO_NEW_PRIVS = 26, 21, 39
 _TYPES = (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, 4, socket.SOCK_SEQPACKET)
 _FOREIGN_FOLDERS = (
     "/",
@@ -91,21 +94,30 @@ def namespaces_are_refused() -> bool:
 
 
 def supervisor_memory_is_closed() -> bool:
+    return not _reads_of_supervisor(("mem",), ("root", "cwd"))
+
+
+def supervisor_details_are_closed() -> bool:
+    return not _reads_of_supervisor(("environ", "maps", "auxv", "stack", "syscall"), ("exe", "fd/0", "fd/3"))
+
+
+def _reads_of_supervisor(files: tuple[str, ...], links: tuple[str, ...]) -> bool:
+    """True when any of these files or links of the processes above can be read."""
     for pid in {1, os.getppid()}:
-        for name in ("mem", "environ", "maps", "auxv", "stack", "syscall"):
+        for name in files:
             try:
                 with open(f"/proc/{pid}/{name}", "rb") as file:
                     if file.read(1):
-                        return False
+                        return True
             except OSError:
                 continue
-        for name in ("root", "cwd", "exe", "fd/0", "fd/3"):
+        for name in links:
             try:
                 os.readlink(f"/proc/{pid}/{name}")
-                return False
+                return True
             except OSError:
                 continue
-    return True
+    return False
 
 
 def supervisor_cannot_be_signalled() -> bool:
@@ -183,12 +195,12 @@ def environment_holds_no_secret() -> bool:
 def no_privilege_is_left() -> bool:
     status = dict(_status_lines())
     return (
-        status.get("CapEff") == status.get("CapPrm") == status.get("CapAmb") == "0000000000000000"
+        status.get("CapEff") == status.get("CapPrm") == status.get("CapAmb", _NO_CAPABILITY) == _NO_CAPABILITY
         and status.get("Uid", "").split() == [str(WORKER_UID)] * 4
         and status.get("Gid", "").split() == [str(WORKER_GID)] * 4
         and status.get("Groups", "") == ""
-        and status.get("NoNewPrivs") == "1"
-        and status.get("Seccomp") == "2"
+        and _libc.prctl(_PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1
+        and _libc.prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) == 2
     )
 
 
@@ -224,6 +236,20 @@ def seccomp_filter_is_permanent() -> bool:
     return _call(_numbers(table.SOCKET) or 0, socket.AF_INET, socket.SOCK_STREAM, 0) == errno.ENETUNREACH
 
 
+def own_filters_are_refused() -> bool:
+    """Filters of sockets and processes are compiled into memory that all containers of a host share."""
+    program = struct.pack("HBBI", 0x06, 0, 0, 0x7FFF_0000)
+    block = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("HxxxxxxP", 1, ctypes.addressof(block))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, header)
+            return False
+        except PermissionError:
+            pass
+    return _libc.prctl(22, ctypes.c_ulong(2), ctypes.create_string_buffer(header), 0, 0) != 0
+
+
 def terminals_are_closed() -> bool:
     """All containers of a host share one quota of pseudo-terminals."""
     try:
@@ -257,6 +283,7 @@ CHECKS: tuple[Callable[[], bool], ...] = (
     dangerous_calls_are_refused,
     namespaces_are_refused,
     supervisor_memory_is_closed,
+    supervisor_details_are_closed,
     supervisor_cannot_be_signalled,
     only_worker_folders_are_writable,
     oom_score_is_fixed,
@@ -267,6 +294,7 @@ CHECKS: tuple[Callable[[], bool], ...] = (
     root_cannot_be_regained,
     engine_socket_is_absent,
     foreign_architectures_are_refused,
+    own_filters_are_refused,
     terminals_are_closed,
     worker_has_a_name,
     devices_are_harmless,

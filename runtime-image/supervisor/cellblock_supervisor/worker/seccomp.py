@@ -20,9 +20,10 @@ _CLONE_NEW = 0x0002_0000 | 0x0200_0000 | 0x0400_0000 | 0x0800_0000 | 0x1000_0000
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW = 0x7FFF_0000
-_OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_FIRST_ARGUMENT = 0, 4, 16
+_OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_FIRST_ARGUMENT, _OFFSET_SECOND_ARGUMENT, _OFFSET_THIRD_ARGUMENT = 0, 4, 16, 24, 32
 
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _MODE_FILTER = 38, 22, 2
+_SOL_SOCKET, _SO_ATTACH_FILTER, _SO_ATTACH_BPF, _SO_ATTACH_REUSEPORT_CBPF = 1, 26, 50, 51
 
 Instruction = tuple[int, int, int, int]
 
@@ -63,10 +64,29 @@ def program(machine: str) -> list[Instruction]:
             (_RETURN, 0, 0, _ALLOW),
         ]
     lines += [
-        (_JUMP_EQUAL, 0, 3, number(table.CLONE) or 0),
+        (_JUMP_EQUAL, 0, 4, number(table.CLONE) or 0),
         (_LOAD, 0, 0, _OFFSET_FIRST_ARGUMENT),
         (_JUMP_ANY_BIT, 0, 1, _CLONE_NEW),
         _refuse(errno.EPERM),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+    # The kernel compiles filters of processes and sockets into memory that all containers of a host share (net.core.bpf_jit_limit). Where it is
+    # used up, no other sandbox can start a kernel.
+    lines += [
+        (_JUMP_EQUAL, 0, 4, number(table.PRCTL) or 0),
+        (_LOAD, 0, 0, _OFFSET_FIRST_ARGUMENT),
+        (_JUMP_EQUAL, 0, 1, _PR_SET_SECCOMP),
+        _refuse(errno.EINVAL),
+        (_RETURN, 0, 0, _ALLOW),
+        (_JUMP_EQUAL, 0, 8, number(table.SETSOCKOPT) or 0),
+        (_LOAD, 0, 0, _OFFSET_SECOND_ARGUMENT),
+        (_JUMP_EQUAL, 0, 5, _SOL_SOCKET),
+        (_LOAD, 0, 0, _OFFSET_THIRD_ARGUMENT),
+        (_JUMP_EQUAL, 2, 0, _SO_ATTACH_FILTER),
+        (_JUMP_EQUAL, 1, 0, _SO_ATTACH_BPF),
+        (_JUMP_EQUAL, 0, 1, _SO_ATTACH_REUSEPORT_CBPF),
+        _refuse(errno.EPERM),
+        (_RETURN, 0, 0, _ALLOW),
         (_RETURN, 0, 0, _ALLOW),
     ]
     return lines

@@ -14,6 +14,9 @@ ABSENT: dict[str, Numbers] = {
     "io_uring_setup": Numbers(425, 425),
     "io_uring_enter": Numbers(426, 426),
     "io_uring_register": Numbers(427, 427),
+    # Both use up limits of the whole host: asynchronous requests, and memory for compiled filters.
+    "io_setup": Numbers(206, 0),
+    "seccomp": Numbers(317, 277),
 }
 
 # Refused with EPERM: access to other processes' memory, kernel internals, mounts, modules, keys and clocks.
@@ -83,3 +86,5 @@ REFUSED: dict[str, Numbers] = {
 SOCKET = Numbers(41, 198)
 SOCKETPAIR = Numbers(53, 199)
 CLONE = Numbers(56, 220)
+PRCTL = Numbers(157, 167)
+SETSOCKOPT = Numbers(54, 208)

@@ -6,6 +6,7 @@ probe (with a result pipe), command (with its description, then standard input, 
 """
 
 import builtins
+import contextlib
 import gc
 import importlib
 import json
@@ -22,20 +23,28 @@ from .channel import Channel
 from .peak_memory import PeakMemory
 
 
+# Between two checks for children that ended, where the kernel has no pidfd.
+_REAP_INTERVAL_MS = 20
+
+
 class Zygote:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
+        # gVisor has no pidfd_open(2).
+        self._unwatched: set[int] = set()
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         self._children: dict[int, int] = {}
 
     def serve(self) -> None:
         while True:
-            for fd, _ in self._poll.poll():
+            for fd, _ in self._poll.poll(_REAP_INTERVAL_MS if self._unwatched else None):
                 if fd == self._control.fileno():
                     self._on_request()
                 else:
                     self._on_exit(fd)
+            for pid in list(self._unwatched):
+                self._reap_unwatched(pid)
 
     def _on_request(self) -> None:
         data, fds, _, _ = socket.recv_fds(self._control, 64 * 1024, 4)
@@ -54,9 +63,13 @@ class Zygote:
             self._child(request, fds)
         for fd in fds:
             os.close(fd)
-        watch = os.pidfd_open(pid)
-        self._children[watch] = pid
-        self._poll.register(watch, select.POLLIN)
+        try:
+            watch = os.pidfd_open(pid)
+        except OSError:
+            self._unwatched.add(pid)
+        else:
+            self._children[watch] = pid
+            self._poll.register(watch, select.POLLIN)
         self._report({"op": "started", "tag": request["tag"], "pid": pid})
 
     def _child(self, request: dict[str, object], fds: list[int]) -> None:
@@ -75,6 +88,15 @@ class Zygote:
         os.close(watch)
         pid = self._children.pop(watch)
         _, status = os.waitpid(pid, 0)
+        self._report_exit(pid, status)
+
+    def _reap_unwatched(self, pid: int) -> None:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            self._unwatched.discard(pid)
+            self._report_exit(pid, status)
+
+    def _report_exit(self, pid: int, status: int) -> None:
         code = os.waitstatus_to_exitcode(status)
         self._report({"op": "exited", "pid": pid, "code": code if code >= 0 else None, "signal": -code if code < 0 else None})
 
@@ -106,8 +128,10 @@ def _run_kernel(fds: list[int], limits: Rlimits) -> None:
     channel, out, err, terminal = fds
     peak = PeakMemory()
     # The pipes belong to root: without this a program could not open /dev/stdout or /dev/stderr.
-    os.fchmod(out, 0o622)
-    os.fchmod(err, 0o622)
+    # gVisor refuses it, and such a program fails there.
+    with contextlib.suppress(PermissionError):
+        os.fchmod(out, 0o622)
+        os.fchmod(err, 0o622)
     become_worker(limits)
     os.dup2(out, 1)
     os.dup2(err, 2)

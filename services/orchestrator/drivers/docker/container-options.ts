@@ -51,6 +51,43 @@ export function containerOptions(spec: SandboxSpec, plan: ContainerPlan): Docker
   }
 }
 
+/** What the engine hides by default; an own list replaces it. */
+const ENGINE_MASKED_PATHS = [
+  '/proc/acpi',
+  '/proc/asound',
+  '/proc/interrupts',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/sys/devices/virtual/powercap',
+  '/sys/firmware',
+]
+
+/** Counters of the whole host, through which a sandbox could signal to another one or count them. Programs rarely read them. */
+const HOST_COUNTERS = [
+  '/proc/buddyinfo',
+  '/proc/diskstats',
+  '/proc/fs',
+  '/proc/key-users',
+  '/proc/pagetypeinfo',
+  '/proc/pressure',
+  '/proc/schedstat',
+  '/proc/slabinfo',
+  '/proc/softirqs',
+  '/proc/vmallocinfo',
+  '/proc/zoneinfo',
+  '/proc/sys/fs/aio-nr',
+  '/proc/sys/fs/dentry-state',
+  '/proc/sys/fs/file-nr',
+  '/proc/sys/fs/inode-nr',
+  '/proc/sys/fs/inode-state',
+  '/proc/sys/kernel/pty/nr',
+]
+
 /** `CgroupnsMode` is missing in the client's types. */
 type HostConfig = Docker.HostConfig & { readonly CgroupnsMode: 'private' }
 
@@ -68,6 +105,7 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
     CapAdd: ['SETUID', 'SETGID', 'KILL'],
     // System V shared memory is freed with its last process, also after the out-of-memory killer.
     Sysctls: { 'kernel.shm_rmid_forced': '1' },
+    MaskedPaths: [...ENGINE_MASKED_PATHS, ...HOST_COUNTERS],
     SecurityOpt: ['no-new-privileges', `seccomp=${plan.seccompProfile}`],
     PidsLimit: limits.processes,
     Memory: memory,
@@ -98,11 +136,11 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
   }
 }
 
-const supervisorEnv = (spec: SandboxSpec, { limits, preload, workerUid }: ContainerPlan): Record<string, string> => ({
+const supervisorEnv = (spec: SandboxSpec, { limits, preload, workerUid, runtime }: ContainerPlan): Record<string, string> => ({
   CELLBLOCK_SANDBOX_ID: spec.sandboxId,
   CELLBLOCK_PUBLIC_KEY: spec.publicKey,
   CELLBLOCK_LISTEN: `unix:${CONTROL_SOCKET}`,
-  CELLBLOCK_PROFILE: 'docker',
+  CELLBLOCK_PROFILE: runtime?.startsWith('runsc') === true ? 'gvisor' : 'docker',
   CELLBLOCK_WORKER_UID: String(workerUid),
   CELLBLOCK_LIMITS: JSON.stringify({
     memory_bytes: TIERS[spec.memoryTier].memoryBytes,
