@@ -1,5 +1,6 @@
 // `npm run test:security` runs every hostile program, two tenants that attack each other, the control with disabled protections, every mutant,
-// and every limit threshold. `-- --json` prints only the summary {tried, canaries, typed, control_trips, mutants, killed}. `-- --only <part>`
+// and every limit threshold. `-- --json` prints only the summary {tried, canaries, typed, channel_bits, messages,
+// untyped_messages, control_trips, mutants, killed}. `-- --only <part>`
 // runs one part, `-- --only limits --threshold C-23` one threshold.
 import { parseArgs } from 'node:util'
 import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
@@ -13,15 +14,18 @@ import { measureLimits, type LimitsSummary } from './limits/measure-limits.ts'
 import { THRESHOLDS } from './limits/registry.ts'
 import { MUTANTS } from './mutants/mutants.ts'
 import { runMutants } from './mutants/run-mutants.ts'
+import { measureNeighbours } from './cross-tenant/covert-channels.ts'
 import { runCrossTenantAttacks } from './cross-tenant/cross-tenant.ts'
+import { runMessages } from './messages/run-messages.ts'
 
 /** `limits` includes the sweep, which takes ten minutes and tolerates other load. */
-const CHOICES = ['programs', 'cross-tenant', 'control', 'mutants', 'limits'] as const
+const CHOICES = ['programs', 'cross-tenant', 'neighbours', 'messages', 'control', 'mutants', 'limits'] as const
 type Choice = (typeof CHOICES)[number]
 type Part = Choice | 'sweep'
 const partsOf = (choice: Choice): readonly Part[] => (choice === 'limits' ? ['limits', 'sweep'] : [choice])
 const CONTROL_THRESHOLD = 0.9
 const CROSS_TENANT_SECONDS = 600
+const MESSAGES = { total: 100_000, perExecution: 1_000, seed: 1 }
 
 const { values: given } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' }, threshold: { type: 'string' } } })
 const only = CHOICES.find((choice) => choice === given.only)
@@ -79,6 +83,45 @@ const RUN: Record<Part, () => Promise<Report>> = {
       await server.stop()
     }
   },
+  /** Bits per second of each covert channel between two tenants' sandboxes, and a neighbour that exhausts what the kernel counts. */
+  neighbours: async () => {
+    const server = await startServer({ env: { CELLBLOCK_SANDBOX_IMAGE: image, CELLBLOCK_POOL: '2' } })
+    try {
+      const { figures, failures: found } = await measureNeighbours(server, ['closed', 'open'])
+      failures.push(...found)
+      const carried = figures.filter(({ kind }) => kind === 'closed').reduce((sum, { bitsPerSecond }) => sum + bitsPerSecond, 0)
+      return {
+        summary: { channel_bits: carried },
+        table: Object.fromEntries(
+          figures.map(({ channel, bitsPerSecond, insideBitsPerSecond }) => [
+            `bits per second: ${channel}`,
+            `${bitsPerSecond} (${insideBitsPerSecond} inside one sandbox)`,
+          ]),
+        ),
+      }
+    } finally {
+      await server.stop()
+    }
+  },
+  /** Generated messages of hostile kernels through the supervisor, the orchestrator and every wire. */
+  messages: async () => {
+    const server = await startServer({ env: { CELLBLOCK_SANDBOX_IMAGE: image, CELLBLOCK_POOL: '2' } })
+    try {
+      let shown = 0
+      const result = await runMessages(server, MESSAGES, (messages) => {
+        if (messages - shown < 10_000) return
+        shown = messages
+        log(`  ${messages} messages`)
+      })
+      failures.push(...result.failures)
+      return {
+        summary: { messages: result.messages, untyped_messages: result.untyped },
+        table: { 'executions with messages': result.executions, 'peak memory of the server, MiB': Math.round(result.peakBytes / 2 ** 20) },
+      }
+    } finally {
+      await server.stop()
+    }
+  },
   control: async () => {
     const { aimed, tripped, untouched } = await runControl(image, PROGRAMS)
     if (tripped < CONTROL_THRESHOLD * aimed) failures.push(`only ${tripped} of ${aimed} tripwires were touched`)
@@ -127,7 +170,9 @@ async function run(part: Part): Promise<void> {
 const runSequentially = async (parts: readonly Part[]): Promise<void> => {
   for (const part of parts) await run(part)
 }
-await Promise.all([runSequentially(['programs', 'control', 'mutants']), run('cross-tenant'), run('sweep')])
+// The neighbours' figures depend on load, so they are measured before.
+await run('neighbours')
+await Promise.all([runSequentially(['programs', 'messages', 'control', 'mutants']), run('cross-tenant'), run('sweep')])
 await run('limits')
 
 for (const failure of failures) log(`✗ ${failure}`)

@@ -4,6 +4,7 @@ import { MINIMAL_ENVIRONMENT, startHarness, type Harness, type Verdict } from '.
 import { runPrograms } from './harness/run-programs.ts'
 import { names } from './corpus/names.ts'
 import { DISTINCT, FAMILIES, MECHANISMS, PROGRAMS } from './corpus/registry.ts'
+import { measureNeighbours } from './cross-tenant/covert-channels.ts'
 import { runCrossTenantAttacks } from './cross-tenant/cross-tenant.ts'
 import { NAUGHTY_NAMES } from './naughty-names.ts'
 import { PRECONDITIONS } from './preconditions.ts'
@@ -105,6 +106,15 @@ describe('two tenants with live sandboxes', () => {
     expect(foreignBytes).toBe(0)
     expect(attempts).toBeGreaterThan(20)
   }, 120_000)
+})
+
+describe('the neighbour of a hostile tenant', () => {
+  it('receives no bit through what the kernel counts, and works while the other takes all of it', async () => {
+    const { figures, failures } = await measureNeighbours(harness.server, ['closed'])
+    expect(failures).toEqual([])
+    expect(figures.map(({ bitsPerSecond }) => bitsPerSecond)).toEqual(figures.map(() => 0))
+    expect(figures.length).toBeGreaterThanOrEqual(10)
+  }, 300_000)
 })
 
 describe('name resolution', () => {

@@ -38,6 +38,8 @@ export interface Program {
   readonly expects: Expected
   readonly aims?: readonly Tripwire[]
   readonly timeoutSeconds?: number
+  /** The container hibernates between the program and `after`. */
+  readonly hibernates?: boolean
   /** Part of the subset that `npm test` runs. */
   readonly isQuick?: boolean
 }
@@ -51,6 +53,7 @@ interface More {
   readonly after?: NonNullable<Program['after']>
   readonly aims?: readonly Tripwire[]
   readonly timeoutSeconds?: number
+  readonly hibernates?: boolean
 }
 type Entry = readonly [name: string, mechanism: string, code: string, expects: string | RegExp | Expected, more?: More]
 
@@ -63,7 +66,7 @@ export function family(name: string, entries: readonly Entry[]): Family {
         : expects instanceof RegExp
           ? { status: 'succeeded', stdout: expects }
           : expects
-    const isQuick = index % 6 === 0 && more.timeoutSeconds === undefined
+    const isQuick = index % 6 === 0 && more.timeoutSeconds === undefined && more.hibernates !== true
     return { id: `${name}/${what.replaceAll(/[^\w.]+/g, '-')}`, mechanism, code, expects: expected, isQuick, ...more }
   })
   return { name, programs }

@@ -3,6 +3,7 @@ import { deaths } from './deaths.ts'
 import { devices, foreignWrites, hostFiles } from './files.ts'
 import { information } from './information.ts'
 import { kernelChannel } from './kernel-channel.ts'
+import { kernelMessages } from './kernel-messages.ts'
 import { language } from './language.ts'
 import { names } from './names.ts'
 import { network } from './network.ts'
@@ -11,8 +12,10 @@ import { privilege, processes } from './processes.ts'
 import type { Family, Program } from './program.ts'
 import { published } from './published.ts'
 import { resources } from './resources.ts'
+import { savedState } from './saved-state.ts'
 import { supervisor } from './supervisor.ts'
 import { namespaces, systemCalls } from './system-calls.ts'
+import { userCounters } from './user-counters.ts'
 
 /** Every hostile program, by family. */
 export const FAMILIES: readonly Family[] = [
@@ -28,6 +31,7 @@ export const FAMILIES: readonly Family[] = [
   information,
   supervisor,
   kernelChannel,
+  kernelMessages,
   language,
   binaries,
   channels,
@@ -35,6 +39,8 @@ export const FAMILIES: readonly Family[] = [
   outputs,
   artifacts,
   resources,
+  userCounters,
+  savedState,
   deaths,
 ]
 

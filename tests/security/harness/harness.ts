@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createTenant } from '../../support/create-tenant.ts'
 import { startServer, type LocalServerProcess } from '../../support/local-server.ts'
 import type { NativeClient, WireExecution } from '../../support/native-client.ts'
@@ -47,6 +48,9 @@ const SHARED: readonly Tripwire[] = ['metadata', 'credentials', 'resolver', 'dns
 const TIMEOUT_SECONDS = 90
 /** For few programs: without the data stack and without a warm pool, so each sandbox is started once, on demand. */
 export const MINIMAL_ENVIRONMENT = { SANDBOX_PRELOAD: 'none', CELLBLOCK_POOL: '0' }
+/** Programs of a container follow each other without a pause, so only a container that is left alone hibernates. */
+const IDLE_SECONDS = 3
+const HIBERNATED_WITHIN_MS = 180_000
 const canary = (): string => `CANARY-${randomBytes(12).toString('hex')}`
 
 /**
@@ -69,6 +73,8 @@ export async function startHarness(options: {
     env: {
       CELLBLOCK_SANDBOX_IMAGE: options.image,
       CELLBLOCK_POOL: '1',
+      CELLBLOCK_LOG: 'events',
+      CELLBLOCK_IDLE_SECONDS: String(IDLE_SECONDS),
       SANDBOX_PRELOAD: '',
       CELLBLOCK_CANARY_SECRET: tripwires.canaries.secret,
       ...options.env?.(tripwires),
@@ -90,11 +96,13 @@ export async function startHarness(options: {
     tripwires,
     attacker,
     run,
-    try: async (container, program, skipsNextCall = false) => {
+    try: async (shared, program, skipsNextCall = false) => {
+      const container = program.hibernates === true ? await attacker.createContainer() : shared
       const token = newToken()
       const body = { code: prelude(targets, token) + program.code, timeout_seconds: program.timeoutSeconds ?? TIMEOUT_SECONDS }
       const execution = await attacker.run(container, body)
       const { after } = program
+      if (program.hibernates === true) await untilHibernated(container)
       const afterwards = after === undefined ? null : await attacker.run(container, prelude(targets, token) + after.code)
       const output = JSON.stringify([execution, afterwards])
       const next = skipsNextCall && execution.status === 'succeeded' ? null : await attacker.run(container, 'print(6 * 7)')
@@ -117,6 +125,20 @@ export async function startHarness(options: {
     hits: async () =>
       [...tripwires.hits, ...(await sibling.hits())].filter(({ tripwire, token }) => token !== null || !SHARED.includes(tripwire)),
     stop: () => everything.disposeAsync(),
+  }
+
+  /** Resolves when the server has logged that it saved the container's variables, or that it could not. */
+  async function untilHibernated(container: string): Promise<void> {
+    const deadline = Date.now() + HIBERNATED_WITHIN_MS
+    const isHibernated = (): boolean =>
+      server
+        .said()
+        .split('\n')
+        .some((line) => line.includes('"hibernate"') && line.includes(container) && /"(not_)?saved"/.test(line))
+    while (!isHibernated()) {
+      if (Date.now() > deadline) throw new Error(`Container ${container} did not hibernate within ${HIBERNATED_WITHIN_MS / 1_000} seconds.`)
+      await delay(200)
+    }
   }
 
   function nameOf(text: string): Tripwire | 'other-file' | 'other-key' {

@@ -1,0 +1,136 @@
+import type { LocalServerProcess } from '../../support/local-server.ts'
+
+/** How one wire reported an execution. `problem` says why the end is not typed; null if it is. */
+export interface Ending {
+  readonly problem: string | null
+  /** The text of the answer, for what it must contain. */
+  readonly text: string
+}
+
+export interface Wire {
+  readonly name: string
+  /** Runs code and reads the result back in every form that the wire has. */
+  run(server: LocalServerProcess, code: string): Promise<Ending>
+}
+
+const ENDED = new Set(['succeeded', 'failed', 'timed_out', 'cancelled'])
+const OUTPUT_TYPES = new Set(['stream', 'display_data', 'execute_result', 'error', 'update_display_data', 'clear_output', 'omitted'])
+
+interface Reply {
+  readonly status: number
+  readonly text: string
+}
+
+/** Any status below 500 is typed. */
+async function request(server: LocalServerProcess, method: string, path: string, body?: unknown): Promise<Reply> {
+  const answer = await fetch(server.url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${server.apiKey}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  return { status: answer.status, text: await answer.text() }
+}
+
+const failed = (what: string, { status, text }: Reply): string | null =>
+  status >= 200 && status < 300 ? null : `${what} answered ${status}: ${text.slice(0, 300)}`
+
+/** The data of a stream of server-sent events. */
+const eventsOf = (text: string): readonly Record<string, unknown>[] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice('data: '.length)) as Record<string, unknown>)
+
+const native: Wire = {
+  name: 'native',
+  async run(server, code) {
+    const container = await server.native.createContainer('messages')
+    const made = await request(server, 'POST', `/v1/containers/${container}/executions?wait=60`, { code })
+    const early = failed('POST executions', made)
+    if (early !== null) return { problem: early, text: made.text }
+    const { id } = JSON.parse(made.text) as { readonly id: string }
+    const [execution, events, notebook] = await Promise.all([
+      request(server, 'GET', `/v1/executions/${id}?wait=60`),
+      request(server, 'GET', `/v1/executions/${id}/events`),
+      request(server, 'GET', `/v1/containers/${container}/notebook.ipynb`),
+    ])
+    await request(server, 'DELETE', `/v1/containers/${container}`)
+    const problem =
+      failed('GET execution', execution) ??
+      failed('GET events', events) ??
+      failed('GET notebook', notebook) ??
+      untypedExecution(JSON.parse(execution.text) as Record<string, unknown>) ??
+      (eventsOf(events.text).length === 0 ? 'no events' : null)
+    return { problem, text: execution.text }
+  },
+}
+
+function untypedExecution({ status, outputs }: Record<string, unknown>): string | null {
+  if (!ENDED.has(String(status))) return `status ${String(status)}`
+  const types = ((outputs ?? []) as readonly { readonly output_type?: string }[]).map(({ output_type: type }) => String(type))
+  const unknown = types.find((type) => !OUTPUT_TYPES.has(type))
+  return unknown === undefined ? null : `output of type ${unknown}`
+}
+
+/** The model `demo` runs the code that it is given. */
+const turn = (code: string, stream: boolean) => ({
+  model: 'demo',
+  stream,
+  input: `\`\`\`python\n${code}\n\`\`\``,
+  tools: [{ type: 'code_interpreter', container: { type: 'auto' } }],
+  include: ['code_interpreter_call.outputs'],
+})
+const RESPONSE_ENDED = new Set(['completed', 'failed', 'incomplete', 'cancelled'])
+
+const openai: Wire = {
+  name: 'openai',
+  async run(server, code) {
+    const made = await request(server, 'POST', '/v1/responses', turn(code, false))
+    const early = failed('POST responses', made)
+    if (early !== null) return { problem: early, text: made.text }
+    const { id, status } = JSON.parse(made.text) as { readonly id: string; readonly status: string }
+    const read = await request(server, 'GET', `/v1/responses/${id}?include=code_interpreter_call.outputs`)
+    return { problem: failed('GET response', read) ?? (RESPONSE_ENDED.has(status) ? null : `status ${status}`), text: read.text }
+  },
+}
+
+const openaiStream: Wire = {
+  name: 'openai stream',
+  async run(server, code) {
+    const answer = await request(server, 'POST', '/v1/responses', turn(code, true))
+    const problem = failed('POST responses', answer)
+    if (problem !== null) return { problem, text: answer.text }
+    const last = String(eventsOf(answer.text).at(-1)?.['type'])
+    return { problem: /^response\.(completed|failed|incomplete)$/.test(last) ? null : `the stream ends with ${last}`, text: answer.text }
+  },
+}
+
+const plugin: Wire = {
+  name: 'plugin',
+  async run(server, code) {
+    const answer = await request(server, 'POST', '/execute', { code })
+    const problem = failed('POST execute', answer)
+    if (problem === null) JSON.parse(answer.text)
+    return { problem, text: answer.text }
+  },
+}
+
+const mcp: Wire = {
+  name: 'mcp',
+  async run(server, code) {
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'execute_code', arguments: { code } } }
+    const answer = await request(server, 'POST', '/mcp', call)
+    const problem = failed('POST mcp', answer)
+    if (problem !== null) return { problem, text: answer.text }
+    const message = answer.text.startsWith('{') ? (JSON.parse(answer.text) as Record<string, unknown>) : eventsOf(answer.text).at(-1)
+    const content = (message?.['result'] as { readonly content?: unknown } | undefined)?.content
+    return { problem: Array.isArray(content) ? null : `no content: ${answer.text.slice(0, 300)}`, text: answer.text }
+  },
+}
+
+/** Every wire that runs code. A further wire is one more entry. */
+export const WIRES: readonly Wire[] = [native, openai, openaiStream, plugin, mcp]
