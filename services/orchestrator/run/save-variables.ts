@@ -12,6 +12,8 @@ export type Saved = ({ readonly kind: 'saved'; readonly bytes: number } | { read
 
 /** A namespace that takes longer than this to save is not saved, milliseconds: executions wait meanwhile. */
 const SAVE_MS = 90_000
+/** The kernel's share of it: a variable that is given up after half of this leaves time for all others. */
+const KERNEL_MS = 60_000
 /** The supervisor counts what variables take; names and frames come on top, bytes. */
 const MAX_BYTES = LIMITS.maxSnapshotBytes + 64 * 1024 * 1024
 
@@ -37,7 +39,7 @@ export async function saveVariables(
   async function* variables(): ByteStream {
     let bytes = 0
     try {
-      const snapshot = await deps.supervisor.snapshot(session, budget, AbortSignal.any([signal, late, done.signal]))
+      const snapshot = await deps.supervisor.snapshot(session, withinSave(budget), AbortSignal.any([signal, late, done.signal]))
       reported = snapshot.usage
       for await (const chunk of snapshot.body) {
         bytes += chunk.byteLength
@@ -62,6 +64,8 @@ export async function saveVariables(
     done.abort()
   }
 }
+
+const withinSave = (budget: NamespaceBudget): NamespaceBudget => ({ ...budget, timeoutMs: Math.min(budget.timeoutMs, KERNEL_MS) })
 
 const GONE: ReadonlySet<SupervisorErrorCode> = new Set(['wrong_sandbox', 'not_found', 'unavailable', 'bad_request', 'protocol'])
 

@@ -55,6 +55,18 @@ bad, worse, kept = Bad(), Worse(), 7; print("set")`,
     HIBERNATES(py`print(kept)`, '7'),
   ],
   [
+    'exception that cannot be shown',
+    '__str__ of an exception while saving',
+    py`
+class Hidden(BaseException):
+    def __str__(self): raise SystemExit(4)
+class Bad:
+    def __reduce__(self): raise Hidden
+bad, kept = Bad(), 7; print("set")`,
+    'set',
+    HIBERNATES(py`print(kept)`, '7'),
+  ],
+  [
     'restore that does not end',
     '__setstate__ that does not return',
     py`

@@ -52,7 +52,7 @@ def dump(  # type: ignore[no-untyped-def]
             with budget:
                 size = _size(value)
             keep.append((size, name, value))
-        except Exception as error:
+        except BaseException as error:
             lost.append({"what": name, "reason": _reason(error)})
     total = sum(size for size, _, _ in keep)
     for size, name, _ in sorted(keep, key=lambda entry: -entry[0]):
@@ -76,7 +76,7 @@ def dump(  # type: ignore[no-untyped-def]
         try:
             with budget:
                 pickler.dump(value)
-        except Exception as error:
+        except BaseException as error:
             # It could be pickled before: user code changes it meanwhile. Its objects in the memo were never sent.
             lost.append({"what": name, "reason": _reason(error)})
             pickler.memo = {key: entry for key, entry in pickler.memo.copy().items() if entry[0] < count}
@@ -113,7 +113,7 @@ def load(shell, channel: Channel, budget: TimeBudget) -> dict[str, object]:  # t
                     with budget:
                         shell.user_ns[alias] = importlib.import_module(module)
                     restored += 1
-                except Exception as error:
+                except BaseException as error:
                     lost.append({"what": alias, "reason": _reason(error)})
         elif kind == b"N":
             name, buffers = json.loads(body), []
@@ -124,7 +124,7 @@ def load(shell, channel: Channel, budget: TimeBudget) -> dict[str, object]:  # t
                 with budget:
                     shell.user_ns[name] = unpickler.load(body, buffers)
                 restored += 1
-            except Exception as error:
+            except BaseException as error:
                 lost.append({"what": name, "reason": _reason(error)})
         elif kind == b"L":
             lost += json.loads(body)
@@ -222,5 +222,9 @@ def _is_history(name: str) -> bool:
     return name in _HISTORY_NAMES or (name.startswith("_") and name.removeprefix("_").removeprefix("i").isdigit())
 
 
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:300]
+def _reason(error: BaseException) -> str:
+    """User code raises what it likes, SystemExit included, and its `__str__` may fail as well."""
+    try:
+        return f"{type(error).__name__}: {error}"[:300]
+    except BaseException:
+        return type(error).__name__[:300]

@@ -122,7 +122,12 @@ async function imagesOf(objects: ObjectStore, result: ExecutionResult | null): P
       if (!('data' in whole)) continue
       const mimeType = IMAGES.find((type) => typeof whole.data[type] === 'string')
       const data = mimeType === undefined ? undefined : whole.data[mimeType]
-      if (mimeType !== undefined && typeof data === 'string') images.push({ type: 'image', data: data.replaceAll('\n', ''), mimeType })
+      if (mimeType === undefined || typeof data !== 'string') continue
+      const base64 = data.replaceAll('\n', '')
+      if (isBase64(base64)) images.push({ type: 'image', data: base64, mimeType })
     }
   return images
 }
+
+/** User code may call any text an image. The protocol refuses the whole result if one image is not Base64. */
+const isBase64 = (text: string): boolean => text !== '' && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)
