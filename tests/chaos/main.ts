@@ -1,4 +1,4 @@
-// `npm run test:chaos` runs every scenario in full and checks each history. `-- --json` prints only the summary, `-- --only NAME` runs one scenario,
+// `npm run test:chaos` runs every scenario in full and checks each history. `-- --storage aws` uses the AWS adapters on emulators. `-- --json` prints only the summary, `-- --only NAME` runs one scenario,
 // `-- --scale 0.1` runs a tenth, `-- --keep FOLDER` saves histories with violations, `-- --mutants` also tests the mutants, `-- --engine` restarts
 // this machine's container engine.
 import { writeFile } from 'node:fs/promises'
@@ -14,6 +14,7 @@ import { rowOf, summaryOf } from './summary.ts'
 const { values } = parseArgs({
   options: {
     json: { type: 'boolean' },
+    storage: { type: 'string', default: 'embedded' },
     only: { type: 'string' },
     scale: { type: 'string', default: '1' },
     engine: { type: 'boolean', default: false },
@@ -22,6 +23,10 @@ const { values } = parseArgs({
     keep: { type: 'string' },
   },
 })
+const { storage } = values
+if (storage !== 'embedded' && storage !== 'aws') throw new Error('--storage accepts embedded and aws.')
+// The harness and the servers of the scenarios read it.
+process.env['CELLBLOCK_STORAGE'] = storage
 const names = values.only?.split(',')
 const selected = SCENARIOS.filter(({ name }) => names?.includes(name) ?? true)
 if (selected.length < (names?.filter((name) => name !== 'mutants').length ?? 1))
@@ -49,9 +54,9 @@ for (const scenario of selected) {
     log(`✗ ${scenario.name}: ${violation}: ${detail}`)
 }
 
-const survivors = values.mutants ? await runChaosMutants(CHAOS_MUTANTS, log) : []
+const survivors = values.mutants ? await runChaosMutants(CHAOS_MUTANTS, storage, log) : []
 for (const survivor of survivors) log(`✗ no test fails without: ${survivor}`)
-const summary = summaryOf(runs)
+const summary = { storage, ...summaryOf(runs) }
 if (values.json === true) process.stdout.write(`${JSON.stringify(summary)}\n`)
 else {
   process.stdout.write(

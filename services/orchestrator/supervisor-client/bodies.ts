@@ -4,23 +4,12 @@ import type { CommandRequest, ExecuteRequest } from '../../core/ports/supervisor
 
 const STREAMS = { max_output_bytes: LIMITS.maxStreamHeadBytes, tail_bytes: LIMITS.maxStreamTailBytes }
 
-export const executeBody = (request: ExecuteRequest): Buffer =>
-  Buffer.from(
-    JSON.stringify({
-      v: 1,
-      env: request.env,
-      cwd: request.cwd,
-      cells: request.cells,
-      on_error: request.onError,
-      store_history: request.storeHistory,
-      timeout_ms: request.timeoutMs,
-      cpu_ms: request.cpuMs,
-      max_total_bytes: request.maxTotalBytes,
-      max_displays: request.maxDisplays,
-      ...(request.traceId === undefined ? {} : { trace_id: request.traceId }),
-      ...STREAMS,
-    }),
-  )
+/** The protocol has the port's fields in snake case, so a limit that the port gains reaches the sandbox. */
+export const executeBody = (request: ExecuteRequest): Buffer => {
+  const fields = Object.entries(request).map(([name, value]) => [snakeCase(name), value] as const)
+  return Buffer.from(JSON.stringify({ v: 1, ...Object.fromEntries(fields), ...STREAMS }))
+}
+const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 export const commandBody = (request: CommandRequest): Buffer =>
   Buffer.from(

@@ -19,9 +19,9 @@ interface Channel<Q extends QueueName> {
   inFlight: number
   /** Messages that wait for their delay or back-off. */
   delayed: number
-  /** Called after an entry was added to `ready` or `deadLetters`. */
-  wake: () => void
-  wakeDeadLetters: () => void
+  /** Consumers of `ready` and of `deadLetters`. */
+  readonly consumers: Consumers
+  readonly deadLetterConsumers: Consumers
 }
 export interface QueueCounts {
   readonly ready: number
@@ -64,7 +64,7 @@ export class MemoryQueue implements Queue, QueueConsumer {
     const channel = this.#channels[queue]
     const { concurrency, signal } = options
     return pump(signal, {
-      onWake: (wake) => (channel.wake = wake),
+      consumers: channel.consumers,
       isFull: (running) => running >= concurrency,
       next: () => {
         const entry = channel.ready.take()
@@ -83,12 +83,12 @@ export class MemoryQueue implements Queue, QueueConsumer {
         onError(error, null)
         after(DEAD_LETTER_RETRY_MS, () => {
           channel.deadLetters.add(entry.group, entry)
-          channel.wakeDeadLetters()
+          channel.deadLetterConsumers.wake()
         })
       }
     }
     return pump(signal, {
-      onWake: (wake) => (channel.wakeDeadLetters = wake),
+      consumers: channel.deadLetterConsumers,
       isFull: (running) => running >= 1,
       next: () => {
         const entry = channel.deadLetters.take()
@@ -109,7 +109,7 @@ export class MemoryQueue implements Queue, QueueConsumer {
       if (entry.receives < MAX_RECEIVES) this.#addLater(channel, entry, backOffSeconds(entry.receives))
       else {
         channel.deadLetters.add(entry.group, entry)
-        channel.wakeDeadLetters()
+        channel.deadLetterConsumers.wake()
       }
     } finally {
       channel.inFlight -= 1
@@ -119,7 +119,7 @@ export class MemoryQueue implements Queue, QueueConsumer {
   #addLater<Q extends QueueName>(channel: Channel<Q>, entry: Entry<Q>, seconds: number): void {
     const add = (): void => {
       channel.ready.add(entry.group, entry)
-      channel.wake()
+      channel.consumers.wake()
     }
     if (seconds <= 0) return add()
     channel.delayed += 1
@@ -135,9 +135,30 @@ const newChannel = (): Channel<never> => ({
   deadLetters: new FairQueue(),
   inFlight: 0,
   delayed: 0,
-  wake: () => undefined,
-  wakeDeadLetters: () => undefined,
+  consumers: new Consumers(),
+  deadLetterConsumers: new Consumers(),
 })
+
+/** The consumers of one channel, in turns: each wake-up begins with another one, so that all of them receive messages. */
+class Consumers {
+  readonly #wakeUps: (() => void)[] = []
+
+  add(wakeUp: () => void): void {
+    this.#wakeUps.push(wakeUp)
+  }
+
+  remove(wakeUp: () => void): void {
+    const index = this.#wakeUps.indexOf(wakeUp)
+    if (index !== -1) this.#wakeUps.splice(index, 1)
+  }
+
+  /** Called after an entry was added. */
+  wake(): void {
+    const first = this.#wakeUps.shift()
+    if (first !== undefined) this.#wakeUps.push(first)
+    for (const wakeUp of this.#wakeUps) wakeUp()
+  }
+}
 
 /** A pending delay does not keep the process alive. */
 function after(ms: number, work: () => void): void {
@@ -148,7 +169,7 @@ function after(ms: number, work: () => void): void {
 function pump(
   signal: AbortSignal,
   source: {
-    readonly onWake: (wake: () => void) => void
+    readonly consumers: Consumers
     readonly isFull: (running: number) => boolean
     /** Starts the next piece of work; null when there is none. It never rejects. */
     readonly next: () => Promise<void> | null
@@ -168,7 +189,9 @@ function pump(
         run()
       })
     }
-    if (signal.aborted && running === 0) resolve()
+    if (!signal.aborted || running > 0) return
+    source.consumers.remove(wake)
+    resolve()
   }
   // The sender continues before the handler begins.
   const wake = (): void => {
@@ -176,7 +199,7 @@ function pump(
     isScheduled = true
     setImmediate(run)
   }
-  source.onWake(wake)
+  source.consumers.add(wake)
   signal.addEventListener('abort', wake, { once: true })
   wake()
   return promise

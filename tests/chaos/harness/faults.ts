@@ -24,7 +24,8 @@ export function seeded(seed: number): () => number {
   }
 }
 
-const pick = (faults: Faults): Kind | null =>
+/** The kind of the next call's fault; null for a call that succeeds. */
+export const drawFault = (faults: Faults): Kind | null =>
   faults.random() >= faults.rate ? null : (KINDS[Math.floor(faults.random() * KINDS.length)] as Kind)
 
 /** The error that the SDK derives from such a reply. The SDK's own retries handle it first, as in production. */
@@ -55,7 +56,7 @@ export function injectFaults(clients: StorageClients, faults: Faults): void {
   const inject = (service: 'dynamodb' | 'sqs' | 's3', stack: Stack): void =>
     stack.add(
       (next) => async (args) => {
-        const kind = pick(faults)
+        const kind = drawFault(faults)
         if (kind === null) return next(args)
         faults.history.add({ type: 'fault', service, kind })
         if (kind === 'reply_lost') await next(args)
@@ -73,7 +74,7 @@ const DRIVER_ATTEMPTS = 3
 export function faultyDriver(driver: SandboxDriver, faults: Faults): SandboxDriver {
   const around = async <T>(call: () => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
-      const kind = pick(faults)
+      const kind = drawFault(faults)
       if (kind === null) return call()
       faults.history.add({ type: 'fault', service: 'driver', kind })
       if (kind === 'reply_lost') await call()

@@ -7,35 +7,27 @@ import { newId } from '../../../services/core/ids.ts'
 import { loadResult } from '../../../services/core/executions/load-result.ts'
 import { newObjectKey } from '../../../services/core/object-keys.ts'
 import type { Queue } from '../../../services/core/ports/queue.ts'
-import { createResources, type AwsResources } from '../../emulators/create-resources.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
-import { createStorageClients, type StorageClients } from '../../../services/storage/clients.ts'
-import { createDynamoTable } from '../../../services/storage/dynamodb/dynamo-table.ts'
-import { createS3ObjectStore } from '../../../services/storage/s3/s3-object-store.ts'
-import { createSqsQueue } from '../../../services/storage/sqs/sqs-queue.ts'
 import { createHistory, type History, type Job } from '../history.ts'
 import { createManualQueue, type ManualQueue } from './manual-queue.ts'
-import { faultyDriver, injectFaults, seeded, type Faults } from './faults.ts'
+import { faultyDriver, seeded, type Faults } from './faults.ts'
 import { startFakePlatform, type FakePlatform } from './fake-platform.ts'
 import type { Ports } from './killable-ports.ts'
-import { startRestartableEmulators, type RestartableEmulators } from './restartable-emulators.ts'
 import type { Script } from './scripted-kernel.ts'
+import { startChaosStorage, type ChaosStorage, type StoragePorts } from './storage/chaos-storage.ts'
 
 export interface Harness {
   readonly history: History
-  readonly emulators: RestartableEmulators
+  readonly storage: ChaosStorage
   readonly platform: FakePlatform
   readonly manualQueue: ManualQueue
-  readonly resources: AwsResources
-  /** The storage clients of the workers, with injected faults. The harness itself uses separate clients. */
-  readonly clients: StorageClients
   readonly faults: Faults
   /** Ports with injected faults for workers that receive from the manual queue. */
   readonly manualPorts: Ports
-  /** Ports with injected faults for workers that poll SQS. */
+  /** Ports with injected faults for workers that consume the queues. */
   readonly queuedPorts: Ports
   /** Ports without injected faults. */
-  readonly reliablePorts: Ports & { readonly sqs: StorageClients['sqs'] }
+  readonly reliablePorts: Ports
   readonly tenants: readonly string[]
   newContainer(tenant?: string): Promise<Container>
   /** Stores a file as a user's upload does. */
@@ -45,8 +37,6 @@ export interface Harness {
   hasEnded(job: Job): Promise<boolean>
   /** Reads the result of a job as a client does and adds it to the history. */
   observe(job: Job): Promise<void>
-  /** Creates the queues and the bucket again after a restart of the emulators. */
-  recreateResources(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -59,41 +49,25 @@ export interface AcceptOptions {
   readonly through?: Queue
 }
 
-/** Starts emulators, a fake compute platform with scripted sandboxes, and the history. The same `seed` gives the same faults. */
+/** Starts the storage that CELLBLOCK_STORAGE names, a fake compute platform with scripted sandboxes, and the history. The same `seed` gives the same faults. */
 export async function startHarness(options: { readonly seed?: number; readonly isDurable?: boolean } = {}): Promise<Harness> {
   const history = createHistory()
-  const emulators = await startRestartableEmulators(history, { isDurable: options.isDurable ?? false })
-  const { region, credentials, endpoints } = emulators
-  const reliableClients = createStorageClients({ region, credentials, endpoints })
-  const clients = createStorageClients({ region, credentials, endpoints })
   const faults: Faults = { rate: 0, history, random: seeded(options.seed ?? 1) }
-  injectFaults(clients, faults)
-  const resources = await createResources(reliableClients)
+  const storage = await startChaosStorage({ history, faults, isDurable: options.isDurable ?? false })
   const platform = await startFakePlatform(history)
   const manualQueue = createManualQueue(history)
   const link = createLink()
-  const portsOf = ({ dynamodb, s3, sqs }: StorageClients): Ports => {
-    const objects = createS3ObjectStore({ client: s3, bucket: resources.bucket })
-    return {
-      objects,
-      table: createDynamoTable({ client: dynamodb, tableName: resources.tableName, objects }),
-      queue: createSqsQueue({ client: sqs, queueUrls: resources.queueUrls }),
-      driver: platform.driver,
-      link,
-    }
-  }
-  const reliablePorts = { ...portsOf(reliableClients), sqs: reliableClients.sqs }
-  const queuedPorts = { ...portsOf(clients), driver: faultyDriver(platform.driver, faults) }
+  const portsOf = (ports: StoragePorts): Ports => ({ ...ports, driver: platform.driver, link })
+  const reliablePorts = portsOf(storage.reliable)
+  const queuedPorts = { ...portsOf(storage.faulty), driver: faultyDriver(platform.driver, faults) }
   const tenants = [newId('tenant'), newId('tenant')]
   let containers = 0
 
   return {
     history,
-    emulators,
+    storage,
     platform,
     manualQueue,
-    resources,
-    clients,
     faults,
     reliablePorts,
     queuedPorts,
@@ -184,14 +158,10 @@ export async function startHarness(options: { readonly seed?: number; readonly i
       })
     },
 
-    recreateResources: async () => void (await createResources(reliableClients)),
-
     async stop() {
       await platform.stop()
       await link.close()
-      reliableClients.close()
-      clients.close()
-      await emulators.stop()
+      await storage.stop()
     },
   }
 }

@@ -1,11 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs'
 import { hasEnded } from '../../../services/core/executions/execution.ts'
-import { QUEUES } from '../../../services/core/messages.ts'
 import type { Clock } from '../../../services/core/ports/clock.ts'
 import type { Queue } from '../../../services/core/ports/queue.ts'
 import { silentTelemetry, type Telemetry } from '../../../services/core/ports/telemetry.ts'
-import { consumeQueue } from '../../../services/storage/sqs/consumer.ts'
 import type { Job } from '../history.ts'
 import type { Ports } from './killable-ports.ts'
 import { createWorker, type Worker } from './worker.ts'
@@ -29,6 +26,8 @@ export function acceleratedClock(speed: number): Clock {
 interface WorkerPoolOptions {
   readonly workers: number
   readonly speed: number
+  /** Shared with other pools; a new one of this speed if absent. */
+  readonly clock?: Clock
   readonly ports?: Ports
   readonly telemetry?: Telemetry
   /** True for jobs whose step crashes the worker. */
@@ -37,18 +36,15 @@ interface WorkerPoolOptions {
   readonly only?: 'placements'
 }
 
-/** Starts workers that poll the SQS queues, and one reconciler. All share this process. */
+/** Starts workers that consume the queues, and one reconciler. All share this process. */
 export function startWorkerPool(harness: Harness, options: WorkerPoolOptions): WorkerPool {
   const { workers: size, speed, ports = harness.queuedPorts, telemetry = silentTelemetry, crashesOn = () => false, only } = options
-  const clock = acceleratedClock(speed)
+  const { clock = acceleratedClock(speed) } = options
   const stopping = new AbortController()
   const { history } = harness
   const workers = Array.from({ length: size }, (_, index) => createWorker({ name: `pool-${index}`, ports, history, clock, telemetry }))
   const consume = <Q extends 'executions' | 'placements'>(worker: Worker, queue: Q): Promise<void> =>
-    consumeQueue<Q>({
-      client: harness.clients.sqs,
-      queue,
-      queueUrl: harness.resources.queueUrls[queue],
+    harness.storage.consumer.consume(queue, {
       concurrency: CONCURRENCY,
       signal: stopping.signal,
       onError: () => undefined,
@@ -91,20 +87,8 @@ export async function waitUntilEnded(harness: Harness, jobs: readonly Job[], lim
 }
 
 /** Waits until no queue holds a visible, in-flight or delayed message. */
-export async function waitUntilQueuesEmpty(harness: Harness, sqs: Harness['clients']['sqs'], limitMs: number): Promise<void> {
-  const AttributeNames = [
-    'ApproximateNumberOfMessages',
-    'ApproximateNumberOfMessagesNotVisible',
-    'ApproximateNumberOfMessagesDelayed',
-  ] as const
-  for (const until = Date.now() + limitMs; Date.now() < until; await delay(200)) {
-    const counts = await Promise.all(
-      QUEUES.map((queue) =>
-        sqs.send(new GetQueueAttributesCommand({ QueueUrl: harness.resources.queueUrls[queue], AttributeNames: [...AttributeNames] })),
-      ),
-    )
-    if (counts.every(({ Attributes = {} }) => Object.values(Attributes).every((count) => count === '0'))) return
-  }
+export async function waitUntilQueuesEmpty({ storage }: Harness, limitMs: number): Promise<void> {
+  for (const until = Date.now() + limitMs; Date.now() < until; await delay(200)) if ((await storage.pendingMessages()) === 0) return
 }
 
 /** Divides message delays by the speed of the workers' clock. */

@@ -1,30 +1,27 @@
 import { consumeQueue } from '../../../services/storage/sqs/consumer.ts'
-import { createStorageClients, type StorageEndpoints } from '../../../services/storage/clients.ts'
+import { createStorageClients } from '../../../services/storage/clients.ts'
 import { createDynamoTable } from '../../../services/storage/dynamodb/dynamo-table.ts'
 import { createS3ObjectStore } from '../../../services/storage/s3/s3-object-store.ts'
 import { createSqsQueue } from '../../../services/storage/sqs/sqs-queue.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
-import type { AwsResources } from '../../emulators/create-resources.ts'
 import { createHistory } from '../history.ts'
 import { noSandboxes } from '../../support/no-sandboxes.ts'
+import type { StorageAddress } from './storage/chaos-storage.ts'
 import { createWorker } from './worker.ts'
 
 /** The configuration of a worker process, passed as JSON on its command line. */
 export interface WorkerProcessConfig {
   readonly name: string
-  readonly region: string
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string }
-  readonly endpoints: StorageEndpoints
-  readonly resources: AwsResources
+  readonly storage: StorageAddress
   readonly image: string
   /** All processes share one clock: it runs `speed` times as fast as wall time from `startedAt` on. */
   readonly speed: number
   readonly startedAt: number
 }
 
-/** A separate process that runs execution steps until it is killed. It reaches the parent's emulators and sandboxes only over sockets. */
+/** A separate process that runs execution steps until it is killed. It reaches the parent's storage and sandboxes only over sockets. */
 const config = JSON.parse(process.argv[2] ?? '{}') as WorkerProcessConfig
-const { region, credentials, endpoints, resources } = config
+const { region, credentials, endpoints, resources } = config.storage
 const clients = createStorageClients({ region, credentials, endpoints })
 const objects = createS3ObjectStore({ client: clients.s3, bucket: resources.bucket })
 const worker = createWorker({

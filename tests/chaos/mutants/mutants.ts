@@ -1,10 +1,14 @@
 import type { Edit } from '../../security/mutants/copy-project.ts'
 
+export type ChaosStorageKind = 'embedded' | 'aws'
+
 /** A guarantee, the edit that breaks it, and the scenario that must fail then. */
 export interface ChaosMutant {
   readonly what: string
   readonly edit: Edit
   readonly scenario: string
+  /** The storage that has the edited code; both if absent. */
+  readonly only?: ChaosStorageKind
 }
 
 const LEASED = 'services/storage/rows/leased-store.ts'
@@ -111,5 +115,86 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
       replace: '  await containers.remove',
     },
     scenario: 'cancel-delete',
+  },
+  {
+    what: 'SQLite writes nothing when the condition of an update does not hold',
+    edit: {
+      file: 'services/storage/sqlite/sqlite-items.ts',
+      find: '      if (!holds(before, condition)) return null\n',
+      replace: '',
+    },
+    scenario: 'races',
+    only: 'embedded',
+  },
+  {
+    what: 'SQLite compares a lease by its end',
+    edit: {
+      file: 'services/storage/sqlite/evaluate.ts',
+      find: "operator === '<' ? difference < 0 : operator === '>' ? difference > 0 : difference <= 0",
+      replace: "operator === '<' ? difference < 0 : operator === '>' ? difference > 0 : true",
+    },
+    scenario: 'races',
+    only: 'embedded',
+  },
+  {
+    what: 'SQLite creates a row only once',
+    edit: {
+      file: 'services/storage/sqlite/sqlite-items.ts',
+      find: '      if (condition !== undefined && !holds(before, condition)) return false\n',
+      replace: '',
+    },
+    scenario: 'races',
+    only: 'embedded',
+  },
+  {
+    what: 'the in-process queue redelivers a message whose handler failed',
+    edit: {
+      file: 'services/storage/memory-queue/memory-queue.ts',
+      find: 'if (entry.receives < MAX_RECEIVES) this.#addLater(channel, entry, backOffSeconds(entry.receives))',
+      replace: 'if (entry.receives < MAX_RECEIVES) return',
+    },
+    scenario: 'poison-messages',
+    only: 'embedded',
+  },
+  {
+    what: 'the in-process queue sends a message that always fails to the dead letters',
+    edit: {
+      file: 'services/storage/memory-queue/memory-queue.ts',
+      find: '        channel.deadLetters.add(entry.group, entry)\n        channel.deadLetterConsumers.wake()\n      }\n    } finally {',
+      replace: '      }\n    } finally {',
+    },
+    scenario: 'poison-messages',
+    only: 'embedded',
+  },
+  {
+    what: 'deleting a prefix deletes every file below it',
+    edit: {
+      file: 'services/storage/files/object-folder.ts',
+      find: '    for (const { key } of objects) await this.delete(key)\n',
+      replace: '',
+    },
+    scenario: 'cancel-delete',
+    only: 'embedded',
+  },
+  {
+    what: 'DynamoDB gets the condition of an update',
+    edit: {
+      file: 'services/storage/dynamodb/dynamo-items.ts',
+      find: '        ConditionExpression,\n',
+      replace: '',
+    },
+    scenario: 'races',
+    only: 'aws',
+  },
+  {
+    what: 'SQS keeps a message until its handler has succeeded',
+    edit: {
+      file: 'services/storage/sqs/consumer.ts',
+      find: '    await handler(parseMessage(queue, Body), delivery)\n',
+      replace:
+        '    await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }))\n    await handler(parseMessage(queue, Body), delivery)\n',
+    },
+    scenario: 'poison-messages',
+    only: 'aws',
   },
 ]

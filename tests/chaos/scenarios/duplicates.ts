@@ -25,7 +25,7 @@ export const duplicates: Scenario = {
         await queue.send('executions', { v: 1, type: 'execution.step', tenant, containerId, executionId }, { group: tenant })
       const open = await waitUntilEnded(harness, jobs, failFast ? FAIL_FAST_TIMEOUT_MS : TIMEOUT_MS)
       // The remaining copies arrive after their jobs have ended.
-      await waitUntilQueuesEmpty(harness, harness.reliablePorts.sqs, 60_000)
+      await waitUntilQueuesEmpty(harness, 60_000)
       await observeAll(harness, jobs)
       const delivered = harness.history.entries.filter((entry) => entry.type === 'delivered').length
       log(`duplicates: ${jobs.length} jobs, ${delivered} deliveries`)

@@ -1,4 +1,3 @@
-import { ReceiveMessageCommand, SendMessageCommand, DeleteMessageCommand } from '@aws-sdk/client-sqs'
 import { MAX_RECEIVES } from '../../../services/core/messages.ts'
 import { createDeadLetterStep } from '../../../services/orchestrator/dead-letters.ts'
 import type { Job } from '../history.ts'
@@ -24,41 +23,6 @@ const JUNK: readonly string[] = [
   '{"__proto__":{"v":1}}',
 ]
 
-async function send(harness: Harness, body: string): Promise<void> {
-  // SQS accepts no empty body, so a space stands for it.
-  const MessageBody = body === '' ? ' ' : body
-  await harness.reliablePorts.sqs.send(new SendMessageCommand({ QueueUrl: harness.resources.queueUrls.executions, MessageBody }))
-}
-
-interface DeadLetterMessage {
-  readonly body: string
-  readonly receives: number
-  readonly remove: () => Promise<void>
-}
-
-/** Receives from the dead-letter queue until it has `count` messages. */
-async function deadLetters(harness: Harness, count: number): Promise<readonly DeadLetterMessage[]> {
-  const QueueUrl = harness.resources.deadLetterUrls.executions
-  const messages: DeadLetterMessage[] = []
-  for (const until = Date.now() + TIMEOUT_MS; messages.length < count && Date.now() < until;) {
-    const { Messages = [] } = await harness.reliablePorts.sqs.send(
-      new ReceiveMessageCommand({
-        QueueUrl,
-        MaxNumberOfMessages: 10,
-        WaitTimeSeconds: 1,
-        VisibilityTimeout: 900,
-        MessageSystemAttributeNames: ['ApproximateReceiveCount'],
-      }),
-    )
-    for (const { Body = '', ReceiptHandle, Attributes } of Messages) {
-      const remove = async (): Promise<void> =>
-        void (await harness.reliablePorts.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle })))
-      messages.push({ body: Body, receives: Number(Attributes?.ApproximateReceiveCount), remove })
-    }
-  }
-  return messages
-}
-
 /** Sends messages that no worker can handle and jobs that crash their worker, among healthy jobs. */
 export const poisonMessages: Scenario = {
   name: 'poison-messages',
@@ -77,13 +41,15 @@ export const poisonMessages: Scenario = {
     try {
       const jobs = await acceptMany(harness, Math.max(10, Math.round(HEALTHY_JOBS * scale)), harness.reliablePorts.queue)
       const [crasher, redriven] = [await acceptBad(harness, crashing), await acceptBad(harness, crashing)]
-      await Promise.all(JUNK.map((body) => send(harness, body)))
+      const sentJunk = harness.storage.carriesText ? JUNK : []
+      await Promise.all(sentJunk.map((text) => harness.storage.sendText('executions', text)))
       for (const job of await waitUntilEnded(harness, jobs, TIMEOUT_MS)) failures.push(`the healthy job ${job.execution} is stuck`)
 
       // The reconciler may send one more message for the same job, so there may be more messages than jobs.
-      const messages = await deadLetters(harness, JUNK.length + 2)
+      const messages = await harness.storage.deadLetters('executions', sentJunk.length + 2, TIMEOUT_MS)
       const junk = messages.filter(({ body }) => !body.includes('"exec_0'))
-      if (junk.length !== JUNK.length) failures.push(`${junk.length} of ${JUNK.length} unusable messages reached the dead-letter queue`)
+      if (junk.length !== sentJunk.length)
+        failures.push(`${junk.length} of ${sentJunk.length} unusable messages reached the dead-letter queue`)
 
       const handleDeadLetter = createDeadLetterStep((pool.workers[0] as (typeof pool.workers)[number]).placing)
       for (const message of messages) if (!message.body.includes(redriven.execution)) await handleDeadLetter('executions', message.body)
@@ -94,7 +60,7 @@ export const poisonMessages: Scenario = {
       // The operator fixes the cause and redrives the message.
       crashing.clear()
       const message = messages.find(({ body }) => body.includes(redriven.execution))
-      if (message !== undefined) await send(harness, message.body)
+      if (message !== undefined) await harness.storage.sendText('executions', message.body)
       for (const job of await waitUntilEnded(harness, [redriven, crasher], TIMEOUT_MS))
         failures.push(`${job.execution} is stuck after the redrive`)
 

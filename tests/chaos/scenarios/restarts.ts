@@ -26,8 +26,7 @@ export const restarts: Scenario = {
       const times = Math.max(1, Math.round(RESTARTS * scale))
       for (let time = 0; time < times; time++) {
         await delay(100)
-        await harness.emulators.restart(DOWN_MS)
-        await harness.recreateResources()
+        await harness.storage.restart(DOWN_MS)
       }
       const began = performance.now()
       const open = await waitUntilEnded(harness, jobs, 10 * RECOVERED_MS)

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import dynalite from 'dynalite'
 import { buildApp } from 'fauxqs'
-import { createS3Handler } from '../../emulators/s3/handler.ts'
-import { openObjectFolder } from '../../emulators/s3/bucket-folder.ts'
-import type { StorageEndpoints } from '../../../services/storage/clients.ts'
-import type { History } from '../history.ts'
-import { recordTable } from './record-table.ts'
+import { createS3Handler } from '../../../emulators/s3/handler.ts'
+import { openObjectFolder } from '../../../emulators/s3/bucket-folder.ts'
+import type { StorageEndpoints } from '../../../../services/storage/clients.ts'
+import type { History } from '../../history.ts'
+import { recordRequests } from './record-requests.ts'
 
 const REGION = 'us-east-1'
 const CREDENTIALS = { accessKeyId: 'CHAOS', secretAccessKey: 'chaos-only' }
@@ -32,7 +32,7 @@ export async function startRestartableEmulators(history: History, options: { rea
   let stopAll: () => Promise<void> = async () => undefined
 
   async function start(): Promise<void> {
-    const table = recordTable(dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...path }), history)
+    const table = recordRequests(dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...path }), history)
     const folder = await openObjectFolder(join(root, 'objects'))
     const handler: RequestListener = createS3Handler({ folder, credentials: CREDENTIALS, region: REGION })
     const objects = createServer({ requestTimeout: 0 }, handler)

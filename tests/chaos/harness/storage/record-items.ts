@@ -1,0 +1,30 @@
+import type { Items } from '../../../../services/storage/rows/items.ts'
+import type { History } from '../../history.ts'
+import { recordItem } from './record-item.ts'
+
+/** Records every accepted and refused write. The calls of one connection resolve in the order of their transactions. */
+export function recordItems(items: Items, history: History): Items {
+  return {
+    get: (key) => items.get(key),
+    query: (request) => items.query(request),
+    getMany: (keys) => items.getMany(keys),
+    async put(item, condition) {
+      const isWritten = await items.put(item, condition)
+      const key = { pk: String(item['pk']), sk: String(item['sk']) }
+      if (isWritten) recordItem(history, key, item)
+      else history.add({ type: 'refused', key: key.pk })
+      return isWritten
+    },
+    async update(key, actions, condition) {
+      const item = await items.update(key, actions, condition)
+      if (item === null) history.add({ type: 'refused', key: key.pk })
+      else recordItem(history, key, item)
+      return item
+    },
+    async delete(key) {
+      await items.delete(key)
+      history.add({ type: 'removed', key: key.pk })
+    },
+    writeMany: (changes) => items.writeMany(changes),
+  }
+}
