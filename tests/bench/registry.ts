@@ -3,20 +3,27 @@ import { baseline } from './figures/baseline.ts'
 import { breakdown } from './figures/breakdown.ts'
 import { bundle } from './figures/bundle.ts'
 import { cold } from './figures/cold.ts'
+import { command } from './figures/command.ts'
 import { cost } from './figures/cost.ts'
+import { fairness } from './figures/fairness.ts'
 import { fileCopy } from './figures/file-copy.ts'
 import { fresh } from './figures/fresh.ts'
 import { imageSize } from './figures/image-size.ts'
 import { live } from './figures/live.ts'
+import { liveData } from './figures/live-data.ts'
 import { memory } from './figures/memory.ts'
 import { plot } from './figures/plot.ts'
 import { throughput } from './figures/throughput.ts'
 import { turn } from './figures/turn.ts'
 import { wake } from './figures/wake.ts'
+import { wires } from './figures/wires.ts'
 
 /** In execution order; the benchmark with the highest load comes last. */
 export const BENCHES: readonly Bench[] = [
   live,
+  liveData,
+  wires,
+  command,
   baseline,
   plot,
   turn,
@@ -24,6 +31,7 @@ export const BENCHES: readonly Bench[] = [
   memory,
   cold,
   throughput,
+  fairness,
   fileCopy,
   wake,
   imageSize,

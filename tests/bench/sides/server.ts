@@ -2,6 +2,10 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
+import { NO_OBJECTS } from '../../../services/cli/rows-only.ts'
+import { newId } from '../../../services/core/ids.ts'
+import { apiKeyRow, newApiKey } from '../../../services/core/tenants/api-keys.ts'
+import { createTable } from '../../../services/storage/rows/table.ts'
 import { createApiClient, type ApiClient } from './api-client.ts'
 import { createSleepWatch, type SleepWatch } from './wait-until-hibernated.ts'
 import { openServerTable } from './server-table.ts'
@@ -17,9 +21,12 @@ export const SCRIPTED_MODEL = 'scripted'
 export interface BenchServer {
   readonly api: ApiClient
   readonly url: string
+  readonly apiKey: string
   readonly pid: number
   readonly pool: WarmPool
   readonly sleep: SleepWatch
+  /** Creates another tenant and returns a client with its key. */
+  addTenant(name: string): Promise<ApiClient>
   stop(): Promise<void>
 }
 
@@ -29,9 +36,12 @@ export async function startServer(options: {
   readonly modelUrl?: string
   /** An idle container hibernates after this time; the product's default when absent. */
   readonly idleSeconds?: number
+  /** Keeps rows and objects in this folder; a temporary one without durability when absent. */
+  readonly dataDir?: string
 }): Promise<BenchServer> {
   const apiKey = `ck_${randomBytes(32).toString('base64url')}`
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...SERVER_NODE_FLAGS, MAIN], {
+  const data = options.dataDir === undefined ? [] : ['--data', options.dataDir]
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...SERVER_NODE_FLAGS, MAIN, ...data], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
@@ -56,9 +66,17 @@ export async function startServer(options: {
     return {
       api,
       url,
+      apiKey,
       pid: child.pid ?? 0,
       pool: createWarmPool(items),
       sleep: createSleepWatch(items, apiKey),
+      async addTenant(name) {
+        const { tenants } = createTable(items, NO_OBJECTS)
+        const [tenant, key, now] = [newId('tenant'), newApiKey(), Date.now()]
+        await tenants.create({ v: 1, id: tenant, name, createdAt: now })
+        await tenants.putKey(apiKeyRow(key, { tenant }, now))
+        return createApiClient(url, key)
+      },
       stop: async () => {
         await api.close()
         await stop()
