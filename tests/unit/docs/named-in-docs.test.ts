@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { COMMANDS as CLI } from '../../../services/cli/commands.ts'
 import { COMMANDS, type Command, type CommandName } from '../../../scripts/commands.ts'
@@ -11,6 +11,8 @@ const inFolder = (folder: string, ending: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending) && !name.includes('node_modules'))
     .map((name) => join(folder, name))
+/** The commands of the `cellblock` program, which `npm run cli` runs too: one file each. */
+const PROGRAM_COMMANDS = inFolder('packages/cli/src/commands', '.ts').map((file) => basename(file, '.ts'))
 const ROOT_PAGES = readdirSync(ROOT).filter((name) => name.endsWith('.md'))
 const PAGES = [...ROOT_PAGES, ...inFolder('docs', '.md'), ...inFolder('examples', '.md'), ...inFolder('runtime-image', '.md')]
 const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
@@ -40,7 +42,7 @@ describe.each(PAGES)('%s', (file) => {
       const command: Command | undefined = COMMANDS[script as CommandName]
       if (script === 'cli') {
         const wanted = words.slice(1).join(' ')
-        const isKnown = !/^[a-z]/.test(wanted) || Object.keys(CLI).some((known) => wanted.startsWith(known))
+        const isKnown = !/^[a-z]/.test(wanted) || [...Object.keys(CLI), ...PROGRAM_COMMANDS].some((known) => wanted.startsWith(known))
         if (words[0] === '--' && !isKnown) faults.push(call)
       } else if (command !== undefined && file !== 'docs/walkthrough.md') {
         const source = inFolder(dirname(command.entry[0]), '.ts').map(text).join('\n')
