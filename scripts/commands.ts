@@ -40,6 +40,7 @@ export const COMMANDS = {
   doctor: { needs: [], entry: ['scripts/doctor/main.ts'] },
   cost: { needs: ['dependencies'], entry: ['scripts/operate/cost.ts'] },
   'pool-size': { needs: ['dependencies'], entry: ['scripts/operate/pool-size.ts'] },
+  simulate: { needs: ['dependencies'], entry: ['scripts/operate/simulate.ts'] },
   deploy: { needs: SANDBOX, entry: ['scripts/deploy.ts'], isVerbose: true },
   destroy: { needs: ['dependencies'], entry: ['scripts/destroy.ts'], isVerbose: true },
   'test:aws': { needs: [...SANDBOX, 'emulator'], entry: ['scripts/test.ts', '--project', 'aws'], isVerbose: true },

@@ -20,16 +20,10 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
 import { ORIGIN_SECRET_HEADER } from '../../services/api/origin/require-origin.ts'
 import type { Config } from '../config.ts'
+import { edgeFunctionCode } from './edge-function.ts'
 
 /** Paths that the bucket serves under the same keys. */
 const SITE_PATHS = ['/docs/*', '/assets/*']
-
-/** CloudFront sends the origin's host name, so the function forwards the client's in a header. */
-const FORWARD_HOST = `function handler(event) {
-  var request = event.request;
-  request.headers['x-forwarded-host'] = { value: request.headers.host.value };
-  return request;
-}`
 
 export interface PublicEdgeProps {
   readonly functionUrl: FunctionUrl
@@ -50,7 +44,7 @@ export class PublicEdge extends Construct {
   constructor(scope: Construct, id: string, { functionUrl, site, originSecret, customDomain, webAclArn }: PublicEdgeProps) {
     super(scope, id)
     const forwardHost = new EdgeFunction(this, 'ForwardHost', {
-      code: FunctionCode.fromInline(FORWARD_HOST),
+      code: FunctionCode.fromInline(edgeFunctionCode()),
       runtime: FunctionRuntime.JS_2_0,
     })
     const staticFiles = S3BucketOrigin.withOriginAccessControl(site)

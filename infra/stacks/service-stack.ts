@@ -19,6 +19,9 @@ import { apiAccess, chatAccess, placeAccess, reconcilerAccess } from '../iam-pol
 import type { DataStack } from './data-stack.ts'
 import type { NetworkStack } from './network-stack.ts'
 
+/** A start is one call to ECS, so a function performs several at once. */
+const PLACE_BATCH = 10
+
 export interface ServiceStackProps extends StackProps {
   readonly config: Config
   readonly image: string
@@ -93,7 +96,7 @@ export class ServiceStack extends Stack {
     const { queues } = data
     consume(functions.chat, queues.turns.queue, config.concurrency.chat)
     consume(functions.run, queues.executions.queue, config.concurrency.run)
-    consume(functions.place, queues.placements.queue, config.concurrency.place)
+    consume(functions.place, queues.placements.queue, config.concurrency.place, PLACE_BATCH)
     for (const { deadLetterQueue } of Object.values(queues)) consume(functions.reconciler, deadLetterQueue, 2)
     new SandboxEvents(this, 'SandboxEvents', { reconciler: functions.reconciler, clusterArn: sandboxes.clusterArn })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LIMITS, MEMORY_TIERS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
+import { LAMBDA_REQUEST_BYTES } from './origin/config.ts'
 
 /** Names by which a server is reached from its own machine. */
 export const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
@@ -110,6 +111,8 @@ export const ApiConfig = z.object({
   maxOpenStreams: z.number().int().positive().default(LIMITS.maxOpenStreams),
   /** Results that this process holds in memory to answer calls, bytes; beyond it calls get 429. */
   maxResultBytesInFlight: z.number().int().positive().default(LIMITS.maxResultBytesInFlight),
+  /** The largest bodies that what stands before the API passes on, bytes. Null: the API's own limits are all. */
+  requestBytes: z.object({ json: z.number().int().positive(), binary: z.number().int().positive() }).nullable().default(null),
   /** Whether a `/d/…` link opens only with an API key of its tenant. */
   linksRequireKey: z.boolean().default(false),
   /** Origins whose pages may call from a browser, such as `https://app.example.com`. */
@@ -184,6 +187,7 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
       corsOrigins: parsed.CORS_ORIGINS,
       tokenIssuers: parsed.TOKEN_ISSUERS,
       memoryTiers: parsed.MEMORY_TIERS,
+      requestBytes: LAMBDA_REQUEST_BYTES,
     }),
   }
 }

@@ -10,3 +10,9 @@ export type OriginEnv = z.input<typeof OriginEnv>
 /** Throws a ZodError that names the variable at fault. */
 export const originConfigFromEnv = (env: Readonly<Record<string, string | undefined>> = process.env): z.output<typeof OriginEnv> =>
   OriginEnv.parse(env)
+
+/**
+ * The largest request bodies behind a function URL, bytes. Lambda takes 6 MB per event. A binary body, multipart forms included, is in base64 there;
+ * JSON is text with its quotation marks escaped. Above 6 MB Lambda answers itself, outside the API's error envelope, so the edge refuses earlier.
+ */
+export const LAMBDA_REQUEST_BYTES = { json: 5_500_000, binary: 4_400_000 } as const

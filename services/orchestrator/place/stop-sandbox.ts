@@ -7,7 +7,10 @@ export async function stopSandbox(deps: PlaceDeps, sandboxId: string): Promise<v
     state: 'stopping',
     dueAt: clock.now(),
   })
-  await driver.stop(sandboxId, moved?.platformId)
+  const row = moved ?? (await table.sandboxes.get(sandboxId))
+  // A row is removed after its sandbox was stopped. The reconciler stops a sandbox that runs without a row.
+  if (row === null) return
+  await driver.stop(sandboxId, row.platformId)
   await table.sandboxes.remove(sandboxId)
   if (moved === null) return
   const seconds = (clock.now() - moved.createdAt) / 1000

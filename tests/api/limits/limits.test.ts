@@ -37,6 +37,23 @@ describe('GET /v1/limits', () => {
     })
   })
 
+  it('states the limits of what stands before the API', async () => {
+    const behind = await startApi({ config: { requestBytes: { json: 5_500_000, binary: 4_400_000 } } })
+    try {
+      const body: unknown = await (await behind.fetch('/v1/limits', { key: await behind.newKey() })).json()
+      expect(body).toMatchObject({
+        limits: {
+          max_json_bytes: { value: 5_500_000, unit: 'bytes' },
+          max_multipart_file_bytes: { value: 4_400_000 - 8_192 },
+          max_upload_part_bytes: { value: 4_400_000 - 8_192 },
+          max_file_bytes: { value: 512 * 2 ** 20 },
+        },
+      })
+    } finally {
+      await behind.stop()
+    }
+  })
+
   it('returns no data of other accounts', async () => {
     await tenantWith({ timeoutSeconds: 60 })
     expect(await (await api.fetch('/v1/limits')).json()).toMatchObject({

@@ -70,7 +70,7 @@ export const edgeProperties: readonly Property[] = [
     title: 'the host that the client used travels beside it, and a forged one is overwritten',
     holds: (t) =>
       says(at(distribution(t), `${CONFIG}.DefaultCacheBehavior.FunctionAssociations.0`), 'viewer-request') &&
-      says(only(t, 'AWS::CloudFront::Function').Properties.FunctionCode, "['x-forwarded-host'] = { value: request.headers.host.value }"),
+      says(only(t, 'AWS::CloudFront::Function').Properties.FunctionCode, "headers['x-forwarded-host'] = { value: headers.host.value }"),
     break: (t) => set(only(t, 'AWS::CloudFront::Function'), 'Properties.FunctionCode', 'function handler(event) { return event.request }'),
   },
   {

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { json } from '../../../http/responses.ts'
+import type { ApiConfig } from '../../../config.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { LEASE_MS } from '../../../../jobs/lease.ts'
 import { LIMITS, MEMORY_TIERS, TIERS } from '../../../../core/limits.ts'
@@ -50,6 +51,7 @@ async function figures({
     maxFilesPerExecution: own.filesPerExecution,
     maxOpenStreams: deps.config.maxOpenStreams,
     linkDays: policy.linkDays ?? LIMITS.linkDays,
+    ...limitsBeforeApi(deps.config.requestBytes),
   }
   const used: Readonly<Record<string, number>> = {
     liveContainers: live,
@@ -62,6 +64,20 @@ async function figures({
       { value, unit: unitOf(name), used: used[name] ?? null },
     ]),
   )
+}
+
+/** What a form has besides its file, bytes. */
+const FORM_BYTES = 8_192
+
+/** A multipart form and a part of an upload are one request each, so what stands before the API limits them too. */
+function limitsBeforeApi(bytes: ApiConfig['requestBytes']): Partial<Record<keyof typeof LIMITS, number>> {
+  if (bytes === null) return {}
+  const { maxJsonBytes, maxMultipartFileBytes, maxUploadPartBytes } = LIMITS
+  return {
+    maxJsonBytes: Math.min(maxJsonBytes, bytes.json),
+    maxMultipartFileBytes: Math.min(maxMultipartFileBytes, bytes.binary - FORM_BYTES),
+    maxUploadPartBytes: Math.min(maxUploadPartBytes, bytes.binary - FORM_BYTES),
+  }
 }
 
 const limitsRoute = defineRoute({

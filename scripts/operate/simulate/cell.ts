@@ -1,0 +1,199 @@
+import { openSqlite } from '../../../services/storage/sqlite/open-sqlite.ts'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { newId } from '../../../services/core/ids.ts'
+import { LIMITS } from '../../../services/core/limits.ts'
+import type { QueueMessages, QueueName } from '../../../services/core/messages.ts'
+import type { ObjectStore } from '../../../services/core/ports/object-store.ts'
+import type { Signals } from '../../../services/core/ports/signals.ts'
+import type { Table } from '../../../services/core/ports/table.ts'
+import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
+import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
+import { createFargateDriver } from '../../../services/orchestrator/drivers/fargate/fargate-driver.ts'
+import { readTaskEvent } from '../../../services/orchestrator/drivers/fargate/task-event.ts'
+import { createPlaceStep } from '../../../services/orchestrator/place/place-step.ts'
+import { createPool } from '../../../services/orchestrator/place/pool.ts'
+import { handleTaskStateChange } from '../../../services/orchestrator/reconciler/handle-task-state-change.ts'
+import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
+import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
+import { createTable } from '../../../services/storage/rows/table.ts'
+import { createBatchHandler } from '../../../services/storage/sqs/lambda-batch.ts'
+import { SimulatedEcs } from './simulated-ecs.ts'
+import { SimulatedLambda, SimulatedQueues } from './simulated-lambda.ts'
+import { createSimulatedSupervisor } from './simulated-supervisor.ts'
+import { seededRandom, VirtualTime } from './virtual-time.ts'
+
+const IMAGE = 'simulated/sandbox:1'
+const CALL_MS = 5
+const PASS_EVERY_MS = 60_000
+/** As in the deployment. */
+export const MAX_CONCURRENCY = { run: 50, place: 50 } as const
+export const PLACE_BATCH = 10
+
+export interface CellOptions {
+  readonly seed: number
+  readonly runSeconds: number
+  /** Warm sandboxes of the tier 1g. */
+  readonly poolSize: number
+}
+
+/** The orchestrator of one account and Region: its real steps on simulated AWS services and a simulated clock. */
+export interface Cell {
+  readonly time: VirtualTime
+  readonly random: () => number
+  readonly ecs: SimulatedEcs
+  readonly lambda: SimulatedLambda
+  readonly queues: SimulatedQueues
+  readonly table: Table
+  /** Durations of the reconciler's passes so far, milliseconds. */
+  readonly passes: number[]
+  /** Called with every wide event. */
+  onEvent: (event: WideEvent) => void
+  close(): Promise<void>
+}
+
+export async function openCell({ seed, runSeconds, poolSize }: CellOptions): Promise<Cell> {
+  const folder = await mkdtemp(join(tmpdir(), 'cellblock-simulation-'))
+  const rows = await openSqlite(join(folder, 'rows.sqlite'), { isDurable: false })
+  const time = new VirtualTime(Date.now())
+  // Ids carry the time, and the driver reads it.
+  const realNow = Date.now
+  Date.now = time.now
+  const random = seededRandom(seed)
+  const lambda = new SimulatedLambda(time)
+  const queues = new SimulatedQueues(time, lambda.counts)
+  const table = withLatency(createTable(rows.items, noObjects), time)
+  const hosts = new Map<string, string>()
+  const cell: Pick<Cell, 'onEvent'> = { onEvent: () => undefined }
+  const passes: number[] = []
+
+  const ecs: SimulatedEcs = new SimulatedEcs({
+    time,
+    random,
+    onEvent: (event) => {
+      const change = readTaskEvent(event)
+      if (change?.status.phase === 'ready' && change.status.address.kind === 'tcp') hosts.set(change.status.address.host, change.sandboxId)
+      void invokeReconciler(event)
+    },
+  })
+  const common = {
+    table,
+    queue: queues,
+    objects: noObjects,
+    signals: noSignals,
+    clock: { now: time.now },
+    telemetry: { emit: (event: WideEvent) => cell.onEvent(event) },
+  }
+  const placing = (): ReconcilerDeps => ({
+    ...common,
+    driver: createFargateDriver({
+      ecs: ecs.client,
+      cluster: 'simulated',
+      image: IMAGE,
+      subnets: ['subnet-1'],
+      securityGroups: ['sg-1'],
+      taskDefinitions: { '1g': 'sandbox-1g:1' },
+      clock: common.clock,
+    }),
+    poolSizes: poolSize === 0 ? {} : { '1g': poolSize },
+    maxStarts: 10,
+    workerId: newId('worker'),
+    hibernateAfterMs: LIMITS.hibernateAfterMinutes * 60_000,
+  })
+  const supervisor = createSimulatedSupervisor({
+    time,
+    isRunning: (id) => ecs.isRunning(id),
+    sandboxAt: (host) => hosts.get(host),
+    runMs: runSeconds * 1000,
+  })
+  const invokeReconciler = lambda.define('reconciler', () => {
+    const deps = placing()
+    return async (event: unknown): Promise<void> => {
+      const change = readTaskEvent(event)
+      if (change !== null) return handleTaskStateChange(deps, change)
+      const began = time.now()
+      await reconcile(deps)
+      passes.push(time.now() - began)
+    }
+  })
+  const consume = <Q extends QueueName>(
+    queue: Q,
+    name: keyof typeof MAX_CONCURRENCY,
+    batchSize: number,
+    create: () => (message: QueueMessages[Q]) => Promise<void>,
+  ): void => {
+    const invoke = lambda.define(name, () =>
+      createBatchHandler(queue, create(), (error) => cell.onEvent({ event: 'message', outcome: 'error', detail: String(error) })),
+    )
+    queues.consume(queue, { maxConcurrency: MAX_CONCURRENCY[name], batchSize }, async (bodies) => {
+      const { batchItemFailures } = await invoke({ Records: bodies.map((body, place) => ({ messageId: String(place), body })) })
+      return batchItemFailures.map(({ itemIdentifier }) => Number(itemIdentifier))
+    })
+  }
+  consume('executions', 'run', 1, () =>
+    createRunStep({ ...common, supervisor, workerId: newId('worker'), image: IMAGE, stepBudgetMs: 50_000, costPerSecond: () => 0 }),
+  )
+  consume('placements', 'place', PLACE_BATCH, () => {
+    const deps = placing()
+    return createPlaceStep(deps, createPool(deps))
+  })
+  const pass = (): void => {
+    void invokeReconciler({ kind: 'pass' })
+    time.after(PASS_EVERY_MS, pass)
+  }
+  pass()
+  return Object.assign(cell, {
+    time,
+    random,
+    ecs,
+    lambda,
+    queues,
+    table,
+    passes,
+    async close() {
+      Date.now = realNow
+      await rows.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  })
+}
+
+/** Each call of a store takes as long as DynamoDB does. */
+function withLatency(table: Table, time: VirtualTime): Table {
+  const slow = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(object, name, receiver) {
+        const value: unknown = Reflect.get(object, name, receiver)
+        if (typeof value === 'function')
+          return (...args: unknown[]): unknown => {
+            const answer: unknown = Reflect.apply(value, object, args)
+            return answer instanceof Promise
+              ? answer.then(async (result: unknown) => {
+                  await time.sleep(CALL_MS)
+                  return result
+                })
+              : answer
+          }
+        return typeof value === 'object' && value !== null ? slow(value) : value
+      },
+    })
+  return slow(table)
+}
+
+const noObjects: ObjectStore = {
+  put: () => Promise.reject(new Error('The simulation stores no objects.')),
+  get: async () => null,
+  head: async () => null,
+  delete: async () => undefined,
+  deletePrefix: async () => 0,
+  presignGet: async () => '',
+  presignPut: async () => ({ url: '', headers: {} }),
+  check: async () => undefined,
+}
+
+/** No waiter is notified, and none polls: the steps of a simulation wait for nothing but the supervisor. */
+const noSignals: Signals = {
+  notify: () => undefined,
+  subscribe: () => ({ next: () => new Promise(() => undefined), close: () => undefined }),
+}

@@ -1,0 +1,51 @@
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import { edgeFunctionCode } from '../../infra/constructs/edge-function.ts'
+import { ERRORS } from '../../services/core/errors.ts'
+import { LAMBDA_REQUEST_BYTES } from '../../services/api/origin/config.ts'
+
+interface EdgeRequest {
+  readonly headers: Record<string, { value: string }>
+}
+interface EdgeAnswer {
+  readonly statusCode: number
+  readonly body: { readonly data: string }
+}
+
+/** What the distribution does with a request: the request as it is passed on, or an answer. */
+const atEdge = (headers: Readonly<Record<string, string>>): EdgeRequest | EdgeAnswer => {
+  const given = Object.fromEntries(Object.entries({ host: 'code.example.com', ...headers }).map(([name, value]) => [name, { value }]))
+  return runInNewContext(`${edgeFunctionCode()}; handler(event)`, { event: { request: { headers: given } } }) as EdgeRequest | EdgeAnswer
+}
+const upload = (bytes: number, type: string) => atEdge({ 'content-length': String(bytes), 'content-type': type })
+
+describe('the edge function', () => {
+  it('passes on the host name that the client used, over a forged one', () => {
+    expect(atEdge({ 'x-forwarded-host': 'forged.example' })).toMatchObject({
+      headers: { 'x-forwarded-host': { value: 'code.example.com' } },
+    })
+  })
+
+  it.each([
+    ['multipart/form-data; boundary=x', LAMBDA_REQUEST_BYTES.binary],
+    ['application/octet-stream', LAMBDA_REQUEST_BYTES.binary],
+    ['application/json; charset=utf-8', LAMBDA_REQUEST_BYTES.json],
+  ])('takes %s up to %i bytes and refuses one byte more in the error envelope', (type, limit) => {
+    expect(upload(limit, type)).toHaveProperty('headers.x-forwarded-host')
+    const refused = upload(limit + 1, type) as EdgeAnswer
+    expect(refused.statusCode).toBe(ERRORS.request_too_large.status)
+    const { error } = JSON.parse(refused.body.data) as { error: { code: string; type: string; message: string } }
+    expect(error).toMatchObject({ code: 'request_too_large', type: ERRORS.request_too_large.type, param: null })
+    expect(error.message).toContain('POST /v1/uploads')
+  })
+
+  it('refuses what Lambda would refuse: six megabytes per event, binary bodies in base64', () => {
+    const lambdaBytes = 6 * 1024 ** 2
+    expect(Math.ceil(LAMBDA_REQUEST_BYTES.binary / 3) * 4).toBeLessThan(lambdaBytes - 65_536)
+    expect(LAMBDA_REQUEST_BYTES.json).toBeLessThan(lambdaBytes - 65_536)
+  })
+
+  it('has a size that CloudFront accepts', () => {
+    expect(Buffer.byteLength(edgeFunctionCode())).toBeLessThan(10_240)
+  })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { UsageError } from '../../../scripts/operate/flags.ts'
+import { durationOption, simulationText, thresholdsOf } from '../../../scripts/operate/simulate.ts'
+import { simulateBurst, simulatePool, simulateSteady } from '../../../scripts/operate/simulate/scenarios.ts'
+import { TokenBucket } from '../../../scripts/operate/simulate/token-bucket.ts'
+import { seededRandom, VirtualTime } from '../../../scripts/operate/simulate/virtual-time.ts'
+
+describe('the simulated clock', () => {
+  it('runs timers in the order of their times, and what they wake before the next one', async () => {
+    const time = new VirtualTime(1_000)
+    const seen: string[] = []
+    const wait = async (name: string, ms: number): Promise<void> => {
+      await time.sleep(ms)
+      seen.push(`${name} ${time.now()}`)
+      if (name === 'a') await wait('b', 5)
+    }
+    void wait('c', 20)
+    void wait('a', 10)
+    await time.runUntil(1_018)
+    expect(seen).toEqual(['a 1010', 'b 1015'])
+    await time.runUntil(1_100)
+    expect([seen.at(-1), time.now()]).toEqual(['c 1020', 1_100])
+  })
+
+  it('repeats the same numbers for the same seed', () => {
+    const [one, same, other] = [seededRandom(1), seededRandom(1), seededRandom(2)]
+    expect([one(), one()]).toEqual([same(), same()])
+    expect(one()).not.toBe(other())
+  })
+})
+
+describe('a token bucket', () => {
+  it('allows its burst at once and its rate afterwards', () => {
+    let now = 0
+    const bucket = new TokenBucket(100, 20, () => now)
+    const taken = (calls: number): number => Array.from({ length: calls }, () => bucket.take()).filter(Boolean).length
+    expect(taken(150)).toBe(100)
+    now += 1_000
+    expect(taken(150)).toBe(20)
+    now += 60_000
+    expect(taken(150)).toBe(100)
+  })
+})
+
+describe('a simulated cell', () => {
+  it('keeps its load alive with few reads, finds dead sandboxes and loses no execution', async () => {
+    const report = await simulateSteady({ containers: 20, lifetimeSeconds: 120, measuredSeconds: 120, runSeconds: 1, seed: 1 })
+    expect(report.throttled.reads).toBe(0)
+    expect(report.dead_letters).toBe(0)
+    expect(report.ecs_reads_per_second).toBeLessThan(1)
+    expect(report.executions.succeeded).toBeGreaterThan(20)
+    expect(report.executions.other).toBe(0)
+    expect(report.dead_sandbox_ms.not_found).toBe(0)
+    expect(report.first_execution_ms.p50).toBeGreaterThan(45_000)
+  })
+
+  it('drains a burst at the rate at which Fargate starts tasks', async () => {
+    const report = await simulateBurst({ claims: 160, seed: 1 })
+    expect(report).toMatchObject({ failed_executions: 0 })
+    expect(report.starts_per_second).toBeGreaterThan(18)
+    expect(report.throttled_starts).toBeGreaterThan(0)
+  })
+
+  it('fills a pool to its size and no further', async () => {
+    expect(await simulatePool({ size: 40, seed: 1 })).toMatchObject({ size: 40, overshoot: 0 })
+  })
+})
+
+describe('npm run simulate', () => {
+  it.each([
+    ['90s', 90],
+    ['10m', 600],
+    ['1h', 3_600],
+    [undefined, 7],
+  ])('reads the duration %s as %i seconds', (text, seconds) => {
+    expect(durationOption(text === undefined ? {} : { lifetime: text }, 'lifetime', 7)).toBe(seconds)
+  })
+  it.each(['10', '0m', 'm', '1.5h'])('refuses the duration %s', (text) => {
+    expect(() => durationOption({ lifetime: text }, 'lifetime', 7)).toThrow(UsageError)
+  })
+
+  it('names each threshold and whether it holds', () => {
+    const pool = { size: 5, requested_seconds: 1, ready_seconds: 60, starts_per_second: 5, overshoot: 1 }
+    const parts = { steady: null, burst: null, pool }
+    const thresholds = thresholdsOf(parts)
+    expect(thresholds.map(({ holds }) => holds)).toEqual([false, false])
+    expect(simulationText({ ...parts, thresholds })).toContain('FAIL a pool is filled without overshoot')
+  })
+})
