@@ -1,12 +1,12 @@
-/** Small counters of a tenant that several processes share, each changed by compare-and-set. */
+/** Small state of a tenant that several processes share, changed by compare-and-set. */
 export interface QuotaStore {
-  /** `revision` 0 and no values when the counter was never written. Consistent. */
-  get(tenant: string, name: string): Promise<Quota>
-  /** Writes the values if the revision is still `seen.revision`; false otherwise. */
-  replace(tenant: string, name: string, seen: Pick<Quota, 'revision'>, values: Quota['values']): Promise<boolean>
+  /** `revision` 0 and null when it was never written. Consistent. */
+  get<Values extends object>(tenant: string, name: string): Promise<Quota<Values>>
+  /** Writes the values if the revision is still `seen.revision`; false otherwise. At most 300 KB of JSON. */
+  replace(tenant: string, name: string, seen: { readonly revision: number }, values: object): Promise<boolean>
 }
 
-export interface Quota {
+export interface Quota<Values extends object> {
   readonly revision: number
-  readonly values: Readonly<Record<string, number>>
+  readonly values: Values | null
 }

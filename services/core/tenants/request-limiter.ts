@@ -55,16 +55,14 @@ export function createRequestLimiter(quotas: QuotaStore, limits: Pick<LimitReade
   async function refill(tenant: string, share: Share, rate: number): Promise<void> {
     const wanted = Math.max(1, Math.ceil(rate * SHARE_SECONDS))
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const seen = await quotas.get(tenant, 'requests')
-      const { tokens, at } = seen.values
+      const seen = await quotas.get<Bucket>(tenant, 'requests')
       const now = clock.now()
-      const before = tokens === undefined || at === undefined ? null : { tokens, at }
-      const { taken, bucket } = takeTokens(before, rate, wanted, now)
+      const { taken, bucket } = takeTokens(seen.values, rate, wanted, now)
       if (taken === 0) {
         share.emptyUntil = now + Math.max(1, ((1 - bucket.tokens) * 1000) / rate)
         return
       }
-      if (!(await quotas.replace(tenant, 'requests', seen, { ...bucket }))) continue
+      if (!(await quotas.replace(tenant, 'requests', seen, bucket))) continue
       share.left += taken
       return
     }

@@ -42,7 +42,7 @@ export const ACCOUNT_LIMITS = {
   /** Requests per second with any key of the tenant, over all processes; bursts of two seconds pass. */
   requestsPerSecond: { unit: 'count', default: 1_000, min: 1, max: 100_000 },
   /** Executions that run at the same time; others wait in the order of their acceptance. */
-  concurrentExecutions: { unit: 'count', default: 100, min: 1, max: 10_000 },
+  concurrentExecutions: { unit: 'count', default: 100, min: 1, max: 2_000 },
   /** Event streams that one process holds open for the tenant. */
   openStreams: { unit: 'count', default: 500, min: 1, max: 100_000 },
   /** What executions and turns of one UTC day may use: sandbox seconds, US dollars at list prices, and tokens of models. */

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { freeSlot } from './free-slot.ts'
 import { notifyQueueHead, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import { notifyResponse } from '../../core/responses/accept-response.ts'
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
@@ -95,7 +96,11 @@ export async function publishCompletion(
   // Waiters in this process resume first.
   await setImmediate()
   const isFirst = usage !== null
-  await Promise.all([recordUsage(deps, ended, usage).then(() => advanceContainer(deps, ended, isFirst)), tellTurn(deps, ended)])
+  await Promise.all([
+    freeSlot(deps, ended.tenant, ended.id),
+    recordUsage(deps, ended, usage).then(() => advanceContainer(deps, ended, isFirst)),
+    tellTurn(deps, ended),
+  ])
 }
 
 async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution, isFirst: boolean): Promise<void> {

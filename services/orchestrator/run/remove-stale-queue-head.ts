@@ -2,6 +2,7 @@ import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accep
 import type { Container } from '../../core/containers/container.ts'
 import { hasEnded } from '../../core/executions/execution.ts'
 import { recordUsage } from '../../core/usage/record-usage.ts'
+import { freeSlot } from './free-slot.ts'
 import type { EndDeps } from './end-execution.ts'
 
 /**
@@ -17,6 +18,7 @@ export async function removeStaleQueueHead(
   const row = await deps.table.executions.get(tenant, head)
   if (row !== null && !hasEnded(row.status)) return false
   if (row !== null) await recordUsage(deps, row)
+  await freeSlot(deps, tenant, head)
   const dueAt = deps.clock.now() + RECONCILE_AFTER_MS
   const next = (await deps.table.containers.dequeue(tenant, id, head, container.lastActiveAt, dueAt))?.queue[0]
   if (next !== undefined) await notifyExecution(deps.queue, tenant, id, next)

@@ -7,6 +7,7 @@ import { endCancelled, endInvalid, endLost, endUnstarted } from './end-without-r
 import type { ExecutionLease } from './execution-lease.ts'
 import type { LossReason } from './failures.ts'
 import { joinQueue } from './join-queue.ts'
+import { acquireSlot, freeUnusedSlot, waitForSlot } from './slots.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
 import type { Acquired, SandboxFinder } from './sandboxes/sandbox-finder.ts'
 import { startCommandPatch, startPatch } from './start-patch.ts'
@@ -23,8 +24,9 @@ export async function runCode(
 ): Promise<NextContainer> {
   const live = needsSync(container) || isHibernated(container) ? null : await sandboxes.ownAnswering(container)
   // The common case, a live sandbox with nothing to copy: the lease and `running` are one write.
-  const row = await lease.acquire(live === null ? { status: 'starting' } : startPatch(deps.clock, container, live, []))
-  return runLeased(deps, sandboxes, lease, container, row, live)
+  const acquired = lease.acquire(live === null ? { status: 'starting' } : startPatch(deps.clock, container, live, []))
+  const [row, hasSlot] = await Promise.all([acquired, acquireSlot(deps, lease, container)])
+  return runLeased(deps, sandboxes, lease, { container, row, live, hasSlot })
 }
 
 /**
@@ -43,23 +45,34 @@ export async function runCommand(
     await joinQueue(deps, container, id)
     return null
   }
-  const row = await lease.acquire(live === null ? { status: 'starting' } : startCommandPatch(deps.clock, live, []))
-  return runLeased(deps, sandboxes, lease, container, row, live)
+  const acquired = lease.acquire(live === null ? { status: 'starting' } : startCommandPatch(deps.clock, live, []))
+  const [row, hasSlot] = await Promise.all([acquired, acquireSlot(deps, lease, container)])
+  return runLeased(deps, sandboxes, lease, { container, row, live, hasSlot })
+}
+
+interface Leased {
+  readonly container: Container
+  readonly row: Execution | null
+  readonly live: SandboxSession | null
+  /** Whether the tenant may run this execution now. */
+  readonly hasSlot: boolean
 }
 
 async function runLeased(
   deps: StepDeps,
   sandboxes: SandboxFinder,
   lease: ExecutionLease,
-  container: Container,
-  row: Execution | null,
-  live: SandboxSession | null,
+  { container, row, live, hasSlot }: Leased,
 ): Promise<NextContainer> {
-  if (row === null) return null
+  if (row === null) {
+    await freeUnusedSlot(deps, lease)
+    return null
+  }
   if (row.cancelRequestedAt !== null) {
     await endCancelled(deps, row, 'It was cancelled before it started.')
     return null
   }
+  if (!hasSlot) return waitForSlot(deps, lease, container, live !== null)
   if (live !== null) return runIn(deps, sandboxes, lease, row, { container, session: live, isMarked: true })
   const acquired = await acquireSandbox(deps, sandboxes, container, row)
   switch (acquired.kind) {

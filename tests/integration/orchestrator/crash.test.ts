@@ -165,5 +165,5 @@ describe('a run worker that crashes', () => {
     expect((await ended(check)).result?.stdout).toBe(`1 ${deaths.length + 2}\n`)
     const files = (await storage.table.files.all(TENANT, container.id)).filter((file) => file.isCurrent)
     expect(files).toHaveLength(deaths.length + 2)
-  }, 180_000)
+  }, 300_000)
 })

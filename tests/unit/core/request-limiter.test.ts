@@ -6,9 +6,9 @@ import { limitsOf } from '../../../services/core/tenants/tenant-limits.ts'
 function setUp(requestsPerSecond: number, processes: number) {
   let now = 0
   let calls = 0
-  const rows = new Map<string, Quota>()
+  const rows = new Map<string, { readonly revision: number; readonly values: object }>()
   const quotas: QuotaStore = {
-    get: async (tenant) => (calls++, rows.get(tenant) ?? { revision: 0, values: {} }),
+    get: async <Values extends object>(tenant: string) => (calls++, (rows.get(tenant) ?? { revision: 0, values: null }) as Quota<Values>),
     async replace(tenant, _, seen, values) {
       calls++
       if ((rows.get(tenant)?.revision ?? 0) !== seen.revision) return false
