@@ -1,5 +1,5 @@
 /** A prerequisite of a command. */
-export type Requirement = 'dependencies' | 'engine' | 'image' | 'client-compat' | 'emulator'
+export type Requirement = 'dependencies' | 'engine' | 'image' | 'client-compat' | 'emulator' | 'playground'
 
 export interface Command {
   readonly needs: readonly Requirement[]
@@ -21,7 +21,7 @@ const SANDBOX: readonly Requirement[] = ['dependencies', 'engine', 'image']
 
 /** One entry per npm script; `scripts/run.ts` prepares its prerequisites and then executes it. */
 export const COMMANDS = {
-  start: { needs: SANDBOX, entry: ['services/local/main.ts'], nodeFlags: SERVER_NODE_FLAGS, isVerbose: true },
+  start: { needs: [...SANDBOX, 'playground'], entry: ['services/local/main.ts'], nodeFlags: SERVER_NODE_FLAGS, isVerbose: true },
   test: { needs: [...SANDBOX, 'client-compat', 'emulator'], entry: ['scripts/test.ts'], isVerbose: true },
   'test:unit': { needs: ['dependencies'], entry: ['scripts/test.ts', '--project', 'unit'] },
   'test:clients': { needs: [...SANDBOX, 'client-compat'], entry: ['tests/client-compat/run.ts'], isVerbose: true },

@@ -35,6 +35,13 @@ async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.Pr
       found: await ensureDependencies(root, config, progress),
       value: undefined,
     }))
+  if (command.needs.includes('playground'))
+    env['CELLBLOCK_PLAYGROUND'] = await step('Web page', isVerbose, async (progress) => {
+      // Loaded here, because the dependencies may have been installed a moment ago.
+      const { ensurePlayground } = await import('./playground/ensure-playground.ts')
+      const value = await ensurePlayground(progress)
+      return { found: 'built', value }
+    })
   if (command.needs.includes('client-compat'))
     await step('Third-party clients', isVerbose, async (progress) => {
       const folder = join(root, 'tests', 'client-compat')

@@ -15,6 +15,8 @@ import { securityHeaders } from './middleware/security-headers.ts'
 import { trustedHosts } from './middleware/trusted-hosts.ts'
 import { wideEvent, type ApiHono } from './middleware/wide-event.ts'
 import { mountDocs } from './meta/docs.ts'
+import { mountPage } from './page/mount-page.ts'
+import { acceptSessions } from './page/page-session.ts'
 import { ROUTES } from './wires/routes.ts'
 
 const NO_KEY: Caller = { tenant: '', subject: null, keyId: '', scopes: ['run'] }
@@ -45,10 +47,13 @@ export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
   const { tokenIssuers, keyCacheMs } = deps.config
   const hasTenant = async (id: string): Promise<boolean> => (await deps.table.tenants.get(id)) !== null
   const verifyToken = tokenIssuers.length === 0 ? null : createTokenVerifier(tokenIssuers, deps.clock, hasTenant)
-  const authenticate = createAuthenticator(deps.table.tenants, deps.clock, keyCacheMs, verifyToken)
+  const byKey = createAuthenticator(deps.table.tenants, deps.clock, keyCacheMs, verifyToken)
+  const { page } = deps
+  const authenticate = page === undefined ? byKey : acceptSessions(byKey, page, deps.clock)
   for (const route of ROUTES)
     mountRoute(app, deps, route.operationId === 'mcp' ? fixtureAuthenticator(deps, authenticate) : authenticate, route)
   mountDocs(app, deps.config)
+  if (page !== undefined) mountPage(app, { page, config: deps.config, clock: deps.clock, authenticate: byKey })
   handleErrors(app)
   return app
 }

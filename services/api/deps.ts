@@ -10,6 +10,7 @@ import type { Table } from '../core/ports/table.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
 import type { ApiConfig } from './config.ts'
 import type { ResultBudget } from './executions/result-budget.ts'
+import type { PagePorts } from './page/ports.ts'
 import type { StreamSlots } from './http/stream-slots.ts'
 
 export interface ModelEntry {
@@ -45,6 +46,8 @@ export interface ApiPorts {
   readonly config: ApiConfig
   /** Test mode only: adds the tools, prompts and resources that MCP's conformance suite calls, and lets calls without a key list and call them. */
   readonly mcpFixtures?: McpFixtures
+  /** The playground and its sessions. Undefined: this server has none. */
+  readonly page?: PagePorts
 }
 
 /** Everything the HTTP edge works with. Its only state is a small cache of verified keys, the open streams and the results in memory. */

@@ -43,6 +43,7 @@ const LocalEnv = z.object({
   CELLBLOCK_PUBLIC_URL: z.url('must be a whole address, such as https://code.example.org').optional(),
   /** Further host names for which the server answers, such as those of a reverse proxy. */
   CELLBLOCK_ALLOWED_HOSTS: hostList.default([]),
+  CELLBLOCK_PLAYGROUND: z.string().optional(),
   CELLBLOCK_LOG: oneOf(['silent', 'events']).default('silent'),
   CELLBLOCK_METRICS_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
   /** Traces go to this OTLP endpoint; the exporter reads the other OTEL_EXPORTER_OTLP_* variables itself. */
@@ -95,6 +96,8 @@ export interface LocalConfig {
   readonly publicUrl: string | null
   /** Host names, besides that of `publicUrl`, for which the server answers. */
   readonly allowedHosts: readonly string[]
+  /** The folder of the built playground; null serves none. */
+  readonly playgroundDir: string | null
   readonly log: 'silent' | 'events'
   /** The bearer token of `/metrics`; null serves it to this machine only. */
   readonly metricsKey: string | null
@@ -149,6 +152,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
       ...(WILDCARDS.includes(values.HOST) ? [] : [urlHost(values.HOST)]),
       ...values.CELLBLOCK_ALLOWED_HOSTS,
     ],
+    playgroundDir: values.CELLBLOCK_PLAYGROUND ?? null,
     log: values.CELLBLOCK_LOG,
     metricsKey: values.CELLBLOCK_METRICS_KEY ?? null,
     exportsTraces: values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,

@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   // A key that the operator chose may be in use elsewhere, and standard output often ends in a log.
   const isGiven = config.apiKey !== null
   say(`
-✓ Cellblock is ready at ${server.url}
+✓ Cellblock is ready at ${server.url}${server.signInUrl === null ? '' : `\n  Open       ${server.signInUrl}   (signs in once)`}
   API key    ${isGiven ? 'the value of CELLBLOCK_API_KEY' : server.apiKey}${config.adminKey === null && server.adminKey !== null ? `\n  Admin key  ${server.adminKey}  (shown once)` : ''}
   Reference  ${server.url}/docs
 

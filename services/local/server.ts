@@ -25,6 +25,7 @@ import { HostAdmission, readHostCapacity } from './host-admission.ts'
 import { listen } from './http-server.ts'
 import { lockDataDir } from './lock-data-dir.ts'
 import { lockTable } from './lock-table.ts'
+import { openLocalPage } from './page.ts'
 import { openSandboxes, stopSandboxes, type LocalSandboxes } from './sandboxes.ts'
 import { saveAll } from './save-all.ts'
 import { announceServer } from './server-file.ts'
@@ -44,6 +45,8 @@ export interface LocalServer {
   readonly apiKey: string
   /** The key that administers tenants, when this start created it or the configuration names it; null when one exists. */
   readonly adminKey: string | null
+  /** Opens the playground signed in, once; null when the playground was not built. */
+  readonly signInUrl: string | null
   /** Resolves when the pool has been filled for the first time. */
   readonly warm: Promise<void>
   /** Ends everything that was started: requests, workers, sandboxes, storage. */
@@ -93,8 +96,10 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
 
   const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())
   const adminKey = await ensureAdminKey(table.tenants, config.adminKey, systemClock.now())
+  const page = await openLocalPage({ folder: config.playgroundDir, dataDir: config.dataDir, apiKey })
   const app = createApp({
     ...common,
+    page: page.ports,
     models,
     toolTypes: typesOf(tools),
     readiness: () =>
@@ -122,7 +127,7 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   cleanups.push(() => control.close())
   const announced = await announceServer({ url: server.url, controlSocket: control.path, dataDir: config.dataDir })
   cleanups.push(() => announced.remove())
-  return { url: server.url, apiKey, adminKey, warm: pool.refill() }
+  return { url: server.url, apiKey, adminKey, signInUrl: page.signInUrl(server.url), warm: pool.refill() }
 }
 
 /** Whether the storage outlives the server. */

@@ -2,6 +2,7 @@ import OpenAI from 'openai'
 import { createApp } from '../../services/api/app.ts'
 import { ApiConfig } from '../../services/api/config.ts'
 import type { ApiDeps, Readiness } from '../../services/api/deps.ts'
+import type { PagePorts } from '../../services/api/page/ports.ts'
 import { apiKeyRow, newApiKey, type NewApiKey } from '../../services/core/tenants/api-keys.ts'
 import { newId } from '../../services/core/ids.ts'
 import type { ObjectStore } from '../../services/core/ports/object-store.ts'
@@ -39,6 +40,7 @@ export interface TestApi extends Pick<ApiDeps, 'table' | 'queue' | 'objects' | '
 export async function startApi(
   options: {
     readonly config?: Partial<ApiConfig>
+    readonly page?: PagePorts
     readonly toolTypes?: readonly (readonly string[])[]
     readonly models?: readonly string[]
     readonly wrapObjects?: (objects: ObjectStore) => ObjectStore
@@ -63,6 +65,7 @@ export async function startApi(
     toolTypes: options.toolTypes ?? [],
     readiness: async () => readiness,
     config: ApiConfig.parse(options.config ?? {}),
+    ...(options.page === undefined ? {} : { page: options.page }),
   })
   const server = await listen({ app, objectHandler: storage.objectHandler, host: '127.0.0.1', port: 0 })
 

@@ -6,8 +6,8 @@ import { hostOf } from '../http/public-url.ts'
 
 /** Seconds that a browser remembers the answer to a preflight. */
 const MAX_AGE_SECONDS = 3_600
-/** Chat pages of any origin show pictures by links, and the logo. Both answer without a key. */
-const EMBEDDABLE = /^\/(?:d\/[^/]+|logo\.png)$/
+/** Pages of any origin show images by links and the logo, and sandboxed frames load the playground's files. None of these needs a key. */
+const EMBEDDABLE = /^\/(?:d\/[^/]+|assets\/[^/]+|logo\.png)$/
 
 /**
  * Lets pages of these origins call the API from a browser, with their key in a header: the answers allow no cookies, and there are none. Any

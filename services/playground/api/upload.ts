@@ -1,0 +1,61 @@
+import { ApiError, call, PAGE_HEADERS } from './call.ts'
+
+/** Larger files go directly to the object store: a function behind the API takes no larger body. */
+const DIRECT_UPLOAD_BYTES = 4 * 1024 * 1024
+
+interface UploadUrl {
+  readonly id: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Puts a file into a container. `onProgress` receives the share that was sent, 0 to 1. */
+export async function uploadFile(containerId: string, file: File, onProgress: (share: number) => void): Promise<void> {
+  const path = `/v1/containers/${containerId}/files`
+  if (file.size <= DIRECT_UPLOAD_BYTES) {
+    const form = new FormData()
+    form.append('file', file, file.name)
+    await sendBytes('POST', path, form, PAGE_HEADERS, onProgress)
+    return
+  }
+  const target = await call<UploadUrl>(`${path}/upload_url`, { body: { path: file.name, bytes: file.size } })
+  await sendBytes('PUT', target.url, file, target.headers, onProgress)
+  await call(`${path}/${target.id}/complete`, { method: 'POST' })
+}
+
+/** `fetch` reports no progress of an upload. */
+function sendBytes(
+  method: string,
+  url: string,
+  body: FormData | File,
+  headers: Readonly<Record<string, string>>,
+  onProgress: (share: number) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open(method, url)
+    // The browser sets the length itself and refuses a script that does.
+    for (const [name, value] of Object.entries(headers)) if (name.toLowerCase() !== 'content-length') request.setRequestHeader(name, value)
+    request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total))
+    request.addEventListener('error', () => reject(new TypeError('The connection broke.')))
+    request.addEventListener('load', () => {
+      if (request.status < 300) return resolve()
+      reject(
+        new ApiError(
+          request.status,
+          'upload_failed',
+          sentenceOf(request.responseText) ?? `The upload failed (${request.status}). Try again.`,
+        ),
+      )
+    })
+    request.send(body)
+  })
+}
+
+function sentenceOf(text: string): string | null {
+  try {
+    return (JSON.parse(text) as { readonly error: { readonly message: string } }).error.message
+  } catch {
+    return null
+  }
+}

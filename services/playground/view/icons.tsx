@@ -1,0 +1,31 @@
+const PATHS = {
+  menu: 'M4 7h16M4 12h16M4 17h16',
+  plus: 'M12 5v14M5 12h14',
+  send: 'M5 12h13M13 6l6 6-6 6',
+  stop: 'M7 7h10v10H7z',
+  files: 'M4 6h6l2 2h8v11H4z',
+  close: 'M6 6l12 12M18 6L6 18',
+  trash: 'M5 7h14M10 7V5h4v2M7 7l1 13h8l1-13',
+  download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
+  upload: 'M12 16V5M7 9l5-5 5 5M5 20h14',
+  retry: 'M5 12a7 7 0 1 0 2-5M5 4v4h4',
+  eye: 'M3 12s3-6 9-6 9 6 9 6-3 6-9 6-9-6-9-6zM12 14a2 2 0 1 0 0-4 2 2 0 0 0 0 4z',
+  notebook: 'M6 4h12v16H6zM9 4v16M12 9h4M12 13h4',
+  theme: 'M12 4a8 8 0 1 0 8 8 6 6 0 0 1-8-8z',
+  leave: 'M10 5H5v14h5M14 8l4 4-4 4M18 12H9',
+  play: 'M8 5l11 7-11 7z',
+} as const
+
+/** A decorative picture; the button that contains it has the label. */
+export const Icon = ({ name }: { readonly name: keyof typeof PATHS }) => (
+  <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
+    <path d={PATHS[name]} />
+  </svg>
+)
+
+export const Logo = () => (
+  <svg class="logo" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true" focusable="false">
+    <rect x="2" y="2" width="28" height="28" rx="7" />
+    <path d="M9 11l6 5-6 5M17 21h7" />
+  </svg>
+)

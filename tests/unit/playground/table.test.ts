@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { csvTable, resourceTable } from '../../../services/playground/render/table-data.ts'
+
+it('reads quoted cells, separators and line breaks in CSV, and numbers as numbers', () => {
+  expect(csvTable('a,b\r\n1,"x, ""y""\nz"\n-2.5,\n', ',')).toEqual({
+    columns: ['a', 'b'],
+    rows: [
+      [1, 'x, "y"\nz'],
+      [-2.5, ''],
+    ],
+    total: 2,
+  })
+  expect(csvTable('', ',')).toEqual({ columns: [], rows: [], total: 0 })
+})
+
+it('takes a tabular resource of any shape without trusting it', () => {
+  const resource = {
+    schema: { fields: [{ name: 'n' }, {}] },
+    data: [{ n: 1, __proto__: { constructor: 2 } }, null, 3],
+    cellblock: { rows: 99 },
+  }
+  expect(resourceTable(resource)).toEqual({
+    columns: ['n', ''],
+    rows: [
+      [1, null],
+      [null, null],
+      [null, null],
+    ],
+    total: 99,
+  })
+  for (const value of [null, 1, 'x', [], {}, { schema: null, data: [] }, { schema: { fields: {} }, data: [] }])
+    expect(resourceTable(value)).toBeNull()
+})
