@@ -14,6 +14,7 @@ export const ERRORS = {
   invalid_file_name: { status: 400, type: 'invalid_request_error', retryable: false },
   invalid_notebook: { status: 400, type: 'invalid_request_error', retryable: false },
   limit_exceeded: { status: 400, type: 'invalid_request_error', retryable: false },
+  previous_response_not_found: { status: 400, type: 'invalid_request_error', retryable: false },
   unsupported_value: { status: 400, type: 'invalid_request_error', retryable: false },
   invalid_api_key: { status: 401, type: 'authentication_error', retryable: false },
   insufficient_scope: { status: 403, type: 'permission_error', retryable: false },

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ResponseIncludable } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runCommand } from '../../scripts/setup/command.ts'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
@@ -47,6 +48,7 @@ it('streams what the code prints while it runs', async () => {
     model: 'demo',
     input: '```python\nimport time\nfor i in range(3):\n    print("step", i, flush=True)\n    time.sleep(0.7)\n```',
     tools: [{ type: 'code_interpreter', container: { type: 'auto' } }],
+    include: ['x_cellblock.events' as ResponseIncludable],
   })
   const seen: {
     readonly type: string

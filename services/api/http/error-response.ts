@@ -22,8 +22,6 @@ export function errorResponse(error: ServiceError, requestId: string): Response 
   if (entry.retryable) headers['retry-after'] = '1'
   if (error.limit !== null) Object.assign(headers, limitHeaders(error.limit))
   if (entry.status === 401) headers['www-authenticate'] = 'Bearer'
-  // What is left of a refused body is not read, so the connection cannot serve another request.
-  if (entry.status === 413) headers['connection'] = 'close'
   return json(entry.status, errorEnvelope(error.code, error.message, error.param, requestId), headers)
 }
 

@@ -39,14 +39,17 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, what: 'body' |
   )
 }
 
-/** A query as plain values. A name given twice has no single meaning and is refused, but for lists, whose names end in `[]`. */
+/** Parameters that are lists. SDKs write `include[]=a`, OpenAI's specification writes `include=a&include=b`. */
+const LISTS: readonly string[] = ['include']
+
+/** A query as plain values. A name given twice has no single meaning and is refused, except for lists and names that end in `[]`. */
 export function parseQuery(url: string): Record<string, string | string[]> {
   const start = url.indexOf('?')
   if (start === -1) return {}
   const query: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>
   const hash = url.indexOf('#', start)
   for (const [name, value] of new URLSearchParams(url.slice(start + 1, hash === -1 ? undefined : hash))) {
-    const list = /^(.+)\[\d*\]$/.exec(name)?.[1]
+    const list = /^(.+)\[\d*\]$/.exec(name)?.[1] ?? (LISTS.includes(name) ? name : undefined)
     if (list !== undefined) {
       const before = query[list]
       query[list] = Array.isArray(before) ? [...before, value] : [value]

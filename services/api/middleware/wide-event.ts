@@ -11,6 +11,9 @@ export interface ApiHono {
   }
 }
 
+/** The version of OpenAI's API that its clients log. */
+const OPENAI_VERSION = '2020-10-01'
+
 /** The answer's header that names the trace and the span of the request, in the form of `traceparent`. */
 export const TRACE_RESPONSE_HEADER = 'traceresponse'
 
@@ -28,6 +31,10 @@ export function wideEvent(deps: Pick<ApiDeps, 'telemetry'>): MiddlewareHandler<A
     await next()
     const { status } = context.res
     context.res.headers.set('x-request-id', requestId)
+    if (context.req.path.startsWith('/v1/')) {
+      context.res.headers.set('openai-version', OPENAI_VERSION)
+      context.res.headers.set('openai-processing-ms', String(Math.round(performance.now() - startedAt)))
+    }
     context.res.headers.set(TRACE_RESPONSE_HEADER, currentTraceparent() ?? '')
     deps.telemetry.emit({
       ...fields,

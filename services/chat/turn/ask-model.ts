@@ -4,7 +4,7 @@ import type { OfferedModel } from '../../core/ports/model-catalogue.ts'
 import type { Source } from '../../core/ports/tool.ts'
 import { EXTENSION_EVENT, extensionData } from '../../core/responses/extension-event.ts'
 import { renderContextCut } from '../../core/responses/render-response.ts'
-import type { ContextCut } from '../../core/responses/response.ts'
+import { hasExtensionEvents, type ContextCut } from '../../core/responses/response.ts'
 import { AnswerStream } from '../answer/answer-stream.ts'
 import { assemble } from '../conversation/assemble.ts'
 import { buildEntries } from '../conversation/build-entries.ts'
@@ -77,7 +77,7 @@ export async function askModel(deps: TurnDeps, view: TurnView, context: AskConte
   const budget = context.attempts?.budget ?? new WindowBudget(model, request.maxOutputTokens, offered)
   const attempts = (context.attempts ??= { budget, isFirst, unknownCalls: [], breaks: 0, hasBeenEmpty: false })
   const question = await buildQuestion(deps, view, context, attempts, model, options)
-  emitContextCut(state.contextCut, question.cut, options.emit)
+  if (hasExtensionEvents(row)) emitContextCut(state.contextCut, question.cut, options.emit)
 
   const answer = createAnswer(deps, view, question.container, offered, options)
   const messages = assemble(await loadInputImages(deps, row, question.entries))

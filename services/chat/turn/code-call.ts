@@ -8,7 +8,13 @@ import { LIMITS } from '../../core/limits.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import { withInlineImages } from '../../core/responses/inline-images.ts'
 import { callCompleted, callInterpreting, type CodeItem } from '../../core/responses/item-events.ts'
-import { hasEventStream, type PendingCall, type ResponseItem, type ResponseRecord } from '../../core/responses/response.ts'
+import {
+  hasEventStream,
+  hasExtensionEvents,
+  type PendingCall,
+  type ResponseItem,
+  type ResponseRecord,
+} from '../../core/responses/response.ts'
 import { waitForRow } from '../../jobs/wait-for-row.ts'
 import type { TurnDeps } from '../deps.ts'
 import { callStatusOf, isFailure } from '../outcome/call-status.ts'
@@ -153,11 +159,11 @@ async function sourceOf(deps: TurnDeps, { tenant }: ResponseRecord, containerId:
   return { kind: 'blob', code: { objectKey, bytes } }
 }
 
-/** What the pending code printed and the log does not have yet. A response without an event stream has it in its logs only. */
+/** What the pending code printed and the log does not have yet. A response without extension events has it in its logs only. */
 async function outputEvents(deps: TurnDeps, view: TurnView, log: TurnLog, execution: Execution | null): Promise<readonly TurnEvent[]> {
   const { row, state } = view
   const pending = pendingOf(view)
-  if (!hasEventStream(row)) return []
+  if (!hasExtensionEvents(row)) return []
   const reader = new CodeOutputReader(deps.table.events, row.tenant, pending, codeItemAt(state.items, pending.itemIndex).id)
   const printed = await reader.next(execution)
   const logged = log.uncommitted.filter((event) => isCodeOutput(event, pending.itemIndex)).length

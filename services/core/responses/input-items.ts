@@ -14,14 +14,27 @@ export function wireItems(
   return items.map((item, index) => {
     const type = typeof item['type'] === 'string' ? item['type'] : 'message'
     const common = { ...item, type, id: idOf(type, index, typeof item['id'] === 'string' ? item['id'] : null) }
+    if (type === 'function_call' || type === 'function_call_output') return { status: 'completed', ...common }
     if (type !== 'message') return common
-    const part = item['role'] === 'assistant' ? { type: 'output_text', annotations: [] } : { type: 'input_text' }
+    const part = item['role'] === 'assistant' ? { type: 'output_text', annotations: [], logprobs: [] } : { type: 'input_text' }
     return {
       ...common,
       status: 'completed',
-      content: typeof item['content'] === 'string' ? [{ ...part, text: item['content'] }] : item['content'],
+      content: typeof item['content'] === 'string' ? [{ ...part, text: item['content'] }] : partsOf(item['content']),
     }
   })
+}
+
+/** Content parts with the fields that OpenAI's wire always has. */
+function partsOf(content: unknown): unknown {
+  if (!Array.isArray(content)) return content
+  return (content as readonly Readonly<Record<string, unknown>>[]).map((part) =>
+    part['type'] === 'output_text'
+      ? { annotations: [], logprobs: [], ...part }
+      : part['type'] === 'input_image'
+        ? { detail: 'auto', ...part }
+        : part,
+  )
 }
 
 /** The id of an input item that has none, by its position, the same every time. */

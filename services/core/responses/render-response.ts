@@ -22,8 +22,8 @@ export function renderResponse(response: ResponseRecord, options: RenderOptions)
     completed_at: response.status === 'completed' && response.completedAt !== null ? seconds(response.completedAt) : null,
     status: response.status,
     background: request.background,
-    error: response.error,
-    incomplete_details: response.incompleteReason === null ? null : { reason: response.incompleteReason },
+    error: response.error === null ? null : { code: errorCode(response.error.code), message: response.error.message },
+    incomplete_details: response.incompleteReason === null ? null : incompleteDetails(response.incompleteReason),
     instructions: request.instructions,
     max_output_tokens: request.maxOutputTokens,
     max_tool_calls: request.maxToolCalls,
@@ -48,16 +48,27 @@ export function renderResponse(response: ResponseRecord, options: RenderOptions)
     user: request.user,
     safety_identifier: null,
     prompt_cache_key: null,
-    ...request.echoed,
     truncation: 'auto',
+    ...request.echoed,
     x_cellblock: {
       container_id: response.containerId,
+      error_code: response.error?.code ?? null,
+      incomplete_reason: response.incompleteReason,
       usage: sandboxUsage(response.items),
       dropped_parameters: response.droppedParameters ?? [],
       context: response.contextCut === null ? null : renderContextCut(response.contextCut),
     },
   }
 }
+
+/** Codes and reasons that OpenAI's specification lists. Clients generated from it refuse others, so ours are in `x_cellblock`. */
+const ERROR_CODES: Readonly<Record<string, string>> = {
+  rate_limit_exceeded: 'rate_limit_exceeded',
+  context_length_exceeded: 'invalid_prompt',
+  invalid_prompt: 'invalid_prompt',
+}
+const errorCode = (code: string): string => ERROR_CODES[code] ?? 'server_error'
+const incompleteDetails = (reason: string): Wire => (reason === 'max_output_tokens' || reason === 'content_filter' ? { reason } : {})
 
 /** What the calls of a response used together; each call's own is on its item. */
 function sandboxUsage(items: readonly ResponseItem[]): Wire {
@@ -88,7 +99,7 @@ export function renderItem(item: ResponseItem, options: RenderOptions): Record<s
         type: 'message',
         role: 'assistant',
         status: item.status,
-        phase: item.phase,
+        ...(item.phase === null ? {} : { phase: item.phase }),
         content: item.status === 'in_progress' ? [] : [renderContentPart(item)],
       }
     case 'function_call':

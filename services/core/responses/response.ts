@@ -22,6 +22,13 @@ export const TERMINAL_EVENTS: readonly string[] = [...new Set(TERMINAL.map(termi
 /** Whether readers may follow the response while it runs. Events of other responses are synthesized from the row after the end. */
 export const hasEventStream = ({ request }: Pick<ResponseRecord, 'request'>): boolean => request.stream || request.background
 
+/** The value of `include` with which a caller asks for events that OpenAI's wire does not have. Its schema has no such event types. */
+export const EXTENSION_EVENTS = 'x_cellblock.events'
+
+/** Whether the stream contains what code prints while it runs, and what the model did not receive. */
+export const hasExtensionEvents = (response: Pick<ResponseRecord, 'request'>): boolean =>
+  hasEventStream(response) && response.request.include.includes(EXTENSION_EVENTS)
+
 /** When a response that ends now is removed, epoch ms. */
 export const responseRemoval = ({ request }: Pick<ResponseRecord, 'request'>, endedAt: number): number =>
   endedAt + (request.store ? LIMITS.responseDays * 86_400_000 : LIMITS.unstoredResponseMinutes * 60_000)

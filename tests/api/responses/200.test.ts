@@ -210,3 +210,30 @@ it('continues a previous response', async () => {
   const second = await client.responses.create({ model: 'demo', input: 'Again', background: true, previous_response_id: first.id })
   expect(second.previous_response_id).toBe(first.id)
 })
+
+it.for([
+  'include=a&include=code_interpreter_call.outputs',
+  'include[]=code_interpreter_call.outputs',
+  'include=code_interpreter_call.outputs',
+])('reads a response with ?%s, and names version and duration in headers', async (query) => {
+  const { id } = await api.openai().responses.create({ model: 'demo', input: 'x', background: true })
+  const answer = await api.fetch(`/v1/responses/${id}?${query}`)
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('openai-version')).toBe('2020-10-01')
+  expect(answer.headers.get('openai-processing-ms')).toMatch(/^\d+$/)
+})
+
+it('shows the input items with the fields that OpenAI sends', async () => {
+  const input = [
+    { role: 'user' as const, content: [{ type: 'input_image' as const, image_url: 'https://example.com/a.png', detail: 'auto' as const }] },
+    { type: 'function_call' as const, call_id: 'call_1', name: 'f', arguments: '{}' },
+    { type: 'function_call_output' as const, call_id: 'call_1', output: 'x' },
+  ]
+  const { id } = await api.openai().responses.create({ model: 'demo', input, background: true })
+  const { data } = await api.openai().responses.inputItems.list(id, { order: 'asc' })
+  expect(data).toMatchObject([
+    { type: 'message', status: 'completed', content: [{ type: 'input_image', detail: 'auto' }] },
+    { type: 'function_call', status: 'completed' },
+    { type: 'function_call_output', status: 'completed' },
+  ])
+})

@@ -28,6 +28,50 @@ const cases: readonly (readonly [string, object, number, string, string | null])
   ['a name of a model that is a book', { model: 'x'.repeat(1_000_000), input: 'x' }, 400, 'invalid_request', 'model'],
   ['an unknown role', { model: 'demo', input: [{ role: 'robot', content: 'x' }] }, 400, 'invalid_request', 'input[0].role'],
   ['a message without content', { model: 'demo', input: [{ role: 'user' }] }, 400, 'invalid_request', 'input[0]'],
+  [
+    'an item that no model here reads',
+    { model: 'demo', input: [{ type: 'computer_call_output' }] },
+    400,
+    'unsupported_value',
+    'input[0].type',
+  ],
+  [
+    'a content part that no model here reads',
+    { model: 'demo', input: [{ role: 'user', content: [{ type: 'input_audio' }] }] },
+    400,
+    'unsupported_value',
+    'input[0].content[0].type',
+  ],
+  [
+    'an output of a function that nothing called',
+    { model: 'demo', input: [{ type: 'function_call_output', call_id: 'call_1', output: 'x' }] },
+    400,
+    'invalid_request',
+    'input[0].call_id',
+  ],
+  [
+    'a choice of a function that is not offered',
+    { model: 'demo', input: 'x', tool_choice: { type: 'function', name: 'f' } },
+    400,
+    'invalid_request',
+    'tool_choice',
+  ],
+  ['a required tool without tools', { model: 'demo', input: 'x', tool_choice: 'required' }, 400, 'invalid_request', 'tool_choice'],
+  [
+    'a function name with a space',
+    { model: 'demo', input: 'x', tools: [{ type: 'function', name: 'a b' }] },
+    400,
+    'invalid_request',
+    'tools[0].name',
+  ],
+  [
+    'a JSON schema format without a schema',
+    { model: 'demo', input: 'x', text: { format: { type: 'json_schema', name: 'x' } } },
+    400,
+    'invalid_request',
+    'text.format.schema',
+  ],
+  ['a stored prompt', { model: 'demo', input: 'x', prompt: { id: 'pmpt_1' } }, 400, 'invalid_request', 'prompt'],
   ['tools that are no list', { model: 'demo', input: 'x', tools: {} }, 400, 'invalid_request', 'tools'],
   ['a tool without type', { model: 'demo', input: 'x', tools: [{}] }, 400, 'invalid_request', 'tools[0].type'],
   ['a tool that is not here', { model: 'demo', input: 'x', tools: [{ type: 'web_search' }] }, 400, 'unsupported_value', 'tools[0].type'],
@@ -48,8 +92,8 @@ const cases: readonly (readonly [string, object, number, string, string | null])
   [
     'an unknown previous response',
     { model: 'demo', input: 'x', previous_response_id: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt' },
-    404,
-    'response_not_found',
+    400,
+    'previous_response_not_found',
     'previous_response_id',
   ],
   ['a background turn that is not stored', { model: 'demo', input: 'x', background: true, store: false }, 400, 'invalid_request', 'store'],
@@ -134,7 +178,7 @@ it.for(['stream=1', 'starting_after=x', 'starting_after=1&starting_after=2'])('r
 })
 
 it.for([
-  ['tool_choice', { type: 'function', name: 'x'.repeat(1_000_000) }],
+  ['tool_choice', { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'x'.repeat(1_000_000) }] }],
   ['instructions', 'ü'.repeat(500_000)],
   ['tools', [{ type: 'function', name: 'f', parameters: { description: 'x'.repeat(1_000_000) } }]],
 ] as const)('accepts %s larger than a row', async ([field, value]) => {

@@ -23,7 +23,7 @@ describe('a conversation longer than the context window', () => {
     bench.upstream.play(({ body }) => say(`${body.messages.length} messages. ${LONG}`, 400))
     let last: string | undefined
     for (let turn = 0; turn < 6; turn += 1) {
-      const { id } = await bench.accept({ model: 'small', input: `Question ${turn}` }, last)
+      const { id } = await bench.accept({ model: 'small', input: `Question ${turn}`, include: ['x_cellblock.events'] }, last)
       const row = await bench.finish(id)
       expect(row).toMatchObject({ status: 'completed', error: null })
       expect(row.contextCut === null).toBe(turn < 2)

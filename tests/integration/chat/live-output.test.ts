@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
+import type { ResponseIncludable, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { chatConfigFromEnv } from '../../../services/chat/config.ts'
 import { createModelCatalogue } from '../../../services/chat/models/catalogue.ts'
 import { createTurnStep } from '../../../services/chat/turn-step.ts'
@@ -26,6 +26,7 @@ const request = {
   input: '```python\nslow()\n```',
   tools: [{ type: 'code_interpreter' as const, container: { type: 'auto' as const } }],
   background: true,
+  include: ['x_cellblock.events' as ResponseIncludable],
 }
 
 /** A response with running code, with or without a waiting worker, and the later output of its execution. */

@@ -81,7 +81,8 @@ describe('renderResponse', () => {
     ).toMatchObject({
       status: 'incomplete',
       completed_at: null,
-      incomplete_details: { reason: 'max_tool_calls' },
+      incomplete_details: {},
+      x_cellblock: { incomplete_reason: 'max_tool_calls' },
       usage: {
         input_tokens: 10,
         input_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },

@@ -8,6 +8,7 @@ import { loadForRendering } from '../../../../core/responses/inline-images.ts'
 import {
   hasResponseEnded,
   hasEventStream,
+  hasExtensionEvents,
   TERMINAL_EVENTS,
   terminalEventOf,
   type ResponseRecord as ResponseRow,
@@ -35,7 +36,7 @@ export async function* responseFrames(
     after: options.after,
     signal: options.signal,
     isLast: (event) => TERMINAL_EVENTS.includes(event.type),
-    ...(hasEventStream(row) ? { live: liveOutput(deps) } : {}),
+    ...(hasExtensionEvents(row) ? { live: liveOutput(deps) } : {}),
     lastOf: async (current, seq) => {
       const response = renderResponse(await loadForRendering(deps.objects, current, row.request.include), row.request)
       return { seq, at: current.completedAt ?? current.createdAt, type: terminalEventOf(current.status), data: { response } }

@@ -5,6 +5,7 @@ import { validate } from '../../../http/validate.ts'
 import { refuseNetwork } from '../containers/schema.ts'
 import { modelMissing } from '../models/routes.ts'
 import { refusePrivateImages } from '../image-urls.ts'
+import { checkItems, checkTextFormat, checkToolChoice } from './check-input.ts'
 import { findAttached, nameAttached, resolveReferences } from './input-references.ts'
 import { CodeInterpreterTool, FunctionTool, type CreateResponse } from './schema.ts'
 import { ServiceError } from '../../../../core/errors.ts'
@@ -26,13 +27,15 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
       param: 'store',
     })
   if (typeof body.input !== 'string') refusePrivateImages(body.input, 'input')
+  checkItems(body)
+  checkTextFormat(body)
   const [attached, input, , interpreter] = await allInOrder([
     findAttached(call),
     resolveReferences(call, body.input),
     checkTools(call),
     findInterpreter(call),
     conversationId === null ? null : conversationOf(call, conversationId, 'conversation'),
-    body.previous_response_id ? responseOf(call, body.previous_response_id, 'previous_response_id') : null,
+    body.previous_response_id ? previousOf(call, body.previous_response_id) : null,
   ])
   return {
     model: body.model,
@@ -56,6 +59,17 @@ export async function makeRequest(call: ResponseCall): Promise<ResponseRequest> 
   }
 }
 
+/** Clients recover from this code: they send the whole input instead. */
+async function previousOf(call: ResponseCall, id: string): Promise<void> {
+  await responseOf(call, id, 'previous_response_id').catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error
+    throw new ServiceError('previous_response_not_found', `Previous response with id ${JSON.stringify(id.slice(0, 80))} not found.`, {
+      param: 'previous_response_id',
+      cause: error,
+    })
+  })
+}
+
 /** Runs all checks at once; of several refusals the first in this order counts. */
 async function allInOrder<const Checks extends readonly unknown[]>(
   checks: Checks,
@@ -67,12 +81,16 @@ async function allInOrder<const Checks extends readonly unknown[]>(
 
 /** What comes back as it was sent. A field that was not sent has the wire's default. */
 function echoedFields(body: CreateResponse): Readonly<Record<string, unknown>> {
-  const { reasoning, text, safety_identifier, prompt_cache_key } = body
+  const { reasoning, text, safety_identifier, prompt_cache_key, truncation, service_tier, prompt_cache_retention, top_logprobs } = body
   const sent = {
     reasoning: reasoning && { effort: null, summary: null, ...reasoning },
     text: text && { ...text, format: text.format ?? { type: 'text' } },
     safety_identifier,
     prompt_cache_key,
+    truncation,
+    service_tier: service_tier === 'auto' ? 'default' : service_tier,
+    prompt_cache_retention,
+    top_logprobs,
   }
   return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined && value !== null))
 }
@@ -92,6 +110,7 @@ async function checkTools({ body, deps, caller }: ResponseCall): Promise<void> {
       throw new ServiceError('unsupported_value', sentence, { param: `tools[${index}].type` })
     }
   }
+  checkToolChoice(body)
   if (wanted.every((tool) => tool.type === 'function')) return
   const { toolsOff: off = [] } = await deps.limits.policyOf(caller.tenant)
   // One tool has several names, and each of them is off.

@@ -8,6 +8,7 @@ import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { queryInteger, deletedSchema, listOf, ListQuery, listSchema, pageOf } from '../../../http/schemas.ts'
 import { streamCall } from '../../../http/stream-call.ts'
 import { cancelResponse } from '../../../responses/cancel-response.ts'
+import { estimateInputTokens } from '../../../responses/count-tokens.ts'
 import { waitForResponse } from '../../../responses/wait-for-response.ts'
 import { responseFrames } from './frames.ts'
 import { conversationIdOf, makeRequest } from './make-request.ts'
@@ -39,7 +40,7 @@ const createResponseRoute = defineRoute({
     'model_not_found',
     'container_not_found',
     'file_not_found',
-    'response_not_found',
+    'previous_response_not_found',
     'conversation_not_found',
     'item_not_found',
     'too_many_queued',
@@ -239,12 +240,30 @@ const compactResponseRoute = refused(
   'A conversation is made to fit the window of its model by itself: continue with previous_response_id, conversation or the whole input.',
 )
 
-const countInputTokensRoute = refused(
-  '/v1/responses/input_tokens',
-  'countInputTokens',
-  'Count the tokens of an input (not served)',
-  'Each model counts in its own way: read usage.input_tokens of a response, and x_cellblock.context for what did not fit.',
-)
+const countInputTokensRoute = defineRoute({
+  method: 'post',
+  path: '/v1/responses/input_tokens',
+  scope: 'run',
+  operationId: 'countInputTokens',
+  tag: 'Responses',
+  summary: 'Estimate the tokens of an input',
+  description:
+    'An estimate from the length of the texts, because each model has its own tokenizer: `usage.input_tokens` of a response is exact. With `previous_response_id`, the tokens of that response are added.',
+  body: CreateResponse.partial().extend({ input: CreateResponse.shape.input.nullish() }).openapi('CountInputTokens'),
+  answers: {
+    200: {
+      description: 'The estimate.',
+      schema: z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }).openapi('InputTokens'),
+    },
+  },
+  refusals: ['response_not_found'],
+  async handle(call) {
+    const { input, instructions, tools, previous_response_id: previous } = call.body
+    const row = previous ? await responseOf(call, previous, 'previous_response_id') : null
+    const before = row === null ? 0 : row.usage.inputTokens + row.usage.outputTokens
+    return json(200, { object: 'response.input_tokens', input_tokens: before + estimateInputTokens({ input, instructions, tools }) })
+  },
+})
 
 export const responseRoutes: readonly AnyRoute[] = [
   cancelResponseRoute,

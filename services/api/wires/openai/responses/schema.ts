@@ -39,7 +39,11 @@ export const CodeInterpreterTool = z.looseObject({
 
 export const FunctionTool = z.looseObject({
   type: z.literal('function'),
-  name: z.string().min(1, 'give the function a name').max(128),
+  name: z
+    .string()
+    .min(1, 'give the function a name')
+    .max(128)
+    .regex(/^[\w.-]+$/, 'use letters, digits, "_", "-" and "."'),
   parameters: WireObject.nullish(),
 })
 
@@ -64,7 +68,7 @@ export const CreateResponse = z
       .nullish()
       .openapi({
         description:
-          '`code_interpreter_call.outputs` for the outputs in each call, `web_search_call.action.sources` for the pages that a search found.',
+          '`code_interpreter_call.outputs` for the outputs in each call, `web_search_call.action.sources` for the pages that a search found, `x_cellblock.events` for live output in the stream.',
       }),
     stream: z.boolean().nullish(),
     store: z.boolean().nullish(),
@@ -88,6 +92,11 @@ export const CreateResponse = z
       .openapi({ description: '`format` (`text`, `json_object`, `json_schema`) and `verbosity` are passed on to the model.' }),
     safety_identifier: z.string().max(512).nullish(),
     prompt_cache_key: z.string().max(512).nullish(),
+    prompt_cache_retention: z.string().max(32).nullish(),
+    truncation: z.enum(['auto', 'disabled'], 'give "auto" or "disabled"').nullish(),
+    service_tier: z.string().max(32).nullish(),
+    top_logprobs: z.int().min(0, 'give 0 to 20').max(20, 'give 0 to 20').nullish(),
+    prompt: z.null('stored prompts are not served here; send instructions and input').optional(),
   })
   .openapi('CreateResponse')
 export type CreateResponse = z.infer<typeof CreateResponse>
