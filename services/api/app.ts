@@ -1,4 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { ServiceError } from '../core/errors.ts'
 import { createBudgetReader } from '../core/tenants/budget.ts'
 import { createRequestLimiter } from '../core/tenants/request-limiter.ts'
 import { createLimitReader } from '../core/tenants/limit-reader.ts'
@@ -27,6 +28,17 @@ const fixtureAuthenticator =
   async (request: Request): Promise<Caller> =>
     mcpFixtures !== undefined && !request.headers.has('authorization') ? NO_KEY : authenticate(request)
 
+/** Older LibreChat clients send the key as `X-API-Key`. Throws ServiceError for two keys: it would be unclear which one counts. */
+const apiKeyAuthenticator =
+  (authenticate: (request: Request) => Promise<Caller>) =>
+  async (request: Request): Promise<Caller> => {
+    const key = request.headers.get('x-api-key')
+    if (key === null) return authenticate(request)
+    if (request.headers.has('authorization'))
+      throw new ServiceError('invalid_request', 'Send one key: either X-API-Key or Authorization.', { param: 'X-API-Key' })
+    return authenticate(new Request(request.url, { headers: { authorization: `Bearer ${key}` } }))
+  }
+
 /** The HTTP edge: the same app under Node's server and under Lambda. */
 export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
   const limits = createLimitReader(ports.table.tenants, ports.clock)
@@ -50,8 +62,12 @@ export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
   const byKey = createAuthenticator(deps.table.tenants, deps.clock, keyCacheMs, verifyToken)
   const { page } = deps
   const authenticate = page === undefined ? byKey : acceptSessions(byKey, page, deps.clock)
-  for (const route of ROUTES)
-    mountRoute(app, deps, route.operationId === 'mcp' ? fixtureAuthenticator(deps, authenticate) : authenticate, route)
+  const withFixtures = fixtureAuthenticator(deps, authenticate)
+  const withApiKey = apiKeyAuthenticator(authenticate)
+  for (const route of ROUTES) {
+    const isLibreChat = route.path.startsWith('/librechat/')
+    mountRoute(app, deps, route.operationId === 'mcp' ? withFixtures : isLibreChat ? withApiKey : authenticate, route)
+  }
   mountDocs(app, deps.config)
   if (page !== undefined) mountPage(app, { page, config: deps.config, clock: deps.clock, authenticate: byKey })
   handleErrors(app)

@@ -66,6 +66,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   execution_id: 'Id of an execution, `exec_…`.',
   response_id: 'Id of a response, `resp_…`.',
   file_id: 'Id of a container file, `cfile_…`.',
+  session_id: 'Id of a session, `cntr_…`.',
   user_file_id: 'Id of a file, `file-…`.',
   conversation_id: 'Id of a conversation, `conv_…`.',
   item_id: 'Id of an item of a conversation.',

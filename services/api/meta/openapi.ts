@@ -17,6 +17,7 @@ const TAGS = [
   { name: 'Language models', description: 'What a response may name as its model.' },
   { name: 'Links', description: 'Long-lived, revocable downloads.' },
   { name: 'MCP', description: 'Model Context Protocol: tools and resources for agents.' },
+  { name: 'LibreChat', description: "LibreChat's code interpreter API." },
   { name: 'Plugin', description: 'The classic plugin surface: one call that runs a program.' },
   { name: 'Service', description: 'Limits and health.' },
   { name: 'Administration', description: 'Tenants, keys and usage, with a key that has the scope `admin`.' },

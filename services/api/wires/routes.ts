@@ -8,6 +8,7 @@ import { fileRoutes } from './openai/files/routes.ts'
 import { largeUploadRoutes } from './native/container-files/routes.ts'
 import { limitRoutes } from './native/limits/routes.ts'
 import { linkRoutes } from './native/links/routes.ts'
+import { librechatRoutes } from './librechat/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { metaRoutes } from '../meta/health.ts'
 import { modelRoutes } from './openai/models/routes.ts'
@@ -38,6 +39,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...usageRoutes,
   ...linkRoutes,
   ...mcpRoutes,
+  ...librechatRoutes,
   ...pluginRoutes,
   ...tenantRoutes,
   ...planRoutes,

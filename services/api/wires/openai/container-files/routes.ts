@@ -1,5 +1,6 @@
 import { containerOf, fileOf } from '../../../access.ts'
 import { ContainerFile, renderContainerFile } from '../../../files/container-file.ts'
+import { deleteFile } from '../../../files/delete-file.ts'
 import { presigner } from '../../../files/presign.ts'
 import { pageOfList } from '../../../http/paging.ts'
 import { json, redirectTo } from '../../../http/responses.ts'
@@ -90,9 +91,7 @@ const deleteContainerFileRoute = defineRoute({
       if (row?.state === 'deleted') await deps.table.containers.filesChanged(caller.tenant, container.id, now)
       throw error
     })
-    await deps.table.files.patch(caller.tenant, container.id, file.id, { state: 'deleted', isCurrent: false, endedAt: now })
-    if (file.isCurrent) await deps.table.containers.filesChanged(caller.tenant, container.id, now)
-    await deps.objects.delete(file.objectKey)
+    await deleteFile(deps, file)
     return json(200, { id: file.id, object: 'container.file.deleted', deleted: true })
   },
 })

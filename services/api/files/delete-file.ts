@@ -1,0 +1,13 @@
+import type { ContainerFile } from '../../core/files/file.ts'
+import type { ApiDeps } from '../deps.ts'
+
+/** Removes a file from its container; the sandbox loses it before the next execution. Its bytes are deleted, so links to it stop working. */
+export async function deleteFile(
+  { table, objects, clock }: Pick<ApiDeps, 'table' | 'objects' | 'clock'>,
+  file: ContainerFile,
+): Promise<void> {
+  const now = clock.now()
+  await table.files.patch(file.tenant, file.containerId, file.id, { state: 'deleted', isCurrent: false, endedAt: now })
+  if (file.isCurrent) await table.containers.filesChanged(file.tenant, file.containerId, now)
+  await objects.delete(file.objectKey)
+}

@@ -1,0 +1,39 @@
+import { z } from '@hono/zod-openapi'
+import { json } from '../../http/responses.ts'
+import { defineRoute, type AnyRoute, type Call } from '../../http/route.ts'
+import { exec } from './exec.ts'
+import { librechatFileRoutes } from './file-routes.ts'
+import { inWireForm } from './refusals.ts'
+import { ExecBody, ExecResult } from './schema.ts'
+
+const execRoute = defineRoute({
+  method: 'post',
+  path: '/librechat/v1/exec',
+  scope: 'run',
+  operationId: 'librechatExec',
+  tag: 'LibreChat',
+  summary: 'Run code',
+  description:
+    'Python or bash, in a new container with copies of the files, or in the container of `runtime_session_hint`. Failing code is an answer with its error in `stderr`.',
+  headers: { 'x-codeapi-expected-profile': '`default` or `stateful`; both are offered.' },
+  body: ExecBody,
+  answers: { 200: { description: 'The code ended.', schema: ExecResult } },
+  refusals: ['container_not_found', 'file_not_found', 'too_many_queued', 'concurrency_limit_reached', 'sandbox_unavailable'],
+  handle: inWireForm(async (call: Call<unknown, ExecBody>) => {
+    const profile = call.body.runtime_session_hint === undefined ? 'default' : 'stateful'
+    return json(200, await exec(call), { 'x-codeapi-execution-profile': profile })
+  }),
+})
+
+const healthRoute = defineRoute({
+  method: 'get',
+  path: '/librechat/v1/health',
+  scope: 'public',
+  operationId: 'librechatHealth',
+  tag: 'LibreChat',
+  summary: 'Liveness of the wire',
+  answers: { 200: { description: 'It serves.', schema: z.object({ status: z.literal('ok') }) } },
+  handle: () => json(200, { status: 'ok' }),
+})
+
+export const librechatRoutes: readonly AnyRoute[] = [execRoute, ...librechatFileRoutes, healthRoute]

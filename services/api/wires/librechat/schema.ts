@@ -1,0 +1,55 @@
+import { z } from '@hono/zod-openapi'
+
+/** A file that an execution may read. Older clients write `session_id`. */
+export const InputFile = z.looseObject({
+  id: z.string().max(200),
+  name: z.string().min(1).max(1_024),
+  storage_session_id: z.string().max(200).optional(),
+  session_id: z.string().max(200).optional(),
+})
+export type InputFile = z.infer<typeof InputFile>
+
+export const ExecBody = z
+  .looseObject({
+    lang: z.string().min(1).max(32).openapi({ example: 'py' }),
+    code: z.string(),
+    args: z.array(z.string()).max(100).optional(),
+    timeout: z.number().positive().optional().openapi({ description: 'Milliseconds.' }),
+    runtime_session_hint: z.string().min(1).max(200).optional().openapi({ description: 'Calls with the same hint share one container.' }),
+    files: z.array(InputFile).max(100).optional(),
+  })
+  .openapi('LibreChatExec')
+export type ExecBody = z.infer<typeof ExecBody>
+
+const OutputFile = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  storage_session_id: z.string(),
+  inherited: z.literal(true).optional(),
+  modified_from: z.object({ id: z.string(), storage_session_id: z.string() }).optional(),
+})
+export type OutputFile = z.infer<typeof OutputFile>
+
+export const ExecResult = z
+  .looseObject({
+    session_id: z.string(),
+    stdout: z.string(),
+    stderr: z.string(),
+    code: z.int().nullable(),
+    signal: z.string().nullable(),
+    message: z.string().nullable(),
+    status: z.string(),
+    wall_time: z.number().openapi({ description: 'Milliseconds.' }),
+    files: z.array(OutputFile),
+    deleted_files: z.array(z.string()).optional(),
+    runtime_session_id: z.string().optional(),
+    runtime_status: z.enum(['new', 'reused']).optional(),
+  })
+  .openapi('LibreChatExecResult')
+
+export const UploadResult = z.looseObject({
+  message: z.string(),
+  storage_session_id: z.string(),
+  session_id: z.string(),
+  files: z.array(z.looseObject({ filename: z.string() })),
+})

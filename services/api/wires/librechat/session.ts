@@ -1,0 +1,52 @@
+import { createContainer } from '../../../core/containers/create-container.ts'
+import type { Container } from '../../../core/containers/container.ts'
+import { ServiceError } from '../../../core/errors.ts'
+import { copyFile } from '../../../core/files/copy-file.ts'
+import { normalizeFilePath } from '../../../core/files/file-path.ts'
+import { containerOf, fileOf, isVisible } from '../../access.ts'
+import { currentFiles } from '../../files/find-by-path.ts'
+import type { Call } from '../../http/route.ts'
+import type { InputFile } from './schema.ts'
+
+type SessionCall = Pick<Call, 'deps' | 'caller'>
+
+/** A session of this wire is a container: uploads and executions each create one. */
+export const newSession = ({ deps, caller }: SessionCall, name = 'librechat'): Promise<Container> =>
+  createContainer(deps.table, { tenant: caller.tenant, subject: caller.subject, name, memoryTier: '1g' }, deps.clock.now())
+
+/** The container of a runtime hint: the newest with its name. */
+export async function sessionOfHint(call: SessionCall, hint: string): Promise<{ readonly container: Container; readonly isNew: boolean }> {
+  const { deps, caller } = call
+  const name = `librechat:${hint}`
+  const { rows } = await deps.table.containers.list(caller.tenant, { after: null, limit: 1, order: 'desc', name })
+  const found = rows.find((row) => row.deletedAt === null && isVisible(row, caller))
+  return found === undefined ? { container: await newSession(call, name), isNew: true } : { container: found, isNew: false }
+}
+
+/** An input of an execution: where the client has it, and its path and version in the container that runs the code. */
+export interface Input {
+  readonly ref: { readonly id: string; readonly storage_session_id: string }
+  readonly path: string
+  readonly fileId: string
+}
+
+/**
+ * Copies the named files into the container. A path that the container has already stays as it is: code changed it since. Throws ServiceError
+ * `file_not_found` for a file that is gone; the client then uploads it again.
+ */
+export async function bringInputs(call: SessionCall, container: Container, files: readonly InputFile[]): Promise<readonly Input[]> {
+  const { deps } = call
+  const present = new Map((await currentFiles(deps, container)).map((file) => [file.path, file]))
+  const inputs: Input[] = []
+  for (const { id, name, storage_session_id: session, session_id: older } of files) {
+    const sessionId = session ?? older
+    if (sessionId === undefined) throw new ServiceError('invalid_request', `The file ${JSON.stringify(name)} needs storage_session_id.`)
+    const path = normalizeFilePath(name)
+    const source = await fileOf(call, (await containerOf(call, sessionId)).id, id)
+    const there = present.get(path)
+    const file = there ?? (await copyFile(deps, source, { containerId: container.id, path }, deps.clock.now()))
+    present.set(path, file)
+    inputs.push({ ref: { id, storage_session_id: sessionId }, path, fileId: file.id })
+  }
+  return inputs
+}
