@@ -71,7 +71,7 @@ const cases: readonly (readonly [string, object, number, string, string | null])
     'invalid_request',
     'text.format.schema',
   ],
-  ['a stored prompt', { model: 'demo', input: 'x', prompt: { id: 'pmpt_1' } }, 400, 'invalid_request', 'prompt'],
+  ['a stored prompt', { model: 'demo', input: 'x', prompt: { id: 'p_1' } }, 400, 'invalid_request', 'prompt'],
   ['tools that are no list', { model: 'demo', input: 'x', tools: {} }, 400, 'invalid_request', 'tools'],
   ['a tool without type', { model: 'demo', input: 'x', tools: [{}] }, 400, 'invalid_request', 'tools[0].type'],
   ['a tool that is not here', { model: 'demo', input: 'x', tools: [{ type: 'web_search' }] }, 400, 'unsupported_value', 'tools[0].type'],
