@@ -62,7 +62,15 @@ it('answers unknown tenants and keys with 404', async () => {
 it('declares a known scope on every route', () => {
   for (const route of ROUTES) expect([...SCOPES, 'public'], route.operationId).toContain(route.scope)
   const open = ROUTES.filter((route) => route.scope === 'public').map((route) => route.operationId)
-  expect(open.toSorted()).toEqual(['followLink', 'getHealth', 'getLogo', 'getPluginDocument', 'getPluginManifest', 'getReadiness'])
+  expect(open.toSorted()).toEqual([
+    'followLink',
+    'getHealth',
+    'getLogo',
+    'getPluginDocument',
+    'getPluginManifest',
+    'getReadiness',
+    'librechatHealth',
+  ])
   expect(ROUTES.filter((route) => route.path.startsWith('/v1/admin')).every((route) => route.scope === 'admin')).toBe(true)
 })
 

@@ -10,6 +10,7 @@ let ann: TestKey
 let bob: TestKey
 const none: Record<string, string> = {
   container_id: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt',
+  session_id: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt',
   execution_id: 'exec_01kajv9h2s8p0ww3d4dq4cs1zt',
   response_id: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt',
   file_id: 'cfile_01kajv9h2s8p0ww3d4dq4cs1zt',
@@ -48,6 +49,7 @@ beforeAll(async () => {
     conversation_id: conversation.id,
     item_id: item?.id ?? '',
     container_id: container.id,
+    session_id: container.id,
     file_id: file.id,
     execution_id: execution.id,
     response_id: response.id,
@@ -78,7 +80,9 @@ async function probe(route: (typeof routes)[number], ids: Record<string, string>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const headers = Object.fromEntries(
-    [...answer.headers].filter(([name]) => !['date', 'content-length', 'x-request-id', 'traceresponse'].includes(name)),
+    [...answer.headers].filter(
+      ([name]) => !['date', 'content-length', 'x-request-id', 'traceresponse', 'openai-processing-ms'].includes(name),
+    ),
   )
   const text = (await answer.text()).replaceAll(/req_\w+/g, 'REQ')
   return {

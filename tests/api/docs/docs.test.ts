@@ -42,9 +42,15 @@ it('documents summary, responses and errors of every route', () => {
     for (const [method, operation] of Object.entries(operations)) {
       expect(operation.summary, path).toBeTruthy()
       expect(tags, path).toContain(operation.tags[0])
-      const isOpen = ['/healthz', '/readyz', '/d/{token}', '/.well-known/ai-plugin.json', '/plugin/openapi.yaml', '/logo.png'].includes(
-        path,
-      )
+      const isOpen = [
+        '/healthz',
+        '/readyz',
+        '/librechat/v1/health',
+        '/d/{token}',
+        '/.well-known/ai-plugin.json',
+        '/plugin/openapi.yaml',
+        '/logo.png',
+      ].includes(path)
       expect(operation.security, path).toEqual(isOpen ? [] : [{ apiKey: [] }])
       expect(Object.keys(operation.responses), path).toEqual(expect.arrayContaining(isOpen ? ['400', '500'] : ['400', '401', '500']))
       if (operation.requestBody !== undefined)
