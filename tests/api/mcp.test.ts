@@ -41,6 +41,7 @@ describe.each(ERAS)('MCP %s', (_version, mode) => {
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual([
       'execute_code',
+      'run_command',
       'get_execution',
       'interrupt',
       'create_container',

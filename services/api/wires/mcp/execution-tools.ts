@@ -7,7 +7,8 @@ import { LIMITS } from '../../../core/limits.ts'
 import { containerOf, executionOf } from '../../access.ts'
 import { checkTimeout } from '../../check-limits.ts'
 import { cancelExecution } from '../../executions/cancel-execution.ts'
-import { runCode, waitForExecution } from '../../executions/run-code.ts'
+import { runCommand, shellCommand } from '../../commands/run-command.ts'
+import { runCode, waitForExecution, type RunCodeResult, type RunContext } from '../../executions/run-code.ts'
 import { checkSource } from '../../executions/source.ts'
 import { runContext, type Call } from '../../http/route.ts'
 import { answer, guarded, text } from './answers.ts'
@@ -19,7 +20,10 @@ const TASK_AFTER_MS = 5_000
 /** The wait is divided into slices; after each one the client gets a progress notification, milliseconds. */
 const SLICE_MS = 5_000
 
-/** Tools that run code, read its result and stop it. */
+const CONTAINER = z.string().max(200).optional().describe('Container of an earlier call.')
+const TIMEOUT = z.int().min(1).max(LIMITS.maxTimeoutSeconds).optional().describe('Longest run time, 120 by default.')
+
+/** Tools that run code and commands, read their results and stop them. */
 export function registerExecutionTools(server: McpServer, call: Call): void {
   server.registerTool(
     'execute_code',
@@ -32,13 +36,33 @@ export function registerExecutionTools(server: McpServer, call: Call): void {
           .string()
           .min(1)
           .describe('Python source; IPython magics and "!" shell lines work. The value of the last expression is returned.'),
-        container_id: z.string().max(200).optional().describe('Container of an earlier call.'),
-        timeout_seconds: z.int().min(1).max(LIMITS.maxTimeoutSeconds).optional().describe('Longest run time, 120 by default.'),
+        container_id: CONTAINER,
+        timeout_seconds: TIMEOUT,
       }),
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
     (given, context) => guarded(call, 'execute_code', () => executeCode(call, given, context)),
   )
+  server.registerTool(
+    'run_command',
+    {
+      title: 'Run a shell command',
+      description:
+        'Runs a command line with bash in a container, beside its Python session and without a network. The working directory is /mnt/data. Without container_id a new container is created.',
+      inputSchema: z.object({
+        command: z.string().min(1).describe('For example: ls -la | head'),
+        container_id: CONTAINER,
+        timeout_seconds: TIMEOUT,
+        cwd: z.string().max(4_096).optional().describe('Relative to /mnt/data, or absolute.'),
+      }),
+      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+    },
+    (given, context) => guarded(call, 'run_command', () => executeCommand(call, given, context)),
+  )
+  registerReading(server, call)
+}
+
+function registerReading(server: McpServer, call: Call): void {
   server.registerTool(
     'get_execution',
     {
@@ -78,13 +102,34 @@ interface GivenCode {
 }
 
 async function executeCode(call: Call, given: GivenCode, context: ServerContext): Promise<CallToolResult> {
-  const { deps, caller } = call
   const source = checkSource({ code: given.code })
+  return finish(call, given, context, (run, rest) => runCode(run, { source, ...rest }))
+}
+
+interface GivenCommand extends Omit<GivenCode, 'code'> {
+  readonly command: string
+  readonly cwd?: string | undefined
+}
+
+async function executeCommand(call: Call, given: GivenCommand, context: ServerContext): Promise<CallToolResult> {
+  const argv = shellCommand(given.command)
+  const where = given.cwd === undefined ? {} : { cwd: given.cwd }
+  return finish(call, given, context, (run, rest) => runCommand(run, { argv, ...where, ...rest }))
+}
+
+type Start = (
+  run: RunContext,
+  rest: { readonly containerId: string; readonly timeoutSeconds: number; readonly waitMs: number },
+) => Promise<RunCodeResult>
+
+/** Starts code or a command, and answers with its result, or with a task where the client reads tasks and the end takes longer. */
+async function finish(call: Call, given: Omit<GivenCode, 'code'>, context: ServerContext, start: Start): Promise<CallToolResult> {
+  const { deps, caller } = call
   const timeoutSeconds = await checkTimeout(deps, caller.tenant, given.timeout_seconds)
   const containerId = given.container_id ?? (await newContainer(call, 'mcp'))
   const run = { ...runContext(call), signal: context.mcpReq.signal }
   const hasTasks = acceptsTasks(context)
-  const { execution } = await runCode(run, { containerId, source, timeoutSeconds, waitMs: hasTasks ? TASK_AFTER_MS : SLICE_MS })
+  const { execution } = await start(run, { containerId, timeoutSeconds, waitMs: hasTasks ? TASK_AFTER_MS : SLICE_MS })
   if (hasTasks && !hasEnded(execution.status) && !context.mcpReq.signal.aborted) return taskOf(execution) as unknown as CallToolResult
   const row = await waitWithProgress(call, context, execution)
   // A client that closes the call cancels it.

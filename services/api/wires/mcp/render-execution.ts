@@ -43,6 +43,8 @@ interface Fields {
   readonly created_at: string
   readonly started_at: string | null
   readonly ended_at: string | null
+  /** Of a command; null when a signal ended it. */
+  readonly exit_code?: number | null
   readonly stdout: string
   readonly stderr: string
   /** The values of last expressions, as text. */
@@ -72,6 +74,7 @@ function fieldsOf(row: Execution, result: ExecutionResult | null): Fields {
     created_at: iso(row.createdAt) ?? '',
     started_at: iso(row.startedAt),
     ended_at: iso(row.endedAt),
+    ...(result?.exit === undefined ? {} : { exit_code: result.exit.code }),
     stdout: shorten(result?.stdout ?? ''),
     stderr: shorten(result?.stderr ?? ''),
     results: (result?.cells ?? []).flatMap(({ outputs }) => outputs.flatMap(resultText)),
@@ -108,6 +111,7 @@ function transcript(row: Execution, fields: Fields): string {
       : `The execution ended with status ${row.status} (${row.reason ?? 'no reason'}).`,
     ...fields.files.map((file) => `File: ${file.path} (${file.bytes} bytes)`),
     ...fields.lost.map(({ what, reason }) => `Not available: ${what}. ${reason}`),
+    ...(fields.exit_code === undefined || fields.exit_code === 0 ? [] : [`exit code: ${fields.exit_code ?? 'none, ended by a signal'}`]),
     `container_id: ${row.containerId}`,
   ]
   return parts.filter((part) => part !== '').join('\n')

@@ -13,7 +13,7 @@ const mcpRoute = defineRoute({
   tag: 'MCP',
   summary: 'Model Context Protocol',
   description:
-    'Streamable HTTP, revision 2026-07-28, and the revisions before it without sessions. Tools: execute_code, get_execution, interrupt, create_container, list_files, read_file, write_file.',
+    'Streamable HTTP, revision 2026-07-28, and the revisions before it without sessions. Tools: execute_code, run_command, get_execution, interrupt, create_container, list_files, read_file, write_file.',
   streamed: { contentType: 'application/json', schema: JsonRpcRequest, description: 'One JSON-RPC request or notification.' },
   answers: {
     200: { description: 'A JSON-RPC response, or events that end with it.', schema: z.looseObject({}), events: z.looseObject({}) },

@@ -1,9 +1,8 @@
 import { ServiceError } from '../../../../core/errors.ts'
-import type { CreateResponse } from './schema.ts'
+import { INPUT_ITEMS, type CreateResponse } from './schema.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-const ITEMS = ['message', 'function_call', 'function_call_output', 'code_interpreter_call', 'web_search_call', 'item_reference']
 /** They describe how an earlier answer was made and contain nothing that the model has to read again. */
 const IGNORED_ITEMS = ['reasoning', 'compaction', 'mcp_list_tools']
 const PARTS = ['input_text', 'output_text', 'text', 'refusal', 'input_image', 'input_file', 'summary_text', 'reasoning_text']
@@ -18,7 +17,7 @@ export function checkItems({ input, previous_response_id: previous, conversation
   const called = new Set(input.filter((item) => item.type === 'function_call').map((item) => item['call_id']))
   for (const [index, item] of input.entries()) {
     const type = item.type ?? 'message'
-    if (!ITEMS.includes(type) && !IGNORED_ITEMS.includes(type)) throw unknown('items', type, ITEMS, `input[${index}].type`)
+    if (!INPUT_ITEMS.includes(type) && !IGNORED_ITEMS.includes(type)) throw unknown('items', type, INPUT_ITEMS, `input[${index}].type`)
     if (type === 'function_call_output' && !hasHistory && !called.has(item['call_id']))
       throw new ServiceError(
         'invalid_request',

@@ -12,6 +12,16 @@ const WireObject = z.record(z.string(), z.unknown())
 
 const ContentPart = z.looseObject({ type: z.string('give the type of the content part, for example "input_text"') })
 
+/** Items that the model receives. */
+export const INPUT_ITEMS: readonly string[] = [
+  'message',
+  'function_call',
+  'function_call_output',
+  'code_interpreter_call',
+  'web_search_call',
+  'item_reference',
+]
+
 /** An item as it came: whatever else is in it is kept, because clients send items back that they were given. */
 export const InputItem = z
   .looseObject({

@@ -1,0 +1,56 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startServer, type LocalServerProcess } from '../support/local-server.ts'
+
+let server: LocalServerProcess
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+async function mcpClient(): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+  const authProvider = { token: async () => server.apiKey }
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { authProvider }))
+  return client
+}
+
+it(
+  'is used by OpenAI, MCP and LibreChat clients in turn, each with the variables and files of the others',
+  { timeout: 180_000 },
+  async () => {
+    const { id: container_id } = await server.openai.containers.create({ name: 'librechat:shared' })
+
+    const response = await server.openai.responses.create({
+      model: 'demo',
+      input: '```python\nn = 40\nopen("/mnt/data/by-openai.txt", "w").write("openai")\n```',
+      tools: [{ type: 'code_interpreter', container: container_id }],
+    })
+    expect(response.status).toBe('completed')
+
+    const mcp = await mcpClient()
+    const executed = await mcp.callTool({
+      name: 'execute_code',
+      arguments: { container_id, code: 'n += 2\nopen("/mnt/data/by-mcp.txt", "w").write("mcp")\nprint(n, open("by-openai.txt").read())' },
+    })
+    expect(executed.structuredContent).toMatchObject({ status: 'succeeded', stdout: '42 openai\n' })
+    const command = await mcp.callTool({ name: 'run_command', arguments: { container_id, command: 'cat by-*.txt; exit 3' } })
+    expect(command.structuredContent).toMatchObject({ exit_code: 3, stdout: ['mcp', 'openai'].join('') })
+
+    const exec = async (lang: string, code: string) => {
+      const body = { lang, code, runtime_session_hint: 'shared' }
+      return (await server.native.json('POST', '/librechat/v1/exec', body)) as { stdout: string; files: { name: string }[] }
+    }
+    const python = await exec('py', 'print(n * 2, open("by-mcp.txt").read())\nopen("by-librechat.txt", "w").write("librechat")')
+    expect(python).toMatchObject({ stdout: '84 mcp\n', runtime_session_id: container_id, runtime_status: 'reused', code: 0 })
+    expect(python.files.map(({ name }) => name)).toEqual(['by-librechat.txt'])
+    expect(await exec('bash', 'cat by-*.txt')).toMatchObject({ stdout: ['librechat', 'mcp', 'openai'].join(''), code: 0 })
+
+    const files = await mcp.callTool({ name: 'list_files', arguments: { container_id } })
+    expect((files.structuredContent as { files: { path: string }[] }).files.map(({ path }) => path)).toEqual(
+      ['by-librechat.txt', 'by-mcp.txt', 'by-openai.txt'].map((name) => `/mnt/data/${name}`),
+    )
+    const listed = await server.openai.containers.files.list(container_id)
+    expect(listed.data).toHaveLength(3)
+  },
+)
