@@ -32,9 +32,13 @@ afterAll(async () => {
 })
 
 const native = (): NativeClient => server.native
-const run = (body: unknown, wait = 60, id = container): Promise<WireCommand> =>
-  native().json<WireCommand>('POST', `/v1/containers/${id}/commands?wait=${wait}`, body)
 const get = (id: string, wait = 60): Promise<WireCommand> => native().json<WireCommand>('GET', `/v1/commands/${id}?wait=${wait}`)
+/** Waits until it has ended, unless `wait` is 0. */
+async function run(body: unknown, wait = 60, id = container): Promise<WireCommand> {
+  let command = await native().json<WireCommand>('POST', `/v1/containers/${id}/commands?wait=${wait}`, body)
+  while (wait > 0 && ['queued', 'starting', 'running'].includes(command.status)) command = await get(command.id)
+  return command
+}
 const printed = (id: string, text: string): Promise<void> =>
   expect.poll(async () => (await get(id, 0)).stdout, { timeout: 30_000 }).toContain(text)
 

@@ -1,6 +1,7 @@
 import { storedBytes } from './stored-bytes.ts'
 import type { Execution, ExecutionSource } from '../../core/executions/execution.ts'
 import { loadResult } from '../../core/executions/load-result.ts'
+import { CELL_MAGICS } from '../../core/executions/language.ts'
 import type { NotebookPart } from '../../core/executions/notebook.ts'
 import { REF_MIME, refsOf, type Output } from '../../core/executions/outputs.ts'
 import type { ExecutionStore } from '../../core/ports/execution-store.ts'
@@ -26,7 +27,10 @@ export async function notebookPart(objects: ObjectStore, row: Execution, budget:
   }
   const { source } = row
   const document = source.kind === 'notebook' ? ((await readJson(objects, source.notebook)) as Readonly<Record<string, unknown>>) : null
-  const cells = source.kind === 'notebook' ? source.cells : [{ index: 0, code: await codeOf(objects, source) }]
+  const cells =
+    source.kind === 'notebook'
+      ? source.cells
+      : [{ index: 0, code: CELL_MAGICS[row.language ?? 'python'] + (await codeOf(objects, source)) }]
   return { executionId: row.id, cells, results, document }
 }
 

@@ -3,6 +3,7 @@ import type { Container } from '../../core/containers/container.ts'
 import { topicOf } from '../../core/events.ts'
 import { newId } from '../../core/ids.ts'
 import { hasEnded, type Execution, type ExecutionScope } from '../../core/executions/execution.ts'
+import type { ExecutionLanguage } from '../../core/executions/language.ts'
 import type { ContainerStore } from '../../core/ports/container-store.ts'
 import type { Subscription } from '../../core/ports/signals.ts'
 import type { Caller } from '../../core/tenants/tenant.ts'
@@ -28,6 +29,8 @@ export interface RunCodeRequest {
   readonly containerId: string
   readonly source: CheckedSource
   readonly scope?: ExecutionScope
+  /** Python without it. */
+  readonly language?: ExecutionLanguage
   readonly timeoutSeconds: number
   readonly onError?: 'stop' | 'continue'
   readonly storeHistory?: boolean
@@ -77,6 +80,7 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
         responseId: null,
         source: await storeSource(deps.objects, caller.tenant, containerId, source),
         ...(request.scope !== undefined && { scope: request.scope }),
+        ...(request.language !== undefined && { language: request.language }),
         timeoutSeconds: request.timeoutSeconds,
         onError: request.onError ?? 'stop',
         storeHistory: request.storeHistory ?? true,

@@ -1,6 +1,7 @@
 import type { Container } from '../containers/container.ts'
 import { ServiceError } from '../errors.ts'
 import type { Execution, ExecutionScope, ExecutionSource } from './execution.ts'
+import type { ExecutionLanguage } from './language.ts'
 import { LIMITS } from '../limits.ts'
 import type { ContainerSeen } from '../messages.ts'
 import type { Queue } from '../ports/queue.ts'
@@ -16,6 +17,7 @@ export interface NewExecution {
   readonly responseId: string | null
   readonly source: ExecutionSource
   readonly scope?: ExecutionScope
+  readonly language?: ExecutionLanguage
   readonly timeoutSeconds: number
   readonly onError: 'stop' | 'continue'
   readonly storeHistory: boolean

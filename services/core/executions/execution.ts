@@ -1,5 +1,6 @@
 import type { ExecutionEvent } from '../events.ts'
 import type { ExecutionFile } from '../files/file.ts'
+import type { ExecutionLanguage } from './language.ts'
 import type { Lease } from '../lease.ts'
 import type { Output } from './outputs.ts'
 
@@ -141,6 +142,8 @@ export interface Execution {
   readonly reason: ExecutionReason | null
   readonly source: ExecutionSource
   readonly scope?: ExecutionScope
+  /** Python without it. */
+  readonly language?: ExecutionLanguage
   readonly timeoutSeconds: number
   readonly onError: 'stop' | 'continue'
   readonly storeHistory: boolean

@@ -1,4 +1,5 @@
 import type { CommandInputEvent } from '../events.ts'
+import type { ExecutionLanguage } from '../executions/language.ts'
 import type { TerminalSize } from '../executions/execution.ts'
 import type { SandboxAddress, SandboxSession } from '../sandboxes/sandbox.ts'
 import type { ByteStream } from './object-store.ts'
@@ -76,6 +77,8 @@ export interface ExecuteRequest {
   /** Variables and folder of this execution only. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** Python without it. */
+  readonly language?: ExecutionLanguage
   readonly onError: 'stop' | 'continue'
   readonly storeHistory: boolean
   readonly timeoutMs: number

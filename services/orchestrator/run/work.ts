@@ -96,6 +96,7 @@ function executeRequest(row: Execution, source: SourceCells, limits: ExecutionLi
   const { displays } = limits
   return {
     ...row.scope,
+    ...(row.language !== undefined && { language: row.language }),
     cells: source.cells,
     onError: row.onError,
     storeHistory: row.storeHistory,

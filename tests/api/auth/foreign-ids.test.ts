@@ -12,6 +12,7 @@ const none: Record<string, string> = {
   container_id: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt',
   session_id: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt',
   execution_id: 'exec_01kajv9h2s8p0ww3d4dq4cs1zt',
+  command_id: 'cmd_01kajv9h2s8p0ww3d4dq4cs1zt',
   response_id: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt',
   file_id: 'cfile_01kajv9h2s8p0ww3d4dq4cs1zt',
   link_id: 'link_01kajv9h2s8p0ww3d4dq4cs1zt',
@@ -34,6 +35,9 @@ beforeAll(async () => {
     id: string
   }
   await finishExecution(api, tenant, execution.id)
+  const command = (await (await api.post(`/v1/containers/${container.id}/commands?wait=0`, { command: 'x' }, { key: ann })).json()) as {
+    id: string
+  }
   const response = await client.responses.create({ model: 'demo', input: 'x', background: true })
   const target = { objectKey: 'k', filename: 'f', mime: 'text/plain', bytes: 1 }
   const link = await createLink(
@@ -52,6 +56,7 @@ beforeAll(async () => {
     session_id: container.id,
     file_id: file.id,
     execution_id: execution.id,
+    command_id: command.id,
     response_id: response.id,
     link_id: link.id,
     user_file_id: userFile.id,
@@ -62,6 +67,10 @@ afterAll(() => api.stop())
 
 const BODIES: Record<string, unknown> = {
   runCode: { code: 'x' },
+  runCommand: { command: 'true' },
+  sendCommandStdin: { data: 'x' },
+  signalCommand: { signal: 'SIGTERM' },
+  resizeCommand: { cols: 80, rows: 24 },
   createUploadUrl: { path: 'x', bytes: 1 },
   createContainerFile: { file_id: none['file_id'] },
   createConversationItems: { items: [{ role: 'user', content: 'y' }] },

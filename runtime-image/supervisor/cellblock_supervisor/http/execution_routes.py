@@ -22,7 +22,7 @@ MAX_TIMEOUT_MS = 24 * 3600 * 1000
 MAX_VARIABLES = 200
 MAX_ENV_BYTES = 128 * 1024
 MAX_PATH_CHARACTERS = 4096
-LANGUAGES = ("python",)
+LANGUAGES = ("python", "bash", "javascript", "typescript")
 # The response head waits this long for the first events, so that a short cell is answered in one piece.
 HEAD_SECONDS = 0.01
 

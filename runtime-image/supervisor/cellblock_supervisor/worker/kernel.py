@@ -28,9 +28,11 @@ from . import agg_show, nested_asyncio, rich_displays, snapshot
 from .cell_compiler import CellCompiler
 from .cell_scope import ScopeError, cell_scope
 from .channel import Channel
+from .language_session import LanguageSessions, SessionError
 from .mapped_files import MappedFiles
 from .output import ChannelSession
 from .peak_memory import PeakMemory
+from .process_state import ProcessState
 from .script_exit import ScriptExit
 from .streams import ChannelText, Flusher
 from .time_budget import TimeBudget
@@ -66,6 +68,7 @@ class ChannelKernel(IPythonKernel):
         self._script_exit = ScriptExit(shell)
         agg_show.install()
         nested_asyncio.install()
+        self.languages = LanguageSessions()
         self._transform = shell.transform_cell = TransformOnce(shell.transform_cell)
 
     async def execute(self, request: dict[str, object], on_start: Callable[[], None]) -> dict[str, object]:
@@ -78,6 +81,8 @@ class ChannelKernel(IPythonKernel):
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             on_start()
+            if request["language"] != "python":
+                return self._run_in_session(request)
             with cell_scope(request["env"], request["cwd"]):
                 reply = await self.do_execute(
                     request["code"], silent=False, store_history=request["store_history"], allow_stdin=False
@@ -93,6 +98,23 @@ class ChannelKernel(IPythonKernel):
             return {"status": "error", "name": type(error.__cause__).__name__, "value": str(error)}
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def _run_in_session(self, request: dict[str, object]) -> dict[str, object]:
+        count = self.shell.execution_count
+        try:
+            text = self.languages.run(request["language"], request["code"], request["env"], request["cwd"])
+            if text is not None:
+                result = {"data": {"text/plain": text}, "metadata": {}, "execution_count": count}
+                self.session.send(self.iopub_socket, "execute_result", result)
+            return {"status": "ok"}
+        except SessionError as error:
+            shown = error.value[:_MAX_REPLY_VALUE_CHARACTERS]
+            content = {"ename": error.name, "evalue": error.value, "traceback": error.traceback}
+            self.session.send(self.iopub_socket, "error", content)
+            return {"status": "error", "name": error.name, "value": shown, "cut_bytes": len(error.value) - len(shown)}
+        finally:
+            if request["store_history"]:
+                self.shell.execution_count += 1
 
 
 def _raise_system_exit() -> None:
@@ -116,6 +138,7 @@ class Server:
         self._streams = streams
         self._mapped = mapped
         self._peak = peak
+        self._around = snapshot.Surroundings(ProcessState(), kernel.languages)
         self._owner = os.getpid()
 
     def on_readable(self) -> None:
@@ -155,10 +178,14 @@ class Server:
             return await self._kernel.execute(request, lambda: self._channel.send_message(started))
         if request["op"] == "snapshot":
             lost = request["lost"]
-            return snapshot.dump(shell, self._channel, request["max_bytes"], lost, TimeBudget(request["budget_ms"], request["cpu_budget_ms"]))
+            return snapshot.dump(shell, self._channel, request["max_bytes"], lost, _budget(request), self._around)
         if request["op"] == "restore":
-            return snapshot.load(shell, self._channel, TimeBudget(request["budget_ms"], request["cpu_budget_ms"]))
+            return snapshot.load(shell, self._channel, _budget(request), self._around)
         return {"status": "error", "name": "KernelFault", "value": "unknown request"}
+
+
+def _budget(request: dict[str, object]) -> TimeBudget:
+    return TimeBudget(request["budget_ms"], request["cpu_budget_ms"])
 
 
 def _configuration() -> Config:

@@ -1,6 +1,6 @@
 """Saves and restores the namespace inside the kernel. The format is private: a JSON line, then frames `kind, length, bytes`.
 
-N name of the next variable (JSON)    P its pickle    B one of its buffers    I imports (JSON)    L lost variables (JSON), last
+E state of the process or of a session: its name (JSON), a null byte, its bytes    N name of the next variable (JSON)    P its pickle    B one of its buffers    I imports (JSON)    L lost variables (JSON), last
 """
 
 import importlib
@@ -12,8 +12,10 @@ from collections.abc import Iterator
 
 from .. import packets
 from .channel import Channel
+from .language_session import LanguageSessions
 from .namespace_pickler import NamespacePickler, ByteCounter
 from .namespace_unpickler import NamespaceUnpickler, count_memoized
+from .process_state import FIRST_PARTS, ProcessState
 from .time_budget import TimeBudget
 
 FORMAT = {"format": "cellblock-namespace", "v": 1}
@@ -21,6 +23,7 @@ _FRAME = struct.Struct("<cQ")
 _HISTORY_NAMES = ("_", "__", "___", "_i", "_ii", "_iii", "_exit_code")
 # The objects of a smaller pickle are counted in it, those of a larger one in the memo.
 _SMALL_BYTES = 64 * 1024
+_SHELL = "bash session"
 _PLAIN = (int, float, complex, bool, str, bytes, type(None))
 
 
@@ -34,8 +37,40 @@ def variables(shell) -> dict[str, object]:  # type: ignore[no-untyped-def]
     }
 
 
+class Surroundings:
+    """What a namespace snapshot keeps besides variables: the state of the process and of the language sessions."""
+
+    def __init__(self, process: ProcessState, languages: LanguageSessions) -> None:
+        self._process = process
+        self._languages = languages
+
+    def dump(self, budget: TimeBudget, lost: list[dict[str, str]]) -> dict[str, bytes]:
+        parts: dict[str, bytes] = {}
+        try:
+            with budget:
+                parts = self._process.dump(lost)
+        except BaseException as error:
+            lost.append({"what": "environment", "reason": _reason(error)})
+        try:
+            with budget:
+                shell = self._languages.save_shell()
+            if shell is not None:
+                parts[_SHELL] = shell.encode("utf-8", "replace")
+        except BaseException as error:
+            lost.append({"what": _SHELL, "reason": _reason(error)})
+        if self._languages.has_javascript:
+            lost.append({"what": "javascript session", "reason": "The variables of a JavaScript session cannot be saved."})
+        return parts
+
+    def load(self, part: str, body: bytes) -> None:
+        if part == _SHELL:
+            self._languages.restore_shell(body.decode("utf-8", "replace"))
+        else:
+            self._process.load(part, body)
+
+
 def dump(  # type: ignore[no-untyped-def]
-    shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, str]], budget: TimeBudget
+    shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, str]], budget: TimeBudget, around: Surroundings
 ) -> dict[str, object]:
     """Streams the namespace into the channel. A variable that cannot be kept is named with its reason and does not stop the others.
 
@@ -64,6 +99,8 @@ def dump(  # type: ignore[no-untyped-def]
     lost = lost_before + lost
     head = {**FORMAT, "execution_count": shell.execution_count}
     channel.send_bulk(json.dumps(head).encode() + b"\n")
+    for part, body in around.dump(budget, lost).items():
+        _send(channel, b"E", json.dumps(part).encode() + b"\0" + body)
     _send(channel, b"I", json.dumps(imports).encode())
     buffers: list[pickle.PickleBuffer] = []
     sink = _PickleParts()
@@ -94,7 +131,7 @@ def dump(  # type: ignore[no-untyped-def]
     return {"status": "ok", "lost": lost}
 
 
-def load(shell, channel: Channel, budget: TimeBudget) -> dict[str, object]:  # type: ignore[no-untyped-def]
+def load(shell, channel: Channel, budget: TimeBudget, around: Surroundings) -> dict[str, object]:  # type: ignore[no-untyped-def]
     """Reads a snapshot from the channel until its empty packet. A failed variable is named; the others are restored."""
     reader = _Reader(channel)
     head = json.loads(reader.line())
@@ -105,6 +142,8 @@ def load(shell, channel: Channel, budget: TimeBudget) -> dict[str, object]:  # t
     restored = 0
     name = ""
     buffers: list[bytearray] = []
+    early: list[tuple[str, bytes]] = []
+    late: list[tuple[str, bytes]] = []
     unpickler = NamespaceUnpickler()
     for kind, body in reader.frames():
         if kind == b"I":
@@ -115,6 +154,10 @@ def load(shell, channel: Channel, budget: TimeBudget) -> dict[str, object]:  # t
                     restored += 1
                 except BaseException as error:
                     lost.append({"what": alias, "reason": _reason(error)})
+        elif kind == b"E":
+            part, _, content = bytes(body).partition(b"\0")
+            (early if json.loads(part) in FIRST_PARTS else late).append((json.loads(part), content))
+            _load_parts(around, early, budget, lost)
         elif kind == b"N":
             name, buffers = json.loads(body), []
         elif kind == b"B":
@@ -128,9 +171,22 @@ def load(shell, channel: Channel, budget: TimeBudget) -> dict[str, object]:  # t
                 lost.append({"what": name, "reason": _reason(error)})
         elif kind == b"L":
             lost += json.loads(body)
+    # After the variables: unpickling may import modules that set options and use random numbers.
+    _load_parts(around, late, budget, lost)
     if isinstance(head.get("execution_count"), int):
         shell.execution_count = head["execution_count"]
     return {"status": "ok", "restored": restored, "lost": lost}
+
+
+def _load_parts(around: Surroundings, parts: list[tuple[str, bytes]], budget: TimeBudget, lost: list[dict[str, str]]) -> None:
+    """Applies the parts and empties the list; those that fail are named."""
+    while parts:
+        part, content = parts.pop(0)
+        try:
+            with budget:
+                around.load(part, content)
+        except BaseException as error:
+            lost.append({"what": part, "reason": _reason(error)})
 
 
 class _PickleParts:

@@ -52,6 +52,8 @@ const runCodeRoute = defineRoute({
   async handle(call) {
     const { deps, caller, body, rawBody } = call
     const source = checkSource(body)
+    if (source.kind === 'notebook' && body.language && body.language !== 'python')
+      throw new ServiceError('unsupported_value', 'A notebook runs as Python. Send code for another language.', { param: 'language' })
     const scope = scopeOf(body)
     const containerId = call.param('container_id')
     const timeoutSeconds = await checkTimeout(deps, caller.tenant, body.timeout_seconds)
@@ -65,6 +67,7 @@ const runCodeRoute = defineRoute({
       containerId,
       source,
       ...(scope !== undefined && { scope }),
+      ...(body.language && { language: body.language }),
       timeoutSeconds,
       onError: body.on_error ?? 'stop',
       storeHistory: body.store_history ?? true,

@@ -3,6 +3,7 @@ import { scopeFields } from '../../../executions/scope.ts'
 import { Metadata, queryInteger } from '../../../http/schemas.ts'
 import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../../core/executions/execution.ts'
 import { executionFrameSchemas } from '../../../../core/executions/event-schema.ts'
+import { EXECUTION_LANGUAGES } from '../../../../core/executions/language.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
 export const WaitQuery = z.object({
@@ -23,8 +24,15 @@ export const RunCode = z
     code: z
       .string()
       .nullish()
-      .openapi({ description: `Python, as one notebook cell. At most ${LIMITS.maxCodeBytes} bytes.`, example: 'print(1)' }),
+      .openapi({ description: `Code, as one notebook cell. At most ${LIMITS.maxCodeBytes} bytes.`, example: 'print(1)' }),
     notebook: z.looseObject({}).nullish().openapi({ description: 'An nbformat 4 document: its code cells run in order.' }),
+    language: z
+      .enum(EXECUTION_LANGUAGES, `give one of ${EXECUTION_LANGUAGES.join(', ')}`)
+      .nullish()
+      .openapi({
+        description:
+          '`python` by default. Each language has a session in the container that keeps its state. JavaScript and TypeScript need the image `standard` or `full`.',
+      }),
     ...scopeFields,
     timeout_seconds: z
       .int('give whole seconds')
@@ -71,6 +79,7 @@ export const Execution = z
     object: z.literal('execution'),
     container_id: z.string(),
     v: z.literal(1),
+    language: z.enum(EXECUTION_LANGUAGES),
     status: z.enum(EXECUTION_STATUSES),
     reason: z.enum(EXECUTION_REASONS).nullable(),
     created_at: time,

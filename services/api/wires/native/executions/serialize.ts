@@ -69,6 +69,7 @@ async function renderWith(
     object: 'execution',
     container_id: row.containerId,
     v: 1,
+    language: row.language ?? 'python',
     status: row.status,
     reason: row.reason,
     created_at: iso(row.createdAt),

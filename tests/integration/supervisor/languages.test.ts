@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
+import type { Run } from './supervisor-caller.ts'
+
+let sandbox: TestSandbox
+beforeAll(async () => void (sandbox = await startReadySandbox()))
+afterAll(() => sandbox[Symbol.asyncDispose]())
+
+const bash = (code: string, options: Readonly<Record<string, unknown>> = {}): Promise<Run> =>
+  sandbox.supervisor.run(code, { language: 'bash', ...options })
+
+describe('bash', () => {
+  it('keeps variables, functions, aliases and the folder between executions', async () => {
+    await bash('x=5; f() { echo "f $1"; }; alias hi="echo hello"; mkdir -p deep; cd deep')
+    const run = await bash('echo $x $PWD\nf 1\nhi\necho err >&2')
+    expect([run.stdout, run.text('stderr')]).toEqual(['5 /mnt/data/deep\nf 1\nhello\n', 'err\n'])
+    expect(run.done.outcome).toBe('ok')
+    await bash('cd ..')
+  })
+
+  it('shares files with Python and reports those that it makes', async () => {
+    const run = await bash('echo "a,b" > from-bash.csv')
+    expect(run.done.files.map(({ path }) => path)).toEqual(['from-bash.csv'])
+    expect((await sandbox.supervisor.run('print(open("from-bash.csv").read())')).stdout).toBe('a,b\n\n')
+  })
+
+  it('fails with the exit status of its last command, and continues after a syntax error', async () => {
+    const failed = await bash('ls /no-such-folder')
+    expect([failed.done.outcome, failed.error]).toEqual(['error', expect.objectContaining({ name: 'ExitStatus', value: 'exit status 2' })])
+    expect((await bash('if')).done.outcome).toBe('error')
+    expect((await bash('echo still')).stdout).toBe('still\n')
+  })
+
+  it('has variables and a folder for one execution', async () => {
+    expect((await bash('echo $A $PWD', { env: { A: "it's" }, cwd: '/tmp' })).stdout).toBe("it's /tmp\n")
+    expect((await bash('echo "$A" $PWD')).stdout).toBe(' /mnt/data\n')
+  })
+
+  it('says that a session which ended lost its variables, and starts another one', async () => {
+    await bash('y=1')
+    const ended = await bash('exit 7')
+    expect(ended.error).toMatchObject({ name: 'SessionEnded', value: 'The bash session ended with code 7; its variables are lost.' })
+    expect((await bash('echo "[$y]"')).stdout).toBe('[]\n')
+  })
+
+  it('is interrupted at its time limit without harm to Python', async () => {
+    await sandbox.supervisor.run('kept = 1')
+    const late = await bash('echo begin; sleep 600', { timeout_ms: 2000 })
+    expect(late.done).toMatchObject({ outcome: 'timed_out', state_lost: null })
+    expect(late.error).toMatchObject({ name: 'KeyboardInterrupt' })
+    expect((await sandbox.supervisor.run('print(kept)')).stdout).toBe('1\n')
+  })
+
+  it('names a language that the image lacks', async () => {
+    const run = await sandbox.supervisor.run('1', { language: 'javascript' })
+    expect(run.error).toMatchObject({ name: 'LanguageMissing', value: expect.stringContaining('standard') as string })
+  })
+})
+
+/** Runs cells in the image's JavaScript session with the Node of this machine. */
+async function javascript(...cells: readonly (readonly [code: string, language?: string])[]): Promise<unknown> {
+  const script = new URL('../../../runtime-image/supervisor/cellblock_supervisor/worker/node_session.cjs', import.meta.url).pathname
+  const fields = cells.flatMap(([code, language = 'javascript']) => ['{}', '', language, code].map((field) => `${field}\0`)).join('')
+  const shell = `exec 3< <(printf '%s' "$1" | base64 -d) 4>&1 1>/dev/null; exec "$2" --no-warnings --expose-internals "$3"`
+  const { stdout } = await promisify(execFile)('bash', [
+    '-c',
+    shell,
+    'bash',
+    Buffer.from(fields).toString('base64'),
+    process.execPath,
+    script,
+  ])
+  return stdout
+    .split('\0')
+    .slice(0, -1)
+    .map((answer) => JSON.parse(answer) as unknown)
+}
+
+describe('the JavaScript session', () => {
+  it('keeps variables, shows the last value, awaits, imports, and runs a cell again', async () => {
+    expect(
+      await javascript(
+        ['const a = 20; let b = a + 1'],
+        ['b * 2'],
+        ['const a = 21; a'],
+        ['await Promise.resolve({ x: [1, 2] })'],
+        ["import fs, { readFileSync as read } from 'node:fs'\n`${typeof read} ${typeof fs.existsSync}`"],
+        ['function f() { return 7 }'],
+        ['f()'],
+      ),
+    ).toEqual([
+      { result: null },
+      { result: '42' },
+      { result: '21' },
+      { result: '{ x: [ 1, 2 ] }' },
+      { result: "'function function'" },
+      { result: null },
+      { result: '7' },
+    ])
+  })
+
+  it('reports errors by name and continues', async () => {
+    expect(await javascript(['throw new TypeError("no")'], ['nothing.here'], ['('], ['1'])).toMatchObject([
+      { error: { name: 'TypeError', value: 'no' } },
+      { error: { name: 'ReferenceError', value: 'nothing is not defined' } },
+      { error: { name: 'SyntaxError' } },
+      { result: '1' },
+    ])
+  })
+
+  it('strips the types of TypeScript', async () => {
+    const code = 'interface P { x: number }\nconst p: P = { x: 3 }\np.x as number'
+    expect(await javascript([code, 'typescript'])).toEqual([{ result: '3' }])
+  })
+})
