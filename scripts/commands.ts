@@ -1,5 +1,5 @@
 /** A prerequisite of a command. */
-export type Requirement = 'dependencies' | 'engine' | 'image' | 'client-compat' | 'emulator' | 'playground'
+export type Requirement = 'dependencies' | 'engine' | 'image' | 'client-compat' | 'emulator' | 'playground' | 'chromium'
 
 export interface Command {
   readonly needs: readonly Requirement[]
@@ -22,9 +22,10 @@ const SANDBOX: readonly Requirement[] = ['dependencies', 'engine', 'image']
 /** One entry per npm script; `scripts/run.ts` prepares its prerequisites and then executes it. */
 export const COMMANDS = {
   start: { needs: [...SANDBOX, 'playground'], entry: ['services/local/main.ts'], nodeFlags: SERVER_NODE_FLAGS, isVerbose: true },
-  test: { needs: [...SANDBOX, 'client-compat', 'emulator'], entry: ['scripts/test.ts'], isVerbose: true },
+  test: { needs: [...SANDBOX, 'client-compat', 'emulator', 'chromium'], entry: ['scripts/test.ts'], isVerbose: true },
   'test:unit': { needs: ['dependencies'], entry: ['scripts/test.ts', '--project', 'unit'] },
   'test:clients': { needs: [...SANDBOX, 'client-compat'], entry: ['tests/client-compat/run.ts'], isVerbose: true },
+  'test:browser': { needs: [...SANDBOX, 'chromium'], entry: ['scripts/test.ts', '--project', 'browser'], isVerbose: true },
   'test:security': { needs: SANDBOX, entry: ['tests/security/main.ts'] },
   'test:chaos': { needs: SANDBOX, entry: ['tests/chaos/main.ts'] },
   'test:soak': { needs: SANDBOX, entry: ['tests/chaos/soak/main.ts'] },

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { COMMANDS, isCommandName, type Command } from './commands.ts'
 import { ensureSandboxImage } from './sandbox-image.ts'
+import { ensureChromium } from './setup/chromium.ts'
 import { exitOnSignals } from './setup/command.ts'
 import { readSetupConfig } from './setup/config.ts'
 import { ensureDependencies } from './setup/dependencies.ts'
@@ -35,6 +36,11 @@ async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.Pr
       found: await ensureDependencies(root, config, progress),
       value: undefined,
     }))
+  if (command.needs.includes('chromium'))
+    await step('Chromium', isVerbose, async (progress) => {
+      const value = await ensureChromium({ config, mayInstall }, progress)
+      return { found: value, value }
+    })
   if (command.needs.includes('playground'))
     env['CELLBLOCK_PLAYGROUND'] = await step('Web page', isVerbose, async (progress) => {
       // Loaded here, because the dependencies may have been installed a moment ago.

@@ -1,0 +1,60 @@
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { ensurePlayground } from '../../../scripts/playground/ensure-playground.ts'
+import { ensureChromium } from '../../../scripts/setup/chromium.ts'
+import { readSetupConfig } from '../../../scripts/setup/config.ts'
+import { quiet } from '../../../scripts/setup/progress.ts'
+import { startServer, type LocalServerProcess } from '../../support/local-server.ts'
+
+/** The sandboxes of a test import nothing at their start, so the first import of pandas takes seconds on a busy machine. */
+export const RUN_MS = 90_000
+
+/** Starts the local server with the built page. */
+export async function startPageServer(
+  options: { readonly dataDir?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<LocalServerProcess> {
+  const folder = await ensurePlayground(quiet)
+  return startServer({ ...options, env: { ...options.env, CELLBLOCK_PLAYGROUND: folder } })
+}
+
+/** Chromium without its own sandbox, which does not start as root; it opens pages of this server only. */
+export async function startBrowser(args: readonly string[] = []): Promise<Browser> {
+  const executablePath = await ensureChromium({ config: readSetupConfig(), mayInstall: true }, quiet)
+  return chromium.launch({ executablePath, args: ['--no-sandbox', ...args] })
+}
+
+export interface OpenPage {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** Errors of scripts and refusals of the page's own policy. */
+  readonly problems: readonly string[]
+}
+
+/** Opens the page in a new profile and signs in with the key of the server. */
+export async function openPage(
+  browser: Browser,
+  server: Pick<LocalServerProcess, 'url' | 'apiKey'>,
+  viewport = { width: 1280, height: 860 },
+): Promise<OpenPage> {
+  const context = await browser.newContext({ viewport, acceptDownloads: true })
+  const page = await context.newPage()
+  page.setDefaultTimeout(RUN_MS)
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
+  })
+  await page.goto(server.url)
+  await page.getByLabel('API key').fill(server.apiKey)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Ask, and watch the code run' }).waitFor()
+  return { page, context, problems }
+}
+
+/** Sends a message with code, which the demo model runs. */
+export async function askToRun(page: Page, code: string): Promise<void> {
+  await page.getByLabel('Message').fill(`Run this\n\n\`\`\`python\n${code}\n\`\`\``)
+  await page.getByRole('button', { name: 'Send' }).click()
+}
+
+export const isIdle = (page: Page): Promise<void> =>
+  page.locator('.timeline [role=status]', { hasText: 'Ready.' }).waitFor({ state: 'attached' })
