@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,10 +29,15 @@ export async function startRestartableEmulators(history: History, options: { rea
   const root = await mkdtemp(join(tmpdir(), 'cellblock-chaos-'))
   const path = options.isDurable ? { path: join(root, 'table') } : {}
   let ports = { dynamodb: 0, sqs: 0, s3: 0 }
-  let stopAll: () => Promise<void> = async () => undefined
+  let stopServices: () => Promise<void> = async () => undefined
+  let stopTable: () => Promise<void> = async () => undefined
+  let isTableDown = false
 
   async function start(): Promise<void> {
-    const table = recordRequests(dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...path }), history)
+    const table = refuseWhile(
+      recordRequests(dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0, ...path }), history),
+      () => isTableDown,
+    )
     const folder = await openObjectFolder(join(root, 'objects'))
     const handler: RequestListener = createS3Handler({ folder, credentials: CREDENTIALS, region: REGION })
     const objects = createServer({ requestTimeout: 0 }, handler)
@@ -40,10 +45,11 @@ export async function startRestartableEmulators(history: History, options: { rea
     const [dynamodb, s3] = await Promise.all([listen(table, ports.dynamodb), listen(objects, ports.s3)])
     const sqs = Number(new URL(await queues.listen({ port: ports.sqs, host: '127.0.0.1' })).port)
     ports = { dynamodb, s3, sqs }
-    stopAll = async () => {
+    stopServices = async () => {
       queues.server.closeAllConnections()
-      await Promise.all([close(table), close(objects), queues.close()])
+      await Promise.all([close(objects), queues.close()])
     }
+    stopTable = () => close(table)
   }
 
   await start()
@@ -53,15 +59,30 @@ export async function startRestartableEmulators(history: History, options: { rea
     credentials: CREDENTIALS,
     endpoints: { dynamodb: at(ports.dynamodb), sqs: at(ports.sqs), s3: at(ports.s3) },
     async restart(downMs) {
-      await stopAll()
+      // The emulator ends the process if its database closes while a query reads, so the table refuses requests first.
+      isTableDown = true
+      await stopServices()
       await new Promise((resolve) => setTimeout(resolve, downMs))
+      await stopTable()
+      isTableDown = false
       await start()
     },
     async stop() {
-      await stopAll()
+      await Promise.all([stopServices(), stopTable()])
       await rm(root, { recursive: true, force: true })
     },
   }
+}
+
+/** Breaks the connection of every request that arrives while the condition holds. */
+function refuseWhile(server: Server, isDown: () => boolean): Server {
+  const handlers = server.listeners('request') as RequestListener[]
+  server.removeAllListeners('request')
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (isDown()) return void request.socket.destroy()
+    for (const handle of handlers) handle(request, response)
+  })
+  return server
 }
 
 async function listen(server: Server, port: number): Promise<number> {
