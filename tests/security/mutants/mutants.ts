@@ -25,6 +25,11 @@ const unit = (protection: string, file: string, find: string, replace: string): 
   edits: [{ file: `${SUPERVISOR}/${file}`, find, replace }],
   killer: { test: 'tests/integration/supervisor/python-units.test.ts' },
 })
+const command = (protection: string, file: string, find: string, replace: string, only: string): Mutant => ({
+  protection: `command: ${protection}`,
+  edits: [{ file: `${SUPERVISOR}/${file}`, find, replace }],
+  killer: { test: 'tests/integration/supervisor/commands.test.ts', only },
+})
 const selfTest = (check: string, misconfiguration: string): Mutant => ({
   protection: `self-test: ${check}`,
   edits: [{ file: `${SUPERVISOR}/isolation_checks.py`, find: `    ${check}: frozenset(("docker",)),\n`, replace: '' }],
@@ -197,6 +202,34 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     killer: { test: 'tests/integration/supervisor/namespace.test.ts', only: 'ends a restore at its time limit' },
   },
+  command(
+    'a program becomes the worker before it starts',
+    'worker/zygote.py',
+    '    become_worker(limits)\n    command.main(fds)',
+    '    command.main(fds)',
+    'has the same confinement',
+  ),
+  command(
+    'a stop ends the whole session',
+    'execution/worker_processes.py',
+    '_kill_until_none(lambda of: of == session)',
+    'send(session, signal.SIGKILL)',
+    'is stopped at its time limit',
+  ),
+  command(
+    'a kernel that is replaced spares commands',
+    'execution/kernel_host.py',
+    'worker_processes.kill_all(frozenset() if self._killed_for_memory else self.spared_sessions())',
+    'worker_processes.kill_all()',
+    'survives a kernel that is killed',
+  ),
+  command(
+    'each number of the input is applied once',
+    'execution/command_input.py',
+    '            if entry.seq != self.through + 1:\n                continue\n',
+    '',
+    'applies each numbered entry',
+  ),
   selfTest('kernel_interfaces_are_closed', 'unmasked kernel settings'),
   selfTest('control_group_is_hidden', "the host's control groups"),
 
