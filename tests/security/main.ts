@@ -14,7 +14,7 @@ import { measureLimits, type LimitsSummary } from './limits/measure-limits.ts'
 import { THRESHOLDS } from './limits/registry.ts'
 import { MUTANTS } from './mutants/mutants.ts'
 import { runMutants } from './mutants/run-mutants.ts'
-import { measureNeighbours } from './cross-tenant/covert-channels.ts'
+import { ALL_CHANNELS, measureNeighbours } from './cross-tenant/covert-channels.ts'
 import { runCrossTenantAttacks } from './cross-tenant/cross-tenant.ts'
 import { runMessages } from './messages/run-messages.ts'
 
@@ -25,7 +25,7 @@ type Part = Choice | 'sweep'
 const partsOf = (choice: Choice): readonly Part[] => (choice === 'limits' ? ['limits', 'sweep'] : [choice])
 const CONTROL_THRESHOLD = 0.9
 const CROSS_TENANT_SECONDS = 600
-const MESSAGES = { total: 100_000, perExecution: 1_000, seed: 1 }
+const MESSAGES = { total: 100_000, perExecution: 2_500, seed: 1 }
 
 const { values: given } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' }, threshold: { type: 'string' } } })
 const only = CHOICES.find((choice) => choice === given.only)
@@ -87,7 +87,9 @@ const RUN: Record<Part, () => Promise<Report>> = {
   neighbours: async () => {
     const server = await startServer({ env: { CELLBLOCK_SANDBOX_IMAGE: image, CELLBLOCK_POOL: '2' } })
     try {
-      const { figures, failures: found } = await measureNeighbours(server, ['closed', 'open'])
+      const { figures, failures: found } = await measureNeighbours(server, ALL_CHANNELS, ({ channel, bitsPerSecond }) =>
+        log(`  ${channel}: ${bitsPerSecond} bits per second`),
+      )
       failures.push(...found)
       const carried = figures.filter(({ kind }) => kind === 'closed').reduce((sum, { bitsPerSecond }) => sum + bitsPerSecond, 0)
       return {
@@ -95,7 +97,7 @@ const RUN: Record<Part, () => Promise<Report>> = {
         table: Object.fromEntries(
           figures.map(({ channel, bitsPerSecond, insideBitsPerSecond }) => [
             `bits per second: ${channel}`,
-            `${bitsPerSecond} (${insideBitsPerSecond} inside one sandbox)`,
+            `${bitsPerSecond} (${insideBitsPerSecond ?? 'not measured'} inside one sandbox)`,
           ]),
         ),
       }

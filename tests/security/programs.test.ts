@@ -4,7 +4,7 @@ import { MINIMAL_ENVIRONMENT, startHarness, type Harness, type Verdict } from '.
 import { runPrograms } from './harness/run-programs.ts'
 import { names } from './corpus/names.ts'
 import { DISTINCT, FAMILIES, MECHANISMS, PROGRAMS } from './corpus/registry.ts'
-import { measureNeighbours } from './cross-tenant/covert-channels.ts'
+import { CLOSED_CHANNELS, measureNeighbours } from './cross-tenant/covert-channels.ts'
 import { runCrossTenantAttacks } from './cross-tenant/cross-tenant.ts'
 import { NAUGHTY_NAMES } from './naughty-names.ts'
 import { PRECONDITIONS } from './preconditions.ts'
@@ -110,7 +110,7 @@ describe('two tenants with live sandboxes', () => {
 
 describe('the neighbour of a hostile tenant', () => {
   it('receives no bit through what the kernel counts, and works while the other takes all of it', async () => {
-    const { figures, failures } = await measureNeighbours(harness.server, ['closed'])
+    const { figures, failures } = await measureNeighbours(harness.server, CLOSED_CHANNELS)
     expect(failures).toEqual([])
     expect(figures.map(({ bitsPerSecond }) => bitsPerSecond)).toEqual(figures.map(() => 0))
     expect(figures.length).toBeGreaterThanOrEqual(10)

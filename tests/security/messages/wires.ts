@@ -21,8 +21,17 @@ interface Reply {
   readonly text: string
 }
 
-/** Any status below 500 is typed. */
+const MAX_ATTEMPTS = 5
+
+/** Calls again while every sandbox is in use, as the answer says. */
 async function request(server: LocalServerProcess, method: string, path: string, body?: unknown): Promise<Reply> {
+  let reply = await requestOnce(server, method, path, body)
+  for (let attempt = 1; attempt < MAX_ATTEMPTS && reply.text.includes('"sandbox_unavailable"'); attempt++)
+    reply = await requestOnce(server, method, path, body)
+  return reply
+}
+
+async function requestOnce(server: LocalServerProcess, method: string, path: string, body: unknown): Promise<Reply> {
   const answer = await fetch(server.url + path, {
     method,
     headers: {

@@ -1,5 +1,6 @@
 """The child that becomes a command: its standard streams or terminal, its folder, its environment, then exec."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -16,9 +17,11 @@ def prepare(fds: list[int]) -> None:
     """As root: programs may open their streams by name, as /dev/stdout."""
     ends = fds[1:]
     if len(ends) == 3:
-        os.fchmod(ends[0], 0o644)
-        for fd in ends[1:]:
-            os.fchmod(fd, 0o622)
+        # gVisor refuses it, and such a program fails there.
+        with contextlib.suppress(PermissionError):
+            os.fchmod(ends[0], 0o644)
+            for fd in ends[1:]:
+                os.fchmod(fd, 0o622)
 
 
 def main(fds: list[int]) -> None:
