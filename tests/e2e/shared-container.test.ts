@@ -39,7 +39,7 @@ it(
 
     const exec = async (lang: string, code: string) => {
       const body = { lang, code, runtime_session_hint: 'shared' }
-      return (await server.native.json('POST', '/librechat/v1/exec', body)) as { stdout: string; files: { name: string }[] }
+      return server.native.json<{ stdout: string; files: { name: string }[] }>('POST', '/librechat/v1/exec', body)
     }
     const python = await exec('py', 'print(n * 2, open("by-mcp.txt").read())\nopen("by-librechat.txt", "w").write("librechat")')
     expect(python).toMatchObject({ stdout: '84 mcp\n', runtime_session_id: container_id, runtime_status: 'reused', code: 0 })

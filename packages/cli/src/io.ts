@@ -30,5 +30,5 @@ export interface Login {
 export interface CommandContext {
   readonly io: Io
   /** Sets the exit code of the program; 0 unless a command sets another. */
-  exit(code: number): void
+  readonly exit: (code: number) => void
 }

@@ -211,12 +211,12 @@ export class SimulatedEcs {
 
   #list({ startedBy, desiredStatus = 'RUNNING', nextToken }: Input): object {
     if (startedBy !== undefined) {
-      const task = this.#visible(`${IDS}/${String(startedBy)}`)
+      const task = this.#visible(`${IDS}/${startedBy as string}`)
       return { taskArns: task !== undefined && task.desiredStatus === desiredStatus ? [task.taskArn] : [] }
     }
     // The pages of one listing are of one moment.
-    const rest = nextToken === undefined ? this.#listed(String(desiredStatus)) : (this.#pages.get(String(nextToken)) ?? [])
-    this.#pages.delete(String(nextToken))
+    const rest = nextToken === undefined ? this.#listed(String(desiredStatus)) : (this.#pages.get(nextToken as string) ?? [])
+    this.#pages.delete(nextToken as string)
     if (rest.length <= 100) return { taskArns: rest }
     const token = crypto.randomUUID()
     this.#pages.set(token, rest.slice(100))

@@ -10,7 +10,7 @@ export function resourceTable(value: unknown): TableData | null {
   if (typeof value !== 'object' || value === null || !('schema' in value) || !('data' in value)) return null
   const { schema, data } = value as { readonly schema: { readonly fields?: unknown }; readonly data: unknown }
   if (typeof schema !== 'object' || schema === null || !Array.isArray(schema.fields) || !Array.isArray(data)) return null
-  const columns = (schema.fields as readonly { readonly name?: unknown }[]).map((field) => String(field?.name ?? ''))
+  const columns = (schema.fields as readonly { readonly name?: unknown }[]).map(({ name }) => (typeof name === 'string' ? name : ''))
   const rows = (data as readonly unknown[]).map((row) =>
     columns.map((name) =>
       typeof row === 'object' && row !== null && Object.hasOwn(row, name) ? (row as Readonly<Record<string, unknown>>)[name] : null,

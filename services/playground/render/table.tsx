@@ -93,7 +93,8 @@ const textOf = (value: unknown): string =>
       ? ''
       : typeof value === 'object'
         ? JSON.stringify(value)
-        : String(value)
+        : // oxlint-disable-next-line typescript/no-base-to-string -- objects are handled above
+          String(value)
 
 const comparing =
   ({ column, isDescending }: Order) =>

@@ -7,7 +7,7 @@ import { Icon } from './icons.tsx'
 import { Preview } from './preview.tsx'
 
 const previewed = signal<ContainerFile | null>(null)
-const zipState = signal<'idle' | 'busy' | string>('idle')
+const zipState = signal('idle')
 
 export function FilesPanel({ onClose }: { readonly onClose: () => void }) {
   const { containerId } = currentChat.value

@@ -2,8 +2,14 @@ import { describe, expect, it } from 'vitest'
 import type { StreamEvent, WireItem } from '../../../services/playground/api/types.ts'
 import { applyEvent, entriesOf, hasEnded, newAnswer, type Answer } from '../../../services/playground/state/timeline.ts'
 
-const call = (change: object = {}): WireItem =>
-  ({ type: 'code_interpreter_call', id: 'ci_1', code: '', status: 'in_progress', outputs: null, ...change }) as WireItem
+const call = (change: object = {}): WireItem => ({
+  type: 'code_interpreter_call',
+  id: 'ci_1',
+  code: '',
+  status: 'in_progress',
+  outputs: null,
+  ...change,
+})
 const event = (type: string, fields: object = {}): StreamEvent => ({ type, sequence_number: 0, ...fields })
 const play = (...events: readonly StreamEvent[]): Answer => events.reduce(applyEvent, newAnswer('a'))
 

@@ -178,7 +178,7 @@ const INPUT = {
   refusals: ['command_not_found', 'conflict', 'too_many_results'],
 } as const
 
-async function send(call: Call<unknown, unknown>, inputs: readonly CommandInputPayload[]): Promise<Response> {
+async function send(call: Call, inputs: readonly CommandInputPayload[]): Promise<Response> {
   const row = await commandOf(call, call.param('command_id'))
   for (const input of inputs) await sendCommandInput(call.deps, row, input)
   return json(202, await renderCommand(call.deps, row, call.publicUrl))
