@@ -51,6 +51,7 @@ def read():
     py`
 held = []
 def up():
+    down()
     for _ in range(80):
         r, w = os.pipe(); held.extend((r, w))
         try: fcntl.fcntl(w, 1031, 1 << 20)
@@ -68,7 +69,7 @@ def read():
     20,
     py`
 held = []
-def up(): held.extend(libc.shmget(0, 4096, 0o1600) for _ in range(40))
+def up(): down(); held.extend(libc.shmget(0, 4096, 0o1600) for _ in range(40))
 def down():
     while held: libc.shmctl(held.pop(), 0, None)
 def read(): return len(open("/proc/sysvipc/shm").read().splitlines())`,
@@ -126,7 +127,7 @@ def read():
     20,
     py`
 held = []
-def up(): held.extend(socket.socket(socket.AF_UNIX) for _ in range(100))
+def up(): down(); held.extend(socket.socket(socket.AF_UNIX) for _ in range(100))
 def down():
     while held: held.pop().close()
 def read(): return int(open("/proc/net/sockstat").read().split()[2])`,
@@ -136,7 +137,7 @@ def read(): return int(open("/proc/net/sockstat").read().split()[2])`,
     20,
     py`
 held = []
-def up(): held.extend(os.open("/dev/null", os.O_RDONLY) for _ in range(700))
+def up(): down(); held.extend(os.open("/dev/null", os.O_RDONLY) for _ in range(700))
 def down():
     while held: os.close(held.pop())
 def read(): return int((open("/proc/sys/fs/file-nr").read().split() or [len(os.listdir("/proc/self/fd")) if SELF else 0])[0])`,
@@ -158,7 +159,7 @@ def read(): return int((open("/proc/sys/fs/inode-nr").read().split() or [len(os.
     py`
 event = threading.Event(); held = []
 def up():
-    event.clear(); held.extend(threading.Thread(target=event.wait, daemon=True) for _ in range(40)); [t.start() for t in held]
+    down(); event.clear(); held.extend(threading.Thread(target=event.wait, daemon=True) for _ in range(40)); [t.start() for t in held]
 def down():
     event.set(); [t.join() for t in held]; held.clear()
 def read(): return int(open("/proc/loadavg").read().split()[3].split("/")[1])`,
@@ -183,7 +184,7 @@ def read():
 import mmap
 held = []
 def up():
-    m = mmap.mmap(-1, 96 << 20); m.madvise(mmap.MADV_POPULATE_WRITE if hasattr(mmap, "MADV_POPULATE_WRITE") else 23); held.append(m)
+    down(); m = mmap.mmap(-1, 96 << 20); m.madvise(mmap.MADV_POPULATE_WRITE if hasattr(mmap, "MADV_POPULATE_WRITE") else 23); held.append(m)
 def down():
     while held: held.pop().close()
 def read(): return int(open("/proc/meminfo").read().split()[4])`,
