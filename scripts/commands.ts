@@ -27,6 +27,7 @@ export const COMMANDS = {
   'test:clients': { needs: [...SANDBOX, 'client-compat'], entry: ['tests/client-compat/run.ts'], isVerbose: true },
   'test:browser': { needs: [...SANDBOX, 'chromium'], entry: ['scripts/test.ts', '--project', 'browser'], isVerbose: true },
   'test:security': { needs: SANDBOX, entry: ['tests/security/main.ts'] },
+  'test:programs': { needs: SANDBOX, entry: ['tests/programs/main.ts'] },
   'test:chaos': { needs: SANDBOX, entry: ['tests/chaos/main.ts'] },
   'test:soak': { needs: SANDBOX, entry: ['tests/chaos/soak/main.ts'] },
   bench: { needs: SANDBOX, entry: ['tests/bench/main.ts'] },

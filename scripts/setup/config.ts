@@ -19,6 +19,7 @@ const BUILD_ARGUMENTS = [
   'no_proxy',
   'DEBIAN_MIRROR',
   'PIP_INDEX_URL',
+  'NPM_CONFIG_REGISTRY',
 ] as const
 
 export function readSetupConfig(env: NodeJS.ProcessEnv = process.env): SetupConfig {

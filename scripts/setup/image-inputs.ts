@@ -11,7 +11,10 @@ export interface ImageOptions {
 }
 
 /** Relative to runtime-image/. */
-const SHARED_ROOTS = ['Dockerfile', 'prune-libraries.sh', 'add-data-sets.sh', 'matplotlibrc', 'supervisor/cellblock_supervisor']
+const SHARED_ROOTS = [
+  ...['Dockerfile', 'prune-libraries.sh', 'add-data-sets.sh', 'add-font-aliases.py', 'matplotlibrc'],
+  ...['plotly', 'supervisor/cellblock_supervisor'],
+]
 const variantRoots = (variant: ImageVariant): string[] => [
   `requirements/${variant}.lock`,
   `requirements/${variant}.apt`,

@@ -1,3 +1,4 @@
+import type { ImageCatalogue } from '../core/containers/images.ts'
 import type { Admission } from '../core/ports/admission.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { ObjectStore } from '../core/ports/object-store.ts'
@@ -26,8 +27,8 @@ export interface RunDeps extends Common {
   readonly supervisor: Supervisor
   /** Names this process in leases. */
   readonly workerId: string
-  /** The image that new sandboxes get; part of their rows. */
-  readonly image: string
+  /** The images that new sandboxes get. */
+  readonly images: ImageCatalogue
   /** A step hands over to a fresh message after this long, milliseconds: 50,000 unless a test says otherwise. */
   readonly stepBudgetMs: number
   /** Dollars per sandbox second, by tier, for the estimate in a result; 0 on one's own machine. */
@@ -42,10 +43,12 @@ export interface StepDeps extends RunDeps {
 /** The place worker talks to the compute API and never to a sandbox. */
 export interface PlaceDeps extends Common {
   readonly driver: SandboxDriver
-  /** Warm sandboxes to hold, by tier. */
+  /** Warm sandboxes of the default image to hold, by tier. */
   readonly poolSizes: Partial<Record<MemoryTier, number>>
   /** How far the pool of a tier may grow when sandboxes are claimed often; it does not grow without a number here. */
   readonly poolCeilings?: Partial<Record<MemoryTier, number>>
+  /** The same for other images, by name; none are held without a number here. */
+  readonly imagePoolSizes?: Readonly<Record<string, Partial<Record<MemoryTier, number>>>>
   /** Starts that may be under way at once. */
   readonly maxStarts: number
   /** Dollars per sandbox second, by tier, for the metric; absent: none is reported. */

@@ -32,6 +32,8 @@ export interface Container {
   /** After this many idle minutes the container's status is `expired`. Files and variables are kept. */
   readonly expiresAfterMinutes: number
   readonly memoryTier: MemoryTier
+  /** Name of its image; null: the tenant's or the server's default when a sandbox starts. */
+  readonly image: string | null
   /** Limits that the client requested, below the tenant's. */
   readonly limits: ContainerLimits | null
   /** Ids of executions in the order of acceptance. Only the head may run. */

@@ -9,6 +9,7 @@ export interface NewContainer {
   readonly subject: string | null
   readonly name: string
   readonly memoryTier: MemoryTier
+  readonly image?: string
   readonly expiresAfterMinutes?: number
   readonly limits?: ContainerLimits
   /** Set by callers whose step may be repeated, so that the repetition creates no second container. */
@@ -27,6 +28,7 @@ export async function createContainer(table: Table, wanted: NewContainer, now: n
     lastActiveAt: now,
     expiresAfterMinutes: wanted.expiresAfterMinutes ?? LIMITS.defaultIdleMinutes,
     memoryTier: wanted.memoryTier,
+    image: wanted.image ?? null,
     limits: wanted.limits ?? null,
     queue: [],
     sandboxId: null,

@@ -1,3 +1,4 @@
+import type { ImageCatalogue } from '../containers/images.ts'
 import type { MemoryTier } from '../limits.ts'
 import type { Sandbox, SandboxAddress } from '../sandboxes/sandbox.ts'
 import type { SandboxLimits } from '../tenants/tenant-limits.ts'
@@ -7,6 +8,8 @@ export interface SandboxSpec {
   readonly memoryTier: MemoryTier
   /** Null or absent: the limits of every sandbox in the warm pool. */
   readonly limits?: SandboxLimits | null
+  /** Name of the image in the driver's catalogue; null or absent: the default. */
+  readonly imageName?: string | null
   /** Ed25519 public key, 32 bytes, base64url: the supervisor accepts only requests that its private key signed. */
   readonly publicKey: string
   /** Whether an execution waits for it; a start for the pool may have lower priority than live work. */
@@ -46,8 +49,8 @@ export type SandboxRef = Pick<Sandbox, 'id' | 'platformId'>
 export interface SandboxDriver {
   readonly name: string
   readonly capabilities: DriverCapabilities
-  /** The image that `start` uses; part of the sandbox row. */
-  readonly image: string
+  /** The images that `start` uses. */
+  readonly images: ImageCatalogue
   /**
    * Idempotent per `sandboxId`, because a message may be delivered more than once. Resolves with the platform's name for the sandbox, if it has
    * one. Throws DriverError.

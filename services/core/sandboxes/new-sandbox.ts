@@ -15,6 +15,7 @@ export function newSandbox(
     readonly memoryTier: MemoryTier
     readonly limits?: SandboxLimits | null
     readonly image: string
+    readonly imageName?: string
     readonly claimedBy: Sandbox['claimedBy']
   },
   now: number,
@@ -28,6 +29,7 @@ export function newSandbox(
     limits: wanted.limits ?? null,
     protocol: SUPERVISOR_PROTOCOL,
     image: wanted.image,
+    imageName: wanted.imageName ?? null,
     address: null,
     privateKey: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64url'),
     publicKey: publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64url'),

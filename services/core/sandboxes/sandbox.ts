@@ -28,7 +28,10 @@ export interface Sandbox {
   readonly limits: SandboxLimits | null
   /** Supervisor protocol of its image; another major is drained, never claimed. */
   readonly protocol: number
+  /** The reference that was started. */
   readonly image: string
+  /** The image's name; null in rows of versions that had one image. */
+  readonly imageName: string | null
   readonly address: SandboxAddress | null
   /** Ed25519, base64url: PKCS#8 DER and the raw 32 bytes. */
   readonly privateKey: string

@@ -18,6 +18,9 @@ export interface TenantPolicy {
   /** Name of the plan whose limits apply where `limits` sets none. */
   readonly plan?: string
   /** Limits that differ from the defaults and from the plan. */
+  /** Name of the image of containers that name none. */
+  readonly image?: string
+  /** Limits that differ from the defaults. */
   readonly limits?: Partial<TenantLimits>
 }
 

@@ -6,7 +6,13 @@ import type { PlaceDeps } from '../deps.ts'
 import { notifyWaiting } from './notify-waiting.ts'
 import { stopSandbox } from './stop-sandbox.ts'
 import { startSandbox } from './start-sandbox.ts'
-import { wantedSize } from './wanted-size.ts'
+import { wantedSize, type PoolBounds } from './wanted-size.ts'
+
+/** Sandboxes that can take one another's place. */
+interface PoolKind {
+  readonly imageName: string
+  readonly tier: MemoryTier
+}
 
 /**
  * Minimum interval between two refills where starts are reported by event, milliseconds. Workers then see each other's new rows in the index, so
@@ -59,34 +65,45 @@ class WarmPool implements Pool {
 
   async #fill(): Promise<void> {
     const present = await this.#deps.table.sandboxes.all()
-    const missing: MemoryTier[] = []
-    for (const tier of MEMORY_TIERS) {
-      const { count, surplus } = this.#countTier(present, tier)
-      for (let number = 0; number < count; number++) missing.push(tier)
+    const missing: PoolKind[] = []
+    const kinds = this.#deps.driver.images.names.flatMap((imageName) => MEMORY_TIERS.map((tier) => ({ imageName, tier })))
+    for (const kind of kinds) {
+      const { count, surplus } = this.#count(present, kind)
+      for (let number = 0; number < count; number++) missing.push(kind)
       await this.#drain(surplus)
     }
-    await Promise.all(missing.map((tier) => this.#slots(() => this.#startMissing(tier))))
+    await Promise.all(missing.map((kind) => this.#slots(() => this.#startMissing(kind))))
   }
 
-  /** How many sandboxes the tier lacks, and the ready ones that it does not need. */
-  #countTier(present: readonly Sandbox[], tier: MemoryTier): { readonly count: number; readonly surplus: readonly Sandbox[] } {
-    const { poolSizes, poolCeilings, clock, telemetry, driver } = this.#deps
-    const ofTier = present.filter(({ memoryTier }) => memoryTier === tier)
-    const waiting = ofTier.filter(
+  /** How many sandboxes of a kind are missing, and the ready ones that it does not need. */
+  #count(present: readonly Sandbox[], kind: PoolKind): { readonly count: number; readonly surplus: readonly Sandbox[] } {
+    const { clock, telemetry, driver } = this.#deps
+    const { imageName, tier } = kind
+    const { reference } = driver.images.resolve(imageName)
+    const ofKind = present.filter((sandbox) => sandbox.memoryTier === tier && driver.images.resolve(sandbox.imageName).name === imageName)
+    const waiting = ofKind.filter(
       ({ claimedBy, protocol, image, state }) =>
-        claimedBy === null && protocol === SUPERVISOR_PROTOCOL && image === driver.image && (state === 'starting' || state === 'ready'),
+        claimedBy === null && protocol === SUPERVISOR_PROTOCOL && image === reference && (state === 'starting' || state === 'ready'),
     )
-    const min = poolSizes[tier] ?? 0
-    const wanted = wantedSize(ofTier, { min, max: poolCeilings?.[tier] ?? min }, clock.now())
+    const wanted = wantedSize(ofKind, this.#bounds(kind), clock.now())
     const ready = waiting.filter(({ state }) => state === 'ready')
     const missing = Math.max(0, wanted - ready.length)
-    if (wanted > 0) telemetry.emit({ event: 'pool', outcome: 'counted', tier, wanted, ready: ready.length, missing })
+    if (wanted > 0) telemetry.emit({ event: 'pool', outcome: 'counted', tier, image: imageName, wanted, ready: ready.length, missing })
     return { count: Math.max(0, wanted - waiting.length), surplus: ready.slice(0, Math.max(0, waiting.length - wanted)) }
   }
 
-  async #startMissing(tier: MemoryTier): Promise<void> {
+  /** Only the default image's pool grows with the demand. */
+  #bounds({ imageName, tier }: PoolKind): PoolBounds {
+    const { driver, poolSizes, poolCeilings, imagePoolSizes } = this.#deps
+    if (imageName === driver.images.defaultName) return { min: poolSizes[tier] ?? 0, max: poolCeilings?.[tier] ?? poolSizes[tier] ?? 0 }
+    const size = imagePoolSizes?.[imageName]?.[tier] ?? 0
+    return { min: size, max: size }
+  }
+
+  async #startMissing({ imageName, tier }: PoolKind): Promise<void> {
     if (this.#isClosed || (await this.#deps.admission?.admits(tier, 'pool')) === false) return
-    await (this.#deps.driver.capabilities.reportsStarts ? requestStart(this.#deps, tier) : startOne(this.#deps, tier))
+    const kind = { imageName, tier }
+    await (this.#deps.driver.capabilities.reportsStarts ? requestStart(this.#deps, kind) : startOne(this.#deps, kind))
   }
 
   /** Demand went back. A claim that comes at the same moment wins: only who moves the row may stop the sandbox. */
@@ -115,15 +132,20 @@ async function mayRefill({ table, clock, queue }: PlaceDeps): Promise<boolean> {
   return false
 }
 
+function sandboxOf({ driver, clock }: PlaceDeps, { imageName, tier }: PoolKind): Sandbox {
+  const image = driver.images.resolve(imageName)
+  return newSandbox({ memoryTier: tier, image: image.reference, imageName: image.name, claimedBy: null }, clock.now())
+}
+
 /** Writes the row of one more sandbox and enqueues its start. */
-async function requestStart(deps: PlaceDeps, memoryTier: MemoryTier): Promise<void> {
-  const sandbox = newSandbox({ memoryTier, image: deps.driver.image, claimedBy: null }, deps.clock.now())
+async function requestStart(deps: PlaceDeps, kind: PoolKind): Promise<void> {
+  const sandbox = sandboxOf(deps, kind)
   await deps.table.sandboxes.create(sandbox)
   await deps.queue.send('placements', { v: 1, type: 'sandbox.start', sandboxId: sandbox.id }, { group: '_pool' })
 }
 
-async function startOne(deps: PlaceDeps, memoryTier: MemoryTier): Promise<void> {
-  const sandbox = newSandbox({ memoryTier, image: deps.driver.image, claimedBy: null }, deps.clock.now())
+async function startOne(deps: PlaceDeps, kind: PoolKind): Promise<void> {
+  const sandbox = sandboxOf(deps, kind)
   await deps.table.sandboxes.create(sandbox)
   // A start that failed has been written down; the next refill tries again.
   const started = await startSandbox(deps, sandbox)

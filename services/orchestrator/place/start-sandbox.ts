@@ -20,8 +20,11 @@ export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<S
   const timer = setTimeout(() => late.abort(new DOMException('The sandbox was not ready in time.', 'TimeoutError')), SANDBOX_START_MS)
   const { signal } = late
   try {
-    const { id: sandboxId, memoryTier, limits, publicKey } = sandbox
-    const platformId = await driver.start({ sandboxId, memoryTier, limits, publicKey, isAwaited: sandbox.claimedBy !== null }, signal)
+    const { id: sandboxId, memoryTier, imageName, limits, publicKey } = sandbox
+    const platformId = await driver.start(
+      { sandboxId, memoryTier, imageName, limits, publicKey, isAwaited: sandbox.claimedBy !== null },
+      signal,
+    )
     if (driver.capabilities.reportsStarts) return await recordLaunch(deps, sandbox, platformId)
     return await settleStart(deps, sandbox, await driver.waitReady(sandboxId, signal), began)
   } catch (cause) {

@@ -35,7 +35,7 @@ export async function endSandbox(deps: ReconcilerDeps, sandbox: Sandbox, status:
 }
 
 const isStale = (deps: ReconcilerDeps, sandbox: Sandbox, now: number): boolean =>
-  sandbox.protocol !== SUPERVISOR_PROTOCOL || sandbox.image !== deps.driver.image || now - sandbox.createdAt > MAX_WARM_MS
+  sandbox.protocol !== SUPERVISOR_PROTOCOL || !deps.driver.images.isCurrent(sandbox.image) || now - sandbox.createdAt > MAX_WARM_MS
 
 /** A claim is written before the container names its sandbox, so a young claim is believed. */
 const isYoung = ({ claimedAt, createdAt }: Sandbox, now: number): boolean => now - (claimedAt ?? createdAt) < SANDBOX_CHECK_MS

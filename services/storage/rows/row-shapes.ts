@@ -68,6 +68,7 @@ export const containerCodec = rowCodec<Container>({
   json: { limits: true, lostCommands: true },
   nullable: {
     limits: true,
+    image: true,
     subject: true,
     sandboxId: true,
     stateLost: true,
@@ -91,7 +92,7 @@ export const conversationCodec = rowCodec<Conversation>({
 
 export const sandboxCodec = rowCodec<Sandbox>({
   json: { limits: true, address: true, claimedBy: true, failedStart: true },
-  nullable: { limits: true, address: true, claimedBy: true, readyAt: true, answeredAt: true, claimedAt: true, dueAt: true },
+  nullable: { limits: true, imageName: true, address: true, claimedBy: true, readyAt: true, answeredAt: true, claimedAt: true, dueAt: true },
 })
 
 export const usageCodec = rowCodec<UsageRecord>({ json: {}, nullable: { subject: true } })

@@ -20,7 +20,7 @@ def describe(figure: Any) -> dict[str, object] | None:
     step = max(1, math.ceil(total / MAX_POINTS))
     for chart in charts:
         for series in chart["series"]:
-            _downsample(series, step)
+            downsample(series, step)
     title = getattr(figure, "_suptitle", None)
     return {"title": _text(title), "charts": charts}
 
@@ -142,7 +142,7 @@ def _data_values(axis: Any, values: Any) -> list[object]:
     return list(values)
 
 
-def _downsample(series: dict[str, Any], step: int) -> None:
+def downsample(series: dict[str, Any], step: int) -> None:
     """Every `step`th point and the last one; `points` keeps the number of all."""
     for name in ("x", "y", "categories", "values", "base", "from", "to"):
         if name not in series:

@@ -24,7 +24,7 @@ from tornado.ioloop import IOLoop
 from traitlets.config import Config
 
 from .. import packets
-from . import agg_show, nested_asyncio, rich_displays, snapshot
+from . import agg_show, nested_asyncio, plotly_bundles, rich_displays, snapshot
 from .cell_compiler import CellCompiler
 from .cell_scope import ScopeError, cell_scope
 from .channel import Channel
@@ -40,6 +40,7 @@ from .transform_once import TransformOnce
 
 
 _MAX_REPLY_VALUE_CHARACTERS = 4096
+_INTERACTIVE_BACKENDS = frozenset(("widget", "ipympl", "notebook", "nbagg"))
 _LOOPLESS_GUIS = frozenset((None, "inline", "agg", "asyncio", "nbagg", "notebook", "ipympl", "widget", "webagg"))
 
 
@@ -54,6 +55,7 @@ class ChannelKernel(IPythonKernel):
         # `exit()` ends the cell like sys.exit(); variables stay.
         shell.ask_exit = _raise_system_exit
         shell.enable_gui = _enable_gui
+        shell.enable_matplotlib = _inline_instead(shell.enable_matplotlib)
         # Output for a pager (`print?`, `%man`) is displayed: there is no terminal for a pager.
         shell.set_hook("show_in_pager", page.as_hook(page.display_page), 0)
         # IPython keeps a copy of all printed text for notebook exports: here that would be a memory leak.
@@ -77,6 +79,7 @@ class ChannelKernel(IPythonKernel):
         Calls `on_start` when they are: until then the supervisor delays an interrupt.
         """
         self._transform.forget()
+        plotly_bundles.begin_cell()
         self._script_exit.is_clean = False
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -125,6 +128,11 @@ def _enable_gui(gui: str | None = None) -> None:
     """`%matplotlib inline` needs no event loop of a toolkit, and asyncio's is the kernel's. Windows cannot be shown."""
     if gui not in _LOOPLESS_GUIS:
         raise UsageError(f"The sandbox has no display, so {gui!r} cannot open windows. Use %matplotlib inline.")
+
+
+def _inline_instead(enable: Callable[..., object]) -> Callable[..., object]:
+    """`%matplotlib widget` and `notebook` need a page that talks to the kernel; figures are shown inline instead."""
+    return lambda gui=None: enable("inline" if gui in _INTERACTIVE_BACKENDS else gui)
 
 
 class Server:
@@ -214,6 +222,8 @@ def warm_up() -> None:
 def _silence_warnings() -> None:
     # The only other thread is the flusher, which handles forks.
     warnings.filterwarnings("ignore", message=".*use of fork\\(\\) may lead to deadlocks.*", category=DeprecationWarning)
+    # `!pip` is this kernel's own, like `%pip`.
+    warnings.filterwarnings("ignore", message="You executed the system command !pip ")
     warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
 
 

@@ -4,13 +4,12 @@ Only displayed objects are examined, by the names of their types: nothing is imp
 object's own picture or HTML is always sent.
 """
 
-import types
 from collections.abc import Callable
 
 from IPython.core.formatters import BaseFormatter, DisplayFormatter
 from traitlets import ObjectName, Unicode
 
-from . import chart_data, table_data
+from . import chart_data, nltk_downloads, plotly_bundles, table_data
 from .post_import import after_import
 
 _MAKERS: tuple[tuple[str, Callable[[object], object], tuple[tuple[str, str], ...]], ...] = (
@@ -47,10 +46,5 @@ def install(formatter: DisplayFormatter) -> None:
         for module, name in names:
             added.for_type_by_name(module, name, make)
         formatter.formatters[mime] = added
-    after_import("plotly.io._renderers", _show_without_nbformat)
-
-
-def _show_without_nbformat(module: types.ModuleType) -> None:
-    """Plotly shows a figure as JSON only where it finds nbformat, of which it uses the version alone."""
-    if getattr(module, "nbformat", None) is None:
-        module.nbformat = types.SimpleNamespace(__version__="5.10.0")  # type: ignore[attr-defined]
+    after_import("plotly.io._renderers", plotly_bundles.install)
+    after_import("nltk.downloader", nltk_downloads.install)

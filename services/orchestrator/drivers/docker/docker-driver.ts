@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
+import type { ImageCatalogue } from '../../../core/containers/images.ts'
 import type { MemoryTier } from '../../../core/limits.ts'
 import {
   DriverError,
@@ -22,7 +23,7 @@ import { untilReady } from './wait-ready.ts'
 
 export interface DockerDriverOptions {
   readonly docker: Docker
-  readonly image: string
+  readonly images: ImageCatalogue
   /** Sandboxes of other stages on the same engine are never seen. */
   readonly stage: string
   readonly supervisor: Pick<Supervisor, 'health'>
@@ -49,7 +50,7 @@ type ResizableDriver = SandboxDriver & Required<Pick<SandboxDriver, 'resize'>>
 class DockerDriver implements ResizableDriver {
   readonly name = DOCKER_PROFILE.name
   readonly capabilities = DOCKER_PROFILE.capabilities
-  readonly image: string
+  readonly images: ImageCatalogue
   readonly #options: DockerDriverOptions
   readonly #docker: Docker
   readonly #limits: DockerLimits
@@ -57,7 +58,7 @@ class DockerDriver implements ResizableDriver {
   readonly #seccompProfile = readSeccompProfile()
 
   constructor(options: DockerDriverOptions) {
-    this.image = options.image
+    this.images = options.images
     this.#options = options
     this.#docker = options.docker
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
@@ -73,7 +74,7 @@ class DockerDriver implements ResizableDriver {
     } catch (error) {
       if (engineStatus(error) !== 409) {
         await removeControlFolder(this.#controlRoot, spec.sandboxId)
-        throw toDriverError(error, this.image)
+        throw toDriverError(error, plan.image)
       }
       // Created by an earlier delivery. A container that ran already is never run again: its state is gone.
       const status = await statusOfNamesake(container, signal)
@@ -84,7 +85,7 @@ class DockerDriver implements ResizableDriver {
       const status = engineStatus(error)
       if (status === 304) return
       if (status === 404) throw new DriverError('unavailable', `Sandbox ${spec.sandboxId} was stopped while it started.`, { cause: error })
-      throw toDriverError(error, this.image)
+      throw toDriverError(error, this.#defaultImage)
     })
   }
 
@@ -124,7 +125,7 @@ class DockerDriver implements ResizableDriver {
       if (signal.aborted) return { phase: 'starting' }
       if (error instanceof SupervisorError) return { phase: 'gone', reason: 'lost', exitCode: null, detail: error.message }
       if (engineStatus(error) === 404) return { phase: 'gone', reason: 'lost', exitCode: null }
-      throw toDriverError(error, this.image)
+      throw toDriverError(error, this.#defaultImage)
     } finally {
       over.abort()
     }
@@ -138,7 +139,7 @@ class DockerDriver implements ResizableDriver {
       const status = engineStatus(error)
       // Another call removes it: wait until that is done.
       if (status === 409) await unless404(container.wait({ condition: 'removed' }))
-      else if (status !== 404) throw toDriverError(error, this.image)
+      else if (status !== 404) throw toDriverError(error, this.#defaultImage)
     }
     await removeControlFolder(this.#controlRoot, sandboxId)
   }
@@ -159,23 +160,23 @@ class DockerDriver implements ResizableDriver {
     } catch (error) {
       if (engineStatus(error) === 404)
         throw new DriverError('unavailable', `Sandbox ${sandboxId} is gone, so it cannot grow.`, { cause: error })
-      throw toDriverError(error, this.image)
+      throw toDriverError(error, this.#defaultImage)
     }
   }
 
   async check(): Promise<void> {
     try {
       await this.#docker.ping()
-      await this.#docker.getImage(this.image).inspect()
+      await this.#docker.getImage(this.#defaultImage).inspect()
     } catch (error) {
-      throw toDriverError(error, this.image)
+      throw toDriverError(error, this.#defaultImage)
     }
   }
 
   async #plan(spec: SandboxSpec): Promise<Omit<ContainerPlan, 'workerUid'>> {
     const { stage, transport = 'unix', runtime, preload, labels, readOnlyBinds } = this.#options
     return {
-      image: this.image,
+      image: this.images.resolve(spec.imageName).reference,
       stage,
       limits: withSandboxLimits(this.#limits, spec.limits),
       seccompProfile: this.#seccompProfile,
@@ -185,6 +186,11 @@ class DockerDriver implements ResizableDriver {
       labels,
       readOnlyBinds,
     }
+  }
+
+  /** For messages about calls that concern no image of their own. */
+  get #defaultImage(): string {
+    return this.images.resolve().reference
   }
 
   #addressOf(sandboxId: string): SandboxAddress {
@@ -200,7 +206,7 @@ class DockerDriver implements ResizableDriver {
 
   /** Keeps 404, on which callers branch. */
   #fail(error: unknown): never {
-    throw engineStatus(error) === 404 ? error : toDriverError(error, this.image)
+    throw engineStatus(error) === 404 ? error : toDriverError(error, this.#defaultImage)
   }
 }
 

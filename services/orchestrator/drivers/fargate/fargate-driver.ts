@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ListTasksCommand, RunTaskCommand, StopTaskCommand, type ECSClient, type RunTaskCommandInput, type Task } from '@aws-sdk/client-ecs'
 import { decodeTime } from 'ulid'
 import { ID_PREFIXES, isId } from '../../../core/ids.ts'
+import type { ImageCatalogue } from '../../../core/containers/images.ts'
 import { MEMORY_TIERS, TIERS, type MemoryTier } from '../../../core/limits.ts'
 import { systemClock, type Clock } from '../../../core/ports/clock.ts'
 import { DriverError, type SandboxDriver, type SandboxStatus, type SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
@@ -14,10 +15,10 @@ import { taskStatus } from './task-status.ts'
 export interface FargateDriverOptions {
   readonly ecs: ECSClient
   readonly cluster: string
-  /** URI of the image in the task definitions. */
-  readonly image: string
-  /** ARN (with its revision) or `family:revision`, by tier. Tiers without one cannot be started. */
-  readonly taskDefinitions: Partial<Record<MemoryTier, string>>
+  /** URIs of the images in the task definitions, by name. */
+  readonly images: ImageCatalogue
+  /** ARN (with its revision) or `family:revision`, by name of the image and tier. What has none cannot be started. */
+  readonly taskDefinitions: Readonly<Record<string, Partial<Record<MemoryTier, string>>>>
   /** In several zones, so that one zone without capacity does not stop every start. */
   readonly subnets: readonly string[]
   readonly securityGroups: readonly string[]
@@ -38,7 +39,9 @@ const UNSEEN_MS = 60_000
 /** Sandboxes as Fargate tasks: `clientToken` and `startedBy` are the sandbox's id, so ECS itself refuses to start a second one. */
 export function createFargateDriver(options: FargateDriverOptions): SandboxDriver {
   const { ecs, cluster, taskDefinitions, waitsForHealth = false, clock = systemClock, pollMs = 2_000 } = options
-  const families = MEMORY_TIERS.flatMap((tier) => taskDefinitions[tier] ?? []).map(familyOf)
+  const families = Object.values(taskDefinitions)
+    .flatMap((byTier) => MEMORY_TIERS.flatMap((tier) => byTier[tier] ?? []))
+    .map(familyOf)
   const tasks = createTaskFinder(ecs, cluster, families)
 
   const statusOf = (sandboxId: string, task: Task | undefined): SandboxStatus => {
@@ -51,13 +54,14 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
   return {
     name: FARGATE_PROFILE.name,
     capabilities: FARGATE_PROFILE.capabilities,
-    image: options.image,
+    images: options.images,
 
     async start(spec, signal) {
       signal.throwIfAborted()
-      const taskDefinition = taskDefinitions[spec.memoryTier]
+      const { name } = options.images.resolve(spec.imageName)
+      const taskDefinition = taskDefinitions[name]?.[spec.memoryTier]
       if (taskDefinition === undefined)
-        throw new DriverError('configuration', `No task definition for the memory tier ${spec.memoryTier}. Enable it in the stack.`)
+        throw new DriverError('configuration', `No task definition for the image ${name} in the memory tier ${spec.memoryTier}. Enable both in the stack.`)
       const arn = await runTask(spec, taskDefinition, options, signal)
       if (arn !== null) tasks.remember(spec.sandboxId, arn)
       return arn ?? undefined

@@ -1,3 +1,4 @@
+import { singleImage, type ImageCatalogue } from '../../../core/containers/images.ts'
 import type { SandboxDriver, SandboxRef, SandboxSpec, SandboxStatus } from '../../../core/ports/sandbox-driver.ts'
 import type { SandboxAddress } from '../../../core/sandboxes/sandbox.ts'
 import { MEMORY_PROFILE } from './profile.ts'
@@ -22,12 +23,12 @@ const UNKNOWN: SandboxStatus = { phase: 'gone', reason: 'lost', exitCode: null, 
 export class MemoryDriver implements SandboxDriver {
   readonly name = MEMORY_PROFILE.name
   readonly capabilities = MEMORY_PROFILE.capabilities
-  readonly image: string
+  readonly images: ImageCatalogue
   readonly #launch: (spec: SandboxSpec) => Promise<MemorySandbox>
   readonly #entries = new Map<string, Entry>()
 
   constructor({ image, launch }: { readonly image: string; readonly launch: (spec: SandboxSpec) => Promise<MemorySandbox> }) {
-    this.image = image
+    this.images = singleImage(image)
     this.#launch = launch
   }
 

@@ -1,11 +1,15 @@
 import type { Container } from '../../../core/containers/container.ts'
+import type { ImageCatalogue } from '../../../core/containers/images.ts'
 import { newSandbox, SANDBOX_CHECK_MS } from '../../../core/sandboxes/new-sandbox.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../../core/sandboxes/sandbox.ts'
 import type { SandboxLimits } from '../../../core/tenants/tenant-limits.ts'
 import type { RunDeps } from '../../deps.ts'
 import type { WarmCandidates } from './warm-candidates.ts'
 
-type Deps = Pick<RunDeps, 'table' | 'queue' | 'clock' | 'image'>
+type Deps = Pick<RunDeps, 'table' | 'queue' | 'clock'>
+
+/** The image that a container gets, by `ImageCatalogue.resolve`. */
+export type SandboxImage = ReturnType<ImageCatalogue['resolve']>
 
 type Requested = { readonly kind: 'starting'; readonly sandboxId: string } | { readonly kind: 'moved' }
 
@@ -25,8 +29,9 @@ export async function claimWarmSandbox(
   deps: Deps,
   candidates: WarmCandidates,
   container: Container,
+  image: SandboxImage,
 ): Promise<{ readonly kind: 'claimed'; readonly sandbox: Sandbox; readonly container: Container } | { readonly kind: 'moved' } | null> {
-  for await (const id of candidates.of(container.memoryTier)) {
+  for await (const id of candidates.of({ tier: container.memoryTier, image: image.reference })) {
     const now = deps.clock.now()
     const owner = { tenant: container.tenant, containerId: container.id }
     const sandbox = await deps.table.sandboxes.claim(id, owner, now, now + SANDBOX_CHECK_MS)
@@ -43,7 +48,7 @@ export async function claimWarmSandbox(
 const MAX_STARTING = 25
 
 /** Reserves a sandbox that already starts for the pool: it is ready sooner than a new one. Null when none starts. */
-export async function reserveStartingSandbox(deps: Deps, container: Container): Promise<Requested | null> {
+export async function reserveStartingSandbox(deps: Deps, container: Container, image: SandboxImage): Promise<Requested | null> {
   const { tenant, id, memoryTier } = container
   for (const candidate of await deps.table.sandboxes.starting(memoryTier, MAX_STARTING)) {
     const isUsable =
@@ -51,7 +56,7 @@ export async function reserveStartingSandbox(deps: Deps, container: Container): 
       candidate.claimedBy === null &&
       candidate.memoryTier === memoryTier &&
       candidate.protocol === SUPERVISOR_PROTOCOL &&
-      candidate.image === deps.image
+      candidate.image === image.reference
     if (!isUsable) continue
     if ((await deps.table.sandboxes.reserve(candidate.id, { tenant, containerId: id }, deps.clock.now())) === null) continue
     await deps.queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined)
@@ -67,10 +72,14 @@ export async function requestSandbox(
   deps: Deps,
   container: Container,
   executionId: string,
-  limits: SandboxLimits | null,
+  wanted: { readonly limits: SandboxLimits | null; readonly image: SandboxImage },
 ): Promise<Requested> {
   const { tenant, id, memoryTier } = container
-  const sandbox = newSandbox({ memoryTier, limits, image: deps.image, claimedBy: { tenant, containerId: id } }, deps.clock.now())
+  const { limits, image } = wanted
+  const sandbox = newSandbox(
+    { memoryTier, limits, image: image.reference, imageName: image.name, claimedBy: { tenant, containerId: id } },
+    deps.clock.now(),
+  )
   await deps.table.sandboxes.create(sandbox)
   if ((await attachSandbox(deps, container, sandbox.id)) === null) {
     await deps.table.sandboxes.remove(sandbox.id)

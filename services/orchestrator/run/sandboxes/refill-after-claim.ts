@@ -1,6 +1,5 @@
-import type { MemoryTier } from '../../../core/limits.ts'
 import type { RunDeps } from '../../deps.ts'
-import type { WarmCandidates } from './warm-candidates.ts'
+import type { WarmCandidates, WarmKind } from './warm-candidates.ts'
 
 /** A refill takes seconds of processor time, so the code that the sandbox was claimed for starts this much earlier, milliseconds. */
 const REFILL_DELAY_MS = 50
@@ -16,13 +15,13 @@ export class RefillAfterClaim {
     this.#candidates = candidates
   }
 
-  schedule(executionId: string, tier: MemoryTier): void {
+  schedule(executionId: string, kind: WarmKind): void {
     const refill = async (): Promise<void> => {
       clearTimeout(timer)
       this.#waiting.delete(executionId)
       await Promise.all([
         this.#queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' }).catch(() => undefined),
-        this.#candidates.prefetch(tier),
+        this.#candidates.prefetch(kind),
       ])
     }
     const timer = setTimeout(() => void refill(), REFILL_DELAY_MS)

@@ -8,7 +8,7 @@ import { createLimitReader, type LimitReader } from '../../../core/tenants/limit
 import { sandboxLimitsOf } from '../../../core/tenants/tenant-limits.ts'
 import type { RunDeps } from '../../deps.ts'
 import { awaitSupervisor, needsHealthCheck } from './await-supervisor.ts'
-import { attachSandbox, claimWarmSandbox, requestSandbox, requestStop, reserveStartingSandbox } from './new-sandboxes.ts'
+import { attachSandbox, claimWarmSandbox, requestSandbox, requestStop, reserveStartingSandbox, type SandboxImage } from './new-sandboxes.ts'
 import { RefillAfterClaim } from './refill-after-claim.ts'
 import { SessionCache, sessionOf } from './session-cache.ts'
 import { WarmCandidates } from './warm-candidates.ts'
@@ -64,9 +64,10 @@ export class SandboxFinder {
     if (await atConcurrencyLimit(this.#deps.table.sandboxes, container.tenant, tenantLimits)) return { kind: 'full' }
     const limits = sandboxLimitsOf(tenantLimits, container.limits)
     // Sandboxes of the pool have the default limits; a container with others gets its own sandbox.
-    const fromPool = limits === null ? await this.#fromPool(present.container, execution.id) : null
+    const image = await this.#imageOf(present.container)
+    const fromPool = limits === null ? await this.#fromPool(present.container, execution.id, image) : null
     if (fromPool === null && (await this.#deps.admission?.admits(container.memoryTier, 'execution')) === false) return { kind: 'full' }
-    const acquired = fromPool ?? (await requestSandbox(this.#deps, present.container, execution.id, limits))
+    const acquired = fromPool ?? (await requestSandbox(this.#deps, present.container, execution.id, { limits, image }))
     const { failsSince } = present
     return acquired.kind === 'starting' && failsSince !== undefined ? { ...acquired, failsSince } : acquired
   }
@@ -109,10 +110,15 @@ export class SandboxFinder {
     return { kind: 'none', container: detached, ...(failsSince !== undefined && { failsSince }) }
   }
 
-  async #fromPool(container: Container, executionId: string): Promise<Acquired | null> {
-    const claim = await claimWarmSandbox(this.#deps, this.#candidates, container)
-    if (claim === null) return reserveStartingSandbox(this.#deps, container)
-    this.#refills.schedule(executionId, container.memoryTier)
+  async #imageOf(container: Container): Promise<SandboxImage> {
+    const policy = container.image === null ? await this.#limits.policyOf(container.tenant) : null
+    return this.#deps.images.resolve(container.image, policy?.image)
+  }
+
+  async #fromPool(container: Container, executionId: string, image: SandboxImage): Promise<Acquired | null> {
+    const claim = await claimWarmSandbox(this.#deps, this.#candidates, container, image)
+    if (claim === null) return reserveStartingSandbox(this.#deps, container, image)
+    this.#refills.schedule(executionId, { tier: container.memoryTier, image: image.reference })
     if (claim.kind === 'moved') return claim
     const checked = await this.#check(claim.sandbox, claim.container)
     // A dead one is detached by the next step, which finds it in the container.

@@ -1,0 +1,162 @@
+// Draws a Plotly figure as SVG or PNG. Standard input: {figure, format, width, height, scale}; standard output: the picture.
+import { globSync, readFileSync } from 'node:fs'
+import { crc32, deflateSync } from 'node:zlib'
+import { JSDOM, VirtualConsole } from 'jsdom'
+
+const PLOTLY = '/usr/local/lib/python3.13/dist-packages/plotly/package_data/plotly.min.js'
+const FONTS = ['/usr/share/fonts/truetype/{liberation,dejavu}/*.ttf', '/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc']
+const HAS_CJK = /[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]/
+
+const { figure, format = 'png', width, height, scale = 1 } = JSON.parse(readFileSync(0, 'utf8'))
+
+const { window } = new JSDOM('<!doctype html><body><div id="plot"></div></body>', {
+  runScripts: 'outside-only',
+  pretendToBeVisual: true,
+  virtualConsole: new VirtualConsole(),
+})
+const { document } = window
+
+/** Mean advance of a character in Liberation Sans, in ems, by class: the document has no layout, so Plotly's measurements are estimates. */
+const NARROW = /[iljtfrI.,:;'|!()[\] ]/
+const WIDE = /[mwMW@%]/
+const advance = (character) =>
+  character.codePointAt(0) > 0x2e80 ? 1 : WIDE.test(character) ? 0.87 : NARROW.test(character) ? 0.29 : /[A-Z]/.test(character) ? 0.68 : 0.54
+
+function fontSize(element) {
+  for (let node = element; node?.getAttribute; node = node.parentNode) {
+    const size = Number.parseFloat(node.style?.fontSize || node.getAttribute('font-size') || '')
+    if (size > 0) return size
+  }
+  return 12
+}
+
+function textBox(element) {
+  const size = fontSize(element)
+  const lines = [...element.querySelectorAll('tspan.line')]
+  const texts = lines.length === 0 ? [element.textContent] : lines.map((line) => line.textContent)
+  const widths = texts.map((text) => [...text].reduce((sum, character) => sum + advance(character) * size, 0))
+  return { width: Math.max(0, ...widths), height: size * (1 + 1.3 * (texts.length - 1)) * 1.15 }
+}
+
+/** The corners of a text in the coordinates of its parent. */
+function textCorners(element) {
+  const { width, height } = textBox(element)
+  const anchor = element.getAttribute('text-anchor') ?? element.style?.textAnchor
+  const x = Number(element.getAttribute('x') ?? 0) || 0
+  const y = Number(element.getAttribute('y') ?? 0) || 0
+  const left = anchor === 'middle' ? x - width / 2 : anchor === 'end' ? x - width : x
+  const top = y - fontSize(element) * 0.9
+  return [[left, top], [left + width, top], [left, top + height], [left + width, top + height]]
+}
+
+function transformed(element, points) {
+  const steps = [...(element.getAttribute?.('transform') ?? '').matchAll(/(translate|rotate|scale)\(([^)]*)\)/g)].toReversed()
+  let moved = points
+  for (const [, kind, list] of steps) {
+    const [a = 0, b = kind === 'scale' ? undefined : 0, c = 0] = list.split(/[\s,]+/).filter(Boolean).map(Number)
+    if (kind === 'translate') moved = moved.map(([x, y]) => [x + a, y + b])
+    else if (kind === 'scale') moved = moved.map(([x, y]) => [x * a, y * (b ?? a)])
+    else {
+      const [sin, cos] = [Math.sin((a * Math.PI) / 180), Math.cos((a * Math.PI) / 180)]
+      moved = moved.map(([x, y]) => [b + (x - b) * cos - (y - c) * sin, c + (x - b) * sin + (y - c) * cos])
+    }
+  }
+  return moved
+}
+
+/** The corners of every text in the element, in its parent's coordinates. */
+function corners(element) {
+  if (element.nodeName === 'text') return transformed(element, textCorners(element))
+  return transformed(element, [...element.children].flatMap(corners))
+}
+
+function bounds(points) {
+  if (points.length === 0) return { x: 0, y: 0, left: 0, top: 0, right: 0, bottom: 0, width: 0, height: 0 }
+  const xs = points.map(([x]) => x)
+  const ys = points.map(([, y]) => y)
+  const [left, top, right, bottom] = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)]
+  return { x: left, y: top, left, top, right, bottom, width: right - left, height: bottom - top }
+}
+
+const svg = window.SVGElement.prototype
+svg.getBBox = function getBBox() {
+  return bounds(this.nodeName === 'text' ? textCorners(this) : [...this.children].flatMap(corners))
+}
+svg.getComputedTextLength = function getComputedTextLength() {
+  return textBox(this).width
+}
+svg.getBoundingClientRect = function getBoundingClientRect() {
+  let points = corners(this)
+  for (let node = this.parentNode; node?.getAttribute && node.nodeName !== 'svg'; node = node.parentNode) points = transformed(node, points)
+  return bounds(points)
+}
+
+/** Heat maps and images are drawn on a canvas: only what Plotly calls for them. */
+class Canvas {
+  constructor(canvas) {
+    this.canvas = canvas
+    this.pixels = Buffer.alloc(canvas.width * canvas.height * 4)
+  }
+  fillRect(x, y, width, height) {
+    const [red = 0, green = 0, blue = 0, alpha = 1] = (this.fillStyle.match(/[\d.]+/g) ?? []).map(Number)
+    const [right, bottom] = [Math.min(this.canvas.width, Math.round(x + width)), Math.min(this.canvas.height, Math.round(y + height))]
+    for (let row = Math.max(0, Math.round(y)); row < bottom; row++)
+      for (let column = Math.max(0, Math.round(x)); column < right; column++)
+        this.pixels.set([red, green, blue, Math.round(alpha * 255)], (row * this.canvas.width + column) * 4)
+  }
+  createImageData(width, height) {
+    return { width, height, data: new Uint8ClampedArray(width * height * 4) }
+  }
+  putImageData({ data }) {
+    this.pixels.set(data.subarray(0, this.pixels.length))
+  }
+  beginPath() {}
+  clearRect() {}
+}
+const contexts = new WeakMap()
+window.HTMLCanvasElement.prototype.getContext = function getContext(kind) {
+  if (kind !== '2d') return null
+  if (!contexts.has(this)) contexts.set(this, new Canvas(this))
+  return contexts.get(this)
+}
+window.HTMLCanvasElement.prototype.toDataURL = function toDataURL() {
+  return `data:image/png;base64,${png(this.width, this.height, contexts.get(this)?.pixels ?? Buffer.alloc(0)).toString('base64')}`
+}
+
+function png(width, height, pixels) {
+  const rows = Buffer.alloc((width * 4 + 1) * height)
+  for (let row = 0; row < height; row++) pixels.copy(rows, row * (width * 4 + 1) + 1, row * width * 4, (row + 1) * width * 4)
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header.set([8, 6, 0, 0, 0], 8)
+  return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), chunk('IHDR', header), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))])
+}
+
+function chunk(type, data) {
+  const named = Buffer.concat([Buffer.from(type), data])
+  const ends = Buffer.alloc(8)
+  ends.writeUInt32BE(data.length, 0)
+  ends.writeUInt32BE(crc32(named), 4)
+  return Buffer.concat([ends.subarray(0, 4), named, ends.subarray(4)])
+}
+window.URL.createObjectURL = () => ''
+window.matchMedia = () => ({ matches: false, addEventListener() {}, removeEventListener() {}, addListener() {}, removeListener() {} })
+
+window.eval(readFileSync(PLOTLY, 'utf8'))
+const layout = { ...figure.layout, width: width ?? figure.layout?.width ?? 700, height: height ?? figure.layout?.height ?? 500 }
+const plot = document.getElementById('plot')
+await window.Plotly.newPlot(plot, figure.data, layout, { ...figure.config, staticPlot: true })
+const address = await window.Plotly.toImage(plot, { format: 'svg', width: layout.width, height: layout.height })
+// Plotly refers to gradients by the document's address, which a file does not have.
+const picture = decodeURIComponent(address.replace(/^data:image\/svg\+xml,/, '')).replaceAll(/url\((&quot;|['"])?[^#)]*#/g, 'url($1#')
+if (format === 'svg') process.stdout.write(picture)
+else {
+  const { Resvg } = await import('@resvg/resvg-js')
+  const families = { defaultFontFamily: 'Liberation Sans', sansSerifFamily: 'Liberation Sans', serifFamily: 'Liberation Serif', monospaceFamily: 'Liberation Mono' }
+  const fontFiles = globSync(HAS_CJK.test(picture) ? FONTS : FONTS.slice(0, 1))
+  // Cells of heat maps keep their edges.
+  const options = { fitTo: { mode: 'zoom', value: scale }, imageRendering: 1, font: { fontFiles, loadSystemFonts: false, ...families } }
+  process.stdout.write(new Resvg(picture, options).render().asPng())
+}
+process.exit(0)

@@ -1,0 +1,139 @@
+"""Completes the MIME bundle of a Plotly figure: a line of text, HTML, the chart's data, and a picture where the image can draw one."""
+
+import base64
+import types
+from typing import Any
+
+from . import chart_data
+
+_MAX_PICTURES = 8
+_PICTURE_SECONDS = 20
+_MAX_SHOWN_SERIES = 6
+_drawn = 0
+
+
+def install(module: types.ModuleType) -> None:
+    """Changes `plotly.io._renderers`."""
+    # Plotly shows a figure only where it finds nbformat, of which it uses the version alone.
+    if getattr(module, "nbformat", None) is None:
+        module.nbformat = types.SimpleNamespace(__version__="5.10.0")  # type: ignore[attr-defined]
+    config = module.RenderersConfig  # type: ignore[attr-defined]
+    build = config._build_mime_bundle
+
+    def completed(self: Any, fig_dict: dict[str, Any], *arguments: Any, **options: Any) -> dict[str, Any]:
+        bundle = build(self, fig_dict, *arguments, **options)
+        return {**bundle, **_additions(fig_dict, bundle)} if bundle else bundle
+
+    config._build_mime_bundle = completed
+
+
+def begin_cell() -> None:
+    """A picture takes seconds of processor time, so each cell draws a limited number."""
+    global _drawn
+    _drawn = 0
+
+
+def _additions(figure: dict[str, Any], bundle: dict[str, Any]) -> dict[str, Any]:
+    added: dict[str, Any] = {}
+    for mime, make in (("text/plain", _line), ("text/html", _html), (chart_data.MIME, describe), ("image/png", _picture)):
+        if mime in bundle:
+            continue
+        try:
+            value = make(figure)
+        except Exception:
+            continue
+        if value is not None:
+            added[mime] = value
+    return added
+
+
+def _html(figure: dict[str, Any]) -> str:
+    from plotly.io import to_html
+
+    return str(to_html(figure, include_plotlyjs="cdn", full_html=False, validate=False))
+
+
+def _picture(figure: dict[str, Any]) -> str | None:
+    global _drawn
+    if _drawn >= _MAX_PICTURES:
+        return None
+    try:
+        import kaleido
+    except ImportError:
+        return None
+    _drawn += 1
+    layout = figure.get("layout", {})
+    options = {"format": "png", "width": layout.get("width") or 700, "height": layout.get("height") or 500}
+    return base64.b64encode(kaleido.calc_fig_sync(figure, options, timeout=_PICTURE_SECONDS)).decode()
+
+
+def describe(figure: dict[str, Any]) -> dict[str, object] | None:
+    """The data in the form of `chart_data`: one chart with a series for each trace that has numbers."""
+    series, unread = [], set()
+    for trace in figure.get("data", [])[: chart_data.MAX_SERIES]:
+        found = _series(trace)
+        if found is None:
+            unread.add(str(trace.get("type", "scatter")))
+        else:
+            series.append(found)
+    if not series:
+        return None
+    step = max(1, -(-sum(one["points"] for one in series) // chart_data.MAX_POINTS))
+    for one in series:
+        chart_data.downsample(one, step)
+    layout = figure.get("layout", {})
+    kinds = {one["kind"] for one in series}
+    axes = {name: {"label": _title(layout.get(f"{name}axis", {})), "scale": layout.get(f"{name}axis", {}).get("type", "linear")} for name in "xy"}
+    chart = {"kind": kinds.pop() if len(kinds) == 1 else "mixed", "title": _title(layout), **axes, "series": series, "unread": sorted(unread)}
+    return {"title": None, "charts": [chart]}
+
+
+def _series(trace: dict[str, Any]) -> dict[str, Any] | None:
+    kind = trace.get("type", "scatter")
+    label = trace.get("name") or None
+    if kind in ("pie", "treemap", "sunburst", "funnelarea"):
+        values = _values(trace.get("values"))
+        names = _values(trace.get("labels"))
+        return None if values is None else {"kind": "pie", "label": label, "points": len(values), "categories": names or [], "values": values}
+    x, y = _values(trace.get("x")), _values(trace.get("y"))
+    if x is None and y is None:
+        return None
+    if kind == "bar":
+        is_upright = trace.get("orientation") != "h"
+        names, lengths = (x, y) if is_upright else (y, x)
+        lengths = lengths or []
+        names = names or list(range(len(lengths)))
+        orientation = "vertical" if is_upright else "horizontal"
+        return {"kind": "bar", "label": label, "orientation": orientation, "points": len(lengths), "categories": names, "values": lengths}
+    known = y if y is not None else x
+    shape = "line" if kind.startswith("scatter") and "lines" in str(trace.get("mode", "lines")) else kind.removesuffix("gl")
+    return {"kind": shape, "label": label, "points": len(known or []), "x": x if x is not None else list(range(len(known or []))), "y": y or []}
+
+
+def _values(array: Any) -> list[Any] | None:
+    """A list, or Plotly's typed array: `{"dtype", "bdata"}`."""
+    if array is None:
+        return None
+    if isinstance(array, dict) and "bdata" in array:
+        import numpy
+
+        return list(numpy.frombuffer(base64.b64decode(array["bdata"]), dtype=array["dtype"]).tolist())
+    return list(array)
+
+
+def _title(holder: Any) -> str | None:
+    title = holder.get("title") if isinstance(holder, dict) else None
+    text = title.get("text") if isinstance(title, dict) else title
+    return str(text)[: chart_data.MAX_TEXT_CHARACTERS] if text else None
+
+
+def _line(figure: dict[str, Any]) -> str:
+    title = _title(figure.get("layout", {}))
+    traces = figure.get("data", [])
+    parts = []
+    for trace in traces[:_MAX_SHOWN_SERIES]:
+        found = _series(trace)
+        name = f" {trace['name']!r}" if trace.get("name") else ""
+        parts.append(f"{trace.get('type', 'scatter')}{name}" + (f" ({found['points']} points)" if found else ""))
+    more = f" and {len(traces) - _MAX_SHOWN_SERIES} more" if len(traces) > _MAX_SHOWN_SERIES else ""
+    return f"Plotly figure{f' {title!r}' if title else ''}: {', '.join(parts) or 'no data'}{more}"

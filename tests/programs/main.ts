@@ -1,0 +1,48 @@
+// `npm run test:programs -- --variant standard [--only TEXT] [--json]`: runs realistic programs in the image and prints a pass table.
+import { parseArgs } from 'node:util'
+import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
+import { IMAGE_VARIANTS } from '../../scripts/setup/image-inputs.ts'
+import { startServer } from '../support/local-server.ts'
+import { readPrograms, runsOn } from './parse-programs.ts'
+import { runPrograms, type ProgramResult } from './run-programs.ts'
+
+const {
+  variant: name,
+  only,
+  json,
+} = parseArgs({
+  options: { variant: { type: 'string', default: 'slim' }, only: { type: 'string' }, json: { type: 'boolean', default: false } },
+}).values
+const variant = IMAGE_VARIANTS.find((known) => known === name)
+if (variant === undefined) {
+  console.error(`✗ Unknown variant ${name}. Choose one of ${IMAGE_VARIANTS.join(', ')}.`)
+  process.exit(1)
+}
+
+const image = await ensureSandboxImage((line) => console.error(line), { variant })
+const wanted = (await readPrograms()).filter(
+  (program) => runsOn(program, variant) && (only === undefined || `${program.category}: ${program.title}`.includes(only)),
+)
+const server = await startServer({ env: { CELLBLOCK_SANDBOX_IMAGE: image, SANDBOX_PRELOAD: '', CELLBLOCK_POOL: '2' } })
+try {
+  const results = await runPrograms(server, wanted, { width: 2, onResult: print })
+  if (json) console.log(JSON.stringify(results, null, 1))
+  else printTable(results)
+  if (results.some(({ wrong }) => wrong.length > 0)) process.exitCode = 1
+} finally {
+  await server.stop()
+}
+
+function print({ program, wrong }: ProgramResult): void {
+  if (wrong.length > 0) console.error(`✗ ${program.category}: ${program.title}\n    ${wrong.join('\n    ')}`)
+}
+
+function printTable(results: readonly ProgramResult[]): void {
+  const categories = [...new Set(results.map(({ program }) => program.category))].toSorted()
+  console.log(`| Category | Passed | Programs |\n|---|---|---|`)
+  for (const category of categories) {
+    const mine = results.filter(({ program }) => program.category === category)
+    console.log(`| ${category} | ${mine.filter(({ wrong }) => wrong.length === 0).length} | ${mine.length} |`)
+  }
+  console.log(`\n${variant}: ${results.filter(({ wrong }) => wrong.length === 0).length} of ${results.length} programs as expected`)
+}

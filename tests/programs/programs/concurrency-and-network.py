@@ -1,0 +1,145 @@
+# %% threads
+#| stdout: [0, 1, 4]
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(4) as pool:
+    print(list(pool.map(lambda n: n * n, range(3))))
+
+# %% processes
+#| stdout: [0, 1, 4]
+from multiprocessing import Pool
+def square(n): return n * n
+if __name__ == "__main__":
+    with Pool(2) as pool:
+        print(pool.map(square, range(3)))
+
+# %% process pool executor
+#| stdout: 45
+from concurrent.futures import ProcessPoolExecutor
+def total(n): return sum(range(n))
+with ProcessPoolExecutor(2) as pool:
+    print(pool.submit(total, 10).result())
+
+# %% asyncio.run in a cell
+#| stdout: done
+import asyncio
+async def main():
+    await asyncio.gather(*(asyncio.sleep(0.01) for _ in range(5))); print("done")
+asyncio.run(main())
+
+# %% top-level await
+#| result: 7
+import asyncio
+await asyncio.sleep(0, result=7)
+
+# %% event loop of older programs
+#| stdout: 3
+import asyncio
+async def three(): return 3
+print(asyncio.get_event_loop().run_until_complete(three()))
+
+# %% subprocess with output
+#| stdout: Python 3
+import subprocess, sys
+print(subprocess.run([sys.executable, "--version"], capture_output=True, text=True, check=True).stdout)
+
+# %% number of processors
+#| stdout: ok
+import multiprocessing, os
+print("ok" if 1 <= os.cpu_count() <= 4 and multiprocessing.cpu_count() == os.cpu_count() else os.cpu_count())
+
+# %% a Flask application tested with its client
+#| image: standard
+#| stdout: {'ok': True}
+from flask import Flask, jsonify
+app = Flask("app")
+@app.get("/")
+def index(): return jsonify(ok=True)
+print(app.test_client().get("/").json)
+
+# %% http.server and urllib over loopback
+#| image: standard
+#| stdout: 200
+#| stderr: any
+import http.server, threading, urllib.request
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 8000), http.server.SimpleHTTPRequestHandler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+print(urllib.request.urlopen("http://127.0.0.1:8000/").status); server.shutdown()
+
+# %% Flask server and requests over loopback
+#| image: standard
+#| stdout: {'pong': 1}
+#| stderr: any
+import threading, time, requests
+from flask import Flask
+from werkzeug.serving import make_server
+app = Flask("srv")
+@app.get("/ping")
+def ping(): return {"pong": 1}
+server = make_server("localhost", 5000, app); threading.Thread(target=server.serve_forever, daemon=True).start()
+print(requests.get("http://localhost:5000/ping", timeout=5).json()); server.shutdown()
+
+# %% sockets over loopback
+#| image: standard
+#| stdout: b'echo'
+import socket, threading
+listener = socket.create_server(("127.0.0.1", 0)); port = listener.getsockname()[1]
+def serve():
+    peer, _ = listener.accept(); peer.sendall(peer.recv(10)); peer.close()
+threading.Thread(target=serve).start()
+with socket.create_connection(("127.0.0.1", port)) as s:
+    s.sendall(b"echo"); print(s.recv(10))
+
+# %% asyncio streams over loopback
+#| image: standard
+#| stdout: b'hi\n'
+import asyncio
+async def main():
+    async def handle(reader, writer):
+        writer.write(await reader.readline()); await writer.drain(); writer.close()
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.sockets[0].getsockname()[1])
+    writer.write(b"hi\n"); print(await reader.readline()); writer.close(); server.close()
+asyncio.run(main())
+
+# %% FastAPI with its test client
+#| image: standard
+#| stdout: {'item': 3}
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+app = FastAPI()
+@app.get("/items/{n}")
+def item(n: int): return {"item": n}
+print(TestClient(app).get("/items/3").json())
+
+# %% a request to the internet fails with a reason
+#| image: standard
+#| error: ConnectionError
+#| stderr: any
+import requests
+requests.get("https://example.com", timeout=5)
+
+# %% urllib without a network
+#| error: URLError
+import urllib.request
+urllib.request.urlopen("https://example.com", timeout=5)
+
+# %% threads print in order
+#| stdout: worker 2
+import threading
+threads = [threading.Thread(target=print, args=("worker", n)) for n in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+
+# %% progress bar
+#| image: standard
+#| stderr: 100%
+from tqdm import tqdm
+for _ in tqdm(range(10)):
+    pass
+
+# %% progress bar for notebooks
+#| image: standard
+#| stdout: 4
+#| stderr: any
+from tqdm.notebook import tqdm
+print(sum(1 for _ in tqdm(range(4))))

@@ -1,0 +1,101 @@
+# %% an exception has its traceback
+#| error: ZeroDivisionError
+1 / 0
+
+# %% a syntax error names the line
+#| error: SyntaxError
+def broken(:
+    pass
+
+# %% a missing module is explained
+#| error: ModuleNotFoundError
+#| hint: no network
+import tensorflow
+
+# %% a misspelled module names a similar one
+#| error: ModuleNotFoundError
+#| hint: pandas
+import pandsa
+
+# %% a missing file
+#| error: FileNotFoundError
+open("/mnt/data/none.csv")
+
+# %% sys.exit(0) succeeds
+#| stdout: before
+import sys
+print("before"); sys.exit(0)
+
+# %% exit() and quit() succeed
+#| stdout: before
+print("before"); exit()
+
+# %% sys.exit(1) fails
+#| error: SystemExit
+import sys
+sys.exit(1)
+
+# %% unittest.main passes
+#| stderr: OK
+import unittest
+class T(unittest.TestCase):
+    def test(self): self.assertEqual(1, 1)
+unittest.main(argv=[""], exit=False)
+
+# %% unittest.main with exit
+#| stderr: OK
+import unittest
+class T(unittest.TestCase):
+    def test(self): self.assertEqual(1, 1)
+if __name__ == "__main__":
+    unittest.main(argv=["x"])
+
+# %% a failing test is reported
+#| stderr: FAILED
+import unittest
+class T(unittest.TestCase):
+    def test(self): self.assertEqual(1, 2)
+unittest.main(argv=[""], exit=False)
+
+# %% pytest runs
+#| image: standard
+#| stdout: 1 passed
+open("/mnt/data/test_x.py", "w").write("def test_x():\n    assert 1 == 1\n")
+!pytest -q -p no:cacheprovider test_x.py
+
+# %% recursion error ends by itself
+#| error: RecursionError
+def f(): return f()
+f()
+
+# %% warnings are shown once
+#| stderr: UserWarning: careful
+import warnings
+warnings.warn("careful")
+
+# %% assertion with a message
+#| error: AssertionError
+#| hint: too small
+assert 1 > 2, "too small"
+
+# %% KeyError of a DataFrame
+#| error: KeyError
+import pandas as pd
+pd.DataFrame({"a": [1]})["b"]
+
+# %% traceback module prints
+#| stderr: ValueError: x
+import traceback
+try:
+    raise ValueError("x")
+except ValueError:
+    traceback.print_exc()
+
+# %% writing outside of /mnt/data is refused
+#| error: OSError
+open("/usr/x", "w")
+
+# %% cloud libraries that are absent say so
+#| error: ModuleNotFoundError
+#| hint: is not installed
+import boto3

@@ -1,0 +1,169 @@
+# %% Arial maps to Liberation without warnings
+#| image: standard
+#| figure
+import matplotlib.pyplot as plt
+plt.rcParams["font.family"] = "Arial"
+plt.plot([1, 2]); plt.title("Arial title"); plt.show()
+
+# %% usual font families of models
+#| image: standard
+#| figure
+import matplotlib.pyplot as plt
+for family in ("Helvetica", "Times New Roman", "Courier New", "Verdana", "Calibri", "sans-serif", "serif", "monospace", "DejaVu Sans"):
+    plt.text(0.1, 0.5, family, fontfamily=family)
+plt.rcParams["font.sans-serif"] = ["Arial", "Helvetica", "DejaVu Sans"]
+plt.title("fonts"); plt.show()
+
+# %% Chinese, Japanese and Korean text in a plot
+#| image: standard
+#| figure
+import matplotlib.pyplot as plt
+plt.plot([1, 2]); plt.title("中文标题 日本語 한국어"); plt.show()
+
+# %% fonts that models name for Chinese
+#| image: standard
+#| figure
+import matplotlib.pyplot as plt
+plt.rcParams["font.sans-serif"] = ["SimHei", "Microsoft YaHei", "Noto Sans CJK SC"]; plt.rcParams["axes.unicode_minus"] = False
+plt.plot([-1, 2]); plt.title("销售额"); plt.show()
+
+# %% Cyrillic, Greek and symbols in a plot
+#| figure
+import matplotlib.pyplot as plt
+plt.title("Продажи Ελλάδα ≤ € → ✓"); plt.plot([1]); plt.show()
+
+# %% fontconfig lists families
+#| image: standard
+#| stdout: Noto Sans CJK
+#| stdout: Liberation
+!fc-list : family | sort -u
+
+# %% matplotlib lists the fonts
+#| image: standard
+#| stdout: Liberation Sans
+from matplotlib import font_manager
+print(sorted({f.name for f in font_manager.fontManager.ttflist}))
+
+# %% node runs JavaScript
+#| image: standard
+#| stdout: [2,4]
+!node -e "console.log(JSON.stringify([1,2].map(n => n * 2)))"
+
+# %% node runs TypeScript
+#| image: standard
+#| stdout: 3
+#| stderr: any
+open("/tmp/x.ts", "w").write("const n: number = 3; console.log(n)")
+!node /tmp/x.ts
+
+# %% git repository
+#| image: standard
+#| stdout: first
+!mkdir -p /tmp/g && cd /tmp/g && git init -q && git config user.email a@b.c && git config user.name a && echo x > x && git add x && git commit -qm first && git log --format=%s
+
+# %% jq filters JSON
+#| image: standard
+#| stdout: [1,2]
+!echo '{"a":[{"b":1},{"b":2}]}' | jq -c '[.a[].b]'
+
+# %% awk, sed, sort and friends
+#| stdout: 6
+!printf '1\n2\n3\n' | sed 's/x/y/' | sort -n | awk '{s+=$1} END {print s}'
+
+# %% ps and processes
+#| image: standard
+#| stdout: PID
+!ps
+
+# %% R plots and statistics
+#| image: full
+#| stdout: 5.5
+!Rscript -e 'cat(mean(1:10), "\n")'
+
+# %% pandoc converts Markdown
+#| image: full
+#| stdout: <h1
+!echo '# Title' | pandoc -t html
+
+# %% LibreOffice converts to PDF
+#| image: full
+#| file: x.pdf
+#| stderr: any
+open("/mnt/data/x.txt", "w").write("hello")
+!soffice --headless --convert-to pdf --outdir /mnt/data /mnt/data/x.txt
+
+# %% locale, time zones and dates
+#| stdout: +02:00
+from datetime import datetime
+from zoneinfo import ZoneInfo
+import pytz
+print(datetime(2024, 7, 1, tzinfo=ZoneInfo("Europe/Berlin")).isoformat(), pytz.timezone("UTC"))
+
+# %% decimal, fractions and big numbers
+#| stdout: 0.3
+from decimal import Decimal
+from fractions import Fraction
+print(Decimal("0.1") + Decimal("0.2"), Fraction(1, 3), 2**200)
+
+# %% polars
+#| image: full
+#| stdout: shape: (2, 1)
+import polars as pl
+print(pl.DataFrame({"a": [1, 2]}))
+
+# %% geographic data
+#| image: full
+#| stdout: 1.0
+import geopandas as gpd
+from shapely.geometry import box
+print(gpd.GeoSeries([box(0, 0, 1, 1)]).area.sum())
+
+# %% linear programming with pulp and ortools
+#| image: full
+#| stdout: Optimal
+import pulp
+p = pulp.LpProblem("p", pulp.LpMaximize); x = pulp.LpVariable("x", 0, 4); p += x; p.solve(pulp.PULP_CBC_CMD(msg=0))
+print(pulp.LpStatus[p.status])
+
+# %% cvxpy
+#| image: full
+#| stdout: 1.0
+import cvxpy as cp
+x = cp.Variable(); print(round(cp.Problem(cp.Minimize((x - 1) ** 2), [x >= 1]).solve() + 1, 3))
+
+# %% numba compiles
+#| image: full
+#| stdout: 45
+from numba import njit
+@njit
+def total(n):
+    s = 0
+    for i in range(n): s += i
+    return s
+print(total(10))
+
+# %% shap values
+#| image: full
+#| stdout: (5, 2)
+import numpy as np, shap
+from sklearn.ensemble import RandomForestRegressor
+x = np.random.default_rng(0).normal(size=(50, 2)); print(shap.TreeExplainer(RandomForestRegressor(5).fit(x, x[:, 0])).shap_values(x[:5]).shape)
+
+# %% folium map
+#| image: full
+#| mime: text/html
+import folium
+folium.Map([52.5, 13.4], zoom_start=10)
+
+# %% OCR with tesseract
+#| image: full
+#| stdout: HELLO
+import pytesseract
+from PIL import Image, ImageDraw, ImageFont
+i = Image.new("RGB", (400, 100), "white"); ImageDraw.Draw(i).text((20, 20), "HELLO", fill="black", font=ImageFont.truetype("DejaVuSans.ttf", 48)); print(pytesseract.image_to_string(i))
+
+# %% graphviz diagram
+#| image: full
+#| file: g.png
+import graphviz
+g = graphviz.Digraph(); g.edge("a", "b"); g.render("/mnt/data/g", format="png", cleanup=True)

@@ -1,0 +1,114 @@
+# %% %timeit and %time
+#| stdout: loop
+%timeit -n 1 -r 1 sum(range(10))
+%time sum(range(10))
+
+# %% %%time cell
+#| stdout: Wall time
+%%time
+x = sum(range(1000))
+
+# %% %%bash cell
+#| stdout: hello 3
+%%bash
+set -e
+x=$((1 + 2)); echo "hello $x"
+
+# %% shell commands and their output in variables
+#| stdout: ['a', 'b']
+lines = !printf 'a\nb\n'
+print(list(lines))
+
+# %% %pip install of a present package
+#| image: standard
+#| stdout: Requirement already satisfied
+%pip install requests
+
+# %% pip install of an absent package says what is possible
+#| stderr: no network
+#| status: any
+!pip install surely-not-there
+
+# %% !pip list shows versions
+#| stdout: numpy
+!pip list | grep -i numpy
+
+# %% %run and %load of a script
+#| stdout: from script 5
+open("/mnt/data/s.py", "w").write("import sys\nprint('from script', int(sys.argv[1]) + 1)\n")
+%run /mnt/data/s.py 4
+
+# %% %%writefile and !python
+#| stdout: ran
+open("/mnt/data/r.py", "w").write("print('ran')")
+!python r.py && python3 -m json.tool <<< '{"a": 1}'
+
+# %% rich displays
+#| mime: text/html
+#| mime: text/markdown
+from IPython.display import HTML, JSON, Latex, Markdown, display
+display(HTML("<b>bold</b>"), Markdown("**bold**"), JSON({"a": 1}), Latex("$x$"))
+
+# %% clear_output and updates
+#| stdout: 2
+import time
+from IPython.display import clear_output
+for n in range(3):
+    clear_output(wait=True); print(n)
+
+# %% widgets are described
+#| image: standard
+#| result: IntSlider
+import ipywidgets as widgets
+widgets.IntSlider(value=3, max=10)
+
+# %% help, ? and dir
+#| stdout: append
+help(list.append)
+
+# %% variables survive and _ is the last result
+#| result: 4
+2 + 2
+
+# %% %who and %whos
+#| stdout: alpha
+alpha = 1
+%who
+
+# %% several expressions with InteractiveShell
+#| result: 2
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.ast_node_interactivity = "all"
+1
+2
+
+# %% input() is refused with a reason
+#| error: StdinNotImplementedError
+name = input("Name? ")
+
+# %% %env and os.environ
+#| stdout: env: A=1
+%env A=1
+
+# %% %%javascript, %%html and %%latex cells
+#| mime: text/html
+%%html
+<h1>Title</h1>
+
+# %% rich prints tables
+#| image: standard
+#| mime: text/html
+from rich.console import Console
+from rich.table import Table
+table = Table(title="T"); table.add_column("Name"); table.add_row("Ada"); Console().print(table)
+
+# %% logging goes to stderr
+#| stderr: WARNING:root:careful
+import logging
+logging.warning("careful")
+
+# %% input widgets and interact
+#| image: standard
+#| stdout: 1
+from ipywidgets import interact
+interact(lambda x: print(x), x=1);

@@ -1,0 +1,155 @@
+# %% matplotlib line plot
+#| figure
+#| mime: application/vnd.cellblock.chart.v1+json
+import matplotlib.pyplot as plt
+plt.plot([1, 2, 3], label="a"); plt.title("Title"); plt.xlabel("x"); plt.legend(); plt.show()
+
+# %% a plot without show()
+#| figure
+import matplotlib.pyplot as plt
+plt.bar(["a", "b"], [1, 2]);
+
+# %% figure saved and shown
+#| figure
+#| file: plot.png
+import matplotlib.pyplot as plt
+fig, ax = plt.subplots(1, 2, figsize=(8, 3)); ax[0].hist([1, 1, 2]); ax[1].pie([1, 2], labels=["a", "b"])
+fig.savefig("/mnt/data/plot.png", dpi=150, bbox_inches="tight"); plt.show()
+
+# %% the Agg backend shows the figure
+#| figure
+import matplotlib
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+plt.plot([1, 2]); plt.show()
+
+# %% seaborn with a theme
+#| figure
+import seaborn as sns, pandas as pd, matplotlib.pyplot as plt
+sns.set_theme(style="whitegrid")
+sns.barplot(data=pd.DataFrame({"x": list("abc"), "y": [1, 2, 3]}), x="x", y="y", hue="x", legend=False); plt.show()
+
+# %% seaborn heat map of correlations
+#| figure
+import numpy as np, pandas as pd, seaborn as sns, matplotlib.pyplot as plt
+sns.heatmap(pd.DataFrame(np.random.default_rng(0).normal(size=(20, 4))).corr(), annot=True, cmap="coolwarm"); plt.show()
+
+# %% plotly express figure
+#| mime: application/vnd.plotly.v1+json
+#| mime: text/html
+#| mime: text/plain
+#| result-any: Plotly figure
+import plotly.express as px
+px.bar(x=["a", "b"], y=[1, 2], title="Sales").show()
+
+# %% plotly as the last expression
+#| mime: application/vnd.plotly.v1+json
+#| mime: text/plain
+import plotly.graph_objects as go
+go.Figure(go.Scatter(x=[1, 2, 3], y=[3, 1, 2], name="s"))
+
+# %% plotly written as HTML
+#| file: plot.html
+import plotly.express as px
+px.line(x=[1, 2], y=[3, 4]).write_html("/mnt/data/plot.html", include_plotlyjs="cdn")
+
+# %% plotly static picture
+#| image: standard
+#| file: plot.png
+#| stderr: any
+import plotly.express as px
+px.scatter(x=[1, 2, 3], y=[1, 4, 9], title="Squares").write_image("/mnt/data/plot.png", width=600, height=400)
+
+# %% plotly display gives clients a picture
+#| image: standard
+#| figure
+import plotly.express as px
+px.pie(names=["a", "b"], values=[1, 3]).show()
+
+# %% bokeh figure
+#| image: full
+#| mime: text/html
+#| result-any: Bokeh
+from bokeh.plotting import figure, show
+from bokeh.io import output_notebook
+output_notebook(); p = figure(width=300, height=200); p.line([1, 2, 3], [3, 1, 2]); show(p)
+
+# %% altair chart
+#| image: full
+#| mime: text/html
+#| figure
+import altair as alt, pandas as pd
+alt.Chart(pd.DataFrame({"x": [1, 2], "y": [3, 4]})).mark_bar().encode(x="x:O", y="y:Q")
+
+# %% 3D surface
+#| figure
+import numpy as np, matplotlib.pyplot as plt
+x, y = np.meshgrid(np.linspace(-2, 2, 20), np.linspace(-2, 2, 20))
+plt.figure().add_subplot(projection="3d").plot_surface(x, y, x * y, cmap="viridis"); plt.show()
+
+# %% animation saved as GIF
+#| file: a.gif
+#| files-only: a.gif
+import matplotlib.pyplot as plt
+from matplotlib.animation import FuncAnimation
+fig, ax = plt.subplots(); line, = ax.plot([], []); ax.set_xlim(0, 5); ax.set_ylim(0, 5)
+an = FuncAnimation(fig, lambda i: line.set_data(range(i), range(i)), frames=4); an.save("/mnt/data/a.gif", writer="pillow", fps=5); plt.close()
+
+# %% animation saved as MP4
+#| image: standard
+#| file: a.mp4
+import matplotlib.pyplot as plt
+from matplotlib.animation import FuncAnimation
+fig, ax = plt.subplots(); line, = ax.plot([], []); ax.set_xlim(0, 5); ax.set_ylim(0, 5)
+an = FuncAnimation(fig, lambda i: line.set_data(range(i), range(i)), frames=4); an.save("/mnt/data/a.mp4", fps=5); plt.close()
+
+# %% animation shown as HTML video
+#| image: standard
+#| mime: text/html
+import matplotlib.pyplot as plt
+from IPython.display import HTML
+from matplotlib.animation import FuncAnimation
+fig, ax = plt.subplots(); dot, = ax.plot([0], [0], "o")
+an = FuncAnimation(fig, lambda i: dot.set_data([i], [i]), frames=3); plt.close()
+HTML(an.to_html5_video())
+
+# %% SVG and PDF output
+#| file: f.svg
+#| file: f.pdf
+import matplotlib.pyplot as plt
+plt.plot([1, 2]); plt.savefig("/mnt/data/f.svg"); plt.savefig("/mnt/data/f.pdf"); plt.close()
+
+# %% graph drawing with networkx
+#| figure
+import matplotlib.pyplot as plt, networkx as nx
+nx.draw(nx.karate_club_graph(), with_labels=True, node_size=100); plt.show()
+
+# %% pandas plot
+#| figure
+import pandas as pd
+pd.DataFrame({"a": [1, 2, 3], "b": [3, 2, 1]}).plot(kind="area", stacked=True, title="Areas");
+
+# %% word cloud
+#| image: standard
+#| figure
+import matplotlib.pyplot as plt
+from wordcloud import STOPWORDS, WordCloud
+plt.imshow(WordCloud(stopwords=STOPWORDS, width=300, height=200).generate("python data science python code")); plt.axis("off"); plt.show()
+
+# %% %matplotlib widget degrades to inline
+#| figure
+%matplotlib widget
+import matplotlib.pyplot as plt
+plt.plot([1, 2]); plt.show()
+
+# %% many figures of one cell
+#| figures: 3
+import matplotlib.pyplot as plt
+for n in range(3):
+    plt.figure(); plt.plot([n, n + 1])
+plt.show()
+
+# %% style sheets and LaTeX-like text
+#| figure
+import matplotlib.pyplot as plt
+plt.style.use("ggplot"); plt.plot([1, 2]); plt.title(r"$\int_0^1 x^2\,dx = \frac{1}{3}$"); plt.show()
