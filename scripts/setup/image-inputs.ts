@@ -12,7 +12,7 @@ export interface ImageOptions {
 
 /** Relative to runtime-image/. */
 const SHARED_ROOTS = [
-  ...['Dockerfile', 'prune-libraries.sh', 'add-data-sets.sh', 'add-font-aliases.py', 'matplotlibrc'],
+  ...['Dockerfile', 'prune-libraries.sh', 'add-data-sets.sh', 'add-font-aliases.py', 'font-aliases.json', 'matplotlibrc'],
   ...['plotly', 'supervisor/cellblock_supervisor'],
 ]
 const variantRoots = (variant: ImageVariant): string[] => [

@@ -29,6 +29,24 @@ export async function checkMemory(
   if (isBiggerTier(tier, memoryLimit)) throw tooMuch('memory_limit', memoryLimit, param)
 }
 
+/** Throws ServiceError `unsupported_value` for an image that this server does not offer. */
+export function checkImage({ images }: Pick<ApiDeps, 'images'>, name: string): void {
+  if (images.has(name)) return
+  throw new ServiceError(
+    'unsupported_value',
+    `There is no image ${name} here. Choose one of ${images.names.join(', ')}, or leave image out.`,
+    {
+      param: 'image',
+    },
+  )
+}
+
+/** The name of the image that a container's sandbox gets: its own, else its tenant's, else the server's default. */
+export async function imageOf(deps: Pick<ApiDeps, 'images' | 'limits'>, container: Pick<Container, 'tenant' | 'image'>): Promise<string> {
+  const policy = container.image === null ? await deps.limits.policyOf(container.tenant) : null
+  return deps.images.resolve(container.image, policy?.image).name
+}
+
 /** A container asks for less than its account has, never for more. Throws ServiceError `limit_exceeded`. */
 export function checkContainerLimits(limits: TenantLimits, asked: ContainerLimits): void {
   for (const [name, value] of Object.entries(asked)) {

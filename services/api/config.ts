@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { IMAGE_NAME } from '../core/containers/images.ts'
 import { LIMITS, MEMORY_TIERS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
 import { LAMBDA_REQUEST_BYTES } from './origin/config.ts'
@@ -143,6 +144,12 @@ export const ApiEnv = z.object({
   LINKS_REQUIRE_KEY: flag.optional(),
   /** JSON list of token issuers. */
   TOKEN_ISSUERS: issuerList.optional(),
+  /** Names of the images on offer, comma-separated; the first is the default. */
+  IMAGE_NAMES: z
+    .string()
+    .transform((text) => namesIn(text))
+    .pipe(z.array(z.string().regex(IMAGE_NAME)).min(1))
+    .default(['slim']),
   /** The memory tiers on offer, comma-separated. */
   MEMORY_TIERS: z
     .string()
@@ -163,6 +170,7 @@ export interface LambdaConfig {
   readonly queueUrls: Readonly<Record<QueueName, string>>
   readonly models: readonly string[]
   readonly toolTypes: readonly (readonly string[])[]
+  readonly images: readonly string[]
   readonly api: ApiConfig
 }
 
@@ -177,6 +185,7 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
     queueUrls: { turns: parsed.TURNS_QUEUE_URL, executions: parsed.EXECUTIONS_QUEUE_URL, placements: parsed.PLACEMENTS_QUEUE_URL },
     models: namesIn(parsed.MODEL_NAMES),
     toolTypes: namesIn(parsed.TOOL_TYPES).map((names) => names.split('|')),
+    images: parsed.IMAGE_NAMES,
     api: ApiConfig.parse({
       publicUrl: parsed.PUBLIC_URL ?? null,
       // AWS routes a request to the function by its host name, and the distribution overwrites the forwarded one.

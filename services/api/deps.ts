@@ -1,6 +1,7 @@
 import type { McpServer, ServerOptions } from '@modelcontextprotocol/server'
 import type { BudgetReader } from '../core/tenants/budget.ts'
 import type { RequestLimiter } from '../core/tenants/request-limiter.ts'
+import type { ImageCatalogue } from '../core/containers/images.ts'
 import type { LimitReader } from '../core/tenants/limit-reader.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { ObjectStore } from '../core/ports/object-store.ts'
@@ -42,6 +43,8 @@ export interface ApiPorts {
   readonly models: { list(): readonly ModelEntry[]; has(id: string): boolean }
   /** What requests may name this server's tools by, besides the interpreter and functions: of each its type, then other words for it. */
   readonly toolTypes: readonly (readonly string[])[]
+  /** The images that containers may name. */
+  readonly images: Pick<ImageCatalogue, 'defaultName' | 'names' | 'has' | 'resolve'>
   readonly readiness: () => Promise<Readiness>
   readonly config: ApiConfig
   /** Test mode only: adds the tools, prompts and resources that MCP's conformance suite calls, and lets calls without a key list and call them. */

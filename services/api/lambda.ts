@@ -1,5 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { streamHandle } from 'hono/aws-lambda'
+import { ImageCatalogue } from '../core/containers/images.ts'
 import { systemClock } from '../core/ports/clock.ts'
 import { createStorageClients } from '../storage/clients.ts'
 import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
@@ -29,6 +30,7 @@ const app = createApp({
   telemetry: createJsonLog(config.stage),
   models: namedModels(config.models, systemClock.now()),
   toolTypes: config.toolTypes,
+  images: new ImageCatalogue(Object.fromEntries(config.images.map((name) => [name, name])), config.images[0] ?? 'slim'),
   readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),
   config: config.api,
 })

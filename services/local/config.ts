@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
+import { BUILT_IN_IMAGES, IMAGE_NAME } from '../core/containers/images.ts'
 import { LIMITS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
 import { flag, hostList, LOOPBACK_HOSTS, originList, issuerList, type TokenIssuer } from '../api/config.ts'
@@ -23,12 +24,42 @@ const AWS_NAMES = {
   PLACEMENTS_QUEUE_URL: z.string().optional(),
 } as const
 
+/** `name=value` pairs with commas between them. */
+const pairs = (text: string): readonly (readonly [string, string])[] =>
+  text.split(',').map((pair) => {
+    const at = pair.indexOf('=')
+    return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+  })
+const imageList = z
+  .string()
+  .transform((text) => Object.fromEntries(pairs(text)))
+  .pipe(z.record(z.string().regex(IMAGE_NAME), z.string().min(1)))
+  .describe('name=reference')
+const imagePoolList = z
+  .string()
+  .transform((text) => Object.fromEntries(pairs(text)))
+  .pipe(
+    z.record(
+      z.string().regex(IMAGE_NAME),
+      z
+        .string()
+        .regex(/^\d{1,2}$/, 'must be name=size pairs, such as slim=1')
+        .transform(Number),
+    ),
+  )
+
 const LocalEnv = z.object({
   PORT: wholeNumber(0, 65_535).default(8787),
   HOST: z.string().default('127.0.0.1'),
   CELLBLOCK_API_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
   CELLBLOCK_ADMIN_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
   CELLBLOCK_SANDBOX_IMAGE: z.string().default('cellblock-sandbox:dev'),
+  /** Images that containers may name: `slim=cellblock-sandbox:dev,standard=cellblock-sandbox:dev-standard`. */
+  CELLBLOCK_IMAGES: imageList.optional(),
+  /** The image of containers that name none. */
+  CELLBLOCK_DEFAULT_IMAGE: z.string().optional(),
+  /** Warm sandboxes of images other than the default: `slim=1,full=1`. */
+  CELLBLOCK_IMAGE_POOLS: imagePoolList.default({}),
   CELLBLOCK_STORAGE: oneOf(['embedded', 'aws']).default('embedded'),
   ...AWS_NAMES,
   AWS_ENDPOINT_URL: z.string().optional(),
@@ -84,7 +115,11 @@ export interface LocalConfig {
   readonly tokenIssuers: readonly TokenIssuer[]
   /** The folder of the embedded storage; null keeps everything in a temporary folder, deleted on exit. */
   readonly dataDir: string | null
-  readonly sandboxImage: string
+  /** References of the images that containers may name, by name. */
+  readonly images: Readonly<Record<string, string>>
+  readonly defaultImage: string
+  /** Warm sandboxes of images other than the default. */
+  readonly imagePools: Readonly<Record<string, { readonly '1g': number }>>
   /** Warm sandboxes of the smallest tier. */
   readonly poolSize: number
   /** How far the pool may grow with the claims of the last minute. */
@@ -141,7 +176,8 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     adminKey: values.CELLBLOCK_ADMIN_KEY ?? null,
     tokenIssuers: values.CELLBLOCK_TOKEN_ISSUERS,
     dataDir: flags.data === undefined ? null : resolve(flags.data),
-    sandboxImage: values.CELLBLOCK_SANDBOX_IMAGE,
+    ...imagesOf(values),
+    imagePools: Object.fromEntries(Object.entries(values.CELLBLOCK_IMAGE_POOLS).map(([name, size]) => [name, { '1g': size }])),
     poolSize: values.CELLBLOCK_POOL,
     poolCeiling: values.CELLBLOCK_POOL_MAX ?? values.CELLBLOCK_POOL,
     hibernateAfterMs: values.CELLBLOCK_IDLE_SECONDS * 1000,
@@ -180,6 +216,17 @@ function awsStorageOf(values: z.infer<typeof LocalEnv>): AwsStorageConfig {
     queueUrls: { turns: named('TURNS_QUEUE_URL'), executions: named('EXECUTIONS_QUEUE_URL'), placements: named('PLACEMENTS_QUEUE_URL') },
     isEmulated: values.AWS_ENDPOINT_URL !== undefined || values.AWS_ENDPOINT_URL_S3 !== undefined,
   }
+}
+
+/** One image is named by its tag: `…-standard` and `…-full` have these names. */
+function imagesOf(values: z.infer<typeof LocalEnv>): Pick<LocalConfig, 'images' | 'defaultImage'> {
+  const reference = values.CELLBLOCK_SANDBOX_IMAGE
+  const name = BUILT_IN_IMAGES.find((one) => reference.endsWith(`-${one}`)) ?? 'slim'
+  const images: Readonly<Record<string, string>> = values.CELLBLOCK_IMAGES ?? { [name]: reference }
+  const defaultImage = values.CELLBLOCK_DEFAULT_IMAGE ?? Object.keys(images)[0] ?? name
+  if (!Object.hasOwn(images, defaultImage))
+    throw new ConfigError(`CELLBLOCK_DEFAULT_IMAGE must be one of ${Object.keys(images).join(', ')}.`)
+  return { images, defaultImage }
 }
 
 /** These listen on every address, and name none. */

@@ -1,4 +1,5 @@
 import Docker from 'dockerode'
+import { ImageCatalogue } from '../core/containers/images.ts'
 import type { MemoryTier } from '../core/limits.ts'
 import type { SandboxDriver } from '../core/ports/sandbox-driver.ts'
 import type { Supervisor } from '../core/ports/supervisor.ts'
@@ -29,7 +30,7 @@ export async function openSandboxes(config: LocalConfig, stage: string): Promise
       docker,
       stage,
       supervisor,
-      image: config.sandboxImage,
+      images: new ImageCatalogue(config.images, config.defaultImage),
       runtime: config.dockerRuntime ?? undefined,
       transport: config.transport,
       labels: { [SERVER_LABEL]: String(process.pid) },

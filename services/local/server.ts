@@ -102,6 +102,7 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
     page: page.ports,
     models,
     toolTypes: typesOf(tools),
+    images: sandboxes.driver.images,
     readiness: () =>
       checkParts({
         table: () => table.check(),
@@ -184,6 +185,7 @@ function startWork(
     admission,
     poolSizes: { '1g': config.poolSize },
     poolCeilings: { '1g': config.poolCeiling },
+    imagePoolSizes: config.imagePools,
     maxStarts: 2,
     workerId,
     hibernateAfterMs: config.hibernateAfterMs,
@@ -194,7 +196,7 @@ function startWork(
     supervisor,
     admission,
     workerId,
-    image: driver.image,
+    images: driver.images,
     stepBudgetMs: config.stepBudgetMs,
     costPerSecond: () => 0,
   })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { IMAGE_NAME } from '../core/containers/images.ts'
 import { MEMORY_TIERS } from '../core/limits.ts'
 import { ARCHITECTURES } from './drivers/driver-profile.ts'
 
@@ -13,6 +14,8 @@ const storage = {
 }
 /** Where sandboxes run; a key of the driver registry. */
 const sandboxDriver = z.literal('fargate').default('fargate')
+/** The name by which containers ask for the image. */
+const imageName = z.string().regex(IMAGE_NAME).default('slim')
 const json = <T extends z.ZodType>(schema: T) =>
   z
     .string()
@@ -31,6 +34,7 @@ export const RunEnv = z.object({
   ...storage,
   SANDBOX_DRIVER: sandboxDriver,
   SANDBOX_IMAGE: z.string().min(1),
+  SANDBOX_IMAGE_NAME: imageName,
   /** Of the task definitions; it decides the price of a sandbox second. */
   SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
 })
@@ -41,6 +45,7 @@ export const PlaceEnv = z.object({
   ...storage,
   SANDBOX_DRIVER: sandboxDriver,
   SANDBOX_IMAGE: z.string().min(1),
+  SANDBOX_IMAGE_NAME: imageName,
   /** Decides what a second of a sandbox costs. */
   SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
   CLUSTER_ARN: z.string().min(1),

@@ -1,3 +1,4 @@
+import { singleImage } from '../../services/core/containers/images.ts'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,7 +29,7 @@ const soon = (): AbortSignal => AbortSignal.timeout(55_000)
 const newDriver = (options: Partial<DockerDriverOptions> = {}) => {
   const driver = createDockerDriver({
     docker,
-    image: inject('sandboxImage'),
+    images: singleImage(inject('sandboxImage')),
     stage,
     supervisor,
     controlRoot: join(scratch, 'c'),
@@ -196,7 +197,7 @@ describe('the Docker driver', () => {
   })
 
   it('reports a missing image as a configuration error', async () => {
-    const driver = newDriver({ image: 'cellblock-sandbox:never-built' })
+    const driver = newDriver({ images: singleImage('cellblock-sandbox:never-built') })
     await expect(driver.check()).rejects.toMatchObject({
       name: 'DriverError',
       kind: 'configuration',
@@ -208,7 +209,7 @@ describe('the Docker driver', () => {
   it('reports an engine that does not reply as unavailable', async () => {
     const driver = createDockerDriver({
       docker: new Docker({ socketPath: join(scratch, 'no-engine.sock') }),
-      image: 'x',
+      images: singleImage('x'),
       stage,
       supervisor,
       controlRoot: join(scratch, 'c'),

@@ -1,3 +1,4 @@
+import { singleImage } from '../../services/core/containers/images.ts'
 import type { Task } from '@aws-sdk/client-ecs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SandboxDriver } from '../../services/core/ports/sandbox-driver.ts'
@@ -11,11 +12,11 @@ const newDriver = (options: Partial<FargateDriverOptions> = {}): SandboxDriver =
   createFargateDriver({
     ecs: ecs.client,
     cluster: 'c',
-    image: 'repo/sandbox:1',
+    images: singleImage('repo/sandbox:1'),
     subnets: ['subnet-a', 'subnet-b'],
     securityGroups: ['sg-1'],
     pollMs: 5,
-    taskDefinitions: { '1g': 'arn:aws:ecs:eu-west-1:1:task-definition/cellblock-sandbox-1g:7', '4g': 'cellblock-sandbox-4g:3' },
+    taskDefinitions: { slim: { '1g': 'arn:aws:ecs:eu-west-1:1:task-definition/cellblock-sandbox-1g:7', '4g': 'cellblock-sandbox-4g:3' } },
     ...options,
   })
 
@@ -308,7 +309,7 @@ describe('the Fargate driver', () => {
   })
 
   it('explains in its check what to fix', async () => {
-    await expect(newDriver({ taskDefinitions: {} }).check()).rejects.toMatchObject({ kind: 'configuration' })
+    await expect(newDriver({ taskDefinitions: { slim: {} } }).check()).rejects.toMatchObject({ kind: 'configuration' })
     ecs.answer('ListTasks', 400, { __type: 'ClusterNotFoundException', message: 'Cluster not found.' })
     await expect(newDriver().check()).rejects.toMatchObject({
       kind: 'configuration',

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { IMAGE_VARIANTS, type ImageVariant } from '../../scripts/setup/image-inputs.ts'
 
-const FOLDER = join(import.meta.dirname, 'programs')
+const FOLDER = join(import.meta.dirname, 'sample-programs')
 
 /** What a program is expected to show. Texts are looked for inside the part that their field names. */
 export interface Expectation {

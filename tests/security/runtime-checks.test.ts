@@ -1,3 +1,4 @@
+import { singleImage } from '../../services/core/containers/images.ts'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +25,13 @@ beforeAll(async () => {
   const probe = await mkdtemp(join(controlRoot, 'probe-'))
   canMount = await mountControlFolder(probe)
   await unmountControlFolder(probe)
-  driver = createDockerDriver({ docker, image: inject('sandboxImage'), stage: `checks-${sandboxId}`, supervisor, controlRoot })
+  driver = createDockerDriver({
+    docker,
+    images: singleImage(inject('sandboxImage')),
+    stage: `checks-${sandboxId}`,
+    supervisor,
+    controlRoot,
+  })
   const publicKey = Buffer.alloc(32).toString('base64url')
   await driver.start({ sandboxId, publicKey, memoryTier: '1g', isAwaited: true }, AbortSignal.timeout(30_000))
   seen = await docker.getContainer(sandboxId).inspect()

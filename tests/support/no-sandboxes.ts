@@ -1,10 +1,11 @@
+import { singleImage } from '../../services/core/containers/images.ts'
 import { DriverError, type SandboxDriver } from '../../services/core/ports/sandbox-driver.ts'
 
 /** A platform without capacity, for suites that start no sandbox. */
 export const noSandboxes: SandboxDriver = {
   name: 'none',
   capabilities: { resize: false, diskQuota: false, addressKinds: [], reportsStarts: false, startMs: 0 },
-  image: 'none',
+  images: singleImage('none'),
   start: () => Promise.reject(new DriverError('capacity', 'No capacity.')),
   inspect: () => Promise.resolve({ phase: 'gone', reason: 'lost', exitCode: null }),
   inspectAll: async (sandboxes) => sandboxes.map(() => ({ phase: 'gone', reason: 'lost', exitCode: null })),

@@ -110,6 +110,7 @@ export const containerRow = (change: Partial<Container> = {}): Container => ({
   lastActiveAt: T0,
   expiresAfterMinutes: 20,
   memoryTier: '1g',
+  image: null,
   limits: null,
   queue: [],
   sandboxId: null,

@@ -1,3 +1,4 @@
+import { singleImage } from '../../services/core/containers/images.ts'
 import Docker from 'dockerode'
 import { acceptExecution } from '../../services/core/executions/accept-execution.ts'
 import type { Container } from '../../services/core/containers/container.ts'
@@ -51,7 +52,13 @@ export async function startRunBench(options: { readonly image: string; readonly 
   const storage = await startStorage()
   const { table, queue, objects } = storage
   const supervisor = createSupervisorClient({ link: createLink() })
-  const driver = createDockerDriver({ docker: new Docker(), image: options.image, stage: options.stage, supervisor, preload: [] })
+  const driver = createDockerDriver({
+    docker: new Docker(),
+    images: singleImage(options.image),
+    stage: options.stage,
+    supervisor,
+    preload: [],
+  })
   const tenant = newId('tenant')
   const events: WideEvent[] = []
   const common = {
@@ -63,7 +70,7 @@ export async function startRunBench(options: { readonly image: string; readonly 
     clock: { now: () => systemClock.now() + bench.ahead },
     workerId: options.stage,
   }
-  const deps: RunDeps = { ...common, supervisor, image: driver.image, stepBudgetMs: 50_000, costPerSecond: () => 0 }
+  const deps: RunDeps = { ...common, supervisor, images: driver.images, stepBudgetMs: 50_000, costPerSecond: () => 0 }
   const placing: ReconcilerDeps = { ...common, driver, poolSizes: {}, maxStarts: 1, hibernateAfterMs: 300_000 }
   const bench: RunBench = {
     storage,
@@ -80,7 +87,7 @@ export async function startRunBench(options: { readonly image: string; readonly 
       return row
     },
     async warm() {
-      const sandbox = newSandbox({ memoryTier: '1g', image: driver.image, claimedBy: null }, common.clock.now())
+      const sandbox = newSandbox({ memoryTier: '1g', image: driver.images.resolve().reference, claimedBy: null }, common.clock.now())
       await table.sandboxes.create(sandbox)
       if ((await startSandbox(placing, sandbox)) === null) throw new Error('The sandbox did not start')
     },

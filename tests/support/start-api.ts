@@ -1,3 +1,4 @@
+import { singleImage, type ImageCatalogue } from '../../services/core/containers/images.ts'
 import OpenAI from 'openai'
 import { createApp } from '../../services/api/app.ts'
 import { ApiConfig } from '../../services/api/config.ts'
@@ -42,6 +43,7 @@ export async function startApi(
     readonly config?: Partial<ApiConfig>
     readonly page?: PagePorts
     readonly toolTypes?: readonly (readonly string[])[]
+    readonly images?: ImageCatalogue
     readonly models?: readonly string[]
     readonly wrapObjects?: (objects: ObjectStore) => ObjectStore
   } = {},
@@ -61,6 +63,7 @@ export async function startApi(
     signals,
     clock: { now: () => systemClock.now() + time.skew },
     telemetry: { emit: (event) => void events.push(event) },
+    images: options.images ?? singleImage('cellblock-sandbox:test'),
     models: { list: () => models, has: (id) => models.some((model) => model.id === id) },
     toolTypes: options.toolTypes ?? [],
     readiness: async () => readiness,

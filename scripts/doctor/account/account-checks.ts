@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { DescribeTaskDefinitionCommand, type ECSClient } from '@aws-sdk/client-ecs'
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import type { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
@@ -56,8 +57,8 @@ export async function checkAccount(options: AccountDoctorOptions): Promise<reado
   const fargate: FargateDriverOptions = {
     ecs: clients.ecs,
     cluster: deployed.cluster,
-    image,
-    taskDefinitions: deployed.taskDefinitions,
+    images: singleImage(image),
+    taskDefinitions: { slim: deployed.taskDefinitions },
     subnets: deployed.subnets,
     securityGroups: [deployed.sandboxGroup],
     pollMs: poll.pollMs,

@@ -30,7 +30,7 @@ const doctorId = (): string => `doctor-${newId('sandbox')}`
 export async function checkSandbox(driver: SandboxDriver, tier: MemoryTier, poll: PollOptions): Promise<Finding> {
   const what = 'Sandbox'
   const id = doctorId()
-  const { publicKey } = newSandbox({ memoryTier: tier, image: driver.image, claimedBy: null }, poll.now())
+  const { publicKey } = newSandbox({ memoryTier: tier, image: driver.images.resolve().reference, claimedBy: null }, poll.now())
   const began = poll.now()
   try {
     await driver.start({ sandboxId: id, memoryTier: tier, publicKey, isAwaited: true }, AbortSignal.timeout(SANDBOX_START_MS))
@@ -52,7 +52,7 @@ export async function checkSandbox(driver: SandboxDriver, tier: MemoryTier, poll
 export async function checkNetwork(driver: SandboxDriver, tier: MemoryTier, poll: PollOptions): Promise<readonly Finding[]> {
   const id = doctorId()
   try {
-    const { publicKey } = newSandbox({ memoryTier: tier, image: driver.image, claimedBy: null }, poll.now())
+    const { publicKey } = newSandbox({ memoryTier: tier, image: driver.images.resolve().reference, claimedBy: null }, poll.now())
     await driver.start({ sandboxId: id, memoryTier: tier, publicKey, isAwaited: true }, AbortSignal.timeout(SANDBOX_START_MS))
     const end = await pollStatus(driver, id, poll, () => false, SANDBOX_START_MS + 120_000)
     return end.phase === 'gone'

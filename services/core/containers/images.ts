@@ -26,7 +26,8 @@ export class ImageCatalogue {
 
   /** `references`: by name, the reference that the driver starts, such as a tag. The default is one of them. */
   constructor(references: Readonly<Record<string, string>>, defaultName: string) {
-    if (!Object.hasOwn(references, defaultName)) throw new Error(`There is no image ${defaultName} among ${Object.keys(references).join(', ')}.`)
+    if (!Object.hasOwn(references, defaultName))
+      throw new Error(`There is no image ${defaultName} among ${Object.keys(references).join(', ')}.`)
     this.#references = new Map(Object.entries(references))
     this.#default = defaultName
   }

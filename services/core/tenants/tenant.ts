@@ -17,10 +17,9 @@ export interface TenantPolicy {
   readonly linkDays?: number
   /** Name of the plan whose limits apply where `limits` sets none. */
   readonly plan?: string
-  /** Limits that differ from the defaults and from the plan. */
   /** Name of the image of containers that name none. */
   readonly image?: string
-  /** Limits that differ from the defaults. */
+  /** Limits that differ from the defaults and from the plan. */
   readonly limits?: Partial<TenantLimits>
 }
 

@@ -1,4 +1,5 @@
 import { ECSClient } from '@aws-sdk/client-ecs'
+import { singleImage } from '../../core/containers/images.ts'
 import { newId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { systemClock } from '../../core/ports/clock.ts'
@@ -36,8 +37,8 @@ function placeDeps(config: ReturnType<typeof placeConfigFromEnv>): ReconcilerDep
     driver: createFargateDriver({
       ecs: new ECSClient({ region: config.AWS_REGION }),
       cluster: config.CLUSTER_ARN,
-      image: config.SANDBOX_IMAGE,
-      taskDefinitions: config.TASK_DEFINITIONS,
+      images: singleImage(config.SANDBOX_IMAGE, config.SANDBOX_IMAGE_NAME),
+      taskDefinitions: { [config.SANDBOX_IMAGE_NAME]: config.TASK_DEFINITIONS },
       subnets: config.SUBNET_IDS,
       securityGroups: config.SECURITY_GROUP_IDS,
     }),

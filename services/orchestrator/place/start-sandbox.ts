@@ -79,7 +79,7 @@ export async function settleStart(deps: PlaceDeps, sandbox: Sandbox, status: San
     address: status.address,
     readyAt: now,
     dueAt: now + SANDBOX_CHECK_MS,
-    image: driver.image,
+    image: driver.images.resolve(sandbox.imageName).reference,
     protocol: SUPERVISOR_PROTOCOL,
     ...(sandbox.platformId === undefined ? {} : { platformId: sandbox.platformId }),
   }

@@ -1,3 +1,4 @@
+import { singleImage } from '../../core/containers/images.ts'
 import { newId } from '../../core/ids.ts'
 import type { MemoryTier } from '../../core/limits.ts'
 import { systemClock } from '../../core/ports/clock.ts'
@@ -33,7 +34,7 @@ const step = createRunStep({
   telemetry,
   supervisor: createSupervisorClient({ link: createLink() }),
   workerId: newId('worker'),
-  image: config.SANDBOX_IMAGE,
+  images: singleImage(config.SANDBOX_IMAGE, config.SANDBOX_IMAGE_NAME),
   stepBudgetMs: STEP_BUDGET_MS,
   costPerSecond: (tier: MemoryTier) => DRIVERS[config.SANDBOX_DRIVER].costPerSecond(tier, config.SANDBOX_ARCHITECTURE),
 })

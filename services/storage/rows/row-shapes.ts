@@ -92,7 +92,16 @@ export const conversationCodec = rowCodec<Conversation>({
 
 export const sandboxCodec = rowCodec<Sandbox>({
   json: { limits: true, address: true, claimedBy: true, failedStart: true },
-  nullable: { limits: true, imageName: true, address: true, claimedBy: true, readyAt: true, answeredAt: true, claimedAt: true, dueAt: true },
+  nullable: {
+    limits: true,
+    imageName: true,
+    address: true,
+    claimedBy: true,
+    readyAt: true,
+    answeredAt: true,
+    claimedAt: true,
+    dueAt: true,
+  },
 })
 
 export const usageCodec = rowCodec<UsageRecord>({ json: {}, nullable: { subject: true } })

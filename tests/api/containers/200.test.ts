@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ImageCatalogue } from '../../../services/core/containers/images.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi
@@ -85,4 +86,34 @@ it("shows a key bound to an end user only that user's containers", async () => {
   expect((await api.openai(ann).containers.list({ limit: 1 })).data.map((container) => container.name)).toEqual(['hers'])
   expect((await api.openai(admin).containers.list()).data).toHaveLength(2)
   await expect(api.openai(bob).containers.retrieve(hers.id)).rejects.toMatchObject({ status: 404 })
+})
+
+describe('with two images', () => {
+  let images: ImageCatalogue
+  let twoImages: TestApi
+  beforeAll(async () => {
+    images = new ImageCatalogue({ slim: 'sandbox:1', standard: 'sandbox:1-standard' }, 'slim')
+    twoImages = await startApi({ images })
+  })
+  afterAll(() => twoImages.stop())
+  const create = async (body: object): Promise<{ readonly id: string; readonly image: string }> =>
+    (await (await twoImages.post('/v1/containers', { name: 'x', ...body })).json()) as { id: string; image: string }
+
+  it('reports the image that a container names, and the default of one that names none', async () => {
+    expect(await create({ image: 'standard' })).toMatchObject({ image: 'standard' })
+    expect(await create({})).toMatchObject({ image: 'slim' })
+  })
+
+  it('names the images that may be chosen in a refusal', async () => {
+    const answer = await twoImages.post('/v1/containers', { name: 'x', image: 'full' })
+    expect(await answer.json()).toMatchObject({ error: { message: expect.stringContaining('slim, standard') } })
+  })
+
+  it('takes a new default image for containers that name none', async () => {
+    const [plain, fixed] = [await create({}), await create({ image: 'slim' })]
+    images.add('standard', 'sandbox:2-standard', { asDefault: true })
+    const image = async (id: string): Promise<unknown> => (await twoImages.fetch(`/v1/containers/${id}`)).json()
+    expect(await image(plain.id)).toMatchObject({ image: 'standard' })
+    expect(await image(fixed.id)).toMatchObject({ image: 'slim' })
+  })
 })

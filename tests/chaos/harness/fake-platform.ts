@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,7 +46,7 @@ export async function startFakePlatform(history: History): Promise<FakePlatform>
   const driver: SandboxDriver = {
     name: 'scripted',
     capabilities: { resize: false, diskQuota: false, addressKinds: ['unix'], reportsStarts: false, startMs: 0 },
-    image: 'scripted',
+    images: singleImage('scripted'),
     async start({ sandboxId, publicKey }) {
       if (started.has(sandboxId)) return undefined
       started.add(sandboxId)

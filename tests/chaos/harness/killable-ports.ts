@@ -44,7 +44,7 @@ export function hookPorts(ports: Ports, watch: CallHooks): Ports {
       get(object, key) {
         const value = Reflect.get(object, key) as unknown
         const name = `${path}${String(key)}`
-        if (name === 'driver.list' || name === 'driver.image' || name === 'driver.name') return value
+        if (name === 'driver.list' || name === 'driver.images' || name === 'driver.name') return value
         if (typeof value === 'function')
           return (...args: unknown[]) => around(nameOf(name, args), args, () => Reflect.apply(value, object, args) as unknown)
         return typeof value === 'object' && value !== null ? wrap(value, `${name}.`) : value

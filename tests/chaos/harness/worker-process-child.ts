@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { consumeQueue } from '../../../services/storage/sqs/consumer.ts'
 import { createStorageClients } from '../../../services/storage/clients.ts'
 import { createDynamoTable } from '../../../services/storage/dynamodb/dynamo-table.ts'
@@ -32,7 +33,7 @@ const worker = createWorker({
     objects,
     table: createDynamoTable({ client: clients.dynamodb, tableName: resources.tableName, objects }),
     queue: createSqsQueue({ client: clients.sqs, queueUrls: resources.queueUrls }),
-    driver: { ...noSandboxes, image: config.image },
+    driver: { ...noSandboxes, images: singleImage(config.image) },
     link: createLink(),
   },
 })

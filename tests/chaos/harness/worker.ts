@@ -42,7 +42,7 @@ export function createWorker(options: {
   })
   const common = { table: ports.table, queue: ports.queue, objects: ports.objects, signals: createLocalSignals(), clock, telemetry }
   const supervisor = createSupervisorClient({ link: ports.link })
-  const deps: RunDeps = { ...common, supervisor, workerId: name, image: ports.driver.image, stepBudgetMs, costPerSecond: () => 0 }
+  const deps: RunDeps = { ...common, supervisor, workerId: name, images: ports.driver.images, stepBudgetMs, costPerSecond: () => 0 }
   const poolSizes = poolSize === 0 ? {} : ({ '1g': poolSize } as const)
   const placing: ReconcilerDeps = { ...common, driver: ports.driver, poolSizes, maxStarts: 4, hibernateAfterMs: 300_000, workerId: name }
   const run = createRunStep(deps)

@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { measure } from '../../../services/core/metrics.ts'
 import type { SandboxLink } from '../../../services/core/ports/sandbox-link.ts'
@@ -103,11 +104,11 @@ export const runTask: Scenario = {
     const driver = createFargateDriver({
       ecs: ecs.client,
       cluster: 'c',
-      image: 'repo/sandbox:1',
+      images: singleImage('repo/sandbox:1'),
       subnets: ['subnet-a'],
       securityGroups: ['sg-1'],
       pollMs: POLL_MS,
-      taskDefinitions: { '1g': 'cellblock-sandbox-1g:1' },
+      taskDefinitions: { slim: { '1g': 'cellblock-sandbox-1g:1' } },
     })
     const emitted: WideEvent[] = []
     // Each start message is delivered at least twice, as an at-least-once queue may do.

@@ -65,7 +65,7 @@ export async function prepare(
 }
 
 async function warm(harness: Harness, { placing }: Worker, now: number): Promise<void> {
-  const sandbox = newSandbox({ memoryTier: '1g', image: harness.platform.driver.image, claimedBy: null }, now)
+  const sandbox = newSandbox({ memoryTier: '1g', image: harness.platform.driver.images.resolve().reference, claimedBy: null }, now)
   await harness.reliablePorts.table.sandboxes.create(sandbox)
   await startSandbox(placing, sandbox)
 }

@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Container } from '../../../services/core/containers/container.ts'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
@@ -38,7 +39,7 @@ beforeEach(() => {
     supervisor: createSupervisorClient({ link: createLink() }),
     workerId: 'claim-warm-test',
     // Each test has its own pool.
-    image: newId('sandbox'),
+    images: singleImage(newId('sandbox')),
     stepBudgetMs: 50_000,
     costPerSecond: () => 0,
   }
@@ -46,7 +47,7 @@ beforeEach(() => {
 
 async function warmSandbox(): Promise<string> {
   const now = Date.now()
-  const sandbox = newSandbox({ memoryTier: '1g', image: deps.image, claimedBy: null }, now)
+  const sandbox = newSandbox({ memoryTier: '1g', image: deps.images.resolve().reference, claimedBy: null }, now)
   await storage.table.sandboxes.create({
     ...sandbox,
     state: 'ready',
@@ -73,6 +74,23 @@ it('claims a sandbox remembered from the previous claim without another query', 
     expect(queries).toBe(expected)
   }
   expect(claimed.toSorted()).toEqual(pool.toSorted())
+})
+
+it("claims a warm sandbox of the container's image only", async () => {
+  const small = await warmSandbox()
+  deps.images.add('standard', newId('sandbox'), { asDefault: true })
+  const large = await warmSandbox()
+  const finder = new SandboxFinder(deps)
+  const claimed = async (image: string | null): Promise<unknown> => {
+    const container = { ...(await freshContainer()), image }
+    const execution = executionIn(container)
+    const acquired = await finder.acquire(container, execution)
+    await finder.finishClaim(execution.id)
+    return acquired.kind === 'live' ? acquired.session.sandboxId : acquired.kind
+  }
+  expect(await claimed('slim')).toBe(small)
+  expect(await claimed('slim')).toBe('starting')
+  expect(await claimed(null)).toBe(large)
 })
 
 it('tries the next sandbox when another worker has claimed the remembered one', async () => {

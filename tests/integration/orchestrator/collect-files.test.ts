@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ContainerFile } from '../../../services/core/files/file.ts'
@@ -32,7 +33,7 @@ beforeAll(async () => {
     clock: { now: () => Date.now() },
     supervisor: createSupervisorClient({ link: createLink() }),
     workerId: 'collect-test',
-    image: 'any',
+    images: singleImage('any'),
     stepBudgetMs: 50_000,
     costPerSecond: () => 0,
   }

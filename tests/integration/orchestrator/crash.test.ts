@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { acceptExecution } from '../../../services/core/executions/accept-execution.ts'
@@ -38,7 +39,7 @@ beforeAll(async () => {
   const supervisor = createSupervisorClient({ link: createLink() })
   const driver = createDockerDriver({
     docker: new Docker(),
-    image: inject('sandboxImage'),
+    images: singleImage(inject('sandboxImage')),
     stage: `crash-test-${process.pid}`,
     supervisor,
     preload: [],
@@ -52,7 +53,7 @@ beforeAll(async () => {
     clock: { now: () => systemClock.now() + ahead },
     workerId: 'crash-test',
   }
-  deps = { ...common, supervisor, image: driver.image, stepBudgetMs: 50_000, costPerSecond: () => 0 }
+  deps = { ...common, supervisor, images: driver.images, stepBudgetMs: 50_000, costPerSecond: () => 0 }
   placing = { ...common, driver, poolSizes: {}, maxStarts: 1, hibernateAfterMs: 300_000 }
   container = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'crash', memoryTier: '1g' }, Date.now())
   await startSandbox(placing, await poolRow())
@@ -63,7 +64,7 @@ afterAll(async () => {
 })
 
 async function poolRow() {
-  const sandbox = newSandbox({ memoryTier: '1g', image: deps.image, claimedBy: null }, Date.now())
+  const sandbox = newSandbox({ memoryTier: '1g', image: deps.images.resolve().reference, claimedBy: null }, Date.now())
   await storage.table.sandboxes.create(sandbox)
   return sandbox
 }

@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { acceptExecution } from '../../../services/core/executions/accept-execution.ts'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
@@ -36,7 +37,7 @@ beforeAll(async () => {
     clock: { now: () => now },
     supervisor: createSupervisorClient({ link: createLink() }),
     workerId: 'failing-steps-test',
-    image: 'any',
+    images: singleImage('any'),
     stepBudgetMs: 50_000,
     costPerSecond: () => 0,
   }

@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -61,7 +62,7 @@ beforeEach(async () => {
     clock: { now: () => Date.now() },
     supervisor: client,
     workerId: 'fresh-address-test',
-    image: 'sandbox:1',
+    images: singleImage('sandbox:1'),
     stepBudgetMs: 50_000,
     costPerSecond: () => 0,
   }
@@ -75,7 +76,7 @@ afterEach(() => {
 async function startedContainer(): Promise<{ container: Container; sandboxId: string }> {
   const created = await createContainer(storage.table, { tenant: TENANT, subject: null, name: 'fresh', memoryTier: '1g' }, Date.now())
   const claimedBy = { tenant: TENANT, containerId: created.id }
-  const sandbox = newSandbox({ memoryTier: '1g', image: deps.image, claimedBy }, Date.now())
+  const sandbox = newSandbox({ memoryTier: '1g', image: deps.images.resolve().reference, claimedBy }, Date.now())
   await storage.table.sandboxes.create(sandbox)
   await storage.table.sandboxes.move(sandbox.id, ['starting'], {
     state: 'claimed',
@@ -186,7 +187,10 @@ describe('the warm pool', () => {
     })
     if (free === null) throw new Error('The container moved on.')
     const warm = async (change: object) => {
-      const sandbox = { ...newSandbox({ memoryTier: '1g', image: deps.image, claimedBy: null }, Date.now()), ...change }
+      const sandbox = {
+        ...newSandbox({ memoryTier: '1g', image: deps.images.resolve().reference, claimedBy: null }, Date.now()),
+        ...change,
+      }
       await storage.table.sandboxes.create(sandbox)
       return sandbox.id
     }

@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { newSandbox } from '../../../services/core/sandboxes/new-sandbox.ts'
@@ -27,7 +28,7 @@ beforeAll(async () => {
   storage = await startStorage()
   const driver = createDockerDriver({
     docker: new Docker(),
-    image: inject('sandboxImage'),
+    images: singleImage(inject('sandboxImage')),
     stage: `place-test-${process.pid}`,
     supervisor: createSupervisorClient({ link: createLink() }),
   })
@@ -52,7 +53,7 @@ afterAll(async () => {
 })
 
 async function row(claimedBy: Sandbox['claimedBy'] = null): Promise<Sandbox> {
-  const sandbox = newSandbox({ memoryTier: '1g', image: deps.driver.image, claimedBy }, deps.clock.now())
+  const sandbox = newSandbox({ memoryTier: '1g', image: deps.driver.images.resolve().reference, claimedBy }, deps.clock.now())
   await deps.table.sandboxes.create(sandbox)
   return sandbox
 }
@@ -111,7 +112,7 @@ describe('the reconciler', () => {
     await deps.driver.stop(dead.id)
     const unheld = await row({ tenant: 'tnt_x', containerId: 'cntr_gone' })
     await startSandbox(deps, unheld)
-    const orphan = newSandbox({ memoryTier: '1g', image: deps.driver.image, claimedBy: null }, deps.clock.now())
+    const orphan = newSandbox({ memoryTier: '1g', image: deps.driver.images.resolve().reference, claimedBy: null }, deps.clock.now())
     await deps.driver.start(
       { sandboxId: orphan.id, memoryTier: '1g', publicKey: orphan.publicKey, isAwaited: true },
       AbortSignal.timeout(50_000),

@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { acceptExecution } from '../../../services/core/executions/accept-execution.ts'
 import type { Container } from '../../../services/core/containers/container.ts'
@@ -68,7 +69,7 @@ export class ReconcileFixture {
     const run: RunDeps = {
       ...this.deps,
       supervisor: createSupervisorClient({ link: createLink() }),
-      image: 'none',
+      images: singleImage('none'),
       stepBudgetMs: 50_000,
       costPerSecond: () => 0,
     }

@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
@@ -26,7 +27,7 @@ beforeAll(async () => {
   storage = await startStorage()
   const driver: SandboxDriver = {
     ...noSandboxes,
-    image: 'sandbox:2',
+    images: singleImage('sandbox:2'),
     inspectAll: async (sandboxes) =>
       sandboxes.map(({ id }) => (alive.has(id) ? { phase: 'ready', address } : { phase: 'gone', reason: 'lost', exitCode: null })),
     stop: async (id) => void alive.delete(id),
@@ -131,7 +132,7 @@ describe('a start that never completes', () => {
       ...deps,
       clock,
       supervisor: createSupervisorClient({ link: createLink() }),
-      image: 'sandbox:2',
+      images: singleImage('sandbox:2'),
       stepBudgetMs: 50_000,
       costPerSecond: () => 0,
     })

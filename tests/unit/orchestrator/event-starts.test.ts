@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
@@ -42,7 +43,7 @@ beforeEach(async () => {
   now += 3_600_000
   const driver: SandboxDriver = {
     ...noSandboxes,
-    image: 'sandbox:1',
+    images: singleImage('sandbox:1'),
     capabilities: { ...noSandboxes.capabilities, reportsStarts: true },
     start: async ({ sandboxId }) => {
       if (refuse !== null) throw refuse

@@ -76,7 +76,7 @@ const gone = (sandboxId: string, exitCode = 137) =>
 
 describe('the end of a sandbox', () => {
   const inState = async (state: SandboxPhase): Promise<string> => {
-    const row = sandboxRow({ id: newId('sandbox'), state, image: noSandboxes.image, createdAt: systemClock.now() })
+    const row = sandboxRow({ id: newId('sandbox'), state, image: noSandboxes.images.resolve().reference, createdAt: systemClock.now() })
     await deps.table.sandboxes.create(row)
     return row.id
   }
@@ -92,7 +92,7 @@ describe('the end of a sandbox', () => {
     const id = await inState('ready')
     await handleTaskStateChange({ ...deps, telemetry: { emit: (event) => void events.push(event) } }, gone(id, 86))
     expect(events).toContainEqual(
-      expect.objectContaining({ event: 'sandbox_refused', sandbox: id, image: noSandboxes.image, exit_code: 86 }),
+      expect.objectContaining({ event: 'sandbox_refused', sandbox: id, image: noSandboxes.images.resolve().reference, exit_code: 86 }),
     )
     expect(events.flatMap((event) => measure(event)).map(({ name }) => name)).toContain('SandboxRefused')
   })

@@ -8,7 +8,10 @@ const IMAGE_FILES = [
   'Dockerfile',
   'prune-libraries.sh',
   'add-data-sets.sh',
+  'add-font-aliases.py',
+  'font-aliases.json',
   'matplotlibrc',
+  'plotly/render.mjs',
   'supervisor/cellblock_supervisor/worker/kernel.py',
 ]
 const VARIANT_FILES = ['data.lock', ...IMAGE_VARIANTS.flatMap((name) => [`${name}.lock`, `${name}.apt`])].map(
@@ -22,6 +25,7 @@ describe('imageTag', () => {
     folder = await mkdtemp(join(tmpdir(), 'cellblock-inputs-'))
     await mkdir(join(folder, 'supervisor/cellblock_supervisor/worker'), { recursive: true })
     await mkdir(join(folder, 'requirements'))
+    await mkdir(join(folder, 'plotly'))
     for (const path of [...IMAGE_FILES, ...VARIANT_FILES]) await writeFile(join(folder, path), path)
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))

@@ -188,7 +188,7 @@ class DockerDriver implements ResizableDriver {
     }
   }
 
-  /** For messages about calls that concern no image of their own. */
+  /** For messages about calls that name no image. */
   get #defaultImage(): string {
     return this.images.resolve().reference
   }

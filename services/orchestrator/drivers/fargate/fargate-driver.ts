@@ -61,7 +61,10 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
       const { name } = options.images.resolve(spec.imageName)
       const taskDefinition = taskDefinitions[name]?.[spec.memoryTier]
       if (taskDefinition === undefined)
-        throw new DriverError('configuration', `No task definition for the image ${name} in the memory tier ${spec.memoryTier}. Enable both in the stack.`)
+        throw new DriverError(
+          'configuration',
+          `No task definition for the image ${name} in the memory tier ${spec.memoryTier}. Enable both in the stack.`,
+        )
       const arn = await runTask(spec, taskDefinition, options, signal)
       if (arn !== null) tasks.remember(spec.sandboxId, arn)
       return arn ?? undefined

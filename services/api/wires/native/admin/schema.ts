@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { IMAGE_NAME } from '../../../../core/containers/images.ts'
 import { MEMORY_TIERS } from '../../../../core/limits.ts'
 import { limitName, NUMERIC_LIMITS, type TenantLimits } from '../../../../core/tenants/tenant-limits.ts'
 import { LINK_DAYS, SCOPES, type ApiKey, type Plan, type Tenant } from '../../../../core/tenants/tenant.ts'
@@ -33,6 +34,7 @@ const policyFields = {
   limits: LimitsPatch.optional(),
   tools_off: atMost(50, z.array(z.string().min(1).max(100))).optional(),
   link_days: z.int().min(LINK_DAYS.min).max(LINK_DAYS.max).nullable().optional(),
+  image: z.string().regex(IMAGE_NAME).nullable().optional().openapi({ description: 'The image of containers that name none.' }),
 }
 export const CreateTenant = z.strictObject({ name, ...policyFields })
 export const UpdateTenant = z.strictObject({ name: name.optional(), ...policyFields })
@@ -50,6 +52,7 @@ export const TenantObject = z
       .openapi({ description: "The tenant's settings; others have the default." }),
     tools_off: z.array(z.string()),
     link_days: z.int().nullable(),
+    image: z.string().nullable(),
   })
   .openapi('Tenant')
 
@@ -94,6 +97,7 @@ export const renderTenant = ({ id, name: label, createdAt, policy = {} }: Tenant
   limits: renderLimits(policy.limits),
   tools_off: [...(policy.toolsOff ?? [])],
   link_days: policy.linkDays ?? null,
+  image: policy.image ?? null,
 })
 
 export const renderPlan = (plan: Plan): z.infer<typeof PlanObject> => ({

@@ -18,9 +18,11 @@ export async function tenantOf({ table }: Pick<ApiDeps, 'table'>, id: string): P
   return tenant
 }
 
-const changedPolicy = (policy: TenantPolicy, { plan, limits, tools_off: toolsOff, link_days: linkDays }: PolicyChange): TenantPolicy => {
-  const { linkDays: formerDays, plan: formerPlan, ...others } = policy
+const changedPolicy = (policy: TenantPolicy, change: PolicyChange): TenantPolicy => {
+  const { plan, limits, tools_off: toolsOff, link_days: linkDays } = change
+  const { linkDays: formerDays, plan: formerPlan, image: formerImage, ...others } = policy
   const planName = plan === undefined ? formerPlan : (plan ?? undefined)
+  const image = change.image === undefined ? formerImage : (change.image ?? undefined)
   const days = linkDays === undefined ? formerDays : (linkDays ?? undefined)
   return {
     ...others,
@@ -28,6 +30,7 @@ const changedPolicy = (policy: TenantPolicy, { plan, limits, tools_off: toolsOff
     ...(limits !== undefined && { limits: patchLimits(policy.limits, limits) }),
     ...(toolsOff !== undefined && { toolsOff }),
     ...(days !== undefined && { linkDays: days }),
+    ...(image !== undefined && { image }),
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { findFile, isVisible, containerOf } from '../../../access.ts'
-import { checkContainerLimits, checkMemory } from '../../../check-limits.ts'
+import { checkContainerLimits, checkImage, checkMemory, imageOf } from '../../../check-limits.ts'
 import { endContainer } from '../../../containers/end-container.ts'
 import { claimId } from '../../../http/claim-id.ts'
 import { collectPage } from '../../../http/paging.ts'
@@ -31,11 +31,14 @@ const createContainerRoute = defineRoute({
       throw new ServiceError('unsupported_value', 'Skills are not supported. Upload what the code needs as files.', { param: 'skills' })
     const tier = body.memory_limit ?? '1g'
     await checkMemory(deps, caller.tenant, tier)
+    const image = body.image ?? undefined
+    if (image !== undefined) checkImage(deps, image)
     const limits = containerLimitsOf(body.limits)
     if (limits !== undefined) checkContainerLimits(await deps.limits.of(caller.tenant), limits)
     const claimed = await claimId(call, 'container', call.rawBody)
     const earlier = claimed.isReplay ? await deps.table.containers.get(caller.tenant, claimed.id) : null
-    if (earlier !== null) return json(200, renderContainer(earlier, deps.clock.now()), { 'idempotent-replayed': 'true' })
+    if (earlier !== null)
+      return json(200, renderContainer(earlier, await imageOf(deps, earlier), deps.clock.now()), { 'idempotent-replayed': 'true' })
     // Every file is found before anything is made, so that a refusal leaves nothing behind.
     const files = await Promise.all([...new Set(body.file_ids ?? [])].map((id) => findFile(call, id, 'file_ids')))
     const container = await createContainer(
@@ -47,13 +50,14 @@ const createContainerRoute = defineRoute({
         name: body.name,
         memoryTier: tier,
         ...(limits && { limits }),
+        ...(image !== undefined && { image }),
         ...(body.expires_after ? { expiresAfterMinutes: body.expires_after.minutes } : {}),
       },
       deps.clock.now(),
     )
     call.note('container_id', container.id)
     for (const file of files) await copyFile(deps, file, { containerId: container.id }, deps.clock.now())
-    return json(200, renderContainer(container, deps.clock.now()))
+    return json(200, renderContainer(container, await imageOf(deps, container), deps.clock.now()))
   },
 })
 
@@ -75,10 +79,7 @@ const listContainersRoute = defineRoute({
     const now = deps.clock.now()
     return json(
       200,
-      listOf(
-        page.rows.map((row) => renderContainer(row, now)),
-        page.hasMore,
-      ),
+      listOf(await Promise.all(page.rows.map(async (row) => renderContainer(row, await imageOf(deps, row), now))), page.hasMore),
     )
   },
 })
@@ -93,7 +94,8 @@ const getContainerRoute = defineRoute({
   answers: { 200: { description: 'The container.', schema: Container } },
   refusals: ['container_not_found'],
   async handle(call) {
-    return json(200, renderContainer(await containerOf(call, call.param('container_id')), call.deps.clock.now()))
+    const container = await containerOf(call, call.param('container_id'))
+    return json(200, renderContainer(container, await imageOf(call.deps, container), call.deps.clock.now()))
   },
 })
 

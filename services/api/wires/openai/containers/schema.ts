@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { atMost } from '../../../http/schemas.ts'
 import { containerStatus, type Container as ContainerRow } from '../../../../core/containers/container.ts'
 import { ServiceError } from '../../../../core/errors.ts'
+import { IMAGE_NAME } from '../../../../core/containers/images.ts'
 import { LIMITS, MEMORY_TIERS } from '../../../../core/limits.ts'
 import {
   EXECUTION_LIMITS,
@@ -55,6 +56,10 @@ export const CreateContainer = z
       .openapi({ description: 'Files to copy in: `file-…` of `/v1/files`, or `cfile_…` of other containers.' }),
     memory_limit: MemoryLimit.nullish(),
     limits: ContainerLimitsBody.nullish(),
+    image: z.string().regex(IMAGE_NAME, 'give the name of an image, such as standard').nullish().openapi({
+      description: 'What the sandbox has installed: `slim`, `standard`, `full` or an image of the operator.',
+      example: 'standard',
+    }),
     network_policy: NetworkPolicy.nullish(),
     skills: z.array(z.unknown()).nullish().openapi({ description: 'Not supported: a list that is not empty is refused.' }),
   })
@@ -72,6 +77,7 @@ export const Container = z
     last_active_at: z.int(),
     expires_after: z.object({ anchor: z.literal('last_active_at'), minutes: z.int() }),
     memory_limit: MemoryLimit,
+    image: z.string().openapi({ description: 'The image that its next sandbox has.', example: 'standard' }),
     limits: z
       .record(z.string(), z.int())
       .optional()
@@ -80,7 +86,7 @@ export const Container = z
   })
   .openapi('Container')
 
-export const renderContainer = (row: ContainerRow, now: number): z.infer<typeof Container> => ({
+export const renderContainer = (row: ContainerRow, image: string, now: number): z.infer<typeof Container> => ({
   id: row.id,
   object: 'container',
   created_at: Math.floor(row.createdAt / 1000),
@@ -89,6 +95,7 @@ export const renderContainer = (row: ContainerRow, now: number): z.infer<typeof 
   last_active_at: Math.floor(row.lastActiveAt / 1000),
   expires_after: { anchor: 'last_active_at', minutes: row.expiresAfterMinutes },
   memory_limit: row.memoryTier,
+  image,
   ...(row.limits && { limits: renderContainerLimits(row.limits) }),
   network_policy: { type: 'disabled' },
 })
