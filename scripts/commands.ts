@@ -9,6 +9,8 @@ export interface Command {
   readonly nodeFlags?: readonly string[]
   /** Prints every step, also those with nothing to do. */
   readonly isVerbose?: boolean
+  /** Serves every image that exists, by default `standard`. */
+  readonly hasImages?: boolean
 }
 
 /**
@@ -21,7 +23,13 @@ const SANDBOX: readonly Requirement[] = ['dependencies', 'engine', 'image']
 
 /** One entry per npm script; `scripts/run.ts` prepares its prerequisites and then executes it. */
 export const COMMANDS = {
-  start: { needs: [...SANDBOX, 'playground'], entry: ['services/local/main.ts'], nodeFlags: SERVER_NODE_FLAGS, isVerbose: true },
+  start: {
+    needs: [...SANDBOX, 'playground'],
+    entry: ['services/local/main.ts'],
+    nodeFlags: SERVER_NODE_FLAGS,
+    isVerbose: true,
+    hasImages: true,
+  },
   test: { needs: [...SANDBOX, 'client-compat', 'emulator', 'chromium'], entry: ['scripts/test.ts'], isVerbose: true },
   'test:unit': { needs: ['dependencies'], entry: ['scripts/test.ts', '--project', 'unit'] },
   'test:clients': { needs: [...SANDBOX, 'client-compat'], entry: ['tests/client-compat/run.ts'], isVerbose: true },

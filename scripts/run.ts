@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { COMMANDS, isCommandName, type Command } from './commands.ts'
-import { ensureSandboxImage } from './sandbox-image.ts'
+import { ensureSandboxImage, findSandboxImage } from './sandbox-image.ts'
 import { ensureChromium } from './setup/chromium.ts'
 import { exitOnSignals } from './setup/command.ts'
-import { readSetupConfig } from './setup/config.ts'
+import { readSetupConfig, type SetupConfig } from './setup/config.ts'
 import { ensureDependencies } from './setup/dependencies.ts'
 import { ensureEngine } from './setup/engine.ts'
 import { terminalConsent } from './setup/install-consent.ts'
@@ -13,12 +13,13 @@ import { ensureMiniStack } from './setup/ministack.ts'
 import { quiet, SetupError, step } from './setup/progress.ts'
 import { ensurePythonPackages } from './setup/python-packages.ts'
 import { withSetupLock } from './setup/setup-lock.ts'
+import { startImages } from './setup/start-images.ts'
 
 const root = dirname(import.meta.dirname)
 const logFile = process.getuid?.() === 0 ? '/var/log/cellblock-dockerd.log' : join(root, '.cellblock', 'dockerd.log')
 
 /** Returns additions to the command's environment: the engine that was found and the image that was built. */
-async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.ProcessEnv> {
+async function prepare(command: Command, args: readonly string[], mayInstall: boolean): Promise<NodeJS.ProcessEnv> {
   const config = readSetupConfig()
   const isVerbose = command.isVerbose ?? false
   // Node caches compiled code: later commands and their child processes load in half the time.
@@ -66,11 +67,25 @@ async function prepare(command: Command, mayInstall: boolean): Promise<NodeJS.Pr
       return { found: 'MiniStack as locked', value }
     })
   if (command.needs.includes('image'))
-    env['CELLBLOCK_SANDBOX_IMAGE'] = await step('Sandbox image', isVerbose, async (progress) => {
-      const value = await ensureSandboxImage(progress, { mayInstall, config: { ...config, environment: env } })
-      return { found: value, value }
-    })
+    Object.assign(env, await prepareImages(command, args, { mayInstall, config: { ...config, environment: env } }))
   return env
+}
+
+interface ImageSetup {
+  readonly mayInstall: boolean
+  readonly config: SetupConfig
+}
+
+/** The image that every command gets is `slim`; a server may have others. */
+async function prepareImages(command: Command, args: readonly string[], setup: ImageSetup): Promise<Readonly<Record<string, string>>> {
+  return step('Sandbox image', command.isVerbose ?? false, async (progress) => {
+    if (command.hasImages === true && setup.config.environment['CELLBLOCK_IMAGES'] === undefined) {
+      const value = await startImages(args, setup, (variant) => findSandboxImage(variant, setup.config), progress)
+      return { found: value['CELLBLOCK_SANDBOX_IMAGE'] ?? '', value }
+    }
+    const image = await ensureSandboxImage(progress, setup)
+    return { found: image, value: { CELLBLOCK_SANDBOX_IMAGE: image } }
+  })
 }
 
 /** Replaces this process, so that signals and the exit code are the command's. */
@@ -95,7 +110,7 @@ try {
   const mayInstall = !given.includes('--no-install')
   if (given.includes('--install')) terminalConsent.grant()
   const log = command.isVerbose ? (line: string) => console.error(line) : quiet
-  const env = await withSetupLock(join(root, '.cellblock', 'setup.lock'), log, () => prepare(command, mayInstall))
+  const env = await withSetupLock(join(root, '.cellblock', 'setup.lock'), log, () => prepare(command, args, mayInstall))
   execCommand(command, args, env)
 } catch (error) {
   console.error(error instanceof SetupError ? `\n✗ ${error.message}` : error)

@@ -14,6 +14,18 @@ export interface SandboxImageOptions extends Partial<ImageOptions> {
   /** Whether mmdebstrap may be installed if no registry answers. Default true. */
   readonly mayInstall?: boolean
   readonly config?: SetupConfig
+  /** The build yields to other work, where the engine's builder can. */
+  readonly isBackground?: boolean
+}
+
+/** The tag of the image for the current content of runtime-image/, if that image exists. */
+export async function findSandboxImage(variant: ImageVariant, config: SetupConfig = readSetupConfig()): Promise<string | null> {
+  const tag = await imageTag(FOLDER, { variant })
+  const found = await runCommand('docker', ['image', 'inspect', '--format', '{{.Id}}', tag], {
+    env: config.environment,
+    timeoutSeconds: 30,
+  })
+  return found.code === 0 ? tag : null
 }
 
 /**
@@ -22,7 +34,7 @@ export interface SandboxImageOptions extends Partial<ImageOptions> {
  * variant's suffix) then also names it. Throws SetupError.
  */
 export async function ensureSandboxImage(progress: Progress, options: SandboxImageOptions = {}): Promise<string> {
-  const { variant = 'slim', hasDisplay = false, mayInstall = true, config = readSetupConfig() } = options
+  const { variant = 'slim', hasDisplay = false, mayInstall = true, config = readSetupConfig(), isBackground = false } = options
   const tag = await imageTag(FOLDER, { variant, hasDisplay })
   const env = config.environment
   const devTag = `cellblock-sandbox:dev${imageSuffix({ variant, hasDisplay })}`
@@ -38,6 +50,7 @@ export async function ensureSandboxImage(progress: Progress, options: SandboxIma
       'docker',
       [
         'build',
+        ...(isBackground && (await hasClassicBuilder(env)) ? ['--cpu-shares', '128'] : []),
         ...Object.entries(buildArguments).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
         '--tag',
         tag,
@@ -68,6 +81,12 @@ async function fillContext(context: string, variant: ImageVariant, config: Setup
   const authorities = hostCertificateAuthorities(config.caFile)
   await writeFile(join(context, 'ca', '.keep'), '')
   if (authorities !== '') await writeFile(join(context, 'ca', 'host.crt'), authorities)
+}
+
+/** Engines before 23 build with their own containers, whose share of the processor can be set. */
+async function hasClassicBuilder(env: NodeJS.ProcessEnv): Promise<boolean> {
+  const { stdout } = await runCommand('docker', ['version', '--format', '{{.Server.Version}}'], { env, timeoutSeconds: 30 })
+  return Number.parseInt(stdout, 10) < 23 && env['DOCKER_BUILDKIT'] !== '1'
 }
 
 /** One line per build step, for both of Docker's builders. */

@@ -58,6 +58,8 @@ const LocalEnv = z.object({
   CELLBLOCK_IMAGES: imageList.optional(),
   /** The image of containers that name none. */
   CELLBLOCK_DEFAULT_IMAGE: z.string().optional(),
+  /** An image of this project that the server builds beside its work; then it is the default. `npm start` sets it. */
+  CELLBLOCK_BUILD_IMAGE: oneOf(BUILT_IN_IMAGES).optional(),
   /** Warm sandboxes of images other than the default: `slim=1,full=1`. */
   CELLBLOCK_IMAGE_POOLS: imagePoolList.default({}),
   CELLBLOCK_STORAGE: oneOf(['embedded', 'aws']).default('embedded'),
@@ -118,6 +120,8 @@ export interface LocalConfig {
   /** References of the images that containers may name, by name. */
   readonly images: Readonly<Record<string, string>>
   readonly defaultImage: string
+  /** The image to build beside the work; null for none. */
+  readonly buildImage: string | null
   /** Warm sandboxes of images other than the default. */
   readonly imagePools: Readonly<Record<string, { readonly '1g': number }>>
   /** Warm sandboxes of the smallest tier. */
@@ -177,6 +181,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     tokenIssuers: values.CELLBLOCK_TOKEN_ISSUERS,
     dataDir: flags.data === undefined ? null : resolve(flags.data),
     ...imagesOf(values),
+    buildImage: values.CELLBLOCK_BUILD_IMAGE ?? null,
     imagePools: Object.fromEntries(Object.entries(values.CELLBLOCK_IMAGE_POOLS).map(([name, size]) => [name, { '1g': size }])),
     poolSize: values.CELLBLOCK_POOL,
     poolCeiling: values.CELLBLOCK_POOL_MAX ?? values.CELLBLOCK_POOL,
@@ -239,9 +244,9 @@ const preloadOf = (list: string): readonly string[] => (list === 'none' ? [] : l
 
 function readFlags(argv: readonly string[]): { readonly data?: string | undefined } {
   try {
-    return parseArgs({ args: [...argv], options: { data: { type: 'string' } }, allowPositionals: false }).values
+    return parseArgs({ args: [...argv], options: { data: { type: 'string' }, image: { type: 'string' } }, allowPositionals: false }).values
   } catch (cause) {
-    throw new ConfigError(`${cause instanceof Error ? cause.message : String(cause)}. Known: --data DIR, --no-install.`)
+    throw new ConfigError(`${cause instanceof Error ? cause.message : String(cause)}. Known: --data DIR, --image NAME, --no-install.`)
   }
 }
 

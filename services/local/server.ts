@@ -17,6 +17,7 @@ import { createPlaceStep } from '../orchestrator/place/place-step.ts'
 import { createPool } from '../orchestrator/place/pool.ts'
 import { createRunStep } from '../orchestrator/run/run-step.ts'
 import { createLocalSignals } from '../storage/signals/local-signals.ts'
+import { switchToBuiltImage } from './background-image.ts'
 import { stageOf, type LocalConfig } from './config.ts'
 import { openControlSocket } from './control-socket.ts'
 import { checkDataFolder } from './data-folder.ts'
@@ -128,6 +129,11 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   cleanups.push(() => control.close())
   const announced = await announceServer({ url: server.url, controlSocket: control.path, dataDir: config.dataDir })
   cleanups.push(() => announced.remove())
+  if (config.buildImage !== null) {
+    const { images } = sandboxes.driver
+    const build = switchToBuiltImage(config.buildImage, { images, refill: () => pool.refill(), say: (line) => console.error(line) })
+    cleanups.push(() => build.stop())
+  }
   return { url: server.url, apiKey, adminKey, signInUrl: page.signInUrl(server.url), warm: pool.refill() }
 }
 

@@ -32,7 +32,7 @@ export async function startWorkerProcesses(
     const config: WorkerProcessConfig = {
       name,
       storage,
-      image: harness.platform.driver.image,
+      image: harness.platform.driver.images.resolve().reference,
       speed,
       startedAt,
     }
