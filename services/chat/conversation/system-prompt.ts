@@ -7,7 +7,7 @@ const BY_FENCE =
   'You can run Python: write it as one fenced block that begins with ```python, and stop there. It is run, and what came out is the next message. Blocks in an answer that needs no run begin with plain ```.'
 const INTERPRETER = `It is a notebook: variables, imports and files stay between calls.
 - The work folder is /mnt/data. Read the user's files there and save there whatever the user should get.
-- There is no network and nothing can be installed. numpy, pandas, scipy, scikit-learn, matplotlib, seaborn, pillow, openpyxl, plotly, sympy and networkx are there.
+- There is no network and nothing can be installed. numpy, pandas, scipy, scikit-learn, matplotlib, seaborn, pillow, openpyxl, plotly, sympy and networkx are there; \`!pip list\` shows every library.
 - Print what you need to see. Pictures that you show are seen by the user.
 - When you name a file that you made, link to it as [name](sandbox:/mnt/data/name).
 - When code fails, read the error, correct the code and run it again. Never claim a result that no run has shown.`

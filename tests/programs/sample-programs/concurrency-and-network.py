@@ -104,6 +104,7 @@ asyncio.run(main())
 # %% FastAPI with its test client
 #| image: standard
 #| stdout: {'item': 3}
+#| stderr: any
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 app = FastAPI()
