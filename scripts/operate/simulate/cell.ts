@@ -1,3 +1,4 @@
+import { singleImage } from '../../../services/core/containers/images.ts'
 import { openSqlite } from '../../../services/storage/sqlite/open-sqlite.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -90,10 +91,10 @@ export async function openCell({ seed, runSeconds, poolSize }: CellOptions): Pro
     driver: createFargateDriver({
       ecs: ecs.client,
       cluster: 'simulated',
-      image: IMAGE,
+      images: singleImage(IMAGE),
       subnets: ['subnet-1'],
       securityGroups: ['sg-1'],
-      taskDefinitions: { '1g': 'sandbox-1g:1' },
+      taskDefinitions: { slim: { '1g': 'sandbox-1g:1' } },
       clock: common.clock,
     }),
     poolSizes: poolSize === 0 ? {} : { '1g': poolSize },
@@ -132,7 +133,14 @@ export async function openCell({ seed, runSeconds, poolSize }: CellOptions): Pro
     })
   }
   consume('executions', 'run', 1, () =>
-    createRunStep({ ...common, supervisor, workerId: newId('worker'), image: IMAGE, stepBudgetMs: 50_000, costPerSecond: () => 0 }),
+    createRunStep({
+      ...common,
+      supervisor,
+      workerId: newId('worker'),
+      images: singleImage(IMAGE),
+      stepBudgetMs: 50_000,
+      costPerSecond: () => 0,
+    }),
   )
   consume('placements', 'place', PLACE_BATCH, () => {
     const deps = placing()
