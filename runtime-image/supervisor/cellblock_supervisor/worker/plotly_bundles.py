@@ -17,7 +17,7 @@ def install(module: types.ModuleType) -> None:
     # Plotly shows a figure only where it finds nbformat, of which it uses the version alone.
     if getattr(module, "nbformat", None) is None:
         module.nbformat = types.SimpleNamespace(__version__="5.10.0")  # type: ignore[attr-defined]
-    config = module.RenderersConfig  # type: ignore[attr-defined]
+    config = type(module.renderers)  # type: ignore[attr-defined]
     build = config._build_mime_bundle
 
     def completed(self: Any, fig_dict: dict[str, Any], *arguments: Any, **options: Any) -> dict[str, Any]:
