@@ -129,12 +129,15 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   cleanups.push(() => control.close())
   const announced = await announceServer({ url: server.url, controlSocket: control.path, dataDir: config.dataDir })
   cleanups.push(() => announced.remove())
-  if (config.buildImage !== null) {
-    const { images } = sandboxes.driver
-    const build = switchToBuiltImage(config.buildImage, { images, refill: () => pool.refill(), say: (line) => console.error(line) })
-    cleanups.push(() => build.stop())
-  }
+  cleanups.push(startImageBuild(config, sandboxes, pool))
   return { url: server.url, apiKey, adminKey, signInUrl: page.signInUrl(server.url), warm: pool.refill() }
+}
+
+/** Builds the image that the configuration names beside the work. Returns what ends the build. */
+function startImageBuild({ buildImage }: LocalConfig, { driver }: LocalSandboxes, pool: ReturnType<typeof createPool>): () => void {
+  if (buildImage === null) return () => undefined
+  const build = switchToBuiltImage(buildImage, { images: driver.images, refill: () => pool.refill(), say: (line) => console.error(line) })
+  return () => build.stop()
 }
 
 /** Whether the storage outlives the server. */
