@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib'
-import { Alarm, ComparisonOperator, MathExpression, Stats, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch'
+import { Alarm, ComparisonOperator, MathExpression, Metric, Stats, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
@@ -15,6 +16,7 @@ export interface AlarmsProps {
   readonly queues: Readonly<Record<QueueName, JobQueue>>
   readonly functions: Readonly<Record<FunctionId, IFunction>>
   readonly metric: MetricsOf
+  readonly table: Pick<ITable, 'tableName'>
   /** Tiers with a warm pool. Without a pool every first execution waits for a cold start, by choice. */
   readonly pools: readonly MemoryTier[]
 }
@@ -23,11 +25,14 @@ const FIVE_MINUTES = { period: Duration.minutes(5) }
 /** Age of the oldest message above which workers fall behind, seconds. */
 const OLD_MESSAGE_SECONDS: Record<QueueName, number> = { turns: 120, executions: 120, placements: 300 }
 
+/** 80 % of Lambda's default concurrency of an account and Region. */
+const BUSY_FUNCTIONS = 800
+
 /** One alarm per condition that needs an operator. Each description says what happened and where to look. */
 export class Alarms extends Construct {
   private readonly topic: ITopic
 
-  constructor(scope: Construct, id: string, { topic, queues, functions, metric, pools }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { topic, queues, functions, metric, table, pools }: AlarmsProps) {
     super(scope, id)
     this.topic = topic
     for (const [name, { queue, deadLetterQueue }] of Object.entries(queues)) {
@@ -71,6 +76,32 @@ export class Alarms extends Construct {
       10,
       2,
       'Lambda throttles the functions: the account has too little concurrency. Request more in Service Quotas.',
+    )
+    this.alarm(
+      'concurrency',
+      new Metric({ namespace: 'AWS/Lambda', metricName: 'ConcurrentExecutions', ...FIVE_MINUTES, statistic: Stats.MAXIMUM }),
+      BUSY_FUNCTIONS,
+      2,
+      'The functions of the account use 80 % of the default concurrency of 1,000. Request more in Service Quotas before Lambda throttles.',
+    )
+    const throttled = (metricName: string): IMetric =>
+      new Metric({
+        namespace: 'AWS/DynamoDB',
+        metricName,
+        dimensionsMap: { TableName: table.tableName },
+        ...FIVE_MINUTES,
+        statistic: Stats.SUM,
+      })
+    this.alarm(
+      'table-throttles',
+      new MathExpression({
+        ...FIVE_MINUTES,
+        expression: 'FILL(reads, 0) + FILL(writes, 0)',
+        usingMetrics: { reads: throttled('ReadThrottleEvents'), writes: throttled('WriteThrottleEvents') },
+      }),
+      100,
+      2,
+      'DynamoDB throttles the table. Check its quota and the tenant whose rows are written most.',
     )
     this.alarm('api-failures', metric('ApiFailed'), 5, 2, 'The API answers with 5xx. Its log has the request ids.')
     this.alarm(

@@ -29,7 +29,7 @@ export class OperationsStack extends Stack {
     const topic = createAlarmTopic(this, stage, operations.alarmEmail)
     const metric = metricsOf(stage)
     const pools = MEMORY_TIERS.filter((tier) => (sandboxes.tiers[tier]?.warm ?? 0) > 0)
-    new Alarms(this, 'When', { topic, queues, functions, metric, pools })
+    new Alarms(this, 'When', { topic, queues, functions, metric, table: data.table, pools })
     createDashboard(this, { stage, queues, functions, metric, pools })
     createDnsBlockAlert(this, guard.dnsRuleGroupId, topic)
     createMonthlyBudget(this, { stage, limitUsd: operations.monthlyBudgetUsd, topic })

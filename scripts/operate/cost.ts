@@ -66,7 +66,7 @@ export function costReport(usage: Usage, config: Config) {
 }
 
 /** Number of alarm metrics in the templates: with pools, one more for cold starts and one per pool. */
-export const alarmMetrics = (pools: number): number => 25 + (pools === 0 ? 0 : 1 + pools)
+export const alarmMetrics = (pools: number): number => 28 + (pools === 0 ? 0 : 1 + pools)
 
 const dollars = (usd: number): string => usd.toFixed(usd < 0.1 ? 4 : 2)
 const table = (lines: readonly Line[]): string =>

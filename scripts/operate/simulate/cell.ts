@@ -75,7 +75,7 @@ export async function openCell({ seed, runSeconds, poolSize }: CellOptions): Pro
     onEvent: (event) => {
       const change = readTaskEvent(event)
       if (change?.status.phase === 'ready' && change.status.address.kind === 'tcp') hosts.set(change.status.address.host, change.sandboxId)
-      void invokeReconciler(event)
+      void invokeAsync(event)
     },
   })
   const common = {
@@ -118,6 +118,18 @@ export async function openCell({ seed, runSeconds, poolSize }: CellOptions): Pro
       passes.push(time.now() - began)
     }
   })
+  /** As Lambda invokes for EventBridge: after a failure twice more. */
+  const invokeAsync = async (event: unknown, retries = 2): Promise<void> => {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await invokeReconciler(event)
+      } catch (error) {
+        cell.onEvent({ event: 'invocation', outcome: 'error', detail: String(error) })
+        if (attempt >= retries) return
+        await time.sleep(60_000 * (attempt + 1))
+      }
+    }
+  }
   const consume = <Q extends QueueName>(
     queue: Q,
     name: keyof typeof MAX_CONCURRENCY,
@@ -147,7 +159,7 @@ export async function openCell({ seed, runSeconds, poolSize }: CellOptions): Pro
     return createPlaceStep(deps, createPool(deps))
   })
   const pass = (): void => {
-    void invokeReconciler({ kind: 'pass' })
+    void invokeAsync({ kind: 'pass' }, 0)
     time.after(PASS_EVERY_MS, pass)
   }
   pass()

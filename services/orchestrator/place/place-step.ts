@@ -17,6 +17,7 @@ export function createPlaceStep(deps: PlaceDeps, pool: Pool): (message: Placemen
       await perform(message)
     } catch (cause) {
       if (!(cause instanceof DriverError && cause.kind === 'throttled')) throw cause
+      deps.telemetry.emit({ event: 'platform_throttled', outcome: 'again', message: message.type, detail: cause.message })
       const group = 'tenant' in message ? message.tenant : '_pool'
       await deps.queue.send('placements', message, { group, delaySeconds: 1 + Math.random() * (THROTTLED_SECONDS - 1) })
     }

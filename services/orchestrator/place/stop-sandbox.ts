@@ -1,7 +1,7 @@
 import type { PlaceDeps } from '../deps.ts'
 
-/** Stops a sandbox permanently. The row's state is `stopping` first, so that a crash in between is repaired. */
-export async function stopSandbox(deps: PlaceDeps, sandboxId: string): Promise<void> {
+/** Stops a sandbox permanently. `hasEnded`: the platform has nothing left of it to stop or to remove. The row's state is `stopping` first, so that a crash in between is repaired. */
+export async function stopSandbox(deps: PlaceDeps, sandboxId: string, { hasEnded = false } = {}): Promise<void> {
   const { table, clock, driver, telemetry } = deps
   const moved = await table.sandboxes.move(sandboxId, ['starting', 'ready', 'claimed', 'stopping'], {
     state: 'stopping',
@@ -10,7 +10,7 @@ export async function stopSandbox(deps: PlaceDeps, sandboxId: string): Promise<v
   const row = moved ?? (await table.sandboxes.get(sandboxId))
   // A row is removed after its sandbox was stopped. The reconciler stops a sandbox that runs without a row.
   if (row === null) return
-  await driver.stop(sandboxId, row.platformId)
+  if (!hasEnded) await driver.stop(sandboxId, row.platformId)
   await table.sandboxes.remove(sandboxId)
   if (moved === null) return
   const seconds = (clock.now() - moved.createdAt) / 1000

@@ -31,7 +31,8 @@ export async function repairSandbox(deps: ReconcilerDeps, sandbox: Sandbox, look
 export async function endSandbox(deps: ReconcilerDeps, sandbox: Sandbox, status: Extract<SandboxStatus, { phase: 'gone' }>): Promise<void> {
   reportRefusal(deps.telemetry, sandbox, status)
   await loseClaim(deps, sandbox)
-  await stopSandbox(deps, sandbox.id)
+  // Docker keeps the container of a program that ended; a task that ended needs no call, and calls are limited.
+  await stopSandbox(deps, sandbox.id, { hasEnded: deps.driver.capabilities.reportsStarts })
 }
 
 const isStale = (deps: ReconcilerDeps, sandbox: Sandbox, now: number): boolean =>

@@ -58,6 +58,8 @@ export const operationsProperties: readonly Property[] = [
     },
   },
   exists('a sandbox that fails an isolation check raises an alarm', ['sandboxesrefused'], 'SandboxRefused'),
+  exists('functions near the default concurrency raise an alarm', ['concurrency'], 'ConcurrentExecutions'),
+  exists('throttles of the table raise an alarm', ['tablethrottles'], 'WriteThrottleEvents'),
   exists('failing starts raise an alarm', ['startsfailing'], 'SandboxStartFailed'),
   exists('answers with 5xx raise an alarm', ['apifailures'], 'ApiFailed'),
   {
