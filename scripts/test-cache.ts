@@ -10,6 +10,7 @@ export const ACCOUNT_INPUTS: readonly string[] = [
   'infra',
   'package-lock.json',
   'package.json',
+  'packages',
   ...IMAGE_ROOTS.map((root) => `runtime-image/${root}`),
   'scripts',
   'services',

@@ -33,7 +33,7 @@ interface AxeResult {
 /** Serious and critical findings of axe, with the markup at fault. The page's policy allows no injected script element, so axe is evaluated. */
 async function axeFindings(page: Page): Promise<string[]> {
   await page.evaluate(await readFile(AXE, 'utf8'))
-  const { violations } = (await page.evaluate('axe.run(document, { iframes: false })')) as AxeResult
+  const { violations } = await page.evaluate<AxeResult>('axe.run(document, { iframes: false })')
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)

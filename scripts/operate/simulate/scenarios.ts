@@ -1,4 +1,5 @@
 import { acceptExecution } from '../../../services/core/executions/accept-execution.ts'
+import type { Container } from '../../../services/core/containers/container.ts'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { openCell, type Cell } from './cell.ts'
@@ -31,7 +32,6 @@ interface Percentiles {
   readonly p99: number
 }
 
-const TENANT = 'tnt_simulated'
 const BETWEEN_EXECUTIONS_MS = 150_000
 /** One task in a hundred ends by a fault of the platform, as often as Spot interruptions and hardware faults together may. */
 const FAULTY_TASKS = 0.01
@@ -131,26 +131,30 @@ function watchLoad(cell: Cell, measuredFrom: number) {
   }
 }
 
-/** A client: creates a container, runs code in it until the end of its lifetime, and deletes it. */
+/**
+ * A client: creates a container, runs code in it until the end of its lifetime, and deletes it. Each client is another tenant, because the
+ * limit on a tenant's concurrent executions would bound the cell.
+ */
 async function useContainer(cell: Cell, lifetimeMs: number, onFirst: (executionId: string) => void): Promise<void> {
   const { time, table, queues } = cell
-  const container = await createContainer(table, { tenant: TENANT, subject: null, name: 'simulated', memoryTier: '1g' }, time.now())
+  const tenant = newId('tenant')
+  const container = await createContainer(table, { tenant, subject: null, name: 'simulated', memoryTier: '1g' }, time.now())
   const endsAt = time.now() + lifetimeMs
   for (let isFirst = true; time.now() < endsAt; isFirst = false) {
     const id = newId('execution')
     if (isFirst) onFirst(id)
-    await runCode(cell, container.id, id)
+    await runCode(cell, container, id)
     await time.sleep(Math.min(BETWEEN_EXECUTIONS_MS, endsAt - time.now()))
   }
-  const row = await table.containers.markDeleted(TENANT, container.id, time.now())
+  const row = await table.containers.markDeleted(tenant, container.id, time.now())
   if (row !== null && row.sandboxId !== null) await queues.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: row.sandboxId }, {})
 }
 
-const runCode = ({ table, queues, time }: Cell, containerId: string, id: string) =>
+const runCode = ({ table, queues, time }: Cell, { tenant, id: containerId }: Container, id: string) =>
   acceptExecution(
     { table, queue: queues },
     {
-      tenant: TENANT,
+      tenant,
       subject: null,
       id,
       containerId,

@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { ApiError, call, messageOf, send } from '../api/call.ts'
 import { readEvents } from '../api/read-events.ts'
 import type { Execution, ExecutionStatus, List, StreamEvent, WireItem } from '../api/types.ts'
@@ -18,7 +18,6 @@ export const isBusy = signal(false)
 export const historyFailure = signal<string | null>(null)
 /** Ends what runs now; null when nothing can be stopped. */
 export const stopRun = signal<(() => Promise<void>) | null>(null)
-export const isEmpty = computed(() => entries.value.length === 0)
 
 /** Ends the page's reading of the chat that is left; the turn itself continues on the server. */
 let leaving = new AbortController()

@@ -15,7 +15,7 @@ const machine = {
 }
 
 test('the report says which thresholds are met, which are missed and what has none', () => {
-  const ratios = { live_vs_kernel: 2.5, live_vs_baseline: 120, something_new: 1 }
+  const ratios = { live_vs_kernel: 2.5, live_vs_baseline: 320, something_new: 1 }
   const text = reportText({
     machine,
     versions: { node: '24.0.0' },
@@ -24,8 +24,8 @@ test('the report says which thresholds are met, which are missed and what has no
     ratios,
   })
   expect(text).toContain('| live_ms | ms | 1 | 2 | 3 | 3 | 3 |')
-  expect(text).toContain('| live_vs_kernel | 2.5 | ≤ 3 | met |')
-  expect(text).toContain('| live_vs_baseline | 120 | ≥ 200 | missed |')
+  expect(text).toContain('| live_vs_kernel | 2.5 | ≤ 1.5 | missed |')
+  expect(text).toContain('| live_vs_baseline | 320 | ≥ 250 | met |')
   expect(text).toContain('| something_new | 1 |  |  |')
 })
 

@@ -6,7 +6,10 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withParameters } from '../../../packages/cli/src/commands/notebook.ts'
 
-const run = promisify(execFile)
+const execute = promisify(execFile)
+/** Without the settings that an outer npm hands down, such as the folder into which it installs. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.toLowerCase().startsWith('npm_')))
+const run = (file: string, args: readonly string[], options: { readonly cwd?: string } = {}) => execute(file, args, { ...options, env })
 const PACKAGE = join(import.meta.dirname, '../../../packages/cli')
 
 describe('the published package', () => {
