@@ -30,4 +30,4 @@ it('runs realistic programs as their users expect', async () => {
   expect(programs).toHaveLength(SAMPLE.length)
   const results = await runPrograms(server, programs, { width: 2 })
   expect(results.filter(({ wrong }) => wrong.length > 0).map(({ program, wrong }) => [program.title, wrong])).toEqual([])
-})
+}, 300_000)
