@@ -54,6 +54,8 @@ interface More {
   readonly aims?: readonly Tripwire[]
   readonly timeoutSeconds?: number
   readonly hibernates?: boolean
+  /** Keeps a program out of the subset. */
+  readonly isQuick?: false
 }
 type Entry = readonly [name: string, mechanism: string, code: string, expects: string | RegExp | Expected, more?: More]
 
