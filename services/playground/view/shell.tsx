@@ -19,7 +19,7 @@ export function Shell() {
   const [isDropping, setDropping] = useState(false)
   useEffect(() => void loadChoices().catch(() => undefined), [])
   useSignalEffect(() => {
-    // Only another chat loads anew, not a change of this one.
+    // Only the choice of another chat loads; a change of this one does not.
     if (currentId.value !== '') untracked(() => void loadChat(currentChat.value))
   })
   useEffect(() => watchDrops(setDropping), [])

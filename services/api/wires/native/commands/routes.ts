@@ -15,10 +15,7 @@ import { claimId } from '../../../http/claim-id.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, runContext, type AnyRoute, type Call } from '../../../http/route.ts'
 import { listOf, listSchema, queryInteger } from '../../../http/schemas.ts'
-import { streamCall } from '../../../http/stream-call.ts'
-import { executionFrames } from '../executions/frames.ts'
-import { EventsQuery, lastEventId } from '../executions/last-event-id.ts'
-import { ExecutionEvent } from '../executions/schema.ts'
+import { EVENT_STREAM, streamEvents } from '../executions/event-stream.ts'
 import { Command, CommandResize, CommandSignal, CommandStdin, RunCommand } from './schema.ts'
 import { renderCommand } from './serialize.ts'
 
@@ -154,23 +151,9 @@ const commandEventsRoute = defineRoute({
   summary: 'Follow a command',
   description:
     'Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.',
-  headers: { 'last-event-id': 'Number of the last event that you have; `after` counts before it.' },
-  query: EventsQuery,
-  answers: {
-    200: {
-      description: '`id: N`, `event: <type>`, `data: {…, "seq": N}`; a comment every 10 s.',
-      contentType: 'text/event-stream',
-      schema: ExecutionEvent,
-    },
-  },
+  ...EVENT_STREAM,
   refusals: ['command_not_found', 'too_many_streams'],
-  async handle(call) {
-    const after = call.query.after ?? lastEventId(call.request)
-    return streamCall(call, async () => {
-      const row = await commandOf(call, call.param('command_id'))
-      return (signal) => executionFrames(call.deps, row, { after, publicUrl: call.publicUrl, signal })
-    })
-  },
+  handle: (call) => streamEvents(call, () => commandOf(call, call.param('command_id'))),
 })
 
 const INPUT = {

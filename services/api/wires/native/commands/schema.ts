@@ -4,7 +4,7 @@ import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../../core/executio
 import { LIMITS } from '../../../../core/limits.ts'
 import { scopeFields } from '../../../executions/scope.ts'
 import { atMost, Metadata } from '../../../http/schemas.ts'
-import { ExecutionFile } from '../executions/schema.ts'
+import { ExecutionFile, ExecutionUsage } from '../executions/schema.ts'
 
 const MAX_ARGUMENTS = 1_000
 /** The kernel accepts 128 KiB in one argument. */
@@ -86,19 +86,9 @@ export const Command = z
     stderr: z.string(),
     files: z.array(ExecutionFile),
     lost: z.array(z.object({ what: z.string(), reason: z.string() })),
-    usage: z
-      .object({
-        queue_ms: z.number(),
-        start_ms: z.number(),
-        run_ms: z.number(),
-        cpu_ms: z.number(),
-        peak_memory_bytes: z.int(),
-        output_bytes: z.int(),
-        sandbox_seconds: z.number(),
-        cost_usd: z.number(),
-      })
-      .nullable()
-      .openapi({ description: 'Null until it has ended. `cpu_ms` is that of the whole sandbox while the command ran.' }),
+    usage: ExecutionUsage.nullable().openapi({
+      description: 'Null until it has ended. `cpu_ms` is that of the whole sandbox while the command ran.',
+    }),
     metadata: z.record(z.string(), z.string()),
   })
   .openapi('Command')

@@ -16,10 +16,8 @@ import { collectPage } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
 import { defineRoute, runContext, type AnyRoute } from '../../../http/route.ts'
 import { listOf, ListQuery, listSchema, pageOf } from '../../../http/schemas.ts'
-import { streamCall } from '../../../http/stream-call.ts'
-import { executionFrames } from './frames.ts'
-import { EventsQuery, lastEventId } from './last-event-id.ts'
-import { Execution, ExecutionEvent, RunCode, WaitQuery } from './schema.ts'
+import { EVENT_STREAM, streamEvents } from './event-stream.ts'
+import { Execution, RunCode, WaitQuery } from './schema.ts'
 import { filenameOf } from './outputs.ts'
 import { textOfPart } from './inline-outputs.ts'
 import { renderExecution, renderPending } from './serialize.ts'
@@ -225,23 +223,9 @@ const executionEventsRoute = defineRoute({
   summary: 'Follow an execution',
   description:
     'Server-sent events, numbered from 0 without a gap: `status`, `stdout`, `stderr`, `output`, `clear`, `file`, `lost`, and `done` last. Resume with `after` or `Last-Event-ID`.',
-  headers: { 'last-event-id': 'Number of the last event that you have; `after` counts before it.' },
-  query: EventsQuery,
-  answers: {
-    200: {
-      description: '`id: N`, `event: <type>`, `data: {…, "seq": N}`; a comment every 10 s.',
-      contentType: 'text/event-stream',
-      schema: ExecutionEvent,
-    },
-  },
+  ...EVENT_STREAM,
   refusals: ['execution_not_found', 'too_many_streams'],
-  async handle(call) {
-    const after = call.query.after ?? lastEventId(call.request)
-    return streamCall(call, async () => {
-      const row = await executionOf(call, call.param('execution_id'))
-      return (signal) => executionFrames(call.deps, row, { after, publicUrl: call.publicUrl, signal })
-    })
-  },
+  handle: (call) => streamEvents(call, () => executionOf(call, call.param('execution_id'))),
 })
 
 export const executionRoutes: readonly AnyRoute[] = [

@@ -73,6 +73,18 @@ export const ExecutionFile = z
 
 const time = z.string().openapi({ format: 'date-time' })
 
+/** What an execution or a command used. */
+export const ExecutionUsage = z.object({
+  queue_ms: z.number(),
+  start_ms: z.number(),
+  run_ms: z.number(),
+  cpu_ms: z.number(),
+  peak_memory_bytes: z.int(),
+  output_bytes: z.int(),
+  sandbox_seconds: z.number(),
+  cost_usd: z.number(),
+})
+
 export const Execution = z
   .object({
     id: z.string().openapi({ example: 'exec_01kajv9h2s8p0ww3d4dq4cs1zt' }),
@@ -109,19 +121,7 @@ export const Execution = z
       .array(z.object({ what: z.string(), bytes: z.int(), url: z.string().openapi({ description: 'Where to read it, with the key.' }) }))
       .optional()
       .openapi({ description: 'What the answer leaves out because it is large. It is stored; texts are cut to their start.' }),
-    usage: z
-      .object({
-        queue_ms: z.number(),
-        start_ms: z.number(),
-        run_ms: z.number(),
-        cpu_ms: z.number(),
-        peak_memory_bytes: z.int(),
-        output_bytes: z.int(),
-        sandbox_seconds: z.number(),
-        cost_usd: z.number(),
-      })
-      .nullable()
-      .openapi({ description: 'Null until it has ended.' }),
+    usage: ExecutionUsage.nullable().openapi({ description: 'Null until it has ended.' }),
     metadata: z.record(z.string(), z.string()),
   })
   .openapi('Execution')
