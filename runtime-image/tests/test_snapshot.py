@@ -83,7 +83,7 @@ class Pipe:
         return packets.BULK, self.packets.pop(0) if self.packets else b""
 
 
-class NoSurroundings:
+class NoProcessParts:
     """A kernel whose process has no state beside its variables."""
 
     def dump(self, _budget: TimeBudget, _lost: list[dict[str, str]]) -> dict[str, bytes]:
@@ -93,9 +93,9 @@ class NoSurroundings:
 def carry(variables: dict[str, object], budget_ms: int = 10_000) -> tuple[dict[str, object], dict[str, str]]:
     """The variables of the next kernel, and what is reported as lost."""
     pipe = Pipe()
-    snapshot.dump(Shell(variables), pipe, 1 << 30, [], TimeBudget(budget_ms), NoSurroundings())  # type: ignore[arg-type]
+    snapshot.dump(Shell(variables), pipe, 1 << 30, [], TimeBudget(budget_ms), NoProcessParts())  # type: ignore[arg-type]
     shell = Shell({})
-    reply = snapshot.load(shell, pipe, TimeBudget(budget_ms), NoSurroundings())  # type: ignore[arg-type]
+    reply = snapshot.load(shell, pipe, TimeBudget(budget_ms), NoProcessParts())  # type: ignore[arg-type]
     return shell.user_ns, {entry["what"]: entry["reason"] for entry in reply["lost"]}  # type: ignore[union-attr]
 
 

@@ -146,7 +146,7 @@ class Server:
         self._streams = streams
         self._mapped = mapped
         self._peak = peak
-        self._around = snapshot.Surroundings(ProcessState(), kernel.languages)
+        self._process_parts = snapshot.ProcessParts(ProcessState(), kernel.languages)
         self._owner = os.getpid()
 
     def on_readable(self) -> None:
@@ -186,9 +186,9 @@ class Server:
             return await self._kernel.execute(request, lambda: self._channel.send_message(started))
         if request["op"] == "snapshot":
             lost = request["lost"]
-            return snapshot.dump(shell, self._channel, request["max_bytes"], lost, _budget(request), self._around)
+            return snapshot.dump(shell, self._channel, request["max_bytes"], lost, _budget(request), self._process_parts)
         if request["op"] == "restore":
-            return snapshot.load(shell, self._channel, _budget(request), self._around)
+            return snapshot.load(shell, self._channel, _budget(request), self._process_parts)
         return {"status": "error", "name": "KernelFault", "value": "unknown request"}
 
 

@@ -37,7 +37,7 @@ def variables(shell) -> dict[str, object]:  # type: ignore[no-untyped-def]
     }
 
 
-class Surroundings:
+class ProcessParts:
     """What a namespace snapshot keeps besides variables: the state of the process and of the language sessions."""
 
     def __init__(self, process: ProcessState, languages: LanguageSessions) -> None:
@@ -70,7 +70,7 @@ class Surroundings:
 
 
 def dump(  # type: ignore[no-untyped-def]
-    shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, str]], budget: TimeBudget, around: Surroundings
+    shell, channel: Channel, max_bytes: int, lost_before: list[dict[str, str]], budget: TimeBudget, process_parts: ProcessParts
 ) -> dict[str, object]:
     """Streams the namespace into the channel. A variable that cannot be kept is named with its reason and does not stop the others.
 
@@ -99,7 +99,7 @@ def dump(  # type: ignore[no-untyped-def]
     lost = lost_before + lost
     head = {**FORMAT, "execution_count": shell.execution_count}
     channel.send_bulk(json.dumps(head).encode() + b"\n")
-    for part, body in around.dump(budget, lost).items():
+    for part, body in process_parts.dump(budget, lost).items():
         _send(channel, b"E", json.dumps(part).encode() + b"\0" + body)
     _send(channel, b"I", json.dumps(imports).encode())
     buffers: list[pickle.PickleBuffer] = []
@@ -131,7 +131,7 @@ def dump(  # type: ignore[no-untyped-def]
     return {"status": "ok", "lost": lost}
 
 
-def load(shell, channel: Channel, budget: TimeBudget, around: Surroundings) -> dict[str, object]:  # type: ignore[no-untyped-def]
+def load(shell, channel: Channel, budget: TimeBudget, process_parts: ProcessParts) -> dict[str, object]:  # type: ignore[no-untyped-def]
     """Reads a snapshot from the channel until its empty packet. A failed variable is named; the others are restored."""
     reader = _Reader(channel)
     head = json.loads(reader.line())
@@ -157,7 +157,7 @@ def load(shell, channel: Channel, budget: TimeBudget, around: Surroundings) -> d
         elif kind == b"E":
             part, _, content = bytes(body).partition(b"\0")
             (early if json.loads(part) in FIRST_PARTS else late).append((json.loads(part), content))
-            _load_parts(around, early, budget, lost)
+            _load_parts(process_parts, early, budget, lost)
         elif kind == b"N":
             name, buffers = json.loads(body), []
         elif kind == b"B":
@@ -172,19 +172,19 @@ def load(shell, channel: Channel, budget: TimeBudget, around: Surroundings) -> d
         elif kind == b"L":
             lost += json.loads(body)
     # After the variables: unpickling may import modules that set options and use random numbers.
-    _load_parts(around, late, budget, lost)
+    _load_parts(process_parts, late, budget, lost)
     if isinstance(head.get("execution_count"), int):
         shell.execution_count = head["execution_count"]
     return {"status": "ok", "restored": restored, "lost": lost}
 
 
-def _load_parts(around: Surroundings, parts: list[tuple[str, bytes]], budget: TimeBudget, lost: list[dict[str, str]]) -> None:
+def _load_parts(process_parts: ProcessParts, parts: list[tuple[str, bytes]], budget: TimeBudget, lost: list[dict[str, str]]) -> None:
     """Applies the parts and empties the list; those that fail are named."""
     while parts:
         part, content = parts.pop(0)
         try:
             with budget:
-                around.load(part, content)
+                process_parts.load(part, content)
         except BaseException as error:
             lost.append({"what": part, "reason": _reason(error)})
 
