@@ -16,6 +16,7 @@ export const ERRORS = {
   limit_exceeded: { status: 400, type: 'invalid_request_error', retryable: false },
   previous_response_not_found: { status: 400, type: 'invalid_request_error', retryable: false },
   unsupported_value: { status: 400, type: 'invalid_request_error', retryable: false },
+  webhook_unreachable: { status: 400, type: 'invalid_request_error', retryable: true },
   invalid_api_key: { status: 401, type: 'authentication_error', retryable: false },
   insufficient_scope: { status: 403, type: 'permission_error', retryable: false },
   origin_not_allowed: { status: 403, type: 'permission_error', retryable: false },
@@ -26,10 +27,12 @@ export const ERRORS = {
   output_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   response_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   file_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  skill_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   upload_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   conversation_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   item_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   link_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
+  webhook_endpoint_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   tenant_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   plan_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
   key_not_found: { status: 404, type: 'invalid_request_error', retryable: false },
@@ -39,12 +42,14 @@ export const ERRORS = {
   upload_incomplete: { status: 409, type: 'invalid_request_error', retryable: false },
   unknown_host: { status: 421, type: 'invalid_request_error', retryable: false },
   idempotency_key_reused: { status: 422, type: 'invalid_request_error', retryable: false },
+  upgrade_required: { status: 426, type: 'invalid_request_error', retryable: false },
   request_too_large: { status: 413, type: 'invalid_request_error', retryable: false },
   unsupported_media_type: { status: 415, type: 'invalid_request_error', retryable: false },
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', retryable: true },
   sandbox_seconds_exhausted: { status: 429, type: 'rate_limit_error', retryable: false },
   dollars_exhausted: { status: 429, type: 'rate_limit_error', retryable: false },
   model_tokens_exhausted: { status: 429, type: 'rate_limit_error', retryable: false },
+  storage_exhausted: { status: 429, type: 'rate_limit_error', retryable: false },
   too_many_queued: { status: 429, type: 'rate_limit_error', retryable: true },
   too_many_streams: { status: 429, type: 'rate_limit_error', retryable: true },
   concurrency_limit_reached: { status: 429, type: 'rate_limit_error', retryable: true },
@@ -58,7 +63,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 export interface ReachedLimit {
-  /** Its name in `GET /v1/limits`. */
+  /** Name of the limit in `GET /v1/limits`. */
   readonly name: string
   readonly value: number
   /** When the same request may succeed. */

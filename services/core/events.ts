@@ -1,17 +1,7 @@
-import type { ExecutionFile } from './files/file.ts'
-import type { Output } from './executions/outputs.ts'
+import type { ExecutionEventPayload } from './executions/events/event-types.ts'
 
 /** An immutable, numbered fact about an execution. Numbers are consecutive from 0; `done` is the last. */
 export type ExecutionEvent = { readonly seq: number; readonly at: number } & ExecutionEventPayload
-export type ExecutionEventPayload =
-  | { readonly type: 'status'; readonly status: string }
-  | { readonly type: 'stdout' | 'stderr'; readonly cell: number; readonly text: string }
-  | { readonly type: 'output'; readonly cell: number; readonly output: Output; readonly displayId?: string; readonly replaces?: boolean }
-  | { readonly type: 'clear'; readonly cell: number; readonly wait: boolean }
-  | { readonly type: 'file'; readonly file: ExecutionFile }
-  | { readonly type: 'lost'; readonly what: string; readonly reason: string }
-  | { readonly type: 'done'; readonly status: string; readonly reason: string | null }
-
 /** An event of a response as the wire has it: `type` and the fields of OpenAI's event, without its number. */
 export interface ResponseEvent {
   readonly seq: number
@@ -33,7 +23,7 @@ export type CommandInputPayload =
 
 export type AnyEvent = ExecutionEvent | ResponseEvent | CommandInputEvent
 
-/** Events written together. `sourceSeq` is the last supervisor event that went into it, so that a successor reads on from there. */
+/** Events written together. `sourceSeq` is the last supervisor event that went into it, so that a successor continues after it. */
 export interface EventBatch<E = AnyEvent> {
   readonly firstSeq: number
   readonly events: readonly E[]
@@ -41,7 +31,7 @@ export interface EventBatch<E = AnyEvent> {
   readonly sourceSeq: number | null
 }
 
-/** The events of a row live under it: one log per execution and per response, and one for the input of each command. */
+/** The owner of an event log: an execution, a response, or the input of a command. */
 export type EventOwner = { readonly kind: 'execution' | 'response' | 'input'; readonly tenant: string; readonly id: string }
 
 /** The number of the first event in a log. Event 0 of an execution is its status `queued`, which readers derive from the row. */

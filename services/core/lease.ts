@@ -7,7 +7,7 @@ export interface Lease {
   readonly expiresAt: number
 }
 
-/** What every row that workers advance has in common. */
+/** The common fields of rows that workers advance. */
 export interface LeasedRow {
   readonly tenant: string
   readonly id: string

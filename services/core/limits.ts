@@ -22,8 +22,10 @@ export const LIMITS = {
   maxNotebookCodeBytes: 200 * 1024,
   /** A JSON request body, bytes. */
   maxJsonBytes: 10 * MiB,
-  /** A file sent as multipart to the API, bytes. Larger files need an upload URL. */
-  maxMultipartFileBytes: 64 * MiB,
+  /** A JSON body of a turn, bytes: files of 50 MB as base64 with text beside them. Its length must be announced. */
+  maxTurnJsonBytes: 72 * MiB,
+  /** A file sent as multipart to the API, bytes. */
+  maxMultipartFileBytes: 512 * MiB,
   maxFileBytes: 512 * MiB,
   /** One part of an upload, bytes, and the parts of one upload. */
   maxUploadPartBytes: 64 * MiB,
@@ -34,6 +36,16 @@ export const LIMITS = {
   minFileSeconds: 3_600,
   maxFileSeconds: 2_592_000,
   maxFilesPerContainer: 10_000,
+  /** A skill: its zip archive or form, and its files together, bytes; the number and the depth of its files; its versions. */
+  maxSkillArchiveBytes: 25 * MiB,
+  maxSkillBytes: 25 * MiB,
+  maxSkillFiles: 500,
+  maxSkillDepth: 8,
+  maxSkillVersions: 64,
+  /** Skills of one container, and their bytes together. The sandbox holds them in memory. */
+  maxSkillsPerContainer: 16,
+  maxContainerSkillBytes: 32 * MiB,
+  sandboxSkillBytes: 64 * MiB,
   /** Files that one execution returns; `lost` names the others. */
   maxFilesPerExecution: 1_000,
   /** Name of a file with its folders, in bytes of UTF-8; each segment at most 255. */
@@ -61,7 +73,7 @@ export const LIMITS = {
   maxInlineTextBytes: 64 * 1024,
   /** Base64 parts of a MIME bundle up to this size stay inline, bytes. */
   maxInlineBinaryBytes: 256 * 1024,
-  /** What an answer of the native wire embeds of outputs, bytes; with `inline=all`, bytes. */
+  /** Maximum size of the outputs that an answer of the native wire embeds, bytes; and with `inline=all`. */
   inlineAnswerBytes: 1 * MiB,
   maxInlineAnswerBytes: 16 * MiB,
   /** Results that one process holds in memory to answer calls, bytes. */
@@ -88,6 +100,11 @@ export const LIMITS = {
   maxJsonDepth: 64,
   /** Open event streams per process; further ones are refused with 429. */
   maxOpenStreams: 1_000,
+  /** Webhook endpoints of one tenant; an ended delivery is kept for this time, days. */
+  maxWebhookEndpoints: 20,
+  deliveryDays: 30,
+  /** A rotated secret also signs for this time if the request asks for it, hours. */
+  webhookOverlapHours: 24,
   /** An idempotency key is stored for this time, hours. */
   idempotencyHours: 24,
   /** An SDK's automatic retry attaches to the same request of this time, minutes. */

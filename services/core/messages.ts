@@ -16,6 +16,8 @@ export const TurnMessage = z.object({
   /** For a turn that waits for its predecessor: the message is valid only while the row has this fencing token, so repetitions do not multiply. */
   againAt: z.number().int().optional(),
 })
+/** Send one webhook delivery. It shares the queue of turns, whose worker may reach the internet. */
+export const WebhookMessage = z.object({ ...ids, type: z.literal('webhook.deliver'), deliveryId: z.string() })
 export const ExecutionMessage = z.discriminatedUnion('type', [
   z.object({
     ...ids,
@@ -30,6 +32,8 @@ export const ExecutionMessage = z.discriminatedUnion('type', [
 ])
 export const PlacementMessage = z.discriminatedUnion('type', [
   z.object({ v: z.literal(1), type: z.literal('sandbox.refill') }),
+  /** Compare every sandbox with the platform, between two passes of the reconciler. */
+  z.object({ v: z.literal(1), type: z.literal('sandbox.check') }),
   /** Start the sandbox of this row for a waiting container; enqueue the execution when the sandbox is ready. */
   z.object({ ...ids, type: z.literal('sandbox.place'), sandboxId: z.string(), containerId: z.string(), executionId: z.string() }),
   /** Start the sandbox of this row, which starts for the warm pool. */
@@ -37,6 +41,7 @@ export const PlacementMessage = z.discriminatedUnion('type', [
   z.object({ v: z.literal(1), type: z.literal('sandbox.stop'), sandboxId: z.string() }),
 ])
 export type TurnMessage = z.infer<typeof TurnMessage>
+export type WebhookMessage = z.infer<typeof WebhookMessage>
 export type ExecutionMessage = z.infer<typeof ExecutionMessage>
 export type ExecutionStepMessage = Extract<ExecutionMessage, { type: 'execution.step' }>
 export type ContainerSeen = NonNullable<ExecutionStepMessage['seen']>
@@ -45,8 +50,12 @@ export type PlacementMessage = z.infer<typeof PlacementMessage>
 
 /** The messages of each queue. A message is a hint: the rows that it names decide, and every write is conditional on them. */
 export interface QueueMessages {
-  readonly turns: TurnMessage
+  readonly turns: TurnMessage | WebhookMessage
   readonly executions: ExecutionMessage
   readonly placements: PlacementMessage
 }
-export const MESSAGE_SCHEMAS = { turns: TurnMessage, executions: ExecutionMessage, placements: PlacementMessage } as const
+export const MESSAGE_SCHEMAS = {
+  turns: z.discriminatedUnion('type', [TurnMessage, WebhookMessage]),
+  executions: ExecutionMessage,
+  placements: PlacementMessage,
+} as const

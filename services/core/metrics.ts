@@ -79,7 +79,13 @@ export const METRICS = {
     event: 'sandbox_refused',
     unit: 'Count',
     isFailure: true,
-    means: 'sandboxes that failed an isolation check and exited with code 86',
+    means: 'sandboxes that failed an isolation check',
+  },
+  PlatformThrottled: {
+    event: 'platform_throttled',
+    unit: 'Count',
+    isFailure: true,
+    means: 'starts and stops that the platform throttled and that are repeated',
   },
   ColdStart: {
     event: 'sandbox_start',
@@ -91,6 +97,13 @@ export const METRICS = {
   PoolMissing: { event: 'pool', value: 'missing', unit: 'Count', by: 'tier', means: 'warm sandboxes missing from the pool' },
   SandboxSeconds: { event: 'sandbox_end', value: 'sandbox_seconds', unit: 'Seconds', means: 'lifetime of sandboxes that ended' },
   SandboxCost: { event: 'sandbox_end', value: 'cost_usd', unit: 'None', means: 'list price of sandboxes that ended, US dollars' },
+  MessageFailed: {
+    event: 'message',
+    when: ({ outcome }) => outcome === 'error',
+    unit: 'Count',
+    isFailure: true,
+    means: 'messages whose step failed and that are redelivered',
+  },
   DeadLetter: { event: 'dead_letter', unit: 'Count', isFailure: true, means: 'messages in a dead-letter queue' },
   RepairFailed: {
     event: 'repair',

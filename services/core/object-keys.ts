@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-const KINDS = ['files', 'outputs', 'notebooks', 'results', 'events', 'requests', 'snapshots', 'parts', 'items'] as const
+const KINDS = ['files', 'outputs', 'notebooks', 'results', 'events', 'requests', 'snapshots', 'parts', 'items', 'skills'] as const
 export type ObjectKind = (typeof KINDS)[number]
 
 /** A new random key below its tenant and container (or response). It cannot be guessed and contains no user-supplied name. */
@@ -11,5 +11,11 @@ export const newObjectKey = (tenant: string, kind: ObjectKind, parentId: string)
 export const derivedObjectKey = (tenant: string, kind: ObjectKind, parentId: string, secret: string, name: string): string =>
   `${objectPrefix(tenant, parentId)}${kind}/${createHmac('sha256', secret).update(name).digest().subarray(0, 24).toString('base64url')}`
 
+/** The prefix of all objects of a tenant. */
+export const tenantObjects = (tenant: string): string => `tenants/${tenant}/`
+
+/** The tenant of an object; null for a key outside tenants. */
+export const tenantOfKey = (key: string): string | null => /^tenants\/([^/]+)\//.exec(key)?.[1] ?? null
+
 /** The prefix of all objects of one container, response, file, upload or conversation. */
-export const objectPrefix = (tenant: string, parentId: string): string => `tenants/${tenant}/${parentId}/`
+export const objectPrefix = (tenant: string, parentId: string): string => `${tenantObjects(tenant)}${parentId}/`

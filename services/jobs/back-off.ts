@@ -1,9 +1,9 @@
-/** A job whose every step fails for this long is given up, milliseconds: a store or a table that is unavailable comes back sooner. */
+/** A job of which every step fails for this long ends as a dead letter, milliseconds. Outages of a store or the table are usually shorter. */
 const GIVE_UP_AFTER_MS = 300_000
 /** The delay before the next retry, seconds. */
 const RETRY_SECONDS = { min: 1, max: 30 } as const
 
-/** What to do after a step failed at `now`, when every step since `failingSince` failed (epoch ms). Each delay is as long as all before it. */
+/** What to do after a step failed at `now`, when every step since `failingSince` failed (epoch ms). Each delay equals the sum of all delays before it. */
 export function backOffAfterFailure(
   failingSince: number,
   now: number,

@@ -1,8 +1,9 @@
-import type { EventBatch, EventPayload, ExecutionEventPayload } from '../core/events.ts'
+import type { EventBatch, EventPayload } from '../core/events.ts'
+import type { ExecutionEventPayload } from '../core/executions/events/event-types.ts'
 
 /**
- * How long an event may wait for others: `now` for what a reader waits for, `soon` for what other events usually follow, `paced` for a stream
- * (at once, then four writes a second), `deferred` for what the next output usually carries.
+ * How long an event may wait for others: `now`: a reader waits for it. `soon`: other events usually follow. `paced`: a stream
+ * (at once, then four writes per second). `deferred`: usually written with the next output.
  */
 export type FlushPriority = 'now' | 'soon' | 'paced' | 'deferred'
 
@@ -12,7 +13,7 @@ const PACED_MS = { first: 20, between: 250 } as const
 const DEFERRED_MS = 250
 /** A batch of this size is written early, and a bigger one is split, bytes of JSON. */
 const MAX_BATCH_BYTES = 192 * 1024
-/** What number and time add to each event. */
+/** JSON bytes that the number and the time add to each event. */
 const ENVELOPE_BYTES = 48
 
 type Payload = EventPayload | ExecutionEventPayload
@@ -35,7 +36,7 @@ export class EventLogConflictError extends Error {
   }
 }
 
-/** Made once: an error that no caller reads costs its stack. */
+/** Created once, because creating an error also captures its stack. */
 const CLOSED = new EventLogConflictError()
 
 export interface EventLogWriterOptions<P extends Payload> {
@@ -43,11 +44,11 @@ export interface EventLogWriterOptions<P extends Payload> {
   readonly fence: number
   readonly nextSeq: number
   readonly now: () => number
-  /** Two payloads that wait together as one event; null when they stay apart. */
+  /** Merges two waiting payloads into one event; null when they stay separate. */
   readonly merge: (last: P, next: P) => P | null
   /** The last events below `nextSeq`, when they are in the row and not in the log. */
   readonly tail?: readonly Numbered<P>[]
-  /** The last source event that the log holds. */
+  /** The last source event that is in the log. */
   readonly sourceSeq?: number | null
 }
 
@@ -92,7 +93,7 @@ export class EventLogWriter<P extends Payload> {
     return this.#writtenSeq
   }
 
-  /** What waits takes this much of a row at most, bytes of JSON. */
+  /** Waiting events take at most this much of a row, bytes of JSON. */
   get waitingBytes(): number {
     return this.#waiting.reduce((sum, { bytes }) => sum + bytes, 0)
   }
@@ -110,13 +111,13 @@ export class EventLogWriter<P extends Payload> {
     else this.#schedule(priority)
   }
 
-  /** Writes everything that waits; resolves when the log has it. Throws EventLogConflictError or the store's error. */
+  /** Writes all waiting events; resolves when the log has them. Throws EventLogConflictError or the store's error. */
   async drain(): Promise<void> {
     while (this.#failure === null && (this.#writing !== null || this.#waiting.length > 0)) await this.#write()
     if (this.#failure !== null) throw this.#failure
   }
 
-  /** Copies what waits for the row that is written next; the log gets it with what follows. More than `maxBytes` of JSON is written at once. */
+  /** Copies the waiting events for the row that is written next; the log receives them with later ones. More than `maxBytes` of JSON is written at once. */
   async copyTail(maxBytes: number): Promise<readonly Numbered<P>[]> {
     await this.#writing
     if (Buffer.byteLength(JSON.stringify(this.#events())) > maxBytes) await this.drain()
@@ -126,7 +127,7 @@ export class EventLogWriter<P extends Payload> {
     return this.#events()
   }
 
-  /** Waits for a write under way and removes what is left, unwritten, for the row itself. Nothing is written afterwards. */
+  /** Waits for a running write and returns the unwritten events for the row. Nothing is written afterwards. */
   async removeTail(): Promise<readonly Numbered<P>[]> {
     this.#stopTimer()
     await this.#writing
@@ -159,7 +160,7 @@ export class EventLogWriter<P extends Payload> {
     return true
   }
 
-  /** A write that is due earlier stays. */
+  /** Keeps a write that is due earlier. */
   #schedule(priority: FlushPriority): void {
     const now = this.#options.now()
     const at = dueAt(priority, now, this.#lastWriteAt)
@@ -186,7 +187,7 @@ export class EventLogWriter<P extends Payload> {
     this.#lastWriteAt = this.#options.now()
     this.#writing = this.#append(batch).finally(() => {
       this.#writing = null
-      // Its time came while the write before it was under way.
+      // It became due during the previous write.
       if (this.#waiting.length > 0 && this.#timer === null && this.#failure === null) this.#schedule('now')
     })
     return this.#writing
@@ -216,7 +217,7 @@ export class EventLogWriter<P extends Payload> {
   }
 }
 
-/** Pictures and text that needs escapes count as what they will be in the row or the batch. */
+/** Base64 and escaped text count with their size in the row or the batch. */
 const bytesOf = (payload: Payload): number => Buffer.byteLength(JSON.stringify(payload)) + ENVELOPE_BYTES
 
 function dueAt(priority: FlushPriority, now: number, lastWriteAt: number): number {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { FIRST_LOGGED_SEQ, type EventBatch, type EventOwner, type EventPayload, type ExecutionEventPayload } from '../core/events.ts'
+import { FIRST_LOGGED_SEQ, type EventBatch, type EventOwner, type EventPayload } from '../core/events.ts'
+import type { ExecutionEventPayload } from '../core/executions/events/event-types.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { EventStore } from '../core/ports/event-store.ts'
 import type { Numbered } from './event-log-writer.ts'

@@ -3,18 +3,18 @@ import type { LeasedStore } from '../core/ports/leased-store.ts'
 
 /** A row that is advanced in steps: an execution or a response. */
 export interface JobRow extends LeasedRow {
-  /** Of the request that asked for it. */
+  /** Trace of the request that created it. */
   readonly traceparent: string | null
   readonly cancelRequestedAt: number | null
-  /** Since when every step of it failed (epoch ms). */
+  /** Since when every step has failed, epoch ms. */
   readonly stepsFailSince: number | null
 }
 
-/** What the engine has to know of one kind of job. */
+/** What the engine needs to know about one kind of job. */
 export interface Job<Row extends JobRow> {
   readonly rows: LeasedStore<Row>
-  /** Sends a hint for the next step. The reconciler makes a lost one good. */
+  /** Enqueues the next step. If the message is lost, the reconciler sends another. */
   enqueue(row: Row, delaySeconds: number): Promise<void>
-  /** Ends a row whose lease was just acquired as `failed`, reason `dead_letter`. Throws LeaseLostError when another worker is faster. */
+  /** Ends a row whose lease was just acquired as `failed`, reason `dead_letter`. Throws LeaseLostError when another worker has acquired the row. */
   endAsDeadLetter(row: Row): Promise<void>
 }

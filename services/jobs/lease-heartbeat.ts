@@ -14,7 +14,7 @@ export interface LeaseHeartbeat {
   readonly signal: AbortSignal
   /** `lost` replaces every other reason: nothing may be written then. */
   readonly reason: StopReason | null
-  /** The step found out by itself that another worker holds the row. */
+  /** Reports that another worker holds the row, which the step itself detected. */
   lose(): void
   /** Reads the row now, for a cancellation or another worker's fencing token. */
   checkRow(): Promise<void>
@@ -22,14 +22,14 @@ export interface LeaseHeartbeat {
 }
 
 export interface HeartbeatOptions {
-  /** Of the row, for the error that the signal carries. */
+  /** Id of the row, for the error that the signal has as its reason. */
   readonly id: string
   readonly clock: Clock
-  /** Moves the end of the lease there (epoch ms); false when another worker holds the row. */
+  /** Extends the lease to this time (epoch ms); false when another worker holds the row. */
   readonly renew: (expiresAt: number) => Promise<boolean>
   /** When the job becomes overdue, epoch ms. */
   readonly deadlineAt?: number
-  /** Polled for a cancellation. With it a lease that ran out counts as lost too. */
+  /** Polled for a cancellation. If it is present, an expired lease also counts as lost. */
   readonly watched?: {
     readonly row: Pick<JobRow, 'fence' | 'lease' | 'cancelRequestedAt'>
     readonly read: () => Promise<Pick<JobRow, 'fence' | 'cancelRequestedAt'> | null>

@@ -38,11 +38,11 @@ export async function acquireLease<Row extends JobRow>(
 ): Promise<LeaseResult<Row>> {
   const { patch, seen } = options
   const result = await rows.acquireLease(tenant, id, { ...newLease(worker), ...(seen && { seen }) }, patch)
-  if (result.kind === 'taken') joinTrace(result.row.traceparent)
+  if (result.kind === 'acquired') joinTrace(result.row.traceparent)
   return result
 }
 
-/** Gives the lease back with a last change. Null when another worker holds the row. */
+/** Releases the lease with a last change. Null when another worker holds the row. */
 export function releaseLease<Row extends JobRow>(
   rows: LeasedStore<Row>,
   clock: Clock,

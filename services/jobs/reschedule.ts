@@ -11,7 +11,7 @@ export interface Rescheduled {
 }
 
 /**
- * After a step that failed: releases the lease and sends a new message, later each time. A job that had nothing but failing steps for too long
+ * After a failed step: releases the lease and sends a new message with an increasing delay. A job with only failing steps for too long
  * ends as a dead letter. The failed message counts as done: a store that is unavailable for half a minute must not move every running job to
  * the dead-letter queue. `row` as it was acquired. Null when another worker holds the row; throws when the table cannot be written.
  */

@@ -5,9 +5,11 @@ import type { Signals } from '../core/ports/signals.ts'
 import type { Table } from '../core/ports/table.ts'
 import { notifyResponse } from '../core/responses/accept-response.ts'
 import { EXTENSION_EVENT, extensionData } from '../core/responses/extension-event.ts'
-import { hasEventStream, responseRemoval, type ResponseRecord } from '../core/responses/response.ts'
+import { hasEventStream, type ResponseRecord } from '../core/responses/response.ts'
 import { fenceEventLog } from './fence-event-log.ts'
 import type { Job } from './job.ts'
+import { publishResponseEnd } from './webhooks/publish-event.ts'
+import { reviewAt } from './webhooks/review-at.ts'
 
 interface ResponseJobDeps {
   readonly table: Table
@@ -29,7 +31,8 @@ const DEAD_LETTER = {
     'Processing of this response failed after all retries. Send the request again; if it fails again, report the id of this response.',
 } as const
 
-async function endAsDeadLetter({ table, clock, signals }: ResponseJobDeps, row: ResponseRecord): Promise<void> {
+async function endAsDeadLetter(deps: ResponseJobDeps, row: ResponseRecord): Promise<void> {
+  const { table, clock, signals } = deps
   const { tenant, id, fence } = row
   if (hasEventStream(row)) {
     const payload = { type: EXTENSION_EVENT, data: extensionData('taken_over', {}) }
@@ -37,6 +40,7 @@ async function endAsDeadLetter({ table, clock, signals }: ResponseJobDeps, row: 
   }
   const completedAt = clock.now()
   const end = { status: 'failed', error: DEAD_LETTER, completedAt } as const
-  await table.responses.commit(tenant, id, fence, end, { removeAt: responseRemoval(row, completedAt) })
+  const ended = await table.responses.commit(tenant, id, fence, end, { removeAt: await reviewAt(deps, row, completedAt) })
   signals.notify(topicOf('response', id))
+  if (ended !== null) await publishResponseEnd(deps, ended).catch(() => undefined)
 }

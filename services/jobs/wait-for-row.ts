@@ -28,7 +28,7 @@ export async function waitForRow<Row extends EndedRow, First extends Row | null>
     const left = deadline - now()
     if (left <= 0 || signal.aborted) return row
     const ended = await subscription.next(Math.min(left, pollMs))
-    // A topic is about one row, so what it brings is a row of this kind.
+    // A topic belongs to one row, so its payload is a row of this kind.
     row = ended === null ? await read() : (ended as Row)
   }
   return row

@@ -1,5 +1,8 @@
-import { LIMITS, type MemoryTier } from '../limits.ts'
+import type { MemoryTier } from '../limits.ts'
 import type { Lost } from '../executions/execution.ts'
+import type { ExecutionLanguage } from '../executions/language.ts'
+import type { Scope } from '../tenants/tenant.ts'
+import type { ContainerSkill } from '../skills/skill.ts'
 import type { ContainerLimits } from '../tenants/tenant-limits.ts'
 
 /** Variables that were saved when the sandbox was released. The bytes are hostile: only a sandbox of the same container may read them. */
@@ -18,6 +21,30 @@ export interface Hibernation {
   /** Key of the snapshot; it also identifies the claim. */
   readonly objectKey: string
   readonly expiresAt: number
+}
+
+/** A container as E2B's clients see it. */
+export interface E2bSession {
+  /** The random part of the access token of the data plane. */
+  readonly secret: string
+  /** The API key that opened the sandbox last. The token has its scopes, and is refused once the key is. */
+  readonly key: { readonly id: string; readonly scopes: readonly Scope[] }
+  /** Name of the template, as the client gave it. */
+  readonly template: string
+  readonly metadata: Readonly<Record<string, string>>
+  /** Environment variables of all code and commands of this wire. */
+  readonly env: Readonly<Record<string, string>>
+  /** End of the sandbox's time, epoch ms. */
+  readonly endAt: number
+  /** What happens at `endAt`. The next call of this wire finds it done. */
+  readonly onTimeout: 'kill' | 'pause'
+  /** Calls of the data plane wake a paused sandbox. Without it only `connect` does. */
+  readonly autoResume: boolean
+  readonly isPaused: boolean
+  /** Contexts that clients created, besides the default one of each language. */
+  readonly contexts: readonly { readonly id: string; readonly language: ExecutionLanguage; readonly cwd: string }[]
+  /** Watched folders: the command that watches, and the last of its events that the client has. */
+  readonly watchers?: readonly { readonly id: string; readonly root: string; readonly seq: number }[]
 }
 
 /** The user's stateful notebook session: a kernel namespace and `/mnt/data`. Times are epoch ms. */
@@ -44,6 +71,10 @@ export interface Container {
   readonly backgroundCommands?: readonly string[]
   /** Commands that ended with their sandbox; the next execution names them in `lost`. */
   readonly lostCommands?: readonly Lost[]
+  /** Skills that its sandboxes have. Absent for none; none is ever removed. */
+  readonly skills?: readonly ContainerSkill[]
+  /** Absent for a container that no client of E2B's wire has used. */
+  readonly e2b?: E2bSession
   /** The sandbox that holds the container now. */
   readonly sandboxId: string | null
   /** Number of sandboxes that the container has had; 0 before the first. */
@@ -59,9 +90,6 @@ export interface Container {
   readonly deletedAt: number | null
   readonly dueAt: number | null
 }
-
-/** Files and history are kept for this time after the last use, milliseconds. */
-export const CONTAINER_KEPT_MS = LIMITS.retentionDays * 86_400_000
 
 /** The variables are in the snapshot, and no kernel has received them. */
 export const isHibernated = (container: Container): container is Container & { readonly snapshot: Snapshot } =>

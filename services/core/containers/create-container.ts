@@ -1,4 +1,5 @@
-import { CONTAINER_KEPT_MS, type Container } from './container.ts'
+import { firstRetentionCheck } from '../tenants/retention.ts'
+import type { Container } from './container.ts'
 import { newId } from '../ids.ts'
 import { LIMITS, type MemoryTier } from '../limits.ts'
 import type { Table } from '../ports/table.ts'
@@ -40,7 +41,7 @@ export async function createContainer(table: Table, wanted: NewContainer, now: n
     hibernating: null,
     deletedAt: null,
     // A container that is never used expires as well.
-    dueAt: now + CONTAINER_KEPT_MS,
+    dueAt: firstRetentionCheck(now),
   }
   await table.containers.create(container)
   return container

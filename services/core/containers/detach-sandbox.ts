@@ -3,7 +3,7 @@ import type { ContainerStore } from '../ports/container-store.ts'
 
 /**
  * Removes the sandbox from a container's row. Variables in a snapshot that no kernel has received are not lost; otherwise the next
- * execution reports `why` they are. Null when the container has another generation by now.
+ * execution reports `why`. Null when the container already has another generation.
  */
 export const detachSandbox = (
   containers: ContainerStore,

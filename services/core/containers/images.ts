@@ -1,4 +1,4 @@
-/** What a container can run code in, from the smallest: docs/images.md compares them. Further names belong to images of the operator. */
+/** The images of this project, smallest first; docs/images.md compares them. Other names belong to images of the operator. */
 export const BUILT_IN_IMAGES = ['slim', 'standard', 'full'] as const
 export type BuiltInImage = (typeof BUILT_IN_IMAGES)[number]
 
@@ -19,7 +19,7 @@ const isBuiltIn = (name: string): name is BuiltInImage => (BUILT_IN_IMAGES as re
 /** The languages of an image. An operator's image is made from `standard`. */
 export const languagesOf = (imageName: string): readonly Language[] => LANGUAGES_OF[isBuiltIn(imageName) ? imageName : 'standard']
 
-/** The images that containers may use here. It can change while the server runs: a larger image that was built becomes the default. */
+/** The images that containers may use on this server. It can change at run time: a larger image becomes the default when it is built. */
 export class ImageCatalogue {
   readonly #references: Map<string, string>
   #default: string
@@ -45,13 +45,13 @@ export class ImageCatalogue {
     return this.#references.has(name)
   }
 
-  /** What a sandbox runs for a container that names `wanted`: the first of the names that is offered here, else the default. */
+  /** The image for a container that names `wanted`: the first of the names that this server offers, else the default. */
   resolve(...wanted: readonly (string | null | undefined)[]): { readonly name: string; readonly reference: string } {
     const name = wanted.find((one): one is string => typeof one === 'string' && this.has(one)) ?? this.#default
     return { name, reference: this.#references.get(name) ?? '' }
   }
 
-  /** Whether sandboxes of this reference are started here; others belong to another version and are drained. */
+  /** Whether this server starts sandboxes of this reference; others belong to another version and are drained. */
   isCurrent(reference: string): boolean {
     return [...this.#references.values()].includes(reference)
   }

@@ -1,4 +1,4 @@
-import type { ResponseItem } from '../responses/response.ts'
+import type { ResponseItem } from '../responses/items/item-types.ts'
 
 /** A stored sequence of items that turns read as history and extend. Times are epoch ms. */
 export interface Conversation {
@@ -34,3 +34,6 @@ export interface ConversationItem {
 /** Orders by time (epoch ms), then by the id of the response or request that adds the items, then by their order in it. */
 export const itemPosition = (at: number, owner: string, index: number): string =>
   `${String(at).padStart(15, '0')}#${owner}#${String(index).padStart(6, '0')}`
+
+/** The time in a position, epoch ms. */
+export const positionTime = (position: string): number => Number(position.slice(0, 15))

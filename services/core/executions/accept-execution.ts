@@ -1,30 +1,30 @@
 import type { Container } from '../containers/container.ts'
 import { ServiceError } from '../errors.ts'
-import type { Execution, ExecutionScope, ExecutionSource } from './execution.ts'
-import type { ExecutionLanguage } from './language.ts'
+import type { Execution } from './execution.ts'
 import { LIMITS } from '../limits.ts'
 import type { ContainerSeen } from '../messages.ts'
 import type { Queue } from '../ports/queue.ts'
 import type { Table } from '../ports/table.ts'
 import { currentTraceparent } from '../trace.ts'
 
-export interface NewExecution {
-  readonly tenant: string
-  readonly subject: string | null
-  /** Chosen before the first write, so that a repeated call accepts the execution once. */
-  readonly id: string
-  readonly containerId: string
-  readonly responseId: string | null
-  readonly source: ExecutionSource
-  readonly scope?: ExecutionScope
-  readonly language?: ExecutionLanguage
-  readonly timeoutSeconds: number
-  readonly onError: 'stop' | 'continue'
-  readonly storeHistory: boolean
-  readonly metadata: Readonly<Record<string, string>>
-  readonly publicUrl: string
-  readonly awaitedUntil?: number
-}
+/** The fields of an execution that its caller decides. `id` is chosen before the first write, so that a repeated call accepts the execution once. */
+export type NewExecution = Pick<
+  Execution,
+  | 'tenant'
+  | 'subject'
+  | 'id'
+  | 'containerId'
+  | 'responseId'
+  | 'source'
+  | 'scope'
+  | 'language'
+  | 'timeoutSeconds'
+  | 'onError'
+  | 'storeHistory'
+  | 'metadata'
+  | 'publicUrl'
+  | 'awaitedUntil'
+>
 
 /** The reconciler processes a row that no worker changed for this time, milliseconds. */
 export const RECONCILE_AFTER_MS = 10_000
@@ -61,7 +61,7 @@ export async function acceptExecution(
     dueAt,
   }
   const [isNew, container] = await Promise.all([
-    table.executions.create(execution),
+    table.executions.create(execution, { isDeferred: true }),
     wanted.source.kind === 'command'
       ? table.containers.addCommand(wanted.tenant, wanted.containerId, wanted.id, wanted.source, now)
       : table.containers.enqueue(wanted.tenant, wanted.containerId, wanted.id, now, dueAt),
@@ -76,15 +76,20 @@ export async function acceptExecution(
       throw new ServiceError(
         'too_many_queued',
         `Container ${wanted.containerId} runs ${LIMITS.maxCommandsPerContainer} commands, the maximum. Wait for one to end or cancel one.`,
+        { limit: { name: 'max_commands_per_container', value: LIMITS.maxCommandsPerContainer, retryAfterSeconds: 1 } },
       )
     throw new ServiceError(
       'too_many_queued',
       `Container ${wanted.containerId} has ${LIMITS.maxQueuedPerContainer} queued executions, the maximum. Wait for one to finish or cancel one.`,
+      { limit: { name: 'max_queued_per_container', value: LIMITS.maxQueuedPerContainer, retryAfterSeconds: 1 } },
     )
   }
-  if (wanted.source.kind === 'command')
-    await notifyExecution(queue, wanted.tenant, container.id, wanted.id, { seen: { at: now, container } })
-  else await notifyQueueHead(queue, container, wanted.id, now)
+  const notified =
+    wanted.source.kind === 'command'
+      ? notifyExecution(queue, wanted.tenant, container.id, wanted.id, { seen: { at: now, container } })
+      : notifyQueueHead(queue, container, wanted.id, now)
+  // The execution may start meanwhile; only the caller has to wait.
+  await Promise.all([notified, table.flush()])
   return { execution, container }
 }
 

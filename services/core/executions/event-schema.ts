@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import type { ExecutionEventPayload } from '../events.ts'
 import type { MimeBundle, Output } from './outputs.ts'
 
-/** Bounds of what a kernel may put into one event. The supervisor has the same or smaller ones. */
+/** Maximum sizes of the parts of one event. The supervisor enforces the same or lower ones. */
 export const EVENT_BOUNDS = {
   mimeTypes: 64,
   mimeCharacters: 255,
@@ -19,7 +18,7 @@ export const countSchema = z.number().int().nonnegative()
 export const textSchema = z.string().transform((value) => value.toWellFormed())
 /** Text that is cut at this many characters. */
 export const boundedText = (max: number) => z.string().transform((value) => value.slice(0, max).toWellFormed())
-/** A wrong type counts as absent: the number of a cell decides nothing. */
+/** A wrong type counts as absent, because no decision depends on the number of a cell. */
 export const executionCountSchema = countSchema.nullish().transform((value) => value ?? null)
 
 /**
@@ -87,56 +86,5 @@ export const outputSchema: z.ZodType<Output> = z.discriminatedUnion('output_type
   z.object({ output_type: z.literal('error'), ename: z.string(), evalue: z.string(), traceback: z.array(z.string()) }),
 ])
 
-const fileSchema = z.object({
-  id: z.string(),
-  path: z.string(),
-  bytes: countSchema,
-  sha256: z.string(),
-  mime: z.string(),
-  isNew: z.boolean(),
-  modifiedFrom: z.string().nullable(),
-})
-
-const cell = countSchema.describe('Position of the cell in the notebook; 0 for plain code.')
-
-/** What each event of an execution says, as the log has it. */
-export const executionEventSchema: z.ZodType<ExecutionEventPayload> = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('status'), status: z.string() }),
-  z.object({ type: z.enum(['stdout', 'stderr']), cell, text: z.string() }),
-  z.object({
-    type: z.literal('output'),
-    cell,
-    output: outputSchema,
-    displayId: z.string().exactOptional(),
-    replaces: z.boolean().exactOptional(),
-  }),
-  z.object({ type: z.literal('clear'), cell, wait: z.boolean() }),
-  z.object({ type: z.literal('file'), file: fileSchema }),
-  z.object({ type: z.literal('lost'), what: z.string(), reason: z.string() }),
-  z.object({ type: z.literal('done'), status: z.string(), reason: z.string().nullable() }),
-])
-
-/**
- * The `data` of each server-sent event of an execution, by event name: the events of the log with their number, an ISO 8601 time and the
- * names of the wire. `file` is the API's form of a file, with its link.
- */
-export function executionFrameSchemas<F extends z.ZodType>(file: F) {
-  const numbered = { seq: countSchema, at: z.iso.datetime() }
-  const text = z.object({ ...numbered, cell, text: z.string() })
-  return {
-    status: z.object({ ...numbered, status: z.string() }),
-    stdout: text,
-    stderr: text,
-    output: z.object({
-      ...numbered,
-      cell,
-      output: outputSchema,
-      display_id: z.string().exactOptional(),
-      replaces: z.boolean().exactOptional().describe('The output replaces every output of this `display_id`.'),
-    }),
-    clear: z.object({ ...numbered, cell, wait: z.boolean() }),
-    file: z.object({ ...numbered, file }),
-    lost: z.object({ ...numbered, what: z.string(), reason: z.string() }),
-    done: z.object({ ...numbered, status: z.string(), reason: z.string().nullable() }),
-  } as const
-}
+/** The cell of an event in an execution's log. */
+export const cellSchema = countSchema.describe('Position of the cell in the notebook; 0 for plain code.')

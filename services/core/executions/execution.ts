@@ -2,7 +2,7 @@ import type { ExecutionEvent } from '../events.ts'
 import type { ExecutionFile } from '../files/file.ts'
 import type { ExecutionLanguage } from './language.ts'
 import type { Lease } from '../lease.ts'
-import type { Output } from './outputs.ts'
+import type { CellResult, ExecutionError } from './outputs.ts'
 
 export const EXECUTION_STATUSES = ['queued', 'starting', 'running', 'succeeded', 'failed', 'timed_out', 'cancelled'] as const
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number]
@@ -74,20 +74,6 @@ export interface TerminalSize {
 export interface ExecutionScope {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-}
-
-export interface CellResult {
-  /** Position among the notebook's cells (0 for plain code). */
-  readonly index: number
-  readonly status: 'ok' | 'error' | 'aborted'
-  readonly executionCount: number | null
-  readonly outputs: readonly Output[]
-}
-
-export interface ExecutionError {
-  readonly name: string
-  readonly value: string
-  readonly traceback: readonly string[]
 }
 
 /** Something that a client could expect in a result and that is missing, with the reason. */

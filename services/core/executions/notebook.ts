@@ -1,6 +1,5 @@
-import type { CellResult } from './execution.ts'
 import { isJsonMime, validAttachments, validMetadata } from './notebook-metadata.ts'
-import { REF_MIME, type MimeBundle, type Output } from './outputs.ts'
+import { REF_MIME, type CellResult, type MimeBundle, type Output } from './outputs.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

@@ -28,3 +28,17 @@ export type Output =
       readonly metadata: Readonly<Record<string, unknown>>
     }
   | { readonly output_type: 'error'; readonly ename: string; readonly evalue: string; readonly traceback: readonly string[] }
+
+export interface CellResult {
+  /** Position among the notebook's cells (0 for plain code). */
+  readonly index: number
+  readonly status: 'ok' | 'error' | 'aborted'
+  readonly executionCount: number | null
+  readonly outputs: readonly Output[]
+}
+
+export interface ExecutionError {
+  readonly name: string
+  readonly value: string
+  readonly traceback: readonly string[]
+}

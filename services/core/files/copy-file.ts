@@ -6,8 +6,8 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import type { Table } from '../ports/table.ts'
 
 /**
- * Copies a file into a container, bytes and all: each container's objects live and die with it. `id` is given by a caller whose
- * step may be repeated. Throws ServiceError: `file_not_found` when the bytes are gone, and as `settleVersions` does.
+ * Copies a file with its bytes into a container, because a container's objects are deleted with it. A caller whose step may be repeated passes `id`.
+ * Throws ServiceError `file_not_found` when the bytes no longer exist, and the errors of `supersedeOlderVersions`.
  */
 export async function copyFile(
   ports: { readonly table: Table; readonly objects: ObjectStore },
@@ -16,7 +16,7 @@ export async function copyFile(
   now: number,
 ): Promise<ContainerFile> {
   const object = await ports.objects.get(source.objectKey)
-  if (object === null) throw new ServiceError('file_not_found', `The bytes of file ${source.id} are gone. Upload it again.`)
+  if (object === null) throw new ServiceError('file_not_found', `The content of file ${source.id} no longer exists. Upload it again.`)
   const { tenant, bytes, sha256, mime } = source
   return placeFile(ports, { tenant, path: target.path ?? source.path, bytes, sha256, mime, body: object.body }, target, now)
 }

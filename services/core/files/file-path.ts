@@ -9,7 +9,7 @@ const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u
 
 /**
  * The one form of a file's path relative to `/mnt/data`: NFC, `/`-separated, no empty, `.` or `..` segment. A leading `/mnt/data/`
- * is taken off. Throws ServiceError `invalid_file_name` with a sentence that names the fault.
+ * is removed. Throws ServiceError `invalid_file_name`, whose message names the fault.
  */
 export function normalizeFilePath(raw: string): string {
   const refuse = (why: string): never => {

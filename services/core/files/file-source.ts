@@ -3,7 +3,7 @@ import { isId } from '../ids.ts'
 import type { Table } from '../ports/table.ts'
 import { hasExpired, type UserFile } from './user-file.ts'
 
-/** What a copy into a container is made from: a file of another container, or one of `/v1/files`. */
+/** The source of a copy into a container: a file of another container, or one of `/v1/files`. */
 export type FileSource = Pick<ContainerFile, 'tenant' | 'id' | 'path' | 'bytes' | 'sha256' | 'mime' | 'objectKey'>
 
 export const sourceOf = (file: UserFile): FileSource => ({
@@ -16,7 +16,7 @@ export const sourceOf = (file: UserFile): FileSource => ({
   objectKey: file.objectKey,
 })
 
-/** By its id alone, for a caller whose right to it was checked before; null once it was deleted or has expired. */
+/** Finds the source by its id, without a check of the caller's rights; null if it was deleted or has expired. */
 export async function findSource(table: Table, tenant: string, id: string, now: number): Promise<FileSource | null> {
   if (isId('file', id)) {
     const file = await table.userFiles.get(tenant, id)

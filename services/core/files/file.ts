@@ -11,22 +11,22 @@ export interface ContainerFile {
   readonly mime: string
   readonly source: 'user' | 'assistant'
   readonly createdAt: number
-  /** Where the bytes lie. Random, never made from the path. */
+  /** Object key of the bytes; random, never derived from the path. */
   readonly objectKey: string
   readonly executionId: string | null
-  /** False once a newer version has the path, or the file was deleted. */
+  /** False when a newer version has the path, or the file was deleted. */
   readonly isCurrent: boolean
   /** When it stopped being current, epoch ms. */
   readonly endedAt?: number
-  /** `awaiting_upload` until the bytes of an upload URL have been seen; `swept` when only the row of a superseded version is left. */
+  /** `awaiting_upload` until the bytes of an upload URL have arrived; `swept` when only the row of a superseded version remains. */
   readonly state: 'stored' | 'awaiting_upload' | 'deleted' | 'swept'
-  /** A request named it: its row outlives its bytes, so that it is not brought a second time over what code made of it. */
+  /** A request supplied the file: its row outlives its bytes, so that a replayed history does not overwrite what code made of it. */
   readonly isBrought?: boolean
   /** The container generation whose sandbox has these bytes; 0 when none has. */
   readonly sandboxGeneration: number
 }
 
-/** A file as an execution hands it back. */
+/** A file in the result of an execution. */
 export interface ExecutionFile {
   readonly id: string
   readonly path: string

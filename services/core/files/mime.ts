@@ -37,7 +37,7 @@ const TYPES: Readonly<Record<string, string>> = {
   sqlite: 'application/vnd.sqlite3',
 }
 
-/** By the name's ending alone: the host never looks into a user's file. A file may be called `constructor`: only the table's own entries count. */
+/** Determined by the file name's extension only; the host never reads a user's file. Only the table's own entries count, because a file may be named `constructor`. */
 export function mimeOf(path: string): string {
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
   return (Object.hasOwn(TYPES, ending) ? TYPES[ending] : undefined) ?? 'application/octet-stream'

@@ -6,8 +6,8 @@ import type { Table } from '../ports/table.ts'
 import { supersedeOlderVersions } from './supersede-older-versions.ts'
 
 /**
- * Puts bytes into a container as a file of the user: a new version of its path. `id` is given by a caller whose step may be repeated. Throws
- * ServiceError when the container has too many files or is gone.
+ * Stores bytes in a container as a user's file, as a new version of its path. A caller whose step may be repeated passes `id`. Throws ServiceError when
+ * the container has too many files or was deleted.
  */
 export async function placeFile(
   ports: { readonly table: Table; readonly objects: ObjectStore },

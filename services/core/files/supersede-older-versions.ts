@@ -16,15 +16,19 @@ export async function supersedeOlderVersions(ports: Ports, file: ContainerFile, 
   const current = (await table.files.all(file.tenant, file.containerId)).filter((row) => row.isCurrent)
   if (current.length > LIMITS.maxFilesPerContainer) {
     await takeBack(ports, file)
-    throw new ServiceError('invalid_request', `The container holds ${LIMITS.maxFilesPerContainer} files already. Delete some first.`, {
-      param: 'file',
-    })
+    throw new ServiceError(
+      'invalid_request',
+      `The container already has ${LIMITS.maxFilesPerContainer} files, the maximum. Delete some first.`,
+      {
+        param: 'file',
+      },
+    )
   }
   await keepNewest(table, current, new Set([file.path]), now)
   if ((await table.containers.filesChanged(file.tenant, file.containerId, now)) !== null) return
-  // Its sweep may have gone by already, so it cannot be relied on.
+  // The sweep of the deleted container may be over already, so the row and its bytes are removed here.
   await takeBack(ports, file)
-  throw new ServiceError('container_not_found', `The container ${file.containerId} was deleted while the file came. Create another one.`)
+  throw new ServiceError('container_not_found', `The container ${file.containerId} was deleted during the upload. Create another one.`)
 }
 
 /** Of several current versions of a path the newest stays current, for every caller. `rows` are all current ones, read after the last write. */
@@ -47,7 +51,7 @@ export async function keepNewest(
 const byAge = (a: ContainerFile, b: ContainerFile): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
 
 async function takeBack({ table, objects }: Ports, { tenant, containerId, id, objectKey }: ContainerFile): Promise<void> {
-  // The row goes first: bytes without one are swept with their container, a row without bytes would be shown.
+  // The row is removed first: bytes without a row are swept with their container, but a row without bytes would be visible.
   await table.files.remove(tenant, containerId, id)
   await objects.delete(objectKey)
 }

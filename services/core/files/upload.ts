@@ -1,21 +1,21 @@
 import type { FilePurpose } from './user-file.ts'
 
-/** A file that comes in parts. Its parts are kept until it is completed, cancelled or too old. Times are epoch ms. */
+/** A file that is uploaded in parts. The parts are kept until the upload is completed, cancelled or expired. Times are epoch ms. */
 export interface Upload {
   readonly v: 1
   readonly tenant: string
   readonly subject: string | null
   readonly id: string
   readonly filename: string
-  /** What the caller announced; the parts together have to have exactly as many. */
+  /** Announced size; the parts together must have exactly this many bytes. */
   readonly bytes: number
   readonly mime: string
   readonly purpose: FilePurpose
   readonly status: 'pending' | 'completed' | 'cancelled'
   readonly createdAt: number
-  /** No part is taken from this moment on, and the rest is swept away. */
+  /** From this time on no part is accepted, and the parts are removed. */
   readonly expiresAt: number
-  /** Life of the file that it becomes, from its completion; null: it stays. */
+  /** Lifetime of the resulting file from its completion; null for no expiry. */
   readonly fileSeconds: number | null
 }
 

@@ -12,9 +12,9 @@ export interface UserFile {
   readonly mime: string
   readonly purpose: FilePurpose
   readonly createdAt: number
-  /** From this moment on it is not there for anybody, also before its bytes are swept away. Null: it stays until it is deleted. */
+  /** From this time on the file answers 404, even before its bytes are removed. Null: it is kept until it is deleted. */
   readonly expiresAt: number | null
-  /** Where the bytes lie: below the prefix of this file's id. */
+  /** Object key of the bytes, below the prefix of this file's id. */
   readonly objectKey: string
 }
 

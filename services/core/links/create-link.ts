@@ -7,7 +7,7 @@ import type { TenantStore } from '../ports/tenant-store.ts'
 
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** Makes a `/d/{token}` link that outlives presigned URLs and can be revoked. Returns the absolute URL; the token is stored only as a hash. */
+/** Creates a `/d/{token}` link that outlives presigned URLs and can be revoked. Returns the absolute URL; the token is stored only as a hash. */
 export async function createLink(
   links: LinkStore,
   wanted: {
@@ -37,6 +37,6 @@ export async function createLink(
   return { id: link.id, url: `${wanted.publicUrl}/d/${token}` }
 }
 
-/** Life of a link that is made now, days, by the tenant's policy. */
+/** Lifetime of new links by the tenant's policy, days. */
 export const linkDaysOf = async (tenants: Pick<TenantStore, 'get'>, tenant: string): Promise<number> =>
   (await tenants.get(tenant))?.policy?.linkDays ?? LIMITS.linkDays

@@ -5,7 +5,7 @@ export interface Link {
   readonly tenant: string
   readonly tokenHash: string
   readonly containerId: string
-  /** The file version that it shows; null for an output that is no file. */
+  /** The file version that it shows; null for an output that is not a file. */
   readonly fileId: string | null
   readonly target: LinkTarget
   readonly createdAt: number

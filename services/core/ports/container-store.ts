@@ -1,6 +1,7 @@
-import type { Container, Hibernation, Snapshot } from '../containers/container.ts'
+import type { Container, E2bSession, Hibernation, Snapshot } from '../containers/container.ts'
 import type { Lost } from '../executions/execution.ts'
 import type { Page, PageRequest } from './page.ts'
+import type { ContainerSkill } from '../skills/skill.ts'
 
 export interface ContainerStore {
   create(container: Container): Promise<void>
@@ -28,6 +29,13 @@ export interface ContainerStore {
   removeCommand(tenant: string, id: string, commandId: string, now: number): Promise<Container | null>
   /** Records commands that end with the sandbox, for the next execution's `lost`. */
   noteLostCommands(tenant: string, id: string, lost: readonly Lost[]): Promise<void>
+  /** Sets what E2B's clients see of the container; null when it is missing or deleted. Of two writers the last one wins. */
+  setE2bSession(tenant: string, id: string, session: E2bSession): Promise<Container | null>
+  /**
+   * Replaces the container's skills and increments `filesVersion` if that is still `filesVersion` in the row; null when it changed, or the container is missing
+   * or deleted.
+   */
+  setSkills(tenant: string, id: string, filesVersion: number, skills: readonly ContainerSkill[]): Promise<Container | null>
   /** Removes the head if it is this execution and sets `lastActiveAt` and, unless null, `dueAt`; null when the head is another one. */
   dequeue(tenant: string, id: string, executionId: string, now: number, dueAt: number | null): Promise<Container | null>
   /**

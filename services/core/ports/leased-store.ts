@@ -2,7 +2,7 @@ import type { LeasedRow } from '../lease.ts'
 
 /** The result of a request for a lease. */
 export type LeaseResult<Row> =
-  | { readonly kind: 'taken'; readonly row: Row }
+  | { readonly kind: 'acquired'; readonly row: Row }
   /** Another owner holds an unexpired lease. */
   | { readonly kind: 'busy'; readonly row: Row }
   /** The lease is free, but the row differs from `seen`: the caller reads it again. */
@@ -23,8 +23,8 @@ export interface Seen {
 
 /** Rows that workers change under a lease. Every operation is one conditional write; reads are consistent. */
 export interface LeasedStore<Row extends LeasedRow> {
-  /** False when the id exists already; nothing is changed then. */
-  create(row: Row): Promise<boolean>
+  /** False when the id exists already; nothing is changed then. `isDeferred`: the row survives a power failure after the next `flush`. */
+  create(row: Row, options?: { readonly isDeferred?: boolean }): Promise<boolean>
   get(tenant: string, id: string): Promise<Row | null>
   /**
    * Acquires the lease if the row has not ended and its lease is free or expired at `now`: increments the fencing token, applies `patch`, sets

@@ -18,4 +18,8 @@ export interface OfferedModel {
   readonly bytesPerToken: number
   /** The model cannot call tools and writes Python in fenced blocks. */
   readonly fencesCode: boolean
+  /** The model receives the images that code shows or writes. */
+  readonly readsImages: boolean
+  /** Every answer satisfies the JSON schema of the request. The answers of other models are checked, and corrected if necessary. */
+  readonly enforcesSchema: boolean
 }

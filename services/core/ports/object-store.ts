@@ -16,6 +16,8 @@ export interface ObjectStore {
   head(key: string): Promise<{ readonly bytes: number } | null>
   delete(key: string): Promise<void>
   deletePrefix(prefix: string): Promise<number>
+  /** Total size of all objects below a prefix, bytes. It lists them all. */
+  sizeOf(prefix: string): Promise<number>
   /** A URL that is valid without an API key for `expiresSeconds` (at most 300), served as `attachment` with a fixed type. */
   presignGet(key: string, options: PresignGet): Promise<string>
   presignPut(key: string, options: PresignPut): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>

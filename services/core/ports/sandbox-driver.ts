@@ -28,21 +28,21 @@ export type SandboxStatus =
       readonly detail?: string
     }
 
-/** What a platform can do, so that no caller has to know its name. */
+/** Capabilities of a platform, so that callers do not depend on its name. */
 export interface DriverCapabilities {
-  /** The memory of a waiting sandbox can grow: the driver has `resize`. */
+  /** The driver has `resize`, which increases the memory of an idle sandbox. */
   readonly resize: boolean
-  /** The disk limit of a sandbox holds for its data folder. */
+  /** The disk limit of a sandbox applies to its data folder. */
   readonly diskQuota: boolean
-  /** How its sandboxes may be reached. */
+  /** Kinds of addresses that its sandboxes have. */
   readonly addressKinds: readonly SandboxAddress['kind'][]
   /** The platform reports by event that a sandbox runs or ended: a start does not wait for it. */
   readonly reportsStarts: boolean
-  /** A usual start, from the request until it is ready, milliseconds. */
+  /** Typical time from the request until the sandbox is ready, milliseconds. */
   readonly startMs: number
 }
 
-/** A sandbox and, if its row knows it, the platform's name for it, which spares a search. */
+/** A sandbox and, if its row knows it, the platform's name for it, which saves a search. */
 export type SandboxRef = Pick<Sandbox, 'id' | 'platformId'>
 
 /** Starts, observes and stops sandboxes. A driver reports states; the orchestrator decides what follows. */

@@ -37,5 +37,7 @@ export interface SandboxStore {
   starting(tier: MemoryTier, limit: number): Promise<readonly Sandbox[]>
   /** Every sandbox that is not gone. */
   all(): Promise<readonly Sandbox[]>
+  /** Those that containers of a tenant hold, or that start for them. Eventually consistent; reads no row of other tenants' sandboxes. */
+  ofTenant(tenant: string): Promise<readonly Sandbox[]>
   remove(id: string): Promise<void>
 }

@@ -1,3 +1,4 @@
+import type { SandboxEvent } from '../executions/events/event-types.ts'
 import type { CommandInputEvent } from '../events.ts'
 import type { ExecutionLanguage } from '../executions/language.ts'
 import type { TerminalSize } from '../executions/execution.ts'
@@ -23,7 +24,7 @@ export interface Supervisor {
     after: number,
     signal: AbortSignal,
   ): Promise<AsyncIterable<SupervisorEvent>>
-  /** Sends numbered input; each number is applied once. Returns the last number that is applied: what follows has to be sent again later. */
+  /** Sends numbered input; each number is applied once. Returns the last applied number; later input must be sent again. */
   sendInput(session: SandboxSession, commandId: string, entries: readonly CommandInputEvent[]): Promise<{ readonly through: number }>
   stopCommand(session: SandboxSession, commandId: string, killAfterMs: number): Promise<void>
   interrupt(session: SandboxSession, executionId: string, killAfterMs: number): Promise<void>
@@ -31,6 +32,10 @@ export interface Supervisor {
   getFile(session: SandboxSession, path: string, signal: AbortSignal): Promise<{ readonly bytes: number; readonly body: ByteStream } | null>
   putFile(session: SandboxSession, path: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<{ readonly sha256: string }>
   deleteFile(session: SandboxSession, path: string): Promise<void>
+  /** Names of the folders below `/mnt/skills`. */
+  listSkills(session: SandboxSession): Promise<readonly string[]>
+  /** Writes a bundle (`services/core/skills/bundle.ts`) as a read-only folder below `/mnt/skills`; a folder that exists stays as it is. */
+  putSkill(session: SandboxSession, folder: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<void>
   /** All variables as an opaque stream. Throws LinkError when the kernel ends during the snapshot. */
   snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<SnapshotStream>
   /** Refused with `conflict` after an execution started in this sandbox, and with `bad_request` for an invalid snapshot. */
@@ -56,7 +61,7 @@ export interface NamespaceBudget {
 
 export interface SnapshotStream {
   readonly body: ByteStream
-  /** What saving took; null before the body has been read to its end, and if the sandbox does not report it. */
+  /** Use of resources by saving; null before the body has been read to its end, and if the sandbox does not report it. */
   readonly usage: () => NamespaceUsage | null
 }
 
@@ -121,36 +126,9 @@ export type SupervisorOutcome =
   | 'disk_full'
   | 'cpu_limit'
 
-export type SupervisorEvent = { readonly seq: number; readonly t: number } & SupervisorEventPayload
-export type SupervisorEventPayload =
-  | { readonly type: 'started' }
-  | { readonly type: 'cell_started'; readonly index: number; readonly executionCount: number | null }
-  | { readonly type: 'stream'; readonly index: number; readonly name: 'stdout' | 'stderr'; readonly text: string }
-  | {
-      readonly type: 'display'
-      readonly index: number
-      readonly outputType: 'display_data' | 'execute_result'
-      readonly data: Readonly<Record<string, unknown>>
-      readonly metadata: Readonly<Record<string, unknown>>
-      readonly executionCount: number | null
-      readonly displayId: string | null
-    }
-  | {
-      readonly type: 'update_display'
-      readonly index: number
-      readonly displayId: string
-      readonly data: Readonly<Record<string, unknown>>
-      readonly metadata: Readonly<Record<string, unknown>>
-    }
-  | { readonly type: 'clear_output'; readonly index: number; readonly wait: boolean }
-  | { readonly type: 'error'; readonly index: number; readonly name: string; readonly value: string; readonly traceback: readonly string[] }
-  | {
-      readonly type: 'cell_done'
-      readonly index: number
-      readonly status: 'ok' | 'error' | 'aborted'
-      readonly executionCount: number | null
-    }
-  | ({ readonly type: 'done' } & SupervisorEnvelope)
+/** An event of a sandbox. `done` is the last one of an execution. */
+export type SupervisorEvent = SandboxEvent | SupervisorDone
+export type SupervisorDone = { readonly seq: number; readonly t: number; readonly type: 'done' } & SupervisorEnvelope
 
 export interface SupervisorEnvelope {
   readonly outcome: SupervisorOutcome

@@ -1,5 +1,7 @@
+import type { AuditStore } from './audit-store.ts'
 import type { ContainerStore } from './container-store.ts'
 import type { ConversationStore } from './conversation-store.ts'
+import type { DeliveryStore } from './delivery-store.ts'
 import type { EventStore } from './event-store.ts'
 import type { ExecutionStore } from './execution-store.ts'
 import type { FileStore } from './file-store.ts'
@@ -8,13 +10,15 @@ import type { LinkStore } from './link-store.ts'
 import type { QuotaStore } from './quota-store.ts'
 import type { ResponseStore } from './response-store.ts'
 import type { SandboxStore } from './sandbox-store.ts'
+import type { SkillStore } from './skill-store.ts'
+import type { TenantRows } from './tenant-rows.ts'
 import type { TenantStore } from './tenant-store.ts'
 import type { UploadStore } from './upload-store.ts'
 import type { UsageStore } from './usage-store.ts'
 import type { UserFileStore } from './user-file-store.ts'
 
 export type DueRow = {
-  readonly kind: 'container' | 'execution' | 'response' | 'sandbox' | 'file' | 'upload' | 'conversation'
+  readonly kind: 'container' | 'execution' | 'response' | 'sandbox' | 'file' | 'skill' | 'upload' | 'conversation' | 'delivery' | 'tenant'
   readonly tenant: string
   readonly id: string
   readonly dueAt: number
@@ -27,6 +31,7 @@ export interface Table {
   readonly responses: ResponseStore
   readonly files: FileStore
   readonly userFiles: UserFileStore
+  readonly skills: SkillStore
   readonly uploads: UploadStore
   readonly conversations: ConversationStore
   readonly sandboxes: SandboxStore
@@ -36,10 +41,15 @@ export interface Table {
   readonly links: LinkStore
   readonly usage: UsageStore
   readonly quotas: QuotaStore
+  readonly deliveries: DeliveryStore
+  readonly tenantRows: TenantRows
+  readonly audit: AuditStore
   /** Rows whose `dueAt` is between `since` (default 0) and `now`, over all shards, earliest first. Eventually consistent. */
   due(now: number, limit: number, since?: number): Promise<readonly DueRow[]>
   /** Postpones a due row; a row that changed since it was found is not modified. */
   postpone(row: DueRow, dueAt: number): Promise<void>
+  /** Resolves when every write so far survives a power failure. */
+  flush(): Promise<void>
   /** Resolves when the table answers; rejects with the reason otherwise. */
   check(): Promise<void>
 }

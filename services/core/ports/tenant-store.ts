@@ -1,4 +1,4 @@
-import type { ApiKey, Plan, Tenant, TenantPolicy } from '../tenants/tenant.ts'
+import type { ApiKey, Plan, Tenant, TenantDeletion, TenantPolicy } from '../tenants/tenant.ts'
 
 export interface TenantStore {
   create(tenant: Tenant): Promise<void>
@@ -8,6 +8,10 @@ export interface TenantStore {
   setPolicy(id: string, policy: TenantPolicy): Promise<Tenant | null>
   /** Null when there is no such tenant. */
   rename(id: string, name: string): Promise<Tenant | null>
+  /** Marks the tenant as deleted and makes it due in ten seconds, when caches of its keys have expired. Idempotent; null when there is no such tenant. */
+  beginDeletion(id: string, now: number): Promise<Tenant | null>
+  /** Records the progress of a deletion; `dueAt` null ends it, epoch ms. */
+  noteDeletion(id: string, deletion: TenantDeletion, dueAt: number | null): Promise<void>
   /** Creates or replaces a plan. */
   putPlan(plan: Plan): Promise<void>
   getPlan(name: string): Promise<Plan | null>

@@ -54,7 +54,7 @@ export function newResponse(wanted: NewResponse, now: number): ResponseRecord {
 }
 
 /**
- * Writes the row, which is the acceptance, then joins the queue of the conversation and sends a hint. The reconciler replaces a lost hint.
+ * Writes the row, which accepts the response, then joins the queue of the conversation and sends a message. The reconciler replaces a lost message.
  * Throws ServiceError `conversation_not_found` or `too_many_queued`; then nothing was accepted.
  */
 export async function acceptResponse(
@@ -86,8 +86,11 @@ async function joinConversation(
     )
   throw new ServiceError(
     'too_many_queued',
-    `${LIMITS.maxQueuedPerConversation} responses wait in this conversation already. Wait until one has ended.`,
-    { param: 'conversation' },
+    `${LIMITS.maxQueuedPerConversation} responses already wait in this conversation, the maximum. Wait until one has ended.`,
+    {
+      param: 'conversation',
+      limit: { name: 'max_queued_per_conversation', value: LIMITS.maxQueuedPerConversation, retryAfterSeconds: 1 },
+    },
   )
 }
 

@@ -1,7 +1,9 @@
 import type { ObjectStore } from '../ports/object-store.ts'
 import { readBytes } from '../read-bytes.ts'
 import { loadResponse } from './response-blobs.ts'
-import type { CallImage, ResponseItem, ResponseRecord } from './response.ts'
+import type { ResponseRecord } from './response.ts'
+import type { CallImage } from './items/code-interpreter-call.ts'
+import type { ResponseItem } from './items/item-types.ts'
 
 /** Images up to this many bytes in all are data URLs in the outputs of a response, in the order of its items. Later ones are links. */
 const MAX_INLINE_BYTES = 3 * 1024 * 1024

@@ -3,8 +3,7 @@ import type { ResponseRequest } from './response.ts'
 export type WireItem = Readonly<Record<string, unknown>> & { readonly id: string; readonly type: string }
 
 /**
- * The caller's input as items with ids. `idOf` gives an id for the item of this type at this position; `given` is the one that the caller
- * wrote, if any.
+ * The client's input as items with ids. `idOf` returns an id for the item of this type at this position; `given` is the id in the request, if any.
  */
 export function wireItems(
   input: ResponseRequest['input'],
@@ -37,6 +36,6 @@ function partsOf(content: unknown): unknown {
   )
 }
 
-/** The id of an input item that has none, by its position, the same every time. */
+/** The deterministic id of an input item without an id, derived from its position. */
 export const inputItemId = (responseId: string, type: string, index: number): string =>
   `${type === 'message' ? 'msg' : 'item'}_${responseId.slice(responseId.indexOf('_') + 1)}_${index}`

@@ -1,8 +1,8 @@
 import { ID_PREFIXES, type IdKind } from '../ids.ts'
 
-type ItemKind = Extract<IdKind, 'message' | 'call' | 'functionCall' | 'search'>
+export type ItemKind = Extract<IdKind, 'message' | 'call' | 'functionCall' | 'search' | 'shellCall' | 'shellOutput' | 'patch'>
 
-/** The id of an item that a response produces, by its `output_index`. It names its response, so that a reference to it alone finds it again. */
+/** The id of an item that a response produces, by its `output_index`. It contains the id of its response, so that a reference to the item finds it. */
 export const outputItemId = (kind: ItemKind, responseId: string, index: number): string =>
   `${ID_PREFIXES[kind]}${responseId.slice(responseId.indexOf('_') + 1)}${index.toString(36).padStart(2, '0')}`
 

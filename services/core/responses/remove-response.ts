@@ -2,7 +2,7 @@ import { objectPrefix } from '../object-keys.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Table } from '../ports/table.ts'
 
-/** Removes a response that has ended, with its events and objects. The row is removed last, so that a repetition finds what is left. */
+/** Removes a response that has ended, with its events and objects. The row is removed last, so that a repetition finds the rest. */
 export async function removeResponse(
   ports: { readonly table: Table; readonly objects: ObjectStore },
   tenant: string,

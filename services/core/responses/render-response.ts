@@ -1,17 +1,11 @@
-import type { Lost } from '../executions/execution.ts'
-import type { LinkedFile, CallOutcome, Citation, ContextCut, ResponseRecord, ResponseItem, ResponseUsage } from './response.ts'
+import type { ContextCut, ResponseRecord, ResponseUsage } from './response.ts'
 import { hasResponseEnded } from './response.ts'
-
-type Wire = Readonly<Record<string, unknown>>
-
-/** `include` holds the wire's names of optional parts, for example `code_interpreter_call.outputs`. */
-export interface RenderOptions {
-  readonly include: readonly string[]
-}
+import type { RenderOptions, Wire } from './items/item-type.ts'
+import { renderItem, type ResponseItem } from './items/item-types.ts'
 
 /**
- * A response as OpenAI's wire has it; times in whole seconds. The row must be whole: an input or items that lie in an object are loaded
- * first (`loadResponse`).
+ * A response as OpenAI's wire has it; times in whole seconds. The row must be complete: load input and items from their objects first
+ * (`loadResponse`).
  */
 export function renderResponse(response: ResponseRecord, options: RenderOptions): Record<string, unknown> {
   const { request } = response
@@ -61,7 +55,7 @@ export function renderResponse(response: ResponseRecord, options: RenderOptions)
   }
 }
 
-/** Codes and reasons that OpenAI's specification lists. Clients generated from it refuse others, so ours are in `x_cellblock`. */
+/** Codes and reasons that OpenAI's specification lists. Clients that are generated from it refuse others, so Cellblock's values are in `x_cellblock`. */
 const ERROR_CODES: Readonly<Record<string, string>> = {
   rate_limit_exceeded: 'rate_limit_exceeded',
   context_length_exceeded: 'invalid_prompt',
@@ -70,7 +64,7 @@ const ERROR_CODES: Readonly<Record<string, string>> = {
 const errorCode = (code: string): string => ERROR_CODES[code] ?? 'server_error'
 const incompleteDetails = (reason: string): Wire => (reason === 'max_output_tokens' || reason === 'content_filter' ? { reason } : {})
 
-/** What the calls of a response used together; each call's own is on its item. */
+/** The usage of all calls of a response; each item has that of its call. */
 function sandboxUsage(items: readonly ResponseItem[]): Wire {
   const used = items.flatMap((item) => (item.type === 'code_interpreter_call' && item.outcome?.usage ? [item.outcome.usage] : []))
   return {
@@ -90,126 +84,7 @@ export const renderContextCut = (cut: ContextCut): Wire => ({
   whole_history: cut.isHistoryWhole,
 })
 
-/** One output item. `outputs` of a code call is null unless the caller asked for it; `x_cellblock` is there as soon as the call has ended. */
-export function renderItem(item: ResponseItem, options: RenderOptions): Record<string, unknown> {
-  switch (item.type) {
-    case 'message':
-      return {
-        id: item.id,
-        type: 'message',
-        role: 'assistant',
-        status: item.status,
-        ...(item.phase === null ? {} : { phase: item.phase }),
-        content: item.status === 'in_progress' ? [] : [renderContentPart(item)],
-      }
-    case 'function_call':
-      return {
-        id: item.id,
-        type: 'function_call',
-        call_id: item.callId,
-        name: item.name,
-        arguments: item.arguments,
-        status: item.status,
-        ...(item.output === null
-          ? {}
-          : { x_cellblock: { output: item.output, ...(item.sources === undefined ? {} : { sources: item.sources }) } }),
-      }
-    case 'web_search_call': {
-      const query = queryOf(item.arguments)
-      const sources = options.include.includes('web_search_call.action.sources')
-        ? { sources: item.sources.map(({ url }) => ({ type: 'url', url })) }
-        : {}
-      return {
-        id: item.id,
-        type: 'web_search_call',
-        status: item.status,
-        action: { type: 'search', query, queries: query === '' ? [] : [query], ...sources },
-        x_cellblock: { call_id: item.callId, ...(item.output === null ? {} : { output: item.output, sources: item.sources }) },
-      }
-    }
-    case 'code_interpreter_call': {
-      const shown = options.include.includes('code_interpreter_call.outputs') && item.outcome !== null
-      return {
-        id: item.id,
-        type: 'code_interpreter_call',
-        container_id: item.containerId,
-        code: item.code,
-        status: item.status,
-        outputs: shown ? renderOutputs(item.outcome) : null,
-        ...(item.outcome === null ? {} : { x_cellblock: renderOutcome(item.outcome) }),
-      }
-    }
-  }
-}
-
-/** The only content part of a message: text with its annotations, or a refusal. */
-export const renderContentPart = (item: {
-  readonly text: string
-  readonly citations: readonly Citation[]
-  readonly isRefusal: boolean
-}): Wire =>
-  item.isRefusal
-    ? { type: 'refusal', refusal: item.text }
-    : { type: 'output_text', text: item.text, annotations: item.citations.map(renderCitation), logprobs: [] }
-
-/** Indexes count UTF-16 code units, as JavaScript's `slice` does. */
-export function renderCitation(citation: Citation): Wire {
-  const place = { start_index: citation.startIndex, end_index: citation.endIndex }
-  return 'url' in citation
-    ? { type: 'url_citation', url: citation.url, title: citation.title, ...place }
-    : {
-        type: 'container_file_citation',
-        container_id: citation.containerId,
-        file_id: citation.fileId,
-        filename: citation.filename,
-        ...place,
-        ...(citation.linkId === undefined ? {} : { x_cellblock: { link_id: citation.linkId } }),
-      }
-}
-
-/** What a search asks for; empty while the model has not written it. */
-function queryOf(args: string): string {
-  try {
-    const { query } = JSON.parse(args) as { readonly query?: unknown }
-    return typeof query === 'string' ? query : ''
-  } catch {
-    return ''
-  }
-}
-
-function renderOutputs(outcome: CallOutcome): readonly Wire[] {
-  const logs = outcome.logs === '' ? [] : [{ type: 'logs', logs: outcome.logs }]
-  return [...logs, ...outcome.images.map((image) => ({ type: 'image', url: image.dataUrl ?? image.url }))]
-}
-
-function renderOutcome(outcome: CallOutcome): Wire {
-  return {
-    execution_id: outcome.executionId,
-    status: outcome.status,
-    reason: outcome.reason,
-    error: outcome.error,
-    files: outcome.files.map(renderFile),
-    images: outcome.images.map(({ url, mime, linkId }) => ({ url, mime, ...(linkId === undefined ? {} : { link_id: linkId }) })),
-    lost: outcome.lost.map(({ what, reason }: Lost) => ({ what, reason })),
-    usage:
-      outcome.usage === null ? null : Object.fromEntries(Object.entries(outcome.usage).map(([name, value]) => [snakeCase(name), value])),
-    outputs: outcome.outputs,
-  }
-}
-
-const renderFile = (file: LinkedFile): Wire => ({
-  id: file.id,
-  path: `/mnt/data/${file.path}`,
-  bytes: file.bytes,
-  sha256: file.sha256,
-  mime: file.mime,
-  url: file.url,
-  ...(file.linkId === undefined ? {} : { link_id: file.linkId }),
-  is_new: file.isNew,
-  ...(file.modifiedFrom === null ? {} : { modified_from: file.modifiedFrom }),
-})
-
-/** A function tool comes back with the fields that clients expect to be there. */
+/** A function tool with all fields that clients expect. */
 const renderTool = (tool: Wire): Wire =>
   tool['type'] === 'function' ? { description: null, parameters: null, strict: false, ...tool } : tool
 
@@ -222,4 +97,3 @@ const renderUsage = (usage: ResponseUsage): Wire => ({
 })
 
 const seconds = (at: number): number => Math.floor(at / 1000)
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

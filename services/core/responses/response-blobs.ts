@@ -2,7 +2,8 @@ import type { BlobRef } from '../executions/execution.ts'
 import { newObjectKey } from '../object-keys.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { readBytes } from '../read-bytes.ts'
-import type { ResponseRecord, ResponseItem, ResponseRequest } from './response.ts'
+import type { ResponseRecord, ResponseRequest } from './response.ts'
+import type { ResponseItem } from './items/item-types.ts'
 
 /** JSON up to this many bytes stays in the row; a row may have 400 KB in all. */
 const MAX_INLINE_REQUEST = 96 * 1024
@@ -12,8 +13,8 @@ const encoder = new TextEncoder()
 type Owner = { readonly tenant: string; readonly id: string }
 
 /**
- * The row's `request` and `requestRef`. A big request goes whole to an object; what the row keeps of it has an empty input, and when that is
- * not enough only what steps and routes read without the rest.
+ * The row's `request` and `requestRef`. A large request is stored as an object; the row's copy then has an empty input, and if it is still too large,
+ * only the fields that steps and routes read.
  */
 export async function storeRequest(
   objects: ObjectStore,
@@ -41,7 +42,7 @@ export async function storeItems(
   return { items: [], itemsRef: await putJson(objects, owner, 'results', json) }
 }
 
-/** The row with its request and items filled in from their objects. Throws when an object is gone. */
+/** The row with request and items from their objects. Throws when an object is missing. */
 export async function loadResponse(objects: ObjectStore, row: ResponseRecord): Promise<ResponseRecord> {
   if (row.requestRef === null && row.itemsRef === null) return row
   const [request, items] = await Promise.all([
@@ -51,7 +52,7 @@ export async function loadResponse(objects: ObjectStore, row: ResponseRecord): P
   return { ...row, request, items }
 }
 
-/** The JSON document that `ref` names. Throws when the object is gone. */
+/** The JSON document that `ref` names. Throws when the object is missing. */
 export async function readJson(objects: ObjectStore, ref: BlobRef): Promise<unknown> {
   const found = await objects.get(ref.objectKey)
   if (found === null) throw new Error(`The object ${ref.objectKey} of a row is gone`)

@@ -1,4 +1,4 @@
-/** What a warm pool is sized for. */
+/** The demand for which a warm pool is sized. */
 export interface PoolDemand {
   /** New containers per second that need a sandbox, averaged over seconds, not hours. */
   readonly arrivalsPerSecond: number
@@ -10,7 +10,7 @@ export interface PoolDemand {
   readonly share: number
 }
 
-/** More than any account may start; it bounds the search for unrealistic demands. */
+/** Larger than any account allows; bounds the search for unrealistic demands. */
 const MAX_SIZE = 100_000
 
 /**

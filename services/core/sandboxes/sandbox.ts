@@ -18,7 +18,7 @@ export type SandboxAddress =
 export const SANDBOX_STATES = ['starting', 'ready', 'claimed', 'stopping', 'gone'] as const
 export type SandboxPhase = (typeof SANDBOX_STATES)[number]
 
-/** The compute that holds a container now. It is claimed at most once and never returned to the pool. */
+/** The compute of one container. It is claimed at most once and never returned to the pool. */
 export interface Sandbox {
   readonly v: 1
   readonly id: string
@@ -46,7 +46,7 @@ export interface Sandbox {
   readonly platformId?: string
   /** When the platform accepted the start; only if it reports by event that the sandbox runs. */
   readonly launchedAt?: number
-  /** For state `gone`: the interval in which the platform was asked to start it (epoch ms). */
+  /** For state `gone`: the interval of the platform's attempts to start it (epoch ms). */
   readonly failedStart?: FailedStart
   readonly dueAt: number | null
 }
@@ -54,6 +54,8 @@ export interface Sandbox {
 export interface FailedStart {
   readonly from: number
   readonly to: number
+  /** The isolation check for which its supervisor refused to serve; `unknown` for one without a name. Absent: another reason. */
+  readonly check?: string
 }
 
 /** What a client needs to reach a supervisor and to sign requests for it. */

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 /** Range of the time after which a day's usage is summed again, milliseconds. */
 const MIN_AGE_MS = 5_000
 const MAX_AGE_MS = 300_000
-/** What one execution can cost at most, US dollars per second: the largest Fargate task. */
+/** Maximum cost of one execution, US dollars per second: the largest Fargate task. */
 const MAX_USD_PER_SECOND = 0.0003
 const MAX_TENANTS = 10_000
 
@@ -71,7 +71,7 @@ export function createBudgetReader(usage: UsageStore, limits: Pick<LimitReader, 
     const retryAfterSeconds = Math.ceil((Math.floor(now / DAY_MS + 1) * DAY_MS - now) / 1000)
     throw new ServiceError(
       code,
-      `This account has used its ${limit} ${what} of today (limit ${name}). The limit resets at 00:00 UTC; ask the operator for a higher one.`,
+      `This account has used up its ${limit} ${what} for today (limit ${name}). The limit resets at 00:00 UTC; ask the operator for a higher one.`,
       { limit: { name, value: limit, retryAfterSeconds } },
     )
   }

@@ -4,12 +4,12 @@ import type { LimitReader } from './limit-reader.ts'
 
 /** A bucket holds the requests of this many seconds, so short bursts pass. */
 const BURST_SECONDS = 2
-/** A process takes the tokens of this time from the shared bucket at once, seconds: storage is asked rarely, and others find the rest. */
+/** A process takes the tokens of this time from the shared bucket at once, seconds, so it rarely reads storage and leaves the rest to other processes. */
 const SHARE_SECONDS = 0.25
 const MAX_TRIES = 4
 const MAX_TENANTS = 10_000
 
-/** Null when the request may proceed, otherwise what the client has to know. */
+/** Null when the request may proceed, otherwise the limit that was reached. */
 export type Refusal = { readonly limit: number; readonly retryAfterSeconds: number } | null
 
 export interface RequestLimiter {

@@ -4,7 +4,7 @@ const MiB = 1024 * 1024
 const GiB = 1024 * MiB
 
 interface Range {
-  readonly unit: 'seconds' | 'bytes' | 'count'
+  readonly unit: 'seconds' | 'days' | 'bytes' | 'count'
   /** The value for a tenant without a setting. */
   readonly default: number
   /** Range of values that an operator may set. */
@@ -45,22 +45,50 @@ export const ACCOUNT_LIMITS = {
   concurrentExecutions: { unit: 'count', default: 100, min: 1, max: 2_000 },
   /** Event streams that one process holds open for the tenant. */
   openStreams: { unit: 'count', default: 500, min: 1, max: 100_000 },
-  /** What executions and turns of one UTC day may use: sandbox seconds, US dollars at list prices, and tokens of models. */
+  /** Maximum use of one UTC day: sandbox seconds, US dollars at list prices, and tokens of models. */
   sandboxSecondsPerDay: { unit: 'seconds', default: 2_000_000, min: 1, max: 1_000_000_000 },
   dollarsPerDay: { unit: 'count', default: 500, min: 1, max: 1_000_000 },
   modelTokensPerDay: { unit: 'count', default: 100_000_000, min: 1, max: 1_000_000_000_000 },
-  /** Containers that have a sandbox at the same time; the default means no limit. */
-  liveContainers: { unit: 'count', default: 10_000, min: 1, max: 10_000 },
+  /** Containers that have a sandbox at the same time. */
+  liveContainers: { unit: 'count', default: 1_000, min: 1, max: 10_000 },
+  /** Executions and commands that were accepted and have not ended. */
+  queuedJobs: { unit: 'count', default: 10_000, min: 1, max: 1_000_000 },
+  /** All stored bytes: files and their former versions, saved variables, outputs, large events. */
+  storageBytes: { unit: 'bytes', default: 100 * GiB, min: MiB, max: 1024 * 1024 * GiB },
+} as const satisfies Record<string, Range>
+
+const MAX_DAYS = 3_650
+
+/** How long data is kept, days. A shorter time applies to existing data within seven days. */
+export const RETENTION_LIMITS = {
+  /** A container with its files and variables, and former versions of files, after their last use. */
+  containerDays: { unit: 'days', default: LIMITS.retentionDays, min: 1, max: MAX_DAYS },
+  /** Executions and commands with their code, results and events, after their end; at most as long as their container. */
+  executionDays: { unit: 'days', default: MAX_DAYS, min: 1, max: MAX_DAYS },
+  /** Responses with their input and events, after their end. */
+  responseDays: { unit: 'days', default: LIMITS.responseDays, min: 1, max: MAX_DAYS },
+  /** Conversations, after their last item. */
+  conversationDays: { unit: 'days', default: MAX_DAYS, min: 1, max: MAX_DAYS },
+  /** Files of `/v1/files`, after their upload. */
+  fileDays: { unit: 'days', default: MAX_DAYS, min: 1, max: MAX_DAYS },
+  /** Skills, after their latest version. */
+  skillDays: { unit: 'days', default: MAX_DAYS, min: 1, max: MAX_DAYS },
 } as const satisfies Record<string, Range>
 
 export type ExecutionLimits = { readonly [Name in keyof typeof EXECUTION_LIMITS]: number }
 export type SandboxLimits = { readonly [Name in keyof typeof SANDBOX_LIMITS]: number }
 type AccountLimits = { readonly [Name in keyof typeof ACCOUNT_LIMITS]: number }
+type RetentionLimits = { readonly [Name in keyof typeof RETENTION_LIMITS]: number }
 
-export const NUMERIC_LIMITS: Readonly<Record<string, Range>> = { ...ACCOUNT_LIMITS, ...EXECUTION_LIMITS, ...SANDBOX_LIMITS }
+export const NUMERIC_LIMITS: Readonly<Record<string, Range>> = {
+  ...ACCOUNT_LIMITS,
+  ...RETENTION_LIMITS,
+  ...EXECUTION_LIMITS,
+  ...SANDBOX_LIMITS,
+}
 
 /** All limits of one tenant. */
-export interface TenantLimits extends AccountLimits, ExecutionLimits, SandboxLimits {
+export interface TenantLimits extends AccountLimits, RetentionLimits, ExecutionLimits, SandboxLimits {
   readonly memoryLimit: MemoryTier
 }
 
@@ -73,6 +101,7 @@ const defaultsOf = <Ranges extends Readonly<Record<string, Range>>>(ranges: Rang
 export const DEFAULT_SANDBOX: SandboxLimits = defaultsOf(SANDBOX_LIMITS)
 export const DEFAULT_LIMITS: TenantLimits = {
   ...defaultsOf(ACCOUNT_LIMITS),
+  ...defaultsOf(RETENTION_LIMITS),
   ...defaultsOf(EXECUTION_LIMITS),
   ...DEFAULT_SANDBOX,
   memoryLimit: '64g',
@@ -103,6 +132,3 @@ function minimumOf<Name extends keyof (ExecutionLimits & SandboxLimits)>(
 
 /** Whether a tier is larger than another. */
 export const isBiggerTier = (tier: MemoryTier, than: MemoryTier): boolean => MEMORY_TIERS.indexOf(tier) > MEMORY_TIERS.indexOf(than)
-
-/** `cpuSeconds` as the wire and the command line write it: `cpu_seconds`. */
-export const limitName = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

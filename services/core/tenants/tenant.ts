@@ -7,6 +7,17 @@ export interface Tenant {
   readonly name: string
   readonly createdAt: number
   readonly policy?: TenantPolicy
+  /** Present once an operator has deleted the tenant: it has no keys from then on. The row stays as the report. */
+  readonly deletion?: TenantDeletion
+}
+
+/** Times are epoch ms. */
+export interface TenantDeletion {
+  readonly requestedAt: number
+  /** Null while rows or objects may remain. */
+  readonly completedAt: number | null
+  readonly removedRows: number
+  readonly removedObjects: number
 }
 
 /** An operator's settings for one tenant. Defaults come from LIMITS and the server's configuration. */
@@ -47,7 +58,7 @@ export interface ApiKey {
   readonly subject: string | null
   readonly scopes: readonly Scope[]
   readonly createdAt: number
-  /** The key is refused from this time on, epoch ms; null for a key without an end. */
+  /** The key is refused from this time on, epoch ms; null for no expiry. */
   readonly expiresAt: number | null
   /** Accurate to LAST_USED_MS; null for a key that was never used. */
   readonly lastUsedAt: number | null

@@ -1,7 +1,7 @@
 /** One price as AWS publishes it, US dollars. */
 export interface Price {
   readonly usd: number
-  /** What one `usd` buys. */
+  /** The unit that `usd` pays for. */
   readonly unit: string
   /** The page that publishes the price. */
   readonly source: string

@@ -5,7 +5,7 @@ import { readBytes } from '../read-bytes.ts'
 import { dayOf } from './usage.ts'
 
 /**
- * Stores what an ended execution used, before it leaves its container's queue: if the worker dies, the reconciler finds it there. A repetition
+ * Stores the usage of an ended execution before it leaves its container's queue, so that the reconciler finds it there after a crash. A repetition
  * writes the same record under the same id, so each execution counts once.
  */
 export async function recordUsage(

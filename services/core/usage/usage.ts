@@ -1,12 +1,12 @@
 /**
- * What one execution used, or the saving of a container's variables. Exactly one record exists per ended execution, because its key is the
+ * The usage of one execution, or of saving a container's variables. Exactly one record exists per ended execution, because its key is the
  * execution's id.
  */
 export interface UsageRecord {
   readonly v: 1
   readonly tenant: string
   readonly subject: string | null
-  /** Of a saving: the random part of the snapshot's object key. Of a turn: the id of the response. */
+  /** For a saving: the random part of the snapshot's object key. For a turn: the id of the response. */
   readonly executionId: string
   /** Absent for an execution. */
   readonly purpose?: 'saving' | 'turn'

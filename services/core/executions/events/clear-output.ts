@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { cellSchema } from '../event-schema.ts'
+import { removeOutputs } from './cell-outputs.ts'
+import { ofCell, type SandboxEventType } from './sandbox-event-type.ts'
+
+const schema = z.object({ ...ofCell, type: z.literal('clear_output'), wait: z.boolean() })
+
+/** `wait`: the outputs stay until the next one. */
+export const clearFields = { cell: cellSchema, wait: z.boolean() }
+
+interface Logged {
+  readonly type: 'clear'
+  readonly cell: number
+  readonly wait: boolean
+}
+
+/** Removes the outputs of a cell. */
+export const clearOutput: SandboxEventType<z.infer<typeof schema>, Logged> = {
+  type: 'clear_output',
+  schema,
+  assemble({ index, wait }, outputs) {
+    const cell = outputs.cell(index)
+    if (wait) cell.clearsOnNext = true
+    else removeOutputs(cell)
+  },
+  logged: ({ wait }, cell) => ({ type: 'clear', cell, wait }),
+}

@@ -1,0 +1,17 @@
+/** One stored row, as an export shows it. */
+export interface ExportedRow {
+  /** `container`, `execution`, `response` … */
+  readonly kind: string
+  readonly id: string
+  /** The part of a larger object: a file of a container, a batch of events; null for the object itself. */
+  readonly part: string | null
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** All stored items of one tenant. It reads the whole table on DynamoDB, so it is for rare administrative work. */
+export interface TenantRows {
+  /** Without secrets and without rows that only the service uses. */
+  export(tenant: string): AsyncIterable<ExportedRow>
+  /** Removes every row but the tenant's and its audit rows, its API keys and links included. Returns the number of removed rows. */
+  removeAll(tenant: string): Promise<number>
+}
