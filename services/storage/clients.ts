@@ -17,7 +17,7 @@ export interface StorageClients {
   close(): void
 }
 
-/** TLS, or the machine itself, already protects the bytes of an object on their way; hashing 100 MB for the signature takes longer than sending it. */
+/** Omits the hash of the body from the signature: TLS, or the machine itself, protects the bytes, and hashing 100 MB takes longer than sending it. */
 function leaveBodiesUnsigned(client: S3Client): void {
   client.middlewareStack.add(
     (next, context) => (args) => {
@@ -29,7 +29,7 @@ function leaveBodiesUnsigned(client: S3Client): void {
   )
 }
 
-/** The SDK's clients. What an option does not say comes from the SDK's default chain (`AWS_REGION`, `AWS_ENDPOINT_URL_*` …). */
+/** The SDK's clients. Options that are not set come from the SDK's default chain (`AWS_REGION`, `AWS_ENDPOINT_URL_*` …). */
 export function createStorageClients(
   options: {
     readonly region?: string

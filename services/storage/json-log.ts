@@ -6,7 +6,7 @@ import { traceFields } from '../core/trace.ts'
 
 export const METRIC_NAMESPACE = 'Cellblock'
 
-/** Failures of the service pass every log level that can be set; all else, failing user code included, is information. */
+/** Failures of the service have level ERROR, which every log level includes; other events, including failed user code, have INFO. */
 const levelOf = (event: WideEvent): 'ERROR' | 'INFO' =>
   event.outcome === 'error' || measure(event).some(({ isFailure }) => isFailure) ? 'ERROR' : 'INFO'
 
@@ -32,12 +32,12 @@ export function metricLine(event: WideEvent, at: Date, stage: string): string {
 
 const record = (event: WideEvent, at: Date) => ({ timestamp: at.toISOString(), level: levelOf(event), ...traceFields(), ...event })
 
-/** One JSON line an event on standard output, where Lambda's logs are collected and CloudWatch finds the metrics in them. */
+/** One JSON line per event on standard output, where Lambda's logs are collected and CloudWatch finds the metrics in them. */
 export const createJsonLog = (stage: string): Telemetry => ({
   emit: (event) => void process.stdout.write(`${metricLine(event, new Date(), stage)}\n`),
 })
 
-/** Notes a message of this queue that failed and will come again. */
+/** Logs a failed message of this queue, which will be redelivered. */
 export const logFailedMessage =
   (telemetry: Telemetry, queue: QueueName) =>
   (error: unknown, messageId: string): void =>

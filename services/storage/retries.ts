@@ -5,7 +5,7 @@ type Token = Awaited<ReturnType<RetryStrategy['acquireInitialRetryToken']>>
 
 /** Of ten attempts that fail with a probability of 30 % each, all ten fail once in 170,000 calls. */
 const ATTEMPTS = 10
-/** The first pause, and the longest one, milliseconds. Each is a random part of twice the one before, so that clients do not retry at the same time. */
+/** The first and the maximum pause, milliseconds. Each pause is a random part of twice the previous one, so that clients do not retry at the same time. */
 const PAUSES = { TRANSIENT: { first: 25, longest: 1_000 }, THROTTLING: { first: 100, longest: 2_000 } } as const
 /** Failed attempts beyond the successful ones, over all calls of a client, before retries stop. */
 const RESERVE = 500

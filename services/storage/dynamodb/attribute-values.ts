@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 
 export type Attributes = Record<string, AttributeValue>
 
-/** A value as DynamoDB writes it. Rows are made of text, safe integers, booleans, lists and maps; anything else is a mistake. */
+/** A value as DynamoDB writes it. Rows contain text, safe integers, booleans, lists and maps; any other value throws. */
 export function toAttribute(value: unknown): AttributeValue {
   if (typeof value === 'string') return { S: value }
   if (typeof value === 'number' && Number.isFinite(value)) return { N: String(value) }

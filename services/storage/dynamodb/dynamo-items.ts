@@ -5,19 +5,31 @@ import {
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
+  ScanCommand,
   UpdateItemCommand,
   type DynamoDBClient,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
 import { fromAttributes, toAttributes, type Attributes } from './attribute-values.ts'
+import { startsWith } from '../rows/expression.ts'
 import { itemTooLarge, refuseLargeValues, type Items } from '../rows/items.ts'
 import type { Item } from '../rows/row-codec.ts'
 import { ExpressionPrinter } from './print-expression.ts'
 
 /** Each primitive is one request; batches are repeated until DynamoDB has processed all of them. */
-export function createDynamoItems(client: DynamoDBClient, tableName: string): Items {
-  const ofTable = { TableName: tableName }
+export const createDynamoItems = (client: DynamoDBClient, tableName: string): Items => ({
+  // DynamoDB acknowledges a write when it is durable.
+  flush: async () => undefined,
+  ...singleItems(client, { TableName: tableName }),
+  ...queries(client, { TableName: tableName }),
+  ...batches(client, tableName),
+})
 
+interface OfTable {
+  readonly TableName: string
+}
+
+function singleItems(client: DynamoDBClient, ofTable: OfTable): Pick<Items, 'get' | 'put' | 'update' | 'delete'> {
   return {
     async get(key) {
       const { Item } = await client.send(new GetItemCommand({ ...ofTable, Key: toAttributes(key), ConsistentRead: true }))
@@ -52,6 +64,11 @@ export function createDynamoItems(client: DynamoDBClient, tableName: string): It
     async delete(key) {
       await client.send(new DeleteItemCommand({ ...ofTable, Key: toAttributes(key) }))
     },
+  }
+}
+
+function queries(client: DynamoDBClient, ofTable: OfTable): Pick<Items, 'query' | 'scan'> {
+  return {
     async query(request) {
       const e = new ExpressionPrinter()
       const answer = await client.send(
@@ -71,6 +88,27 @@ export function createDynamoItems(client: DynamoDBClient, tableName: string): It
         lastKey: answer.LastEvaluatedKey && fromAttributes(answer.LastEvaluatedKey),
       }
     },
+    async scan(prefix, startKey) {
+      const e = new ExpressionPrinter()
+      const answer = await client.send(
+        new ScanCommand({
+          ...ofTable,
+          ConsistentRead: true,
+          FilterExpression: e.condition(startsWith('pk', prefix)),
+          ...placeholders(e),
+          ...(startKey === undefined ? {} : { ExclusiveStartKey: toAttributes({ pk: startKey['pk'], sk: startKey['sk'] }) }),
+        }),
+      )
+      return {
+        items: (answer.Items ?? []).map(fromAttributes),
+        lastKey: answer.LastEvaluatedKey && fromAttributes(answer.LastEvaluatedKey),
+      }
+    },
+  }
+}
+
+function batches(client: DynamoDBClient, tableName: string): Pick<Items, 'getMany' | 'writeMany'> {
+  return {
     async getMany(keys) {
       const found = new Map<string, Item>()
       for (const group of groupsOf(100, keys)) {

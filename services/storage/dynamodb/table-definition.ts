@@ -12,7 +12,7 @@ export interface AttributeDefinition {
 
 /**
  * The DynamoDB table as data, for the deployment and the emulators in tests. `list` projects keys only, so that a row change costs no index
- * write; rows are read from the table. `due` is sparse: an ended row has no `dueAt`. `pool` holds whole sandbox rows, so that finding a
+ * write; rows are read from the table. `due` is sparse: an ended row has no `dueAt`. `pool` has whole sandbox rows, so that finding a
  * ready sandbox is one request.
  */
 export const tableDefinition = {

@@ -4,7 +4,7 @@ export interface ByteRange {
   readonly end: number
 }
 
-/** The bytes that a `Range` header asks for; null for all of them, also when it asks for several ranges. */
+/** The bytes that a `Range` header requests; null for all bytes, also for several ranges. */
 export function parseRange(header: string | undefined, bytes: number): ByteRange | 'unsatisfiable' | null {
   const parts = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '')
   if (parts === null) return null

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { ByteStream, ObjectStore } from '../../core/ports/object-store.ts'
 import { attachment } from '../objects/content-disposition.ts'
 import { exactLength } from '../objects/exact-length.ts'
@@ -29,10 +28,8 @@ export function createFileObjectStore(options: {
     async get(key) {
       const object = await folder.open(key)
       if (object === null) return null
-      const { bytes, file } = object
-      if (bytes > 0) return { body: file.createReadStream({ start: 0, end: bytes - 1, highWaterMark: READ_BYTES }), bytes }
-      await file.close()
-      return { body: Readable.from([]), bytes }
+      await object.file.close()
+      return { body: contentOf(folder, key, object.bytes), bytes: object.bytes }
     },
 
     async head(key) {
@@ -43,6 +40,7 @@ export function createFileObjectStore(options: {
 
     delete: (key) => folder.delete(key),
     deletePrefix: (prefix) => folder.deletePrefix(prefix),
+    sizeOf: async (prefix) => (await folder.list(prefix)).reduce((sum, { bytes }) => sum + bytes, 0),
 
     async presignGet(key, { publicUrl, filename, contentType, expiresSeconds }) {
       const expiresAt = expiryOf(expiresSeconds)
@@ -62,6 +60,18 @@ export function createFileObjectStore(options: {
     },
 
     check: () => folder.check(),
+  }
+}
+
+/** Opens the file when its first byte is read, so that a body that is never read holds no descriptor. */
+async function* contentOf(folder: ObjectFolder, key: string, bytes: number): AsyncGenerator<Uint8Array> {
+  if (bytes === 0) return
+  const object = await folder.open(key)
+  if (object === null) throw new Error('The object was deleted before its content was read.')
+  try {
+    yield* object.file.createReadStream({ start: 0, end: bytes - 1, highWaterMark: READ_BYTES, autoClose: false })
+  } finally {
+    await object.file.close()
   }
 }
 

@@ -1,6 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises'
 
-/** What is stored of an object besides its bytes. */
+/** The metadata of an object. */
 export interface ObjectMetadata {
   readonly key: string
   readonly contentType: string

@@ -19,7 +19,7 @@ export interface ObjectFolder {
   list(prefix: string): Promise<readonly StoredObject[]>
   /** Copies every object into a new folder, which openObjectFolder can open. Objects deleted meanwhile may be missing. */
   copyTo(target: string): Promise<void>
-  /** Rejects when the folder is not there. */
+  /** Rejects when the folder does not exist. */
   check(): Promise<void>
   /** A new path on the same disk for bytes that are not an object yet; the next start removes leftovers. */
   temporaryPath(): string

@@ -68,6 +68,10 @@ async function sendObject(folder: ObjectFolder, claims: GetClaims, incoming: Inc
   if (object === null) throw new LinkError(404, 'file_not_found', 'The file was deleted.')
   const { metadata, bytes, file } = object
   try {
+    if (incoming.headers['if-none-match'] === metadata.etag) {
+      response.writeHead(304, { etag: metadata.etag, ...SAFETY_HEADERS }).end()
+      return
+    }
     const range = parseRange(incoming.headers.range, bytes)
     if (range === 'unsatisfiable') throw new LinkError(416, 'range_not_satisfiable', `The file has ${bytes} bytes.`)
     const { start, end } = range ?? { start: 0, end: bytes - 1 }

@@ -33,7 +33,7 @@ export function verifyLink(
   // Compared as text: two spellings of base64url can decode to the same bytes.
   if (!timingSafeEqual(Buffer.from(signature), Buffer.from(signatureOf(payload, secret)))) return { refusal: 'bad_signature' }
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as LinkClaims
-  // A clock that was set back must not prolong a link.
+  // A clock that was set back must not extend a link.
   const isAlive = now < claims.expiresAt && claims.expiresAt - now <= LIMITS.presignedSeconds * 1000
   return isAlive ? { claims } : { refusal: 'expired' }
 }

@@ -30,7 +30,7 @@ export interface QueueCounts {
   readonly deadLetters: number
 }
 
-/** A dead letter whose handler failed is handled again after this time, milliseconds. */
+/** Delay before a dead letter whose handler failed is handled again, milliseconds. */
 const DEAD_LETTER_RETRY_MS = 30_000
 
 /**
@@ -165,7 +165,7 @@ function after(ms: number, work: () => void): void {
   setTimeout(work, ms).unref()
 }
 
-/** Starts work as it arrives until the signal aborts; resolves when the work that runs then has ended. */
+/** Starts arriving work until the signal aborts; resolves when running work has ended. */
 function pump(
   signal: AbortSignal,
   source: {

@@ -1,6 +1,6 @@
 /**
- * `attachment` with a file name. Old clients read the ASCII form, everyone else the RFC 5987 one; neither lets a name end its quotes or
- * start a new header.
+ * `attachment` with a file name. Old clients read the ASCII form, other clients the RFC 5987 form. In neither can a name end its quotes or start a new
+ * header.
  */
 export function attachment(filename: string): string {
   const name = filename.toWellFormed()

@@ -2,7 +2,7 @@ import type { Container } from '../../core/containers/container.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { ContainerStore } from '../../core/ports/container-store.ts'
 import { absent, all, append, equals, exists, lacks, remove, set, shorterThan, type Action, type Condition } from './expression.ts'
-import type { Items } from './items.ts'
+import type { Items, WriteOptions } from './items.ts'
 import { rowKey } from './keys.ts'
 import { containerCodec } from './row-shapes.ts'
 
@@ -14,13 +14,32 @@ const MAX_TRIES = 10
 
 /** Operations on the running commands of a container; each is one conditional write. */
 export function createCommandVerbs(items: Items): Verbs {
-  const update = async (tenant: string, id: string, actions: readonly Action[], condition: Condition): Promise<Container | null> => {
-    const item = await items.update(rowKey(tenant, 'container', id), actions, condition)
+  const update = async (
+    tenant: string,
+    id: string,
+    actions: readonly Action[],
+    condition: Condition,
+    options?: WriteOptions,
+  ): Promise<Container | null> => {
+    const item = await items.update(rowKey(tenant, 'container', id), actions, condition, options)
     return item === null ? null : containerCodec.decode(item)
   }
   const get = async (tenant: string, id: string): Promise<Container | null> => {
     const item = await items.get(rowKey(tenant, 'container', id))
     return item === null ? null : containerCodec.decode(item)
+  }
+
+  const removeAt = (
+    tenant: string,
+    id: string,
+    commandId: string,
+    { list, index }: CommandPlace,
+    now: number,
+  ): Promise<Container | null> => {
+    const path = `${list}[${index}]`
+    const actions = [remove(path), ...(list === 'commands' ? [set('lastActiveAt', now)] : [])]
+    // As for an execution in the queue: the reconciler finds an ended command.
+    return update(tenant, id, actions, equals(path, commandId), { isDeferred: true })
   }
 
   return {
@@ -30,8 +49,8 @@ export function createCommandVerbs(items: Items): Verbs {
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
         const mayAppend = all(isLive, exists(list), lacks(list, commandId), shorterThan(list, LIMITS.maxCommandsPerContainer))
         const added =
-          (await update(tenant, id, [append(list, commandId), isUsed], mayAppend)) ??
-          (await update(tenant, id, [set(list, [commandId]), isUsed], all(isLive, absent(list))))
+          (await update(tenant, id, [append(list, commandId), isUsed], mayAppend, { isDeferred: true })) ??
+          (await update(tenant, id, [set(list, [commandId]), isUsed], all(isLive, absent(list)), { isDeferred: true }))
         if (added !== null) return added
         const row = await get(tenant, id)
         if (row === null || row.deletedAt !== null) return 'missing'
@@ -42,13 +61,13 @@ export function createCommandVerbs(items: Items): Verbs {
     },
 
     async removeCommand(tenant, id, commandId, now) {
-      let row = await get(tenant, id)
+      // Usually it is the only one, which needs no read.
+      const first: CommandPlace = { list: 'commands', index: 0 }
+      let row = (await removeAt(tenant, id, commandId, first, now)) ?? (await get(tenant, id))
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
         const place = row === null ? null : placeOf(row, commandId)
         if (row === null || place === null) return row
-        const path = `${place.list}[${place.index}]`
-        const actions = [remove(path), ...(place.list === 'commands' ? [set('lastActiveAt', now)] : [])]
-        row = (await update(tenant, id, actions, equals(path, commandId))) ?? (await get(tenant, id))
+        row = (await removeAt(tenant, id, commandId, place, now)) ?? (await get(tenant, id))
       }
       if (row !== null && placeOf(row, commandId) !== null)
         throw new Error('The list of commands changed during every attempt to write it.')
@@ -61,7 +80,12 @@ export function createCommandVerbs(items: Items): Verbs {
   }
 }
 
-function placeOf(row: Container, commandId: string): { readonly list: 'commands' | 'backgroundCommands'; readonly index: number } | null {
+interface CommandPlace {
+  readonly list: 'commands' | 'backgroundCommands'
+  readonly index: number
+}
+
+function placeOf(row: Container, commandId: string): CommandPlace | null {
   for (const list of ['commands', 'backgroundCommands'] as const) {
     const index = row[list]?.indexOf(commandId) ?? -1
     if (index !== -1) return { list, index }

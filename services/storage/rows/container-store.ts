@@ -10,18 +10,26 @@ import { listPage, placeOf } from './list-page.ts'
 import type { Item } from './row-codec.ts'
 import { containerCodec } from './row-shapes.ts'
 
-/** Every row has a version, and comparing is what the embedded DynamoDB reads fastest. */
+/** The row exists: every row has a version. */
 const isThere = equals('v', 1)
 const isLive = all(isThere, absent('deletedAt'))
 const decode = (item: Item | null): Container | null => (item === null ? null : containerCodec.decode(item))
 const keyOf = (tenant: string, id: string) => rowKey(tenant, 'container', id)
 const listOf = (tenant: string): string => listPartition(tenant, 'containers')
-/** The queue may change between a refused write and the reading back. */
+/** The queue may change between a refused write and the read that follows. */
 const MAX_TRIES = 5
 
-export function createContainerStore(items: Items): ContainerStore {
-  const get = async (tenant: string, id: string): Promise<Container | null> => decode(await items.get(keyOf(tenant, id)))
+const getFrom = async (items: Items, tenant: string, id: string): Promise<Container | null> => decode(await items.get(keyOf(tenant, id)))
 
+export const createContainerStore = (items: Items): ContainerStore => ({
+  ...rowVerbs(items),
+  ...queueVerbs(items),
+  ...createCommandVerbs(items),
+  ...sandboxVerbs(items),
+  ...createHibernationVerbs(items),
+})
+
+function rowVerbs(items: Items): Pick<ContainerStore, 'create' | 'get' | 'list' | 'setE2bSession' | 'postpone' | 'markDeleted' | 'remove'> {
   return {
     async create(container) {
       const key = keyOf(container.tenant, container.id)
@@ -29,22 +37,42 @@ export function createContainerStore(items: Items): ContainerStore {
       await items.put({ ...containerCodec.encode(container), ...key, ...index }, absent('pk'))
     },
 
-    get,
+    get: (tenant, id) => getFrom(items, tenant, id),
 
     async list(tenant, page) {
-      const after = page.after === null ? null : placeOf('container', page.after, await get(tenant, page.after))
+      const after = page.after === null ? null : placeOf('container', page.after, await getFrom(items, tenant, page.after))
       if (page.after !== null && after === null) return { rows: [], hasMore: false }
       const filter = page.name === null ? {} : { filter: equals('name', page.name) }
       return listPage(items, containerCodec, { partition: listOf(tenant), after, page, ...filter })
     },
 
+    async setE2bSession(tenant, id, session) {
+      return decode(await items.update(keyOf(tenant, id), [set('e2b', JSON.stringify(session))], isLive))
+    },
+
+    async postpone(tenant, id, dueAt) {
+      await items.update(keyOf(tenant, id), [assign('dueAt', dueAt)], isThere)
+    },
+
+    async markDeleted(tenant, id, now) {
+      return decode(
+        await items.update(keyOf(tenant, id), [setOnce('deletedAt', now), set('dueAt', now), remove('lpk'), remove('lsk')], isThere),
+      )
+    },
+
+    remove: (tenant, id) => items.delete(keyOf(tenant, id)),
+  }
+}
+
+function queueVerbs(items: Items): Pick<ContainerStore, 'enqueue' | 'dequeue'> {
+  return {
     async enqueue(tenant, id, executionId, now, dueAt) {
       const mayWait = all(isLive, lacks('queue', executionId), shorterThan('queue', LIMITS.maxQueuedPerContainer))
       const actions = [append('queue', executionId), set('lastActiveAt', now), set('dueAt', dueAt)]
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
-        const container = decode(await items.update(keyOf(tenant, id), actions, mayWait))
+        const container = decode(await items.update(keyOf(tenant, id), actions, mayWait, { isDeferred: true }))
         if (container !== null) return container
-        const row = await get(tenant, id)
+        const row = await getFrom(items, tenant, id)
         if (row === null || row.deletedAt !== null) return 'missing'
         if (row.queue.includes(executionId)) return row
       }
@@ -53,11 +81,16 @@ export function createContainerStore(items: Items): ContainerStore {
 
     async dequeue(tenant, id, executionId, now, dueAt) {
       const actions = [remove('queue[0]'), set('lastActiveAt', now), ...(dueAt === null ? [] : [set('dueAt', dueAt)])]
-      return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId)))
+      // After a power failure the reconciler finds the ended execution in the queue and removes it again.
+      return decode(await items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId), { isDeferred: true }))
     },
+  }
+}
 
-    ...createCommandVerbs(items),
-
+function sandboxVerbs(
+  items: Items,
+): Pick<ContainerStore, 'setSandbox' | 'filesChanged' | 'setSkills' | 'filesSynced' | 'markStateLossReported'> {
+  return {
     async setSandbox(tenant, id, generation, change, { whileUnused = false, whileHibernated = false } = {}) {
       const actions = [
         assign('sandboxId', change.sandboxId),
@@ -74,14 +107,19 @@ export function createContainerStore(items: Items): ContainerStore {
       ]
       const given = decode(await items.update(keyOf(tenant, id), actions, all(...conditions)))
       if (given !== null || change.sandboxId === null) return given
-      // The client sends a write again when its answer got lost: what is refused then may have been done by this very call.
-      const row = await get(tenant, id)
+      // The client repeats a write whose reply was lost, so a refused write may have succeeded in this call.
+      const row = await getFrom(items, tenant, id)
       const isDone = row?.sandboxId === change.sandboxId && row.generation === generation + 1 && row.deletedAt === null
       return isDone ? row : null
     },
 
     async filesChanged(tenant, id, now) {
       return decode(await items.update(keyOf(tenant, id), [increment('filesVersion'), set('lastActiveAt', now)], isLive))
+    },
+
+    async setSkills(tenant, id, filesVersion, skills) {
+      const actions = [...containerCodec.patch({ skills }), increment('filesVersion')]
+      return decode(await items.update(keyOf(tenant, id), actions, all(isLive, equals('filesVersion', filesVersion))))
     },
 
     async filesSynced(tenant, id, generation, version) {
@@ -92,19 +130,5 @@ export function createContainerStore(items: Items): ContainerStore {
     async markStateLossReported(tenant, id, sandboxId) {
       await items.update(keyOf(tenant, id), [remove('stateLost'), remove('lostCommands')], equals('sandboxId', sandboxId))
     },
-
-    ...createHibernationVerbs(items),
-
-    async postpone(tenant, id, dueAt) {
-      await items.update(keyOf(tenant, id), [assign('dueAt', dueAt)], isThere)
-    },
-
-    async markDeleted(tenant, id, now) {
-      return decode(
-        await items.update(keyOf(tenant, id), [setOnce('deletedAt', now), set('dueAt', now), remove('lpk'), remove('lsk')], isThere),
-      )
-    },
-
-    remove: (tenant, id) => items.delete(keyOf(tenant, id)),
   }
 }

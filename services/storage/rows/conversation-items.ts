@@ -8,35 +8,27 @@ import type { Items } from './items.ts'
 import { ITEM_PREFIX, itemKey, listPartition, rowKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
 
-/** Content whose JSON is longer goes to the object store, bytes. */
+/** Content with longer JSON is stored as an object, bytes. */
 const MAX_INLINE_BYTES = 64 * 1024
-/** The index may not have heard yet of an item that is among this many newest. */
-const MAX_UNHEARD = 200
+/** The index may lack up to this many of the newest items. */
+const MAX_INDEX_LAG = 200
 /** Sorts after every item. */
 const LAST = `${ITEM_PREFIX}~`
 const byId = (tenant: string, conversationId: string, id: string): string =>
   listPartition(tenant, 'conversation-items', `${conversationId}.${id}`)
 
-/** Items lie in their conversation's partition in their order, so that a turn's history is one consistent query. */
-export function createConversationItems(
+const inPartition = (tenant: string, conversationId: string) => equals('pk', rowKey(tenant, 'conversation', conversationId).pk)
+
+/** Items are in their conversation's partition in order, so that a turn's history is one consistent query. */
+export const createConversationItems = (
   items: Items,
   objects: ObjectStore,
-): Pick<ConversationStore, 'putItems' | 'items' | 'findItem' | 'removeItem' | 'removeItems'> {
-  const open = async (item: Item): Promise<ConversationItem> => {
-    const objectKey = item['objectKey']
-    const content = typeof objectKey === 'string' ? await readJson(objects, { objectKey, bytes: 0 }) : JSON.parse(String(item['content']))
-    return {
-      v: 1,
-      tenant: String(item['tenant']),
-      conversationId: String(item['conversationId']),
-      id: String(item['id']),
-      position: String(item['position']),
-      responseId: typeof item['responseId'] === 'string' ? item['responseId'] : null,
-      content: content as ConversationItem['content'],
-    }
-  }
-  const inPartition = (tenant: string, conversationId: string) => equals('pk', rowKey(tenant, 'conversation', conversationId).pk)
+): Pick<ConversationStore, 'putItems' | 'items' | 'findItem' | 'removeItem' | 'removeItems'> => ({
+  ...writes(items, objects),
+  ...reads(items, objects),
+})
 
+function writes(items: Items, objects: ObjectStore): Pick<ConversationStore, 'putItems' | 'removeItem' | 'removeItems'> {
   return {
     async putItems(wanted) {
       for (const { content, responseId, ...row } of wanted) {
@@ -56,6 +48,26 @@ export function createConversationItems(
       }
     },
 
+    async removeItem(item) {
+      await items.delete(itemKey(item.tenant, item.conversationId, item.position))
+    },
+
+    async removeItems(tenant, conversationId) {
+      const where = all(inPartition(tenant, conversationId), startsWith('sk', ITEM_PREFIX))
+      let startKey: Item | undefined
+      do {
+        const page = await items.query({ where, startKey })
+        await items.writeMany(page.items.map((item) => ({ delete: { pk: String(item['pk']), sk: String(item['sk']) } })))
+        startKey = page.lastKey
+      } while (startKey !== undefined)
+      await objects.deletePrefix(objectPrefix(tenant, conversationId))
+    },
+  }
+}
+
+function reads(items: Items, objects: ObjectStore): Pick<ConversationStore, 'items' | 'findItem'> {
+  const open = (item: Item): Promise<ConversationItem> => openItem(objects, item)
+  return {
     async items(tenant, conversationId, { after, limit, order }) {
       const edge = `${ITEM_PREFIX}${after}`
       const range =
@@ -70,7 +82,7 @@ export function createConversationItems(
         const page = await items.query({
           where: all(inPartition(tenant, conversationId), range),
           descending: order === 'desc',
-          // One more tells whether there are more, and the edge itself may be in the range.
+          // One more item shows whether there are further ones, and the cursor itself may be in the range.
           limit: limit + 2 - found.length,
           startKey,
         })
@@ -87,23 +99,22 @@ export function createConversationItems(
         return item === null ? null : open(item)
       }
       const where = all(inPartition(tenant, conversationId), startsWith('sk', ITEM_PREFIX))
-      const newest = (await items.query({ where, descending: true, limit: MAX_UNHEARD })).items.find((item) => item['id'] === id)
+      const newest = (await items.query({ where, descending: true, limit: MAX_INDEX_LAG })).items.find((item) => item['id'] === id)
       return newest === undefined ? null : open(newest)
     },
+  }
+}
 
-    async removeItem(item) {
-      await items.delete(itemKey(item.tenant, item.conversationId, item.position))
-    },
-
-    async removeItems(tenant, conversationId) {
-      const where = all(inPartition(tenant, conversationId), startsWith('sk', ITEM_PREFIX))
-      let startKey: Item | undefined
-      do {
-        const page = await items.query({ where, startKey })
-        await items.writeMany(page.items.map((item) => ({ delete: { pk: String(item['pk']), sk: String(item['sk']) } })))
-        startKey = page.lastKey
-      } while (startKey !== undefined)
-      await objects.deletePrefix(objectPrefix(tenant, conversationId))
-    },
+async function openItem(objects: ObjectStore, item: Item): Promise<ConversationItem> {
+  const objectKey = item['objectKey']
+  const content = typeof objectKey === 'string' ? await readJson(objects, { objectKey, bytes: 0 }) : JSON.parse(String(item['content']))
+  return {
+    v: 1,
+    tenant: String(item['tenant']),
+    conversationId: String(item['conversationId']),
+    id: String(item['id']),
+    position: String(item['position']),
+    responseId: typeof item['responseId'] === 'string' ? item['responseId'] : null,
+    content: content as ConversationItem['content'],
   }
 }

@@ -2,7 +2,7 @@ import type { Conversation } from '../../core/conversations/conversation.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { ConversationStore } from '../../core/ports/conversation-store.ts'
-import { absent, all, append, equals, exists, lacks, remove, set, setOnce, shorterThan } from './expression.ts'
+import { absent, all, append, equals, exists, lacks, remove, set, shorterThan } from './expression.ts'
 import { createConversationItems } from './conversation-items.ts'
 import type { Items } from './items.ts'
 import { dueShard, rowKey } from './keys.ts'
@@ -13,7 +13,7 @@ const isThere = exists('pk')
 const isLive = all(isThere, absent('deletedAt'))
 const keyOf = (tenant: string, id: string) => rowKey(tenant, 'conversation', id)
 const decode = (item: Item | null): Conversation | null => (item === null ? null : conversationCodec.decode(item))
-/** The queue may change between a refused write and the reading back. */
+/** The queue may change between a refused write and the read that follows. */
 const MAX_TRIES = 5
 
 export function createConversationStore(items: Items, objects: ObjectStore): ConversationStore {
@@ -51,7 +51,8 @@ export function createConversationStore(items: Items, objects: ObjectStore): Con
     },
 
     async markDeleted(tenant, id, now, dueAt) {
-      return decode(await items.update(keyOf(tenant, id), [setOnce('deletedAt', now), setOnce('dueAt', dueAt)], isThere))
+      const marked = await items.update(keyOf(tenant, id), [set('deletedAt', now), set('dueAt', dueAt)], isLive)
+      return marked === null ? get(tenant, id) : decode(marked)
     },
 
     remove: (tenant, id) => items.delete(keyOf(tenant, id)),

@@ -3,7 +3,7 @@ import { all, between, equals, set } from './expression.ts'
 import type { Items } from './items.ts'
 import { POOL_TENANT, allDueShards, parseRowKey, rowKey } from './keys.ts'
 
-/** Rows whose time has come, over all shards, soonest first. */
+/** Due rows of all shards, earliest first. */
 export async function findDue(items: Items, now: number, limit: number, since: number): Promise<readonly DueRow[]> {
   const shards = await Promise.all(
     allDueShards().map((shard) =>
@@ -32,7 +32,10 @@ const KINDS: Readonly<Record<DueRow['kind'], true>> = {
   response: true,
   sandbox: true,
   file: true,
+  skill: true,
   upload: true,
   conversation: true,
+  delivery: true,
+  tenant: true,
 }
 const isDueKind = (name: string): name is DueRow['kind'] => Object.hasOwn(KINDS, name)

@@ -9,20 +9,27 @@ import { EVENT_PREFIX, eventSortKey, rowKey } from './keys.ts'
 import { createKnownPositions } from './known-positions.ts'
 import type { Item } from './row-codec.ts'
 
-/** A batch whose JSON is longer goes to the object store, bytes. */
+/** A batch with longer JSON is stored as an object, bytes. */
 const MAX_INLINE_BYTES = 16 * 1024
 /** Sorts after every batch. */
 const LAST = `${EVENT_PREFIX}~`
 const lastSeqOf = (batch: EventBatch): number => batch.firstSeq + batch.events.length - 1
 const partitionOf = (owner: EventOwner): string => rowKey(owner.tenant, owner.kind, owner.id).pk
 
-/** Batches lie in their owner's partition, in the order of their first number. A batch never changes once it is written. */
-export function createEventStore(items: Items, objects: ObjectStore): EventStore {
-  const ends = createKnownPositions()
+/** The batches of the table, read and opened. */
+class Batches {
+  readonly items: Items
+  readonly objects: ObjectStore
+  readonly ends = createKnownPositions()
 
-  const open = async (item: Item): Promise<EventBatch> => {
+  constructor(items: Items, objects: ObjectStore) {
+    this.items = items
+    this.objects = objects
+  }
+
+  async open(item: Item): Promise<EventBatch> {
     const objectKey = item['objectKey']
-    const text = typeof objectKey === 'string' ? await readText(objects, objectKey) : String(item['events'])
+    const text = typeof objectKey === 'string' ? await readText(this.objects, objectKey) : String(item['events'])
     return {
       firstSeq: Number(item['firstSeq']),
       events: JSON.parse(text) as AnyEvent[],
@@ -31,67 +38,75 @@ export function createEventStore(items: Items, objects: ObjectStore): EventStore
     }
   }
   /** The newest batch under this condition. */
-  const newest = async (where: Condition): Promise<EventBatch | null> => {
-    const [item] = (await items.query({ where, descending: true, limit: 1 })).items
-    return item === undefined ? null : open(item)
+  async newest(where: Condition): Promise<EventBatch | null> {
+    const [item] = (await this.items.query({ where, descending: true, limit: 1 })).items
+    return item === undefined ? null : this.open(item)
   }
 
-  /** What the batch that begins at or before `after` has beyond it. */
-  const restOfBatch = async (pk: string, after: number): Promise<readonly AnyEvent[]> => {
-    const batch = await newest(all(equals('pk', pk), between('sk', EVENT_PREFIX, eventSortKey(after))))
-    if (batch !== null) ends.add(pk, lastSeqOf(batch))
+  /** The events after `after` in the batch that starts at or before it. */
+  async restOfBatch(pk: string, after: number): Promise<readonly AnyEvent[]> {
+    const batch = await this.newest(all(equals('pk', pk), between('sk', EVENT_PREFIX, eventSortKey(after))))
+    if (batch !== null) this.ends.add(pk, lastSeqOf(batch))
     return batch === null ? [] : batch.events.filter((event) => event.seq > after)
   }
+}
 
+/** Batches are in their owner's partition, ordered by their first number. A written batch never changes. */
+export function createEventStore(items: Items, objects: ObjectStore): EventStore {
+  const batches = new Batches(items, objects)
   return {
-    async append(owner, batch) {
-      const text = JSON.stringify(batch.events)
-      const isInline = Buffer.byteLength(text) <= MAX_INLINE_BYTES
-      const objectKey = isInline ? null : newObjectKey(owner.tenant, 'events', owner.id)
-      if (objectKey !== null) await objects.put(objectKey, Buffer.from(text), { contentType: 'application/json' })
-      const key = { pk: partitionOf(owner), sk: eventSortKey(batch.firstSeq) }
-      const body = { fence: batch.fence, ...(objectKey === null ? { events: text } : { objectKey }) }
-      const source = batch.sourceSeq === null ? {} : { sourceSeq: batch.sourceSeq }
-      const isFirst = await items.put({ ...key, firstSeq: batch.firstSeq, ...source, ...body }, absent('pk'))
-      // The client sends a write again when its answer got lost: what is refused then may be this very batch.
-      const isMine = isFirst || holds(await items.get(key), body)
-      if (isMine) ends.add(partitionOf(owner), lastSeqOf(batch))
-      else if (objectKey !== null) await objects.delete(objectKey)
-      return isMine
-    },
-
-    async read<E extends AnyEvent>(owner: EventOwner, after: number, limit: number): Promise<readonly E[]> {
-      const pk = partitionOf(owner)
-      const events: AnyEvent[] = []
-      let startKey: Item | undefined
-      do {
-        const where = all(equals('pk', pk), between('sk', eventSortKey(after + 1), LAST))
-        const page = await items.query({ where, limit: Math.max(1, limit - events.length), startKey })
-        const isAligned = page.items[0]?.['firstSeq'] === after + 1 || after < 0 || ends.has(pk, after)
-        if (startKey === undefined && !isAligned) events.push(...(await restOfBatch(pk, after)))
-        for (const item of page.items) {
-          const batch = await open(item)
-          if (events.length > 0 && events.length + batch.events.length > limit) return events as E[]
-          events.push(...batch.events)
-          ends.add(pk, lastSeqOf(batch))
-        }
-        startKey = page.lastKey
-      } while (startKey !== undefined && events.length < limit)
-      return events as E[]
-    },
-
-    last: (owner) => newest(all(equals('pk', partitionOf(owner)), startsWith('sk', EVENT_PREFIX))),
-
-    async removeAll(owner) {
-      let startKey: Item | undefined
-      do {
-        const page = await items.query({ where: all(equals('pk', partitionOf(owner)), startsWith('sk', EVENT_PREFIX)), startKey })
-        await Promise.all(page.items.map((item) => (typeof item['objectKey'] === 'string' ? objects.delete(item['objectKey']) : undefined)))
-        await items.writeMany(page.items.map((item) => ({ delete: { pk: String(item['pk']), sk: String(item['sk']) } })))
-        startKey = page.lastKey
-      } while (startKey !== undefined)
-    },
+    append: (owner, batch) => append(batches, owner, batch),
+    read: async <E extends AnyEvent>(owner: EventOwner, after: number, limit: number) =>
+      (await read(batches, partitionOf(owner), after, limit)) as readonly E[],
+    last: (owner) => batches.newest(all(equals('pk', partitionOf(owner)), startsWith('sk', EVENT_PREFIX))),
+    removeAll: (owner) => removeAll(batches, owner),
   }
+}
+
+async function append({ items, objects, ends }: Batches, owner: EventOwner, batch: EventBatch): Promise<boolean> {
+  const text = JSON.stringify(batch.events)
+  const isInline = Buffer.byteLength(text) <= MAX_INLINE_BYTES
+  const objectKey = isInline ? null : newObjectKey(owner.tenant, 'events', owner.id)
+  if (objectKey !== null) await objects.put(objectKey, Buffer.from(text), { contentType: 'application/json' })
+  const key = { pk: partitionOf(owner), sk: eventSortKey(batch.firstSeq) }
+  const body = { fence: batch.fence, ...(objectKey === null ? { events: text } : { objectKey }) }
+  const source = batch.sourceSeq === null ? {} : { sourceSeq: batch.sourceSeq }
+  const isFirst = await items.put({ ...key, firstSeq: batch.firstSeq, ...source, ...body }, absent('pk'))
+  // The client repeats a write whose reply was lost, so the batch in the table may be this one.
+  const isMine = isFirst || holds(await items.get(key), body)
+  if (isMine) ends.add(partitionOf(owner), lastSeqOf(batch))
+  else if (objectKey !== null) await objects.delete(objectKey)
+  return isMine
+}
+
+async function read(batches: Batches, pk: string, after: number, limit: number): Promise<readonly AnyEvent[]> {
+  const { items, ends } = batches
+  const events: AnyEvent[] = []
+  let startKey: Item | undefined
+  do {
+    const where = all(equals('pk', pk), between('sk', eventSortKey(after + 1), LAST))
+    const page = await items.query({ where, limit: Math.max(1, limit - events.length), startKey })
+    const isAligned = page.items[0]?.['firstSeq'] === after + 1 || after < 0 || ends.has(pk, after)
+    if (startKey === undefined && !isAligned) events.push(...(await batches.restOfBatch(pk, after)))
+    for (const item of page.items) {
+      const batch = await batches.open(item)
+      if (events.length > 0 && events.length + batch.events.length > limit) return events
+      events.push(...batch.events)
+      ends.add(pk, lastSeqOf(batch))
+    }
+    startKey = page.lastKey
+  } while (startKey !== undefined && events.length < limit)
+  return events
+}
+
+async function removeAll({ items, objects }: Batches, owner: EventOwner): Promise<void> {
+  let startKey: Item | undefined
+  do {
+    const page = await items.query({ where: all(equals('pk', partitionOf(owner)), startsWith('sk', EVENT_PREFIX)), startKey })
+    await Promise.all(page.items.map((item) => (typeof item['objectKey'] === 'string' ? objects.delete(item['objectKey']) : undefined)))
+    await items.writeMany(page.items.map((item) => ({ delete: { pk: String(item['pk']), sk: String(item['sk']) } })))
+    startKey = page.lastKey
+  } while (startKey !== undefined)
 }
 
 const holds = (item: Item | null, body: Item): boolean =>

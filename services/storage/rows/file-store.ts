@@ -10,7 +10,7 @@ const byAge = (a: ContainerFile, b: ContainerFile): number => a.createdAt - b.cr
 
 const byId = (tenant: string, id: string): string => listPartition(tenant, 'file', id)
 
-/** Files lie in their container's partition, so that all of them are one consistent query. */
+/** Files are in their container's partition, so that one consistent query returns all. */
 export function createFileStore(items: Items): FileStore {
   const get = async (tenant: string, containerId: string, id: string): Promise<ContainerFile | null> => {
     const item = await items.get(fileKey(tenant, containerId, id))

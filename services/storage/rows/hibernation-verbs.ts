@@ -32,7 +32,7 @@ export function createHibernationVerbs(items: Items): Verbs {
     const item = await items.update(rowKey(tenant, 'container', id), actions, condition)
     return item === null ? null : containerCodec.decode(item)
   }
-  /** The client sends a write again when its answer got lost: what is refused then may have been done by this very call. */
+  /** The client repeats a write whose reply was lost, so a refused write may have succeeded in this call. */
   const unless = async (tenant: string, id: string, isDone: (row: Container) => boolean): Promise<Container | null> => {
     const item = await items.get(rowKey(tenant, 'container', id))
     const row = item === null ? null : containerCodec.decode(item)

@@ -9,7 +9,7 @@ const idOf = (scope: string, key: string): string =>
   createHash('sha256')
     .update(JSON.stringify([scope, key]))
     .digest('hex')
-/** The record may expire between a refused write and the reading back. */
+/** The record may expire between a refused write and the read that follows. */
 const MAX_TRIES = 3
 
 export function createIdempotencyStore(items: Items): IdempotencyStore {

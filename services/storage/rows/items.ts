@@ -2,7 +2,7 @@ import type { Action, Condition } from './expression.ts'
 import type { ItemKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
 
-/** The largest item that every store accepts, bytes. DynamoDB takes 400 KB, attribute names and index keys included. */
+/** Maximum size of an item in every store, bytes. DynamoDB accepts 400 KB, including attribute names and index keys. */
 export const MAX_ITEM_BYTES = 380 * 1024
 
 export type IndexName = 'list' | 'due' | 'pool'
@@ -19,22 +19,34 @@ export interface QueryRequest {
 }
 export interface QueryPage {
   readonly items: readonly Item[]
-  /** Where the next page begins; undefined after the last page. */
+  /** Start of the next page; undefined after the last page. */
   readonly lastKey: Item | undefined
 }
 
-/** The primitives that every row store is built on; a storage driver implements these seven. Reads are strongly consistent. */
+/**
+ * A deferred write resolves once every reader sees it. A power failure may undo it while no later write has resolved, and then undoes all
+ * writes after it too. For writes that only a step on the same machine acts on: the failure ends that step and its sandbox as well.
+ */
+export interface WriteOptions {
+  readonly isDeferred?: boolean
+}
+
+/** The primitives that every row store is built on; a storage driver implements these nine. Reads are strongly consistent. */
 export interface Items {
   get(key: ItemKey): Promise<Item | null>
   /** Replaces the item. False when the condition does not hold. */
-  put(item: Item, condition?: Condition): Promise<boolean>
+  put(item: Item, condition?: Condition, options?: WriteOptions): Promise<boolean>
   /** The item after the update; null when the condition does not hold. */
-  update(key: ItemKey, actions: readonly Action[], condition: Condition): Promise<Item | null>
+  update(key: ItemKey, actions: readonly Action[], condition: Condition, options?: WriteOptions): Promise<Item | null>
   delete(key: ItemKey): Promise<void>
   query(request: QueryRequest): Promise<QueryPage>
   /** In the order of the keys; null for missing items. */
   getMany(keys: readonly ItemKey[]): Promise<readonly (Item | null)[]>
   writeMany(changes: readonly ItemChange[]): Promise<void>
+  /** A page of the items whose partition key begins with `prefix`, in any order. DynamoDB reads the whole table for it. */
+  scan(prefix: string, startKey?: Item): Promise<QueryPage>
+  /** Resolves when every write so far, deferred ones too, survives a power failure. */
+  flush(): Promise<void>
 }
 export type ItemChange = { readonly put: Item } | { readonly delete: ItemKey }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 /** Sandboxes belong to no tenant until they are claimed. */
 export const POOL_TENANT = '_pool'
 
-/** One partition of a DynamoDB index takes 1,000 writes a second, so due rows are spread over several. */
+/** One partition of a DynamoDB index accepts 1,000 writes per second, so due rows are spread over several. */
 const DUE_SHARDS = 8
 
 export type RowName =
@@ -16,19 +16,25 @@ export type RowName =
   | 'idempotency'
   | 'link'
   | 'file'
+  | 'skill'
   | 'upload'
   | 'conversation'
   | 'usage'
   | 'quota'
   | 'plan'
+  | 'delivery'
+  | 'audit'
 export interface ItemKey {
   readonly pk: string
   readonly sk: string
 }
 
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,200}$/
-/** Ids arrive from callers: one that no row can have becomes a hash, so it finds nothing and never reaches into another key. */
-const part = (value: string): string => (WELL_FORMED.test(value) ? value : `~${createHash('sha256').update(value).digest('hex')}`)
+/** Ids come from clients. An id that no row can have is hashed, so it matches no row and cannot become part of another key. */
+export const part = (value: string): string => (WELL_FORMED.test(value) ? value : `~${createHash('sha256').update(value).digest('hex')}`)
+
+/** Every row of a tenant has a partition key that begins with this. */
+export const tenantPrefix = (tenant: string): string => `T#${part(tenant)}#`
 
 export const rowKey = (tenant: string, name: RowName, id: string): ItemKey => ({ pk: `T#${part(tenant)}#${name}#${part(id)}`, sk: 'row' })
 export const fileKey = (tenant: string, containerId: string, id: string): ItemKey => ({
@@ -39,14 +45,14 @@ export const partKey = (tenant: string, uploadId: string, id: string): ItemKey =
   pk: rowKey(tenant, 'upload', uploadId).pk,
   sk: `${PART_PREFIX}${part(id)}`,
 })
-/** All of a day lie together; `day` is made by us. */
+/** Records of one day share a partition; `day` is not user input. */
 export const usageKey = (tenant: string, day: string, executionId: string): ItemKey => ({
   pk: rowKey(tenant, 'usage', day).pk,
   sk: `${USAGE_PREFIX}${part(executionId)}`,
 })
 export const USAGE_PREFIX = 'use#'
 export const PART_PREFIX = 'part#'
-/** `position` is made by us and sorts as text. */
+/** `position` is not user input and sorts as text. */
 export const itemKey = (tenant: string, conversationId: string, position: string): ItemKey => ({
   pk: rowKey(tenant, 'conversation', conversationId).pk,
   sk: `${ITEM_PREFIX}${position}`,
@@ -64,7 +70,7 @@ export const linkKey = (tokenHash: string): ItemKey => ({ pk: `L#${part(tokenHas
 /** Partition of the `list` index. */
 export const listPartition = (
   tenant: string,
-  what: 'containers' | 'executions' | 'commands' | 'file' | 'files' | 'conversation-items' | 'links',
+  what: 'containers' | 'executions' | 'commands' | 'file' | 'files' | 'skills' | 'conversation-items' | 'links' | 'deliveries',
   of?: string,
 ): string => `T#${part(tenant)}#${what}${of === undefined ? '' : `#${part(of)}`}`
 /** Orders a list by time of creation; the id makes it unique. */
@@ -74,7 +80,7 @@ export const listSortKey = (createdAt: number, id: string): string => `${String(
 export const dueShard = (pk: string): string => `D#${createHash('md5').update(pk).digest().readUInt32BE(0) % DUE_SHARDS}`
 export const allDueShards = (): readonly string[] => Array.from({ length: DUE_SHARDS }, (_, shard) => `D#${shard}`)
 
-/** What a row's partition key says about it. */
+/** The parts of a row's partition key. */
 export function parseRowKey(pk: string): { readonly tenant: string; readonly name: string; readonly id: string } {
   const [prefix, tenant, name, id] = pk.split('#')
   if (prefix !== 'T' || tenant === undefined || name === undefined || id === undefined) throw new Error(`"${pk}" is not the key of a row.`)

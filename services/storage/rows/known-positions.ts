@@ -1,9 +1,9 @@
-/** More than a process reads or writes at the same time. */
+/** Larger than the number of logs that a process uses at the same time. */
 const MAX_POSITIONS = 20_000
 
 /**
- * Remembers numbers at which a batch of a log was seen to end. Batches never change, so such a number stays an end for ever, and a
- * reader that continues from there need not search for a batch that began before it.
+ * Caches numbers at which a batch of a log ends. Batches never change, so a reader that continues from such a number need not search for a batch that
+ * started before it.
  */
 export interface KnownPositions {
   add(log: string, seq: number): void

@@ -1,13 +1,15 @@
 import { EXECUTION_STATUSES, hasEnded, type Execution } from '../../core/executions/execution.ts'
+import type { DeliveryStore } from '../../core/ports/delivery-store.ts'
 import type { ExecutionStore } from '../../core/ports/execution-store.ts'
 import type { Page, PageRequest } from '../../core/ports/page.ts'
 import type { ResponseStore } from '../../core/ports/response-store.ts'
 import { RESPONSE_STATUSES, hasResponseEnded, type ResponseRecord } from '../../core/responses/response.ts'
+import { DELIVERY_STATUSES, type Delivery } from '../../core/webhooks/webhook.ts'
 import type { Items } from './items.ts'
 import { listPartition, listSortKey } from './keys.ts'
 import { createLeasedStore } from './leased-store.ts'
 import { listPage } from './list-page.ts'
-import { executionCodec, responseCodec } from './row-shapes.ts'
+import { deliveryCodec, executionCodec, responseCodec } from './row-shapes.ts'
 
 type Kind = 'executions' | 'commands'
 const ofContainer = (tenant: string, containerId: string, kind: Kind): string => listPartition(tenant, kind, containerId)
@@ -40,3 +42,22 @@ export const createResponseStore = (items: Items): ResponseStore =>
     live: RESPONSE_STATUSES.filter((status) => !hasResponseEnded(status)),
     index: () => ({}),
   })
+
+const ofEndpoint = (tenant: string, endpointId: string): string => listPartition(tenant, 'deliveries', endpointId)
+
+export function createDeliveryStore(items: Items): DeliveryStore {
+  const rows = createLeasedStore<Delivery>(items, {
+    name: 'delivery',
+    codec: deliveryCodec,
+    live: DELIVERY_STATUSES.filter((status) => status === 'pending'),
+    index: (row) => ({ lpk: ofEndpoint(row.tenant, row.endpointId), lsk: listSortKey(row.createdAt, row.id) }),
+  })
+  return {
+    ...rows,
+    async listByEndpoint(tenant, endpointId, page) {
+      const after = page.after === null ? null : await rows.get(tenant, page.after)
+      if (page.after !== null && after?.endpointId !== endpointId) return { rows: [], hasMore: false }
+      return listPage<Delivery>(items, deliveryCodec, { partition: ofEndpoint(tenant, endpointId), after, page })
+    },
+  }
+}

@@ -18,18 +18,18 @@ export function placeOf(kind: IdKind, id: string, row: Place | null): Place | nu
 }
 
 /**
- * One page of the `list` index. The index knows keys only; the rows are read from the table afterwards, so a page is at most as late
- * as a row's creation or deletion, never with an old state of a row.
+ * One page of the `list` index. The index has keys only, and the rows are read from the table afterwards. A page may therefore miss a recent creation or
+ * deletion, but never has an old state of a row.
  */
 export async function listPage<Row>(
   items: Items,
   codec: RowCodec<Row & object>,
   list: {
     readonly partition: string
-    /** The row after which the page begins. */
+    /** The page starts after this row. */
     readonly after: Place | null
     readonly page: PageRequest
-    /** On attributes that the index holds. */
+    /** Condition on attributes of the index. */
     readonly filter?: Condition
   },
 ): Promise<Page<Row>> {

@@ -11,6 +11,7 @@ export const createQuotaStore = (items: Items): QuotaStore => ({
   },
   replace(tenant, name, { revision }, values) {
     const item = { ...rowKey(tenant, 'quota', name), revision: revision + 1, values: JSON.stringify(values) }
-    return items.put(item, revision === 0 ? absent('pk') : equals('revision', revision))
+    // A power failure also ends the work that the counters count.
+    return items.put(item, revision === 0 ? absent('pk') : equals('revision', revision), { isDeferred: true })
   },
 })

@@ -9,7 +9,7 @@ type JsonField<Row> = Exclude<{ [K in keyof Row]-?: NonNullable<Row[K]> extends 
 
 /** How rows of one kind are stored. A field forgotten in either list is a compile error. */
 export interface RowShape<Row> {
-  /** As JSON text: a user's document may nest deeper than DynamoDB's 32 levels, and text is cheaper to store and to read. */
+  /** Stored as JSON text: a user's document may nest deeper than DynamoDB's 32 levels, and text is cheaper to store and to read. */
   readonly json: Readonly<Record<JsonField<Row>, true>>
   /** Null is stored as no attribute, so that `attribute_not_exists` means null and sparse indexes stay sparse. */
   readonly nullable: Readonly<Record<NullableField<Row>, true>>
@@ -20,6 +20,7 @@ export interface RowShape<Row> {
 }
 
 const INDEX_ATTRIBUTES: ReadonlySet<string> = new Set(['pk', 'sk', 'lpk', 'lsk', 'dueShard', 'poolPk', 'poolSk', 'readyPoolSk', 'ttl'])
+export const isIndexAttribute = (name: string): boolean => INDEX_ATTRIBUTES.has(name)
 const ROW_VERSION = 1
 
 export interface RowCodec<Row> {
@@ -29,7 +30,7 @@ export interface RowCodec<Row> {
   patch(change: Partial<Row>): readonly Action[]
 }
 
-/** `indexOnly`: attributes that the store adds for an index and that are no field of the row. */
+/** `indexOnly`: attributes that the store adds for an index and that are not fields of the row. */
 export function rowCodec<Row extends object>(shape: RowShape<Row>, indexOnly: readonly string[] = []): RowCodec<Row> {
   const json: ReadonlySet<string> = new Set(Object.keys(shape.json))
   const nulls = Object.fromEntries(Object.keys(shape.nullable).map((field) => [field, null]))

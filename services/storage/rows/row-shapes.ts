@@ -5,10 +5,12 @@ import type { ContainerFile } from '../../core/files/file.ts'
 import type { Link } from '../../core/links/link.ts'
 import type { ResponseRecord } from '../../core/responses/response.ts'
 import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
+import type { Skill } from '../../core/skills/skill.ts'
 import { DEFAULT_SCOPES, type ApiKey, type Plan, type Tenant } from '../../core/tenants/tenant.ts'
 import type { Upload, UploadPart } from '../../core/files/upload.ts'
 import type { UsageRecord } from '../../core/usage/usage.ts'
 import type { UserFile } from '../../core/files/user-file.ts'
+import type { Delivery } from '../../core/webhooks/webhook.ts'
 import { rowCodec } from './row-codec.ts'
 
 export const executionCodec = rowCodec<Execution>({
@@ -65,7 +67,7 @@ export const responseCodec = rowCodec<ResponseRecord>({
 })
 
 export const containerCodec = rowCodec<Container>({
-  json: { limits: true, lostCommands: true },
+  json: { limits: true, lostCommands: true, e2b: true, skills: true },
   nullable: {
     limits: true,
     image: true,
@@ -82,6 +84,7 @@ export const containerCodec = rowCodec<Container>({
 export const fileCodec = rowCodec<ContainerFile>({ json: {}, nullable: { sha256: true, executionId: true } })
 
 export const userFileCodec = rowCodec<UserFile>({ json: {}, nullable: { subject: true, expiresAt: true } }, ['dueAt'])
+export const skillCodec = rowCodec<Skill>({ json: { versions: true }, nullable: { subject: true } }, ['dueAt'])
 export const uploadCodec = rowCodec<Upload>({ json: {}, nullable: { subject: true, fileSeconds: true } }, ['dueAt'])
 export const uploadPartCodec = rowCodec<UploadPart>({ json: {}, nullable: {} })
 
@@ -106,7 +109,21 @@ export const sandboxCodec = rowCodec<Sandbox>({
 
 export const usageCodec = rowCodec<UsageRecord>({ json: {}, nullable: { subject: true } })
 
-export const tenantCodec = rowCodec<Tenant>({ json: { policy: true }, nullable: {} })
+export const deliveryCodec = rowCodec<Delivery>({
+  json: { data: true },
+  nullable: {
+    lastStatusCode: true,
+    lastError: true,
+    endedAt: true,
+    traceparent: true,
+    cancelRequestedAt: true,
+    stepsFailSince: true,
+    lease: true,
+    dueAt: true,
+  },
+})
+
+export const tenantCodec = rowCodec<Tenant>({ json: { policy: true, deletion: true }, nullable: {} }, ['dueAt'])
 export const planCodec = rowCodec<Plan>({ json: { limits: true }, nullable: {} })
 export const apiKeyCodec = rowCodec<ApiKey>({
   json: { scopes: true },

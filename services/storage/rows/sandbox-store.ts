@@ -1,9 +1,10 @@
+import { ID_PREFIXES } from '../../core/ids.ts'
 import type { MemoryTier } from '../../core/limits.ts'
 import type { SandboxStore } from '../../core/ports/sandbox-store.ts'
 import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
 import { absent, all, any, assign, copy, equals, oneOf, remove, set, startsWith, type Action, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
-import { POOL_TENANT, dueShard, listSortKey, rowKey } from './keys.ts'
+import { POOL_TENANT, dueShard, listSortKey, part, rowKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
 import { sandboxCodec } from './row-shapes.ts'
 
@@ -12,8 +13,12 @@ const READY = 'ready'
 const keyOf = (id: string) => rowKey(POOL_TENANT, 'sandbox', id)
 const readySortKey = (tier: MemoryTier): string => `${READY}#${tier}#`
 const startingSortKey = (tier: MemoryTier): string => `starting#${tier}#`
-/** The key in the `pool` index of a sandbox that cannot be claimed. */
+/** The key in the `pool` index of a sandbox that cannot be claimed: by tenant while one holds it. */
 const takenSortKey = (id: string): string => `taken#${id}`
+const heldPrefix = (tenant: string): string => `taken#T#${part(tenant)}#`
+const heldSortKey = ({ tenant }: NonNullable<Sandbox['claimedBy']>, id: string): string => `${heldPrefix(tenant)}${id}`
+/** Rows of versions whose key did not name the tenant, and rows that stop. */
+const UNNAMED_PREFIX = `taken#${ID_PREFIXES.sandbox}`
 const decode = (item: Item | null): Sandbox | null => (item === null ? null : sandboxCodec.decode(item))
 
 export function createSandboxStore(items: Items): SandboxStore {
@@ -32,10 +37,11 @@ export function createSandboxStore(items: Items): SandboxStore {
     create: (sandbox) => {
       const key = keyOf(sandbox.id)
       const claimable = `${readySortKey(sandbox.memoryTier)}${listSortKey(sandbox.createdAt, sandbox.id)}`
-      const readyPoolSk = sandbox.claimedBy === null ? claimable : takenSortKey(sandbox.id)
+      const takenPoolSk = sandbox.claimedBy === null ? takenSortKey(sandbox.id) : heldSortKey(sandbox.claimedBy, sandbox.id)
+      const readyPoolSk = sandbox.claimedBy === null ? claimable : takenPoolSk
       const startingPoolSk = `${startingSortKey(sandbox.memoryTier)}${listSortKey(sandbox.createdAt, sandbox.id)}`
       const isReservable = sandbox.state === 'starting' && sandbox.claimedBy === null
-      const poolSk = sandbox.state === 'ready' ? readyPoolSk : isReservable ? startingPoolSk : takenSortKey(sandbox.id)
+      const poolSk = sandbox.state === 'ready' ? readyPoolSk : isReservable ? startingPoolSk : takenPoolSk
       const index = sandbox.state === 'gone' ? {} : { poolPk: POOL, poolSk, readyPoolSk }
       return items.put({ ...sandboxCodec.encode(sandbox), ...key, ...index, dueShard: dueShard(key.pk) }, absent('pk'))
     },
@@ -44,10 +50,12 @@ export function createSandboxStore(items: Items): SandboxStore {
 
     async claim(id, { tenant, containerId }, now, dueAt) {
       const change = sandboxCodec.patch({ state: 'claimed', claimedBy: { tenant, containerId }, claimedAt: now })
-      // One that was started for a container is that container's only.
+      // Only the container for which a sandbox was started may claim it.
       const isMine = equals('claimedBy', JSON.stringify({ tenant, containerId }))
       const mayClaim = all(equals('state', READY), any(absent('claimedBy'), isMine))
-      return decode(await items.update(keyOf(id), [...change, set('dueAt', dueAt), set('poolSk', takenSortKey(id))], mayClaim))
+      return decode(
+        await items.update(keyOf(id), [...change, set('dueAt', dueAt), set('poolSk', heldSortKey({ tenant, containerId }, id))], mayClaim),
+      )
     },
 
     async reserve(id, { tenant, containerId }, now) {
@@ -71,15 +79,24 @@ export function createSandboxStore(items: Items): SandboxStore {
     ready: (tier, limit) => inPool(all(equals('poolPk', POOL), startsWith('poolSk', readySortKey(tier))), limit),
     starting: (tier, limit) => inPool(all(equals('poolPk', POOL), startsWith('poolSk', startingSortKey(tier))), limit),
     all: () => inPool(equals('poolPk', POOL), Number.POSITIVE_INFINITY),
+    ofTenant: (tenant) => findOfTenant(inPool, tenant),
     remove: (id) => items.delete(keyOf(id)),
   }
+}
+
+async function findOfTenant(inPool: (where: Condition, limit: number) => Promise<readonly Sandbox[]>, tenant: string): Promise<Sandbox[]> {
+  const find = (prefix: string): Promise<readonly Sandbox[]> =>
+    inPool(all(equals('poolPk', POOL), startsWith('poolSk', prefix)), Number.POSITIVE_INFINITY)
+  const [held, unnamed] = await Promise.all([find(heldPrefix(tenant)), find(UNNAMED_PREFIX)])
+  return [...held, ...unnamed.filter(({ claimedBy }) => claimedBy?.tenant === tenant)]
 }
 
 /** How a change moves the sandbox in the `pool` index. */
 function poolActions(id: string, change: Partial<Pick<Sandbox, 'state' | 'claimedBy'>>): readonly Action[] {
   if (change.state === 'gone') return [remove('poolPk'), remove('poolSk')]
   if (change.claimedBy !== undefined && change.claimedBy !== null)
-    return [set('poolSk', takenSortKey(id)), set('readyPoolSk', takenSortKey(id))]
-  if (change.state === 'ready') return [copy('poolSk', 'readyPoolSk')]
+    return [set('poolSk', heldSortKey(change.claimedBy, id)), set('readyPoolSk', heldSortKey(change.claimedBy, id))]
+  // A sandbox that a container reserved becomes `claimed`, and keeps the key of its tenant.
+  if (change.state === 'ready' || change.state === 'claimed') return [copy('poolSk', 'readyPoolSk')]
   return change.state === undefined ? [] : [set('poolSk', takenSortKey(id))]
 }

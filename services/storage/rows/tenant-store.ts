@@ -1,16 +1,18 @@
 import type { TenantStore } from '../../core/ports/tenant-store.ts'
 import { LAST_USED_MS, type ApiKey, type Plan, type Tenant } from '../../core/tenants/tenant.ts'
-import { absent, all, any, atMost, equals, exists, set, setOnce, type Condition } from './expression.ts'
+import { absent, all, any, assign, atMost, equals, exists, set, setOnce, type Condition } from './expression.ts'
 import type { Items } from './items.ts'
-import { apiKeyKey, listSortKey, rowKey, type ItemKey } from './keys.ts'
+import { apiKeyKey, dueShard, listSortKey, rowKey, type ItemKey } from './keys.ts'
 import type { Item } from './row-codec.ts'
 import { apiKeyCodec, planCodec, tenantCodec } from './row-shapes.ts'
 
-/** Not below a tenant: these lists are for operators. */
+/** Partitions outside of tenants, because these lists are for operators. */
 const ALL_TENANTS = 'G#tenants'
+/** A deletion begins after this, milliseconds: processes cache keys for five seconds. */
+const FIRST_PASS_MS = 10_000
 const ALL_PLANS = 'G#plans'
 const planKey = (name: string): ItemKey => rowKey('_plans', 'plan', name)
-/** Sorted by the key's id, so that one query finds the item of an id: its own place is the hash of the key. */
+/** Sorted by the key's id, so that one query finds a key by its id; the item itself is stored under the hash of the key. */
 const ALL_KEYS = 'G#keys'
 
 export function createTenantStore(items: Items): TenantStore {
@@ -34,6 +36,16 @@ export function createTenantStore(items: Items): TenantStore {
     async setPolicy(id, policy) {
       const item = await items.update(rowKey(id, 'tenant', id), tenantCodec.patch({ policy }), exists('pk'))
       return item === null ? null : tenantCodec.decode(item)
+    },
+    async beginDeletion(id, now) {
+      const key = rowKey(id, 'tenant', id)
+      const deletion = { requestedAt: now, completedAt: null, removedRows: 0, removedObjects: 0 }
+      const actions = [...tenantCodec.patch({ deletion }), set('dueShard', dueShard(key.pk)), set('dueAt', now + FIRST_PASS_MS)]
+      const item = (await items.update(key, actions, all(exists('pk'), absent('deletion')))) ?? (await items.get(key))
+      return item === null ? null : tenantCodec.decode(item)
+    },
+    async noteDeletion(id, deletion, dueAt) {
+      await items.update(rowKey(id, 'tenant', id), [...tenantCodec.patch({ deletion }), assign('dueAt', dueAt)], exists('deletion'))
     },
     async putPlan(plan) {
       await items.put({ ...planCodec.encode(plan), ...planKey(plan.name), lpk: ALL_PLANS, lsk: plan.name })

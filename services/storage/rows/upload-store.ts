@@ -8,7 +8,7 @@ import { uploadCodec, uploadPartCodec } from './row-shapes.ts'
 
 const keyOf = (tenant: string, id: string) => rowKey(tenant, 'upload', id)
 
-/** An upload's parts lie in its partition, so that all of them are one consistent query. It is due once no part may come any more. */
+/** An upload's parts are in its partition, so that one consistent query returns all. An upload is due when it no longer accepts parts. */
 export function createUploadStore(items: Items): UploadStore {
   const parts = async (tenant: string, uploadId: string): Promise<readonly UploadPart[]> => {
     const where = all(equals('pk', keyOf(tenant, uploadId).pk), startsWith('sk', PART_PREFIX))

@@ -1,5 +1,6 @@
 import type { UserFileStore } from '../../core/ports/user-file-store.ts'
 import type { UserFile } from '../../core/files/user-file.ts'
+import { firstRetentionCheck } from '../../core/tenants/retention.ts'
 import { absent } from './expression.ts'
 import type { Items } from './items.ts'
 import { dueShard, listPartition, listSortKey, rowKey } from './keys.ts'
@@ -8,7 +9,7 @@ import { userFileCodec } from './row-shapes.ts'
 
 const keyOf = (tenant: string, id: string) => rowKey(tenant, 'file', id)
 
-/** Files of a tenant by time of creation. One that expires is due at that time, so that its bytes are swept away. */
+/** Files of a tenant by time of creation. A file is due at its expiry or when its retention is checked. */
 export function createUserFileStore(items: Items): UserFileStore {
   const get = async (tenant: string, id: string): Promise<UserFile | null> => {
     const item = await items.get(keyOf(tenant, id))
@@ -19,7 +20,8 @@ export function createUserFileStore(items: Items): UserFileStore {
     create(file) {
       const key = keyOf(file.tenant, file.id)
       const list = { lpk: listPartition(file.tenant, 'files'), lsk: listSortKey(file.createdAt, file.id) }
-      const due = file.expiresAt === null ? {} : { dueShard: dueShard(key.pk), dueAt: file.expiresAt }
+      const dueAt = Math.min(file.expiresAt ?? Infinity, firstRetentionCheck(file.createdAt))
+      const due = { dueShard: dueShard(key.pk), dueAt }
       return items.put({ ...userFileCodec.encode(file), ...key, ...list, ...due }, absent('pk'))
     },
     get,

@@ -4,16 +4,16 @@ import { Readable } from 'node:stream'
 import type { ByteStream } from '../../core/ports/object-store.ts'
 import { exactLength } from '../objects/exact-length.ts'
 
-/** S3 takes 10,000 parts of at least 5 MiB: this size is good for 80 GB. */
+/** Size of a part. S3 accepts 10,000 parts of at least 5 MiB, so this size is sufficient for 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024
-/** A body of known length up to this is one request; longer ones go in parts, which can be sent again one by one. */
+/** A body of known length up to this is one request; a longer one is sent in parts, each of which can be repeated. */
 const MAX_ONE_REQUEST_BYTES = 128 * 1024 * 1024
 /** Parts in memory at the same time. */
 const PARTS_AT_ONCE = 3
 
 /**
- * Stores a stream. Of unknown length: what fits one part is one request; more goes in parts, which the store joins, and memory holds a few of them
- * at most. More than a part of known length is one request too, as far as that goes: nothing is kept and nothing joined.
+ * Stores a stream. Of unknown length: up to one part is one request; more is sent in parts, of which a few are in memory. Of known length: up to the
+ * maximum it is one request without a buffer.
  */
 export async function putStream(
   client: S3Client,
@@ -53,7 +53,7 @@ export async function putStream(
         yield next.value
       }
     } finally {
-      // A store that fails in the middle must not leave the connection open that the bytes come from.
+      // After a failure of the store, the connection that sends the bytes must be closed.
       await source.return?.()
     }
   }
@@ -67,7 +67,7 @@ export async function putStream(
   return { bytes }
 }
 
-/** One request, sent once. What breaks the body breaks the request, and is what the caller hears. */
+/** One request without retries. An error of the body fails the request and is thrown to the caller. */
 async function putAsItComes(
   client: S3Client,
   target: { readonly Bucket: string; readonly Key: string; readonly ContentType: string },

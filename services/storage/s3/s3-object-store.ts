@@ -5,6 +5,7 @@ import {
   HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  paginateListObjectsV2,
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
@@ -58,6 +59,8 @@ export function createS3ObjectStore({ client, bucket }: { readonly client: S3Cli
       }
     },
 
+    sizeOf: (prefix) => sumSizes(client, bucket, prefix),
+
     async presignGet(key, { filename, contentType, expiresSeconds }) {
       const command = new GetObjectCommand({
         ...at(key),
@@ -81,6 +84,13 @@ export function createS3ObjectStore({ client, bucket }: { readonly client: S3Cli
       await client.send(new HeadBucketCommand({ Bucket: bucket }))
     },
   }
+}
+
+async function sumSizes(client: S3Client, bucket: string, prefix: string): Promise<number> {
+  let bytes = 0
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix }))
+    for (const { Size = 0 } of Contents) bytes += Size
+  return bytes
 }
 
 async function unlessMissing<Answer>(request: Promise<Answer>): Promise<Answer | null> {

@@ -4,7 +4,7 @@ const FIRST_MS = 20
 const LONGEST_MS = 500
 const GROWTH = 1.5
 
-/** For waiters that no notification can reach: it is time to look again after 20 ms, then ever later, up to 500 ms. */
+/** For waiters without notifications: polls after 20 ms, then at increasing intervals up to 500 ms. */
 export function createPollingSignals(): Signals {
   return {
     notify: () => undefined,

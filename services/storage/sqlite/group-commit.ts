@@ -1,9 +1,12 @@
-/** Makes commits durable in groups: one sync of the log covers every commit that was written before it began. */
+/** Makes commits durable in groups: one sync of the log includes every commit that was written before it started. */
 export class GroupCommit {
   readonly #sync: () => Promise<void>
   /** Partitions written since the last sync began, and those that the running sync covers. */
   #written = new Set<string>()
   #syncing: ReadonlySet<string> = new Set()
+  /** Partitions among them with a write whose caller waits for the sync. */
+  #awaited = new Set<string>()
+  #syncingAwaited: ReadonlySet<string> = new Set()
   #running: Promise<void> | null = null
   #next: Promise<void> | null = null
   #failure: Error | null = null
@@ -12,10 +15,21 @@ export class GroupCommit {
     this.#sync = sync
   }
 
-  /** Resolves when what was just written to the partition survives a power failure. */
+  /** Resolves when the last write to the partition survives a power failure. */
   written(partition: string): Promise<void> {
     this.#written.add(partition)
+    this.#awaited.add(partition)
     return this.#nextSync()
+  }
+
+  /**
+   * After a write to the partition that the next sync covers, whichever call starts it. Resolves in the order of the partition's writes: after
+   * those that wait for a sync.
+   */
+  deferred(partition: string): Promise<void> {
+    this.#written.add(partition)
+    if (this.#awaited.has(partition)) return this.#nextSync()
+    return this.#syncingAwaited.has(partition) && this.#running !== null ? this.#running : Promise.resolve()
   }
 
   /** Resolves when every write to the partition that a read could have seen is durable; without a partition, every write. */
@@ -39,6 +53,8 @@ export class GroupCommit {
     this.#next = null
     this.#syncing = this.#written
     this.#written = new Set()
+    this.#syncingAwaited = this.#awaited
+    this.#awaited = new Set()
     try {
       if (this.#failure !== null) throw this.#failure
       await this.#sync()
@@ -48,6 +64,7 @@ export class GroupCommit {
       throw this.#failure
     } finally {
       this.#syncing = new Set()
+      this.#syncingAwaited = new Set()
     }
   }
 }

@@ -12,14 +12,14 @@ const INDEXES: Readonly<Record<IndexName, KeyColumns>> = {
   due: { partition: 'dueShard', sort: 'dueAt' },
   pool: { partition: 'poolPk', sort: 'poolSk' },
 }
-/** What an index holds of an item, as in the DynamoDB table definition. */
+/** The attributes of an item in an index, as in the DynamoDB table definition. */
 const PROJECTIONS: Readonly<Record<IndexName, string>> = {
   list: 'pk, sk, lpk, lsk, name',
   due: 'pk, sk, dueShard, dueAt',
   pool: 'attributes',
 }
 /** Sorts after every text that begins with the prefix. */
-const LAST_CHARACTER = '\u{10ffff}'
+export const LAST_CHARACTER = '\u{10ffff}'
 
 export interface KeyQuery {
   readonly sql: string

@@ -16,13 +16,13 @@ export interface SqliteStore {
   close(): Promise<void>
 }
 
-/** Rows deleted by one statement of a sweep: a longer one would hold the event loop. */
+/** Maximum number of rows that one statement of a sweep deletes; more would block the event loop. */
 const EXPIRE_BATCH = 500
 
 /**
  * Opens or creates the database file. With `isDurable`, an acknowledged write survives a power failure: SQLite runs with
  * `synchronous=NORMAL`, which does not sync at a commit, and GroupCommit syncs the log with `fdatasync` on a thread of libuv before a
- * call resolves. That is what `synchronous=FULL` guarantees, without holding the event loop.
+ * call resolves. `synchronous=FULL` gives the same guarantee, but blocks the event loop.
  */
 export async function openSqlite(path: string, { isDurable }: { readonly isDurable: boolean }): Promise<SqliteStore> {
   const database = openDatabase(path, isDurable)

@@ -6,7 +6,7 @@ const SQLITE_NOTADB = 26
 /** Thrown when the database file cannot be read as one. */
 export class DamagedDatabaseError extends Error {}
 
-/** SQLite's error as one that the services know: a full disk has the file system's own code. */
+/** Converts SQLite's error: a full disk gets the file system's code. */
 export function refusalOf(error: unknown): unknown {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
   // The low byte is the primary code, the rest an extension of it.

@@ -1,14 +1,22 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Condition } from '../rows/expression.ts'
-import { itemTooLarge, MAX_ITEM_BYTES, refuseLargeValues, type ItemChange, type Items, type QueryRequest } from '../rows/items.ts'
+import {
+  itemTooLarge,
+  MAX_ITEM_BYTES,
+  refuseLargeValues,
+  type ItemChange,
+  type Items,
+  type QueryRequest,
+  type WriteOptions,
+} from '../rows/items.ts'
 import type { ItemKey } from '../rows/keys.ts'
 import type { Item } from '../rows/row-codec.ts'
 import { applyActions, holds } from './evaluate.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { keyQuery } from './key-query.ts'
+import { keyQuery, LAST_CHARACTER } from './key-query.ts'
 import { refusalOf } from './sqlite-error.ts'
 
-/** Items of a page whose query names no limit: a page must not hold the event loop for long. */
+/** Default size of a page, because a large page would block the event loop. */
 const PAGE_ITEMS = 200
 const COLUMNS = ['pk', 'sk', 'lpk', 'lsk', 'name', 'dueShard', 'dueAt', 'poolPk', 'poolSk', 'ttl'] as const
 const INDEXED = COLUMNS.slice(2)
@@ -44,7 +52,7 @@ export class SqliteItems implements Items {
     return item
   }
 
-  async put(item: Item, condition?: Condition): Promise<boolean> {
+  async put(item: Item, condition?: Condition, { isDeferred = false }: WriteOptions = {}): Promise<boolean> {
     refuseLargeValues(Object.values(item))
     const key = keyOf(item)
     const isWritten = this.#transaction(() => {
@@ -53,11 +61,16 @@ export class SqliteItems implements Items {
       this.#write(null, item)
       return true
     })
-    await (isWritten ? this.#commits?.written(key.pk) : this.#commits?.settled(key.pk))
+    await (isWritten ? this.#written(key, isDeferred) : this.#commits?.settled(key.pk))
     return isWritten
   }
 
-  async update(key: ItemKey, actions: Parameters<Items['update']>[1], condition: Condition): Promise<Item | null> {
+  async update(
+    key: ItemKey,
+    actions: Parameters<Items['update']>[1],
+    condition: Condition,
+    { isDeferred = false }: WriteOptions = {},
+  ): Promise<Item | null> {
     refuseLargeValues(actions.map((action) => ('value' in action ? action.value : null)))
     const after = this.#transaction(() => {
       const before = this.#read(key)
@@ -65,7 +78,7 @@ export class SqliteItems implements Items {
       const changed = applyActions(before ?? { pk: key.pk, sk: key.sk }, actions)
       return this.#write(before, changed)
     })
-    await (after === null ? this.#commits?.settled(key.pk) : this.#commits?.written(key.pk))
+    await (after === null ? this.#commits?.settled(key.pk) : this.#written(key, isDeferred))
     return after
   }
 
@@ -88,6 +101,15 @@ export class SqliteItems implements Items {
     }
   }
 
+  async scan(prefix: string, startKey?: Item): ReturnType<Items['scan']> {
+    const sql = 'SELECT attributes FROM items WHERE pk BETWEEN ? AND ? AND (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ?'
+    const { pk, sk } = startKey === undefined ? { pk: '', sk: '' } : keyOf(startKey)
+    const rows = this.#query(sql).all(prefix, prefix + LAST_CHARACTER, pk, sk, PAGE_ITEMS + 1)
+    await this.#commits?.settled()
+    const items = rows.slice(0, PAGE_ITEMS).map((row) => itemOf(row, undefined))
+    return { items, lastKey: rows.length > PAGE_ITEMS ? items.at(-1) : undefined }
+  }
+
   async getMany(keys: readonly ItemKey[]): Promise<readonly (Item | null)[]> {
     const items = keys.map((key) => this.#read(key))
     await this.#commits?.settled()
@@ -103,6 +125,14 @@ export class SqliteItems implements Items {
     })
     const partitions = new Set(changes.map((change) => ('put' in change ? String(change.put['pk']) : change.delete.pk)))
     await Promise.all([...partitions].map((partition) => this.#commits?.written(partition)))
+  }
+
+  async flush(): Promise<void> {
+    await this.#commits?.settled()
+  }
+
+  #written({ pk }: ItemKey, isDeferred: boolean): Promise<void> | undefined {
+    return isDeferred ? this.#commits?.deferred(pk) : this.#commits?.written(pk)
   }
 
   #read({ pk, sk }: ItemKey): Item | null {

@@ -23,7 +23,7 @@ export interface ConsumerOptions<Q extends QueueName> extends ConsumeOptions<Q> 
 const WAIT_SECONDS = 20
 const BATCH = 10
 const POLL_FAILED_MS = 500
-/** Pause after a poll that returned messages: handlers begin first, and messages that arrive meanwhile form one batch. */
+/** Pause after a poll that returned messages, so that handlers start first and arriving messages form one batch. */
 const BETWEEN_POLLS_MS = 2
 
 /** Polls a queue as Lambda's event source mapping does, until the signal aborts. SQS moves a message to the dead-letter queue after its last receive. */

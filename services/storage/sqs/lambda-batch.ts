@@ -3,7 +3,7 @@ import { inTrace, parseTraceparent } from '../../core/trace.ts'
 import { parseMessage } from './parse-message.ts'
 import { TRACE_ATTRIBUTE } from './sqs-queue.ts'
 
-/** The part of Lambda's SQS event that we read. */
+/** The fields of Lambda's SQS event that are read. */
 export interface SqsEvent {
   readonly Records: readonly SqsRecord[]
 }
@@ -16,7 +16,7 @@ export interface SqsBatchAnswer {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
 }
 
-/** A Lambda handler for one queue: messages of a batch stand alone, and only those that failed come back. */
+/** A Lambda handler for one queue. Messages of a batch are independent, and only failed ones are redelivered. */
 export function createBatchHandler<Q extends QueueName>(
   queue: Q,
   step: (message: QueueMessages[Q]) => Promise<void>,
@@ -40,6 +40,6 @@ export function createBatchHandler<Q extends QueueName>(
   }
 }
 
-/** Works on a message as part of what sent it. */
+/** Handles a message in the trace of its sender. */
 export const inTraceOf = <R extends Pick<SqsRecord, 'messageAttributes'>, T>(record: R, work: (record: R) => T): T =>
   inTrace(parseTraceparent(record.messageAttributes?.[TRACE_ATTRIBUTE]?.stringValue), () => work(record))

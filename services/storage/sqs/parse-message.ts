@@ -1,6 +1,6 @@
 import { MESSAGE_SCHEMAS, type QueueMessages, type QueueName } from '../../core/messages.ts'
 
-/** A message body as its queue's type. Throws when it is no JSON, has another shape or an unknown version: such a message ends in the dead-letter queue. */
+/** A message body as its queue's type. Throws when it is not JSON, or has another shape or an unknown version; such a message ends in the dead-letter queue. */
 export function parseMessage<Q extends QueueName>(queue: Q, body: string): QueueMessages[Q] {
   let value: unknown
   try {

@@ -3,10 +3,10 @@ import type { QueueName } from '../../core/messages.ts'
 import type { Queue } from '../../core/ports/queue.ts'
 import { currentTraceparent } from '../../core/trace.ts'
 
-/** The attribute of a message that names the work it belongs to. */
+/** The message attribute with the trace. */
 export const TRACE_ATTRIBUTE = 'traceparent'
 
-/** Sends to standard queues. `MessageGroupId` makes them fair: one tenant's backlog does not hold up another's. */
+/** Sends to standard queues. `MessageGroupId` makes them fair: one tenant's backlog does not delay another's. */
 export function createSqsQueue(options: { readonly client: SQSClient; readonly queueUrls: Readonly<Record<QueueName, string>> }): Queue {
   const { client, queueUrls } = options
   return {

@@ -1,0 +1,49 @@
+import { systemClock, type Clock } from '../core/ports/clock.ts'
+import type { ObjectStore } from '../core/ports/object-store.ts'
+import type { Queue } from '../core/ports/queue.ts'
+import type { Signals } from '../core/ports/signals.ts'
+import type { Table } from '../core/ports/table.ts'
+import type { Telemetry } from '../core/ports/telemetry.ts'
+import { createStorageClients } from './clients.ts'
+import { createDynamoTable } from './dynamodb/dynamo-table.ts'
+import { createJsonLog } from './json-log.ts'
+import { createS3ObjectStore } from './s3/s3-object-store.ts'
+import { createPollingSignals } from './signals/polling-signals.ts'
+import { createSqsQueue } from './sqs/sqs-queue.ts'
+
+/** The variables of a worker function that name its storage. */
+interface FunctionEnv {
+  readonly AWS_REGION: string
+  readonly STAGE: string
+  readonly TABLE_NAME: string
+  readonly BUCKET_NAME: string
+  readonly TURNS_QUEUE_URL: string
+  readonly EXECUTIONS_QUEUE_URL: string
+  readonly PLACEMENTS_QUEUE_URL: string
+}
+
+interface FunctionPorts {
+  readonly objects: ObjectStore
+  readonly table: Table
+  readonly queue: Queue
+  readonly signals: Signals
+  readonly clock: Clock
+  readonly telemetry: Telemetry
+}
+
+/** The ports that every worker function of a deployment uses. */
+export function createFunctionPorts(env: FunctionEnv): FunctionPorts {
+  const clients = createStorageClients({ region: env.AWS_REGION })
+  const objects = createS3ObjectStore({ client: clients.s3, bucket: env.BUCKET_NAME })
+  return {
+    objects,
+    table: createDynamoTable({ client: clients.dynamodb, tableName: env.TABLE_NAME, objects }),
+    queue: createSqsQueue({
+      client: clients.sqs,
+      queueUrls: { turns: env.TURNS_QUEUE_URL, executions: env.EXECUTIONS_QUEUE_URL, placements: env.PLACEMENTS_QUEUE_URL },
+    }),
+    signals: createPollingSignals(),
+    clock: systemClock,
+    telemetry: createJsonLog(env.STAGE),
+  }
+}
