@@ -1,19 +1,23 @@
-// Draws a Plotly figure as SVG or PNG. Standard input: {figure, format, width, height, scale}; standard output: the picture.
-import { globSync, readFileSync } from 'node:fs'
+// Draws a Plotly figure as SVG or PNG. Standard input: {figure, format, width, height, scale}; standard output: the picture. `--prepare` writes the
+// compiled form of plotly.js, which halves the time of a picture.
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { Script } from 'node:vm'
 import { crc32, deflateSync } from 'node:zlib'
 import { JSDOM, VirtualConsole } from 'jsdom'
 
 const PLOTLY = '/usr/local/lib/python3.13/dist-packages/plotly/package_data/plotly.min.js'
+const COMPILED = new URL('plotly.bin', import.meta.url)
 const FONTS = ['/usr/share/fonts/truetype/{liberation,dejavu}/*.ttf', '/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc']
 const HAS_CJK = /[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]/
 
 const { figure, format = 'png', width, height, scale = 1 } = JSON.parse(readFileSync(0, 'utf8'))
 
-const { window } = new JSDOM('<!doctype html><body><div id="plot"></div></body>', {
+const dom = new JSDOM('<!doctype html><body><div id="plot"></div></body>', {
   runScripts: 'outside-only',
   pretendToBeVisual: true,
   virtualConsole: new VirtualConsole(),
 })
+const { window } = dom
 const { document } = window
 
 /** Mean advance of a character in Liberation Sans, in ems, by class: the document has no layout, so Plotly's measurements are estimates. */
@@ -143,7 +147,10 @@ function chunk(type, data) {
 window.URL.createObjectURL = () => ''
 window.matchMedia = () => ({ matches: false, addEventListener() {}, removeEventListener() {}, addListener() {}, removeListener() {} })
 
-window.eval(readFileSync(PLOTLY, 'utf8'))
+// V8 ignores a compiled form of another version.
+const cachedData = existsSync(COMPILED) ? readFileSync(COMPILED) : undefined
+const script = new Script(readFileSync(PLOTLY, 'utf8'), { filename: PLOTLY, cachedData })
+script.runInContext(dom.getInternalVMContext())
 const layout = { ...figure.layout, width: width ?? figure.layout?.width ?? 700, height: height ?? figure.layout?.height ?? 500 }
 const plot = document.getElementById('plot')
 await window.Plotly.newPlot(plot, figure.data, layout, { ...figure.config, staticPlot: true })
@@ -159,4 +166,5 @@ else {
   const options = { fitTo: { mode: 'zoom', value: scale }, imageRendering: 1, font: { fontFiles, loadSystemFonts: false, ...families } }
   process.stdout.write(new Resvg(picture, options).render().asPng())
 }
+if (process.argv.includes('--prepare')) writeFileSync(COMPILED, script.createCachedData())
 process.exit(0)

@@ -7,6 +7,7 @@ from cellblock_supervisor.config import Limits
 from cellblock_supervisor.execution.cgroup import Cgroup
 from cellblock_supervisor.execution.event_log import RetainedBytes
 from cellblock_supervisor.execution.execution import Execution, Request
+from cellblock_supervisor.execution.kernel_host import KernelDeath
 from cellblock_supervisor.execution.worker_messages import Reply, parse_reply
 from cellblock_supervisor.files.tracker import Changes
 
@@ -29,6 +30,24 @@ class Kernel:
         if self._error is not None:
             raise self._error
         return parse_reply({"status": "ok"})
+
+
+class DyingKernel(Kernel):
+    """Ends at each of its first requests: before it begins the cell, or after."""
+
+    def __init__(self, deaths: int, begins: bool) -> None:
+        super().__init__()
+        self._deaths = deaths
+        self._begins = begins
+        self.requests = 0
+
+    async def request(self, _fields: object, listener: object) -> Reply | KernelDeath:
+        self.requests += 1
+        if self.requests > self._deaths:
+            return parse_reply({"status": "ok"})
+        if self._begins:
+            listener.on_message({"op": "input", "count": 1})  # type: ignore[attr-defined]
+        return KernelDeath(0, None, False)
 
 
 class Files:
@@ -60,6 +79,21 @@ class Ends(unittest.IsolatedAsyncioTestCase):
 
     async def test_fails_when_the_cell_could_not_be_sent_to_the_kernel(self) -> None:
         self.assertEqual((await envelope_of(Kernel(OSError("there is no kernel")), Files()))["outcome"], "kernel_died")
+
+    async def test_runs_a_cell_in_the_next_kernel_when_the_present_one_ended_before_it_began(self) -> None:
+        kernel = DyingKernel(deaths=1, begins=False)
+        end = await envelope_of(kernel, Files())
+        self.assertEqual((end["outcome"], end["state_lost"], kernel.requests), ("ok", {"reason": "kernel_died"}, 2))
+
+    async def test_runs_no_cell_twice_that_a_kernel_began(self) -> None:
+        kernel = DyingKernel(deaths=1, begins=True)
+        end = await envelope_of(kernel, Files())
+        self.assertEqual((end["outcome"], kernel.requests), ("kernel_died", 1))
+
+    async def test_gives_up_when_every_kernel_ends_before_it_begins(self) -> None:
+        kernel = DyingKernel(deaths=100, begins=False)
+        end = await envelope_of(kernel, Files())
+        self.assertEqual((end["outcome"], kernel.requests), ("kernel_died", 3))
 
 
 if __name__ == "__main__":

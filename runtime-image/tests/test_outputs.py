@@ -190,16 +190,16 @@ class Events(unittest.IsolatedAsyncioTestCase):
             log.append("x", {})
             log.append("done", {}, last=True)
         self.assertEqual(kept.bytes, first.bytes + second.bytes)
-        first.acknowledge(2**40)
+        first.keep_last()
         self.assertEqual(kept.bytes, first.bytes + second.bytes)
         first.release()
         self.assertEqual(kept.bytes, second.bytes)
 
-    async def test_keeps_the_last_event_when_all_are_acknowledged(self) -> None:
+    async def test_keeps_the_last_event_when_all_others_are_dropped(self) -> None:
         log = EventLog()
         for number in range(5):
             log.append("x", {}, last=number == 4)
-        log.acknowledge(2**40)
+        log.keep_last()
         piece, last = log.after(-1)
         self.assertEqual((json.loads(piece)["seq"], last), (4, 4))
 

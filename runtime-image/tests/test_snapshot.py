@@ -86,7 +86,7 @@ class Pipe:
 class NoProcessParts:
     """A kernel whose process has no state beside its variables."""
 
-    def dump(self, _budget: TimeBudget, _lost: list[dict[str, str]]) -> dict[str, bytes]:
+    def dump(self, _budget: TimeBudget, _lost: list[dict[str, str]], _max_r_bytes: int) -> dict[str, bytes]:
         return {}
 
 

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 
 PROFILES = ("docker", "gvisor", "fargate", "emulated")
 DATA_DIR = "/mnt/data"
+# Folders that the control port writes and the worker only reads.
+SKILLS_DIR = "/mnt/skills"
 HOME_DIR = "/home/worker"
+# Packages that code installs from the wheelhouse, as `pip install --user` does.
+PACKAGES_DIR = "/tmp/.packages"
+# Read-only wheels of the operator; missing where there is no wheelhouse.
+WHEELHOUSE_DIR = "/opt/wheels"
 # Everything that the worker may write to, except devices.
 WORKER_FOLDERS = (DATA_DIR, HOME_DIR, "/tmp", "/dev/shm", "/run/worker")
 RUN_DIR = "/run/cellblock"

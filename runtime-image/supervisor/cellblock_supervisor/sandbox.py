@@ -5,7 +5,7 @@ import secrets
 import sys
 import traceback
 
-from .config import EXIT_NO_KERNEL, EXIT_REFUSED, Config
+from .config import EXIT_NO_KERNEL, Config
 from .execution.cgroup import Cgroup
 from .execution.commands import Commands
 from .execution.kernel_host import KernelHost
@@ -16,6 +16,7 @@ from .execution.registry import Registry
 from .execution.zygote_client import ZygoteExitedError
 from .files.client import FilesClient
 from .files.tracker import FileTracker
+from .refusal_codes import refusal_code
 
 _IDLE_CHECK_SECONDS = 0.5
 
@@ -50,7 +51,7 @@ class Sandbox:
                 return
             # The helper answers after it has copied matplotlib's font cache, which the preload reads.
             await self.files.scan()
-            failed = await self.kernel.zygote.preload(self.config.limits.preload)
+            failed = await self.kernel.preload(self.config.limits.preload)
             if failed:
                 print(f"cellblock: could not preload {', '.join(failed)}", file=sys.stderr)
             await self.kernel.start()
@@ -96,7 +97,7 @@ class Sandbox:
         self.decided.set()
         print(f"cellblock: refused, these isolation checks failed: {', '.join(self.refused)}", file=sys.stderr, flush=True)
         # Clients that wait on /health receive the answer before the process ends.
-        asyncio.get_running_loop().call_later(0.3, self._finish, EXIT_REFUSED)
+        asyncio.get_running_loop().call_later(0.3, self._finish, refusal_code(self.refused))
 
     def _on_unusable(self, reason: str) -> None:
         print(f"cellblock: {reason}", file=sys.stderr, flush=True)

@@ -111,7 +111,7 @@ class Command:
                 theirs = self._open_pipes()
             else:
                 theirs = [self._open_terminal(request.terminal)]
-            self.pid = await self._kernel.zygote.fork("command", self._kernel.rlimits(), [description, *theirs], self._on_exit)
+            self.pid = await self._kernel.command_zygote.fork("command", self._kernel.rlimits(), [description, *theirs], self._on_exit)
         finally:
             for fd in (description, *theirs):
                 os.close(fd)

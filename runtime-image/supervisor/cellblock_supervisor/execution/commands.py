@@ -7,7 +7,7 @@ from ..config import Limits
 from ..files.tracker import FileTracker
 from .cgroup import Cgroup
 from .command import Command, CommandRequest
-from .event_log import EventLog, RetainedBytes
+from .event_log import RetainedBytes
 from .fork_bomb_monitor import ForkBombMonitor
 from .kernel_host import KernelHost
 from .memory_monitor import MemoryMonitor
@@ -94,8 +94,4 @@ class Commands:
         for finished in self._finished.values():
             if self._retained.bytes <= MAX_KEPT_BYTES:
                 return
-            _keep_last_event(finished.log)
-
-
-def _keep_last_event(log: EventLog) -> None:
-    log.acknowledge(log.next_seq)
+            finished.log.keep_last()

@@ -1,4 +1,4 @@
-"""The numbered events of one execution, kept until acknowledged, for any number of readers."""
+"""The numbered events of one execution, for any number of readers."""
 
 import asyncio
 import json
@@ -44,11 +44,9 @@ class EventLog:
         elif self._waiters and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(NOTIFY_DELAY_SECONDS, self._notify_readers)
 
-    def acknowledge(self, through: int) -> None:
-        """Drops events up to `through`; the last event of a finished execution always stays."""
-        count = min(max(0, through + 1 - self._first), len(self._lines))
-        if self.closed:
-            count = min(count, len(self._lines) - 1)
+    def keep_last(self) -> None:
+        """Drops every event but the last one of a finished execution."""
+        count = len(self._lines) - 1 if self.closed else len(self._lines)
         self._count(-sum(map(len, self._lines[:count])))
         del self._lines[:count]
         self._first += count

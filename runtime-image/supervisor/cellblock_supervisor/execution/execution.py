@@ -11,14 +11,17 @@ from . import background_processes, worker_processes
 from .cgroup import Cgroup
 from .event_log import EventLog, RetainedBytes
 from .fork_bomb_monitor import ForkBombMonitor
+from .grace_period import GracePeriod
 from .kernel_host import KernelDeath, KernelHost, Listener
 from .memory_monitor import MemoryMonitor
 from .outputs import MAX_DISPLAY_EVENTS, Outputs
 from .periodic_monitor import PeriodicMonitor
-from .worker_messages import CellError, CellStarted, ClearOutput, Display, Malformed, OmittedDisplays, parse_output
+from .worker_messages import CellError, CellStarted, Display, Malformed, OmittedDisplays, PlainEvent, Reply, parse_output
 
-# Between the interrupt at a limit and the kill. The overshoot stays below a second.
+# Between the interrupt at a limit and the kill. The overshoot stays below a second, unless the host gives the sandbox hardly any processor time.
 TIMEOUT_GRACE_MS = 500
+# Kernels of one cell that ended before they began it.
+_MAX_DYING_KERNELS = 2
 # How long killed processes may take to leave the process table, in steps of 10 ms.
 _MAX_REAP_STEPS = 50
 
@@ -58,7 +61,7 @@ class Execution(Listener):
         # Why the execution was stopped: timed_out, cancelled, output_limit, cpu_limit. The first reason stays.
         self._stop_reason: str | None = None
         self._stopping = asyncio.Event()
-        self._kill_timer: asyncio.TimerHandle | None = None
+        self._grace: GracePeriod | None = None
         self._count: int | None = None
         self._error: tuple[str, str] | None = None
         self._error_shown = False
@@ -86,7 +89,7 @@ class Execution(Listener):
             self._interrupted = background_processes.interrupt(
                 self._kernel.pid, self._started_ticks, self._kernel.spared_sessions()
             )
-        self._kill_timer = asyncio.get_running_loop().call_later(kill_after_ms / 1000, self._kernel.kill)
+        self._grace = GracePeriod(self._kernel.pid, kill_after_ms, self._cgroup.cpu_ms, self._kernel.kill)
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -111,13 +114,13 @@ class Execution(Listener):
                         clock.cancel()
                 # No kill may come after this point: it would hit the next kernel.
                 deadline.cancel()
-                if self._kill_timer is not None:
-                    self._kill_timer.cancel()
+                if self._grace is not None:
+                    self._grace.cancel()
                 await self._end_background_processes()
         finally:
             deadline.cancel()
-            if self._kill_timer is not None:
-                self._kill_timer.cancel()
+            if self._grace is not None:
+                self._grace.cancel()
             if monitor is not None:
                 monitor.stop()
             self._outputs.finish()
@@ -175,7 +178,7 @@ class Execution(Listener):
             self._count, self._error_shown = None, False
             wanted = {"code": code, "store_history": self._request.store_history, "budget": self._outputs.budget()}
             scope = {"env": self._request.env, "cwd": self._request.cwd, "language": self._request.language}
-            reply = await self._kernel.request({"op": "execute", **wanted, **scope}, self)
+            reply = await self._request_cell({"op": "execute", **wanted, **scope})
             self._after_cell()
             if isinstance(reply, KernelDeath):
                 self._death = reply
@@ -190,6 +193,21 @@ class Execution(Listener):
                     self._outputs.short_error(reply.name, reply.value)
                 aborting = self._request.on_error == "stop"
             self.log.append("cell_done", {"index": index, "status": "error" if failed else "ok", "execution_count": self._count})
+
+    async def _request_cell(self, fields: dict[str, object]) -> Reply | KernelDeath:
+        """Runs one cell. A kernel that ended before it began the cell was dying already: the next one runs it.
+
+        A kernel reports the begin before the cell's first instruction, and all its messages are read before its death is known.
+        """
+        for _ in range(_MAX_DYING_KERNELS):
+            reply = await self._kernel.request(fields, self)
+            has_begun = self._count is not None
+            if not isinstance(reply, KernelDeath) or has_begun or reply.oom or self._stop_reason is not None:
+                return reply
+            self._kernel.lost_while_idle = True
+            if not await self._kernel_ready():
+                return reply
+        return await self._kernel.request(fields, self)
 
     def _after_cell(self) -> None:
         if self._kernel.pid:
@@ -240,8 +258,8 @@ class Execution(Listener):
             self._outputs.display(output)
         elif isinstance(output, OmittedDisplays):
             self._outputs.omitted(output)
-        elif isinstance(output, ClearOutput):
-            self._outputs.clear(output)
+        elif isinstance(output, PlainEvent):
+            self._outputs.plain(output)
         elif isinstance(output, CellError):
             is_shown = self._outputs.error(output.name, output.value, output.traceback, output.cut_bytes)
             self._error_shown = self._error_shown or is_shown

@@ -13,7 +13,7 @@ from .cgroup import Cgroup
 from .kernel_link import KernelLink
 from .terminals import TerminalBroker
 from .worker_messages import Reply, parse_reply
-from .zygote_client import ZygoteClient, ZygoteExitedError
+from .zygote_client import ZygoteClient, ZygoteExitedError, start_zygote
 
 START_TIMEOUT_SECONDS = 30.0
 # A later kernel is forked from a running process: one that does not answer within this time is replaced.
@@ -55,7 +55,10 @@ class KernelHost:
         self._limits = limits
         self._cgroup = cgroup
         self._on_unusable = on_unusable
-        self.zygote = ZygoteClient(self._on_exit, lambda: on_unusable("the kernel's parent process ended"), cgroup.cpu_limit())
+        control = start_zygote(cgroup.cpu_limit())
+        self.zygote = ZygoteClient(control, self._on_exit, lambda: on_unusable("the kernel's parent process ended"))
+        # Forks commands. A fork copies the page tables of its parent, so this one has not imported the data stack.
+        self.command_zygote = self.zygote
         self.generation = 0
         self.pid = 0
         self.state = "starting"
@@ -76,6 +79,11 @@ class KernelHost:
         self._ooms_before = cgroup.oom_kills()
         self._respawn: asyncio.Task[None] | None = None
         self._booting: asyncio.Future[bool] | None = None
+
+    async def preload(self, modules: tuple[str, ...]) -> list[str]:
+        """Imports modules for all kernels; returns those that failed. Raises OSError and ZygoteExitedError."""
+        self.command_zygote = await self.zygote.copy(self.rlimits())
+        return await self.zygote.preload(modules)
 
     async def start(self, timeout_seconds: float = START_TIMEOUT_SECONDS) -> None:
         """Starts a kernel and waits until it answers; raises OSError, ZygoteExitedError or TimeoutError."""

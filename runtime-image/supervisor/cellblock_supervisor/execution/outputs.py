@@ -7,7 +7,7 @@ from json.encoder import encode_basestring
 from . import json_guard
 from .event_log import EventLog
 from .head_tail_stream import HeadTailStream
-from .worker_messages import MAX_CLAIMED_BYTES, ClearOutput, Display, OmittedDisplays, normalize_bundle
+from .worker_messages import MAX_CLAIMED_BYTES, Display, OmittedDisplays, PlainEvent, normalize_bundle
 
 MAX_BUNDLE_BYTES = 10 * 1024 * 1024
 MAX_DISPLAY_BYTES = 20 * 1024 * 1024
@@ -136,8 +136,8 @@ class Outputs:
             fields["transient"] = {"display_id": display.display_id}
         self._append("display", {"output_type": display.output_type, **fields})
 
-    def clear(self, clear: ClearOutput) -> None:
-        self._append("clear_output", {"wait": clear.wait})
+    def plain(self, event: PlainEvent) -> None:
+        self._append(event.type, event.fields)
 
     def error(self, name: str, value: str, traceback: list[str], cut_bytes: int) -> bool:
         """Appends an error within the caps; False when it was dropped. `cut_bytes` is the kernel's claim of what it removed."""

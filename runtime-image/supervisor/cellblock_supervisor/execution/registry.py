@@ -14,7 +14,7 @@ from .kernel_host import KernelHost
 
 # Finished executions whose last event is kept. Of older ones only the id stays, so that they never run again.
 MAX_KEPT_EXECUTIONS = 500
-# Unacknowledged events of finished executions. Past this the oldest keep their last event only.
+# Bytes of the events of finished executions. Past this the oldest keep their last event only.
 MAX_KEPT_BYTES = 24 * 1024 * 1024
 _WARM_UP_TIMEOUT_MS = 5_000
 
@@ -117,4 +117,4 @@ class Registry:
         for execution in self._known.values():
             if self._retained.bytes <= MAX_KEPT_BYTES:
                 return
-            execution.log.acknowledge(execution.log.next_seq)
+            execution.log.keep_last()

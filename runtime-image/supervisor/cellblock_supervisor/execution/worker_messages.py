@@ -44,8 +44,11 @@ class OmittedDisplays:
 
 
 @dataclass(frozen=True)
-class ClearOutput:
-    wait: bool
+class PlainEvent:
+    """An event that needs no further check: its type and fields as in PROTOCOL.md, without the cell."""
+
+    type: str
+    fields: dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Malformed:
     """A message that no kernel of ours sends."""
 
 
-Output = CellStarted | Display | OmittedDisplays | ClearOutput | CellError | Malformed
+Output = CellStarted | Display | OmittedDisplays | PlainEvent | CellError | Malformed
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def parse_output(message: Mapping[str, object]) -> Output:
         reason = message.get("reason")
         return OmittedDisplays(_size(message.get("bytes")), reason) if isinstance(reason, str) and reason in OMIT_REASONS else Malformed()
     if op == "clear":
-        return ClearOutput(message.get("wait") is True)
+        return PlainEvent("clear_output", {"wait": message.get("wait") is True})
     if op == "error":
         lines = message.get("traceback")
         return CellError(

@@ -113,6 +113,15 @@ def send(pid: int, number: signal.Signals) -> None:
         pass
 
 
+def is_runnable(pid: int) -> bool:
+    """Whether the process's main thread runs or waits for a processor."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] == b"R"
+    except (OSError, IndexError):
+        return False
+
+
 def peak_memory_bytes(pid: int) -> int | None:
     """The process's high-water mark since its last reset. User code can forge it, so callers bound it."""
     try:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 
 from ..config import INSTALL_DIR, WORKER_UID
+from ..worker import loopback
 from ..worker.environment import worker_environment
 
 # The worker's UID comes with the code, not with the environment, which kernels inherit.
@@ -24,6 +25,25 @@ main({fd})
 ExitWatcher = Callable[[int | None, int | None], None]
 
 
+def start_zygote(cpus: int | None) -> socket.socket:
+    """Starts a zygote; returns the supervisor's end of its socket."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    environment = {**worker_environment(cpus), **loopback.preload()}
+    # The environment variable is for the worker's programs: isolated mode ignores it.
+    options = [] if cpus is None else ["-X", f"cpu_count={cpus}"]
+    nothing = os.open(os.devnull, os.O_RDWR)
+    theirs.set_inheritable(True)
+    os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-I", *options, "-c", _BOOT.format(install=INSTALL_DIR, uid=WORKER_UID, fd=theirs.fileno())],
+        environment,
+        file_actions=[(os.POSIX_SPAWN_DUP2, nothing, 0), (os.POSIX_SPAWN_DUP2, 2, 1)],
+    )
+    os.close(nothing)
+    theirs.close()
+    return ours
+
+
 class ZygoteExitedError(Exception):
     """The zygote ended; without it no kernel can be started."""
 
@@ -31,7 +51,9 @@ class ZygoteExitedError(Exception):
 class ZygoteClient:
     """Calls `on_exit(pid, code, signal)` for every child that ends and `on_zygote_exit()` when the zygote ends."""
 
-    def __init__(self, on_exit: Callable[[int, int | None, int | None], None], on_zygote_exit: Callable[[], None], cpus: int | None) -> None:
+    def __init__(
+        self, control: socket.socket, on_exit: Callable[[int, int | None, int | None], None], on_zygote_exit: Callable[[], None]
+    ) -> None:
         self._on_exit = on_exit
         self._on_zygote_exit = on_zygote_exit
         self._waiting: dict[str, asyncio.Future[dict[str, object]]] = {}
@@ -39,23 +61,18 @@ class ZygoteClient:
         self._started_watchers: dict[str, ExitWatcher] = {}
         self._watchers: dict[int, ExitWatcher] = {}
         self._tags = 0
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        fd = theirs.fileno()
-        environment = worker_environment(cpus)
-        # The environment variable is for the worker's programs: isolated mode ignores it.
-        options = [] if cpus is None else ["-X", f"cpu_count={cpus}"]
-        nothing = os.open(os.devnull, os.O_RDWR)
-        theirs.set_inheritable(True)
-        self.pid = os.posix_spawn(
-            sys.executable,
-            [sys.executable, "-I", *options, "-c", _BOOT.format(install=INSTALL_DIR, uid=WORKER_UID, fd=fd)],
-            environment,
-            file_actions=[(os.POSIX_SPAWN_DUP2, nothing, 0), (os.POSIX_SPAWN_DUP2, 2, 1)],
-        )
-        os.close(nothing)
-        theirs.close()
+        self._socket = control
         self._socket.setblocking(False)
         asyncio.get_running_loop().add_reader(self._socket, self._on_readable)
+
+    async def copy(self, rlimits: dict[str, int | None]) -> "ZygoteClient":
+        """A second zygote with what this one has imported so far. It ends with the same callback. Raises OSError and ZygoteExitedError."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            await self.fork("zygote", rlimits, [theirs.fileno()])
+        finally:
+            theirs.close()
+        return ZygoteClient(ours, self._on_exit, self._on_zygote_exit)
 
     async def fork(self, op: str, rlimits: dict[str, int | None], fds: list[int], on_exit: ExitWatcher | None = None) -> int:
         """Returns the process id of a new worker. Raises OSError when the fork fails and ZygoteExitedError without a zygote.

@@ -1,4 +1,4 @@
-"""Executions: start or attach, read on, acknowledge, interrupt."""
+"""Executions: start or attach, read on, interrupt."""
 
 import os
 import re
@@ -22,7 +22,7 @@ MAX_TIMEOUT_MS = 24 * 3600 * 1000
 MAX_VARIABLES = 200
 MAX_ENV_BYTES = 128 * 1024
 MAX_PATH_CHARACTERS = 4096
-LANGUAGES = ("python", "bash", "javascript", "typescript")
+LANGUAGES = ("python", "bash", "javascript", "typescript", "r")
 # The response head waits this long for the first events, so that a short cell is answered in one piece.
 HEAD_SECONDS = 0.01
 
@@ -51,13 +51,6 @@ async def start(sandbox: Sandbox, request: Request) -> Reply:
 
 async def events(sandbox: Sandbox, request: Request) -> Reply:
     return stream(_find(sandbox, request), request)
-
-
-async def acknowledge(sandbox: Sandbox, request: Request) -> Reply:
-    execution = _find(sandbox, request)
-    body = await request.json(4096)
-    execution.log.acknowledge(integer(body, "through", None, -1, 2**53))
-    return Reply(204)
 
 
 async def interrupt(sandbox: Sandbox, request: Request) -> Reply:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from ..sandbox import Sandbox
-from . import command_routes, execution_routes, file_routes, health_route, namespace_routes
+from . import command_routes, execution_routes, file_routes, health_route, namespace_routes, skill_routes
 from .messages import HttpError, Reply, Request
 
 Route = Callable[[Sandbox, Request], Awaitable[Reply]]
@@ -13,7 +13,6 @@ ROUTES: tuple[tuple[str, tuple[str, ...], Route], ...] = (
     ("GET", ("health",), health_route.health),
     ("PUT", ("executions", "*"), execution_routes.start),
     ("GET", ("executions", "*", "events"), execution_routes.events),
-    ("POST", ("executions", "*", "ack"), execution_routes.acknowledge),
     ("POST", ("executions", "*", "interrupt"), execution_routes.interrupt),
     ("PUT", ("commands", "*"), command_routes.start),
     ("GET", ("commands", "*", "events"), command_routes.events),
@@ -23,6 +22,8 @@ ROUTES: tuple[tuple[str, tuple[str, ...], Route], ...] = (
     ("GET", ("files", "**"), file_routes.get),
     ("PUT", ("files", "**"), file_routes.put),
     ("DELETE", ("files", "**"), file_routes.delete),
+    ("GET", ("skills",), skill_routes.listing),
+    ("PUT", ("skills", "*"), skill_routes.put),
     ("POST", ("snapshot",), namespace_routes.snapshot),
     ("POST", ("restore",), namespace_routes.restore),
 )

@@ -1,16 +1,35 @@
-"""`plt.show()` under the Agg backend, which scripts choose because they run without a window: shows the figures as the inline backend does."""
+"""Backends of matplotlib that scripts choose: `plt.show()` under Agg shows the figures as the inline backend does, and backends with windows become inline."""
 
+import functools
 import io
+import os
 import types
 from base64 import b64encode
 
 _BACKEND = "matplotlib.backends.backend_agg"
+_INLINE = "module://matplotlib_inline.backend_inline"
+_WINDOW_BACKENDS = frozenset(
+    ("tkagg", "tkcairo", "qtagg", "qtcairo", "qt5agg", "qt5cairo", "qt4agg", "gtk3agg", "gtk3cairo", "gtk4agg", "gtk4cairo", "wxagg", "wxcairo", "macosx")
+)
 
 
 def install() -> None:
     from .post_import import after_import
 
     after_import(_BACKEND, _add_show)
+    after_import("matplotlib", _replace_windows)
+
+
+def _replace_windows(module: types.ModuleType) -> None:
+    """`matplotlib.use("TkAgg")` and the like, where there is no display."""
+    use = module.use  # type: ignore[attr-defined]
+
+    @functools.wraps(use)
+    def use_or_inline(backend: object, *arguments: object, **options: object) -> None:
+        needs_display = str(backend).lower() in _WINDOW_BACKENDS and "DISPLAY" not in os.environ
+        use(_INLINE if needs_display else backend, *arguments, **options)
+
+    module.use = use_or_inline  # type: ignore[attr-defined]
 
 
 def _add_show(module: types.ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""The kernel's end of the channel to the supervisor. Any thread and any forked child may send."""
+"""The kernel's end of the channel to the supervisor. Any thread and any forked child may send text and messages."""
 
 import fcntl
 import itertools
@@ -16,12 +16,22 @@ from .. import packets
 class Channel:
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
+        self._owner = os.getpid()
         self._numbers = itertools.count()
         self._assembler = packets.Assembler(max_bytes=1 << 30)
         self._buffer = bytearray(packets.PACKET_BYTES)
 
     def fileno(self) -> int:
         return self._socket.fileno()
+
+    @property
+    def is_forked(self) -> bool:
+        """True in a child that user code forked. It shares the socket with the kernel."""
+        return os.getpid() != self._owner
+
+    def _end_if_forked(self) -> None:
+        if self.is_forked:
+            os._exit(0)
 
     def send_text(self, kind: int, text: memoryview) -> None:
         """Blocks until the supervisor has read: this bounds the memory of a flood."""
@@ -34,6 +44,8 @@ class Channel:
         self._socket.send(packets.SKIP.pack(packets.SKIPPED, kind, size))
 
     def send_bulk(self, data: bytes | memoryview) -> None:
+        """Ends a forked child, which would mix its packets into the snapshot of the kernel."""
+        self._end_if_forked()
         step = packets.PACKET_BYTES - 1
         head = bytes((packets.BULK,))
         view = memoryview(data)
@@ -49,7 +61,11 @@ class Channel:
             self._socket.send(packet)
 
     def receive(self, blocking: bool) -> tuple[int, bytes] | None:
-        """The next complete message or bulk packet as (kind, body), or None when there is none. Raises EOFError at the end."""
+        """The next complete message or bulk packet as (kind, body), or None when there is none. Raises EOFError at the end.
+
+        Ends a forked child, which would take packets of the kernel.
+        """
+        self._end_if_forked()
         while True:
             try:
                 size = self._socket.recv_into(self._buffer, 0, 0 if blocking else socket.MSG_DONTWAIT)

@@ -7,6 +7,7 @@ import os
 import signal
 import termios
 
+from . import loopback
 from .terminals import NO_TERMINAL
 
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
@@ -26,6 +27,7 @@ def prepare(fds: list[int]) -> None:
 
 def main(fds: list[int]) -> None:
     """Does not return. The caller has already become the worker, which leads a new session."""
+    loopback.activate()
     with open(fds[0], "rb", closefd=False) as file:
         file.seek(0)
         wanted = json.load(file)

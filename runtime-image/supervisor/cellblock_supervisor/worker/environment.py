@@ -1,6 +1,9 @@
 """The worker's whole environment. Nothing of the supervisor's is passed on: on some platforms it names the account."""
 
-from ..config import HOME_DIR
+import os
+import sys
+
+from ..config import HOME_DIR, PACKAGES_DIR
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 WORKER_MPL_DIR = f"{HOME_DIR}/.config/matplotlib"
@@ -9,7 +12,7 @@ WORKER_MPL_DIR = f"{HOME_DIR}/.config/matplotlib"
 def worker_environment(cpus: int | None = None) -> dict[str, str]:
     """`cpus` is the processor limit of the sandbox; without it programs count the processors of the host."""
     return {
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PATH": f"/usr/local/bin:/usr/bin:/bin:{PACKAGES_DIR}/bin",
         "HOME": HOME_DIR,
         "USER": "worker",
         "LOGNAME": "worker",
@@ -18,8 +21,17 @@ def worker_environment(cpus: int | None = None) -> dict[str, str]:
         "TZ": "UTC",
         # Modules of /mnt/data must not leave caches among the user's files.
         "PYTHONPYCACHEPREFIX": "/tmp/.pycache",
+        "PYTHONUSERBASE": PACKAGES_DIR,
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "MPLCONFIGDIR": WORKER_MPL_DIR,
         **{name: "1" for name in THREAD_VARIABLES},
         **({"PYTHON_CPU_COUNT": str(cpus)} if cpus is not None else {}),
     }
+
+
+def find_installed_packages() -> None:
+    """As for a program: packages that code installs come before those of the image. The folder must exist to be found later."""
+    folder = f"{PACKAGES_DIR}/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+    os.makedirs(folder, exist_ok=True)
+    at = next((index for index, entry in enumerate(sys.path) if entry.endswith("dist-packages")), len(sys.path))
+    sys.path.insert(at, folder)

@@ -6,6 +6,7 @@ Messages to it: ready, input (a cell begins), display, update, clear, error, rep
 
 import asyncio
 import contextlib
+import contextvars
 import json
 import logging
 import os
@@ -24,7 +25,7 @@ from tornado.ioloop import IOLoop
 from traitlets.config import Config
 
 from .. import packets
-from . import agg_show, nested_asyncio, plotly_bundles, rich_displays, snapshot
+from . import agg_show, environment, nested_asyncio, plotly_bundles, rich_displays, snapshot
 from .cell_compiler import CellCompiler
 from .cell_scope import ScopeError, cell_scope
 from .channel import Channel
@@ -37,6 +38,7 @@ from .script_exit import ScriptExit
 from .streams import ChannelText, Flusher
 from .time_budget import TimeBudget
 from .transform_once import TransformOnce
+from .unsaved_state import UnsavedState
 
 
 _MAX_REPLY_VALUE_CHARACTERS = 4096
@@ -105,12 +107,14 @@ class ChannelKernel(IPythonKernel):
     def _run_in_session(self, request: dict[str, object]) -> dict[str, object]:
         count = self.shell.execution_count
         try:
-            text = self.languages.run(request["language"], request["code"], request["env"], request["cwd"])
-            if text is not None:
-                result = {"data": {"text/plain": text}, "metadata": {}, "execution_count": count}
-                self.session.send(self.iopub_socket, "execute_result", result)
+            result = self.languages.run(request["language"], request["code"], request["env"], request["cwd"])
+            self._show(result.pictures)
+            if result.text is not None:
+                content = {"data": {"text/plain": result.text}, "metadata": {}, "execution_count": count}
+                self.session.send(self.iopub_socket, "execute_result", content)
             return {"status": "ok"}
         except SessionError as error:
+            self._show(error.pictures)
             shown = error.value[:_MAX_REPLY_VALUE_CHARACTERS]
             content = {"ename": error.name, "evalue": error.value, "traceback": error.traceback}
             self.session.send(self.iopub_socket, "error", content)
@@ -118,6 +122,10 @@ class ChannelKernel(IPythonKernel):
         finally:
             if request["store_history"]:
                 self.shell.execution_count += 1
+
+    def _show(self, pictures: tuple[bytes, ...]) -> None:
+        for picture in pictures:
+            self.session.send(self.iopub_socket, "display_data", {"data": {"image/png": picture}, "metadata": {}})
 
 
 def _raise_system_exit() -> None:
@@ -146,12 +154,11 @@ class Server:
         self._streams = streams
         self._mapped = mapped
         self._peak = peak
-        self._process_parts = snapshot.ProcessParts(ProcessState(), kernel.languages)
-        self._owner = os.getpid()
+        self._process_parts = snapshot.ProcessParts(ProcessState(), UnsavedState(kernel.shell), kernel.languages)
+        # One for all cells, as in a script: numpy and decimal keep their options in it.
+        self._context = contextvars.copy_context()
 
     def on_readable(self) -> None:
-        if os.getpid() != self._owner:
-            os._exit(0)
         try:
             received = self._channel.receive(blocking=False)
         except (EOFError, OSError):
@@ -159,7 +166,7 @@ class Server:
         if received is None or received[0] != packets.MESSAGE:
             return
         request = json.loads(received[1])
-        asyncio.get_running_loop().create_task(self._handle(request))
+        asyncio.get_running_loop().create_task(self._handle(request), context=self._context)
 
     async def _handle(self, request: dict[str, object]) -> None:
         self._session.request_id = str(request["id"])
@@ -167,11 +174,20 @@ class Server:
             reply = await self._dispatch(request)
         except Exception:
             reply = {"status": "error", "name": "KernelFault", "value": traceback.format_exc()[-4000:]}
+        if self._channel.is_forked:
+            self._end_child(reply)
         self._flusher.end()
         for stream in self._streams:
             stream.buffer.send_all()
         self._mapped.touch()
         self._channel.send_message({"op": "reply", "id": request["id"], "count": self._kernel.shell.execution_count - 1, **reply})
+
+    def _end_child(self, reply: dict[str, object]) -> None:
+        """A child that a cell forked ends with the cell, as at the end of a script. Only the kernel replies."""
+        for stream in self._streams:
+            with contextlib.suppress(ValueError, OSError):
+                stream.text.flush()
+        os._exit(0 if reply["status"] == "ok" else 1)
 
     async def _dispatch(self, request: dict[str, object]) -> dict[str, object]:
         shell = self._kernel.shell
@@ -254,6 +270,7 @@ def main(channel: Channel, data_dir: str, peak: PeakMemory) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.chdir(data_dir)
     sys.path[:0] = [""]
+    environment.find_installed_packages()
     sys.argv = ["cellblock-kernel"]
     _reseed()
     stdout = ChannelText.over(channel, packets.STDOUT, "stdout", 1)

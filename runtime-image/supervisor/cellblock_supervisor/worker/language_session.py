@@ -1,10 +1,11 @@
-"""Sessions of other languages: a shell and a JavaScript program that run the cells of their language, beside the Python namespace.
+"""Sessions of other languages: a shell, a JavaScript program and an R program that run the cells of their language, beside the Python namespace.
 
 Each is a child of the kernel with the kernel's limits. Its standard output and error are the kernel's own descriptors, which the supervisor
-reads live. Cells and answers travel over two pipes, as fields that end with a null byte.
+reads live. Cells and answers travel over two pipes. An answer ends with a null byte.
 """
 
 import contextlib
+import dataclasses
 import json
 import os
 import shlex
@@ -14,9 +15,9 @@ import subprocess
 import tempfile
 
 from ..config import DATA_DIR
+from . import r_session
 
-LANGUAGES = ("bash", "javascript", "typescript")
-_PROGRAMS = {"bash": "bash", "javascript": "node", "typescript": "node"}
+_PROGRAMS = {"bash": "bash", "javascript": "node", "r": r_session.PROGRAM}
 _NODE_SESSION = os.path.join(os.path.dirname(__file__), "node_session.cjs")
 _CELL_FD, _ANSWER_FD = 3, 4
 _READ_BYTES = 64 * 1024
@@ -43,6 +44,15 @@ _SHELL_STATE = r"""
 """
 
 
+@dataclasses.dataclass(frozen=True)
+class CellResult:
+    """What a cell shows beside its output."""
+
+    text: str | None = None
+    # PNG.
+    pictures: tuple[bytes, ...] = ()
+
+
 class SessionError(Exception):
     """A cell failed. `name` and `value` are shown as those of an exception."""
 
@@ -51,6 +61,8 @@ class SessionError(Exception):
         self.name = name
         self.value = value
         self.traceback = traceback or [f"{name}: {value}"]
+        # Of the plots before the failure, PNG.
+        self.pictures: tuple[bytes, ...] = ()
 
 
 class _Session:
@@ -76,9 +88,8 @@ class _Session:
             os.close(cells_read)
             os.close(answers_write)
 
-    def ask(self, fields: list[str]) -> str:
+    def ask(self, data: bytes) -> str:
         """Sends a cell and waits for its answer. Raises EOFError when the session ended."""
-        data = b"".join(field.replace("\0", "").encode("utf-8", "replace") + b"\0" for field in fields)
         try:
             while data:
                 data = data[os.write(self._cells, data) :]
@@ -119,16 +130,18 @@ class LanguageSessions:
     def __init__(self) -> None:
         self._sessions: dict[str, _Session] = {}
 
-    def run(self, language: str, code: str, env: dict[str, str] | None, cwd: str | None) -> str | None:
-        """Runs a cell; returns the text of its last value. Raises SessionError."""
+    def run(self, language: str, code: str, env: dict[str, str] | None, cwd: str | None) -> CellResult:
+        """Runs a cell. Raises SessionError."""
         if language == "bash":
-            self._ask("bash", [_shell_scope(env, cwd), code, _shell_scope_end(env, cwd)])
-            return None
-        answer = json.loads(self._ask("javascript", [json.dumps(env or {}), cwd or "", language, code]))
+            self._ask_shell([_shell_scope(env, cwd), code, _shell_scope_end(env, cwd)])
+            return CellResult()
+        if language == "r":
+            return self._run_r(code, env, cwd)
+        answer = json.loads(self._ask("javascript", _null_ended([json.dumps(env or {}), cwd or "", language, code])))
         error = answer.get("error")
         if error is not None:
             raise SessionError(error["name"], error["value"], error["traceback"])
-        return answer["result"]
+        return CellResult(answer["result"])
 
     def save_shell(self) -> str | None:
         """Text that makes a new shell continue where this one stopped; None without a shell."""
@@ -136,22 +149,58 @@ class LanguageSessions:
         if session is None:
             return None
         with tempfile.NamedTemporaryFile("r", encoding="utf-8", errors="replace") as file:
-            session.ask([f"__state_file={shlex.quote(file.name)}", _SHELL_STATE, "unset __state_file"])
+            session.ask(_null_ended([f"__state_file={shlex.quote(file.name)}", _SHELL_STATE, "unset __state_file"]))
             return file.read()
 
     def restore_shell(self, state: str) -> None:
-        self._ask("bash", ["", state, ""])
+        self._ask_shell(["", state, ""])
+
+    def save_r(self, max_bytes: int) -> tuple[bytes, list[tuple[str, str]]] | None:
+        """The state of the R session, and the variables that it lacks with the reason; None without a session."""
+        if "r" not in self._sessions:
+            return None
+        with tempfile.NamedTemporaryFile("rb") as file:
+            left_out = self._ask_r(r_session.request("save", file.name, str(max_bytes)))
+            return file.read(), list(zip(left_out[::2], left_out[1::2], strict=True))
+
+    def restore_r(self, state: bytes) -> list[str]:
+        """Returns the names of packages and variables that could not be restored."""
+        with tempfile.NamedTemporaryFile("wb") as file:
+            file.write(state)
+            file.flush()
+            return self._ask_r(r_session.request("load", file.name))
 
     @property
     def has_javascript(self) -> bool:
         return "javascript" in self._sessions
 
-    def _ask(self, language: str, fields: list[str]) -> str:
+    def _run_r(self, code: str, env: dict[str, str] | None, cwd: str | None) -> CellResult:
+        with tempfile.TemporaryDirectory(prefix=".plots-") as folder:
+            try:
+                text = "\n".join(self._ask_r(r_session.cell(code, env, cwd or "", folder)))
+            except SessionError as error:
+                error.pictures = tuple(r_session.read_pictures(folder))
+                raise
+            return CellResult(text or None, tuple(r_session.read_pictures(folder)))
+
+    def _ask_r(self, data: bytes) -> list[str]:
+        kind, fields = r_session.fields_of(self._ask("r", data))
+        if kind != "error":
+            return [line for field in fields for line in field.split("\n")] if any(fields) else []
+        name, value, *lines = fields
+        raise SessionError(name, value, [line for field in lines for line in field.split("\n") if line])
+
+    def _ask_shell(self, fields: list[str]) -> None:
+        status = self._ask("bash", _null_ended(fields))
+        if status != "0":
+            raise SessionError("ExitStatus", f"exit status {status}")
+
+    def _ask(self, language: str, data: bytes) -> str:
         session = self._sessions.get(language)
         if session is None:
             session = self._sessions[language] = _Session(_argv(language))
         try:
-            answer = session.ask(fields)
+            return session.ask(data)
         except KeyboardInterrupt:
             session.interrupt()
             session.end()
@@ -161,18 +210,27 @@ class LanguageSessions:
             code = session.end()
             del self._sessions[language]
             raise SessionError("SessionEnded", f"The {language} session ended with code {code}; its variables are lost.") from None
-        if language == "bash" and answer != "0":
-            raise SessionError("ExitStatus", f"exit status {answer}")
-        return answer
+        except BaseException:
+            # The next cell would receive the answer of this one.
+            session.end()
+            del self._sessions[language]
+            raise
+
+
+def _null_ended(fields: list[str]) -> bytes:
+    return b"".join(field.replace("\0", "").encode("utf-8", "replace") + b"\0" for field in fields)
 
 
 def _argv(language: str) -> list[str]:
     program = shutil.which(_PROGRAMS[language])
     if program is None:
-        raise SessionError("LanguageMissing", f"This image has no {language}. Create a container with the image standard or full.")
+        images = "full" if language == "r" else "standard or full"
+        raise SessionError("LanguageMissing", f"This image has no {language}. Create a container with the image {images}.")
     if language == "bash":
         return [program, "--noprofile", "--norc", "-c", _SHELL_LOOP, "bash"]
-    return [program, "--no-warnings", "--expose-internals", _NODE_SESSION]
+    if language == "r":
+        return r_session.argv(program)
+    return [program, "--no-warnings", _NODE_SESSION]
 
 
 def _shell_scope(env: dict[str, str] | None, cwd: str | None) -> str:

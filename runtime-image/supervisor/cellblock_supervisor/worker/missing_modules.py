@@ -1,9 +1,13 @@
-"""Explains a failed import: the module is not installed, nothing can be installed without a network, and what is similar."""
+"""Explains a failed import: the module is not installed, what can be installed without a network, and what is similar."""
 
 import difflib
 import importlib.util
+import os
 import pkgutil
+import re
 import sys
+
+from ..config import WHEELHOUSE_DIR
 
 _MAX_SIMILAR = 3
 # By purpose, where the names are not alike.
@@ -33,9 +37,23 @@ def explain(error: BaseException) -> None:
 
 
 def sentence(name: str) -> str:
+    if _normalized(name) in wheels():
+        return f"`{name}` is not installed. `pip install {name}` installs it from the wheelhouse of this sandbox."
     found = similar(name)
     hint = f" Similar: {', '.join(found)}." if found else ""
     return f"`{name}` is not installed and this sandbox has no network, so it cannot be installed.{hint}"
+
+
+def wheels() -> set[str]:
+    """Normalized names of the packages in the operator's wheelhouse; none where there is no wheelhouse."""
+    try:
+        return {_normalized(name.partition("-")[0]) for name in os.listdir(WHEELHOUSE_DIR) if name.endswith(".whl")}
+    except OSError:
+        return set()
+
+
+def _normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "_", name).lower()
 
 
 def is_installed(name: str) -> bool:
@@ -48,5 +66,5 @@ def is_installed(name: str) -> bool:
 def similar(name: str) -> list[str]:
     alternatives = [other for other in _ALTERNATIVES.get(name.lower(), ()) if is_installed(other)]
     names = {module.name for module in pkgutil.iter_modules()} | sys.stdlib_module_names
-    alike = difflib.get_close_matches(name, [other for other in names if not other.startswith("_")], _MAX_SIMILAR, 0.7)
+    alike = difflib.get_close_matches(name, [other for other in names if not other.startswith("_") and other != name], _MAX_SIMILAR, 0.7)
     return list(dict.fromkeys([*alternatives, *alike]))[:_MAX_SIMILAR]

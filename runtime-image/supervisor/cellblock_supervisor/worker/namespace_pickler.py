@@ -4,14 +4,14 @@ Functions of the notebook keep the live namespace as their globals, so that afte
 (arrays, data frames) travel out of band and are not copied.
 """
 
-import io
-import os
 import pickle
 import sys
 import types
 from collections.abc import Callable
 
 import cloudpickle
+
+from .reopened import reduced
 
 
 def live_namespace() -> dict[str, object]:
@@ -26,25 +26,6 @@ class _Namespace:
         return live_namespace, ()
 
 
-def _file_parts(file: io.IOBase) -> tuple[str, str, str | None, int] | None:
-    """How to open a file again where it stopped; None for one that is closed or is no file with a name."""
-    name, mode = getattr(file, "name", None), getattr(file, "mode", None)
-    if file.closed or not isinstance(name, str) or not isinstance(mode, str) or not os.path.isfile(name):
-        return None
-    if file.writable():
-        file.flush()
-    # Writing again from the start would empty it.
-    mode = mode.replace("w", "r+").replace("x", "r+").replace("++", "+")
-    return os.path.abspath(name), mode, getattr(file, "encoding", None), file.tell()
-
-
-def reopen_file(path: str, mode: str, encoding: str | None, position: int) -> io.IOBase:
-    """Pickles of open files refer to this function."""
-    file = open(path, mode, encoding=encoding) if "b" not in mode else open(path, mode)
-    file.seek(position)
-    return file
-
-
 class NamespacePickler(cloudpickle.Pickler):
     """One pickler dumps all variables one after the other with one memo, so that shared objects stay shared."""
 
@@ -52,14 +33,9 @@ class NamespacePickler(cloudpickle.Pickler):
         super().__init__(file, protocol=5, buffer_callback=on_buffer)
 
     def reducer_override(self, obj: object) -> object:
-        if isinstance(obj, io.IOBase):
-            reopened = _file_parts(obj)
-            if reopened is not None:
-                return reopen_file, reopened
-        elif type(obj).__module__ == "sqlite3" and type(obj).__name__ == "Connection":
-            path = next((row[2] for row in obj.execute("PRAGMA database_list") if row[1] == "main"), "")  # type: ignore[attr-defined]
-            if path:
-                return type(obj), (path,)
+        made_again = reduced(obj)
+        if made_again is not None:
+            return made_again
         return super().reducer_override(obj)
 
     def _dynamic_function_reduce(self, function: types.FunctionType) -> tuple[object, ...]:

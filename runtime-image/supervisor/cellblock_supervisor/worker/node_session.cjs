@@ -6,51 +6,78 @@ const fs = require('node:fs')
 const path = require('node:path')
 const vm = require('node:vm')
 const nodeModule = require('node:module')
+const { Session } = require('node:inspector')
 const { inspect } = require('node:util')
-// The REPL's own transformation of top-level await; the session is started with --expose-internals for it.
-const { processTopLevelAwait } = require('internal/repl/await')
 
 const FIELDS_PER_CELL = 4
 const MAX_RESULT_CHARACTERS = 256 * 1024
 const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
 
 globalThis.require = nodeModule.createRequire(path.join(process.cwd(), 'cell.js'))
+// The engine's evaluation in REPL mode has no loader for `import()`; this function has Node's.
+const load = vm.runInThisContext('(name, options) => import(name, options)', { filename: 'cell.js', importModuleDynamically })
+Object.defineProperty(globalThis, '__import', { value: load })
 
 /** Static imports exist in modules only; a cell is a script. */
 function withoutStaticImports(code) {
   return code.replace(/^import\s+(?:([\w$]+)\s*,?\s*)?(?:\*\s*as\s+([\w$]+)\s+|\{([^}]*)\}\s*)?(?:from\s+)?(['"][^'"\n]+['"])\s*;?/gm, (_all, name, all, names, from) => {
     const lines = []
-    if (name) lines.push(`var ${name} = (await import(${from})).default;`)
-    if (all) lines.push(`var ${all} = await import(${from});`)
-    if (names) lines.push(`var {${names.replace(/\bas\b/g, ':')}} = await import(${from});`)
+    if (name) lines.push(`let ${name} = (await import(${from})).default;`)
+    if (all) lines.push(`let ${all} = await import(${from});`)
+    if (names) lines.push(`let {${names.replace(/\bas\b/g, ':')}} = await import(${from});`)
     return lines.join(' ') || `await import(${from});`
   })
 }
 
-/** A cell that is run again declares its names again, which `var` allows. Declarations at the start of a line count as those of the cell. */
-const withRedeclarations = (code) => code.replace(/^(?:const|let)(?=\s)/gm, 'var').replace(/^class\s+([\w$]+)/gm, 'var $1 = class $1')
+/** The engine lets a later cell declare a name again with the same keyword; `let` is that for all. Lines inside of functions are indented. */
+const withOneKeyword = (code) => code.replace(/^const(?=\s)/gm, 'let')
+
+const withLoader = (code) => code.replace(/\bimport\s*\(/g, '__import(')
 
 function toScript(code, language) {
   if (language !== 'typescript') return withoutStaticImports(code)
   if (typeof nodeModule.stripTypeScriptTypes !== 'function') throw new Error(`Node ${process.version} cannot run TypeScript.`)
-  return withoutStaticImports(nodeModule.stripTypeScriptTypes(code))
+  return withoutStaticImports(nodeModule.stripTypeScriptTypes(code, { mode: 'transform' }))
 }
 
+const engine = new Session()
+engine.connect()
+const OBJECT_GROUP = 'cell'
+const post = (method, params) => new Promise((resolve, reject) => engine.post(method, params, (error, answer) => (error ? reject(error) : resolve(answer))))
+
+/** The value behind the engine's description of it. */
+let handOver
+async function valueOf(described) {
+  const { objectId, unserializableValue, value } = described
+  if (described.type === 'undefined') return undefined
+  const argument = objectId ? { objectId } : unserializableValue ? { unserializableValue } : { value }
+  handOver ??= (await post('Runtime.evaluate', { expression: '(value) => { globalThis[Symbol.for("cellblock.value")] = value }' })).result.objectId
+  await post('Runtime.callFunctionOn', { functionDeclaration: 'function (value) { this(value) }', objectId: handOver, arguments: [argument] })
+  const key = Symbol.for('cellblock.value')
+  const found = globalThis[key]
+  delete globalThis[key]
+  return found
+}
+
+/** V8's REPL mode: top-level await, and `let`, `const` and `class` may declare a name again. A promise that is the last value is awaited. */
 async function run(code) {
-  const awaited = /\bawait\b/.test(code) ? processTopLevelAwait(code) : null
-  const value = vm.runInThisContext(awaited ?? code, { filename: 'cell.js', importModuleDynamically })
-  if (!awaited) return value
-  const settled = await value
-  return settled !== null && typeof settled === 'object' && 'value' in settled ? settled.value : settled
+  const request = { expression: `${code}\n//# sourceURL=cell.js`, replMode: true, awaitPromise: true, objectGroup: OBJECT_GROUP }
+  try {
+    const { result, exceptionDetails } = await post('Runtime.evaluate', request)
+    if (exceptionDetails) throw await valueOf(exceptionDetails.exception)
+    return await valueOf(result)
+  } finally {
+    await post('Runtime.releaseObjectGroup', { objectGroup: OBJECT_GROUP })
+  }
 }
 
-const runCell = (code, language) => run(withRedeclarations(toScript(code, language)))
+const runCell = (code, language) => run(withLoader(withOneKeyword(toScript(code, language))))
 
 function describe(error) {
   if (!(error instanceof Error) && !(typeof error === 'object' && error !== null && 'stack' in error))
     return { name: 'Uncaught', value: inspect(error), traceback: [] }
   const stack = String(error.stack ?? error)
-  const own = stack.split('\n').filter((line) => !/node:(?:internal|vm)|node_session\.cjs/.test(line))
+  const own = stack.split('\n').filter((line) => !/node:(?:internal|vm|inspector)|node_session\.cjs|at new Promise \(<anonymous>\)/.test(line))
   return { name: String(error.name), value: String(error.message), traceback: own }
 }
 

@@ -1,14 +1,26 @@
-"""`pip` in the sandbox: lists what is installed, and says that nothing else can be installed."""
+"""`pip` in the sandbox, which has no network: lists what is installed, and installs from the operator's wheelhouse where there is one."""
 
 import importlib.metadata
+import os
 import re
+import subprocess
 import sys
 
+from cellblock_supervisor.config import INSTALL_DIR, WHEELHOUSE_DIR
 from cellblock_supervisor.worker import missing_modules
 
-_REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # Options that take a value.
 _WITH_VALUE = ("-r", "--requirement", "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "-t", "--target", "-c", "--constraint")
+# pip itself, for the wheelhouse. It reads certificates of authorities when it starts, and the image has none.
+_RUN_PIP = f"""
+import ssl, sys
+ssl.SSLContext.load_verify_locations = lambda *names, **more: None
+sys.path.insert(0, {INSTALL_DIR + "/pip.zip"!r})
+from pip._internal.cli.main import main
+sys.exit(main())
+"""
+_OPTIONS = "--no-index --user --break-system-packages --disable-pip-version-check --no-cache-dir --no-compile --no-warn-script-location".split()
 
 
 def main(arguments: list[str]) -> int:
@@ -31,14 +43,30 @@ def main(arguments: list[str]) -> int:
 def _install(arguments: list[str]) -> int:
     installed, missing = _installed(), []
     for requirement in _requirements(arguments):
-        found = installed.get(_normalized(requirement))
-        if found is None:
-            missing.append(requirement)
+        found = installed.get(_normalized(_name(requirement)))
+        if found is None or not _accepts(requirement, found[1]):
+            missing.append((requirement, found))
         else:
             print(f"Requirement already satisfied: {found[0]} ({found[1]})")
-    for requirement in missing:
-        print(f"ERROR: {missing_modules.sentence(requirement)}", file=sys.stderr)
-    return 1 if missing else 0
+    if not missing:
+        return 0
+    if missing_modules.wheels():
+        # Not inherited from the code's environment: a path there could replace modules of pip.
+        environment = {**os.environ, "PYTHONPATH": ""}
+        wanted = [requirement for requirement, _ in missing]
+        sys.stdout.flush()
+        done = subprocess.run([sys.executable, "-P", "-c", _RUN_PIP, "install", *_OPTIONS, "--find-links", WHEELHOUSE_DIR, "--", *wanted], env=environment)
+        if done.returncode == 0:
+            return 0
+    for requirement, found in missing:
+        print(f"ERROR: {_refusal(requirement, found)}", file=sys.stderr)
+    return 1
+
+
+def _refusal(requirement: str, found: tuple[str, str] | None) -> str:
+    if found is not None:
+        return f"`{requirement}` cannot be installed, because this sandbox has no network. Version {found[1]} is installed: use it."
+    return missing_modules.sentence(_name(requirement))
 
 
 def _show(names: list[str]) -> int:
@@ -53,6 +81,7 @@ def _show(names: list[str]) -> int:
 
 
 def _requirements(arguments: list[str]) -> list[str]:
+    """As they were written, with versions; options are left out."""
     names, files, is_value = [], [], ""
     for argument in arguments:
         if is_value:
@@ -65,8 +94,23 @@ def _requirements(arguments: list[str]) -> list[str]:
             names.append(argument)
     for path in files:
         with open(path, encoding="utf-8", errors="replace") as file:
-            names += [line.strip() for line in file if line.strip() and not line.lstrip().startswith(("#", "-"))]
-    return [match[0] for name in names if (match := _REQUIREMENT.match(name)) is not None]
+            names += [line.partition(" #")[0].strip() for line in file if line.strip() and not line.lstrip().startswith(("#", "-"))]
+    return [name for name in names if _NAME.match(name) is not None]
+
+
+def _accepts(requirement: str, version: str) -> bool:
+    """True for a requirement that cannot be read, such as a path: the installed version is then as good as any."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        return Requirement(requirement).specifier.contains(version, prereleases=True)
+    except InvalidRequirement:
+        return True
+
+
+def _name(requirement: str) -> str:
+    match = _NAME.match(requirement)
+    return match[0] if match else requirement
 
 
 def _installed() -> dict[str, tuple[str, str]]:

@@ -7,9 +7,11 @@ from typing import Any
 from . import chart_data
 
 _MAX_PICTURES = 8
-_PICTURE_SECONDS = 20
+# One needs about a second of processor time. Other programs of the machine can slow it down.
+_PICTURE_SECONDS = 60
 _MAX_SHOWN_SERIES = 6
 _drawn = 0
+_initial_renderer = ""
 
 
 def install(module: types.ModuleType) -> None:
@@ -17,6 +19,8 @@ def install(module: types.ModuleType) -> None:
     # Plotly shows a figure only where it finds nbformat, of which it uses the version alone.
     if getattr(module, "nbformat", None) is None:
         module.nbformat = types.SimpleNamespace(__version__="5.10.0")  # type: ignore[attr-defined]
+    global _initial_renderer
+    _initial_renderer = module.renderers.default  # type: ignore[attr-defined]
     config = type(module.renderers)  # type: ignore[attr-defined]
     build = config._build_mime_bundle
 
@@ -25,6 +29,11 @@ def install(module: types.ModuleType) -> None:
         return {**bundle, **_additions(fig_dict, bundle)} if bundle else bundle
 
     config._build_mime_bundle = completed
+
+
+def initial_renderer() -> str:
+    """The one that Plotly chose when it was imported."""
+    return _initial_renderer
 
 
 def begin_cell() -> None:

@@ -1,9 +1,10 @@
 """Ends of scripts in a cell: `sys.exit(0)`, `exit()`, `quit()` and a passing `unittest.main()` succeed."""
 
+import contextlib
 import sys
 from typing import Any
 
-from .missing_modules import explain
+from . import missing_modules, network_errors
 
 
 class ScriptExit:
@@ -20,5 +21,7 @@ class ScriptExit:
             self.is_clean = True
             return
         if error is not None:
-            explain(error)
+            missing_modules.explain(error)
+            with contextlib.suppress(Exception):
+                network_errors.explain(error)
         self._show(exc_tuple, *arguments, **options)

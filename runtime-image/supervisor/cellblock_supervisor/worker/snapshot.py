@@ -12,11 +12,13 @@ from collections.abc import Iterator
 
 from .. import packets
 from .channel import Channel
+from .definitions import defining_line
 from .language_session import LanguageSessions
 from .namespace_pickler import NamespacePickler, ByteCounter
 from .namespace_unpickler import NamespaceUnpickler, count_memoized
 from .process_state import FIRST_PARTS, ProcessState
 from .time_budget import TimeBudget
+from .unsaved_state import UnsavedState
 
 FORMAT = {"format": "cellblock-namespace", "v": 1}
 _FRAME = struct.Struct("<cQ")
@@ -24,6 +26,7 @@ _HISTORY_NAMES = ("_", "__", "___", "_i", "_ii", "_iii", "_exit_code")
 # The objects of a smaller pickle are counted in it, those of a larger one in the memo.
 _SMALL_BYTES = 64 * 1024
 _SHELL = "bash session"
+_R = "r session"
 _PLAIN = (int, float, complex, bool, str, bytes, type(None))
 
 
@@ -40,15 +43,17 @@ def variables(shell) -> dict[str, object]:  # type: ignore[no-untyped-def]
 class ProcessParts:
     """What a namespace snapshot keeps besides variables: the state of the process and of the language sessions."""
 
-    def __init__(self, process: ProcessState, languages: LanguageSessions) -> None:
+    def __init__(self, process: ProcessState, unsaved: UnsavedState, languages: LanguageSessions) -> None:
         self._process = process
+        self._unsaved = unsaved
         self._languages = languages
 
-    def dump(self, budget: TimeBudget, lost: list[dict[str, str]]) -> dict[str, bytes]:
+    def dump(self, budget: TimeBudget, lost: list[dict[str, str]], max_r_bytes: int) -> dict[str, bytes]:
         parts: dict[str, bytes] = {}
         try:
             with budget:
                 parts = self._process.dump(lost)
+                lost += self._unsaved.named()
         except BaseException as error:
             lost.append({"what": "environment", "reason": _reason(error)})
         try:
@@ -58,6 +63,14 @@ class ProcessParts:
                 parts[_SHELL] = shell.encode("utf-8", "replace")
         except BaseException as error:
             lost.append({"what": _SHELL, "reason": _reason(error)})
+        try:
+            with budget:
+                r = self._languages.save_r(max_r_bytes)
+            if r is not None:
+                parts[_R], left_out = r
+                lost += [{"what": f"R variable {name}", "reason": reason} for name, reason in left_out]
+        except BaseException as error:
+            lost.append({"what": _R, "reason": _reason(error)})
         if self._languages.has_javascript:
             lost.append({"what": "javascript session", "reason": "The variables of a JavaScript session cannot be saved."})
         return parts
@@ -65,6 +78,10 @@ class ProcessParts:
     def load(self, part: str, body: bytes) -> None:
         if part == _SHELL:
             self._languages.restore_shell(body.decode("utf-8", "replace"))
+        elif part == _R:
+            missing = self._languages.restore_r(body)
+            if missing:
+                raise ValueError(f"These were not restored: {', '.join(missing)}.")
         else:
             self._process.load(part, body)
 
@@ -88,18 +105,20 @@ def dump(  # type: ignore[no-untyped-def]
                 size = _size(value)
             keep.append((size, name, value))
         except BaseException as error:
-            lost.append({"what": name, "reason": _reason(error)})
-    total = sum(size for size, _, _ in keep)
+            lost.append(_lost_variable(shell, name, error))
+    lost_of_process: list[dict[str, str]] = []
+    parts = process_parts.dump(budget, lost_of_process, max_bytes // 4)
+    total = sum(size for size, _, _ in keep) + sum(map(len, parts.values()))
     for size, name, _ in sorted(keep, key=lambda entry: -entry[0]):
         if total <= max_bytes:
             break
         total -= size
         lost.append({"what": name, "reason": "too_large"})
     dropped = {entry["what"] for entry in lost}
-    lost = lost_before + lost
+    lost = lost_before + lost + lost_of_process
     head = {**FORMAT, "execution_count": shell.execution_count}
     channel.send_bulk(json.dumps(head).encode() + b"\n")
-    for part, body in process_parts.dump(budget, lost).items():
+    for part, body in parts.items():
         _send(channel, b"E", json.dumps(part).encode() + b"\0" + body)
     _send(channel, b"I", json.dumps(imports).encode())
     buffers: list[pickle.PickleBuffer] = []
@@ -115,17 +134,17 @@ def dump(  # type: ignore[no-untyped-def]
                 pickler.dump(value)
         except BaseException as error:
             # It could be pickled before: user code changes it meanwhile. Its objects in the memo were never sent.
-            lost.append({"what": name, "reason": _reason(error)})
+            lost.append(_lost_variable(shell, name, error))
             pickler.memo = {key: entry for key, entry in pickler.memo.copy().items() if entry[0] < count}
             sink.take()
             buffers.clear()
             continue
-        parts = sink.take()
-        count = count + count_memoized(parts) if sum(map(len, parts)) <= _SMALL_BYTES else len(pickler.memo.copy())
+        pieces = sink.take()
+        count = count + count_memoized(pieces) if sum(map(len, pieces)) <= _SMALL_BYTES else len(pickler.memo.copy())
         _send(channel, b"N", json.dumps(name).encode())
         for buffer in buffers:
             _send(channel, b"B", buffer.raw())
-        _send(channel, b"P", *parts)
+        _send(channel, b"P", *pieces)
         buffers.clear()
     _send(channel, b"L", json.dumps(lost).encode())
     return {"status": "ok", "lost": lost}
@@ -276,6 +295,10 @@ def _send(channel: Channel, kind: bytes, *parts: bytes | memoryview) -> None:
 
 def _is_history(name: str) -> bool:
     return name in _HISTORY_NAMES or (name.startswith("_") and name.removeprefix("_").removeprefix("i").isdigit())
+
+
+def _lost_variable(shell, name: str, error: BaseException) -> dict[str, str]:  # type: ignore[no-untyped-def]
+    return {"what": name, "reason": f"{_reason(error)[:180]}. {defining_line(shell, name)}".removesuffix(". ")}
 
 
 def _reason(error: BaseException) -> str:

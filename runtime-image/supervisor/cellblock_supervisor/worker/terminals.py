@@ -4,6 +4,7 @@ import os
 import socket
 import threading
 
+from . import descriptors
 
 # What TERM says where there is no terminal.
 NO_TERMINAL = "dumb"
@@ -18,7 +19,7 @@ def install(fd: int) -> None:
         """Opens a pseudo-terminal; returns the descriptors of both ends. A sandbox has at most eight."""
         with lock:
             connection.send(b"?")
-            answer, fds, _, _ = socket.recv_fds(connection, 16, 2)
+            answer, fds = descriptors.receive(connection, 16, 2)
         if len(fds) != 2:
             number = int(answer or b"5")
             raise OSError(number, os.strerror(number))

@@ -2,7 +2,8 @@
 
 It is a fresh program (not a fork of the supervisor), so no kernel inherits the supervisor's memory or environment. It has one
 thread and one descriptor: the socket over which the supervisor asks. Requests: kernel (with the channel, two output pipes and the socket for terminals),
-probe (with a result pipe), command (with its description, then standard input, output and error, or a terminal). Reports: started, exited, preloaded.
+probe (with a result pipe), command (with its description, then standard input, output and error, or a terminal), zygote (a copy of this process, with its
+socket). Reports: started, exited, preloaded.
 """
 
 import builtins
@@ -18,6 +19,7 @@ import traceback
 import types
 
 from ..config import DATA_DIR, INSTALL_DIR, WORKER_GID
+from . import command, descriptors, loopback
 from .drop_privileges import Rlimits, become_worker, return_free_memory, hide_memory
 from .channel import Channel
 from .peak_memory import PeakMemory
@@ -47,7 +49,7 @@ class Zygote:
                 self._reap_unwatched(pid)
 
     def _on_request(self) -> None:
-        data, fds, _, _ = socket.recv_fds(self._control, 64 * 1024, 4)
+        data, fds = descriptors.receive(self._control, 64 * 1024, 4)
         if not data:
             os._exit(0)
         request = json.loads(data)
@@ -133,6 +135,7 @@ def _run_kernel(fds: list[int], limits: Rlimits) -> None:
         os.fchmod(out, 0o622)
         os.fchmod(err, 0o622)
     become_worker(limits)
+    loopback.activate()
     os.dup2(out, 1)
     os.dup2(err, 2)
     os.close(out)
@@ -154,20 +157,26 @@ def _run_probe(fds: list[int], limits: Rlimits) -> None:
 
 
 def _run_command(fds: list[int], limits: Rlimits) -> None:
-    from . import command
-
     command.prepare(fds)
     become_worker(limits)
     command.main(fds)
 
 
-_CHILDREN = {"kernel": _run_kernel, "probe": _run_probe, "command": _run_command}
+def _run_zygote(fds: list[int], _limits: Rlimits) -> None:
+    _serve(fds[0])
+
+
+_CHILDREN = {"kernel": _run_kernel, "probe": _run_probe, "command": _run_command, "zygote": _run_zygote}
+
+
+def _serve(control_fd: int) -> None:
+    control = socket.socket(fileno=control_fd)
+    control.set_inheritable(False)
+    Zygote(control).serve()
 
 
 def main(control_fd: int) -> None:
     hide_memory()
-    control = socket.socket(fileno=control_fd)
-    control.set_inheritable(False)
     # Matplotlib needs a writable folder; it is the worker's, which its group may write to.
     os.setgroups([WORKER_GID])
-    Zygote(control).serve()
+    _serve(control_fd)

@@ -1,0 +1,113 @@
+"""A preview of a file for people who choose one: first lines of text, first rows of a table, a thumbnail of an image. Runs in the sandbox, because the file is untrusted."""
+
+import base64
+import io
+import os
+
+MAX_ROWS = 100
+MAX_COLUMNS = 50
+MAX_CELL_CHARACTERS = 200
+MAX_PIXELS = 1024
+_MAX_TEXT_BYTES = 64 * 1024
+_MAX_IMAGE_PIXELS = 100_000_000
+_DELIMITED = {".csv": ",", ".tsv": "\t"}
+_SHEETS = frozenset((".xlsx", ".xlsm", ".xls", ".ods"))
+_IMAGES = frozenset((".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ico"))
+
+Preview = dict[str, object]
+
+
+def preview(path: str, rows: int, pixels: int) -> Preview:
+    """`kind` is `table`, `image`, `text` or `binary`. A file that cannot be read as its name says is shown as text or binary."""
+    extension = os.path.splitext(path)[1].lower()
+    rows, pixels = max(1, min(rows, MAX_ROWS)), max(16, min(pixels, MAX_PIXELS))
+    try:
+        if extension in _DELIMITED:
+            return _delimited(path, rows, extension)
+        if extension in _SHEETS or extension == ".parquet":
+            return _frame(path, rows, extension)
+        if extension in _IMAGES:
+            return _image(path, pixels)
+    except Exception as error:
+        return {**_text(path, rows), "problem": f"{type(error).__name__}: {error}"[:300]}
+    return _text(path, rows)
+
+
+def _delimited(path: str, rows: int, extension: str) -> Preview:
+    import csv
+
+    with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
+        head = file.read(_MAX_TEXT_BYTES)
+    try:
+        dialect: object = csv.Sniffer().sniff(head, ",;\t|")
+    except csv.Error:
+        dialect = csv.excel_tab if _DELIMITED[extension] == "\t" else csv.excel
+    lines = list(csv.reader(io.StringIO(head), dialect))  # type: ignore[arg-type]
+    # The last line may have been cut.
+    is_cut = len(head) >= _MAX_TEXT_BYTES
+    if is_cut:
+        lines = lines[:-1]
+    columns, body = (lines[0], lines[1:]) if lines else ([], [])
+    return _table(columns, body[:rows], is_truncated=is_cut or len(body) > rows)
+
+
+def _frame(path: str, rows: int, extension: str) -> Preview:
+    import pandas
+
+    sheets: list[str] = []
+    if extension == ".parquet":
+        import pyarrow.parquet
+
+        batch = next(pyarrow.parquet.ParquetFile(path).iter_batches(rows + 1), None)
+        frame = pandas.DataFrame() if batch is None else batch.to_pandas()
+    else:
+        with pandas.ExcelFile(path) as book:
+            sheets = [str(name) for name in book.sheet_names]
+            frame = book.parse(nrows=rows + 1)
+    values = frame.head(rows).astype(object).where(frame.head(rows).notna(), None).values.tolist()
+    table = _table([str(name) for name in frame.columns], values, is_truncated=len(frame) > rows)
+    return {**table, **({"sheets": sheets[:MAX_COLUMNS]} if sheets else {})}
+
+
+def _table(columns: list[str], body: list[list[object]], *, is_truncated: bool) -> Preview:
+    cut = is_truncated or len(columns) > MAX_COLUMNS
+    return {
+        "kind": "table",
+        "columns": [_cell(name) for name in columns[:MAX_COLUMNS]],
+        "rows": [[_cell(value) for value in row[:MAX_COLUMNS]] for row in body],
+        "is_truncated": cut,
+    }
+
+
+def _cell(value: object) -> str | None:
+    return None if value is None else str(value)[:MAX_CELL_CHARACTERS]
+
+
+def _image(path: str, pixels: int) -> Preview:
+    from PIL import Image
+
+    Image.MAX_IMAGE_PIXELS = _MAX_IMAGE_PIXELS
+    with Image.open(path) as image:
+        width, height, kind = image.width, image.height, image.format
+        if width * height > _MAX_IMAGE_PIXELS:
+            raise ValueError(f"{width} × {height} pixels are too many for a thumbnail")
+        image.thumbnail((pixels, pixels))
+        thumbnail = io.BytesIO()
+        image.convert("RGBA").save(thumbnail, "PNG")
+    return {
+        "kind": "image",
+        "format": kind,
+        "width": width,
+        "height": height,
+        "thumbnail": base64.b64encode(thumbnail.getvalue()).decode() if thumbnail.tell() <= 512 * 1024 else None,
+    }
+
+
+def _text(path: str, rows: int) -> Preview:
+    with open(path, "rb") as file:
+        head = file.read(_MAX_TEXT_BYTES)
+        is_cut = file.read(1) != b""
+    if b"\0" in head:
+        return {"kind": "binary", "hex": head[:64].hex(" ")}
+    lines = head.decode("utf-8-sig", "replace").splitlines()
+    return {"kind": "text", "lines": [line[:1_000] for line in lines[:rows]], "is_truncated": is_cut or len(lines) > rows}

@@ -1,0 +1,33 @@
+"""Loopback without IP sockets: Debian's socket_wrapper maps 127.0.0.1 to Unix sockets below one folder of the sandbox.
+
+The library is loaded with the zygote, so every worker has it. It is inactive until its folder is in the environment, which only kernels and
+commands set: the self-test keeps the system's own calls. The filter is unchanged, so no packet can be sent whatever the library does.
+"""
+
+import os
+
+LIBRARY = "libsocket_wrapper.so"
+FOLDER = "/run/worker/sockets"
+_MAX_SOCKETS = 1_024
+_LIBRARY_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu")
+
+
+def preload() -> dict[str, str]:
+    """Variables for the start of the zygote; empty where the image lacks the library."""
+    is_installed = any(os.path.exists(f"{folder}/{LIBRARY}") for folder in _LIBRARY_FOLDERS)
+    return {"LD_PRELOAD": LIBRARY} if is_installed else {}
+
+
+def activate() -> None:
+    """In a worker, after it has become one. Without the folder every IP socket stays refused."""
+    if os.environ.get("LD_PRELOAD") != LIBRARY:
+        return
+    try:
+        os.makedirs(FOLDER, mode=0o700, exist_ok=True)
+    except OSError:
+        return
+    os.environ |= {
+        "SOCKET_WRAPPER_DIR": FOLDER,
+        "SOCKET_WRAPPER_DEFAULT_IFACE": "1",
+        "SOCKET_WRAPPER_MAX_SOCKETS": str(_MAX_SOCKETS),
+    }

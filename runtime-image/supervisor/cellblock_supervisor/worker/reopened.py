@@ -1,0 +1,115 @@
+"""How values are saved that pickle refuses, but that can be made again: open files, databases, readers of files, cached functions.
+
+Pickles refer to the public functions of this module; they keep their names and arguments.
+"""
+
+import functools
+import io
+import os
+import pickle
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+Reduced = tuple[Callable[..., object], tuple[Any, ...]]
+
+
+def reduced(value: object) -> Reduced | None:
+    """None for a value that pickle itself has to save. Raises PicklingError, with a reason, for one that cannot be kept."""
+    if isinstance(value, io.IOBase):
+        return _reduced_file(value)
+    kind = type(value)
+    reduce = _REDUCERS.get((kind.__module__, kind.__name__))
+    return None if reduce is None else reduce(value)
+
+
+def _reduced_file(file: Any) -> Reduced | None:
+    """None for one that is closed or is no file with a name."""
+    name, mode = getattr(file, "name", None), getattr(file, "mode", None)
+    if file.closed or not isinstance(name, str) or not isinstance(mode, str) or not os.path.isfile(name):
+        return None
+    if file.writable():
+        file.flush()
+    # Writing again from the start would empty it.
+    mode = mode.replace("w", "r+").replace("x", "r+").replace("++", "+")
+    return reopen_file, (os.path.abspath(name), mode, getattr(file, "encoding", None), file.tell())
+
+
+def reopen_file(path: str, mode: str, encoding: str | None, position: int) -> io.IOBase:
+    file = open(path, mode, encoding=encoding) if "b" not in mode else open(path, mode)
+    file.seek(position)
+    return file
+
+
+def _reduced_connection(connection: sqlite3.Connection) -> Reduced:
+    if connection.in_transaction:
+        raise pickle.PicklingError("It has changes that are not committed. Call commit() to keep them")
+    cursor = connection.cursor()
+    cursor.row_factory = None
+    path = next((row[2] for row in cursor.execute("PRAGMA database_list") if row[1] == "main"), "")
+    settings = (connection.isolation_level, connection.row_factory, connection.text_factory)
+    return (open_database, (path, *settings)) if path else (load_database, (connection.serialize(), *settings))
+
+
+def open_database(path: str, isolation_level: Any, row_factory: Any, text_factory: Any) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=isolation_level)
+    connection.row_factory, connection.text_factory = row_factory, text_factory
+    return connection
+
+
+def load_database(content: bytes, isolation_level: Any, row_factory: Any, text_factory: Any) -> sqlite3.Connection:
+    connection = open_database(":memory:", isolation_level, row_factory, text_factory)
+    if content:
+        connection.deserialize(content)
+    return connection
+
+
+def _reduced_engine(engine: Any) -> Reduced:
+    if engine.url.get_backend_name() == "sqlite" and engine.url.database in (None, "", ":memory:"):
+        raise pickle.PicklingError("Its database is in memory. Use a file in /mnt/data to keep it")
+    return open_engine, (engine.url.render_as_string(hide_password=False),)
+
+
+def open_engine(url: str) -> Any:
+    import sqlalchemy
+
+    return sqlalchemy.create_engine(url)
+
+
+def _reduced_workbook(book: Any) -> Reduced | None:
+    return (type(book), (os.path.abspath(book._io), book.engine)) if isinstance(book._io, str) else None
+
+
+def _reduced_reader(reader: Any) -> Reduced | None:
+    path = getattr(getattr(reader.handles, "handle", None), "name", None)
+    if not isinstance(path, str) or not os.path.isfile(path):
+        return None
+    return reopen_reader, (os.path.abspath(path), reader.engine, reader.orig_options, reader._currow)
+
+
+def reopen_reader(path: str, engine: str, options: dict[str, Any], row: int) -> Any:
+    """A reader of `read_csv(chunksize=…)` that continues after `row` rows."""
+    from pandas.io.parsers.readers import TextFileReader
+
+    reader = TextFileReader(path, engine=engine, **options)
+    if row > 0:
+        reader.get_chunk(row)
+    return reader
+
+
+def _reduced_cached_function(function: Any) -> Reduced | None:
+    """Of the notebook; that of a module is found by its name."""
+    return (cached_function, (function.__wrapped__, function.cache_parameters())) if function.__module__ == "__main__" else None
+
+
+def cached_function(function: Callable[..., object], parameters: dict[str, Any]) -> Callable[..., object]:
+    return functools.lru_cache(**parameters)(function)
+
+
+_REDUCERS: dict[tuple[str, str], Callable[[Any], Reduced | None]] = {
+    ("sqlite3", "Connection"): _reduced_connection,
+    ("sqlalchemy.engine.base", "Engine"): _reduced_engine,
+    ("pandas.io.excel._base", "ExcelFile"): _reduced_workbook,
+    ("pandas.io.parsers.readers", "TextFileReader"): _reduced_reader,
+    ("functools", "_lru_cache_wrapper"): _reduced_cached_function,
+}

@@ -1,0 +1,66 @@
+"""What a snapshot cannot keep and that is no variable: running threads and tasks, and changes of notebook and pandas. They are named."""
+
+import asyncio
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from .namespace_pickler import live_namespace
+
+_MAX_NAMED = 20
+_PANDAS_CLASSES = ("DataFrame", "Series", "Index")
+
+
+class UnsavedState:
+    """Made at the start of a kernel, before user code runs."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._magics = set(_magics(shell))
+
+    def named(self) -> list[dict[str, str]]:
+        found = [*_threads(), *_tasks(), *self._new_magics(), *_pandas_changes()]
+        return [{"what": what, "reason": reason} for what, reason in found[:_MAX_NAMED]]
+
+    def _new_magics(self) -> Iterator[tuple[str, str]]:
+        for name, function in _magics(self._shell).items():
+            if name not in self._magics and getattr(function, "__globals__", None) is live_namespace():
+                yield f"magic {name}", "A magic command that code defines cannot be saved. Run its definition again."
+
+
+def _magics(shell: Any) -> dict[str, Any]:
+    magics = shell.magics_manager.magics
+    return {f"{mark}{name}": function for kind, mark in (("line", "%"), ("cell", "%%")) for name, function in magics[kind].items()}
+
+
+def _threads() -> Iterator[tuple[str, str]]:
+    """Those that run a function or a class of the notebook; libraries keep threads that they start again."""
+    for thread in threading.enumerate():
+        target = getattr(thread, "_target", None)
+        if "__main__" in (getattr(target, "__module__", None), type(thread).__module__):
+            yield f"thread {thread.name}", "A running thread cannot be saved. Start it again."
+
+
+def _tasks() -> Iterator[tuple[str, str]]:
+    try:
+        tasks = asyncio.all_tasks()
+    except RuntimeError:
+        return
+    for task in tasks:
+        frame = getattr(task.get_coro(), "cr_frame", None)
+        if frame is not None and frame.f_globals is live_namespace():
+            yield f"task {task.get_name()}", "A running asyncio task cannot be saved. Start it again."
+
+
+def _pandas_changes() -> Iterator[tuple[str, str]]:
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return
+    if hasattr(pandas.DataFrame, "progress_apply"):
+        yield "tqdm.pandas()", "The methods progress_apply and progress_map cannot be saved. Call tqdm.pandas() again."
+    for name in _PANDAS_CLASSES:
+        for accessor in getattr(getattr(pandas, name), "_accessors", ()):
+            made = getattr(getattr(pandas, name), accessor, None)
+            if getattr(made, "__module__", None) == "__main__":
+                yield f"pandas accessor {name}.{accessor}", "An accessor that code registers cannot be saved. Run its definition again."
