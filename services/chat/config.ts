@@ -1,8 +1,9 @@
 import { z } from 'zod'
 
 /**
- * One further model: `model` is what its endpoint calls it, `name` unless given. The key is given itself or by the variable that holds it.
- * `tool_calls` is `fenced` for a model that cannot call tools and writes its code in fenced blocks.
+ * One further model: `model` is its name at the endpoint, by default `name`. The key is a value, or the name of the variable that contains it.
+ * `tool_calls` is `fenced` for a model that cannot call tools and writes its code in fenced blocks. `vision` false: the model receives no images of code.
+ * `json_schema` is `native` for an endpoint whose answers always satisfy the schema of a request: they are streamed without a check.
  */
 const ModelSetting = z.object({
   name: z.string().min(1),
@@ -12,6 +13,8 @@ const ModelSetting = z.object({
   model: z.string().min(1).optional(),
   context_window: z.int().min(2_048).optional(),
   tool_calls: z.enum(['native', 'fenced']).optional(),
+  vision: z.boolean().optional(),
+  json_schema: z.literal('native').optional(),
 })
 
 export interface ModelConfig {
@@ -19,14 +22,18 @@ export interface ModelConfig {
   readonly baseUrl: string
   readonly apiKey: string | null
   readonly upstreamName: string
-  /** Tokens; null when the operator does not say. */
+  /** Tokens; null when not configured. */
   readonly contextWindow: number | null
-  /** Null when the operator does not say. */
+  /** Null when not configured. */
   readonly fencesCode: boolean | null
+  /** Null when not configured. */
+  readonly readsImages: boolean | null
+  /** Absent when not configured. */
+  readonly enforcesSchema?: boolean
 }
 
 export interface ChatConfig {
-  /** The endpoint of OPENAI_API_KEY. `models` null: it is asked for whatever name a request has. */
+  /** The endpoint of OPENAI_API_KEY. `models` null: requests may use any name. */
   readonly openAi: { readonly baseUrl: string; readonly apiKey: string | null; readonly models: readonly string[] | null } | null
   readonly models: readonly ModelConfig[]
 }
@@ -85,6 +92,8 @@ function readModels(env: Env, whenKeyIsMissing: 'throw' | 'leave_out'): readonly
       upstreamName: model.model ?? model.name,
       contextWindow: model.context_window ?? null,
       fencesCode: model.tool_calls === undefined ? null : model.tool_calls === 'fenced',
+      readsImages: model.vision ?? null,
+      ...(model.json_schema === 'native' ? { enforcesSchema: true } : {}),
     }
   })
 }
@@ -116,7 +125,7 @@ export function chatConfigFromSecret(secret: string, cellblockModels: string | u
   return chatConfigFromEnv({ ...(cellblockModels === undefined ? {} : { CELLBLOCK_MODELS: cellblockModels }), ...keys }, 'leave_out')
 }
 
-/** The keys of models and tools by their names. Throws an Error that says what the secret has to be. */
+/** The keys of models and tools by their names. Throws an Error that describes the required form of the secret. */
 export function keysOfSecret(secret: string): Readonly<Record<string, string>> {
   const parsed = z.record(z.string(), z.string()).safeParse(parseJson(secret))
   if (!parsed.success) throw new Error('The secret of the model keys is not a JSON object of strings such as {"OPENAI_API_KEY": "…"}.')

@@ -20,7 +20,7 @@ export interface TurnDeps {
   readonly tools?: readonly Tool[]
   /** The daily limits; not checked when absent. */
   readonly budget?: BudgetReader
-  /** How long a step waits for code that it submitted, milliseconds; 0: not at all. A second when absent. */
+  /** How long a step waits for code that it submitted, milliseconds; 0 for no wait; by default one second. */
   readonly executionWaitMs?: number
   /** The name of this process in leases. */
   readonly workerId: string

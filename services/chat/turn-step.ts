@@ -14,6 +14,8 @@ import { rescheduleAfterFailure } from '../jobs/reschedule.ts'
 import { responseJob } from '../jobs/response-job.ts'
 import { createBudgetReader } from '../core/tenants/budget.ts'
 import { createLimitReader } from '../core/tenants/limit-reader.ts'
+import { meterObjects } from '../core/tenants/meter-objects.ts'
+import { createResourceCounts } from '../core/tenants/resource-counts.ts'
 import type { TurnDeps } from './deps.ts'
 import { runTurn, type Advanced } from './turn/run-turn.ts'
 import { releaseTurn } from './turn/turn-store.ts'
@@ -24,17 +26,20 @@ export type { TurnDeps } from './deps.ts'
 /** While code runs, the reconciler reads the row again after this, milliseconds; the end of the code sends a message. */
 const RECHECK_MS = 30_000
 const EVENTS_PER_READ = 1_000
-/** A step whose event log another worker has written reads it again at most this often. */
+/** Maximum number of times that a step reads an event log which another worker has written. */
 const MAX_ROUNDS = 5
 
 /**
  * Steps of a chat turn. Each acquires the lease of the row, advances the turn as far as it can, and commits. A step ends when the turn ends, or
- * when code has to run for longer; the message that reports the end of that code brings the next step. After a crash a later step continues; a
+ * when code runs for longer; the message about the end of that code starts the next step. After a crash a later step continues; a
  * message that finds the row leased does nothing. Throws only when storage fails.
  */
 export function createTurnStep(ports: TurnDeps): (message: TurnMessage) => Promise<void> {
   const { table, clock } = ports
-  const deps: TurnDeps = { budget: createBudgetReader(table.usage, createLimitReader(table.tenants, clock), clock), ...ports }
+  const limits = createLimitReader(table.tenants, clock)
+  const { storageBytes } = createResourceCounts({ ...ports, limits })
+  const objects = meterObjects(ports.objects, storageBytes, { isStrict: false })
+  const deps: TurnDeps = { budget: createBudgetReader(table.usage, limits, clock), ...ports, objects }
   return async (message) => {
     const { tenant, responseId } = message
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -47,12 +52,12 @@ export function createTurnStep(ports: TurnDeps): (message: TurnMessage) => Promi
   }
 }
 
-/** What is logged of a step that failed; `retry_in_seconds` is null when the turn was given up. */
+/** Log fields of a failed step; `retry_in_seconds` is null when the turn ended as a dead letter. */
 interface Failed {
   readonly detail: string
   readonly retry_in_seconds: number | null
 }
-type Outcome = Advanced | Exclude<LeaseResult<ResponseRecord>['kind'], 'taken'> | 'again' | 'lost' | 'early' | Failed
+type Outcome = Advanced | Exclude<LeaseResult<ResponseRecord>['kind'], 'acquired'> | 'again' | 'lost' | 'early' | Failed
 
 async function step(
   deps: TurnDeps,
@@ -61,7 +66,7 @@ async function step(
   const { responses } = deps.table
   if (againAt !== undefined && (await responses.get(tenant, responseId))?.fence !== againAt) return 'early'
   const acquired = await acquireLease(deps, responses, { tenant, id: responseId }, { patch: { status: 'in_progress' } })
-  if (acquired.kind !== 'taken') return acquired.kind
+  if (acquired.kind !== 'acquired') return acquired.kind
   const { row } = acquired
   const progress: Progress = { turn: null, snapshot: null }
   const lease = startTurnLease(deps, row, progress)
@@ -73,7 +78,7 @@ async function step(
     if (isPassing) return (await releaseLease(responses, deps.clock, row).catch(() => null)) === null ? 'lost' : 'again'
     const hasProgressed = progress.turn?.hasCommitted === true
     const rescheduled = await rescheduleAfterFailure(deps, responseJob(deps), row, { hasProgressed }).catch(() => null)
-    // Then the queue delivers this message again, and the lease runs out.
+    // The queue redelivers this message, and the lease expires.
     if (rescheduled === null) throw cause
     return { detail: describeCause(cause), retry_in_seconds: rescheduled.retryInSeconds }
   } finally {
@@ -129,7 +134,7 @@ async function advance(deps: TurnDeps, row: ResponseRecord, lease: LeaseHeartbea
   })
   if (advanced !== 'running') return advanced
   const released = await releaseTurn(deps, turn, RECHECK_MS)
-  // The code may have ended, and the turn may have been cancelled, after they were read, while the message that says so found the row leased.
+  // The code may have ended, or the turn may have been cancelled, after they were read; the message about it then found the row leased.
   if (released.cancelRequestedAt !== null) return 'again'
   const present = await pendingExecution(deps, released)
   return present !== null && hasEnded(present.status) ? 'again' : advanced
@@ -150,8 +155,8 @@ async function isEarly(deps: TurnDeps, row: ResponseRecord): Promise<boolean> {
 }
 
 /**
- * What the log has from the row's tail on, when the step before this one died before it could commit all that it wrote. Null when it committed all,
- * and when there is no log.
+ * The events in the log from the row's tail on, if the previous step crashed before it had committed all of them. Null if it committed all, and without
+ * a log.
  */
 async function readUncommitted(deps: TurnDeps, row: ResponseRecord): Promise<readonly ResponseEvent[] | null> {
   if (!hasEventStream(row) || isCheckpointed(row)) return null

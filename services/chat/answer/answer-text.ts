@@ -1,20 +1,20 @@
 import { fileName } from '../../core/files/file-path.ts'
 import type { Source } from '../../core/ports/tool.ts'
-import type { Citation } from '../../core/responses/response.ts'
 import { PathScanner } from './path-scanner.ts'
+import type { Citation } from '../../core/responses/items/message.ts'
 
 /** A file that an answer may name. */
 export interface LinkableFile {
   readonly fileId: string
   readonly containerId: string
   readonly path: string
-  /** Whether this turn made or changed it. */
+  /** Whether this turn created or changed it. */
   readonly isFresh: boolean
-  /** The `/d/` link to this version; made when first asked for. */
+  /** The `/d/` link to this version; created at the first request. */
   link(): Promise<{ readonly url: string; readonly id?: string }>
 }
 
-/** The text of one message as it grows. Every path of a known file is cited; a path that is a whole link target, or a word, becomes a link. */
+/** The growing text of one message. Every path of a known file is cited; a path that is a whole link target, or a word, becomes a link. */
 export class AnswerText {
   readonly #files: ReadonlyMap<string, LinkableFile>
   readonly #sources: ReadonlyMap<string, Source>
@@ -28,12 +28,12 @@ export class AnswerText {
     this.#scanner = new PathScanner([...this.#files.keys()])
   }
 
-  /** The text that this piece adds for the reader. */
+  /** The text that the reader receives for this piece. */
   push(piece: string): Promise<string> {
     return this.#add(this.#scanner.push(piece))
   }
 
-  /** What was held back. Afterwards the citations are complete. */
+  /** The text that was held back. The citations are complete afterwards. */
   async end(): Promise<string> {
     const rest = await this.#add(this.#scanner.end())
     this.#citeNames()
@@ -56,7 +56,7 @@ export class AnswerText {
       const file = segment.kind === 'file' ? this.#files.get(segment.path) : undefined
       if (segment.kind === 'text') added += segment.text
       else if (file === undefined) added += segment.written
-      // A link opens the file to every reader of the answer: a file that this turn did not make needs to be the target itself.
+      // A link gives every reader of the answer access to the file, so a file that this turn did not create must itself be the target.
       else if (segment.place === 'inside' || (segment.place === 'bare' && !file.isFresh)) {
         this.#cite(file, this.#text.length + added.length, segment.written.length)
         added += segment.written
@@ -70,7 +70,7 @@ export class AnswerText {
     return added
   }
 
-  /** A fresh file that the text names without its folder, for example "see plot.png", is cited at the first such place. */
+  /** Cites a file of this turn that the text names without its folder, for example "see plot.png", at its first mention. */
   #citeNames(): void {
     for (const file of this.#files.values()) {
       const name = fileName(file.path)
@@ -85,12 +85,12 @@ export class AnswerText {
     }
   }
 
-  /** A page that a tool found is cited wherever the text has its address. */
+  /** Cites a page that a tool found wherever the text contains its address. */
   #citeSources(): void {
     for (const { url, title } of this.#sources.values()) {
       for (let at = this.#text.indexOf(url); at >= 0; at = this.#text.indexOf(url, at + url.length)) {
         const end = at + url.length
-        // A longer address is another page; a mark at the end of a sentence is none.
+        // A longer address is another page; punctuation at the end of a sentence is not part of it.
         const isWhole = !/^(?:[\w/?#&=%~+@-]|[.,:;!][\w/?#&=%~+@-])/.test(this.#text.slice(end, end + 2))
         if (isWhole && this.#isFree(at, end)) this.#citations.push({ url, title, startIndex: at, endIndex: end })
       }

@@ -3,19 +3,19 @@ export type CodeArgument =
   | { readonly kind: 'code'; readonly code: string }
   | { readonly kind: 'unusable'; readonly raw: string; readonly why: string }
 
-/** Where the code has not begun after this many characters, it is read at the end only. */
+/** If the code has not started after this many characters, it is read at the end only. */
 const MAX_START_CHARS = 256
 
-/** Extracts the code of `{"code": "…"}` while the model still writes it. Each piece costs its own length, however long the whole is. */
+/** Extracts the code of `{"code": "…"}` while the model still writes it. The cost of each piece depends on its own length only. */
 export class CodeArgumentReader {
-  /** Only added to until the end: reading it in between would copy it each time. */
+  /** Only appended until the end, because each read would copy it. */
   #raw = ''
-  /** What was not decoded yet: the start before the string begins, then half an escape or nothing, then what follows the string. */
+  /** Text that is not decoded yet: the part before the string, then an incomplete escape, then the part after the string. */
   #rest = ''
   #state: 'start' | 'string' | 'closed' | 'unreadable' = 'start'
   #given = ''
 
-  /** The code that this piece adds; empty as long as it is not known. */
+  /** The code that this piece adds; empty while it is not known. */
   push(piece: string): string {
     this.#raw += piece
     if (this.#state === 'unreadable') return ''
@@ -35,12 +35,12 @@ export class CodeArgumentReader {
     return text
   }
 
-  /** Code that `push` has handed out. */
+  /** Code that `push` has returned. */
   get given(): string {
     return this.#given
   }
 
-  /** The whole, strictly read; a string with raw line breaks in it and plain Python instead of JSON are understood as well. */
+  /** The whole code, parsed strictly; also accepts a string with raw line breaks, and plain Python instead of JSON. */
   finish(): CodeArgument {
     const raw = this.#raw.trim()
     if (raw === '') return { kind: 'unusable', raw, why: 'the arguments are empty' }
@@ -72,7 +72,7 @@ function codeStart(raw: string): number | null {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', '"': '"', '\\': '\\', '/': '/' }
 
-/** Decodes the inside of a JSON string as far as it is there; `end` is where it stopped. An escape or a surrogate pair that is cut waits for its rest. */
+/** Decodes the available part of a JSON string; `end` is where it stopped. An incomplete escape or surrogate pair waits for its rest. */
 function decodeString(raw: string): { text: string; end: number; isClosed: boolean } {
   let text = ''
   let at = 0

@@ -1,7 +1,7 @@
 const OPENS = /^[ \t]*(`{3,}|~{3,})[ \t]*(?:python|py|python3)[ \t]*$/i
 const CLOSES = /^[ \t]*(`{3,}|~{3,})[ \t]*$/
 
-/** The fenced Python blocks of a Markdown text, in order. One that is never closed is none. Takes one pass, whatever the text is. */
+/** The closed, fenced Python blocks of a Markdown text, in order; found in one pass. */
 export function fencedPython(text: string): readonly string[] {
   const blocks: string[] = []
   let open: { readonly fence: string; readonly lines: string[] } | null = null

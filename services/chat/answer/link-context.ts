@@ -21,7 +21,7 @@ const SINGLE_QUOTED = 32
 export type PathPlace = 'target' | 'bare' | 'inside'
 
 /**
- * Follows Markdown and HTML up to a position and says what a path at that position would be part of. A renderer that differs from
+ * Parses Markdown and HTML up to a position and determines what a path at that position is part of. A renderer that differs from
  * CommonMark may see other links, so every reading in which the path could belong to a foreign address counts: the answer is then `inside`.
  */
 export class LinkContext {
@@ -35,7 +35,7 @@ export class LinkContext {
   /** Nothing but `<` has followed `](` or white space and opening marks. */
   #isTargetStart = false
   #isAngleStart = false
-  /** How the word before this position reads. */
+  /** State of the word before this position. */
   #word: 'marks' | 'plain' | 'address' = 'marks'
   /** The word has `://` or `www.` outside a Markdown target. */
   #hasUrl = false
@@ -47,7 +47,7 @@ export class LinkContext {
     for (const char of text) this.#addChar(char)
   }
 
-  /** Null: what follows does not decide it yet. `after`: the text behind the path, as far as it is known. */
+  /** Null: more text is needed to decide. `after`: the known text after the path. */
   placeOfPath(after: string, isEnd: boolean): PathPlace | null {
     if ((this.#tag & ~TAG_OPENED) !== 0 || this.#hasUrl) return 'inside'
     if (this.#isAngleStart ? this.#wasInAngle : this.#angle !== 'none') return 'inside'
@@ -120,7 +120,7 @@ export class LinkContext {
   }
 }
 
-/** A target may be followed by a title; anything else behind white space makes it more than the path. */
+/** A title may follow a target; any other text after white space means that the target is more than the path. */
 function endOfTarget(after: string, isEnd: boolean): PathPlace | null {
   const [gap = ''] = /^[ \t]*/.exec(after) ?? []
   const next = after[gap.length]

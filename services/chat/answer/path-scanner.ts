@@ -1,23 +1,23 @@
 import { LinkContext, type PathPlace } from './link-context.ts'
 
-/** A piece of an answer: plain text, or a place that names a known file. */
+/** A piece of an answer: plain text, or the path of a known file. */
 export type Segment =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file'; readonly path: string; readonly written: string; readonly place: PathPlace }
 type Match = { readonly path: string; readonly end: number; readonly place: PathPlace }
 
-/** How models write the work folder. The longer forms first, so that they win over the bare one that they end in. */
+/** Spellings of the work folder in answers of models. Longer ones first, because they end in the short one. */
 const PREFIXES = ['sandbox:///mnt/data/', 'sandbox://mnt/data/', 'sandbox:/mnt/data/', 'file:///mnt/data/', '/mnt/data/'] as const
 const LONGEST_PREFIX = Math.max(...PREFIXES.map((prefix) => prefix.length))
-/** After a file's name: a character that would make it another name. A dot does only when a name follows it. */
+/** A character after a file's name that makes it another name. A dot does so only if a name follows it. */
 const CONTINUES = /^(?:[\w/%~-]|\.[\w])/
 
 /**
- * Finds known paths in a text that comes in pieces. However the text is cut, the segments come to the same: what may still become a path
- * is held back until that is decided.
+ * Finds known paths in a text that arrives in pieces. The result does not depend on the pieces: text that may become a path is held back until that is
+ * decided.
  */
 export class PathScanner {
-  /** Every way to write a path, the longest first. */
+  /** Every spelling of a path, longest first. */
   readonly #spellings: readonly { readonly written: string; readonly path: string }[]
   readonly #context = new LinkContext()
   #held = ''
@@ -31,7 +31,7 @@ export class PathScanner {
     return this.#scan(false)
   }
 
-  /** What was held back; nothing may follow. */
+  /** Returns the text that was held back, at the end. */
   end(): Segment[] {
     return this.#scan(true)
   }

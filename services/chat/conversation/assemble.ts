@@ -1,27 +1,35 @@
-import type { ModelMessage, ModelToolCall } from '../../core/ports/chat-model.ts'
-import type { Entry } from './entry.ts'
+import type { ModelContentPart, ModelMessage, ModelToolCall } from '../../core/ports/chat-model.ts'
+import type { Entry } from '../../core/responses/items/entry.ts'
+
+type ResultEntry = Extract<Entry, { readonly kind: 'result' }>
+const IMAGES_FOLLOW = '[Not from the user: the images that the code above showed or wrote, in order. The user sees them too.]'
 
 /**
- * Puts messages together as Chat Completions wants them: calls hang on one assistant message, and every call is followed by exactly one
- * result. A call without a result gets a remark instead, a result without a call is left out.
+ * Builds messages in the order that Chat Completions requires: calls belong to one assistant message, and exactly one result follows every call. A call
+ * without a result gets a note instead; a result without a call is omitted. Images of results follow in a user message: results are text only.
  */
 export function assemble(entries: readonly Entry[]): ModelMessage[] {
-  const texts = new Map<string, string[]>()
+  const found = new Map<string, ResultEntry[]>()
   for (const entry of entries) {
     if (entry.kind !== 'result') continue
-    const known = texts.get(entry.callId)
-    if (known === undefined) texts.set(entry.callId, [entry.text])
-    else known.push(entry.text)
+    const known = found.get(entry.callId)
+    if (known === undefined) found.set(entry.callId, [entry])
+    else known.push(entry)
   }
-  const results = new Map([...texts].map(([callId, list]) => [callId, list.values()]))
+  const results = new Map([...found].map(([callId, list]) => [callId, list.values()]))
 
   const messages: ModelMessage[] = []
   let open: { text: string; calls: ModelToolCall[] } | null = null
   const close = (): void => {
     if (open === null) return
     messages.push({ role: 'assistant', content: open.text, toolCalls: open.calls })
-    for (const call of open.calls)
-      messages.push({ role: 'tool', toolCallId: call.id, content: results.get(call.id)?.next().value ?? '(no result was given)' })
+    const images: ModelContentPart[] = []
+    for (const call of open.calls) {
+      const result = results.get(call.id)?.next().value
+      messages.push({ role: 'tool', toolCallId: call.id, content: result?.text ?? '(no result was given)' })
+      for (const { url } of result?.images ?? []) if (url !== null) images.push({ type: 'image', url })
+    }
+    if (images.length > 0) messages.push({ role: 'user', content: [{ type: 'text', text: IMAGES_FOLLOW }, ...images] })
     open = null
   }
   for (const entry of entries) {

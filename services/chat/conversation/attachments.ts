@@ -5,7 +5,7 @@ import type { ResponseRequest } from '../../core/responses/response.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** A file that came inside a message, as it will lie in `/mnt/data`. */
+/** A file that a message contains, with its path in `/mnt/data`. */
 export interface Attachment {
   readonly path: string
   readonly mime: string
@@ -25,7 +25,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'application/json': 'json',
 }
 
-/** The files that the messages hold themselves: `file_data` of an `input_file`, the data URL of an `input_image`. Each path once. */
+/** The files that the messages contain: `file_data` of an `input_file`, the data URL of an `input_image`. Each path occurs once. */
 export function attachmentsIn(input: ResponseRequest['input']): readonly Attachment[] {
   if (typeof input === 'string') return []
   const taken = new Map<string, string>()
@@ -36,7 +36,7 @@ export function attachmentsIn(input: ResponseRequest['input']): readonly Attachm
     const sha256 = createHash('sha256').update(data.body).digest('hex')
     const kind = part['type'] === 'input_image' ? 'image' : 'file'
     const wanted = pathOf(part['filename'], `${kind}-${found.length + 1}.${ENDINGS[data.mime] ?? 'bin'}`)
-    // The same file sent twice is one; another one of the same name gets a number.
+    // The same content counts once; other content under the same name gets a number.
     if (taken.get(wanted) === sha256) continue
     const path = taken.has(wanted) ? `${found.length + 1}-${wanted}` : wanted
     taken.set(path, sha256)
@@ -45,7 +45,7 @@ export function attachmentsIn(input: ResponseRequest['input']): readonly Attachm
   return found
 }
 
-/** What a data URL or bare base64 holds; null when it is neither. */
+/** The content of a data URL or of plain base64; null for other text. */
 function dataOf(part: Wire): { readonly mime: string; readonly body: Buffer } | null {
   const raw = part['type'] === 'input_file' ? part['file_data'] : part['type'] === 'input_image' ? imageUrl(part) : null
   if (typeof raw !== 'string' || raw === '') return null
@@ -61,7 +61,7 @@ export function imageUrl(part: Wire): unknown {
   return typeof url === 'object' && url !== null ? (url as Wire)['url'] : url
 }
 
-/** The name as the caller gave it, without folders; another one where it cannot be a file's. */
+/** The client's file name without folders; a generated one if it is not valid. */
 function pathOf(name: unknown, otherwise: string): string {
   try {
     return normalizeFilePath(typeof name === 'string' ? (name.split(/[\\/]/).pop() ?? '') : '')

@@ -1,22 +1,22 @@
 import { trimText } from '../../core/trim-text.ts'
-import type { Entry } from './entry.ts'
 import { shortenEntries } from './shorten-entries.ts'
 import { estimateTokens, tokensOf, type TokenMeter } from './tokens.ts'
+import type { Entry } from '../../core/responses/items/entry.ts'
 
-/** What an old result keeps of its head and tail, characters. */
+/** Length of head and tail of a truncated old result, characters. */
 const TRIMMED_RESULT = 400
-/** What the remark about left out turns may cost, tokens. */
+/** Size of the note about omitted turns, tokens. */
 const REMARK_TOKENS = 64
 
-/** What was left out of a conversation that is longer than the model's window. All zero: nothing. */
+/** The omitted parts of a conversation that exceeds the model's context window. All zero: none. */
 export interface WindowCut {
   /** Tool results of which only head and tail were sent. */
   readonly trimmedResults: number
-  /** Turns that were left out, each from what the user said to the last word of the answer. */
+  /** Omitted turns, each with the user's message and the whole answer. */
   readonly droppedTurns: number
-  /** Tool calls of the present turn that were left out with their results. */
+  /** Omitted tool calls of the present turn, with their results. */
   readonly droppedCalls: number
-  /** Texts, beside old results, that were too long by themselves: head and tail were sent. */
+  /** Other texts that were too long; head and tail were sent. */
   readonly shortenedTexts: number
 }
 
@@ -28,9 +28,9 @@ export interface Fitted {
 const NOTHING: WindowCut = { trimmedResults: 0, droppedTurns: 0, droppedCalls: 0, shortenedTexts: 0 }
 
 /**
- * Makes a conversation fit, in this order and no further than needed: results of tools are trimmed to head and tail, the oldest first;
- * the oldest turns go, whole; the oldest calls of the present turn go with their results; what is left is shortened, the longest texts
- * first. System texts, what the user said last and the latest result stay, if only in part. Where something is missing, a remark says so.
+ * Truncates a conversation in this order, as far as needed: tool results are cut to head and tail without their images, oldest first; the oldest turns are removed whole; the
+ * oldest calls of the present turn are removed with their results; the rest is shortened, longest texts first. System texts, the user's last message and
+ * the latest result stay, at least in part. A note names what is missing.
  */
 export function fitWindow(entries: readonly Entry[], budget: number, meter: TokenMeter): Fitted {
   if (estimateTokens(entries, meter) <= budget) return { entries, cut: NOTHING }
@@ -65,7 +65,7 @@ function trimResults(
   for (const [index, entry] of result.entries()) {
     if (over <= 0) break
     if (entry.kind !== 'result' || index === latest) continue
-    const shorter = { ...entry, text: trimText(entry.text, TRIMMED_RESULT) }
+    const shorter: Entry = { kind: 'result', callId: entry.callId, text: trimText(entry.text, TRIMMED_RESULT) }
     const saved = tokensOf(entry, meter) - tokensOf(shorter, meter)
     if (saved <= 0) continue
     over -= saved
@@ -75,7 +75,7 @@ function trimResults(
   return { entries: result, count }
 }
 
-/** A turn begins with what the user says and goes with everything up to the next such place, so no call loses its result. */
+/** A turn starts with a message of the user and ends before the next one. It is removed whole, so no call loses its result. */
 function dropTurns(
   entries: readonly Entry[],
   budget: number,
@@ -88,7 +88,7 @@ function dropTurns(
     if (entry.kind === 'user' || turns.length === 0) turns.push([])
     turns.at(-1)?.push(entry)
   }
-  // Each turn is counted once: a caller may send hundreds of thousands of them.
+  // Each turn is measured once, because a client may send hundreds of thousands of turns.
   let left = estimateTokens(system, meter) + estimateTokens(turns.flat(), meter)
   const firstKept = turns.findIndex((turn, index) => {
     if (left <= budget || index === turns.length - 1) return true
@@ -99,7 +99,7 @@ function dropTurns(
   return { kept: [...system, ...turns.slice(dropped).flat()], dropped }
 }
 
-/** Drops the oldest calls of the only turn that is left, each with its results and the text before it. The latest call stays. */
+/** Removes the oldest calls of the only remaining turn, each with its results and the text before it. The latest call stays. */
 function dropCalls(
   entries: readonly Entry[],
   budget: number,
@@ -122,7 +122,7 @@ function dropCalls(
   return { kept: entries.filter((entry) => !gone.has(entry)), dropped }
 }
 
-/** Each call with its result. Some endpoints give every call the same id: then they belong together in their order. */
+/** Pairs each call with its result. If an endpoint gives every call the same id, they are paired by order. */
 function pairResults(entries: readonly Entry[]): ReadonlyMap<Entry, readonly Entry[]> {
   const waiting = new Map<string, { readonly calls: Entry[]; answered: number }>()
   const pairs = new Map<Entry, readonly Entry[]>()
@@ -147,7 +147,7 @@ const countTrimmed = (before: readonly Entry[], after: readonly Entry[]): number
   return after.filter((entry) => entry.kind === 'result' && !untouched.has(entry)).length
 }
 
-/** The remark is part of the system text, because many endpoints accept only one. */
+/** The note is part of the system text, because many endpoints accept only one system message. */
 function withRemark(entries: readonly Entry[], turns: number, calls: number): readonly Entry[] {
   const parts = [
     ...(turns > 0 ? [`${turns} earlier ${turns === 1 ? 'turn' : 'turns'} of this conversation`] : []),

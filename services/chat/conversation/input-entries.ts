@@ -1,21 +1,20 @@
 import type { ModelContentPart } from '../../core/ports/chat-model.ts'
+import { decodeSummary } from '../../core/responses/compaction.ts'
 import type { ResponseRequest } from '../../core/responses/response.ts'
 import { trimText } from '../../core/trim-text.ts'
-import { PYTHON } from '../tools/python.ts'
-import { WEB_SEARCH } from '../tools/web-search.ts'
+import { itemTypeNamed } from '../../core/responses/items/item-types.ts'
+import { objectsIn, textOf, type Wire } from '../../core/responses/items/item-type.ts'
 import { imageUrl } from './attachments.ts'
-import type { Entry } from './entry.ts'
+import type { Entry } from '../../core/responses/items/entry.ts'
 
-type Wire = Readonly<Record<string, unknown>>
-
-/** Stands for the URL of an image that is a stored file: its content is filled in when it is sent. */
+/** Placeholder for the URL of an image that is a stored file; its content replaces it when the request is sent. */
 const FILE_SCHEME = 'cellblock-file:'
 export const imageFileId = (url: string): string | null => (url.startsWith(FILE_SCHEME) ? url.slice(FILE_SCHEME.length) : null)
 
 /** A text file that a client sends inside a message is read up to this many characters. */
 const MAX_FILE_CHARS = 50_000
 
-/** The caller's input as entries. Items of kinds that no model here can use (references, reasoning, …) are passed over. */
+/** The client's input as entries. Items that models cannot use (references, reasoning, …) are skipped. */
 export function inputEntries(input: ResponseRequest['input']): Entry[] {
   if (typeof input === 'string') return [{ kind: 'user', content: input }]
   return input.flatMap(entriesOf)
@@ -25,38 +24,25 @@ function entriesOf(item: Wire): Entry[] {
   switch (item['type'] ?? 'message') {
     case 'message':
       return messageEntries(item)
-    case 'function_call':
-      return [
-        {
-          kind: 'call',
-          call: { id: text(item['call_id'] ?? item['id']), name: text(item['name']), arguments: text(item['arguments']) || '{}' },
-        },
-      ]
+    case 'compaction': {
+      const summary = decodeSummary(item['encrypted_content'])
+      return summary === null ? [] : [{ kind: 'user', content: summaryText(summary) }]
+    }
+    case 'apply_patch_call_output':
+      return [{ kind: 'result', callId: textOf(item['call_id']), text: patchResult(item) }]
     case 'function_call_output':
-      return [{ kind: 'result', callId: text(item['call_id']), text: outputText(item['output']) }]
-    case 'code_interpreter_call': {
-      const callId = text(item['call_id'] ?? item['id'])
-      const logs = objectsIn(item['outputs']).map((output) =>
-        output['type'] === 'logs' ? text(output['logs']) : '[a picture was shown to the user]',
-      )
-      return [
-        { kind: 'call', call: { id: callId, name: PYTHON, arguments: JSON.stringify({ code: text(item['code']) }) } },
-        { kind: 'result', callId, text: logs.join('\n') || '(its output was not kept)' },
-      ]
-    }
-    case 'web_search_call': {
-      const callId = text(item['id'])
-      const action = item['action'] as Wire | undefined
-      const extra = item['x_cellblock'] as Wire | undefined
-      return [
-        { kind: 'call', call: { id: callId, name: WEB_SEARCH, arguments: JSON.stringify({ query: text(action?.['query']) }) } },
-        { kind: 'result', callId, text: text(extra?.['output']) || '(its results were not kept)' },
-      ]
-    }
+      return [{ kind: 'result', callId: textOf(item['call_id']), text: outputText(item['output']) }]
     default:
-      return []
+      return itemTypeNamed(item['type'])?.inputEntries?.(item) ?? []
   }
 }
+
+const summaryText = (summary: string): string =>
+  `[Not from the user: a summary of the conversation so far, which replaces all messages but the user's.]\n${summary}`
+
+/** What the caller said about a patch that it applied, or could not apply. */
+const patchResult = ({ status, output }: Wire): string =>
+  [status === 'failed' ? 'The change failed.' : 'The change was applied.', textOf(output)].filter((text) => text !== '').join('\n')
 
 function messageEntries(item: Wire): Entry[] {
   const { role, content } = item
@@ -83,13 +69,13 @@ function partOf(part: Wire): ModelContentPart[] {
     case 'input_text':
     case 'output_text':
     case 'text':
-      return [{ type: 'text', text: text(part['text']) }]
+      return [{ type: 'text', text: textOf(part['text']) }]
     case 'refusal':
-      return [{ type: 'text', text: text(part['refusal']) }]
+      return [{ type: 'text', text: textOf(part['refusal']) }]
     case 'input_image': {
       const url = imageUrl(part)
       if (typeof url === 'string') return [{ type: 'image', url }]
-      const id = text(part['file_id'])
+      const id = textOf(part['file_id'])
       return [id === '' ? { type: 'text', text: '[an image that cannot be read here]' } : { type: 'image', url: `${FILE_SCHEME}${id}` }]
     }
     case 'input_file':
@@ -99,12 +85,12 @@ function partOf(part: Wire): ModelContentPart[] {
   }
 }
 
-/** Text inside a data URL, else a remark that names the file. */
+/** The text of a data URL, else a note that names the file. */
 function fileText(part: Wire): string {
-  const name = JSON.stringify(text(part['filename']) || 'file')
-  const data = text(part['file_data'])
-  // What is named by its id was copied into the container, where there is one.
-  if (data === '' && text(part['file_id']) !== '') return `[the file ${name} was attached here; code finds it in /mnt/data]`
+  const name = JSON.stringify(textOf(part['filename']) || 'file')
+  const data = textOf(part['file_data'])
+  // A file that is named by its id was copied into the container, if there is one.
+  if (data === '' && textOf(part['file_id']) !== '') return `[the file ${name} was attached here; code finds it in /mnt/data]`
   const comma = data.indexOf(',')
   const head = data.slice(0, Math.max(0, comma))
   const isText = /^data:(?:text\/|application\/json(?:;|$))/.test(head) && head.endsWith(';base64')
@@ -122,7 +108,3 @@ const outputText = (output: unknown): string =>
           .map((part) => (part.type === 'text' ? part.text : '[a picture]'))
           .join('\n')
       : JSON.stringify(output ?? '')
-/** Clients send what they like; what is no object says nothing. */
-const objectsIn = (value: unknown): Wire[] =>
-  Array.isArray(value) ? (value as unknown[]).filter((one): one is Wire => typeof one === 'object' && one !== null) : []
-const text = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,6 +1,6 @@
 import type { ResponseRecord, ResponseRequest } from '../../core/responses/response.ts'
 
-/** What a later turn needs of an earlier one. */
+/** The parts of an earlier turn that a later one needs. */
 export type PastTurn = Pick<ResponseRecord, 'items' | 'status' | 'containerId'> & { readonly request: Pick<ResponseRequest, 'input'> }
 
 export interface History {

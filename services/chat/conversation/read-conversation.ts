@@ -4,7 +4,7 @@ import type { History, PastTurn } from './past-turn.ts'
 
 const ITEMS_PER_READ = 100
 
-/** A conversation's items as turns, the oldest first: read back from its end until `isEnough` says that no more would fit. */
+/** A conversation's items as turns, oldest first. Reads from the end until `isEnough` returns true. */
 export async function readConversation(
   conversations: ConversationStore,
   conversation: { readonly tenant: string; readonly conversationId: string },
@@ -23,7 +23,7 @@ export async function readConversation(
   }
 }
 
-/** Items that one response produced belong together; every other item stands for itself. */
+/** The items of one response are one group; every other item is a separate group. */
 function turnsOf(items: readonly ConversationItem[], containerId: string | null): readonly PastTurn[] {
   const turns: (PastTurn & { readonly of: string | null })[] = []
   for (const { content, responseId } of items) {

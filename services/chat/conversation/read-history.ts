@@ -6,12 +6,12 @@ import type { ResponseRecord } from '../../core/responses/response.ts'
 import type { History, PastTurn } from './past-turn.ts'
 import { readConversation } from './read-conversation.ts'
 
-/** A chain longer than this is read from its near end only. */
+/** Maximum number of turns that are read, from the latest. */
 const MAX_TURNS = 200
 
 /**
- * The turns before this one, the oldest first: the items of its conversation, or the turns before it, walked back row by row until
- * there is no earlier one, one is missing (deleted), or `isEnough` says that no more would fit.
+ * The earlier turns, oldest first: the items of the conversation, or the chain of previous responses, read row by row until there is no earlier one, one
+ * was deleted, or `isEnough` returns true.
  */
 export async function readHistory(
   ports: { readonly responses: ResponseStore; readonly conversations: ConversationStore; readonly objects: ObjectStore },

@@ -1,8 +1,8 @@
 import { trimText } from '../../core/trim-text.ts'
-import type { Entry } from './entry.ts'
 import { estimateTokens, type TokenMeter } from './tokens.ts'
+import type { Entry } from '../../core/responses/items/entry.ts'
 
-/** The maximum length of the remark between head and tail of a trimmed text, characters. */
+/** Maximum length of the note between head and tail of a truncated text, characters. */
 const REMARK_CHARS = 48
 const ELLIPSIS = '…'
 /** Calls and results are not shortened below this before other texts are, characters. */
@@ -86,7 +86,7 @@ const cut = (text: string, max: number): string => {
   return max <= REMARK_CHARS ? ELLIPSIS : trimText(text, max - REMARK_CHARS)
 }
 
-/** Arguments stay valid JSON of the same form, with their long strings cut. */
+/** Shortens long strings in arguments, which stay valid JSON of the same form. */
 function shortArguments(json: string, max: number): string {
   try {
     const args = JSON.parse(json) as unknown
@@ -98,16 +98,12 @@ function shortArguments(json: string, max: number): string {
 }
 
 const withoutImages = (entries: readonly Entry[]): readonly Entry[] =>
-  entries.map((entry) =>
-    entry.kind === 'user' && typeof entry.content !== 'string'
-      ? {
-          ...entry,
-          content: entry.content
-            .map((part) => (part.type === 'text' ? part.text : '[a picture was left out: too long for the model]'))
-            .join('\n'),
-        }
-      : entry,
-  )
+  entries.map((entry) => {
+    if (entry.kind === 'result' && entry.images !== undefined) return { kind: 'result', callId: entry.callId, text: entry.text }
+    if (entry.kind !== 'user' || typeof entry.content === 'string') return entry
+    const texts = entry.content.map((part) => (part.type === 'text' ? part.text : '[a picture was left out: too long for the model]'))
+    return { ...entry, content: texts.join('\n') }
+  })
 
 const counted = (before: readonly Entry[], after: readonly Entry[]) => {
   const untouched = new Set(before)

@@ -1,18 +1,18 @@
-import type { Entry } from './entry.ts'
+import type { Entry } from '../../core/responses/items/entry.ts'
 
-/** How a model counts. A rough word about its tokenizer is enough: what it got wrong the endpoint says, and then less is sent. */
+/** How a model counts tokens. An estimate is enough: the endpoint rejects a request that is too long, and less is sent then. */
 export interface TokenMeter {
   /** UTF-8 bytes that make up one token on average. */
   readonly bytesPerToken: number
   readonly tokensPerImage: number
 }
 
-/** What the wrapping of one entry as a message costs, tokens. */
+/** Tokens of one message without its content. */
 const TOKENS_PER_ENTRY = 8
-/** A call without a result is sent with a remark in the place of the result. */
+/** A call without a result is sent with a note instead of the result. */
 const TOKENS_PER_CALL = 16
 
-/** What entries cost a model, tokens; never less than what is put together from them. */
+/** Upper bound of the tokens of the messages that are built from these entries. */
 export function estimateTokens(entries: readonly Entry[], meter: TokenMeter): number {
   return entries.reduce((sum, entry) => sum + tokensOf(entry, meter), 0)
 }
@@ -29,6 +29,8 @@ function contentTokens(entry: Entry, meter: TokenMeter): number {
         : entry.content.reduce((sum, part) => sum + (part.type === 'text' ? textTokens(part.text, meter) : meter.tokensPerImage), 0)
     case 'call':
       return TOKENS_PER_CALL + textTokens(entry.call.name, meter) + textTokens(entry.call.arguments, meter)
+    case 'result':
+      return textTokens(entry.text, meter) + (entry.images?.length ?? 0) * meter.tokensPerImage
     default:
       return textTokens(entry.text, meter)
   }

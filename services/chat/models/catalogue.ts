@@ -8,10 +8,10 @@ import { quirksOf } from './quirks.ts'
 import { windowOf } from './windows.ts'
 
 export const DEMO = 'demo'
-/** The list wants a time; ours has no meaning. */
+/** The list requires a time; this one has no meaning. */
 const CREATED_AT = Date.UTC(2025, 0, 1)
 
-/** The models of the configuration, then the `demo` model, which is always there. */
+/** The configured models, then the `demo` model, which is always available. */
 export function createModelCatalogue(config: ChatConfig): ModelCatalogue {
   const clients = new Map<string, ChatModel>()
   const clientOf = (endpoint: Endpoint): ChatModel => {
@@ -20,12 +20,10 @@ export function createModelCatalogue(config: ChatConfig): ModelCatalogue {
     clients.set(key, client)
     return client
   }
-  const known = (endpoint: Endpoint, upstreamName: string): OfferedModel => ({
-    chat: clientOf(endpoint),
-    upstreamName,
-    ...windowOf(upstreamName),
-    fencesCode: quirksOf(endpoint.baseUrl, upstreamName).fencesCode,
-  })
+  const known = (endpoint: Endpoint, upstreamName: string): OfferedModel => {
+    const { fencesCode, readsImages, enforcesSchema } = quirksOf(endpoint.baseUrl, upstreamName)
+    return { chat: clientOf(endpoint), upstreamName, ...windowOf(upstreamName), fencesCode, readsImages, enforcesSchema }
+  }
   const { openAi } = config
   const listed = [...new Set([...config.models.map((model) => model.name), ...(openAi?.models ?? []), DEMO])]
 
@@ -36,11 +34,14 @@ export function createModelCatalogue(config: ChatConfig): ModelCatalogue {
         ...known(own, own.upstreamName),
         ...(own.contextWindow === null ? {} : { contextWindow: own.contextWindow }),
         ...(own.fencesCode === null ? {} : { fencesCode: own.fencesCode }),
+        ...(own.readsImages === null ? {} : { readsImages: own.readsImages }),
+        ...(own.enforcesSchema === true ? { enforcesSchema: true } : {}),
       }
     if (openAi !== null && (openAi.models === null ? id !== DEMO && id !== '' : openAi.models.includes(id))) {
       return known(openAi, id)
     }
-    return id === DEMO ? { chat: demoModel, upstreamName: DEMO, ...windowOf(DEMO), fencesCode: false } : null
+    if (id !== DEMO) return null
+    return { chat: demoModel, upstreamName: DEMO, ...windowOf(DEMO), fencesCode: false, readsImages: false, enforcesSchema: false }
   }
 
   return {

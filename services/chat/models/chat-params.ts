@@ -4,7 +4,7 @@ import { toFencedMessages } from './fenced-messages.ts'
 
 export type ChatParams = OpenAI.Chat.ChatCompletionCreateParamsStreaming
 
-/** The request with everything that was asked for; `Capabilities` removes what the model rejects. */
+/** The request with all parameters; `Capabilities` removes those that the model rejects. */
 export function chatParams(request: ModelRequest, requiresTools: boolean): ChatParams {
   const hasTools = !request.fencesCode && request.tools.length > 0 && (request.toolChoice !== 'none' || requiresTools)
   const messages = request.fencesCode ? toFencedMessages(request.messages) : request.messages

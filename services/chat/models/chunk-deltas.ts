@@ -6,7 +6,7 @@ const MAX_CALL_INDEX = 1_023
 const MAX_NAME_CHARS = 256
 const MAX_TOKENS = 1_000_000_000
 
-/** A value of another type than the specification's counts as absent: endpoints differ, and one odd field must not end the turn. */
+/** A value of a wrong type counts as absent, because endpoints differ and one wrong field must not end the turn. */
 const optional = <T extends z.ZodType>(type: T) => type.nullish().catch(null)
 const tokens = optional(z.int().min(0).max(MAX_TOKENS))
 
@@ -16,7 +16,7 @@ const Call = z.object({
   function: optional(z.object({ name: optional(z.string().max(MAX_NAME_CHARS)), arguments: optional(z.string()) })),
 })
 
-/** What is read of a `chat.completion.chunk`. */
+/** The fields of a `chat.completion.chunk` that are read. */
 const Chunk = z.object({
   choices: optional(
     z.array(
@@ -51,7 +51,7 @@ const REASONS: Readonly<Record<string, Extract<ModelDelta, { type: 'finish' }>['
   content_filter: 'content_filter',
 }
 
-/** What one chunk adds to the answer. Reads anything that an endpoint may send. */
+/** The deltas of one chunk. Accepts any value that an endpoint sends. */
 export function* deltasOf(raw: unknown): Generator<ModelDelta> {
   const { data: chunk } = Chunk.safeParse(raw)
   const choice = chunk?.choices?.[0]

@@ -1,12 +1,12 @@
 import type { ChatModel, ModelDelta, ModelMessage, ModelRequest } from '../../core/ports/chat-model.ts'
 import { fencedPython } from '../answer/fenced-code.ts'
-import { PYTHON } from '../tools/python.ts'
+import { PYTHON } from '../../core/responses/items/code-interpreter-call.ts'
 
 const WHAT_IT_IS = 'This is the built-in demo, not a language model.'
 const HOW_TO_CONFIGURE =
   'To get a real one, start the server with OPENAI_API_KEY set (and OPENAI_BASE_URL for another endpoint), or list models in CELLBLOCK_MODELS.'
 
-/** Runs the fenced Python blocks of the user's last message, one call each, and reports what came out, so that the whole path works offline. */
+/** Runs the fenced Python blocks of the user's last message, one call each, and reports their output, so that the whole path works offline. */
 export const demoModel: ChatModel = {
   async *stream(request, signal) {
     signal.throwIfAborted()

@@ -7,9 +7,9 @@ export interface Endpoint {
   readonly apiKey: string | null
 }
 
-/** Before an answer begins, the package repeats the request this often on 408, 409, 429, 5xx and lost connections, with back-off or `retry-after`. */
+/** Number of retries by the package before an answer starts, on 408, 409, 429, 5xx and lost connections, with back-off or `retry-after`. */
 const MAX_RETRIES = 2
-/** Time until an endpoint begins its answer, milliseconds. */
+/** Maximum time until an endpoint starts its answer, milliseconds. */
 const TIMEOUT_MS = 600_000
 
 /**

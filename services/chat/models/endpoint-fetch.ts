@@ -1,8 +1,8 @@
-/** An endpoint may stay silent for this long, before its first byte and between two bytes, milliseconds. */
+/** Maximum silence of an endpoint, before its first byte and between two bytes, milliseconds. */
 const MAX_SILENCE_MS = 600_000
-/** The longest answer that is read, bytes: a hundred times what the longest answers of today's models take as events. */
+/** Maximum size of an answer, bytes: a hundred times the events of the longest usual answers. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
-/** After the last event an endpoint gets this much time and data to end its answer, so that its connection can be used again. */
+/** After the last event, the rest of the answer is read up to this time and size, so that the connection can be reused. */
 const DRAIN_MS = 1_000
 const DRAIN_BYTES = 64 * 1024
 
@@ -20,7 +20,7 @@ export interface EndpointFetchOptions {
 
 /**
  * Node's `fetch` for model endpoints: its own silence limit, a limit on the bytes of an answer, no redirects (a redirect would carry the conversation
- * to another host), and connections that are used again although the `openai` package stops reading at `[DONE]`.
+ * to another host), and reuse of connections although the `openai` package stops reading at `[DONE]`.
  */
 export function createEndpointFetch({
   maxSilenceMs = MAX_SILENCE_MS,
@@ -44,7 +44,7 @@ interface Dispatcher {
  * it to the dispatcher of the process, which this symbol names. Null: the default stays.
  */
 function withSilenceLimit(maxSilenceMs: number): Dispatcher | null {
-  // Node sets the symbol when its `fetch` is first touched; the undici package replaces it.
+  // Node sets the symbol at the first access to its `fetch`; the undici package replaces it.
   if (typeof Response !== 'function') return null
   const current = (globalThis as Readonly<Record<symbol, unknown>>)[Symbol.for('undici.globalDispatcher.1')] as Dispatcher | undefined
   if (typeof current?.dispatch !== 'function') return null
@@ -82,7 +82,7 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<v
     }
     cancel()
   } catch {
-    // The endpoint closed the connection: there is nothing left to read.
+    // The endpoint has closed the connection.
   } finally {
     clearTimeout(timer)
   }

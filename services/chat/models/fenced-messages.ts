@@ -1,9 +1,8 @@
-import type { ModelMessage, ModelToolCall } from '../../core/ports/chat-model.ts'
-import { PYTHON } from '../tools/python.ts'
+import type { ModelContentPart, ModelMessage, ModelToolCall } from '../../core/ports/chat-model.ts'
+import { PYTHON } from '../../core/responses/items/code-interpreter-call.ts'
 
 /**
- * A conversation for a model that knows no tools: calls become fenced blocks of its messages, results become user messages. Roles still
- * alternate.
+ * A conversation for a model without tool calls: calls become fenced blocks of its messages, results become user messages. Roles still alternate.
  */
 export function toFencedMessages(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const fenced: ModelMessage[] = []
@@ -13,13 +12,24 @@ export function toFencedMessages(messages: readonly ModelMessage[]): readonly Mo
       fenced.push({ role: 'assistant', content: parts.join('\n\n'), toolCalls: [] })
     } else if (message.role === 'tool') {
       const text = `What the code came to:\n${message.content}`
-      const last = fenced.at(-1)
-      if (last?.role === 'user' && typeof last.content === 'string')
-        fenced[fenced.length - 1] = { ...last, content: `${last.content}\n\n${text}` }
-      else fenced.push({ role: 'user', content: text })
-    } else fenced.push(message)
+      pushUser(fenced, text)
+    } else if (message.role === 'user') pushUser(fenced, message.content)
+    else fenced.push(message)
   }
   return fenced
+}
+
+type UserContent = string | readonly ModelContentPart[]
+
+function pushUser(messages: ModelMessage[], content: UserContent): void {
+  const last = messages.at(-1)
+  if (last?.role !== 'user') messages.push({ role: 'user', content })
+  else messages[messages.length - 1] = { role: 'user', content: join(last.content, content) }
+}
+
+function join(first: UserContent, second: UserContent): UserContent {
+  if (typeof first === 'string' && typeof second === 'string') return `${first}\n\n${second}`
+  return [first, second].flatMap((content) => (typeof content === 'string' ? [{ type: 'text', text: content } as const] : content))
 }
 
 function blockOf({ name, arguments: json }: ModelToolCall): string {

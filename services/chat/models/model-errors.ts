@@ -3,7 +3,7 @@ import { ModelError } from '../../core/ports/chat-model.ts'
 import { AnswerTooLargeError } from './endpoint-fetch.ts'
 import { readTooLong } from './quirks.ts'
 
-/** Of the endpoint's own text the user reads this much, characters. */
+/** Maximum length of the endpoint's text in a message to the user, characters. */
 const MAX_DETAIL_CHARS = 300
 
 /** The error as the turn handles it. `apiKey` never appears in its message, whatever the endpoint sends. */

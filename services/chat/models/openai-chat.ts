@@ -14,7 +14,7 @@ export function createOpenAiChat(endpoint: Endpoint, options: EndpointFetchOptio
   const learned = new Map<string, Capabilities>()
   let loading: ReturnType<typeof load> | null = null
 
-  /** Begins the answer. A parameter that the endpoint rejects is left out, of this request and of later ones. */
+  /** Starts the answer. A parameter that the endpoint rejects is omitted from this and later requests. */
   async function begin(client: EndpointClient, request: ModelRequest, signal: AbortSignal) {
     const quirks = quirksOf(endpoint.baseUrl, request.model)
     const capabilities = learned.get(request.model) ?? new Capabilities(quirks)
@@ -42,13 +42,13 @@ export function createOpenAiChat(endpoint: Endpoint, options: EndpointFetchOptio
         signal.throwIfAborted()
         throw modelErrorOf(cause, endpoint.apiKey)
       }
-      // The package ends an aborted stream as if it were whole.
+      // The package ends an aborted stream like a complete one.
       signal.throwIfAborted()
     },
   }
 }
 
-/** The package and Node's `fetch` are loaded with the first call: they would lengthen every cold start. */
+/** The package and Node's `fetch` are loaded with the first call, because they would delay every cold start. */
 async function load(endpoint: Endpoint, options: EndpointFetchOptions) {
   const [{ EndpointClient }, { modelErrorOf }] = await Promise.all([import('./endpoint-client.ts'), import('./model-errors.ts')])
   return { client: new EndpointClient(endpoint, options), modelErrorOf }

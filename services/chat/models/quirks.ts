@@ -1,4 +1,4 @@
-/** In what endpoints and models differ from plain Chat Completions. For each field the first row that matches and has the field counts. */
+/** Differences of endpoints and models from plain Chat Completions. For each field the first matching row with that field counts. */
 interface Quirk {
   readonly host?: RegExp
   readonly model?: RegExp
@@ -8,8 +8,12 @@ interface Quirk {
   /** Rejects a conversation with tool calls in it when the request offers no tools. */
   readonly requiresTools?: boolean
   readonly rejectsParallelToolCalls?: boolean
-  /** Cannot call tools: its Python comes in fenced blocks of the answer, and results go back as user messages. */
+  /** The model cannot call tools: its Python is in fenced blocks of the answer, and results are sent as user messages. */
   readonly fencesCode?: boolean
+  /** The model reads images. */
+  readonly readsImages?: boolean
+  /** Every answer satisfies the JSON schema of a strict format. */
+  readonly enforcesSchema?: boolean
 }
 
 export type LimitField = 'max_tokens' | 'max_completion_tokens'
@@ -19,6 +23,14 @@ const TABLE: readonly Quirk[] = [
   { model: /^(?:openai\/)?(?:o\d|gpt-5)/, limitField: 'max_completion_tokens', rejectsSampling: true },
   { model: /^(?:openai\/)?o\d/, rejectsParallelToolCalls: true },
   { host: /(^|\.)openai\.(com|azure\.com)$/, limitField: 'max_completion_tokens' },
+  {
+    host: /(^|\.)openai\.com$/,
+    model: /^(?:gpt-4o(?!-2024-05-13)|gpt-4\.1|gpt-[5-9]|o[134](?!-mini-2024|-preview))/,
+    enforcesSchema: true,
+  },
+  { model: /(?:^|\/)o(?:1-mini|1-preview|3-mini)/, readsImages: false },
+  { model: /gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-[5-9]|(?:^|\/)o[134](?:-|$)/, readsImages: true },
+  { model: /claude-(?:3|opus|sonnet|haiku|[4-9])|gemini|llama-?4|pixtral|llava|qwen[\d.]*-?vl|-vision/i, readsImages: true },
   { host: /(^|\.)(anthropic\.com|amazonaws\.com)$/, requiresTools: true },
   { model: /claude/i, requiresTools: true },
   { model: /^(?:.*\/)?(?:gemma-?[123]?(?!\d)|phi-?[123]|codellama|starcoder|tinyllama|llama-?2)/i, fencesCode: true },
@@ -29,6 +41,8 @@ const PLAIN: Quirks = {
   requiresTools: false,
   rejectsParallelToolCalls: false,
   fencesCode: false,
+  readsImages: false,
+  enforcesSchema: false,
 }
 
 export function quirksOf(baseUrl: string, model: string): Quirks {
@@ -53,7 +67,7 @@ const WINDOW_SIZE: readonly RegExp[] = [
   /> (\d{3,8}) maximum/i,
 ]
 
-/** Whether an error means that the conversation is too long, with the window in tokens where the endpoint names it. Null: it means something else. */
+/** Whether an error means that the conversation is too long, with the window in tokens if the endpoint names it. Null for another error. */
 export function readTooLong(status: number | null, code: string | null, message: string): { readonly window: number | null } | null {
   if (code !== 'context_length_exceeded') {
     if (status !== null && status !== 400 && status !== 413 && status !== 422) return null

@@ -8,15 +8,16 @@ import { loadResult } from '../../core/executions/load-result.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
-import type { CallOutcome, LinkedFile } from '../../core/responses/response.ts'
+import type { LinkedFile } from '../../core/responses/linked-file.ts'
 import { linkImages } from './images.ts'
 import { logsOf } from './logs.ts'
 import { modelTextOf } from './model-text.ts'
 import { linkBundles } from './link-bundles.ts'
+import type { CallOutcome } from '../../core/responses/items/code-interpreter-call.ts'
 
 const LINKS_AT_ONCE = 16
 
-/** Turns a finished execution into what its call hands back. Every file version and every picture gets one link. */
+/** Converts a finished execution into the result of its call. Every file version and every image gets one link. */
 export async function buildCallOutcome(
   ports: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock },
   execution: Execution,
@@ -40,7 +41,8 @@ export async function buildCallOutcome(
   }
 }
 
-async function linkFiles(
+/** The files, each with a long-lived link; missing files are omitted. */
+export async function linkFiles(
   ports: { readonly table: Table; readonly clock: Clock },
   execution: Execution,
   files: readonly ExecutionFile[],

@@ -1,5 +1,5 @@
 import type { Execution } from '../../core/executions/execution.ts'
-import type { CallStatus } from '../../core/responses/response.ts'
+import type { CallStatus } from '../../core/responses/items/code-interpreter-call.ts'
 
 /** The status of the item on the wire. Code that raised an exception ran to its end: its error is in the logs. */
 export function callStatusOf({ status, reason }: Pick<Execution, 'status' | 'reason'>): CallStatus {

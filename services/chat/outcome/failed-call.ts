@@ -1,6 +1,6 @@
-import type { CodeItem } from '../../core/responses/item-events.ts'
+import type { CodeItem } from '../../core/responses/items/code-interpreter-call.ts'
 
-/** A call that never became an execution. The model reads why. */
+/** A call that did not become an execution. The model receives the reason. */
 export const failedCall = (item: CodeItem, reason: string, why: string): CodeItem => ({
   ...item,
   status: 'failed',

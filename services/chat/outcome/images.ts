@@ -4,7 +4,7 @@ import { refsOf, type MimeBundle, type Output } from '../../core/executions/outp
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
 
-/** More images than this of one call are in the execution's outputs only. */
+/** Maximum number of images of one call; further ones are in the execution's outputs only. */
 const MAX_IMAGES = 20
 const ENDINGS = { 'image/png': 'png', 'image/jpeg': 'jpg' } as const
 type ImageMime = keyof typeof ENDINGS
@@ -25,7 +25,7 @@ export interface LinkedImage {
   readonly bytes: number
 }
 
-/** Makes a link for every PNG and JPEG that was shown; inline ones are put into the object store first. */
+/** Creates a link for every displayed PNG and JPEG; inline ones are stored as objects first. */
 export async function linkImages(
   ports: { readonly table: Table; readonly objects: ObjectStore },
   owner: ImageOwner,

@@ -13,7 +13,7 @@ const MAX_LINKS = 20
 const BINARY = /^(image\/(?!svg\+xml)|audio\/|video\/|application\/(pdf|octet-stream|zip))/
 
 interface PartLink {
-  /** Null: it is among the outputs of the execution. */
+  /** Null: it is in the outputs of the execution only. */
   readonly url: string | null
   readonly bytes: number
   readonly mime: string
@@ -21,7 +21,7 @@ interface PartLink {
   readonly link_id?: string
 }
 
-/** The bundles that were shown: small parts as they are, pictures and big parts as links under `cellblock/ref`, one or a list. */
+/** The displayed bundles: small parts unchanged, images and large parts as links under `cellblock/ref`, one or a list. */
 export async function linkBundles(
   ports: { readonly table: Table; readonly objects: ObjectStore },
   owner: ImageOwner,
@@ -78,6 +78,6 @@ function bodyOf(mime: string, value: unknown): Buffer {
   return Buffer.from(text, BINARY.test(mime) ? 'base64' : 'utf8')
 }
 
-/** Of a download's name: `png` of `image/png`, `json` of everything that is JSON. */
+/** File extension of a download: `png` for `image/png`, `json` for all JSON types. */
 const endingOf = (mime: string): string =>
   mime.endsWith('json') ? 'json' : (/^[a-z]+\/([a-z0-9]{2,5})(?:\+xml)?$/.exec(mime)?.[1]?.replace('plain', 'txt') ?? 'bin')

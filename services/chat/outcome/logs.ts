@@ -2,10 +2,10 @@ import type { ExecutionResult } from '../../core/executions/execution.ts'
 import type { MimeBundle, Output } from '../../core/executions/outputs.ts'
 import { trimText, withoutColours } from '../../core/trim-text.ts'
 
-/** Text that one call shows on the wire, characters. */
+/** Maximum length of one call's text on the wire, characters. */
 const MAX_LOGS = 32 * 1024
 
-/** The text of a result in the order in which it appeared: streams, results and the error. Head and tail within the cap. */
+/** The text of a result in order of appearance: streams, results and the error, cut to head and tail. */
 export function logsOf(result: ExecutionResult): string {
   const outputs = result.cells.flatMap((cell) => cell.outputs)
   const text =

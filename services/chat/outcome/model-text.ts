@@ -3,7 +3,7 @@ import type { Output } from '../../core/executions/outputs.ts'
 import { plainText } from './logs.ts'
 import { trimText, withoutColours } from '../../core/trim-text.ts'
 
-/** Characters of each part that the model gets to read. */
+/** Maximum length of each part for the model, characters. */
 const MAX = { stdout: 8_000, result: 4_000, traceback: 3_000, stderr: 2_000 } as const
 const MAX_LISTED_FILES = 40
 
@@ -18,7 +18,7 @@ const WHY: Readonly<Record<string, string>> = {
   caller: 'the call was cancelled',
 }
 
-/** What the model reads of a finished call: how it ended, what it printed, what went wrong, which files there are now. */
+/** The text of a finished call for the model: status, output, error and files. */
 export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, result: ExecutionResult): string {
   const why = WHY[execution.reason ?? '']
   const parts = [`status: ${execution.status}${why === undefined ? '' : ` (${why})`}`]
@@ -57,7 +57,7 @@ export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, res
   return parts.join('\n')
 }
 
-/** An error that is not the one that ended the call was shown on the way: a value that cannot be displayed, `%tb`. */
+/** An error that was displayed but did not end the call: a value that cannot be displayed, `%tb`. */
 function shownText(output: Output, end: ExecutionResult['error']): string {
   if (output.output_type === 'error')
     return output.ename === end?.name && output.evalue === end.value ? '' : `${output.ename}: ${trimText(output.evalue, 1_000)}`

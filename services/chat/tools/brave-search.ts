@@ -9,19 +9,19 @@ export interface Found {
   readonly title: string
   readonly url: string
   readonly text: string
-  /** As the engine words it, for example `3 days ago`. */
+  /** In the search engine's words, for example `3 days ago`. */
   readonly age: string | null
 }
-/** `why` is a sentence for the model; it names no key and no address of ours. */
+/** `why` is a sentence for the model, without keys and internal addresses. */
 export type BraveAnswer = { readonly kind: 'found'; readonly found: readonly Found[] } | { readonly kind: 'failed'; readonly why: string }
 
 /** Longer addresses cannot be cited. */
 const MAX_URL_CHARS = 2_000
 const MAX_TITLE_CHARS = 300
-/** More than this is no answer to a search, bytes. */
+/** Maximum size of an answer, bytes. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
-/** What of the answer is read; the engine sends much more. */
+/** The fields of the answer that are read; the engine sends more. */
 const Answer = z.looseObject({
   web: z
     .looseObject({
@@ -109,7 +109,7 @@ function parse(text: string): unknown {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'", '#39': "'", nbsp: ' ' }
 
-/** Excerpts come with marks and entities of HTML, also where no decoration was asked for. */
+/** Excerpts contain HTML tags and entities, even without decoration. */
 const plain = (html: string): string =>
   html
     .replace(/<\/?[a-z][^<>]{0,200}>/gi, '')

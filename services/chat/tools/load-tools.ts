@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import type { Tool } from '../../core/ports/tool.ts'
 import { argumentChecker } from './check-arguments.ts'
-import { WEB_SEARCH } from './web-search.ts'
+import { OWN_ITEM_TOOLS } from '../../core/responses/items/item-types.ts'
 
 const NAME = /^[a-zA-Z][\w-]{0,63}$/
 
@@ -24,7 +24,11 @@ const ToolFile = z.object({
   execute: z.custom<Tool['execute']>((value) => typeof value === 'function', 'has to be a function'),
 })
 
-const isWhole = (tool: z.infer<typeof ToolFile>): boolean => (tool.type === WEB_SEARCH) === (tool.name === WEB_SEARCH)
+/** A tool whose calls have a separate item type has the same type and name. */
+const CheckedTool = ToolFile.superRefine((tool, context) => {
+  const name = OWN_ITEM_TOOLS.find((own) => (tool.type === own) !== (tool.name === own))
+  if (name !== undefined) context.addIssue(`with type "${name}" has to have the name "${name}" too, and only it may`)
+})
 
 /**
  * The tools in the files of a folder, in the order of their names. Throws an Error with a sentence for each thing that is wrong, so that a
@@ -51,9 +55,7 @@ async function loadTool(path: string): Promise<Tool> {
     throw new Error(`The tool file ${path} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
   if (exported.tool === undefined) throw new Error(`The tool file ${path} has no export named "tool". Write \`export const tool = { … }\`.`)
-  const parsed = ToolFile.refine(isWhole, 'with type "web_search" has to have the name "web_search" too, and only it may').safeParse(
-    exported.tool,
-  )
+  const parsed = CheckedTool.safeParse(exported.tool)
   if (!parsed.success) throw new Error(parsed.error.issues.map((issue) => faultOf(path, issue)).join('\n'))
   const { aliases, ...rest } = parsed.data
   // The exported object stays what `this` is, whatever was copied.

@@ -1,9 +1,12 @@
 import type { ModelRequest } from '../../core/ports/chat-model.ts'
 import type { Tool } from '../../core/ports/tool.ts'
 import type { ResponseRequest } from '../../core/responses/response.ts'
-import type { CallKind } from '../answer/open-call.ts'
-import { PYTHON, pythonTool } from './python.ts'
-import { WEB_SEARCH } from './web-search.ts'
+import { CALLERS_FUNCTION, callKindOf, type CallKind } from '../../core/responses/items/item-types.ts'
+import { APPLY_PATCH } from '../../core/responses/items/apply-patch-call.ts'
+import { applyPatchTool } from './apply-patch.ts'
+import { pythonTool } from './python.ts'
+import { isLocalShell, shellOf, shellTool } from './shell.ts'
+import { SHELL } from '../../core/responses/items/shell-call.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -27,7 +30,14 @@ export function offerTools(request: ResponseRequest, serverTools: readonly Tool[
   const functions = request.tools.filter((tool) => tool['type'] === 'function').map(functionTool)
   const isTaken = (name: string): boolean => functions.some((tool) => tool.name === name)
   const isWanted = (tool: Tool): boolean => request.tools.some((wanted) => isOfType(tool, wanted['type']))
-  const own = [...(request.interpreter === null ? [] : [pythonTool]), ...serverTools.filter(isWanted)].filter((tool) => !isTaken(tool.name))
+  const hasPython = request.interpreter !== null && request.interpreter.isShellOnly !== true
+  const hasPatch = request.tools.some((tool) => tool['type'] === APPLY_PATCH)
+  const builtIn = [
+    ...(hasPython ? [pythonTool] : []),
+    ...(shellOf(request) === null ? [] : [shellTool(request)]),
+    ...(hasPatch ? [applyPatchTool] : []),
+  ]
+  const own = [...builtIn, ...serverTools.filter(isWanted)].filter((tool) => !isTaken(tool.name))
   const all = [...own.map(({ name, description, parameters }) => ({ name, description, parameters })), ...functions]
   const { allowed, choice } = readChoice(request.toolChoice, own)
   const tools = allowed === null ? all : all.filter((tool) => allowed.includes(tool.name))
@@ -37,9 +47,10 @@ export function offerTools(request: ResponseRequest, serverTools: readonly Tool[
     tools,
     choice: tools.length === 0 ? 'none' : isForced && !isFirst ? 'auto' : choice,
     kindOf: (name) => {
-      if (isTaken(name)) return 'caller'
-      const tool = find(name)
-      return tool === null ? null : tool.name === PYTHON ? 'code' : tool.type === WEB_SEARCH ? 'search' : 'server'
+      if (isTaken(name)) return CALLERS_FUNCTION
+      if (find(name) === null) return null
+      const kind = callKindOf(name)
+      return name === SHELL && isLocalShell(request) ? { ...kind, place: 'caller' } : kind
     },
     find,
   }

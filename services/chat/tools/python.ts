@@ -1,8 +1,6 @@
 import { LIMITS } from '../../core/limits.ts'
+import { PYTHON } from '../../core/responses/items/code-interpreter-call.ts'
 import type { Tool } from '../../core/ports/tool.ts'
-
-/** What the model calls the interpreter. */
-export const PYTHON = 'python'
 
 /** The built-in interpreter. Its result comes later: the code runs in the response's container. */
 export const pythonTool: Tool = {

@@ -1,9 +1,7 @@
+import { WEB_SEARCH } from '../../core/responses/items/web-search-call.ts'
 import type { Tool, ToolContext } from '../../core/ports/tool.ts'
 import { trimText } from '../../core/trim-text.ts'
 import { searchBrave, type BraveSetting, type Found } from './brave-search.ts'
-
-/** The wire's type of the tool, and what the model calls it. */
-export const WEB_SEARCH = 'web_search'
 
 /** Results for OpenAI's `search_context_size`. */
 const RESULTS: ReadonlyMap<unknown, number> = new Map([

@@ -8,31 +8,35 @@ import { hasExtensionEvents, type ContextCut } from '../../core/responses/respon
 import { AnswerStream } from '../answer/answer-stream.ts'
 import { assemble } from '../conversation/assemble.ts'
 import { buildEntries } from '../conversation/build-entries.ts'
-import type { Entry } from '../conversation/entry.ts'
 import type { History } from '../conversation/past-turn.ts'
 import { readHistory } from '../conversation/read-history.ts'
-import { EXPLAIN } from '../conversation/system-prompt.ts'
+import { EXPLAIN, SUMMARIZE } from '../conversation/system-prompt.ts'
 import { estimateTokens } from '../conversation/tokens.ts'
 import type { TurnDeps } from '../deps.ts'
 import { offerTools, type OfferedTools } from '../tools/offered-tools.ts'
-import { PYTHON } from '../tools/python.ts'
 import type { ContainerContext, ContainerReader } from './container-context.ts'
-import { loadInputImages } from './input-images.ts'
+import { loadImages } from './input-images.ts'
+import { outputFormatOf } from '../format/output-format.ts'
+import { enforceFormat, type EnforcedFormat } from './enforce-format.ts'
 import { linkableFiles } from './linkable-files.ts'
 import { modelRequest } from './model-request.ts'
 import { receiveAnswer, recordAnswer, type Failure, type Verdict } from './read-answer.ts'
+import { rejectedCallEntries } from './rejected-calls.ts'
 import type { Turn } from './turn.ts'
 import type { TurnChange, TurnState, TurnView } from './turn-state.ts'
 import { WindowBudget } from './window-budget.ts'
+import type { Entry } from '../../core/responses/items/entry.ts'
+import { codeInterpreterCall, PYTHON } from '../../core/responses/items/code-interpreter-call.ts'
+import { isServerCall } from '../../core/responses/items/item-types.ts'
 
-/** An answer that breaks off is requested again this often. */
+/** Number of retries of an incomplete answer. */
 const MAX_RETRIES = 2
-/** History is read until it is this many times what fits: results in it may shrink. */
+/** History is read up to this multiple of the window, because truncation of results may make more of it fit. */
 const READ_AHEAD = 4
 /** Calls beyond this many in one answer are ignored. */
 const MAX_CALLS_PER_ANSWER = 128
 
-/** What one step knows beyond the turn: how the attempts at the present answer went, and what it has read. */
+/** State of one step besides the turn: failed attempts at the present answer, and data that was read. */
 export interface AskContext {
   readonly container: ContainerReader
   history: History | null
@@ -42,16 +46,18 @@ export interface AskContext {
 
 interface Attempts {
   readonly budget: WindowBudget
-  /** Whether this is the first question of the turn: a forced `tool_choice` holds for it only. */
+  /** Whether this is the first model call of the turn; a forced `tool_choice` applies to it only. */
   readonly isFirst: boolean
-  /** Calls of tools that do not exist, with their errors. */
-  readonly unknownCalls: readonly Entry[]
+  /** What tells the model why earlier attempts were not usable. */
+  readonly corrections: readonly Entry[]
+  /** Corrections of the answer's format. */
+  readonly repairs: number
   readonly breaks: number
   readonly hasBeenEmpty: boolean
 }
 
 export interface AskOptions {
-  /** The model has to answer in words, without tools. */
+  /** The model must answer with text, without tools. */
   readonly isLast: boolean
   readonly signal: AbortSignal
   /** Records an event of an item while the answer arrives. */
@@ -59,8 +65,8 @@ export interface AskOptions {
 }
 
 /**
- * Asks the model once and records its answer. When the answer is not usable but a retry may help, nothing else is recorded, so that the next action is
- * to ask again. An aborted answer is recorded as far as readers have it.
+ * Calls the model once and records its answer. If the answer is not usable and a retry may help, only the attempt is recorded, so the next action calls
+ * the model again. Of an aborted answer, the part that readers have received is recorded.
  */
 export async function askModel(deps: TurnDeps, view: TurnView, context: AskContext, options: AskOptions): Promise<TurnChange> {
   const { row, state } = view
@@ -75,15 +81,21 @@ export async function askModel(deps: TurnDeps, view: TurnView, context: AskConte
   const isFirst = context.attempts?.isFirst ?? state.items.every((item) => item.type === 'message')
   const offered = offerTools(request, deps.tools ?? [], isFirst)
   const budget = context.attempts?.budget ?? new WindowBudget(model, request.maxOutputTokens, offered)
-  const attempts = (context.attempts ??= { budget, isFirst, unknownCalls: [], breaks: 0, hasBeenEmpty: false })
+  const attempts = (context.attempts ??= { budget, isFirst, corrections: [], repairs: 0, breaks: 0, hasBeenEmpty: false })
   const question = await buildQuestion(deps, view, context, attempts, model, options)
   if (hasExtensionEvents(row)) emitContextCut(state.contextCut, question.cut, options.emit)
 
-  const answer = createAnswer(deps, view, question.container, offered, options)
-  const messages = assemble(await loadInputImages(deps, row, question.entries))
+  const format = model.enforcesSchema ? null : outputFormatOf(request.echoed?.['text'])
+  const answer = createAnswer(deps, view, question.container, offered, { ...options, holdsText: format !== null })
+  const messages = assemble(await loadImages(deps, row, question.entries))
   const toModel = modelRequest(request, model, offered, messages, options.isLast)
   const { usage, droppedParameters, failure } = await receiveAnswer(model, toModel, answer, view, options.signal)
-  await answer.close({ isCut: failure !== null, wantsCode: !options.isLast && wantsFencedCode(offered, model.fencesCode) })
+  const wantsCode = !options.isLast && wantsFencedCode(offered, model.fencesCode)
+  const checked =
+    format === null || failure !== null
+      ? null
+      : await enforceFormat(format, answer, { repairs: attempts.repairs, isLast: options.isLast, wantsCode })
+  await answer.close({ isCut: failure !== null, wantsCode })
 
   const { verdict, change } = recordAnswer(view, answer)
   const received = { ...change.state, usage, droppedParameters, contextCut: question.cut }
@@ -91,7 +103,9 @@ export async function askModel(deps: TurnDeps, view: TurnView, context: AskConte
     ? END
     : failure !== null
       ? afterFailure(attempts, failure)
-      : afterAnswer(attempts, verdict, received.consecutiveFailures, unknownCallEntries(answer, offered), options.isLast)
+      : checked !== null
+        ? afterCheck(attempts, checked)
+        : afterAnswer(attempts, verdict, received.consecutiveFailures, rejectedCallEntries(answer, offered), options.isLast)
   context.attempts = next.attempts
   return { ...change, state: { ...received, ...next.state } }
 }
@@ -107,7 +121,7 @@ async function exhaustedBudget({ budget }: TurnDeps, tenant: string): Promise<st
   }
 }
 
-/** `attempts` null: the question is answered, or there is no retry. */
+/** `attempts` null: the call is answered, or there is no retry. */
 interface Next {
   readonly attempts: Attempts | null
   readonly state?: Partial<Omit<TurnState, 'items'>>
@@ -123,7 +137,12 @@ function afterFailure(attempts: Attempts, failure: Failure): Next {
   return { attempts: null, state: { error: { code, message: error.message } } }
 }
 
-function afterAnswer(attempts: Attempts, verdict: Verdict, failures: number, unknownCalls: readonly Entry[], isLast: boolean): Next {
+function afterCheck(attempts: Attempts, checked: NonNullable<EnforcedFormat>): Next {
+  if ('error' in checked) return { attempts: null, state: { error: { code: 'invalid_prompt', message: checked.error } } }
+  return { attempts: { ...attempts, repairs: attempts.repairs + 1, corrections: [...attempts.corrections, ...checked.corrections] } }
+}
+
+function afterAnswer(attempts: Attempts, verdict: Verdict, failures: number, rejected: readonly Entry[], isLast: boolean): Next {
   if (verdict === 'usable') return END
   if (verdict === 'empty' || isLast) {
     if (attempts.hasBeenEmpty || isLast) return { attempts: null, state: { incompleteReason: 'empty_answer' } }
@@ -131,7 +150,7 @@ function afterAnswer(attempts: Attempts, verdict: Verdict, failures: number, unk
   }
   const consecutiveFailures = failures + 1
   if (consecutiveFailures >= LIMITS.maxConsecutiveFailures) return { attempts: null, state: { consecutiveFailures } }
-  return { attempts: { ...attempts, unknownCalls: [...attempts.unknownCalls, ...unknownCalls] }, state: { consecutiveFailures } }
+  return { attempts: { ...attempts, corrections: [...attempts.corrections, ...rejected] }, state: { consecutiveFailures } }
 }
 
 interface Question {
@@ -140,13 +159,13 @@ interface Question {
   readonly container: ContainerContext
 }
 
-/** The conversation as far as it fits into the model's window. */
+/** The part of the conversation that fits into the model's window. */
 async function buildQuestion(
   deps: TurnDeps,
   { row, state }: TurnView,
   context: AskContext,
-  { budget, unknownCalls }: Attempts,
-  { fencesCode }: OfferedModel,
+  { budget, corrections }: Attempts,
+  { fencesCode, readsImages }: OfferedModel,
   { isLast }: AskOptions,
 ): Promise<Question> {
   const { request } = row
@@ -155,12 +174,22 @@ async function buildQuestion(
     { ...deps.table, objects: deps.objects },
     row,
     (turns) =>
-      estimateTokens(buildEntries({ request, items, history: turns, files: [], fencesCode }), budget.meter) > READ_AHEAD * budget.tokens,
+      estimateTokens(buildEntries({ request, items, history: turns, files: [], fencesCode, readsImages }), budget.meter) >
+      READ_AHEAD * budget.tokens,
   ))
   const container = await context.container.read(state.containerId, history.turns)
-  const entries = buildEntries({ request, items, history: history.turns, files: container.files, fencesCode })
+  const entries = buildEntries({
+    request,
+    items,
+    history: history.turns,
+    files: container.files,
+    skills: container.skills,
+    fencesCode,
+    readsImages,
+  })
   const explained = isLast ? withExplanation(entries, state.consecutiveFailures) : entries
-  return { container, ...budget.fit([...explained, ...unknownCalls], history.isWhole) }
+  const asked: readonly Entry[] = request.purpose === 'compaction' ? [...explained, { kind: 'user', content: SUMMARIZE }] : explained
+  return { container, ...budget.fit([...asked, ...corrections], history.isWhole) }
 }
 
 function createAnswer(
@@ -168,7 +197,7 @@ function createAnswer(
   view: TurnView,
   container: ContainerContext,
   offered: OfferedTools,
-  { isLast, emit }: AskOptions,
+  { isLast, emit, holdsText }: AskOptions & { readonly holdsText: boolean },
 ): AnswerStream {
   const { row, state } = view
   return new AnswerStream({
@@ -178,48 +207,31 @@ function createAnswer(
     sources: sourcesOf(state),
     containerId: container.containerId,
     isLast,
+    holdsText,
     maxCalls: row.request.parallelToolCalls ? MAX_CALLS_PER_ANSWER : 1,
     kindOf: (name) => (isLast ? null : offered.kindOf(name)),
     emit,
   })
 }
 
-const sourcesOf = ({ items }: TurnState): readonly Source[] =>
-  items.flatMap((item) => (item.type === 'web_search_call' || item.type === 'function_call' ? (item.sources ?? []) : []))
+const sourcesOf = ({ items }: TurnState): readonly Source[] => items.flatMap((item) => (isServerCall(item) ? (item.sources ?? []) : []))
 
-/** Readers get each change of what the model did not read. */
+/** Readers receive each change of the omitted parts. */
 function emitContextCut(before: ContextCut | null, cut: ContextCut | null, emit: AskOptions['emit']): void {
   if (cut === null || JSON.stringify(cut) === JSON.stringify(before)) return
   emit({ type: EXTENSION_EVENT, data: extensionData('context_cut', { context: renderContextCut(cut) }) }, 'soon')
 }
 
-/** Code in the text counts as a call where the model knows no other way, and where the caller insists on code. */
+/** Code in the text counts as a call if the model cannot call tools, or if the client requires code. */
 const wantsFencedCode = (offered: OfferedTools, fencesCode: boolean): boolean =>
-  offered.kindOf(PYTHON) === 'code' &&
+  offered.kindOf(PYTHON)?.type === codeInterpreterCall &&
   ((fencesCode && offered.choice !== 'none') ||
     offered.choice === 'required' ||
     (typeof offered.choice === 'object' && offered.choice.name === PYTHON))
 
-/** The remark is part of the last result: not every endpoint accepts a system message in the middle. */
+/** The note is part of the last result, because not every endpoint accepts a system message in the middle. */
 function withExplanation(entries: readonly Entry[], failures: number): readonly Entry[] {
   const last = entries.at(-1)
   if (last?.kind !== 'result') return [...entries, { kind: 'user', content: EXPLAIN(failures) }]
   return [...entries.slice(0, -1), { ...last, text: `${last.text}\n\n${EXPLAIN(failures)}` }]
-}
-
-function unknownCallEntries(answer: AnswerStream, offered: OfferedTools): readonly Entry[] {
-  const names = offered.tools.map((tool) => tool.name).join(', ') || 'none'
-  return answer.unknownCalls.flatMap((call): Entry[] => [
-    { kind: 'call', call: { ...call, arguments: isJson(call.arguments) ? call.arguments : '{}' } },
-    { kind: 'result', callId: call.id, text: `error: There is no tool ${JSON.stringify(call.name)}. Tools that exist: ${names}.` },
-  ])
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -7,14 +7,7 @@ import { derivedId } from '../../core/ids.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import { withInlineImages } from '../../core/responses/inline-images.ts'
-import { callCompleted, callInterpreting, type CodeItem } from '../../core/responses/item-events.ts'
-import {
-  hasEventStream,
-  hasExtensionEvents,
-  type PendingCall,
-  type ResponseItem,
-  type ResponseRecord,
-} from '../../core/responses/response.ts'
+import { hasEventStream, hasExtensionEvents, type PendingCall, type ResponseRecord } from '../../core/responses/response.ts'
 import { waitForRow } from '../../jobs/wait-for-row.ts'
 import type { TurnDeps } from '../deps.ts'
 import { callStatusOf, isFailure } from '../outcome/call-status.ts'
@@ -23,14 +16,16 @@ import { buildCallOutcome } from '../outcome/call-outcome.ts'
 import { autoContainerId, createAutoContainer } from './container-context.ts'
 import type { TurnLog } from './turn-log.ts'
 import type { TurnChange, TurnEvent, TurnView } from './turn-state.ts'
+import { callCompleted, callInterpreting, type CodeItem } from '../../core/responses/items/code-interpreter-call.ts'
+import type { ResponseItem } from '../../core/responses/items/item-types.ts'
 
 /** Source up to this many bytes is part of the execution's row. */
 const MAX_INLINE_CODE = 128 * 1024
-/** A worker waits this long for code that it submitted, milliseconds: most code ends within it, and a queue takes longer than a read. */
+/** A worker waits this long for code that it submitted, milliseconds. Most code ends within this time, and the way through a queue takes longer. */
 const WAIT_MS = 1_000
-/** Clocks of two workers differ by less, milliseconds. */
+/** Assumed maximum clock difference of two workers, milliseconds. */
 const SKEW_MS = 200
-/** A lost signal costs no more than this, milliseconds. */
+/** Polling interval, in case a signal is lost, milliseconds. */
 const POLL_MS = 250
 
 /** Code that cannot run, with a sentence for the model. */
@@ -59,7 +54,7 @@ export async function startCode(deps: TurnDeps, { row, state }: TurnView, index:
 }
 
 /**
- * Accepts the execution of the pending call and waits for its end, for a while. The call has to be committed before, so that a repetition after a
+ * Accepts the execution of the pending call and waits for its end for a limited time. The call must be committed before, so that a repetition after a
  * crash accepts the same id with the same code.
  */
 export async function submitCode(deps: TurnDeps, view: TurnView, signal: AbortSignal): Promise<TurnChange> {
@@ -73,7 +68,7 @@ export async function submitCode(deps: TurnDeps, view: TurnView, signal: AbortSi
   try {
     const rejection = await acceptPending(deps, view, executionWaitMs === 0 ? null : until)
     if (rejection === null && executionWaitMs === 0) return { code: { kind: 'running' } }
-    // A worker before this one may have submitted it; then its result counts.
+    // An earlier worker may have submitted it; then its result counts.
     const known = rejection === null ? null : await read()
     if (rejection !== null && known === null) return rejected(view.state, itemIndex, rejection)
     const limits = { now: () => clock.now(), deadline: until + SKEW_MS, signal, pollMs: POLL_MS }
@@ -103,17 +98,21 @@ export async function collectCode(deps: TurnDeps, view: TurnView, log: TurnLog, 
   }
 }
 
-/** The item as its event shows it: with its images as data URLs. */
+/** The item in its event, with its images as data URLs. */
 async function withImages({ objects }: TurnDeps, { row, state }: TurnView, index: number, item: CodeItem): Promise<ResponseItem> {
   const items = await withInlineImages(objects, state.items.with(index, item), row.request.include, index)
   return items[index] ?? item
 }
 
-/** Cancels the pending execution of a turn that ends without its result. */
-export async function cancelCode(deps: TurnDeps, view: TurnView, log: TurnLog): Promise<TurnChange> {
+/**
+ * Closes the pending call of a turn that ends: records the result of code that has ended, as its events may already be in the log, and cancels code
+ * that has not.
+ */
+export async function closeCode(deps: TurnDeps, view: TurnView, log: TurnLog): Promise<TurnChange> {
   const { tenant } = view.row
   const { executionId, containerId } = pendingOf(view)
   const present = await deps.table.executions.get(tenant, executionId)
+  if (present !== null && hasEnded(present.status)) return collectCode(deps, view, log, present)
   // A step that committed this call may still accept it. Accepted and cancelled now, it cannot run later.
   if (present === null) await acceptPending(deps, view, null)
   const marked = await deps.table.executions.requestCancel(tenant, executionId, deps.clock.now())
@@ -124,7 +123,7 @@ export async function cancelCode(deps: TurnDeps, view: TurnView, log: TurnLog): 
   return { state: { pending: null }, events: await outputEvents(deps, view, log, present) }
 }
 
-/** Null when the execution was accepted. A repetition accepts nothing twice. */
+/** Null when the execution was accepted. Idempotent. */
 async function acceptPending(deps: TurnDeps, view: TurnView, awaitedUntil: number | null): Promise<Rejection | null> {
   const { row, state } = view
   const { executionId, containerId, itemIndex } = pendingOf(view)
@@ -159,7 +158,7 @@ async function sourceOf(deps: TurnDeps, { tenant }: ResponseRecord, containerId:
   return { kind: 'blob', code: { objectKey, bytes } }
 }
 
-/** What the pending code printed and the log does not have yet. A response without extension events has it in its logs only. */
+/** Output of the pending code that is not in the log yet. A response without extension events has it in its logs only. */
 async function outputEvents(deps: TurnDeps, view: TurnView, log: TurnLog, execution: Execution | null): Promise<readonly TurnEvent[]> {
   const { row, state } = view
   const pending = pendingOf(view)
@@ -170,7 +169,7 @@ async function outputEvents(deps: TurnDeps, view: TurnView, log: TurnLog, execut
   return printed.slice(logged).map(({ type, data }) => ({ payload: { type, data }, priority: 'paced' }))
 }
 
-/** The model reads why its code did not run. */
+/** Records for the model why its code did not run. */
 const rejected = (state: TurnView['state'], index: number, { reason, message }: Rejection): TurnChange => ({
   state: { pending: null, consecutiveFailures: state.consecutiveFailures + 1 },
   finished: [[index, failedCall(codeItemAt(state.items, index), reason, message)]],

@@ -1,26 +1,28 @@
 import { itemPosition, type ConversationItem } from '../../core/conversations/conversation.ts'
 import { notifyResponse } from '../../core/responses/accept-response.ts'
 import { inputItemId, wireItems } from '../../core/responses/input-items.ts'
-import { isOpenCall, type ResponseItem } from '../../core/responses/response.ts'
 import { dayOf } from '../../core/usage/usage.ts'
 import type { TurnDeps } from '../deps.ts'
-import { cancelCode } from './code-call.ts'
+import { closeCode } from './code-call.ts'
 import type { NextAction } from './next-action.ts'
+import { cancelShell } from './shell-call.ts'
 import { commitEnd, saveTurn } from './turn-store.ts'
 import type { Turn } from './turn.ts'
 import { isCodeWaiting, type TurnView } from './turn-state.ts'
+import { isOpenCall, type ResponseItem } from '../../core/responses/items/item-types.ts'
 
-/** Brings a turn to its one terminal state: what it leaves open is cancelled or closed, its items join the conversation, and the end is committed. */
+/** Ends a turn with its one terminal state: cancels or closes open items, adds its items to the conversation, and commits the end. */
 export async function endTurn(deps: TurnDeps, turn: Turn, action: Extract<NextAction, { kind: 'end' }>): Promise<void> {
   const { status, incompleteReason } = action
   turn.apply({ state: { incompleteReason } })
   if (turn.state.pending !== null) {
-    // The output is copied as far as it has come, so readers must not read ahead of the copy.
+    // The available output is copied, so readers must not read ahead of the copy.
     if (turn.hasLiveOutput) await saveTurn(deps, turn, { liveOutputFence: 0 })
-    turn.apply(await cancelCode(deps, turn, turn.log))
+    turn.apply(await closeCode(deps, turn, turn.log))
   }
+  await cancelShell(deps, turn)
   turn.apply({ finished: openItems(turn) })
-  // A turn that produced nothing adds no question to the conversation: its caller asks again.
+  // A turn without output adds nothing to the conversation, because its client asks again.
   if (turn.state.items.length > 0 || status === 'completed') await addToConversation(deps, turn)
   await recordTokens(deps, turn)
   await turn.log.fence()
@@ -28,7 +30,7 @@ export async function endTurn(deps: TurnDeps, turn: Turn, action: Extract<NextAc
   await leaveConversation(deps, turn)
 }
 
-/** Before the end is committed, so that no crash loses it; a repetition replaces the record. */
+/** Called before the end is committed, so that a crash does not lose the record; a repetition replaces it. */
 async function recordTokens(deps: TurnDeps, { row, state: { usage } }: TurnView): Promise<void> {
   if (usage.inputTokens + usage.outputTokens === 0) return
   await deps.table.usage.put({
@@ -80,7 +82,7 @@ async function addToConversation(deps: TurnDeps, { row, state }: TurnView): Prom
   )
 }
 
-/** Notifies the next response of the conversation. If a crash comes before, the next response finds this one ended. */
+/** Notifies the next response of the conversation. If a crash prevents it, the next response finds this one ended. */
 async function leaveConversation(deps: TurnDeps, { row, state }: TurnView): Promise<void> {
   const { tenant, id, conversationId } = row
   if (conversationId === null) return

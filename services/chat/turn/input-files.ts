@@ -9,7 +9,7 @@ import type { TurnDeps } from '../deps.ts'
 
 /**
  * Copies the files that the request names or contains into the container, each once: a client that sends a file again with its history does not
- * overwrite what code made of it.
+ * overwrite the changes of code.
  */
 export async function copyInputFiles(deps: TurnDeps, row: ResponseRecord, containerId: string): Promise<void> {
   const { interpreter, input } = row.request

@@ -5,18 +5,23 @@ import type { ModelContentPart } from '../../core/ports/chat-model.ts'
 import { readBytes } from '../../core/read-bytes.ts'
 import type { ResponseRecord } from '../../core/responses/response.ts'
 import { hasExpired } from '../../core/files/user-file.ts'
-import type { Entry } from '../conversation/entry.ts'
 import { imageFileId } from '../conversation/input-entries.ts'
+import { IMAGE_FORMATS } from '../../core/responses/items/result-entry.ts'
 import type { TurnDeps } from '../deps.ts'
+import type { Entry, ResultImage } from '../../core/responses/items/entry.ts'
 
-/** The formats that models read, and the maximum size of an image, bytes. */
-const FORMATS: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+/** The maximum size of an image in a message, bytes. */
 const MAX_BYTES = 5 * 1024 * 1024
 
-/** Fills in the images that messages name by a file's id, for endpoints that cannot fetch them. Text replaces an image that cannot be sent. */
-export function loadInputImages(deps: TurnDeps, row: ResponseRecord, entries: readonly Entry[]): Promise<readonly Entry[]> {
+/**
+ * Fills in the images of results, and those that messages name by a file's id, because endpoints cannot fetch them. Text replaces an image of a message
+ * that cannot be sent; such an image of a result is omitted.
+ */
+export function loadImages(deps: TurnDeps, row: ResponseRecord, entries: readonly Entry[]): Promise<readonly Entry[]> {
   return Promise.all(
     entries.map(async (entry) => {
+      if (entry.kind === 'result' && entry.images !== undefined)
+        return { ...entry, images: await Promise.all(entry.images.map((image) => loadResultImage(deps, row, image))) }
       if (entry.kind !== 'user' || typeof entry.content === 'string') return entry
       return { ...entry, content: await Promise.all(entry.content.map((part) => load(deps, row, part))) }
     }),
@@ -26,14 +31,29 @@ export function loadInputImages(deps: TurnDeps, row: ResponseRecord, entries: re
 async function load(deps: TurnDeps, row: ResponseRecord, part: ModelContentPart): Promise<ModelContentPart> {
   const id = part.type === 'image' ? imageFileId(part.url) : null
   if (id === null) return part
-  const file = await imageOf(deps, row, id)
-  const object = file === null ? null : await deps.objects.get(file.objectKey)
-  if (file === null || object === null)
-    return { type: 'text', text: '[an image was attached here that cannot be shown; code may find it in /mnt/data]' }
-  return { type: 'image', url: `data:${file.mime};base64,${(await readBytes(object.body)).toString('base64')}` }
+  const url = await fileUrl(deps, row, id)
+  if (url === null) return { type: 'text', text: '[an image was attached here that cannot be shown; code may find it in /mnt/data]' }
+  return { type: 'image', url }
 }
 
-/** Only what the end user behind the request may see: an item of a conversation may name any id. */
+async function loadResultImage(deps: TurnDeps, row: ResponseRecord, { source }: ResultImage): Promise<ResultImage> {
+  return { source, url: 'fileId' in source ? await fileUrl(deps, row, source.fileId) : await objectUrl(deps, source) }
+}
+
+async function fileUrl(deps: TurnDeps, row: ResponseRecord, id: string): Promise<string | null> {
+  const file = await imageOf(deps, row, id)
+  return file === null ? null : objectUrl(deps, file)
+}
+
+async function objectUrl(
+  { objects }: TurnDeps,
+  { objectKey, mime }: { readonly objectKey: string; readonly mime: string },
+): Promise<string | null> {
+  const object = await objects.get(objectKey)
+  return object === null ? null : `data:${mime};base64,${(await readBytes(object.body)).toString('base64')}`
+}
+
+/** Only files that the end user may see, because an item of a conversation may name any id. */
 async function imageOf({ table, clock }: TurnDeps, { tenant, subject }: ResponseRecord, id: string): Promise<FileSource | null> {
   const isVisible = (owner: { readonly subject: string | null } | null): boolean =>
     owner !== null && (subject === null || owner.subject === subject)
@@ -46,5 +66,5 @@ async function imageOf({ table, clock }: TurnDeps, { tenant, subject }: Response
     const isThere = found?.state === 'stored' && isVisible(await table.containers.get(tenant, found.containerId))
     file = isThere ? found : null
   }
-  return file !== null && FORMATS.includes(file.mime) && file.bytes <= MAX_BYTES ? file : null
+  return file !== null && IMAGE_FORMATS.includes(file.mime) && file.bytes <= MAX_BYTES ? file : null
 }

@@ -1,4 +1,5 @@
 import { linkDaysOf } from '../../core/links/create-link.ts'
+import { filesOf } from '../../core/responses/items/item-types.ts'
 import type { LinkableFile } from '../answer/answer-text.ts'
 import type { TurnDeps } from '../deps.ts'
 import { linkFile } from '../outcome/call-outcome.ts'
@@ -15,8 +16,7 @@ export function linkableFiles(
 ): readonly LinkableFile[] {
   const links = new Map<string, FileLink>()
   for (const item of state.items)
-    if (item.type === 'code_interpreter_call')
-      for (const { id, url, linkId } of item.outcome?.files ?? []) links.set(id, { url, ...(linkId === undefined ? {} : { id: linkId }) })
+    for (const { id, url, linkId } of filesOf(item)) links.set(id, { url, ...(linkId === undefined ? {} : { id: linkId }) })
   let days: Promise<number> | null = null
   return stored.map((file) => {
     let created: Promise<FileLink> | null = null

@@ -4,7 +4,7 @@ import type { EventPayload } from '../../core/events.ts'
 export const eventKey = (type: string, data: Readonly<Record<string, unknown>>): string =>
   `${type}:${typeof data['output_index'] === 'number' ? data['output_index'] : ''}`
 
-/** Deltas of one item that wait together become one event. */
+/** Merges waiting deltas of one item into one event. */
 export function mergeDeltas(last: EventPayload, next: EventPayload): EventPayload | null {
   const { delta } = next.data
   const before = last.data['delta']

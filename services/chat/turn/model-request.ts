@@ -5,7 +5,7 @@ import type { OfferedTools } from '../tools/offered-tools.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** The request to the model. `isLast`: it has to answer in words. */
+/** The request to the model. `isLast`: it must answer with text. */
 export function modelRequest(
   request: ResponseRequest,
   model: OfferedModel,
@@ -26,7 +26,8 @@ export function modelRequest(
     responseFormat: responseFormat(objectOf(text['format'])),
     reasoningEffort: stringOf(objectOf(request.echoed?.['reasoning'])['effort']),
     verbosity: stringOf(text['verbosity']),
-    fencesCode: model.fencesCode,
+    // A summary is written from the calls as text, because some endpoints reject calls in a request without tools.
+    fencesCode: model.fencesCode || request.purpose === 'compaction',
   }
 }
 

@@ -1,19 +1,20 @@
 import { LIMITS } from '../../core/limits.ts'
-import { isOpenCall, type ResponseRecord } from '../../core/responses/response.ts'
+import type { ResponseRecord } from '../../core/responses/response.ts'
 import { isCodeWaiting, type CodeProgress, type RequestedTools, type TurnState } from './turn-state.ts'
+import { awaitsCaller, isOpenCall } from '../../core/responses/items/item-types.ts'
 
 export type TerminalStatus = Extract<ResponseRecord['status'], 'completed' | 'failed' | 'incomplete' | 'cancelled'>
 
 export type NextAction =
   /** Record that the code of the interpreter call at this index is to run. */
   | { readonly kind: 'start_code'; readonly index: number }
-  /** Accept the execution of the pending call, and wait for its end for a while. */
+  /** Accept the execution of the pending call, and wait for its end for a limited time. */
   | { readonly kind: 'submit_code' }
   /** Record the result of the pending call. */
   | { readonly kind: 'collect_code' }
   /** The call at this index is answered by a tool of this server. */
   | { readonly kind: 'use_tool'; readonly index: number }
-  /** `isLast`: without tools, because too many calls in a row have failed. */
+  /** `isLast`: without tools, because too many consecutive calls have failed. */
   | { readonly kind: 'ask_model'; readonly isLast: boolean }
   /** Release the row: the end of the pending code sends a message. */
   | { readonly kind: 'wait_for_code' }
@@ -23,7 +24,7 @@ export interface Decision {
   readonly state: TurnState
   readonly code: CodeProgress
   readonly request: RequestedTools
-  /** Why the turn has to stop, whatever it needs. */
+  /** Why the turn must stop; null when it may continue. */
   readonly stop: 'cancelled' | 'overdue' | null
 }
 
@@ -33,6 +34,7 @@ export function nextAction({ state, code, request, stop }: Decision): NextAction
   const end = (status: TerminalStatus, reason = incompleteReason): NextAction => ({ kind: 'end', status, incompleteReason: reason })
   if (stop === 'cancelled') return end('cancelled')
   if (stop === 'overdue') return end('incomplete', 'max_response_seconds')
+  if (request.purpose === 'preparation') return end('completed')
   if (state.pending !== null) return { kind: PENDING[code.kind] }
   if (state.error !== null) return end('failed')
   const toStart = items.findIndex(isCodeWaiting)
@@ -42,8 +44,7 @@ export function nextAction({ state, code, request, stop }: Decision): NextAction
   if (incompleteReason !== null) return end('incomplete')
   const last = items.at(-1)
   const isAnswered = last?.type === 'message' && last.status === 'completed' && last.phase === 'final_answer'
-  const asksCaller = items.some((item) => item.type === 'function_call' && item.status === 'completed' && item.output === null)
-  if (isAnswered || asksCaller) return end('completed')
+  if (isAnswered || items.some(awaitsCaller)) return end('completed')
   return { kind: 'ask_model', isLast: state.consecutiveFailures >= LIMITS.maxConsecutiveFailures }
 }
 

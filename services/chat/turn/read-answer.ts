@@ -1,11 +1,12 @@
 import { ModelError, type ModelDelta, type ModelRequest } from '../../core/ports/chat-model.ts'
 import type { OfferedModel } from '../../core/ports/model-catalogue.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { isOpenCall, type ResponseItem, type ResponseUsage } from '../../core/responses/response.ts'
+import type { ResponseUsage } from '../../core/responses/response.ts'
 import type { AnswerStream } from '../answer/answer-stream.ts'
 import type { TurnChange, TurnView } from './turn-state.ts'
+import { isOpenCall, type ResponseItem } from '../../core/responses/items/item-types.ts'
 
-/** Why an answer is not whole. `hasBegun`: the endpoint's client has not retried it, because a part of the answer had arrived. */
+/** Why an answer is incomplete. `hasBegun`: the endpoint's client has not retried it, because a part of the answer had arrived. */
 export interface Failure {
   readonly error: ModelError
   readonly hasBegun: boolean
@@ -14,7 +15,7 @@ export interface Failure {
 export interface Received {
   readonly usage: ResponseUsage
   readonly droppedParameters: readonly string[]
-  /** Null when the answer is whole. */
+  /** Null when the answer is complete. */
   readonly failure: Failure | null
 }
 
@@ -44,7 +45,7 @@ export async function receiveAnswer(
   }
   if (answer.finishReason !== null && !signal.aborted) return { usage, droppedParameters, failure: null }
   hasBegun = true
-  return failed(new ModelError('The answer of the model broke off. Try again.', { retryable: true, status: null }))
+  return failed(new ModelError('The connection to the model was lost during its answer. Try again.', { retryable: true, status: null }))
 }
 
 const addUsage = (usage: ResponseUsage, delta: Extract<ModelDelta, { type: 'usage' }>): ResponseUsage => ({
@@ -54,10 +55,10 @@ const addUsage = (usage: ResponseUsage, delta: Extract<ModelDelta, { type: 'usag
   reasoningTokens: usage.reasoningTokens + delta.reasoningTokens,
 })
 
-/** `unknown_tools`: the answer calls only tools that do not exist. */
-export type Verdict = 'usable' | 'empty' | 'unknown_tools'
+/** `rejected_calls`: the answer has only calls that became no item. */
+export type Verdict = 'usable' | 'empty' | 'rejected_calls'
 
-/** What a closed answer adds to the turn, within the limits that an answer can reach. */
+/** The changes of a complete answer to the turn, within the limits of a response. */
 export function recordAnswer({ row, state }: TurnView, answer: AnswerStream) {
   const limit = Math.min(row.request.maxToolCalls ?? Infinity, LIMITS.maxToolCallsPerResponse)
   let { toolCalls, consecutiveFailures, incompleteReason } = state
@@ -85,6 +86,6 @@ export function recordAnswer({ row, state }: TurnView, answer: AnswerStream) {
 
 function verdictOn(answer: AnswerStream): Verdict {
   const hasCalls = answer.items.some((item) => item.type !== 'message')
-  if (answer.unknownCalls.length > 0 && !hasCalls) return 'unknown_tools'
+  if (answer.rejectedCalls.length > 0 && !hasCalls) return 'rejected_calls'
   return answer.items.length === 0 ? 'empty' : 'usable'
 }

@@ -8,19 +8,20 @@ import { collectCode, startCode, submitCode } from './code-call.ts'
 import { ContainerReader } from './container-context.ts'
 import { endTurn } from './end-turn.ts'
 import { nextAction, type NextAction } from './next-action.ts'
+import { runShell } from './shell-call.ts'
 import { saveTurn } from './turn-store.ts'
 import type { Turn } from './turn.ts'
 import type { TurnChange } from './turn-state.ts'
 import { useTool } from './use-tool.ts'
 
-/** How far a step got: to the turn's end, or to code that runs for longer. Then the row is still leased. */
+/** Result of a step: the turn has ended, or code runs for longer and the row is still leased. */
 export type Advanced = 'finished' | 'running'
 
 type Performable = Exclude<NextAction, { kind: 'end' | 'wait_for_code' }>
 
 /**
  * Decides what the turn needs next, performs it, and records what it changed, until the turn ends or has to wait for code. `onCheckpoint` is called
- * before each action: what the turn has then may be committed while the action runs.
+ * before each action; the state at that time may be committed while the action runs.
  */
 export async function runTurn(deps: TurnDeps, turn: Turn, lease: LeaseHeartbeat, onCheckpoint: () => void): Promise<Advanced> {
   const context: AskContext = { container: new ContainerReader(deps, turn.row), history: null, attempts: null }
@@ -39,7 +40,7 @@ export async function runTurn(deps: TurnDeps, turn: Turn, lease: LeaseHeartbeat,
   }
 }
 
-/** What has to be committed before an action, so that a repetition after a crash repeats the same call. */
+/** Actions whose state is committed before they run, so that a repetition after a crash repeats the same call. */
 const COMMITTED_FIRST: Partial<Record<Performable['kind'], (row: ResponseRecord) => Patch<ResponseRecord>>> = {
   submit_code: ({ fence }) => ({ liveOutputFence: fence }),
   use_tool: () => ({}),
@@ -70,7 +71,9 @@ function perform(deps: TurnDeps, turn: Turn, lease: LeaseHeartbeat, context: Ask
       return collectCode(deps, turn, turn.log, execution)
     }
     case 'use_tool':
-      return useTool(deps, turn, action.index, { signal, emit })
+      if (turn.state.items[action.index]?.type !== 'shell_call') return useTool(deps, turn, action.index, { signal, emit })
+      context.container.invalidate()
+      return runShell(deps, turn, action.index, { signal, emit })
     case 'ask_model':
       return askModel(deps, turn, context, { isLast: action.isLast, signal, emit })
   }

@@ -1,13 +1,19 @@
 import { topicOf, type EventPayload, type ResponseEvent } from '../../core/events.ts'
 import { EXTENSION_EVENT, extensionData } from '../../core/responses/extension-event.ts'
+import { ITEM_TYPES } from '../../core/responses/items/item-types.ts'
 import { hasEventStream, isCheckpointed, type ResponseRecord } from '../../core/responses/response.ts'
 import { EventLogWriter, type FlushPriority } from '../../jobs/event-log-writer.ts'
 import type { TurnDeps } from '../deps.ts'
 import { eventKey, mergeDeltas } from './log-events.ts'
 
-/** Events that are written once, even when the step that wrote them died before its commit. */
-const ONCE =
-  /^response\.(?:created|queued|in_progress|code_interpreter_call\.(?:interpreting|completed)|web_search_call\.(?:searching|completed)|output_item\.done)$/
+/** Events that are written once, even if the step that wrote them crashed before its commit. */
+const ONCE: ReadonlySet<string> = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.output_item.done',
+  ...ITEM_TYPES.flatMap(({ progressEvents = [] }) => progressEvents),
+])
 
 /** The event log of a response, as one step writes it. */
 export class TurnLog {
@@ -15,7 +21,7 @@ export class TurnLog {
   readonly #writer: EventLogWriter<EventPayload>
   readonly #emitted: ReadonlySet<string>
   readonly #firstSeq: number
-  /** Events of a predecessor that died before it could commit what they say. */
+  /** Events of a predecessor that crashed before it committed their content. */
   readonly uncommitted: readonly ResponseEvent[]
 
   /**
@@ -59,18 +65,18 @@ export class TurnLog {
 
   emit(payload: EventPayload, priority: FlushPriority): void {
     if (!hasEventStream(this.#row)) return
-    if (ONCE.test(payload.type) && this.#emitted.has(eventKey(payload.type, payload.data))) return
+    if (ONCE.has(payload.type) && this.#emitted.has(eventKey(payload.type, payload.data))) return
     this.#writer.emit(payload, priority)
   }
 
-  /** Whether no predecessor can append any more: it committed all that it wrote, or this step has written its next position. */
+  /** Whether no predecessor can append: it committed everything that it wrote, or this step has written its next position. */
   get isFenced(): boolean {
     return !hasEventStream(this.#row) || isCheckpointed(this.#row) || this.writtenSeq > this.#firstSeq
   }
 
   /**
    * Writes the next position of the log. A predecessor that was only paused writes its batches in order, so it can append nothing afterwards. Throws
-   * EventLogConflictError when it was faster.
+   * EventLogConflictError when the predecessor has written that position.
    */
   async fence(): Promise<void> {
     if (this.isFenced) return

@@ -1,9 +1,10 @@
 import type { EventPayload } from '../../core/events.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
-import type { ResponseItem, ResponseRecord, ResponseRequest } from '../../core/responses/response.ts'
+import type { ResponseRecord, ResponseRequest } from '../../core/responses/response.ts'
 import type { FlushPriority } from '../../jobs/event-log-writer.ts'
+import type { ResponseItem } from '../../core/responses/items/item-types.ts'
 
-/** What a step changes of a response, apart from its lease and its events. */
+/** The fields of a response that a step changes, besides its lease and its events. */
 export type TurnState = Pick<
   ResponseRecord,
   'items' | 'pending' | 'usage' | 'toolCalls' | 'consecutiveFailures' | 'containerId' | 'error' | 'incompleteReason' | 'contextCut'
@@ -23,7 +24,7 @@ export const stateOf = (row: ResponseRecord): TurnState => ({
 })
 
 /**
- * The execution of the pending call as this step knows it. `missing`: the execution was not accepted, because a worker died between the commit
+ * The execution of the pending call as this step knows it. `missing`: the execution was not accepted, because a worker crashed between the commit
  * of the call and the acceptance.
  */
 export type CodeProgress =
@@ -36,7 +37,7 @@ export function codeProgressOf(execution: Execution | null): CodeProgress {
   return hasEnded(execution.status) ? { kind: 'ended', execution } : { kind: 'running' }
 }
 
-/** What an action needs to know of the turn. */
+/** The parts of a turn that an action reads. */
 export interface TurnView {
   readonly row: ResponseRecord
   readonly state: TurnState
@@ -53,13 +54,13 @@ export interface TurnChange {
   /** Items by their `output_index`. */
   readonly items?: readonly (readonly [index: number, item: ResponseItem])[]
   readonly events?: readonly TurnEvent[]
-  /** Items that have come to their end, by their `output_index`; `rendered` stands for the item in its event, with what is not stored. */
+  /** Completed items, by their `output_index`; `rendered` replaces the item in its event and may have fields that are not stored. */
   readonly finished?: readonly (readonly [index: number, item: ResponseItem, rendered?: ResponseItem])[]
   readonly code?: CodeProgress
 }
 
-/** Whether code of this item is still to run. */
+/** Whether the code of this item has not run yet. */
 export const isCodeWaiting = (item: ResponseItem): boolean =>
   item.type === 'code_interpreter_call' && item.outcome === null && (item.status === 'in_progress' || item.status === 'interpreting')
 
-export type RequestedTools = Pick<ResponseRequest, 'tools'>
+export type RequestedTools = Pick<ResponseRequest, 'tools' | 'purpose'>

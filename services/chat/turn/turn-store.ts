@@ -1,18 +1,20 @@
 import { topicOf } from '../../core/events.ts'
 import type { LeasedStore, Patch } from '../../core/ports/leased-store.ts'
 import { hasInlineImages } from '../../core/responses/inline-images.ts'
-import { hasEventStream, responseRemoval, terminalEventOf, type ResponseRecord } from '../../core/responses/response.ts'
+import { hasEventStream, terminalEventOf, type ResponseRecord } from '../../core/responses/response.ts'
 import { LeaseLostError } from '../../jobs/lease.ts'
+import { publishResponseEnd } from '../../jobs/webhooks/publish-event.ts'
+import { reviewAt } from '../../jobs/webhooks/review-at.ts'
 import type { TurnDeps } from '../deps.ts'
 import type { TerminalStatus } from './next-action.ts'
 import type { Turn } from './turn.ts'
 
-/** Events up to this many bytes of JSON stay in a row that is worked on: each write of the row costs as much as the whole row. */
+/** Maximum size of events in the row of a running turn, bytes of JSON. It is small, because each write of the row costs as much as the whole row. */
 const MAX_TAIL_BYTES = 4 * 1024
-/** Events up to this many bytes of JSON stay in a row that has ended, and so does the terminal event. */
+/** Maximum size of events, and of the terminal event, in the row of an ended turn, bytes of JSON. */
 const MAX_LAST_TAIL_BYTES = 32 * 1024
 
-type StoreDeps = Pick<TurnDeps, 'table' | 'signals' | 'clock'>
+type StoreDeps = Pick<TurnDeps, 'table' | 'signals' | 'clock' | 'queue'>
 type CommitOptions = Parameters<LeasedStore<ResponseRecord>['commit']>[4]
 
 /** Commits the turn and keeps the lease; returns the row. Throws LeaseLostError. */
@@ -27,7 +29,7 @@ export const releaseTurn = (deps: StoreDeps, turn: Turn, dueAfterMs: number): Pr
   })
 
 /**
- * Commits the terminal state with the last events. The log has to be fenced. Readers make a terminal event that is too big for the row from the
+ * Commits the terminal state with the last events. The log must be fenced. If the terminal event is too large for the row, readers synthesize it from the
  * row. Returns the row. Throws LeaseLostError.
  */
 export async function commitEnd(deps: StoreDeps, turn: Turn, status: TerminalStatus): Promise<void> {
@@ -43,9 +45,12 @@ export async function commitEnd(deps: StoreDeps, turn: Turn, status: TerminalSta
   const { patch } = turn.snapshot()
   const tailEvents = await log.removeTail()
   const end = { ...(await patch()), status, completedAt, tailEvents }
-  const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, end, { removeAt: responseRemoval(row, completedAt) })
+  const removeAt = await reviewAt(deps, row, completedAt)
+  const ended = await deps.table.responses.commit(row.tenant, row.id, row.fence, end, { removeAt })
   if (ended === null) throw new LeaseLostError(row.id)
   deps.signals.notify(topicOf('response', row.id), ended)
+  // If this fails, the reconciler repeats it, because the row is due.
+  await publishResponseEnd(deps, ended).catch(() => undefined)
 }
 
 async function commit(deps: StoreDeps, turn: Turn, patchOf: () => Patch<ResponseRecord>, options?: CommitOptions): Promise<ResponseRecord> {

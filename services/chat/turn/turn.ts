@@ -2,23 +2,23 @@ import { isDeepStrictEqual } from 'node:util'
 import type { EventPayload, ResponseEvent } from '../../core/events.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 import type { Patch } from '../../core/ports/leased-store.ts'
-import { itemDone, itemWritten } from '../../core/responses/item-events.ts'
 import { renderResponse } from '../../core/responses/render-response.ts'
 import { storeItems } from '../../core/responses/response-blobs.ts'
-import { isOpenCall, type ResponseItem, type ResponseRecord } from '../../core/responses/response.ts'
+import type { ResponseRecord } from '../../core/responses/response.ts'
 import type { FlushPriority } from '../../jobs/event-log-writer.ts'
 import type { TurnDeps } from '../deps.ts'
 import { recoverItems } from './recover-items.ts'
 import { TurnLog } from './turn-log.ts'
 import { codeProgressOf, stateOf, type CodeProgress, type TurnChange, type TurnState } from './turn-state.ts'
+import { itemDone, itemWritten, isOpenCall, type ResponseItem } from '../../core/responses/items/item-types.ts'
 
-/** What has to be committed. `nextSeq` may be committed once the log, or the same patch, has every event below it. */
+/** State to commit. `nextSeq` may be committed when the log, or the same patch, has every event below it. */
 export interface TurnSnapshot {
   readonly nextSeq: number
   readonly patch: () => Promise<Patch<ResponseRecord>>
 }
 
-/** A response while one step works on it: the row as it was acquired, and what this step has changed. Only `apply` changes the state. */
+/** A response during one step: the row as it was acquired, and the changes of this step. Only `apply` changes the state. */
 export class Turn {
   readonly row: ResponseRecord
   readonly log: TurnLog
@@ -31,8 +31,8 @@ export class Turn {
   readonly #objects: TurnDeps['objects']
 
   /**
-   * `row` whole and leased. `logged`: events of the log that the predecessor did not commit, from the row's tail on; null when it committed all.
-   * `execution`: of the pending call. `onBroken` is called when the log cannot be written.
+   * `row`: complete and leased. `logged`: events of the log that the predecessor did not commit, from the row's tail on; null when it committed all.
+   * `execution`: that of the pending call. `onBroken` is called when the log cannot be written.
    */
   constructor(
     deps: Pick<TurnDeps, 'table' | 'signals' | 'clock' | 'objects'>,
@@ -61,7 +61,7 @@ export class Turn {
     this.log.emit(payload, priority)
   }
 
-  /** Records what an action changed, in the state and in the event log. */
+  /** Records the changes of an action in the state and in the event log. */
   apply({ state = {}, items = [], events = [], finished = [], code }: TurnChange): void {
     const all = [...this.#state.items]
     for (const [index, item] of [...items, ...finished]) all[index] = item
@@ -101,7 +101,7 @@ export class Turn {
   /** Readers have the uncommitted events of the predecessor: its items stay, and those that it did not finish end as `incomplete`. */
   #recover(): void {
     const { items, answers } = recoverItems(this.log.uncommitted, this.#state.items.length)
-    // A tool whose answer is in the log is not called a second time.
+    // A tool whose answer is in the log is not called again.
     const answered = [...answers].filter(([index, answer]) => isOpenCall(this.#state.items[index] ?? answer, this.row.request))
     this.apply({ items: answered })
     for (const { item, isWritten, isDone } of items) {

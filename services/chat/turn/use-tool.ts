@@ -1,21 +1,18 @@
 import type { Tool, ToolResult } from '../../core/ports/tool.ts'
-import { searchProgress, type FunctionItem } from '../../core/responses/item-events.ts'
-import type { ResponseItem, SearchItem } from '../../core/responses/response.ts'
 import { trimText } from '../../core/trim-text.ts'
 import type { TurnDeps } from '../deps.ts'
 import { argumentChecker } from '../tools/check-arguments.ts'
 import { isOfType, offerTools } from '../tools/offered-tools.ts'
-import { WEB_SEARCH } from '../tools/web-search.ts'
 import type { Turn } from './turn.ts'
 import type { TurnChange, TurnView } from './turn-state.ts'
+import { isServerCall, serverCallTypeOf, type ResponseItem, type ServerCallItem } from '../../core/responses/items/item-types.ts'
 
-type ToolCall = FunctionItem | SearchItem
 type Answer = Extract<ToolResult, { kind: 'text' }>
 const failed = (text: string): Answer => ({ kind: 'text', text: `error: ${text}`, isError: true })
 
 /**
- * A tool of this server answers the call at `index`. Its failure is an answer too, which the model reads. An aborted call changes nothing: the step
- * that continues calls the tool again, with the same call id.
+ * A tool of this server answers the call at `index`. Its failure is an answer too. An aborted call changes nothing: the next step
+ * calls the tool again with the same call id.
  */
 export async function useTool(
   deps: TurnDeps,
@@ -25,9 +22,10 @@ export async function useTool(
 ): Promise<TurnChange> {
   const { row, state } = view
   const item = toolCallAt(state.items, index)
-  const name = item.type === 'web_search_call' ? WEB_SEARCH : item.name
+  const type = serverCallTypeOf(item)
+  const name = type.toolName ?? ('name' in item ? item.name : item.type)
   const tool = offerTools(row.request, deps.tools ?? [], false).find(name)
-  if (item.type === 'web_search_call') emit(searchProgress(index, item, 'searching'), 'now')
+  for (const event of type.working(index, item)) emit(event, 'now')
   const startedAt = deps.clock.now()
   // After a restart a server may have fewer tools than the one that offered this one.
   const answer = tool === null ? failed(`the tool ${name} is no longer available`) : await execute(deps, view, item, tool, signal)
@@ -41,17 +39,15 @@ export async function useTool(
     tool_ms: deps.clock.now() - startedAt,
   })
   const output = trimText(answer.text, tool?.limits.maxResultChars ?? Infinity)
-  const counted = { consecutiveFailures: answer.isError ? state.consecutiveFailures + 1 : 0 }
-  if (item.type === 'function_call') {
-    const sources = answer.sources === undefined ? {} : { sources: answer.sources }
-    return { state: counted, finished: [[index, { ...item, output, ...sources }]] }
+  const ended = type.answer(item, { output, isError: answer.isError, ...(answer.sources === undefined ? {} : { sources: answer.sources }) })
+  return {
+    state: { consecutiveFailures: answer.isError ? state.consecutiveFailures + 1 : 0 },
+    events: type.answered(index, ended).map((payload) => ({ payload, priority: 'soon' as const })),
+    finished: [[index, ended]],
   }
-  const ended: SearchItem = { ...item, status: answer.isError ? 'failed' : 'completed', output, sources: answer.sources ?? [] }
-  const completed = answer.isError ? [] : [{ payload: searchProgress(index, ended, 'completed'), priority: 'soon' as const }]
-  return { state: counted, events: completed, finished: [[index, ended]] }
 }
 
-async function execute(deps: TurnDeps, { row }: TurnView, item: ToolCall, tool: Tool, signal: AbortSignal): Promise<Answer> {
+async function execute(deps: TurnDeps, { row }: TurnView, item: ServerCallItem, tool: Tool, signal: AbortSignal): Promise<Answer> {
   const checked = argumentChecker(tool)(item.arguments)
   if ('why' in checked) return failed(`${checked.why}.`)
   const { tenant, subject, id: responseId, request } = row
@@ -59,7 +55,7 @@ async function execute(deps: TurnDeps, { row }: TurnView, item: ToolCall, tool: 
   const limited = AbortSignal.any([signal, AbortSignal.timeout(tool.limits.timeoutMs)])
   try {
     const context = { tenant, subject, responseId, callId: item.id, options, signal: limited }
-    // A tool that ignores its signal cannot hold up the turn.
+    // A tool that ignores its signal cannot block the turn.
     const result = await Promise.race([tool.execute(checked.args, context), rejectOnAbort(limited)])
     if (result.kind === 'code') return failed('this tool cannot run code')
     if (typeof result.text !== 'string') throw new Error('The result of the tool has no text. Return { kind: "text", text, isError }.')
@@ -79,8 +75,8 @@ const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
     else signal.addEventListener('abort', fail, { once: true })
   })
 
-function toolCallAt(items: readonly ResponseItem[], index: number): ToolCall {
+function toolCallAt(items: readonly ResponseItem[], index: number): ServerCallItem {
   const item = items[index]
-  if (item?.type !== 'function_call' && item?.type !== 'web_search_call') throw new Error(`The item at ${index} is no call of a tool`)
+  if (!isServerCall(item)) throw new Error(`The item at ${index} is no call of a tool`)
   return item
 }

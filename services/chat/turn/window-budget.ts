@@ -1,10 +1,10 @@
 import type { ModelError } from '../../core/ports/chat-model.ts'
 import type { OfferedModel } from '../../core/ports/model-catalogue.ts'
 import type { ContextCut } from '../../core/responses/response.ts'
-import type { Entry } from '../conversation/entry.ts'
 import { fitWindow } from '../conversation/fit-window.ts'
 import { textTokens, type TokenMeter } from '../conversation/tokens.ts'
 import type { OfferedTools } from '../tools/offered-tools.ts'
+import type { Entry } from '../../core/responses/items/entry.ts'
 
 /** Reserved for an answer without a limit, tokens; at most a quarter of the window. */
 const DEFAULT_RESERVE = 8_192
@@ -14,7 +14,7 @@ const TOKENS_PER_IMAGE = 1_000
 const SHRINK_FACTOR = 0.6
 const MAX_SHRINKS = 6
 
-/** How much of a conversation is sent to a model. The budget shrinks when the endpoint rejects the conversation as too long. */
+/** Limits the size of the conversation that is sent to a model. The budget shrinks when the endpoint rejects a conversation as too long. */
 export class WindowBudget {
   readonly meter: TokenMeter
   #window: number
@@ -39,7 +39,7 @@ export class WindowBudget {
     return this.#tokens
   }
 
-  /** The entries that are sent, and what was left out of the conversation; null when it is whole. */
+  /** The entries to send, and the omitted parts of the conversation; null when it is complete. */
   fit(entries: readonly Entry[], isHistoryWhole: boolean): { readonly entries: readonly Entry[]; readonly cut: ContextCut | null } {
     const { entries: fitted, cut } = fitWindow(entries, this.#tokens, this.meter)
     const isCut = !isHistoryWhole || Object.values(cut).some((count) => count > 0)
