@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { IMAGE_NAME } from '../core/containers/images.ts'
+import { IMAGE_NAME, ImageCatalogue } from '../core/containers/images.ts'
 import { MEMORY_TIERS } from '../core/limits.ts'
 import { ARCHITECTURES } from './drivers/driver-profile.ts'
 
@@ -14,8 +14,6 @@ const storage = {
 }
 /** Where sandboxes run; a key of the driver registry. */
 const sandboxDriver = z.literal('fargate').default('fargate')
-/** The name by which containers ask for the image. */
-const imageName = z.string().regex(IMAGE_NAME).default('slim')
 const json = <T extends z.ZodType>(schema: T) =>
   z
     .string()
@@ -29,13 +27,22 @@ const json = <T extends z.ZodType>(schema: T) =>
     })
     .pipe(schema)
 
-/** The run worker: inside the VPC, reaches sandboxes, knows nothing of ECS. */
+const tiers = <T extends z.ZodType>(value: T) => z.partialRecord(z.enum(MEMORY_TIERS), value)
+const pool = tiers(z.number().int().min(0))
+/** URI by the name with which containers ask for the image; the first is the default: `{"standard":"…:tag"}`. */
+const images = json(
+  z
+    .record(z.string().regex(IMAGE_NAME), z.string().min(1))
+    .refine((found) => Object.keys(found).length > 0, 'must name at least one image')
+    .transform((found) => new ImageCatalogue(found, Object.keys(found)[0] ?? '')),
+)
+
+/** The run worker: inside the VPC, connects to sandboxes, has no access to ECS. */
 export const RunEnv = z.object({
   ...storage,
   SANDBOX_DRIVER: sandboxDriver,
-  SANDBOX_IMAGE: z.string().min(1),
-  SANDBOX_IMAGE_NAME: imageName,
-  /** Of the task definitions; it decides the price of a sandbox second. */
+  SANDBOX_IMAGES: images,
+  /** Architecture of the task definitions; it determines the price of a sandbox second. */
   SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
 })
 export type RunEnv = z.input<typeof RunEnv>
@@ -44,20 +51,23 @@ export type RunEnv = z.input<typeof RunEnv>
 export const PlaceEnv = z.object({
   ...storage,
   SANDBOX_DRIVER: sandboxDriver,
-  SANDBOX_IMAGE: z.string().min(1),
-  SANDBOX_IMAGE_NAME: imageName,
-  /** Decides what a second of a sandbox costs. */
+  SANDBOX_IMAGES: images,
+  /** Determines the price of a sandbox second. */
   SANDBOX_ARCHITECTURE: z.enum(ARCHITECTURES),
   CLUSTER_ARN: z.string().min(1),
   /** Comma-separated. */
   SUBNET_IDS: z.string().transform((text) => text.split(',')),
   SECURITY_GROUP_IDS: z.string().transform((text) => text.split(',')),
-  /** Task definition by tier: `{"1g":"arn:…"}`. */
-  TASK_DEFINITIONS: json(z.partialRecord(z.enum(MEMORY_TIERS), z.string())),
-  /** Warm sandboxes by tier: `{"1g":2}`. */
-  POOL_SIZES: json(z.partialRecord(z.enum(MEMORY_TIERS), z.number().int().min(0))).default({}),
-  /** How far each pool may grow with the claims of the last minute: `{"1g":20}`. */
-  POOL_CEILINGS: json(z.partialRecord(z.enum(MEMORY_TIERS), z.number().int().min(0))).default({}),
+  /** Task definition by image and tier: `{"standard":{"1g":"arn:…"}}`. */
+  TASK_DEFINITIONS: json(z.record(z.string(), tiers(z.string()))),
+  /** Warm sandboxes of the default image by tier: `{"1g":2}`. */
+  POOL_SIZES: json(pool).default({}),
+  /** The same for other images: `{"slim":{"1g":2}}`. */
+  IMAGE_POOL_SIZES: json(z.record(z.string(), pool)).default({}),
+  /** An idle container hibernates after this long while a warm sandbox waits to wake it, seconds. */
+  EARLY_SLEEP_SECONDS: z.coerce.number().int().min(1).default(60),
+  /** Maximum pool size by tier, reached with the rate of claims: `{"1g":20}`. */
+  POOL_CEILINGS: json(pool).default({}),
 })
 export type PlaceEnv = z.input<typeof PlaceEnv>
 

@@ -1,4 +1,4 @@
-import { ExecutionMessage, TurnMessage, type QueueName } from '../core/messages.ts'
+import { ExecutionMessage, TurnMessage, WebhookMessage, type QueueName } from '../core/messages.ts'
 import { failAsDeadLetter, type DeadLetterOutcome } from '../jobs/dead-letter.ts'
 import { responseJob } from '../jobs/response-job.ts'
 import type { ReconcilerDeps } from './deps.ts'
@@ -26,7 +26,9 @@ export function createDeadLetterStep(deps: ReconcilerDeps): (queue: QueueName, b
   }
 }
 
-function fail(deps: ReconcilerDeps, message: ExecutionMessage | TurnMessage): Promise<DeadLetterOutcome> {
+type JobMessage = ExecutionMessage | TurnMessage | WebhookMessage
+
+async function fail(deps: ReconcilerDeps, message: JobMessage): Promise<DeadLetterOutcome> {
   switch (message.type) {
     case 'container.hibernate':
       return giveUpHibernation(deps, message)
@@ -34,10 +36,13 @@ function fail(deps: ReconcilerDeps, message: ExecutionMessage | TurnMessage): Pr
       return failAsDeadLetter(deps, executionJob(deps), message.tenant, message.executionId)
     case 'response.step':
       return failAsDeadLetter(deps, responseJob(deps), message.tenant, message.responseId)
+    case 'webhook.deliver':
+      // Its row is due by itself and has retries of 24 hours.
+      return 'ended'
   }
 }
 
-function jobOf(message: ExecutionMessage | TurnMessage): string {
+function jobOf(message: JobMessage): string {
   switch (message.type) {
     case 'container.hibernate':
       return message.containerId
@@ -45,15 +50,17 @@ function jobOf(message: ExecutionMessage | TurnMessage): string {
       return message.executionId
     case 'response.step':
       return message.responseId
+    case 'webhook.deliver':
+      return message.deliveryId
   }
 }
 
-function parse(body: string): ExecutionMessage | TurnMessage | null {
+function parse(body: string): JobMessage | null {
   let json: unknown
   try {
     json = JSON.parse(body)
   } catch {
     return null
   }
-  return ExecutionMessage.safeParse(json).data ?? TurnMessage.safeParse(json).data ?? null
+  return ExecutionMessage.safeParse(json).data ?? TurnMessage.safeParse(json).data ?? WebhookMessage.safeParse(json).data ?? null
 }

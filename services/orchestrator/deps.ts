@@ -1,4 +1,5 @@
 import type { ImageCatalogue } from '../core/containers/images.ts'
+import type { ExecutionSlots } from '../core/executions/execution-slots.ts'
 import type { Admission } from '../core/ports/admission.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { ObjectStore } from '../core/ports/object-store.ts'
@@ -17,11 +18,11 @@ interface Common {
   readonly signals: Signals
   readonly clock: Clock
   readonly telemetry: Telemetry
-  /** Absent: the platform decides at a start. */
+  /** If absent, the platform accepts or refuses each start. */
   readonly admission?: Admission
 }
 
-/** The run worker reaches sandboxes and never the compute API. */
+/** The run worker connects to sandboxes and never calls the compute API. */
 export interface RunDeps extends Common {
   readonly objects: ObjectStore
   readonly supervisor: Supervisor
@@ -29,35 +30,49 @@ export interface RunDeps extends Common {
   readonly workerId: string
   /** The images that new sandboxes get. */
   readonly images: ImageCatalogue
-  /** A step hands over to a fresh message after this long, milliseconds: 50,000 unless a test says otherwise. */
+  /** A step hands over to a new message after this time, milliseconds: 50,000 except in tests. */
   readonly stepBudgetMs: number
-  /** Dollars per sandbox second, by tier, for the estimate in a result; 0 on one's own machine. */
+  /** Dollars per sandbox second, by tier, for the estimate in a result; 0 on a local machine. */
   readonly costPerSecond: (tier: MemoryTier) => number
 }
 
-/** What a step works with besides. */
+/** The dependencies of one run step. */
 export interface StepDeps extends RunDeps {
   readonly limits: LimitReader
+  /** How many executions of each tenant run. */
+  readonly slots: ExecutionSlots
 }
 
-/** The place worker talks to the compute API and never to a sandbox. */
+/** The place worker calls the compute API and never connects to a sandbox. */
 export interface PlaceDeps extends Common {
   readonly driver: SandboxDriver
-  /** Warm sandboxes of the default image to hold, by tier. */
+  /** Minimum number of warm sandboxes of the default image, by tier. */
   readonly poolSizes: Partial<Record<MemoryTier, number>>
-  /** How far the pool of a tier may grow when sandboxes are claimed often; it does not grow without a number here. */
+  /** Maximum size of a tier's pool, which grows with the rate of claims; without a number it has its minimum size. */
   readonly poolCeilings?: Partial<Record<MemoryTier, number>>
-  /** The same for other images, by name; none are held without a number here. */
+  /** Minimum pool sizes of other images, by name; 0 without a number. */
   readonly imagePoolSizes?: Readonly<Record<string, Partial<Record<MemoryTier, number>>>>
-  /** Starts that may be under way at once. */
+  /** Maximum number of concurrent starts. */
   readonly maxStarts: number
   /** Dollars per sandbox second, by tier, for the metric; absent: none is reported. */
   readonly costPerSecond?: (tier: MemoryTier) => number
 }
 
+/** The dependencies of one repair. */
+export interface RepairDeps extends ReconcilerDeps {
+  readonly limits: LimitReader
+}
+
 export interface ReconcilerDeps extends PlaceDeps {
   /** A container hibernates after this long without use, milliseconds. */
   readonly hibernateAfterMs: number
+  /**
+   * It hibernates after this long, milliseconds, while a warm sandbox waits to wake it; the pauses of its conversation change both times. Absent:
+   * always after `hibernateAfterMs`.
+   */
+  readonly earlySleepMs?: number
+  /** Time from one pass to the next, milliseconds: a hibernation before the next pass is sent with a delay. Absent: passes are frequent. */
+  readonly betweenPassesMs?: number
   readonly objects: ObjectStore
   readonly workerId: string
 }

@@ -3,7 +3,7 @@ import type { ByteStream } from '../../core/ports/object-store.ts'
 import { LinkError, type LinkRequest, type LinkResponse, type SandboxLink } from '../../core/ports/sandbox-link.ts'
 import type { SandboxAddress } from '../../core/sandboxes/sandbox.ts'
 
-/** Streams, interrupts and file transfers of one sandbox that may run side by side; the next one waits for a connection. */
+/** Maximum number of concurrent requests to one sandbox; further ones wait for a connection. */
 const MAX_CONNECTIONS = 96
 
 export interface Transport {
@@ -36,7 +36,7 @@ export function createHttpLink(transport: Transport): SandboxLink {
       keepAliveTimeout: transport.keepAliveMs,
       keepAliveMaxTimeout: transport.keepAliveMs,
     })
-    // Sandboxes come and go; a pool without a connection is forgotten, so the map never outgrows what is live.
+    // A pool without a connection is removed, so the map contains live sandboxes only.
     const forget = (): void => {
       if (pool.stats.connected + pool.stats.pending + pool.stats.running > 0 || pools.get(name) !== pool) return
       pools.delete(name)
@@ -62,7 +62,7 @@ export function createHttpLink(transport: Transport): SandboxLink {
           pools.delete(name)
           const isIdle = pool.stats.pending + pool.stats.running === 0
           const closing = pool.close().catch(() => undefined)
-          // A running exchange ends by itself and takes its connection with it.
+          // A running exchange closes its connection when it ends.
           if (isIdle) await closing
         }),
       )
@@ -90,7 +90,7 @@ async function exchange(pool: Pool, request: LinkRequest, signal: AbortSignal): 
   }
 }
 
-/** Undici's types want a Readable; its code takes any async iterable and pulls it at the pace of the socket. */
+/** Undici's types require a Readable; its code accepts any async iterable and reads it at the speed of the socket. */
 const toUndiciBody = (body: ByteStream): never => body as never
 
 async function* mapErrors(body: AsyncIterable<Uint8Array>, signal: AbortSignal): ByteStream {
@@ -111,7 +111,7 @@ function toLinkError(error: unknown, signal: AbortSignal): unknown {
 const flatten = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]))
 
-/** Whatever fails before there is a connection took no byte. */
+/** A failure before the connection exists: the sandbox received no byte. */
 const refusing =
   (connect: buildConnector.connector, name: string): buildConnector.connector =>
   (options, callback) =>

@@ -8,7 +8,7 @@ const endpoint = (address: SandboxAddress): string => {
   return `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`
 }
 
-/** HTTP to the private address of a sandbox. Idle connections are short-lived: a frozen function must not wake up on a dead one. */
+/** HTTP to the private address of a sandbox. Idle connections are closed early, so that a function that was frozen does not use a dead one. */
 export const createTcpLink = (): SandboxLink =>
   createHttpLink({
     name: (address) => `tcp:${endpoint(address)}`,

@@ -1,14 +1,23 @@
 import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
 
-/** Between a start that failed and the next one for the same execution, seconds: half as long as it has been tried for, within these bounds. */
+/** Delay between a failed start and the next one for the same execution, seconds: half of the time since the first attempt, within these bounds. */
 const RETRY_START_SECONDS = { min: 3, max: 30 } as const
+
+/**
+ * Delay after the platform has reported that a sandbox runs, seconds: its supervisor needs at least this long for its self-test and its first kernel. A step
+ * without the delay would occupy a function for that time.
+ */
+const SUPERVISOR_SECONDS = 2
+
+/** `running`: just now, and its supervisor may not answer yet. */
+type StartOutcome = 'started' | 'running' | 'failed'
 
 /** Enqueues the execution that waits for this sandbox, if a container claimed it; after a failed start with a delay. */
 export async function notifyWaiting(
   deps: Pick<PlaceDeps, 'table' | 'queue' | 'clock'>,
   sandbox: Sandbox,
-  outcome: 'started' | 'failed',
+  outcome: StartOutcome,
 ): Promise<void> {
   if (sandbox.claimedBy === null) return
   const { tenant, containerId } = sandbox.claimedBy
@@ -16,13 +25,14 @@ export async function notifyWaiting(
   if (executionId !== undefined) await notifyStep(deps, { tenant, containerId, executionId }, outcome)
 }
 
-/** Enqueues this execution; after a failed start with a delay, because its step asks for another one. */
+/** Enqueues this execution; after a failed start with a delay, because its step requests another start. */
 export async function notifyStep(
   deps: Pick<PlaceDeps, 'table' | 'queue' | 'clock'>,
   { tenant, containerId, executionId }: { readonly tenant: string; readonly containerId: string; readonly executionId: string },
-  outcome: 'started' | 'failed',
+  outcome: StartOutcome,
 ): Promise<void> {
-  const delaySeconds = outcome === 'failed' ? await backOffSeconds(deps, tenant, executionId) : undefined
+  const delaySeconds =
+    outcome === 'failed' ? await backOffSeconds(deps, tenant, executionId) : outcome === 'running' ? SUPERVISOR_SECONDS : undefined
   await deps.queue.send(
     'executions',
     { v: 1, type: 'execution.step', tenant, containerId, executionId },

@@ -8,7 +8,7 @@ import { stopSandbox } from './stop-sandbox.ts'
 import { startSandbox } from './start-sandbox.ts'
 import { wantedSize, type PoolBounds } from './wanted-size.ts'
 
-/** Sandboxes that can take one another's place. */
+/** Interchangeable sandboxes: one tier and one image. */
 interface PoolKind {
   readonly imageName: string
   readonly tier: MemoryTier
@@ -23,10 +23,10 @@ const REFILL_INTERVAL_MS = 3_000
 export interface Pool {
   /**
    * Starts what is missing. Where the platform reports starts by event, it enqueues one message per start and waits for none; otherwise it resolves
-   * when each start has ended. Calls that come meanwhile join the one under way and one more after it.
+   * when each start has ended. Calls during a refill share that refill and one more after it.
    */
   refill(): Promise<void>
-  /** From now on nothing is started for the pool. */
+  /** Stops further starts for the pool. */
   close(): void
 }
 
@@ -92,7 +92,7 @@ class WarmPool implements Pool {
     return { count: Math.max(0, wanted - waiting.length), surplus: ready.slice(0, Math.max(0, waiting.length - wanted)) }
   }
 
-  /** Only the default image's pool grows with the demand. */
+  /** Only the pool of the default image grows with demand. */
   #bounds({ imageName, tier }: PoolKind): PoolBounds {
     const { driver, poolSizes, poolCeilings, imagePoolSizes } = this.#deps
     if (imageName === driver.images.defaultName) return { min: poolSizes[tier] ?? 0, max: poolCeilings?.[tier] ?? poolSizes[tier] ?? 0 }
@@ -106,7 +106,7 @@ class WarmPool implements Pool {
     await (this.#deps.driver.capabilities.reportsStarts ? requestStart(this.#deps, kind) : startOne(this.#deps, kind))
   }
 
-  /** Demand went back. A claim that comes at the same moment wins: only who moves the row may stop the sandbox. */
+  /** Demand has decreased. A concurrent claim wins, because only the worker that moves the row may stop the sandbox. */
   async #drain(surplus: readonly Sandbox[]): Promise<void> {
     const { table, clock } = this.#deps
     for (const { id } of surplus) {
@@ -119,7 +119,7 @@ class WarmPool implements Pool {
 export const createPool = (deps: PlaceDeps): Pool => new WarmPool(deps)
 
 /**
- * Whether this worker refills now. One worker of all does in each interval; the first that is refused enqueues a refill for the next one, so a claim
+ * Whether this worker refills now. One of all workers does in each interval; the first refused worker enqueues a refill for the next interval, so a claim
  * is always followed by a count.
  */
 async function mayRefill({ table, clock, queue }: PlaceDeps): Promise<boolean> {
@@ -147,7 +147,7 @@ async function requestStart(deps: PlaceDeps, kind: PoolKind): Promise<void> {
 async function startOne(deps: PlaceDeps, kind: PoolKind): Promise<void> {
   const sandbox = sandboxOf(deps, kind)
   await deps.table.sandboxes.create(sandbox)
-  // A start that failed has been written down; the next refill tries again.
+  // The row records a failed start; the next refill tries again.
   const started = await startSandbox(deps, sandbox)
   if (started !== null) await notifyWaiting(deps, started, 'started')
 }

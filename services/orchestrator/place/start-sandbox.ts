@@ -2,15 +2,13 @@ import { SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../core/sandboxes/new-san
 import { DriverError, type SandboxStatus } from '../../core/ports/sandbox-driver.ts'
 import { SUPERVISOR_PROTOCOL, type Sandbox } from '../../core/sandboxes/sandbox.ts'
 import type { PlaceDeps } from '../deps.ts'
+import { GONE_KEPT_MS, refusalOf } from './fail-unanswered.ts'
 import { reportRefusal } from './report-refusal.ts'
-
-/** How long the row of a failed start stays, so that the execution's next step can tell why it has no sandbox, milliseconds. */
-const GONE_KEPT_MS = 600_000
 
 /**
  * Starts the sandbox of a row in `starting`. Where the platform reports by event that a sandbox runs, the row stays `starting` with the platform's
  * name for it. Otherwise the call waits until it is ready: then the row is `claimed` when a container waits for it and `ready` otherwise. A start
- * that fails leaves the row `gone`, and the result is null. Repeating it starts nothing twice: drivers are idempotent by sandbox id.
+ * that fails leaves the row `gone`, and the result is null. A repetition starts no second sandbox, because drivers are idempotent by sandbox id.
  * Throws DriverError `throttled`: the start is to be repeated later.
  */
 export async function startSandbox(deps: PlaceDeps, sandbox: Sandbox): Promise<Sandbox | null> {
@@ -53,7 +51,7 @@ async function recordLaunch(
   }
   const moved = await table.sandboxes.move(sandbox.id, ['starting'], change)
   if (moved !== null) return moved
-  // An event was faster than this write, or the sandbox is no longer needed.
+  // An event preceded this write, or the sandbox is no longer needed.
   const present = await table.sandboxes.get(sandbox.id)
   if (present?.state === 'ready' || present?.state === 'claimed') return present
   await driver.stop(sandbox.id, platformId)
@@ -70,11 +68,12 @@ export async function settleStart(deps: PlaceDeps, sandbox: Sandbox, status: San
   const report = (outcome: string, detail: string | null = null): void => reportStart(telemetry, sandbox, outcome, now - began, detail)
   if (status.phase !== 'ready') {
     report(status.phase === 'gone' ? status.reason : 'timed_out', status.phase === 'gone' ? (status.detail ?? null) : null)
-    if (status.phase === 'gone') reportRefusal(telemetry, sandbox, status)
-    await failStart(deps, sandbox, began)
+    const refusal = status.phase === 'gone' ? refusalOf(status) : null
+    if (refusal !== null) reportRefusal(telemetry, sandbox, refusal)
+    await failStart(deps, sandbox, began, refusal?.check)
     return null
   }
-  // What was started is what this driver starts: the row may have been written by a worker of another version.
+  // A worker of another version may have written the row, so what this driver started counts.
   const change = {
     address: status.address,
     readyAt: now,
@@ -91,7 +90,7 @@ export async function settleStart(deps: PlaceDeps, sandbox: Sandbox, status: San
     report('ready')
     return moved
   }
-  // Another delivery of the same start was first, or the sandbox is no longer needed.
+  // Another delivery of the same start preceded this one, or the sandbox is no longer needed.
   const present = await table.sandboxes.get(sandbox.id)
   const isWanted = present?.state === 'ready' || present?.state === 'claimed'
   report(isWanted ? 'ready_before' : 'unwanted')
@@ -112,11 +111,17 @@ function reportStart(telemetry: PlaceDeps['telemetry'], sandbox: Sandbox, outcom
 }
 
 /**
- * `from`: since when the platform was asked for it. Only who ends the start in the row may stop it: another delivery may have brought it to an end that is
- * used by now.
+ * `from`: when the start was requested; `check`: the isolation check that failed. Only the worker that ends the start in the row may stop the sandbox, because another delivery may have completed the
+ * start, and a container may use the sandbox.
  */
-export async function failStart({ table, clock, driver }: PlaceDeps, { id, platformId }: Sandbox, from: number): Promise<void> {
+export async function failStart(
+  { table, clock, driver }: PlaceDeps,
+  { id, platformId }: Sandbox,
+  from: number,
+  check?: string,
+): Promise<void> {
   const now = clock.now()
-  const change = { state: 'gone', failedStart: { from, to: now }, dueAt: now + GONE_KEPT_MS } as const
+  const failedStart = { from, to: now, ...(check === undefined ? {} : { check }) }
+  const change = { state: 'gone', failedStart, dueAt: now + GONE_KEPT_MS } as const
   if ((await table.sandboxes.move(id, ['starting'], change)) !== null) await driver.stop(id, platformId)
 }

@@ -1,6 +1,6 @@
 import type { PlaceDeps } from '../deps.ts'
 
-/** Stops a sandbox permanently. `hasEnded`: the platform has nothing left of it to stop or to remove. The row's state is `stopping` first, so that a crash in between is repaired. */
+/** Stops a sandbox permanently. `hasEnded`: the platform has nothing left to stop or to remove. The row's state is `stopping` first, so that a crash in between is repaired. */
 export async function stopSandbox(deps: PlaceDeps, sandboxId: string, { hasEnded = false } = {}): Promise<void> {
   const { table, clock, driver, telemetry } = deps
   const moved = await table.sandboxes.move(sandboxId, ['starting', 'ready', 'claimed', 'stopping'], {
@@ -11,6 +11,8 @@ export async function stopSandbox(deps: PlaceDeps, sandboxId: string, { hasEnded
   // A row is removed after its sandbox was stopped. The reconciler stops a sandbox that runs without a row.
   if (row === null) return
   if (!hasEnded) await driver.stop(sandboxId, row.platformId)
+  // The row of a failed start is kept for the execution that waits for it.
+  if (row.state === 'gone') return
   await table.sandboxes.remove(sandboxId)
   if (moved === null) return
   const seconds = (clock.now() - moved.createdAt) / 1000

@@ -1,19 +1,19 @@
 import { poolSizeFor } from '../../core/sandboxes/pool-size.ts'
 import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
 
-/** Claims that are younger count as the present demand, milliseconds. */
+/** Claims younger than this count as present demand, milliseconds. */
 const WINDOW_MS = 60_000
 const SHARE = 0.95
 
-/** How far the pool of one tier may go; the same number twice keeps it fixed. */
+/** Bounds of the pool size of one tier; equal numbers keep it fixed. */
 export interface PoolBounds {
   readonly min: number
   readonly max: number
 }
 
 /**
- * How many sandboxes of a tier are to wait: what the claims of the last minute need for 95 of 100 to find one, within the bounds. `sandboxes` are the
- * rows of that tier, which tell both how often one was claimed and how long a start takes here.
+ * The wanted number of warm sandboxes of a tier: enough, within the bounds, that 95 of 100 claims at the rate of the last minute find one. `sandboxes` are the
+ * rows of that tier; they show the rate of claims and the duration of starts.
  */
 export function wantedSize(sandboxes: readonly Sandbox[], { min, max }: PoolBounds, now: number): number {
   if (min >= max) return min

@@ -9,8 +9,8 @@ import { settleStart } from '../place/start-sandbox.ts'
 import { endSandbox } from './repair-sandbox.ts'
 
 /**
- * Applies what an event says of a sandbox: it runs, or it ended. The event holds the whole status, so no call to the platform is needed. Events may
- * come twice and in any order: each changes only a row that is in the state before it.
+ * Applies an event of a sandbox that started to run or ended. The event contains the whole status, so no call of the platform is needed. Events may
+ * arrive twice and in any order: each changes a row only in the state before it.
  */
 export async function handleTaskStateChange(deps: ReconcilerDeps, { sandboxId, platformId, status }: SandboxChange): Promise<void> {
   if (status.phase === 'starting') return
@@ -19,7 +19,7 @@ export async function handleTaskStateChange(deps: ReconcilerDeps, { sandboxId, p
   const sandbox = { ...row, platformId }
   if (sandbox.state === 'starting') {
     const settled = await settleStart(deps, sandbox, status, sandbox.launchedAt ?? sandbox.createdAt)
-    await notifyWaiting(deps, settled ?? sandbox, settled === null ? 'failed' : 'started')
+    await notifyWaiting(deps, settled ?? sandbox, settled === null ? 'failed' : 'running')
   } else if (status.phase === 'gone' && (sandbox.state === 'ready' || sandbox.state === 'claimed')) await endSandbox(deps, sandbox, status)
 }
 

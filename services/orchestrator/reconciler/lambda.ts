@@ -1,15 +1,24 @@
+import { QUEUES } from '../../core/messages.ts'
+import { createStorageClients } from '../../storage/clients.ts'
+import { deadLetterUrl, drainDeadLetters } from '../../storage/sqs/drain-dead-letters.ts'
 import type { SqsBatchAnswer } from '../../storage/sqs/lambda-batch.ts'
+import { placeConfigFromEnv } from '../config.ts'
 import { deps } from '../place/lambda.ts'
 import { readTaskEvent } from '../drivers/fargate/task-event.ts'
 import { reconcile, type Reconciled } from './reconcile.ts'
 import { processDeadLetters, handleTaskStateChange, type DeadLetter } from './handle-task-state-change.ts'
 
-/** What invokes the reconciler: dead letters, a task state change, or the schedule. */
+const config = placeConfigFromEnv()
+const { sqs } = createStorageClients({ region: config.AWS_REGION })
+const queueUrls = { turns: config.TURNS_QUEUE_URL, executions: config.EXECUTIONS_QUEUE_URL, placements: config.PLACEMENTS_QUEUE_URL }
+
+/** What invokes the reconciler: a task state change, or the schedule. */
 interface ReconcilerEvent {
+  /** Of an event source mapping that an earlier version had. */
   readonly Records?: readonly DeadLetter[]
 }
 
-/** Without dead letters and without a task, one pass processes all due rows. */
+/** An event of a task changes its sandbox. The schedule ends the jobs of dead letters, and one pass processes all due rows. */
 export async function handler(event: ReconcilerEvent): Promise<SqsBatchAnswer | Reconciled | null> {
   if (event.Records !== undefined) return processDeadLetters(deps, event.Records)
   const change = readTaskEvent(event)
@@ -17,7 +26,22 @@ export async function handler(event: ReconcilerEvent): Promise<SqsBatchAnswer | 
     await handleTaskStateChange(deps, change)
     return null
   }
-  const outcome = await reconcile(deps)
-  deps.telemetry.emit({ event: 'reconcile', outcome: outcome.failed === 0 ? 'ok' : 'error', ...outcome })
-  return outcome
+  // Neither may keep the other from its work.
+  const [outcome, received] = await Promise.allSettled([reconcile(deps), endDeadLetters()])
+  if (received.status === 'rejected') throw received.reason
+  if (outcome.status === 'rejected') throw outcome.reason
+  deps.telemetry.emit({ event: 'reconcile', outcome: outcome.value.failed === 0 ? 'ok' : 'error', ...outcome.value })
+  return outcome.value
+}
+
+/** Receiving once a minute costs a twentieth of an event source mapping, whose pollers ask all day. */
+async function endDeadLetters(): Promise<void> {
+  for (const queue of QUEUES) {
+    const queueUrl = deadLetterUrl(queueUrls[queue])
+    await drainDeadLetters({ client: sqs, queueUrl }, async (messages) => {
+      const deadLetters = messages.map((message) => ({ ...message, eventSourceARN: queueUrl }))
+      const { batchItemFailures } = await processDeadLetters(deps, deadLetters)
+      return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
+    })
+  }
 }

@@ -1,28 +1,34 @@
 import pLimit from 'p-limit'
 import type { DueRow } from '../../core/ports/table.ts'
 import { inTrace } from '../../core/trace.ts'
-import type { ReconcilerDeps } from '../deps.ts'
+import { createLimitReader } from '../../core/tenants/limit-reader.ts'
+import type { ReconcilerDeps, RepairDeps } from '../deps.ts'
 import { repairContainer } from './repair-container.ts'
 import { repairExecution, repairResponse } from './repair-jobs.ts'
 import { repairSandbox, stopOrphans } from './repair-sandbox.ts'
 import { createStatusBatch } from './status-batch.ts'
-import { sweepConversation, sweepFile, sweepUpload } from './sweep-expired.ts'
+import { repairDelivery } from './repair-delivery.ts'
+import { sweepTenant } from './sweep-tenant.ts'
+import { sweepConversation, sweepFile, sweepSkill, sweepUpload } from './sweep-expired.ts'
 
 const ROWS_PER_PAGE = 500
 /** Rows that are processed concurrently: each needs a few calls, and a row whose calls fail delays few others. */
 const AT_ONCE = 16
-/** A pass that has seen this many pages leaves the rest to the next one. */
+/** A pass processes at most this many pages; the next pass continues. */
 const MAX_PAGES = 20
 /** A row whose repair failed is due again after this, milliseconds. */
 const AGAIN_MS = 5_000
 
-const REPAIRS: Record<Exclude<DueRow['kind'], 'sandbox'>, (deps: ReconcilerDeps, row: DueRow) => Promise<void>> = {
+const REPAIRS: Record<Exclude<DueRow['kind'], 'sandbox'>, (deps: RepairDeps, row: DueRow) => Promise<void>> = {
   container: repairContainer,
   execution: repairExecution,
   response: repairResponse,
   file: sweepFile,
+  skill: sweepSkill,
   upload: sweepUpload,
   conversation: sweepConversation,
+  delivery: repairDelivery,
+  tenant: sweepTenant,
 }
 
 export interface Reconciled {
@@ -35,7 +41,8 @@ export interface Reconciled {
  * One repair pass: processes every due row, and completes or enqueues what a crash, a lost message or a dead sandbox left undone. A row whose
  * repair fails is postponed behind all other due rows, so that failing rows cannot starve them.
  */
-export async function reconcile(deps: ReconcilerDeps): Promise<Reconciled> {
+export async function reconcile(ports: ReconcilerDeps): Promise<Reconciled> {
+  const deps: RepairDeps = { ...ports, limits: createLimitReader(ports.table.tenants, ports.clock) }
   let looked = 0
   let failed = 0
   const slots = pLimit(AT_ONCE)
@@ -46,12 +53,19 @@ export async function reconcile(deps: ReconcilerDeps): Promise<Reconciled> {
     looked += rows.length
     failed += repaired.filter((isDone) => !isDone).length
   }
-  const orphans = await stopOrphans(deps)
+  const { stopped: orphans, rows: sandboxes } = await stopOrphans(deps)
+  if (sandboxes > 0) await requestCheck(deps)
   if (Object.keys(deps.poolSizes).length > 0) await deps.queue.send('placements', { v: 1, type: 'sandbox.refill' }, { group: '_pool' })
   return { looked, failed, orphans }
 }
 
-/** Page by page, each row once, however late the index hears of what was repaired. */
+/** Where passes are rare and sandboxes end by event, one more check of all sandboxes finds those whose event was lost sooner. */
+async function requestCheck({ queue, driver, betweenPassesMs }: ReconcilerDeps): Promise<void> {
+  if (betweenPassesMs === undefined || !driver.capabilities.reportsStarts) return
+  await queue.send('placements', { v: 1, type: 'sandbox.check' }, { group: '_pool', delaySeconds: betweenPassesMs / 2000 })
+}
+
+/** Page by page, each row once, because the index may still list rows that this pass has repaired. */
 async function* duePages({ table, clock }: ReconcilerDeps): AsyncGenerator<readonly DueRow[]> {
   const seen = new Set<string>()
   const now = clock.now()
@@ -67,8 +81,8 @@ async function* duePages({ table, clock }: ReconcilerDeps): AsyncGenerator<reado
   }
 }
 
-/** The repair of each row of a page. The platform is asked for all sandboxes of the page at once: its reads are limited per account. */
-async function createRepairs(deps: ReconcilerDeps, rows: readonly DueRow[]): Promise<(row: DueRow) => Promise<void>> {
+/** Repairs each row of a page. The statuses of all its sandboxes are read together, because the platform limits reads per account. */
+async function createRepairs(deps: RepairDeps, rows: readonly DueRow[]): Promise<(row: DueRow) => Promise<void>> {
   const slots = pLimit(AT_ONCE)
   const ids = rows.flatMap(({ kind, id }) => (kind === 'sandbox' ? [id] : []))
   const reads = await Promise.allSettled(ids.map((id) => slots(() => deps.table.sandboxes.get(id))))
@@ -97,7 +111,7 @@ async function repair(deps: ReconcilerDeps, row: DueRow, repairOne: (row: DueRow
       id: row.id,
       detail: cause instanceof Error ? cause.message : String(cause),
     })
-    // What keeps this from being written is what keeps the repair from succeeding: then the row stays where it is.
+    // If the table is unavailable, this write fails as the repair did; the row then keeps its due time.
     await deps.table.postpone(row, deps.clock.now() + AGAIN_MS).catch(() => undefined)
     return false
   }

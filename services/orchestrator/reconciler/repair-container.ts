@@ -1,48 +1,71 @@
 import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
-import { CONTAINER_KEPT_MS, hasCommands, type Container } from '../../core/containers/container.ts'
+import { DAY_MS, nextRetentionCheck } from '../../core/tenants/retention.ts'
+import { hasCommands, isIdle, type Container } from '../../core/containers/container.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
 import { isId } from '../../core/ids.ts'
 import { objectPrefix } from '../../core/object-keys.ts'
 import { recordUsage } from '../../core/usage/record-usage.ts'
 import type { DueRow } from '../../core/ports/table.ts'
-import type { ReconcilerDeps } from '../deps.ts'
+import type { ReconcilerDeps, RepairDeps } from '../deps.ts'
 import { acquireLease, LEASE_MS } from '../../jobs/lease.ts'
+import { hasSubscribers, publishContainerExpiry } from '../../jobs/webhooks/publish-event.ts'
 import { stopSandbox } from '../place/stop-sandbox.ts'
 import { removeStaleQueueHead } from '../run/remove-stale-queue-head.ts'
 import { endCancelled } from '../run/end-without-result.ts'
+import { planHibernation } from './hibernation-time.ts'
+import { repeatAfterMs } from './repeat-after.ts'
+import { sweepExecutions } from './sweep-executions.ts'
 import { sweepVersions } from './sweep-versions.ts'
 
 /** Minimum interval between two sweeps of a hibernated container's files, milliseconds. */
 const SWEEP_AGAIN_MS = 60_000
-/** A request to hibernate that came to nothing is sent again after this long, milliseconds. */
+/** An unsuccessful request to hibernate is sent again after this time, milliseconds. */
 const HIBERNATE_AGAIN_MS = 60_000
 
-/** Looks after a container: its queue, its idle sandbox, its end. */
-export async function repairContainer(deps: ReconcilerDeps, due: DueRow): Promise<void> {
+/** Repairs a container: its queue, its idle sandbox, its deletion. */
+export async function repairContainer(deps: RepairDeps, due: DueRow): Promise<void> {
   const container = await deps.table.containers.get(due.tenant, due.id)
   if (container === null) return
   if (container.deletedAt !== null) return sweepContainer(deps, container)
   const head = container.queue[0]
   if (head !== undefined) return advanceHead(deps, container, head)
   const now = deps.clock.now()
-  if (now > container.lastActiveAt + CONTAINER_KEPT_MS) {
+  const { containerDays, executionDays } = await deps.limits.of(container.tenant)
+  const keptUntil = container.lastActiveAt + containerDays * DAY_MS
+  if (now > keptUntil) {
     await deps.table.containers.markDeleted(container.tenant, container.id, now)
     return
   }
+  const expiresAt = await announceExpiry(deps, container, now)
   if (container.sandboxId === null) {
-    const next = Math.max((await sweepVersions(deps, container)) ?? Infinity, now + SWEEP_AGAIN_MS)
-    return deps.table.containers.postpone(container.tenant, container.id, Math.min(next, container.lastActiveAt + CONTAINER_KEPT_MS))
+    const [versions, executions] = [
+      await sweepVersions(deps, container, containerDays),
+      await sweepExecutions(deps, container, executionDays),
+    ]
+    const next = Math.max(Math.min(versions ?? Infinity, executions ?? Infinity), now + SWEEP_AGAIN_MS)
+    const end = nextRetentionCheck(now, Math.min(next, expiresAt, keptUntil + 1))
+    return deps.table.containers.postpone(container.tenant, container.id, end)
   }
   if (hasCommands(container)) {
     await removeStaleCommands(deps, container)
     return deps.table.containers.postpone(container.tenant, container.id, now + HIBERNATE_AGAIN_MS)
   }
-  const idleFrom = Math.max(container.lastActiveAt + deps.hibernateAfterMs, container.hibernating?.expiresAt ?? 0)
-  if (idleFrom > now) return deps.table.containers.postpone(container.tenant, container.id, idleFrom)
-  await deps.table.containers.postpone(container.tenant, container.id, now + HIBERNATE_AGAIN_MS)
+  const { kind, at } = await planHibernation(deps, container)
+  if (kind === 'check') return deps.table.containers.postpone(container.tenant, container.id, Math.min(at, expiresAt))
+  const delayMs = Math.max(0, at - now)
+  await deps.table.containers.postpone(container.tenant, container.id, now + delayMs + HIBERNATE_AGAIN_MS)
   const { tenant, id: containerId, lastActiveAt: idleSince } = container
-  // Only who may reach the sandbox can save its variables.
-  await deps.queue.send('executions', { v: 1, type: 'container.hibernate', tenant, containerId, idleSince }, { group: tenant })
+  // Only the run worker can connect to the sandbox and save its variables. It ignores the message if the container was used since.
+  const message = { v: 1, type: 'container.hibernate', tenant, containerId, idleSince } as const
+  await deps.queue.send('executions', message, { group: tenant, ...(delayMs === 0 ? {} : { delaySeconds: Math.ceil(delayMs / 1000) }) })
+}
+
+/** Publishes `container.expired` where an endpoint waits for it. Returns when the container expires, epoch ms; Infinity when nothing is left to publish. */
+async function announceExpiry(deps: ReconcilerDeps, container: Container, now: number): Promise<number> {
+  if (!(await hasSubscribers(deps, container.tenant, 'container.'))) return Infinity
+  if (!isIdle(container, now)) return container.lastActiveAt + container.expiresAfterMinutes * 60_000
+  await publishContainerExpiry(deps, container)
+  return Infinity
 }
 
 /** A command that has ended, or whose row was never written, must not keep the container awake. */
@@ -52,37 +75,40 @@ async function removeStaleCommands(
 ): Promise<void> {
   for (const commandId of commands) {
     const row = await table.executions.get(tenant, commandId)
-    // A row that is missing for a moment belongs to an acceptance under way.
+    // A missing row may belong to an acceptance that has not written it yet.
     const isStale = row === null ? clock.now() - lastActiveAt > RECONCILE_AFTER_MS : hasEnded(row.status)
     if (isStale) await table.containers.removeCommand(tenant, id, commandId, lastActiveAt)
   }
 }
 
-/** The head has ended and was not taken off, is missing, or waits for a message that never came. */
+/** The head has ended and was not dequeued, is missing, or waits for a message that was lost. */
 async function advanceHead(deps: ReconcilerDeps, container: Container, head: string): Promise<void> {
   const { tenant, id } = container
   const now = deps.clock.now()
   const row = await deps.table.executions.get(tenant, head)
   if (row !== null && !hasEnded(row.status)) {
-    await deps.table.containers.postpone(tenant, id, now + RECONCILE_AFTER_MS)
-    if (row.lease === null || row.lease.expiresAt <= now) await notifyExecution(deps.queue, tenant, id, head)
+    const repeatMs = repeatAfterMs(now - container.lastActiveAt)
+    await deps.table.containers.postpone(tenant, id, now + repeatMs)
+    const isWaiting = row.lease === null || row.lease.expiresAt <= now
+    // The execution itself is due soon in most cases, and its repair sends the message.
+    if (isWaiting && (row.dueAt ?? Infinity) > now + repeatMs) await notifyExecution(deps.queue, tenant, id, head)
     return
   }
-  // A row that is missing for a moment belongs to an acceptance under way.
+  // A missing row may belong to an acceptance that has not written it yet.
   if (row === null && now - container.lastActiveAt < RECONCILE_AFTER_MS)
     return deps.table.containers.postpone(tenant, id, now + RECONCILE_AFTER_MS)
   await removeStaleQueueHead(deps, container, head)
 }
 
-/** Takes away all that a deleted container left; each part may be repeated, and the row goes last. */
+/** Removes everything of a deleted container. Each part may be repeated; the row is removed last. */
 async function sweepContainer(deps: ReconcilerDeps, container: Container): Promise<void> {
   const { tenant, id } = container
   const { executions, events, files, containers } = deps.table
   if (container.sandboxId !== null) await stopSandbox(deps, container.sandboxId)
-  // Who saves its variables this moment must have stopped before the objects go.
+  // A worker that is saving its variables must have stopped before the objects are deleted.
   const saving = container.hibernating
   if (saving !== null && saving.expiresAt > deps.clock.now()) return containers.postpone(tenant, id, saving.expiresAt)
-  // What still stands in the queue may have ended without being counted.
+  // Executions that are still in the queue may have ended without a usage record.
   for (const executionId of container.queue) {
     const row = await executions.get(tenant, executionId)
     if (row !== null && hasEnded(row.status)) await recordUsage(deps, row)
@@ -101,7 +127,7 @@ async function sweepContainer(deps: ReconcilerDeps, container: Container): Promi
   await containers.remove(tenant, id)
 }
 
-/** All of them before the first is removed: a page begins after a row that has to be there. */
+/** Lists all of them before the first is removed, because a page starts after a row that must exist. */
 async function allOf(
   deps: ReconcilerDeps,
   { tenant, id }: Container,
@@ -112,7 +138,7 @@ async function allOf(
     const { rows, hasMore } = await deps.table.executions[list](tenant, id, { after, limit: 100, order: 'asc' })
     found.push(...rows.map((row) => ({ id: row.id, status: row.status })))
     if (!hasMore) return found
-    // The list may still name rows that an interrupted pass removed; it catches up by the next one.
+    // The index may still list rows that an interrupted pass removed; it is consistent by the next pass.
     if (rows.length === 0) throw new Error('The list of executions lags behind the rows')
   }
 }
@@ -123,7 +149,7 @@ async function endAll(deps: ReconcilerDeps, tenant: string, rows: readonly Pick<
   for (const { id, status } of rows) {
     if (hasEnded(status)) continue
     const taken = await acquireLease(deps, deps.table.executions, { tenant, id })
-    if (taken.kind === 'taken') await endCancelled(deps, taken.row, 'The container was deleted.')
+    if (taken.kind === 'acquired') await endCancelled(deps, taken.row, 'The container was deleted.')
     else if (taken.kind === 'busy') heldUntil = Math.max(heldUntil ?? 0, taken.row.lease?.expiresAt ?? deps.clock.now() + LEASE_MS)
   }
   return heldUntil

@@ -1,14 +1,17 @@
-import { notifyExecution, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
+import { notifyExecution } from '../../core/executions/accept-execution.ts'
 import { hasEnded, type Execution } from '../../core/executions/execution.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { DueRow } from '../../core/ports/table.ts'
 import { removeResponse } from '../../core/responses/remove-response.ts'
-import { hasResponseEnded } from '../../core/responses/response.ts'
+import { hasResponseEnded, responseRemoval } from '../../core/responses/response.ts'
 import { joinTrace } from '../../core/trace.ts'
 import { failAsDeadLetter } from '../../jobs/dead-letter.ts'
 import { acquireLease } from '../../jobs/lease.ts'
+import { publishResponseEnd } from '../../jobs/webhooks/publish-event.ts'
 import { responseJob } from '../../jobs/response-job.ts'
-import type { ReconcilerDeps } from '../deps.ts'
+import { DAY_MS, nextRetentionCheck } from '../../core/tenants/retention.ts'
+import type { ReconcilerDeps, RepairDeps } from '../deps.ts'
+import { repeatAfterMs } from './repeat-after.ts'
 import { executionJob } from '../run/execution-job.ts'
 import { endOverdue } from '../run/end-without-result.ts'
 
@@ -28,29 +31,36 @@ export async function repairExecution(deps: ReconcilerDeps, due: DueRow): Promis
   const now = deps.clock.now()
   if (row.sandboxId === null && now - row.createdAt > MAX_WAIT_MS) {
     const taken = await acquireLease(deps, deps.table.executions, row, { seen: { sandboxId: null } })
-    if (taken.kind === 'taken') await endOverdue(deps, taken.row)
+    if (taken.kind === 'acquired') await endOverdue(deps, taken.row)
     return
   }
   const isOverdue = row.sandboxId !== null && now > endsAt(row) + GIVE_UP_MS
   if (isOverdue && (await failAsDeadLetter(deps, executionJob(deps), row.tenant, row.id)) === 'ended') return
-  await deps.table.executions.postpone(row.tenant, row.id, Math.max(now + RECONCILE_AFTER_MS, row.lease?.expiresAt ?? 0))
+  await deps.table.executions.postpone(row.tenant, row.id, Math.max(now + repeatAfterMs(now - row.createdAt), row.lease?.expiresAt ?? 0))
   await notifyExecution(deps.queue, row.tenant, row.containerId, row.id)
 }
 
 const endsAt = (row: Execution): number => (row.startedAt ?? row.createdAt) + row.timeoutSeconds * 1000
 
-/** As an execution; one that has ended is due when its time here is over. */
-export async function repairResponse(deps: ReconcilerDeps, due: DueRow): Promise<void> {
+/** As for an execution. An ended response is due when its retention is checked. */
+export async function repairResponse(deps: RepairDeps, due: DueRow): Promise<void> {
   const row = await deps.table.responses.get(due.tenant, due.id)
   if (row === null) return
   joinTrace(row.traceparent)
   const now = deps.clock.now()
   if (hasResponseEnded(row.status)) {
-    if (row.dueAt !== null && row.dueAt <= now) await removeResponse(deps, row.tenant, row.id)
+    const { responseDays } = await deps.limits.of(row.tenant)
+    const endedAt = row.completedAt ?? row.createdAt
+    const removeAt = responseRemoval(row, endedAt, responseDays)
+    if (removeAt <= now) return removeResponse(deps, row.tenant, row.id)
+    // Due soon after its end: an endpoint waits for its event, which may not have been published.
+    if (now < endedAt + DAY_MS) await publishResponseEnd(deps, row)
+    const checkAt = now < endedAt + DAY_MS ? endedAt + DAY_MS : nextRetentionCheck(now, removeAt)
+    await deps.table.postpone(due, Math.min(removeAt, checkAt))
     return
   }
   const mayEndBy = row.createdAt + LIMITS.maxResponseSeconds * 1000 + GIVE_UP_MS
   if (now > mayEndBy && (await failAsDeadLetter(deps, responseJob(deps), row.tenant, row.id)) === 'ended') return
-  await deps.table.responses.postpone(row.tenant, row.id, Math.max(now + RECONCILE_AFTER_MS, row.lease?.expiresAt ?? 0))
+  await deps.table.responses.postpone(row.tenant, row.id, Math.max(now + repeatAfterMs(now - row.createdAt), row.lease?.expiresAt ?? 0))
   await deps.queue.send('turns', { v: 1, type: 'response.step', tenant: row.tenant, responseId: row.id }, { group: row.tenant })
 }

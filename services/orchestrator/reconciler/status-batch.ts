@@ -1,9 +1,14 @@
 import type { SandboxDriver, SandboxStatus } from '../../core/ports/sandbox-driver.ts'
 import type { Sandbox } from '../../core/sandboxes/sandbox.ts'
 
-/** The statuses of many sandboxes, read with the fewest calls when the first of them is wanted. A failed read is the failure of each. */
+/** Reads the statuses of many sandboxes with the fewest calls, when the first is requested. If the read fails, each status fails. */
 export function createStatusBatch(driver: SandboxDriver, sandboxes: readonly Sandbox[]): (sandbox: Sandbox) => Promise<SandboxStatus> {
-  const refs = sandboxes.filter(({ state }) => state === 'starting' || state === 'ready' || state === 'claimed')
+  const { reportsStarts } = driver.capabilities
+  // Where starts are reported by event, the platform does not know a start that it has not accepted: in a burst each would cost a search.
+  const isAccepted = ({ state, launchedAt }: Sandbox): boolean => state !== 'starting' || !reportsStarts || launchedAt !== undefined
+  const refs = sandboxes.filter(
+    (sandbox) => (sandbox.state === 'starting' || sandbox.state === 'ready' || sandbox.state === 'claimed') && isAccepted(sandbox),
+  )
   const places = new Map(refs.map(({ id }, place) => [id, place]))
   let reading: Promise<readonly SandboxStatus[]> | null = null
   return async ({ id }) => {

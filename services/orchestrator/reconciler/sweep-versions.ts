@@ -6,12 +6,13 @@ import type { ReconcilerDeps } from '../deps.ts'
 const VERSIONS_PER_PASS = 200
 
 /**
- * Takes away versions of files that nothing cites any more, with their bytes: superseded and deleted ones, and uploads that never came.
- * Returns when to look again, epoch ms; null when nothing waits for its time. Each removal may be repeated.
+ * Removes file versions that nothing refers to, with their bytes: superseded and deleted ones, and unused uploads.
+ * `days`: the tenant's retention of containers. Returns when the next version expires, epoch ms; null without one. Each removal may be repeated.
  */
 export async function sweepVersions(
   deps: Pick<ReconcilerDeps, 'table' | 'objects' | 'clock'>,
   { tenant, id }: Pick<Container, 'tenant' | 'id'>,
+  days: number,
 ): Promise<number | null> {
   const { files, links } = deps.table
   const now = deps.clock.now()
@@ -21,7 +22,7 @@ export async function sweepVersions(
     next = next === null ? at : Math.min(next, at)
   }
   for (const file of await files.all(tenant, id)) {
-    const until = retentionEndOf(file)
+    const until = retentionEndOf(file, days)
     if (until === null) continue
     if (until > now) {
       sweepAgainAt(until)

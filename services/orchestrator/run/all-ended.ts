@@ -1,4 +1,4 @@
-/** As Promise.all, but it rejects only when all have settled: a step that releases its lease has nothing under way. */
+/** As Promise.all, but rejects only when all have settled, so that a step has no concurrent work when it releases its lease. */
 export async function allEnded<Result>(works: readonly Promise<Result>[]): Promise<Result[]> {
   await Promise.allSettled(works)
   return Promise.all(works)

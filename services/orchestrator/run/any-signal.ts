@@ -1,6 +1,6 @@
 /**
- * A signal that aborts with the first of these, for signals that live no longer than it. `AbortSignal.any` is tied together by weak references, and
- * those the collector follows only when it goes through everything: what each execution left there had it do so, with a pause, twice as often.
+ * A signal that aborts with the first of these, for signals that live no longer than it. `AbortSignal.any` uses weak references, which only a full
+ * garbage collection clears; with it such collections, and their pauses, were twice as frequent.
  */
 export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
   const first = new AbortController()

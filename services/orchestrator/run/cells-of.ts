@@ -8,7 +8,7 @@ export interface SourceCells {
   readonly indexes: readonly number[]
 }
 
-/** What the supervisor is to run, in order. */
+/** The cells that the supervisor runs, in order. */
 export async function cellsOf(objects: ObjectStore, source: Exclude<ExecutionSource, CommandSource>): Promise<SourceCells> {
   switch (source.kind) {
     case 'code':

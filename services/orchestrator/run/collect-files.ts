@@ -16,7 +16,7 @@ import type { RunDeps } from '../deps.ts'
 import { allEnded } from './all-ended.ts'
 
 const AT_ONCE = 4
-/** A connection that broke, to the sandbox or to the store, is made again: both may work. */
+/** Attempts per file: a connection to the sandbox or the store may break. */
 const DOWNLOADS = 2
 
 export interface Collected {
@@ -25,9 +25,9 @@ export interface Collected {
 }
 
 /**
- * Brings what the code created or changed into the object store and makes a row for each version. Names are data: a path that our rules
- * refuse is named in `lost`. Repeating it after a crash makes nothing twice, because a version with the same bytes is recognised. What a user
- * uploads meanwhile is no version that the sandbox had: the code cannot have deleted it, and the newer of the two is the current one.
+ * Copies files that the code created or changed into the object store and writes a row for each version. Names are data: `lost` names a path that the
+ * rules refuse. A repetition after a crash creates no second version, because a version with the same bytes is recognised. A file that a user uploads
+ * during the execution was never in the sandbox, so the code cannot have deleted it; the newer of two versions is the current one.
  */
 export async function collectFiles(
   deps: RunDeps,
@@ -75,7 +75,7 @@ export async function collectFiles(
   return { files, lost }
 }
 
-/** Whether the sandbox could not look there: what it does not see need not be gone. */
+/** Whether the sandbox could not read that folder: a file that it cannot see may still exist. */
 const isUnseen = (path: string, skipped: SupervisorEnvelope['skipped']): boolean =>
   skipped.some(
     (place) =>
@@ -142,7 +142,7 @@ async function collectOne(
   return { id: file.id, path, bytes, sha256, mime, isNew: before === null, modifiedFrom: before?.id ?? null }
 }
 
-/** Streams a file into an object; the reason when there is none to be had. The code has ended by now, so a sandbox that goes costs its files alone. */
+/** Streams a file into an object; returns the reason if that is not possible. The code has ended, so the loss of the sandbox costs only its files. */
 async function bring(
   deps: RunDeps,
   session: SandboxSession,
@@ -153,7 +153,7 @@ async function bring(
   for (let attempt = 1; ; attempt++) {
     try {
       const download = await deps.supervisor.getFile(session, path, signal)
-      if (download === null) return 'It was gone or no regular file any more when it was collected.'
+      if (download === null) return 'When it was collected, it no longer existed or was no longer a regular file.'
       const counted = counting(download.body)
       const { bytes } = await deps.objects.put(target.objectKey, counted.stream, { contentType: target.mime, bytes: download.bytes })
       return { bytes, sha256: counted.sha256() }
@@ -165,12 +165,12 @@ async function bring(
       if (isRefused || signal.aborted) throw cause
       if (attempt < DOWNLOADS) continue
       if (!isUnreachable) throw cause
-      return 'It could not be read to its end: it changed all the time, or the sandbox was lost.'
+      return 'It could not be read completely: it kept changing, or the sandbox was lost.'
     }
   }
 }
 
-/** The hash is of the bytes that were stored, not of what the sandbox said. */
+/** The hash is that of the stored bytes, not the one that the sandbox reported. */
 function counting(body: ByteStream): { readonly stream: ByteStream; readonly sha256: () => string } {
   const hash = createHash('sha256')
   let digest: string | null = null

@@ -35,7 +35,7 @@ export async function commitResult(
   if (writer.waitingBytes > MAX_INLINE_JSON_BYTES / 2) await writer.drain()
   const tailEvents = await writer.removeTail()
   signal.throwIfAborted()
-  // Before the end is visible, so that the next execution does not name the loss again. The row still names it, should this step stop here.
+  // Before the end is visible, so that the next execution does not name the loss again. If this step crashes here, the row still names it.
   if (row.lostBefore.length > 0 && row.source.kind !== 'command')
     await deps.table.containers.markStateLossReported(row.tenant, row.containerId, session.sandboxId)
   const ended = await endExecution(deps, row, {

@@ -1,5 +1,7 @@
+import { publishExecutionEnd } from '../../jobs/webhooks/publish-event.ts'
 import { setImmediate } from 'node:timers/promises'
 import { freeSlot } from './free-slot.ts'
+import type { ExecutionSlots } from '../../core/executions/execution-slots.ts'
 import { notifyQueueHead, RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import { notifyResponse } from '../../core/responses/accept-response.ts'
 import { topicOf, type ExecutionEvent } from '../../core/events.ts'
@@ -21,14 +23,16 @@ export interface EndDeps {
   readonly objects: ObjectStore
   readonly clock: Clock
   readonly telemetry: Telemetry
+  /** The step's; a process that ends few executions has none. */
+  readonly slots?: ExecutionSlots
 }
 
 /**
- * A result bigger than this does not ride in the row, nor does a tail of events bigger than half of it: a DynamoDB item holds 400 KB, of
- * which code may take 200. Bytes of JSON.
+ * A larger result is stored as an object, and so is a tail of events larger than half of this: a DynamoDB item has at most 400 KB, of
+ * which code may use 200. Bytes of JSON.
  */
 export const MAX_INLINE_JSON_BYTES = 96 * 1024
-/** What the variable parts of a row may take together, bytes of JSON: the rest of the 400 KB is for names and small fields. */
+/** Maximum size of the variable parts of a row together, bytes of JSON. The rest of the 400 KB is for names and small fields. */
 const MAX_ROW_JSON_BYTES = 340 * 1024
 
 export interface End {
@@ -41,7 +45,7 @@ export interface End {
   readonly sandboxTraceId?: string | null
 }
 
-/** Commits the one terminal state under the fence, tells everybody who waits, and lets the next execution of the container begin. */
+/** Commits the one terminal state with the fencing token, notifies waiters, and enqueues the container's next execution. */
 export async function endExecution(deps: EndDeps, row: Execution, end: End): Promise<Execution | null> {
   if (!canMove(row.status, end.status)) throw new Error(`An execution cannot go from ${row.status} to ${end.status}`)
   const json = Buffer.from(JSON.stringify(end.result))
@@ -86,7 +90,7 @@ function emitEnd({ telemetry }: EndDeps, row: Execution, { result, sandboxTraceI
   })
 }
 
-/** What follows an end. Repeating it is harmless; the reconciler does when a crash comes between. */
+/** The actions after an end. They may be repeated; the reconciler repeats them after a crash. */
 export async function publishCompletion(
   deps: Omit<EndDeps, 'telemetry'>,
   ended: Execution,
@@ -98,32 +102,35 @@ export async function publishCompletion(
   const isFirst = usage !== null
   await Promise.all([
     freeSlot(deps, ended.tenant, ended.id),
-    recordUsage(deps, ended, usage).then(() => advanceContainer(deps, ended, isFirst)),
-    tellTurn(deps, ended),
+    // Before it leaves the queue: a repetition after a crash finds it there.
+    publishExecutionEnd(deps, ended)
+      .then(() => recordUsage(deps, ended, usage))
+      .then(() => advanceContainer(deps, ended, isFirst)),
+    notifyTurn(deps, ended),
   ])
 }
 
 async function advanceContainer(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution, isFirst: boolean): Promise<void> {
   const now = deps.clock.now()
-  // Its acceptance made the container due soon. While that lies ahead it does for the next one too, and moving it would cost an index two writes.
+  // The acceptance set the container's due time. While it is in the future it also covers the next execution; a change would cost two index writes.
   const dueAt = now < ended.createdAt + RECONCILE_AFTER_MS ? null : now + RECONCILE_AFTER_MS
   const { containers } = deps.table
   if (ended.source.kind === 'command') {
     const present = await containers.removeCommand(ended.tenant, ended.containerId, ended.id, now)
-    // One that ended before it ran may still stand in the queue.
+    // A command that ended before it ran may still be in the queue.
     if (present?.queue[0] !== ended.id) return
   }
   const without = await containers.dequeue(ended.tenant, ended.containerId, ended.id, now, dueAt)
-  // The client sends a write again when its answer got lost: what is refused then may have been done by this very call, and no other worker enqueues.
+  // The storage client repeats a write whose reply was lost. A refused write may therefore have succeeded in this call, and then no other worker enqueues.
   const container = without ?? (isFirst ? await containers.get(ended.tenant, ended.containerId) : null)
   if (container !== null) await notifyQueueHead(deps.queue, container, container.queue[0], now)
 }
 
-async function tellTurn(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
+async function notifyTurn(deps: Omit<EndDeps, 'objects' | 'telemetry'>, ended: Execution): Promise<void> {
   if (ended.responseId === null) return
-  // By the clock as it is after the commit: the last look of the turn's worker comes later than that time.
+  // The clock is read after the commit, because the turn's worker reads the execution again after `awaitedUntil`.
   if (ended.awaitedUntil !== undefined && deps.clock.now() < ended.awaitedUntil) return
-  // A lost hint is repaired by the reconciler: the response's own row is due.
+  // If the message is lost, the reconciler repairs it: the response's row is due.
   await notifyResponse(deps.queue, ended.tenant, ended.responseId)
 }
 

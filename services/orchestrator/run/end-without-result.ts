@@ -3,7 +3,7 @@ import type { Execution, ExecutionReason, ExecutionStatus, Lost } from '../../co
 import { endExecution, type EndDeps } from './end-execution.ts'
 import { fenceEventLog } from '../../jobs/fence-event-log.ts'
 
-/** Ends an execution that has no envelope: its log is closed with what is known. */
+/** Ends an execution without an envelope; its log is closed with the known facts. */
 async function endBare(deps: EndDeps, taken: Execution, status: ExecutionStatus, reason: ExecutionReason, lost: Lost): Promise<void> {
   const at = deps.clock.now()
   const owner = { kind: 'execution', tenant: taken.tenant, id: taken.id } as const
@@ -20,25 +20,28 @@ async function endBare(deps: EndDeps, taken: Execution, status: ExecutionStatus,
 export const endCancelled = (deps: EndDeps, taken: Execution, why: string): Promise<void> =>
   endBare(deps, taken, 'cancelled', 'caller', { what: 'outputs', reason: why })
 
-/** The sandbox went away, or did not answer in time, while the code ran. */
+/** The sandbox was lost, or did not answer in time, while the code ran. */
 export const endLost = (deps: EndDeps, taken: Execution, reason: 'sandbox_lost' | 'deadline'): Promise<void> =>
   endBare(deps, taken, reason === 'deadline' ? 'timed_out' : 'failed', reason, {
     what: 'outputs',
     reason: 'The sandbox was lost while the code ran. What it had printed until then is in the events.',
   })
 
-/** The sandbox sent what no retry can read; the sandbox stays. */
+/** The sandbox sent data that no retry can read; the sandbox is kept. */
 export const endInvalid = (deps: EndDeps, taken: Execution, detail: string): Promise<void> =>
   endBare(deps, taken, 'failed', 'kernel_died', {
     what: 'outputs',
     reason: `The kernel sent output that does not follow the protocol, so the execution was ended: ${detail.slice(0, 300)}`,
   })
 
-/** No sandbox could be started in time. */
-export const endUnstarted = (deps: EndDeps, taken: Execution): Promise<void> =>
+/** No sandbox could be started in time. `check`: the isolation check that the last one failed. */
+export const endUnstarted = (deps: EndDeps, taken: Execution, check?: string): Promise<void> =>
   endBare(deps, taken, 'failed', 'sandbox_lost', {
     what: 'outputs',
-    reason: 'No sandbox could be started, so the code did not run. Try again; the operator finds the cause in the logs.',
+    reason:
+      check === undefined
+        ? 'No sandbox could be started, so the code did not run. Try again; the operator finds the cause in the logs.'
+        : `No sandbox could be started, so the code did not run: the last one failed the isolation check ${check}. The operator has to correct the platform.`,
   })
 
 export const endDeadLetter = (deps: EndDeps, taken: Execution): Promise<void> =>

@@ -39,13 +39,13 @@ export class ExecutionLease {
     return this.#hasMoved
   }
 
-  /** Acquires the lease, or applies the patch to a row whose lease this step holds. Null when the lease cannot be had. */
+  /** Acquires the lease, or applies the patch to a row whose lease this step holds. Null when the lease is not available. */
   async acquire(patch: Patch<Execution> = {}): Promise<Execution | null> {
     if (this.#row !== null) return Object.keys(patch).length === 0 ? this.#row : this.commit(patch)
     const { fence, sandboxId } = this.#read
     const result = await acquireLease(this.#deps, this.#deps.table.executions, this.#read, { patch, seen: { fence, sandboxId } })
     this.#hasMoved = result.kind === 'moved'
-    if (result.kind === 'taken') this.#row = result.row
+    if (result.kind === 'acquired') this.#row = result.row
     return this.#row
   }
 
@@ -64,13 +64,13 @@ export class ExecutionLease {
     return this.#sandboxesTried <= MAX_SANDBOXES_PER_STEP
   }
 
-  /** Releases the lease after a step that did what it could. */
+  /** Releases the lease at the end of a step that did not fail. */
   async release(patch: Patch<Execution> = {}): Promise<void> {
     const { table, clock } = this.#deps
     if (this.#row !== null) await releaseLease(table.executions, clock, this.#row, { patch: { ...patch, stepsFailSince: null } })
   }
 
-  /** A step that stops although the row is still its own, as one whose event log a predecessor wrote to, lets another start at once. */
+  /** For a step that stops while it holds the row, for example because a predecessor wrote to its event log: another step may start at once. */
   async releaseAndEnqueue(): Promise<void> {
     if (this.#row === null) return
     const { tenant, containerId, id } = this.#row

@@ -1,4 +1,5 @@
-import { topicOf, type ExecutionEventPayload } from '../../core/events.ts'
+import { topicOf } from '../../core/events.ts'
+import type { ExecutionEventPayload } from '../../core/executions/events/event-types.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 import { EventLogWriter } from '../../jobs/event-log-writer.ts'
 import { fenceEventLog } from '../../jobs/fence-event-log.ts'

@@ -2,7 +2,7 @@ import type { SupervisorError } from '../../core/ports/supervisor.ts'
 
 export type LossReason = 'sandbox_lost' | 'deadline'
 
-/** The sandbox took no byte of the execution: nothing happened there. */
+/** The sandbox received no byte of the execution, so nothing ran there. */
 export class SandboxUnreachableError extends Error {
   override readonly name = 'SandboxUnreachableError'
 }
@@ -17,12 +17,12 @@ export class SandboxLostError extends Error {
   }
 }
 
-/** The sandbox sent something that no retry can read. It costs the execution, never the sandbox. */
+/** The sandbox sent data that no retry can read. The execution fails; the sandbox is kept. */
 export class InvalidOutputError extends Error {
   override readonly name = 'InvalidOutputError'
 }
 
-/** Another worker, such as one that stopped a moment ago, uses the namespace of the sandbox: retry later. */
+/** Another worker, possibly one that has just crashed, uses the sandbox's namespace: retry later. */
 export class SandboxBusyError extends Error {
   override readonly name = 'SandboxBusyError'
 }
@@ -52,7 +52,7 @@ export function mapSupervisorError(refusal: SupervisorError, isSent: boolean, is
   }
 }
 
-/** How a run in a sandbox came out, as far as the caller has to branch. */
+/** Outcome of a run in a sandbox, for the caller to branch on. */
 export type RunOutcome =
   /** The result is committed, or the execution was handed to the next step. */
   | { readonly kind: 'done' }

@@ -1,5 +1,6 @@
 import { notifyExecution } from '../../core/executions/accept-execution.ts'
-import { CONTAINER_KEPT_MS, isHibernated, type Container, type Hibernation } from '../../core/containers/container.ts'
+import { firstRetentionCheck } from '../../core/tenants/retention.ts'
+import { isHibernated, type Container, type Hibernation } from '../../core/containers/container.ts'
 import type { HibernateMessage } from '../../core/messages.ts'
 import type { NamespaceUsage } from '../../core/ports/supervisor.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
@@ -12,20 +13,20 @@ import { endBackgroundCommands } from './end-background-commands.ts'
 import { namespaceBudget } from './namespace-budget.ts'
 import { saveVariables } from './save-variables.ts'
 
-/** What is to become of a container whose sandbox goes. */
+/** What happens to a container whose sandbox is released. */
 type Kept = Pick<Container, 'snapshot' | 'stateLost'>
 
 /**
- * Saves the variables of an idle container and lets its sandbox go. The claim is given only while its queue is empty and keeps code from
- * beginning; an execution that comes meanwhile keeps the sandbox, and the saving was for nothing. A failure that is not the sandbox's own
- * changes nothing and throws: the message comes again.
+ * Saves the variables of an idle container and releases its sandbox. The claim is granted only while the queue is empty, and no code starts under it.
+ * If an execution is accepted meanwhile, the container keeps its sandbox and the snapshot is discarded. A failure outside the sandbox changes nothing
+ * and throws, so that the message is redelivered.
  */
 export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: HibernateMessage): Promise<void> {
   const { containers } = deps.table
   const { tenant, containerId: id } = message
   const before = await containers.get(tenant, id)
   if (before === null || before.sandboxId === null || before.lastActiveAt !== message.idleSince) return
-  // Their ends are reported by the steps that hold them; the reconciler sends the message again.
+  // The steps of these commands report their ends; the reconciler sends the message again.
   if (await endBackgroundCommands(deps, before)) return
   const now = deps.clock.now()
   const claim: Hibernation = { objectKey: newObjectKey(tenant, 'snapshots', id), expiresAt: now + LEASE_MS }
@@ -37,16 +38,16 @@ export async function hibernate(deps: StepDeps, finder: SandboxFinder, message: 
     renew: async (expiresAt) => (await containers.renewHibernation(tenant, id, claim.objectKey, expiresAt)) !== null,
   })
   try {
-    // Of a worker that died, and of the last time: neither is ever restored again.
+    // Snapshots of a crashed worker and of the previous hibernation: neither is restored again.
     if (before.hibernating !== null) await deps.objects.delete(before.hibernating.objectKey)
     if (claimed.snapshot?.isRestored === true) await deps.objects.delete(claimed.snapshot.objectKey)
     const kept = await keep(deps, finder, claimed, claim.objectKey, lease.signal)
-    const dueAt = claimed.lastActiveAt + CONTAINER_KEPT_MS
+    const dueAt = firstRetentionCheck(deps.clock.now())
     const hibernated = await containers.hibernate(tenant, id, claim.objectKey, { ...kept, dueAt })
     const saved = kept.snapshot?.objectKey === claim.objectKey
     if (hibernated === null && saved) await deps.objects.delete(claim.objectKey)
     tell(deps, claimed, hibernated === null ? 'interrupted' : saved ? 'saved' : 'not_saved', kept.snapshot?.bytes ?? 0, now)
-    // A lost message is no lost sandbox: the reconciler stops one that no container holds.
+    // If the message is lost, the reconciler stops the sandbox, which no container refers to.
     if (hibernated !== null) await stop(deps, claimed)
   } catch (cause) {
     await deps.objects.delete(claim.objectKey).catch(() => undefined)
@@ -69,7 +70,7 @@ export async function breakHibernation(deps: RunDeps, container: Container, clai
 
 async function keep(deps: StepDeps, finder: SandboxFinder, claimed: Container, objectKey: string, signal: AbortSignal): Promise<Kept> {
   const { stateLost, sandboxId } = claimed
-  // Nothing ran in this sandbox: what is known of the one before it stays true.
+  // No code ran in this sandbox, so the state of the previous one still applies.
   if (isHibernated(claimed)) return { snapshot: claimed.snapshot, stateLost }
   const session = await finder.own(claimed)
   if (session === null) {
@@ -84,7 +85,7 @@ async function keep(deps: StepDeps, finder: SandboxFinder, claimed: Container, o
   return { snapshot: { objectKey, bytes: saved.bytes, takenAt: deps.clock.now(), tries: 0, isRestored: false }, stateLost }
 }
 
-/** Saving runs user code, so it counts like an execution. A repetition after a crash has another object key: it ran again. */
+/** Saving runs user code, so it counts as an execution does. A repetition after a crash ran again, so it has another object key and counts again. */
 async function recordSaving(deps: RunDeps, container: Container, objectKey: string, { runMs, cpuMs }: NamespaceUsage): Promise<void> {
   const { tenant, subject, memoryTier } = container
   const sandboxSeconds = runMs / 1000

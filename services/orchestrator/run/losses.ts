@@ -22,13 +22,13 @@ const STATE_LOST = new Map<string, string>(
     oom: 'The kernel ran out of memory and was restarted.',
     kernel_died: 'The kernel died and was restarted.',
     timed_out: 'The kernel did not stop at its time limit and was restarted.',
-    cpu_limit: 'The kernel did not stop when its processor time was used up and was restarted.',
-    output_limit: 'The kernel did not stop when it had put out too much and was restarted.',
+    cpu_limit: 'The kernel did not stop at its processor time limit and was restarted.',
+    output_limit: 'The kernel did not stop at its output limit and was restarted.',
     cancelled: 'The kernel did not stop when it was cancelled and was restarted.',
   }),
 )
 
-/** Losses that bytes do not measure. */
+/** Losses that are not measured in bytes. */
 const NOT_CUT = new Map<string, string>(
   Object.entries({
     numbers_changed: 'NaN and infinite numbers became null and integers beyond 64 bits became text, because JSON has none of them.',
@@ -40,7 +40,7 @@ const NOT_CUT = new Map<string, string>(
   }),
 )
 
-/** Everything that the envelope says is missing, in words for the result. */
+/** Everything that the envelope reports as missing, as text for the result. */
 export function lostIn(envelope: SupervisorEnvelope): Lost[] {
   return [
     ...envelope.truncated.map((part) => ({

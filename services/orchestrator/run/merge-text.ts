@@ -1,6 +1,6 @@
-import type { ExecutionEventPayload } from '../../core/events.ts'
+import type { ExecutionEventPayload } from '../../core/executions/events/event-types.ts'
 
-/** Text of one stream that arrives close together becomes one event. */
+/** Merges text of one stream that arrives at short intervals into one event. */
 export function mergeText(last: ExecutionEventPayload, next: ExecutionEventPayload): ExecutionEventPayload | null {
   if ((last.type !== 'stdout' && last.type !== 'stderr') || next.type !== last.type || next.cell !== last.cell) return null
   return { ...last, text: last.text + next.text }

@@ -3,30 +3,30 @@ import { RECONCILE_AFTER_MS } from '../../core/executions/accept-execution.ts'
 import { isId } from '../../core/ids.ts'
 import type { Execution } from '../../core/executions/execution.ts'
 
-/** What a step has to know of its execution to decide. */
+/** The fields of an execution that determine the next action. */
 export type ExecutionView = Pick<Execution, 'tenant' | 'id' | 'fence' | 'createdAt' | 'sandboxId' | 'cancelRequestedAt'>
 
 export type RunAction =
   | { readonly kind: 'end_cancelled'; readonly why: string }
-  /** A crash came between the two writes of its acceptance. */
+  /** A crash occurred between the two writes of its acceptance. */
   | { readonly kind: 'join_queue'; readonly container: Container }
-  /** Its predecessor has stood at the head for long: it may have ended without leaving the queue. */
+  /** The head of the queue has been there for long: it may have ended without leaving the queue. */
   | { readonly kind: 'check_queue_head'; readonly container: Container; readonly head: string }
-  /** A worker before this one sent the code: the execution lives in that sandbox or nowhere. */
+  /** An earlier worker sent the code, so the execution runs in that sandbox or is lost. */
   | { readonly kind: 'resume'; readonly container: Container }
-  /** The worker that saved the variables of the container stopped in between. */
+  /** The worker that saved the container's variables has crashed. */
   | { readonly kind: 'end_hibernation'; readonly container: Container; readonly claim: Hibernation }
   | { readonly kind: 'run'; readonly container: Container }
   /** A command that its acceptance left outside the container's commands. */
   | { readonly kind: 'join_commands'; readonly container: Container }
   /** A command beside the queue, or at its head. */
   | { readonly kind: 'run_command'; readonly container: Container }
-  /** A running command that still stands at the head of the queue. */
+  /** A running command that is still at the head of the queue. */
   | { readonly kind: 'leave_queue'; readonly container: Container }
   /** Another worker enqueues the execution when it is its turn. */
   | { readonly kind: 'wait' }
 
-/** What an execution that has not ended needs next, from its rows alone, so that any step can continue where another one stopped. */
+/** The next action for an execution that has not ended. It follows from the rows alone, so any step can continue where another one stopped. */
 export function nextAction(execution: ExecutionView, container: Container | null, now: number): RunAction {
   if (container === null || container.deletedAt !== null) return { kind: 'end_cancelled', why: 'The container was deleted.' }
   if (isId('command', execution.id)) return commandAction(execution, container, now)
@@ -59,6 +59,6 @@ function commandAction(command: ExecutionView, container: Container, now: number
 function queueAction(execution: ExecutionView, container: Container, now: number): RunAction {
   const [head] = container.queue
   if (head === undefined || !container.queue.includes(execution.id)) return { kind: 'join_queue', container }
-  // The head of an execution that has waited this long is no acceptance under way.
+  // After this time the head cannot belong to an acceptance that is still in progress.
   return now - execution.createdAt < RECONCILE_AFTER_MS ? { kind: 'wait' } : { kind: 'check_queue_head', container, head }
 }

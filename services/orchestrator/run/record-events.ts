@@ -1,6 +1,6 @@
-import type { ExecutionEventPayload } from '../../core/events.ts'
 import type { Execution } from '../../core/executions/execution.ts'
-import { displayOutput, type OutputAssembler } from '../../core/executions/output-assembler.ts'
+import { loggedEvent, type SandboxEvent } from '../../core/executions/events/event-types.ts'
+import type { OutputAssembler } from '../../core/executions/output-assembler.ts'
 import { derivedObjectKey } from '../../core/object-keys.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { SupervisorEnvelope, SupervisorEvent } from '../../core/ports/supervisor.ts'
@@ -13,11 +13,11 @@ export interface RecorderOptions {
   readonly row: Execution
   readonly assembler: OutputAssembler
   readonly log: ExecutionLog
-  /** The sandbox's: with it the objects of big outputs have keys that a successor finds again. */
+  /** The sandbox's private key; the object keys of large outputs are derived from it, so a successor computes the same keys. */
   readonly secret: string
 }
 
-/** Puts a supervisor's events into the result and, those that are new, into the event log. */
+/** Adds a supervisor's events to the result, and new ones to the event log. */
 export class EventRecorder {
   readonly #options: RecorderOptions
   #lastSeq = -1
@@ -41,16 +41,16 @@ export class EventRecorder {
     return null
   }
 
-  #add(event: SupervisorEvent): void {
+  #add(event: SandboxEvent): void {
     const { assembler, log } = this.#options
     const payload = deterministic(() => {
       assembler.add(event)
-      return event.seq <= log.storedThrough ? null : payloadOf(event, assembler)
+      return event.seq <= log.storedThrough ? null : loggedEvent(event, (index) => assembler.cellIndex(index))
     })
     if (payload !== null) log.writer.emit(payload, 'paced', event.seq)
   }
 
-  async #spill(event: SupervisorEvent): Promise<SupervisorEvent> {
+  async #spill(event: SandboxEvent): Promise<SandboxEvent> {
     if (event.type !== 'display' && event.type !== 'update_display') return event
     const { objects, row, log, secret } = this.#options
     const keyOf = (mime: string): string =>
@@ -60,46 +60,11 @@ export class EventRecorder {
   }
 }
 
-/** Work on a sandbox's data that calls no store fails in every retry if it fails once. */
+/** Work on a sandbox's data without a call of a store would fail in every retry. */
 function deterministic<T>(work: () => T): T {
   try {
     return work()
   } catch (cause) {
     throw new InvalidOutputError('An output of the code could not be read', { cause })
-  }
-}
-
-function payloadOf(event: SupervisorEvent, assembler: OutputAssembler): ExecutionEventPayload | null {
-  switch (event.type) {
-    case 'stream':
-      return { type: event.name, cell: assembler.cellIndex(event.index), text: event.text }
-    case 'display':
-      return {
-        type: 'output',
-        cell: assembler.cellIndex(event.index),
-        output: displayOutput(event),
-        ...(event.displayId === null ? {} : { displayId: event.displayId }),
-      }
-    case 'update_display':
-      return {
-        type: 'output',
-        cell: assembler.cellIndex(event.index),
-        displayId: event.displayId,
-        replaces: true,
-        output: { output_type: 'display_data', data: event.data, metadata: event.metadata },
-      }
-    case 'clear_output':
-      return { type: 'clear', cell: assembler.cellIndex(event.index), wait: event.wait }
-    case 'error':
-      return {
-        type: 'output',
-        cell: assembler.cellIndex(event.index),
-        output: { output_type: 'error', ename: event.name, evalue: event.value, traceback: event.traceback },
-      }
-    case 'started':
-    case 'cell_started':
-    case 'cell_done':
-    case 'done':
-      return null
   }
 }

@@ -6,11 +6,11 @@ import { freeSlot } from './free-slot.ts'
 import type { EndDeps } from './end-execution.ts'
 
 /**
- * Removes a head that no worker will: it has ended and its worker stopped before the removal, or its row was never written. Enqueues the next one.
- * Only for a head that has stood there long enough to be no acceptance under way. False when it is alive.
+ * Removes a head that has ended and whose worker crashed before the removal, or whose row was never written, and enqueues the next one.
+ * Only for a head that is too old for an acceptance in progress. False when it has not ended.
  */
 export async function removeStaleQueueHead(
-  deps: Pick<EndDeps, 'table' | 'queue' | 'clock' | 'objects'>,
+  deps: Pick<EndDeps, 'table' | 'queue' | 'clock' | 'objects' | 'slots'>,
   container: Container,
   head: string,
 ): Promise<boolean> {

@@ -15,17 +15,17 @@ export const NO_USAGE: NamespaceUsage = { runMs: 0, cpuMs: 0 }
 
 type Sleeper = Container & { readonly snapshot: Snapshot }
 
-/** Sandboxes that may end over one snapshot before it is given up. */
+/** The snapshot is abandoned after this many sandboxes ended while restoring it. */
 const MAX_TRIES = 4
 const MAX_NAME_CHARACTERS = 200
 const MAX_REASON_CHARACTERS = 300
-/** What the supervisor calls all variables at once; no variable can have this name. */
+/** The supervisor's name for all variables together; no variable can have this name. */
 const EVERYTHING = '*'
 const IDENTIFIER = /^[\p{L}_][\p{L}\p{N}_]*$/u
 
 /**
- * Gives the variables of a sleeping container to its new sandbox, which has run nothing yet and refuses them if it has. Doing it again after
- * a crash brings the same variables back. What could not be restored is named.
+ * Restores the variables of a hibernated container in its new sandbox. A sandbox that has run code refuses them. A repetition after a crash restores
+ * the same variables. Returns the losses.
  */
 export async function restoreVariables(
   deps: RunDeps,
@@ -59,19 +59,19 @@ export async function restoreVariables(
   }
 }
 
-/** From now on the sandbox may have newer variables than the snapshot. Throws LeaseLost when the container moved on. */
+/** From now on the sandbox may have newer variables than the snapshot. Throws LeaseLostError when another step changed the container. */
 export async function noteAwake(deps: RunDeps, container: Sleeper): Promise<void> {
   const { tenant, id, generation, snapshot } = container
   if ((await deps.table.containers.endRestore(tenant, id, generation, snapshot.objectKey)) === null) throw new LeaseLostError(id)
 }
 
-/** Refusals that will come again with every sandbox. */
+/** Refusals that every sandbox would repeat. */
 const UNUSABLE: ReadonlySet<SupervisorErrorCode> = new Set(['bad_request', 'too_large', 'disk_full', 'protocol'])
 
 const all = (reason: string): readonly Lost[] => [{ what: 'variables', reason }]
 const cut = (text: string): string => text.slice(0, MAX_REASON_CHARACTERS).toWellFormed()
 
-/** Names and reasons come from the kernel: text of bounded length, nothing more. */
+/** Names and reasons come from the kernel, so they are treated as text and bounded. */
 const named = (lost: readonly { readonly what: string; readonly reason: string }[]): readonly Lost[] =>
   lost.map(({ what, reason }) => ({ what: nameOf(what), reason: REASONS.get(reason) ?? cut(reason) }))
 
@@ -83,5 +83,5 @@ function nameOf(what: string): string {
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['too_large', `It is among the biggest ones, and ${LIMITS.maxSnapshotBytes} bytes are kept at most.`],
-  ['kernel_died', 'The kernel died when no code ran and was restarted.'],
+  ['kernel_died', 'The kernel died while no code ran and was restarted.'],
 ])

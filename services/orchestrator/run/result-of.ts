@@ -12,7 +12,7 @@ const exitOf = ({ exit }: SupervisorEnvelope): CommandExit => ({
   signal: exit?.signal === undefined || exit.signal === null ? null : (SIGNAL_NAMES.get(exit.signal) ?? `signal ${exit.signal}`),
 })
 
-/** What an execution hands back: the kernel's outputs, and the supervisor's word for all that is measured. */
+/** The result of an execution: outputs of the kernel and measurements of the supervisor. */
 export function resultOf(
   deps: Pick<RunDeps, 'clock' | 'costPerSecond'>,
   row: Execution,
@@ -26,7 +26,7 @@ export function resultOf(
   const sandboxSeconds = envelope.runMs / 1000
   const isCommand = row.source.kind === 'command'
   return {
-    // Of a command the text of its streams says it all.
+    // The result of a command is the text of its streams.
     cells: isCommand ? [] : assembler.cells(),
     ...(isCommand && { exit: exitOf(envelope) }),
     stdout: assembler.stdout,

@@ -79,7 +79,7 @@ async function runLeased(
     case 'live':
       return runIn(deps, sandboxes, lease, row, { ...acquired, isMarked: false })
     case 'failed':
-      await endUnstarted(deps, row)
+      await endUnstarted(deps, row, acquired.check)
       return null
     case 'full':
       await lease.release()
@@ -91,7 +91,7 @@ async function runLeased(
   }
 }
 
-/** Reads on in code that a worker before this one sent. It is never sent to a second sandbox. */
+/** Continues to read the events of code that an earlier worker sent. The code is never sent to a second sandbox. */
 export async function resumeCode(
   deps: StepDeps,
   sandboxes: SandboxFinder,
@@ -144,7 +144,7 @@ async function runIn(
       await lease.release()
       return null
     case 'unreachable': {
-      // The sandbox took no byte, so nothing ran there and another one may have the code.
+      // The sandbox received no byte, so nothing ran there and another sandbox may receive the code.
       await lease.commit({ status: 'starting', sandboxId: null, startedAt: null })
       const detached = await sandboxes.abandon(container)
       if (detached !== null && lease.canTryAnotherSandbox()) return { container: detached }

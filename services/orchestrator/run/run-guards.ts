@@ -5,12 +5,12 @@ import { anySignal } from './any-signal.ts'
 import { watchSandbox } from './sandboxes/watch-sandbox.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 
-/** What may stop a run in a sandbox before the code has ended. */
+/** Signals that stop a run in a sandbox before the code has ended. */
 export interface RunGuards {
   readonly lease: LeaseHeartbeat
-  /** Aborts when the sandbox answers no health check any more. */
+  /** Aborts when the sandbox no longer answers health checks. */
   readonly silence: AbortSignal
-  /** Aborts when the step has used its time and has to hand the execution to the next one. */
+  /** Aborts when the step's time is used up and the next step must continue. */
   readonly budget: AbortSignal
   /** Aborts with the lease or with the sandbox. */
   readonly signal: AbortSignal

@@ -24,8 +24,8 @@ import { syncFiles } from './sync-files.ts'
 import { stopWork, workOf } from './work.ts'
 
 /**
- * `fresh`: the files are brought in and the row becomes `running` first. `marked`: the row says `running` already. `resumed`: another worker
- * sent the code and this one reads on.
+ * `fresh`: files are copied and the row becomes `running` first. `marked`: the row is `running` already. `resumed`: another worker sent the code, and
+ * this one continues to read.
  */
 export type RunMode = 'fresh' | 'marked' | 'resumed'
 
@@ -47,7 +47,7 @@ export async function runInSandbox(
     if (guards.silence.aborted) return run.mayHaveRun ? { kind: 'lost', reason: 'sandbox_lost' } : { kind: 'unreachable' }
     const outcome = outcomeOf(cause)
     if (outcome === null) throw cause
-    // Code that still runs would keep the next execution out.
+    // Code that still runs would block the next execution.
     if (outcome.kind === 'invalid') await stopWork(deps, session, leased)
     return outcome
   } finally {
@@ -117,7 +117,7 @@ async function prepareSandbox(
   let usage = NO_USAGE
   try {
     if (needsSync(container)) lost.push(...(await syncFiles(deps, session, container, signal)))
-    // A command needs no variables: the next execution finds the snapshot as it is.
+    // A command needs no variables, so the snapshot stays for the next execution.
     if (isHibernated(container) && leased.source.kind !== 'command') {
       const restored = await restoreVariables(deps, session, container, budget, signal)
       lost.push(...restored.lost)
@@ -136,7 +136,7 @@ async function prepareSandbox(
   return { row, usage }
 }
 
-/** What restoring the variables used counts against the limits of the execution that waited for it. */
+/** The use of restoring variables counts against the limits of the execution that waits for it. */
 const remaining = ({ timeoutMs, cpuMs }: NamespaceBudget, used: NamespaceUsage): NamespaceBudget => ({
   timeoutMs: Math.max(1, Math.floor(timeoutMs - used.runMs)),
   ...(cpuMs !== undefined && { cpuMs: Math.max(1, Math.floor(cpuMs - used.cpuMs)) }),

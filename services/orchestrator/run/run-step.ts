@@ -1,8 +1,11 @@
 import type { Container } from '../../core/containers/container.ts'
 import { describeCause } from '../../core/describe-cause.ts'
+import { ExecutionSlots } from '../../core/executions/execution-slots.ts'
 import { hasEnded } from '../../core/executions/execution.ts'
 import type { ExecutionMessage, ExecutionStepMessage } from '../../core/messages.ts'
 import { createLimitReader } from '../../core/tenants/limit-reader.ts'
+import { meterObjects } from '../../core/tenants/meter-objects.ts'
+import { createResourceCounts } from '../../core/tenants/resource-counts.ts'
 import { joinTrace } from '../../core/trace.ts'
 import { LeaseLostError } from '../../jobs/lease.ts'
 import type { RunDeps, StepDeps } from '../deps.ts'
@@ -17,18 +20,21 @@ import { removeStaleQueueHead } from './remove-stale-queue-head.ts'
 import { resumeCode, runCode, runCommand, type NextContainer } from './run-code.ts'
 import { SandboxFinder } from './sandboxes/sandbox-finder.ts'
 
-/** A row that other workers hold again and again is left to them. */
+/** After this many reads of a row that others changed, the step leaves it to them. */
 const MAX_READS = 3
-/** What a message says of its container is valid for so long, milliseconds; then the rows are read. */
+/** The container in a message is used for this time, milliseconds; an older message needs a read of the rows. */
 const SEEN_MS = 2_000
 
 /**
- * Steps of an execution: each does what the rows say is next. A step may run twice, late or in parallel for one execution: the lease lets one
- * of them work, and the supervisor runs an id once.
+ * Steps of an execution: each performs the next action that follows from the rows. Steps of one execution may run twice, late or in parallel: the lease
+ * admits one of them, and the supervisor runs an id once.
  */
 export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Promise<void> {
-  const deps: StepDeps = { ...ports, limits: createLimitReader(ports.table.tenants, ports.clock) }
-  const sandboxes = new SandboxFinder(deps, deps.limits)
+  const limits = createLimitReader(ports.table.tenants, ports.clock)
+  const counts = createResourceCounts({ ...ports, limits })
+  const objects = meterObjects(ports.objects, counts.storageBytes, { isStrict: false })
+  const deps: StepDeps = { ...ports, objects, limits, slots: new ExecutionSlots(ports) }
+  const sandboxes = new SandboxFinder(deps, limits, counts.liveContainers)
   return async (message) => {
     if (message.type === 'container.hibernate') return hibernate(deps, sandboxes, message)
     const first = firstView(message, deps.clock.now())
@@ -41,7 +47,7 @@ export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Pr
       ])
       if (execution === null) return
       joinTrace(execution.traceparent)
-      // The worker that ended it may have stopped before what follows an end.
+      // The worker that ended it may have crashed before it published the completion.
       if (hasEnded(execution.status)) return publishCompletion(deps, execution)
       if (!(await step(deps, sandboxes, execution, container)).hasMoved) return
     }
@@ -49,8 +55,8 @@ export function createRunStep(ports: RunDeps): (message: ExecutionMessage) => Pr
 }
 
 /**
- * The rows as the message of an acceptance describes them, so that the first step needs no read: no worker has had the execution, and its
- * container is as the message says. The lease is given for a row that was never leased, and for no other.
+ * The rows as the message of an acceptance describes them, so that the first step needs no read: no worker has leased the execution, and the
+ * container is the one in the message. The lease is granted only for a row that was never leased.
  */
 function firstView(
   { tenant, executionId: id, seen }: ExecutionStepMessage,
@@ -71,13 +77,13 @@ async function step(deps: StepDeps, sandboxes: SandboxFinder, read: ExecutionVie
   } catch (cause) {
     await recover(deps, lease, cause)
   } finally {
-    // Between two steps a Lambda is frozen, timers too.
+    // Between two steps a Lambda function is frozen, including its timers.
     await sandboxes.finishClaim(read.id)
   }
   return lease
 }
 
-/** Performs one action. Not null: decide again, with the container as it is now. */
+/** Performs one action. If the result is not null, the step decides again with that container. */
 async function perform(deps: StepDeps, sandboxes: SandboxFinder, lease: ExecutionLease, action: RunAction): Promise<NextContainer> {
   switch (action.kind) {
     case 'end_cancelled': {
@@ -131,6 +137,6 @@ async function recover(deps: StepDeps, lease: ExecutionLease, cause: unknown): P
     retry_in_seconds: rescheduled?.retryInSeconds ?? null,
     detail: describeCause(cause),
   })
-  // Then the queue delivers this message again, and a lease runs out.
+  // The queue redelivers this message, and the lease expires.
   if (rescheduled === null) throw cause
 }

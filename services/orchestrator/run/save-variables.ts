@@ -6,22 +6,22 @@ import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 
 export type Saved = ({ readonly kind: 'saved'; readonly bytes: number } | { readonly kind: 'lost'; readonly why: string }) & {
-  /** As the sandbox reports it. A sandbox that reports none is charged with the time that passed. */
+  /** As the sandbox reports it; the elapsed time for a sandbox that reports none. */
   readonly usage: NamespaceUsage
 }
 
-/** A namespace that takes longer than this to save is not saved, milliseconds: executions wait meanwhile. */
+/** Maximum time of saving a namespace, milliseconds, because executions wait for it. A slower one is not saved. */
 const SAVE_MS = 90_000
-/** The kernel's share of it: a variable that is given up after half of this leaves time for all others. */
+/** The kernel's part of that time. A variable that uses half of it is abandoned, which leaves time for the others. */
 const KERNEL_MS = 60_000
-/** The supervisor counts what variables take; names and frames come on top, bytes. */
+/** Margin for names and frames, bytes; the supervisor counts the variables only. */
 const MAX_BYTES = LIMITS.maxSnapshotBytes + 64 * 1024 * 1024
 
 class TooBig extends Error {}
 
 /**
- * Streams a sandbox's variables into an object, opaque from end to end. `lost` when the sandbox cannot give them; throws when storage fails
- * or the sandbox is busy, so that a later try may succeed. A reader that goes away early costs the kernel nothing.
+ * Streams a sandbox's variables into an object without reading them. `lost` when the sandbox cannot save them; throws when storage fails or the
+ * sandbox is busy, so that a retry may succeed. The kernel is not affected by a reader that disconnects early.
  */
 export async function saveVariables(
   deps: Pick<RunDeps, 'objects' | 'supervisor' | 'clock'>,
@@ -69,7 +69,7 @@ const withinSave = (budget: NamespaceBudget): NamespaceBudget => ({ ...budget, t
 
 const GONE: ReadonlySet<SupervisorErrorCode> = new Set(['wrong_sandbox', 'not_found', 'unavailable', 'bad_request', 'protocol'])
 
-/** Null when another try may succeed. */
+/** Null when a retry may succeed. */
 function whyLost(failure: unknown): string | null {
   if (failure instanceof TooBig) return `They take more than ${LIMITS.maxSnapshotBytes} bytes, so they were not saved.`
   if (failure instanceof LinkError) return 'The sandbox that held them ended before they could be saved.'

@@ -1,5 +1,4 @@
 import type { Container } from '../../core/containers/container.ts'
-import { requestSlot } from '../../core/executions/execution-share.ts'
 import { hasEnded } from '../../core/executions/execution.ts'
 import type { StepDeps } from '../deps.ts'
 import type { ExecutionLease } from './execution-lease.ts'
@@ -11,7 +10,7 @@ const SLOT_RECHECK_MS = 60_000
 /** Whether the tenant may run this execution now; otherwise it waits for a slot. */
 export async function acquireSlot(deps: StepDeps, { view }: ExecutionLease, { id: containerId }: Container): Promise<boolean> {
   const { concurrentExecutions } = await deps.limits.of(view.tenant)
-  return requestSlot(deps, view.tenant, { executionId: view.id, containerId }, concurrentExecutions)
+  return deps.slots.request(view.tenant, { executionId: view.id, containerId }, concurrentExecutions)
 }
 
 /** Frees the slot of an execution that ended before this step requested it. */
@@ -20,7 +19,7 @@ export async function freeUnusedSlot(deps: StepDeps, { view: { tenant, id } }: E
   if (row === null || hasEnded(row.status)) await freeSlot(deps, tenant, id)
 }
 
-/** Leaves an execution whose tenant runs as many as it may. `isMarked`: the row says that it runs. */
+/** Leaves an execution whose tenant is at its limit of concurrent executions. `isMarked`: the row is `running` already. */
 export async function waitForSlot(
   { table, clock }: Pick<StepDeps, 'table' | 'clock'>,
   lease: ExecutionLease,

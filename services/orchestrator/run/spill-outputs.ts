@@ -6,10 +6,10 @@ const BINARY = /^(image\/(?!svg\+xml)|audio\/|video\/|application\/(pdf|octet-st
 const JSON_TYPE = /(\+json|^application\/json)$/
 
 /**
- * Puts the parts of a MIME bundle that are too big for a row into objects. What is left says where they went under `cellblock/ref`:
- * one reference, or a list of them. Text up to 64 KB and images up to 256 KB of base64 stay inline. A `cellblock/ref` that comes in
- * the bundle is the kernel's own word: it may name another tenant's object, so it never gets through. `keyOf` gives the same key for the same
- * part of the same output, so that a step which reads an execution again finds the objects; with `isStored` they are not put again.
+ * Stores the parts of a MIME bundle that are too large for a row as objects. `cellblock/ref` of the returned bundle has the reference, or a list of
+ * references. Text up to 64 KB and images up to 256 KB of base64 stay inline. A `cellblock/ref` in the kernel's bundle is dropped, because it could
+ * name another tenant's object. `keyOf` returns the same key for the same part of the same output, so a step that reads an execution again finds
+ * the objects; with `isStored` they are not stored again.
  */
 export async function spillBundle(
   objects: Pick<ObjectStore, 'put'>,
@@ -34,7 +34,7 @@ export async function spillBundle(
   return kept
 }
 
-/** The bytes of a part that must not stay inline; null for one that may. */
+/** The bytes of a part that is too large to stay inline; null for a smaller one. */
 function bigPart(mime: string, value: unknown): Uint8Array | null {
   const text = typeof value === 'string' ? value : Array.isArray(value) && !JSON_TYPE.test(mime) ? value.join('') : JSON.stringify(value)
   const limit = BINARY.test(mime) ? LIMITS.maxInlineBinaryBytes : LIMITS.maxInlineTextBytes

@@ -5,12 +5,12 @@ import type { Patch } from '../../core/ports/leased-store.ts'
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import { truncateLosses } from './truncate-losses.ts'
 
-/** What makes a command `running` in this sandbox. What earlier sandboxes lost is for the next execution to name. */
+/** The change that marks a command as `running` in this sandbox. The next execution names the losses of earlier sandboxes. */
 export function startCommandPatch(clock: Clock, session: SandboxSession, lost: readonly Lost[]): Patch<Execution> {
   return { status: 'running', startedAt: clock.now(), sandboxId: session.sandboxId, lostBefore: truncateLosses(lost) }
 }
 
-/** What makes an execution `running` in this sandbox, and names what earlier sandboxes lost. */
+/** The change that marks an execution as `running` in this sandbox and names the losses of earlier sandboxes. */
 export function startPatch(clock: Clock, container: Container, session: SandboxSession, lost: readonly Lost[]): Patch<Execution> {
   const lostCommands = container.lostCommands ?? []
   const variables = container.stateLost === null ? [] : [{ what: 'variables', reason: container.stateLost }]

@@ -10,7 +10,7 @@ import type { EventRecorder } from './record-events.ts'
 import type { Work } from './work.ts'
 
 const RECONNECTS = 3
-/** The supervisor ends an execution at its time limit; one that is silent for this much longer is given up, milliseconds. */
+/** The supervisor ends an execution at its time limit. If it stays silent for this much longer, the execution counts as lost, milliseconds. */
 const DEADLINE_GRACE_MS = 30_000
 /** From the interrupt of a cancelled execution until its kernel is killed, milliseconds. */
 const KILL_AFTER_MS = 2_000
@@ -36,7 +36,7 @@ export async function streamExecution(deps: RunDeps, stream: Stream): Promise<Su
   }
 }
 
-/** A broken stream is continued after the last event: the supervisor keeps them. */
+/** A broken stream is resumed after the last event; the supervisor keeps all events. */
 async function streamToEnd(
   { row, work, recorder, isSent: wasSent, stop }: Stream,
   deadline: AbortSignal,
@@ -70,7 +70,7 @@ async function streamToEnd(
   }
 }
 
-/** Interrupts the code when the caller cancels; an interrupt that fails is sent again. */
+/** Interrupts the code when the client cancels; a failed interrupt is repeated. */
 const watchCancellation = ({ signals, table }: Pick<RunDeps, 'signals' | 'table'>, row: Execution, work: Work): { close(): void } =>
   watchRow<Execution>({
     subscription: signals.subscribe(topicOf('execution', row.id)),
@@ -83,8 +83,8 @@ const watchCancellation = ({ signals, table }: Pick<RunDeps, 'signals' | 'table'
   })
 
 /**
- * Aborts when the supervisor should long have ended the execution. A step that comes late gives it that grace too, because the end may be
- * there to be read. The timer must not outlive the execution by the minutes that it has left.
+ * Aborts when the supervisor has not ended the execution after its time limit and a grace period. A late step also waits for the grace period, because
+ * the end may be available to read. `clear` stops the timer, which would otherwise outlive the execution by minutes.
  */
 function deadlineOf(now: number, row: Execution): { readonly signal: AbortSignal; clear(): void } {
   const limitMs = (row.startedAt ?? now) + row.timeoutSeconds * 1000 - now

@@ -6,14 +6,15 @@ import { SupervisorError, type SupervisorErrorCode } from '../../core/ports/supe
 import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../deps.ts'
 import { allEnded } from './all-ended.ts'
+import { syncSkills } from './sync-skills.ts'
 
 const AT_ONCE = 4
-/** Files that are named in what was lost; it lies in the execution's row, so the others are counted. */
+/** Maximum number of files that `lost` names; further ones are counted, because `lost` is part of the execution's row. */
 const MAX_NAMED = 40
 
 /**
- * Makes `/mnt/data` hold what the container's file rows say: all of it in a fresh sandbox, only the changes in a used one. The version is
- * read before the rows, so a file that is put meanwhile is pushed now or by the next execution, never forgotten.
+ * Copies the container's skills, and its files to `/mnt/data`: all into a new sandbox, only the changes into a used one. The version is read before the rows, so a
+ * file that is added meanwhile is copied now or by the next execution.
  */
 export async function syncFiles(
   deps: RunDeps,
@@ -22,7 +23,7 @@ export async function syncFiles(
   signal: AbortSignal,
 ): Promise<readonly Lost[]> {
   const { tenant, id, generation, filesVersion } = container
-  const lost: Lost[] = []
+  const lost: Lost[] = [...(await syncSkills(deps, session, container, signal))]
   const slots = pLimit(AT_ONCE)
   const rows = await deps.table.files.all(tenant, id)
   const current = new Set(rows.filter((file) => file.isCurrent && file.state === 'stored').map((file) => file.path))
@@ -47,20 +48,20 @@ export async function syncFiles(
   return [...lost.slice(0, MAX_NAMED), { what: 'files', reason: `${others} more files could not be brought in; the first ones say why.` }]
 }
 
-/** Code can close a folder to changes; a file that stays in it because of that is named once, and stops nothing. */
+/** Code can make a folder read-only. A deleted file that stays in it is named once in `lost`, and the execution continues. */
 async function remove(deps: RunDeps, session: SandboxSession, file: ContainerFile): Promise<Lost | null> {
   try {
     await deps.supervisor.deleteFile(session, file.path)
     return null
   } catch (cause) {
     if (!(cause instanceof SupervisorError) || REFUSED[cause.code] === undefined) throw cause
-    return { what: `file ${JSON.stringify(file.path)}`, reason: 'It was deleted, but the sandbox does not let its copy go.' }
+    return { what: `file ${JSON.stringify(file.path)}`, reason: 'It was deleted, but its copy in the sandbox could not be removed.' }
   }
 }
 
 async function push(deps: RunDeps, session: SandboxSession, file: ContainerFile, signal: AbortSignal): Promise<Lost | null> {
   const object = await deps.objects.get(file.objectKey)
-  if (object === null) return { what: `file ${JSON.stringify(file.path)}`, reason: 'Its stored bytes are gone.' }
+  if (object === null) return { what: `file ${JSON.stringify(file.path)}`, reason: 'Its stored content no longer exists.' }
   try {
     await deps.supervisor.putFile(session, file.path, object.bytes, object.body, signal)
     return null
@@ -71,11 +72,11 @@ async function push(deps: RunDeps, session: SandboxSession, file: ContainerFile,
   }
 }
 
-/** Refusals that concern this one file: the code runs without it, and the result names it. */
+/** Refusals of a single file: the code runs without it, and the result names it. */
 const REFUSED: Partial<Record<SupervisorErrorCode, string>> = {
-  disk_full: 'The disk of the sandbox is full, so it was not brought in.',
+  disk_full: 'The disk of the sandbox is full, so the file was not copied.',
   too_large: 'It is too big for the disk of the sandbox.',
-  bad_request: 'The sandbox does not take its name, or its folder is closed to changes.',
+  bad_request: 'The sandbox does not accept its name, or its folder cannot be changed.',
   conflict: 'A folder of this name is in its place.',
   not_found: 'A file or a link is in the place of its folder.',
 }

@@ -1,9 +1,9 @@
 import type { Lost } from '../../core/executions/execution.ts'
 
-/** Losses named one by one take this much of a row at most, bytes of JSON. */
+/** Losses that are named take at most this much of a row, bytes of JSON. */
 const MAX_BYTES = 24 * 1024
 
-/** As many as fit; the rest is counted, so that nothing is lost without a word. */
+/** Names as many losses as fit and counts the rest. */
 export function truncateLosses(lost: readonly Lost[]): readonly Lost[] {
   let bytes = 0
   const fitting = lost.findIndex((one) => (bytes += Buffer.byteLength(JSON.stringify(one))) > MAX_BYTES)

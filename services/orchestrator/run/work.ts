@@ -11,15 +11,15 @@ import { cellsOf, type SourceCells } from './cells-of.ts'
 
 const MAX_ENTRIES_AT_ONCE = 100
 
-/** What runs in the sandbox, code in the kernel or a command beside it, as far as a step deals with it. */
+/** What runs in the sandbox, for a run step: code in the kernel, or a command beside it. */
 export interface Work {
   /** The notebook position of each cell, `[0]` for plain code and commands. */
   readonly indexes: readonly number[]
-  /** Starts it or connects to it: events after number `after`. */
+  /** Starts it or attaches to it; yields the events after number `after`. */
   open(after: number, signal: AbortSignal): Promise<AsyncIterable<SupervisorEvent>>
-  /** Ends it: politely, by force after this time. */
+  /** Interrupts it, and kills it after this time. */
   stop(killAfterMs: number): Promise<void>
-  /** Passes on what clients send while it runs. */
+  /** Passes on the input that clients send while it runs. */
   followInput(): { close(): void }
 }
 
@@ -75,7 +75,7 @@ function followInput({ table, signals, supervisor }: RunDeps, session: SandboxSe
       return false
     },
   })
-  // One that fails is repeated by the watch.
+  // The watch repeats a failed check.
   void watch.check().catch(() => undefined)
   return watch
 }
@@ -109,7 +109,7 @@ function bounds({ outputBytes }: ExecutionLimits, budget: NamespaceBudget) {
   const traceId = currentTrace()?.traceId
   return {
     timeoutMs: budget.timeoutMs,
-    // Only limits below the default: the supervisor does not have to watch the others.
+    // Limits at the default are omitted, so the supervisor need not monitor them.
     ...(budget.cpuMs !== undefined && { cpuMs: budget.cpuMs }),
     ...(outputBytes < DEFAULT_LIMITS.outputBytes && { maxTotalBytes: outputBytes }),
     ...(traceId !== undefined && { traceId }),

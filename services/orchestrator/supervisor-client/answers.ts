@@ -18,7 +18,7 @@ export async function readBody(body: ByteStream, maxBytes: number): Promise<Buff
   return parts.length === 1 && parts[0] ? Buffer.from(parts[0].buffer, parts[0].byteOffset, parts[0].byteLength) : Buffer.concat(parts)
 }
 
-/** The connection is free again only when the body was read. */
+/** The connection can be reused only after the body was read. */
 export const discard = async (body: ByteStream): Promise<void> => void (await readBody(body, SMALL_ANSWER_BYTES))
 
 export async function readJson<T>(schema: z.ZodType<T>, body: ByteStream, maxBytes = SMALL_ANSWER_BYTES): Promise<T> {
@@ -44,7 +44,7 @@ const CODES = {
 
 const errorSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) })
 
-/** The refusal that an answer other than 2xx stands for. The status decides, the body only explains. */
+/** The refusal that an answer other than 2xx means. The status determines it; the body only explains. */
 export async function toRefusal(answer: LinkResponse, what: string): Promise<SupervisorError> {
   const code = Object.entries(CODES).find(([, status]) => status === answer.status)?.[0] as SupervisorErrorCode | undefined
   const why = await readJson(errorSchema, answer.body).then(
@@ -67,7 +67,7 @@ const healthSchema = z.object({
 
 export interface Identity {
   readonly health: SandboxHealth
-  /** Another one for every start of the supervisor. */
+  /** Changes with every start of the supervisor. */
   readonly bootNonce: string
 }
 

@@ -1,15 +1,15 @@
 import type { CommandInputEvent } from '../../core/events.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { CommandRequest, ExecuteRequest } from '../../core/ports/supervisor.ts'
+import { snakeCase } from '../../core/snake-case.ts'
 
 const STREAMS = { max_output_bytes: LIMITS.maxStreamHeadBytes, tail_bytes: LIMITS.maxStreamTailBytes }
 
-/** The protocol has the port's fields in snake case, so a limit that the port gains reaches the sandbox. */
+/** Converts the port's field names to snake case, so a new limit of the port reaches the sandbox without a change here. */
 export const executeBody = (request: ExecuteRequest): Buffer => {
   const fields = Object.entries(request).map(([name, value]) => [snakeCase(name), value] as const)
   return Buffer.from(JSON.stringify({ v: 1, ...Object.fromEntries(fields), ...STREAMS }))
 }
-const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 export const commandBody = (request: CommandRequest): Buffer =>
   Buffer.from(

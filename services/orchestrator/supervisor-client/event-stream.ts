@@ -6,10 +6,10 @@ import { parseHostileJson } from './hostile-json.ts'
 import { readLines, type LineCaps } from './lines.ts'
 import { OutputBudget } from './output-budget.ts'
 
-/** A line holds at most one MIME bundle or the envelope; the whole is what a supervisor keeps of one execution, with a margin. */
+/** A line has at most one MIME bundle or the envelope; the stream has what a supervisor keeps of one execution, plus a margin. */
 const CAPS: LineCaps = { maxLineBytes: 32 * 1024 * 1024, maxTotalBytes: 128 * 1024 * 1024 }
 
-/** After `done` the supervisor ends the answer at once; the client waits for that this long, milliseconds. */
+/** After `done` the client waits this long for the end of the answer, milliseconds. */
 const END_MS = 100
 
 /**
@@ -39,7 +39,7 @@ export async function* readEvents(body: ByteStream, after: number, caps: LineCap
   throw new LinkError('broken', `The events of the sandbox ended after number ${last}, before "done".`)
 }
 
-/** An answer that is read to its end leaves its connection open for the next request. */
+/** Reads the answer to its end, so that the next request can use the connection. */
 async function untilEnd(lines: AsyncGenerator<Buffer>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, END_MS)

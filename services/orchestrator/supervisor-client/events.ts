@@ -1,22 +1,13 @@
 import { z } from 'zod'
-import {
-  boundedText,
-  bundleSchema,
-  countSchema as count,
-  errorFields,
-  EVENT_BOUNDS,
-  executionCountSchema as executionCount,
-  metadataSchema,
-  textSchema as text,
-} from '../../core/executions/event-schema.ts'
+import { boundedText, countSchema as count, textSchema as text } from '../../core/executions/event-schema.ts'
+import { sandboxEventSchema } from '../../core/executions/events/event-types.ts'
+import { numbered } from '../../core/executions/events/sandbox-event-type.ts'
 import { SupervisorError, type SandboxFile, type SupervisorEvent } from '../../core/ports/supervisor.ts'
 import { isSandboxPath } from './file-target.ts'
 
 const MAX_LIST_ENTRIES = 20_000
 const MAX_REASON_CHARACTERS = 2_000
 
-const numbered = { seq: count, t: z.number().nonnegative() }
-const ofCell = { ...numbered, index: count }
 const reason = boundedText(MAX_REASON_CHARACTERS)
 
 export const fileSchema = z.object({ path: z.string(), bytes: count, sha256: z.string().regex(/^[0-9a-f]{64}$/) })
@@ -45,78 +36,27 @@ const doneSchema = z.object({
     .nullish(),
 })
 
-/** Field by field what PROTOCOL.md says; what it does not name is dropped. */
-const eventSchema = z.discriminatedUnion('type', [
-  z.object({ ...ofCell, type: z.literal('stream'), name: z.enum(['stdout', 'stderr']), text }),
-  z.object({ ...numbered, type: z.literal('started') }),
-  z.object({ ...ofCell, type: z.literal('cell_started'), execution_count: executionCount }),
-  z.object({ ...ofCell, type: z.literal('cell_done'), status: z.enum(['ok', 'error', 'aborted']), execution_count: executionCount }),
-  doneSchema,
-  z.object({
-    ...ofCell,
-    type: z.literal('display'),
-    output_type: z.enum(['display_data', 'execute_result']),
-    data: bundleSchema,
-    metadata: metadataSchema,
-    execution_count: executionCount,
-    transient: z.object({ display_id: z.string().max(EVENT_BOUNDS.idCharacters).nullish() }).nullish(),
-  }),
-  z.object({
-    ...ofCell,
-    type: z.literal('update_display'),
-    display_id: z.string().max(EVENT_BOUNDS.idCharacters),
-    data: bundleSchema,
-    metadata: metadataSchema,
-  }),
-  z.object({ ...ofCell, type: z.literal('clear_output'), wait: z.boolean() }),
-  z.object({ ...ofCell, type: z.literal('error'), ...errorFields }),
-])
-type WireEvent = z.infer<typeof eventSchema>
 type WireDone = z.infer<typeof doneSchema>
 
 /** Checks one event of the stream and gives it the names of the port. Throws SupervisorError `protocol`. */
 export function toEvent(json: unknown): SupervisorEvent {
-  const parsed = eventSchema.safeParse(json)
-  if (!parsed.success)
-    throw new SupervisorError(
-      'protocol',
-      `The sandbox sent an event that does not follow the protocol: ${z.prettifyError(parsed.error).slice(0, 300)}`,
-    )
-  return named(parsed.data)
+  const type = typeof json === 'object' && json !== null && 'type' in json ? json.type : null
+  if (type === 'done') return toDone(parsed(doneSchema, json))
+  const schema = sandboxEventSchema(type)
+  if (schema === undefined) throw new SupervisorError('protocol', 'The sandbox sent an event of an unknown type.')
+  return parsed(schema, json)
 }
 
-function named(event: WireEvent): SupervisorEvent {
-  const { seq, t } = event
-  switch (event.type) {
-    case 'started':
-    case 'stream':
-    case 'clear_output':
-    case 'error':
-      return event
-    case 'cell_started':
-      return { seq, t, type: event.type, index: event.index, executionCount: event.execution_count }
-    case 'cell_done':
-      return { seq, t, type: event.type, index: event.index, status: event.status, executionCount: event.execution_count }
-    case 'display':
-      return {
-        seq,
-        t,
-        type: event.type,
-        index: event.index,
-        outputType: event.output_type,
-        data: event.data,
-        metadata: event.metadata,
-        executionCount: event.execution_count,
-        displayId: event.transient?.display_id ?? null,
-      }
-    case 'update_display':
-      return { seq, t, type: event.type, index: event.index, displayId: event.display_id, data: event.data, metadata: event.metadata }
-    case 'done':
-      return toDone(event)
-  }
+function parsed<T>(schema: z.ZodType<T>, json: unknown): T {
+  const result = schema.safeParse(json)
+  if (result.success) return result.data
+  throw new SupervisorError(
+    'protocol',
+    `The sandbox sent an event that does not follow the protocol: ${z.prettifyError(result.error).slice(0, 300)}`,
+  )
 }
 
-/** A file whose name is no path is listed among the skipped ones and never requested. */
+/** A file whose name is not a valid path is listed as skipped and never requested. */
 function toDone(event: WireDone): SupervisorEvent {
   return {
     seq: event.seq,
@@ -148,7 +88,7 @@ function toDone(event: WireDone): SupervisorEvent {
 
 const listSchema = z.object({ files: z.array(fileSchema) })
 
-/** The answer of `GET /files`, without names that are no paths. Throws SupervisorError `protocol`. */
+/** The answer of `GET /files`, without names that are not valid paths. Throws SupervisorError `protocol`. */
 export function toFiles(json: unknown): { readonly files: readonly SandboxFile[] } {
   const parsed = listSchema.safeParse(json)
   if (!parsed.success) throw new SupervisorError('protocol', 'The sandbox sent a list of files that does not follow the protocol.')

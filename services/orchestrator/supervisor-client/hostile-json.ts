@@ -20,7 +20,7 @@ export function parseHostileJson(bytes: Buffer): unknown {
   }
 }
 
-/** A key may also spell one of its letters as an escape. */
+/** A key may also contain its characters as escapes. */
 const mayNameProto = (text: string): boolean => text.includes('__proto__') || /\\u00(5f|6f|7[024])/i.test(text)
 const withoutProto = (key: string, value: unknown): unknown => (key === '__proto__' ? undefined : value)
 

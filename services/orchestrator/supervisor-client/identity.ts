@@ -3,7 +3,7 @@ import { SupervisorError } from '../../core/ports/supervisor.ts'
 import { isSpokenProtocol, SUPERVISOR_PROTOCOL, type SandboxAddress, type SandboxSession } from '../../core/sandboxes/sandbox.ts'
 import type { Identity } from './answers.ts'
 
-/** A proof holds while the connection it was made on is likely kept open. A socket in a folder of one sandbox cannot change hands; an IP can. */
+/** A proof of identity is valid while its connection is probably still open. The socket in a sandbox's folder cannot be reassigned; an IP address can. */
 const PROOF_MS: Record<SandboxAddress['kind'], number> = { unix: 600_000, exec: 600_000, tcp: 8_000 }
 const MAX_PROOFS = 2_048
 
@@ -19,13 +19,13 @@ interface Sighting {
 }
 
 export interface IdentityCheck {
-  /** Another health check proved who lives there: the session need not ask again while that proof holds. */
+  /** Another health check verified the sandbox; the session need not check again while that proof is valid. */
   note(address: SandboxAddress, identity: Identity): void
-  /** Resolves once `/health` has proved who lives at the address; at once while an earlier proof holds. Throws SupervisorError `wrong_sandbox`. */
+  /** Resolves when `/health` has verified the sandbox at the address; at once while an earlier proof is valid. Throws SupervisorError `wrong_sandbox`. */
   prove(session: SandboxSession, signal: AbortSignal): Promise<void>
-  /** An answered request: the proof holds on. */
+  /** A request was answered: extends the proof. */
   renew(session: SandboxSession): void
-  /** The connection failed: the next request asks again. */
+  /** The connection failed: the next request verifies again. */
   forget(session: SandboxSession): void
 }
 

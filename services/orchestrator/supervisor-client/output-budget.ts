@@ -1,3 +1,5 @@
+import { outputKind } from '../../core/executions/events/event-types.ts'
+import type { OutputKind } from '../../core/executions/events/sandbox-event-type.ts'
 import { SupervisorError, type SupervisorEvent } from '../../core/ports/supervisor.ts'
 
 /**
@@ -19,12 +21,10 @@ export const OUTPUT_BOUNDS: OutputBounds = {
   events: 200_000,
 }
 
-type Kind = 'display' | 'error' | 'stdout' | 'stderr'
-
 /** Counts the events of one stream. Outputs beyond the bounds are left out, and the envelope names them. */
 export class OutputBudget {
   readonly #bounds: OutputBounds
-  readonly #dropped = new Map<Kind, { kept: number; total: number }>()
+  readonly #dropped = new Map<OutputKind, { kept: number; total: number }>()
   #events = 0
   #richEvents = 0
   #richBytes = 0
@@ -34,37 +34,27 @@ export class OutputBudget {
     this.#bounds = bounds
   }
 
-  /** The event as it may be used; null when it is left out. `bytes`: its JSON. Throws SupervisorError `protocol` for too many events. */
+  /** The event within the bounds; null when it is left out. `bytes`: size of its JSON. Throws SupervisorError `protocol` for too many events. */
   admit(event: SupervisorEvent, bytes: number): SupervisorEvent | null {
     this.#events += 1
     if (this.#events > this.#bounds.events && event.type !== 'done')
       throw new SupervisorError('protocol', `The sandbox sent more than ${this.#bounds.events} events.`)
-    switch (event.type) {
-      case 'display':
-      case 'update_display':
-        return this.#count('display', bytes, this.#fitsRich(bytes)) ? event : null
-      case 'error':
-        return this.#count('error', bytes, this.#fitsRich(bytes)) ? event : null
-      case 'stream':
-        this.#textBytes += bytes
-        return this.#count(event.name, bytes, this.#textBytes <= this.#bounds.textBytes) ? event : null
-      case 'done':
-        return { ...event, truncated: [...event.truncated, ...this.#truncated()] }
-      case 'started':
-      case 'cell_started':
-      case 'clear_output':
-      case 'cell_done':
-        return event
-    }
+    if (event.type === 'done') return { ...event, truncated: [...event.truncated, ...this.#truncated()] }
+    const kind = outputKind(event)
+    return kind === null || this.#count(kind, bytes, this.#fits(kind, bytes)) ? event : null
   }
 
-  #fitsRich(bytes: number): boolean {
+  #fits(kind: OutputKind, bytes: number): boolean {
+    if (kind === 'stdout' || kind === 'stderr') {
+      this.#textBytes += bytes
+      return this.#textBytes <= this.#bounds.textBytes
+    }
     this.#richEvents += 1
     this.#richBytes += bytes
     return this.#richEvents <= this.#bounds.richEvents && this.#richBytes <= this.#bounds.richBytes
   }
 
-  #count(kind: Kind, bytes: number, isKept: boolean): boolean {
+  #count(kind: OutputKind, bytes: number, isKept: boolean): boolean {
     const counts = this.#dropped.get(kind) ?? { kept: 0, total: 0 }
     this.#dropped.set(kind, { kept: counts.kept + (isKept ? bytes : 0), total: counts.total + bytes })
     return isKept

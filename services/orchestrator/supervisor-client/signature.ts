@@ -4,7 +4,7 @@ import type { SandboxSession } from '../../core/sandboxes/sandbox.ts'
 
 export const SIGNATURE_HEADER = 'cellblock-signature'
 
-/** Parsed keys of the sandboxes in use; the oldest goes first, so the map stays small. */
+/** Maximum number of parsed keys; the oldest is removed first. */
 const MAX_KEYS = 1_024
 
 export interface SignedRequest {
@@ -25,7 +25,7 @@ export const stringToSign = (request: SignedRequest): string =>
 export const signatureHeader = (key: KeyObject, request: SignedRequest): string =>
   `v1 ${request.timestamp} ${request.nonce} ${sign(null, Buffer.from(stringToSign(request)), key).toString('base64url')}`
 
-/** Takes PKCS#8 DER in base64url. Throws when it is no Ed25519 key. */
+/** Parses PKCS#8 DER in base64url. Throws for another key type than Ed25519. */
 export function parsePrivateKey(privateKey: string): KeyObject {
   const key = createPrivateKey({ key: Buffer.from(privateKey, 'base64url'), format: 'der', type: 'pkcs8' })
   if (key.asymmetricKeyType !== 'ed25519') throw new Error('The private key of a sandbox must be an Ed25519 key.')

@@ -27,13 +27,14 @@ import { createSigner, SIGNATURE_HEADER, type Signer } from './signature.ts'
 
 /** For requests that are answered at once, milliseconds. */
 const SHORT_MS = 10_000
-/** A list hashes what changed, so it may take as long as reading the whole disk, milliseconds. */
+/** For a list of files, milliseconds: it hashes changed files, which may take as long as reading the whole disk. */
 const LIST_MS = 120_000
 /** The supervisor holds a health check no longer than this, milliseconds. */
 const MAX_WAIT_MS = 30_000
 const MAX_LIST_BYTES = 64 * 1024 * 1024
 
 const JSON_BODY = { 'content-type': 'application/json' }
+const InputAnswer = z.object({ through: z.number().int().min(-1) })
 const BYTES_BODY = { 'content-type': 'application/octet-stream' }
 
 class SupervisorClient implements Supervisor {
@@ -60,10 +61,14 @@ class SupervisorClient implements Supervisor {
     after: number,
     signal: AbortSignal,
   ): Promise<AsyncIterable<SupervisorEvent>> {
-    const target = `/executions/${encodeURIComponent(executionId)}?after=${after}`
-    const body = { headers: JSON_BODY, body: executeBody(request) }
-    const answer = await this.#request(`execution ${executionId}`, session, 'PUT', target, signal, body)
-    return readEvents(answer.body, after)
+    return this.#start(
+      session,
+      `execution ${executionId}`,
+      `/executions/${encodeURIComponent(executionId)}`,
+      executeBody(request),
+      after,
+      signal,
+    )
   }
 
   async runCommand(
@@ -73,9 +78,20 @@ class SupervisorClient implements Supervisor {
     after: number,
     signal: AbortSignal,
   ): Promise<AsyncIterable<SupervisorEvent>> {
-    const target = `/commands/${encodeURIComponent(commandId)}?after=${after}`
-    const body = { headers: JSON_BODY, body: commandBody(request) }
-    const answer = await this.#request(`command ${commandId}`, session, 'PUT', target, signal, body)
+    return this.#start(session, `command ${commandId}`, `/commands/${encodeURIComponent(commandId)}`, commandBody(request), after, signal)
+  }
+
+  /** Starts an execution or a command, or attaches to a started one; yields the events after number `after`. */
+  async #start(
+    session: SandboxSession,
+    what: string,
+    path: string,
+    json: Buffer,
+    after: number,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<SupervisorEvent>> {
+    const body = { headers: JSON_BODY, body: json }
+    const answer = await this.#request(what, session, 'PUT', `${path}?after=${after}`, signal, body)
     return readEvents(answer.body, after)
   }
 
@@ -87,7 +103,7 @@ class SupervisorClient implements Supervisor {
     const target = `/commands/${encodeURIComponent(commandId)}/input`
     const body = { headers: JSON_BODY, body: inputBody(entries) }
     const answer = await this.#request(`input of ${commandId}`, session, 'POST', target, AbortSignal.timeout(SHORT_MS), body)
-    return readJson(z.object({ through: z.number().int().min(-1) }), answer.body)
+    return readJson(InputAnswer, answer.body)
   }
 
   async stopCommand(session: SandboxSession, commandId: string, killAfterMs: number): Promise<void> {
@@ -141,6 +157,17 @@ class SupervisorClient implements Supervisor {
     await discard((await this.#request('the removal of a file', session, 'DELETE', fileTarget(path), signal)).body)
   }
 
+  async listSkills(session: SandboxSession): Promise<readonly string[]> {
+    const answer = await this.#request('the list of skills', session, 'GET', '/skills', AbortSignal.timeout(SHORT_MS))
+    return (await readJson(z.object({ folders: z.array(z.string().max(255)).max(1_000) }), answer.body)).folders
+  }
+
+  async putSkill(session: SandboxSession, folder: string, bytes: number, body: ByteStream, signal: AbortSignal): Promise<void> {
+    const headers = { ...BYTES_BODY, 'content-length': String(bytes) }
+    const target = `/skills/${encodeURIComponent(folder)}`
+    await discard((await this.#request('a skill', session, 'PUT', target, signal, { headers, body })).body)
+  }
+
   async snapshot(session: SandboxSession, budget: NamespaceBudget, signal: AbortSignal): Promise<SnapshotStream> {
     const { body, trailers } = await this.#request('a snapshot', session, 'POST', `/snapshot?${budgetQuery(budget)}`, signal)
     return { body, usage: () => readUsage(trailers?.()[USAGE_TRAILER]) }
@@ -177,7 +204,7 @@ class SupervisorClient implements Supervisor {
     return demand(await this.#send(session, method, target, signal, body), what)
   }
 
-  /** One signed exchange with the sandbox that the session means and no other. */
+  /** One signed exchange with exactly the session's sandbox. */
   async #send(
     session: SandboxSession,
     method: LinkRequest['method'],
@@ -200,7 +227,7 @@ class SupervisorClient implements Supervisor {
   }
 }
 
-/** Speaks `runtime-image/PROTOCOL.md` over any link. Refusals are SupervisorError, failed connections LinkError. */
+/** Client of the protocol in `runtime-image/PROTOCOL.md`, over any link. Refusals are SupervisorError, failed connections LinkError. */
 export const createSupervisorClient = (options: { readonly link: SandboxLink; readonly clock?: Clock }): Supervisor =>
   new SupervisorClient(options)
 

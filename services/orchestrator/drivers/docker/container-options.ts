@@ -1,7 +1,7 @@
 import type Docker from 'dockerode'
 import { TIERS } from '../../../core/limits.ts'
 import type { SandboxSpec } from '../../../core/ports/sandbox-driver.ts'
-import { memoryLimitBytes, RUN_BYTES, type DockerLimits } from './limits.ts'
+import { memoryLimitBytes, RUN_BYTES, SKILLS_BYTES, type DockerLimits } from './limits.ts'
 
 export const SANDBOX_LABEL = 'cellblock.sandbox'
 export const STAGE_LABEL = 'cellblock.stage'
@@ -125,6 +125,8 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
       '/home/worker': `rw,nosuid,nodev,exec,${worker},mode=0700,size=${limits.homeBytes},nr_inodes=50000`,
       // Replaces that of the engine, which does not limit inodes.
       '/dev/shm': `${noExec},mode=1777,size=${limits.shmBytes},nr_inodes=10000`,
+      // The supervisor's, which is root: the worker reads and runs what is there, and changes nothing.
+      '/mnt/skills': `rw,nosuid,nodev,exec,mode=0755,size=${SKILLS_BYTES},nr_inodes=70000`,
       '/run/worker': `${noExec},${worker},mode=0770,size=${RUN_BYTES},nr_inodes=1000`,
       '/run/identity': `${noExec},mode=0755,size=${IDENTITY_BYTES},nr_inodes=16`,
       '/run/cellblock': `${noExec},mode=0700,size=${RUN_BYTES},nr_inodes=1000`,

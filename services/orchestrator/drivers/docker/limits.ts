@@ -1,4 +1,4 @@
-import { MEMORY_TIERS, TIERS, type MemoryTier } from '../../../core/limits.ts'
+import { LIMITS, MEMORY_TIERS, TIERS, type MemoryTier } from '../../../core/limits.ts'
 import { DEFAULT_SANDBOX, type SandboxLimits } from '../../../core/tenants/tenant-limits.ts'
 
 const MiB = 1024 * 1024
@@ -35,9 +35,19 @@ export const DEFAULT_LIMITS: DockerLimits = {
 /** The small writable folders that carry sockets and nothing else, bytes. */
 export const RUN_BYTES = 16 * MiB
 
+/** The folder of skills, bytes. */
+export const SKILLS_BYTES = LIMITS.sandboxSkillBytes
+
 /** The container's memory limit: the tier, every tmpfs filled to its brim, and the supervisor's reserve. */
 export const memoryLimitBytes = (tier: MemoryTier, limits: DockerLimits): number =>
-  TIERS[tier].memoryBytes + limits.dataBytes + limits.tmpBytes + limits.homeBytes + limits.shmBytes + 3 * RUN_BYTES + limits.reserveBytes
+  TIERS[tier].memoryBytes +
+  limits.dataBytes +
+  limits.tmpBytes +
+  limits.homeBytes +
+  limits.shmBytes +
+  SKILLS_BYTES +
+  3 * RUN_BYTES +
+  limits.reserveBytes
 
 /** The driver's limits with those that one sandbox has instead. */
 export const withSandboxLimits = (limits: DockerLimits, own: SandboxLimits | null | undefined): DockerLimits => {

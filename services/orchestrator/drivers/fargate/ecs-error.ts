@@ -3,7 +3,7 @@ import { DriverError } from '../../../core/ports/sandbox-driver.ts'
 
 type Kind = DriverError['kind']
 
-/** First match wins. The words are ECS's own, in `failures[].reason` and in the messages of its ClientException. */
+/** The first match counts. The texts are those of ECS, in `failures[].reason` and in messages of its ClientException. */
 const REASONS: readonly (readonly [RegExp, Kind, string])[] = [
   [/throttl|rate exceeded|too many concurrent/i, 'throttled', 'ECS asks for fewer starts a second'],
   [

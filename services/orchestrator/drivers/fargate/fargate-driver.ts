@@ -17,7 +17,7 @@ export interface FargateDriverOptions {
   readonly cluster: string
   /** URIs of the images in the task definitions, by name. */
   readonly images: ImageCatalogue
-  /** ARN (with its revision) or `family:revision`, by name of the image and tier. What has none cannot be started. */
+  /** ARN (with its revision) or `family:revision`, by name of the image and tier. An image or tier without an entry cannot be started. */
   readonly taskDefinitions: Readonly<Record<string, Partial<Record<MemoryTier, string>>>>
   /** In several zones, so that one zone without capacity does not stop every start. */
   readonly subnets: readonly string[]
@@ -33,7 +33,7 @@ export interface FargateDriverOptions {
 
 /** The sandbox's container in the task definition. */
 const CONTAINER = 'sandbox'
-/** ECS may not show a task that it has just accepted: for so long after the id was made, "missing" means "not yet". Milliseconds. */
+/** ECS may not list a task that it has just accepted. A missing task counts as "not yet listed" for this time after its id was created, milliseconds. */
 const UNSEEN_MS = 60_000
 
 /** Sandboxes as Fargate tasks: `clientToken` and `startedBy` are the sandbox's id, so ECS itself refuses to start a second one. */
@@ -58,14 +58,7 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
 
     async start(spec, signal) {
       signal.throwIfAborted()
-      const { name } = options.images.resolve(spec.imageName)
-      const taskDefinition = taskDefinitions[name]?.[spec.memoryTier]
-      if (taskDefinition === undefined)
-        throw new DriverError(
-          'configuration',
-          `No task definition for the image ${name} in the memory tier ${spec.memoryTier}. Enable both in the stack.`,
-        )
-      const arn = await runTask(spec, taskDefinition, options, signal)
+      const arn = await runTask(spec, taskDefinitionOf(spec, options), options, signal)
       if (arn !== null) tasks.remember(spec.sandboxId, arn)
       return arn ?? undefined
     },
@@ -80,21 +73,9 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
       return statuses
     },
 
-    async waitReady(sandboxId, signal) {
-      for (;;) {
-        const sight = await look(sandboxId).catch((error: unknown) => {
-          // A start takes most of a minute: that ECS asks to slow down, or has a fault, is no reason to give it up.
-          if (error instanceof DriverError && (error.kind === 'throttled' || error.kind === 'unavailable'))
-            return { phase: 'starting' } as const
-          throw error
-        })
-        if (sight.phase !== 'starting' || signal.aborted) return sight
-        await delay(pollMs, undefined, { signal }).catch(() => undefined)
-        if (signal.aborted) return sight
-      }
-    },
+    waitReady: (sandboxId, signal) => pollUntilReady(() => look(sandboxId), pollMs, signal),
 
-    /** Resolves once ECS has promised to stop the task; nothing takes that back. */
+    /** Resolves when ECS has accepted the stop, which is final. */
     async stop(sandboxId, platformId) {
       try {
         const task = platformId ?? (await tasks.arnOf(sandboxId))
@@ -122,6 +103,29 @@ export function createFargateDriver(options: FargateDriverOptions): SandboxDrive
   }
 }
 
+/** Throws DriverError `configuration` when the stack has none. */
+function taskDefinitionOf({ imageName, memoryTier }: SandboxSpec, { images, taskDefinitions }: FargateDriverOptions): string {
+  const { name } = images.resolve(imageName)
+  const taskDefinition = taskDefinitions[name]?.[memoryTier]
+  if (taskDefinition !== undefined) return taskDefinition
+  const why = `No task definition for the image ${name} in the memory tier ${memoryTier}. Enable both in the stack.`
+  throw new DriverError('configuration', why)
+}
+
+async function pollUntilReady(look: () => Promise<SandboxStatus>, pollMs: number, signal: AbortSignal): Promise<SandboxStatus> {
+  for (;;) {
+    const status = await look().catch((error: unknown) => {
+      // A start takes most of a minute; throttling or a fault of ECS does not end it.
+      if (error instanceof DriverError && (error.kind === 'throttled' || error.kind === 'unavailable'))
+        return { phase: 'starting' } as const
+      throw error
+    })
+    if (status.phase !== 'starting' || signal.aborted) return status
+    await delay(pollMs, undefined, { signal }).catch(() => undefined)
+    if (signal.aborted) return status
+  }
+}
+
 /** The ARN of the new task; null when an earlier delivery of the same start has used the token. Throws DriverError. */
 async function runTask(
   spec: SandboxSpec,
@@ -145,7 +149,7 @@ async function runTask(
 const runTaskInput = (spec: SandboxSpec, taskDefinition: string, options: FargateDriverOptions): RunTaskCommandInput => ({
   cluster: options.cluster,
   taskDefinition,
-  // Without a launch type the cluster's own strategy decides between on-demand and Spot.
+  // Without a launch type the cluster's capacity provider strategy selects on-demand or Spot.
   count: 1,
   clientToken: spec.sandboxId,
   startedBy: spec.sandboxId,
@@ -171,7 +175,7 @@ const runTaskInput = (spec: SandboxSpec, taskDefinition: string, options: Fargat
   },
 })
 
-/** Instead of the task definition's. The task's own disk has no quota, so only the size of one file holds there. */
+/** Overrides of the task definition. The task's disk has no quota, so only the limit of one file's size applies there. */
 const supervisorLimits = (tier: MemoryTier, { processes, openFiles, fileBytes }: SandboxLimits): string =>
   JSON.stringify({ memory_bytes: TIERS[tier].memoryBytes, processes, open_files: openFiles, file_bytes: fileBytes })
 
@@ -182,5 +186,5 @@ const rethrow = (error: unknown): never => {
 /** `arn:…:task-definition/family:7` and `family:7` → `family`. */
 const familyOf = (taskDefinition: string): string => (taskDefinition.split('/').at(-1) ?? taskDefinition).replace(/:\d+$/, '')
 
-/** A sandbox's id carries the moment in which it was made (epoch ms). */
+/** A sandbox's id contains the time of its creation (epoch ms). */
 const madeAt = (sandboxId: string): number => decodeTime(sandboxId.slice(ID_PREFIXES.sandbox.length).toUpperCase())

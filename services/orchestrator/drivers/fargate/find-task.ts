@@ -1,10 +1,10 @@
 import { DescribeTasksCommand, ListTasksCommand, type ECSClient, type Task } from '@aws-sdk/client-ecs'
 
-/** DescribeTasks takes so many at once. */
+/** Maximum number of tasks per DescribeTasks call. */
 const PAGE = 100
 
 export interface TaskFinder {
-  /** The sandbox's task, also a stopped one for about an hour; undefined when ECS shows none (yet, or any more). */
+  /** The sandbox's task, also a stopped one for about an hour; undefined when ECS does not list it yet or no longer lists it. */
   find(sandboxId: string): Promise<Task | undefined>
   /** The tasks of these ARNs, 100 in each call; one that ECS does not show is missing. */
   describe(arns: readonly string[]): Promise<ReadonlyMap<string, Task>>
@@ -12,7 +12,7 @@ export interface TaskFinder {
   running(known: ReadonlySet<string>): AsyncIterable<Task>
   /** The ARN of a task that ECS wants to run and may not show yet. */
   arnOf(sandboxId: string): Promise<string | undefined>
-  /** Spares a search: RunTask has just returned it. */
+  /** Records the ARN that RunTask returned, which saves a search. */
   remember(sandboxId: string, arn: string): void
 }
 
@@ -25,7 +25,7 @@ export function createTaskFinder(ecs: ECSClient, cluster: string, families: read
 
   async function describeAll(tasks: readonly string[]): Promise<Map<string, Task>> {
     const found = new Map<string, Task>()
-    // One call after another: all reads of an account share one bucket of tokens.
+    // Sequential calls: all reads of an account share one rate limit.
     for (let at = 0; at < tasks.length; at += PAGE)
       for (const task of await describe(tasks.slice(at, at + PAGE))) if (task.taskArn !== undefined) found.set(task.taskArn, task)
     return found

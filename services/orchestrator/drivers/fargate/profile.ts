@@ -14,7 +14,7 @@ export const FARGATE_PROFILE: DriverProfile = {
   costPerSecond: fargateCostPerSecond,
 }
 
-/** On demand. The bill is AWS's. */
+/** On-demand list prices. */
 export function fargateCostPerSecond(tier: MemoryTier, architecture: Architecture): number {
   const { fargateCpu, fargateMemoryMiB } = TIERS[tier]
   const { vcpu, gb } = HOURLY[architecture]

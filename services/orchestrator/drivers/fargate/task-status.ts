@@ -16,7 +16,7 @@ const INTERFACE_TYPES: ReadonlySet<string> = new Set(['ElasticNetworkInterface',
 /** What DescribeTasks, or an event of the task's state, shows. `waitsForHealth`: the task definition has a health check, so RUNNING alone is not ready. */
 export function taskStatus(task: ShownTask, waitsForHealth: boolean): SandboxStatus {
   const exitCode = task.containers?.[0]?.exitCode ?? null
-  // The exit code arrives a little after the stop request; until either it or the reason is there, nothing is known yet.
+  // The exit code arrives after the stop request. Without the code and the reason, the status is not known yet.
   if (task.lastStatus === 'STOPPED' || (task.desiredStatus === 'STOPPED' && (exitCode !== null || task.stopCode !== undefined)))
     return goneStatus(task, exitCode)
   const host = privateAddress(task)

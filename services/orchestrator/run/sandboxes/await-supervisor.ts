@@ -1,34 +1,36 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LinkError } from '../../../core/ports/sandbox-link.ts'
+import { namedCheck } from '../../../core/sandboxes/isolation-checks.ts'
 import { SupervisorError } from '../../../core/ports/supervisor.ts'
 import type { Sandbox } from '../../../core/sandboxes/sandbox.ts'
 import type { RunDeps } from '../../deps.ts'
 
-/** A started sandbox has this long until its supervisor answers, milliseconds: Python, the self-test and the first kernel. */
+/** Maximum time from the start of a task until its supervisor answers, milliseconds. It starts Python, the self-test and a kernel. */
 export const SUPERVISOR_UP_MS = 60_000
-/** One step waits no longer than this, well within its lease, milliseconds; a new message waits on. */
+/** Maximum wait of one step, milliseconds, well within its lease; the step of a new message continues to wait. */
 const WAIT_MS = 10_000
 const POLL_MS = 150
 
 /**
- * Whether a supervisor has to answer before its sandbox gets code. Only a worker in its network can see the supervisor behind an IP address, so
- * the driver reports `ready` as soon as the task runs. Behind a socket the driver has asked the supervisor itself.
+ * Whether the supervisor must answer before its sandbox receives code. Only a worker in the sandbox's network can reach an IP address, so the driver
+ * reports `ready` as soon as the task runs. For a socket, the driver has already checked the supervisor.
  */
 export const needsHealthCheck = ({ address, readyAt, answeredAt }: Sandbox, now: number): boolean =>
   address?.kind === 'tcp' && answeredAt === null && now - (readyAt ?? now) < SUPERVISOR_UP_MS
 
-/** `up`: it passed its self-test and waits. `starting`: check again in the next step. `dead`: it refused to start, or its time is over. */
+/** `up`: it passed its self-test and is idle. `starting`: check again in the next step. `dead`: it did not answer in time. `refused`: the failed isolation check. */
 export async function awaitSupervisor(
   { supervisor, clock }: Pick<RunDeps, 'supervisor' | 'clock'>,
   sandbox: Sandbox,
-): Promise<'up' | 'starting' | 'dead'> {
+): Promise<'up' | 'starting' | 'dead' | { readonly refused: string }> {
   const { address } = sandbox
   if (address === null) return 'dead'
   const until = AbortSignal.timeout(WAIT_MS)
   for (;;) {
     try {
       const health = await supervisor.health(address, WAIT_MS, until)
-      if (health.sandboxId !== sandbox.id || health.state === 'refused') return 'dead'
+      if (health.sandboxId !== sandbox.id) return 'dead'
+      if (health.state === 'refused') return { refused: namedCheck(health.refused) }
       if (health.state === 'ready') return 'up'
     } catch (cause) {
       if (!until.aborted && !(cause instanceof LinkError) && !(cause instanceof SupervisorError)) throw cause

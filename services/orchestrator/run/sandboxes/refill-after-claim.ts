@@ -1,7 +1,7 @@
 import type { RunDeps } from '../../deps.ts'
 import type { WarmCandidates, WarmKind } from './warm-candidates.ts'
 
-/** A refill takes seconds of processor time, so the code that the sandbox was claimed for starts this much earlier, milliseconds. */
+/** Delay of a refill after a claim, milliseconds. A refill uses seconds of processor time, and the claimed sandbox's code must start first. */
 const REFILL_DELAY_MS = 50
 
 /** Refills the pool after a claim and prefetches candidates for the next one: after a delay, or when the step of the claim ends before. */

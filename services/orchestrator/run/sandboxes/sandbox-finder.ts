@@ -1,12 +1,14 @@
 import type { Container } from '../../../core/containers/container.ts'
 import { detachSandbox } from '../../../core/containers/detach-sandbox.ts'
 import type { Execution } from '../../../core/executions/execution.ts'
-import { atConcurrencyLimit } from '../../../core/sandboxes/concurrency-limit.ts'
 import { SANDBOX_START_MS } from '../../../core/sandboxes/new-sandbox.ts'
 import type { FailedStart, Sandbox, SandboxSession } from '../../../core/sandboxes/sandbox.ts'
 import { createLimitReader, type LimitReader } from '../../../core/tenants/limit-reader.ts'
+import type { ResourceCount } from '../../../core/tenants/resource-count.ts'
+import { createResourceCounts } from '../../../core/tenants/resource-counts.ts'
 import { sandboxLimitsOf } from '../../../core/tenants/tenant-limits.ts'
 import type { RunDeps } from '../../deps.ts'
+import { failUnanswered } from '../../place/fail-unanswered.ts'
 import { awaitSupervisor, needsHealthCheck } from './await-supervisor.ts'
 import { attachSandbox, claimWarmSandbox, requestSandbox, requestStop, reserveStartingSandbox, type SandboxImage } from './new-sandboxes.ts'
 import { RefillAfterClaim } from './refill-after-claim.ts'
@@ -19,38 +21,44 @@ export type Acquired =
   | { readonly kind: 'starting'; readonly sandboxId: string; readonly failsSince?: number }
   /** The tenant has as many sandboxes as its limit allows, or the machine has no capacity for another: one has to stop first. */
   | { readonly kind: 'full' }
-  /** Starts have failed for too long. */
-  | { readonly kind: 'failed' }
+  /** Starts have failed for too long; `check`: the isolation check that the last sandbox failed. */
+  | { readonly kind: 'failed'; readonly check?: string }
   /** The container was deleted, or another step changed it. */
   | { readonly kind: 'moved' }
 
-/** What the container's present sandbox is to the next execution. */
+/** State of the container's present sandbox for the next execution. */
 type Present =
   | Extract<Acquired, { readonly kind: 'live' | 'starting' | 'failed' | 'moved' }>
   | { readonly kind: 'none'; readonly container: Container; readonly failsSince?: number }
 
-/** Finds the sandbox of a container, or gets it a new one. */
+/** Finds the sandbox of a container, or acquires a new one. */
 export class SandboxFinder {
   readonly #deps: RunDeps
   readonly #limits: LimitReader
+  readonly #live: ResourceCount
   readonly #sessions: SessionCache
   readonly #candidates: WarmCandidates
   readonly #refills: RefillAfterClaim
 
-  constructor(deps: RunDeps, limits: LimitReader = createLimitReader(deps.table.tenants, deps.clock)) {
+  constructor(
+    deps: RunDeps,
+    limits: LimitReader = createLimitReader(deps.table.tenants, deps.clock),
+    live: ResourceCount = createResourceCounts({ ...deps, limits }).liveContainers,
+  ) {
     this.#deps = deps
     this.#limits = limits
+    this.#live = live
     this.#sessions = new SessionCache(deps)
     this.#candidates = new WarmCandidates(deps)
     this.#refills = new RefillAfterClaim(deps, this.#candidates)
   }
 
-  /** The session with the container's present sandbox; null when it has none that is claimed. */
+  /** The session with the container's present sandbox; null without a claimed one. */
   async own(container: Container): Promise<SandboxSession | null> {
     return (await this.#sessions.find(container))?.session ?? null
   }
 
-  /** The same, if it may have code at once; null while its supervisor has not answered: then it has to be acquired. */
+  /** The same, if the supervisor has answered and code can be sent at once; otherwise null, and `acquire` is needed. */
   async ownAnswering(container: Container): Promise<SandboxSession | null> {
     const found = await this.#sessions.find(container)
     return found?.hasAnswered === true ? found.session : null
@@ -60,8 +68,8 @@ export class SandboxFinder {
   async acquire(container: Container, execution: Execution): Promise<Acquired> {
     const present = await this.#present(container, execution)
     if (present.kind !== 'none') return present
+    if (!(await this.#live.take(container.tenant))) return { kind: 'full' }
     const tenantLimits = await this.#limits.of(container.tenant)
-    if (await atConcurrencyLimit(this.#deps.table.sandboxes, container.tenant, tenantLimits)) return { kind: 'full' }
     const limits = sandboxLimitsOf(tenantLimits, container.limits)
     // Sandboxes of the pool have the default limits; a container with others gets its own sandbox.
     const image = await this.#imageOf(present.container)
@@ -72,7 +80,7 @@ export class SandboxFinder {
     return acquired.kind === 'starting' && failsSince !== undefined ? { ...acquired, failsSince } : acquired
   }
 
-  /** Stops a sandbox that does not answer and detaches it; null when the container moved on meanwhile. */
+  /** Stops a sandbox that does not answer and detaches it; null when another step changed the container. */
   async abandon(container: Container): Promise<Container | null> {
     const { table } = this.#deps
     if (container.sandboxId === null) return container
@@ -84,25 +92,27 @@ export class SandboxFinder {
     return detachSandbox(table.containers, present, 'The sandbox that held them was lost.', { dueAt: present.dueAt })
   }
 
-  /** Finishes what a claim for this execution left to do; at the end of its step. */
+  /** Completes the refill that a claim for this execution scheduled; called at the end of its step. */
   finishClaim(executionId: string): Promise<void> {
     return this.#refills.finish(executionId)
   }
 
-  /** The container's sandbox if it serves, or the container without it. */
+  /** The container's sandbox if it is usable, otherwise the container without a sandbox. */
   async #present(container: Container, execution: Execution): Promise<Present> {
     const { table, clock } = this.#deps
     if (container.sandboxId === null) return { kind: 'none', container }
-    const sandbox = await table.sandboxes.get(container.sandboxId)
+    let sandbox = await table.sandboxes.get(container.sandboxId)
     if (sandbox?.state === 'starting') return { kind: 'starting', sandboxId: sandbox.id }
     const checked = sandbox === null ? 'gone' : await this.#check(sandbox, container)
     if (typeof checked === 'object') return checked
-    const neverRan = checked === 'dead' || sandbox?.address === null
-    if (checked === 'dead') await requestStop(this.#deps, container.sandboxId)
+    if (checked === 'refused') sandbox = await table.sandboxes.get(container.sandboxId)
+    const neverRan = checked === 'dead' || sandbox?.address === null || sandbox?.failedStart !== undefined
+    if (checked !== 'gone') await requestStop(this.#deps, container.sandboxId)
     const failed = neverRan && sandbox !== null ? failedStart(sandbox, clock.now()) : null
     const failsSince = execution.startsFailSince ?? failed?.from
-    // By the platform's own time: how long a message was queued, or waited for a step, says nothing of the platform.
-    if (failed !== null && failed.to - (failsSince ?? failed.from) >= SANDBOX_START_MS) return { kind: 'failed' }
+    // Only the platform's start time counts, not the time that messages spent in queues.
+    if (failed !== null && failed.to - (failsSince ?? failed.from) >= SANDBOX_START_MS)
+      return { kind: 'failed', ...(failed.check === undefined ? {} : { check: failed.check }) }
     const detached = neverRan
       ? await attachSandbox(this.#deps, container, null)
       : await detachSandbox(table.containers, container, 'The sandbox that held them has ended.', { dueAt: container.dueAt })
@@ -121,25 +131,32 @@ export class SandboxFinder {
     this.#refills.schedule(executionId, { tier: container.memoryTier, image: image.reference })
     if (claim.kind === 'moved') return claim
     const checked = await this.#check(claim.sandbox, claim.container)
-    // A dead one is detached by the next step, which finds it in the container.
+    // The next step finds a dead sandbox in the container and detaches it.
     return typeof checked === 'object' ? checked : { kind: 'starting', sandboxId: claim.sandbox.id }
   }
 
-  /** A claimed sandbox whose supervisor has yet to answer counts as starting. */
-  async #check(sandbox: Sandbox, container: Container): Promise<Extract<Acquired, { kind: 'live' | 'starting' }> | 'dead' | 'gone'> {
+  /** A claimed sandbox whose supervisor has not answered yet counts as starting. */
+  async #check(
+    sandbox: Sandbox,
+    container: Container,
+  ): Promise<Extract<Acquired, { kind: 'live' | 'starting' }> | 'dead' | 'refused' | 'gone'> {
     const { table, clock } = this.#deps
     const session = sessionOf(sandbox)
     if (session === null) return 'gone'
     if (!needsHealthCheck(sandbox, clock.now())) return { kind: 'live', session: this.#sessions.add(session), container }
     const health = await awaitSupervisor(this.#deps, sandbox)
+    if (typeof health === 'object') {
+      const refusal = { check: health.refused, exitCode: null, detail: null }
+      await failUnanswered(this.#deps, sandbox, { reason: 'refused', refusal })
+      return 'refused'
+    }
     if (health !== 'up') return health === 'starting' ? { kind: 'starting', sandboxId: sandbox.id } : 'dead'
     await table.sandboxes.move(sandbox.id, ['claimed'], { answeredAt: clock.now() })
     return { kind: 'live', session: this.#sessions.add(session), container }
   }
 }
 
-/** What is known of a start that failed; one whose supervisor refused, or never answered, failed when it was checked. */
+/** The times of a failed start. A sandbox whose supervisor refused or never answered failed when it was checked. */
 function failedStart(sandbox: Sandbox, now: number): FailedStart | null {
-  if (sandbox.readyAt !== null) return { from: sandbox.readyAt, to: now }
-  return sandbox.failedStart ?? null
+  return sandbox.failedStart ?? (sandbox.readyAt === null ? null : { from: sandbox.readyAt, to: now })
 }

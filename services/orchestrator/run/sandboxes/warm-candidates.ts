@@ -6,7 +6,7 @@ import type { RunDeps } from '../../deps.ts'
 const CANDIDATES = 32
 const CANDIDATES_PER_KIND = 8
 
-/** Warm sandboxes that can take one another's place. */
+/** Interchangeable warm sandboxes: one tier and one image. */
 export interface WarmKind {
   readonly tier: MemoryTier
   /** Reference of the image. */

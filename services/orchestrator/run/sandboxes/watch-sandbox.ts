@@ -1,11 +1,11 @@
-/** Between two looks, and the longest that one answer may take, milliseconds. */
+/** Interval between two checks, and maximum time of one answer, milliseconds. */
 export const LOOK_EVERY_MS = 15_000
-/** Looks in a row without an answer after which a sandbox counts as lost. */
+/** A sandbox counts as lost after this many consecutive checks without an answer. */
 export const MISSES = 3
 
 /**
- * Looks whether a sandbox still answers and calls `onSilent` once when it does not. A frozen sandbox takes connections and bytes and never
- * answers, so neither a failed connection nor a stalled transfer tells. Looks are counted, not time: a machine that slept loses nothing.
+ * Checks whether a sandbox still answers, and calls `onSilent` once if it does not. A frozen sandbox accepts connections and bytes and never answers,
+ * so neither a failed connection nor a stalled transfer shows it. Checks are counted instead of time, so a suspended machine loses no sandbox.
  */
 export function watchSandbox(look: (signal: AbortSignal) => Promise<unknown>, onSilent: () => void): { stop(): void } {
   let misses = 0
