@@ -6,12 +6,16 @@ import type { ContainerFile } from '../core/files/file.ts'
 import { sourceOf, type FileSource } from '../core/files/file-source.ts'
 import { isId } from '../core/ids.ts'
 import type { ResponseRecord as ResponseRow } from '../core/responses/response.ts'
+import type { Skill } from '../core/skills/skill.ts'
 import type { Caller } from '../core/tenants/tenant.ts'
 import type { Upload } from '../core/files/upload.ts'
 import { hasExpired, type UserFile } from '../core/files/user-file.ts'
+import { readEndpoints } from '../jobs/webhooks/endpoints.ts'
+import type { WebhookEndpoint } from '../core/webhooks/webhook.ts'
 import type { ApiDeps } from './deps.ts'
 
 type Reader = { readonly deps: Pick<ApiDeps, 'table'>; readonly caller: Caller }
+type ResponseReader = Pick<Reader, 'caller'> & { readonly deps: Pick<ApiDeps, 'table' | 'sockets'>; readonly request?: Request }
 type TimedReader = { readonly deps: Pick<ApiDeps, 'table' | 'clock'>; readonly caller: Caller }
 
 const missing = (code: ErrorCode, what: string, id: string, advice: string, param?: string): ServiceError =>
@@ -54,10 +58,11 @@ export async function commandOf({ deps, caller }: Reader, id: string): Promise<E
   return row
 }
 
-/** Responses that were made with `store: false` cannot be read later. */
-export async function responseOf({ deps, caller }: Reader, id: string, param?: string): Promise<ResponseRow> {
+/** Responses with `store: false` cannot be read later, except on the connection that made them. */
+export async function responseOf({ deps, caller, request }: ResponseReader, id: string, param?: string): Promise<ResponseRow> {
   const row = isId('response', id) ? await deps.table.responses.get(caller.tenant, id) : null
-  if (row === null || !row.request.store || !isVisible(row, caller))
+  const isReadable = row !== null && (row.request.store || (request !== undefined && deps.sockets?.isOwn(request, id) === true))
+  if (!isReadable || !isVisible(row, caller))
     throw missing(
       'response_not_found',
       'response',
@@ -97,6 +102,21 @@ export async function uploadOf({ deps, caller }: Reader, id: string): Promise<Up
   const row = isId('upload', id) ? await deps.table.uploads.get(caller.tenant, id) : null
   if (row === null || !isVisible(row, caller)) throw missing('upload_not_found', 'upload', id, 'Create one with POST /v1/uploads.')
   return row
+}
+
+/** A skill of another tenant or end user, a deleted one and one that never existed get the same answer: ServiceError `skill_not_found`. */
+export async function skillOf({ deps, caller }: Reader, id: string, param?: string): Promise<Skill> {
+  const row = isId('skill', id) ? await deps.table.skills.get(caller.tenant, id) : null
+  if (row === null || !isVisible(row, caller)) throw missing('skill_not_found', 'skill', id, 'Create one with POST /v1/skills.', param)
+  return row
+}
+
+/** An endpoint of another end user and one of another tenant get the same answer: ServiceError `webhook_endpoint_not_found`. */
+export async function webhookOf({ deps, caller }: Reader, id: string): Promise<WebhookEndpoint> {
+  const endpoint = isId('webhook', id) ? (await readEndpoints(deps.table.quotas, caller.tenant)).find((one) => one.id === id) : undefined
+  if (endpoint === undefined || !isVisible(endpoint, caller))
+    throw missing('webhook_endpoint_not_found', 'webhook endpoint', id, 'Create one with POST /v1/webhook_endpoints.')
+  return endpoint
 }
 
 /** A file that is named by its id alone, for a copy into a container: of another container (`cfile_…`) or of `/v1/files` (`file-…`). */

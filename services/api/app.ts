@@ -3,10 +3,14 @@ import { ServiceError } from '../core/errors.ts'
 import { createBudgetReader } from '../core/tenants/budget.ts'
 import { createRequestLimiter } from '../core/tenants/request-limiter.ts'
 import { createLimitReader } from '../core/tenants/limit-reader.ts'
+import { meterObjects } from '../core/tenants/meter-objects.ts'
+import { createResourceCounts } from '../core/tenants/resource-counts.ts'
 import type { Caller } from '../core/tenants/tenant.ts'
 import type { ApiDeps, ApiPorts } from './deps.ts'
-import { createTokenVerifier } from './http/verify-token.ts'
+import { AuditLog } from './audit/audit-log.ts'
+import type { VerifiedToken } from './http/verify-token.ts'
 import { createAuthenticator } from './http/authenticate.ts'
+import { routedPath } from './http/e2b-hosts.ts'
 import { mountRoute } from './http/mount-route.ts'
 import { createResultBudget } from './executions/result-budget.ts'
 import { createStreamSlots } from './http/stream-slots.ts'
@@ -16,6 +20,9 @@ import { securityHeaders } from './middleware/security-headers.ts'
 import { trustedHosts } from './middleware/trusted-hosts.ts'
 import { wideEvent, type ApiHono } from './middleware/wide-event.ts'
 import { mountDocs } from './meta/docs.ts'
+import { mountErrorPages } from './meta/error-pages.ts'
+import { mountLlms } from './meta/llms.ts'
+import { mountGuide } from './page/guide.ts'
 import { mountPage } from './page/mount-page.ts'
 import { acceptSessions } from './page/page-session.ts'
 import { ROUTES } from './wires/routes.ts'
@@ -39,27 +46,41 @@ const apiKeyAuthenticator =
     return authenticate(new Request(request.url, { headers: { authorization: `Bearer ${key}` } }))
   }
 
+/** The verifier of the configured issuers' tokens; null without an issuer. Its library is loaded with the first token. */
+function tokenVerifier({ config, table, clock }: ApiDeps): ((token: string) => Promise<VerifiedToken | null>) | null {
+  const { tokenIssuers } = config
+  if (tokenIssuers.length === 0) return null
+  const hasTenant = async (id: string): Promise<boolean> => {
+    const tenant = await table.tenants.get(id)
+    return tenant !== null && tenant.deletion === undefined
+  }
+  const load = async () => (await import('./http/verify-token.ts')).createTokenVerifier(tokenIssuers, clock, hasTenant)
+  let verifier: ReturnType<typeof load> | null = null
+  return async (token) => (await (verifier ??= load()))(token)
+}
+
 /** The HTTP edge: the same app under Node's server and under Lambda. */
 export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
   const limits = createLimitReader(ports.table.tenants, ports.clock)
+  const counts = createResourceCounts({ ...ports, limits })
   const deps: ApiDeps = {
     ...ports,
+    objects: meterObjects(ports.objects, counts.storageBytes, { isStrict: true }),
+    counts,
     streams: createStreamSlots(ports.config.maxOpenStreams),
     results: createResultBudget(ports.config.maxResultBytesInFlight),
     limits,
+    audit: new AuditLog(ports, ports.config.auditFlushMs),
     requests: createRequestLimiter(ports.table.quotas, limits, ports.clock),
     budget: createBudgetReader(ports.table.usage, limits, ports.clock),
   }
-  const app = new OpenAPIHono<ApiHono>()
+  const app = new OpenAPIHono<ApiHono>({ getPath: (request) => routedPath(request, ports.config) })
   app.use('*', wideEvent(deps))
   app.use('*', securityHeaders)
   if (deps.config.allowedHosts !== null) app.use('*', trustedHosts(deps.config, deps.config.allowedHosts))
   app.use('*', refuseForeignOrigins(deps.config))
   if (deps.config.corsOrigins.length > 0) app.use('*', allowOrigins(deps.config.corsOrigins))
-  const { tokenIssuers, keyCacheMs } = deps.config
-  const hasTenant = async (id: string): Promise<boolean> => (await deps.table.tenants.get(id)) !== null
-  const verifyToken = tokenIssuers.length === 0 ? null : createTokenVerifier(tokenIssuers, deps.clock, hasTenant)
-  const byKey = createAuthenticator(deps.table.tenants, deps.clock, keyCacheMs, verifyToken)
+  const byKey = createAuthenticator(deps.table.tenants, deps.clock, deps.config.keyCacheMs, tokenVerifier(deps))
   const { page } = deps
   const authenticate = page === undefined ? byKey : acceptSessions(byKey, page, deps.clock)
   const withFixtures = fixtureAuthenticator(deps, authenticate)
@@ -68,7 +89,10 @@ export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
     const isLibreChat = route.path.startsWith('/librechat/')
     mountRoute(app, deps, route.operationId === 'mcp' ? withFixtures : isLibreChat ? withApiKey : authenticate, route)
   }
-  mountDocs(app, deps.config)
+  mountDocs(app, deps)
+  mountErrorPages(app)
+  mountLlms(app, deps.config)
+  if (page) mountGuide(app, page.readGuide ?? null)
   if (page !== undefined) mountPage(app, { page, config: deps.config, clock: deps.clock, authenticate: byKey })
   handleErrors(app)
   return app

@@ -1,8 +1,9 @@
 import { ServiceError } from '../core/errors.ts'
 import { LIMITS, type MemoryTier } from '../core/limits.ts'
-import { atConcurrencyLimit } from '../core/sandboxes/concurrency-limit.ts'
+import { languagesOf, type Language } from '../core/containers/images.ts'
 import type { Container } from '../core/containers/container.ts'
-import { isBiggerTier, limitName, type ContainerLimits, type TenantLimits } from '../core/tenants/tenant-limits.ts'
+import { snakeCase } from '../core/snake-case.ts'
+import { isBiggerTier, type ContainerLimits, type TenantLimits } from '../core/tenants/tenant-limits.ts'
 import type { ApiDeps } from './deps.ts'
 
 const tooMuch = (name: string, most: number | string, param: string): ServiceError =>
@@ -14,7 +15,7 @@ const tooMuch = (name: string, most: number | string, param: string): ServiceErr
     },
   )
 
-/** Throws ServiceError `limit_exceeded` for more than the account has, `unsupported_value` for a tier that no sandbox here can have. */
+/** Throws ServiceError `limit_exceeded` above the account's limit, `unsupported_value` for a tier that no sandbox of this server can have. */
 export async function checkMemory(
   { limits, config }: Pick<ApiDeps, 'limits' | 'config'>,
   tenant: string,
@@ -41,21 +42,38 @@ export function checkImage({ images }: Pick<ApiDeps, 'images'>, name: string): v
   )
 }
 
-/** The name of the image that a container's sandbox gets: its own, else its tenant's, else the server's default. */
+/** Name of the image of a container's sandbox: its own, else its tenant's, else the server's default. */
 export async function imageOf(deps: Pick<ApiDeps, 'images' | 'limits'>, container: Pick<Container, 'tenant' | 'image'>): Promise<string> {
   const policy = container.image === null ? await deps.limits.policyOf(container.tenant) : null
   return deps.images.resolve(container.image, policy?.image).name
 }
 
-/** A container asks for less than its account has, never for more. Throws ServiceError `limit_exceeded`. */
+/** Throws ServiceError `unsupported_value` for a language that the container's image lacks. */
+export async function checkLanguage(
+  deps: Pick<ApiDeps, 'images' | 'limits'>,
+  container: Pick<Container, 'tenant' | 'image'>,
+  language: Language,
+): Promise<void> {
+  const name = await imageOf(deps, container)
+  const languages = languagesOf(name)
+  if (languages.includes(language)) return
+  const suitable = deps.images.names.filter((other) => languagesOf(other).includes(language))
+  const advice =
+    suitable.length === 0 ? 'This server offers no image that has it.' : `Create a container with the image ${suitable.join(' or ')}.`
+  throw new ServiceError('unsupported_value', `The image ${name} has no ${language}, only ${languages.join(' and ')}. ${advice}`, {
+    param: 'language',
+  })
+}
+
+/** Checks that a container's limits are at most those of its account. Throws ServiceError `limit_exceeded`. */
 export function checkContainerLimits(limits: TenantLimits, asked: ContainerLimits): void {
   for (const [name, value] of Object.entries(asked)) {
     const most = limits[name as keyof ContainerLimits]
-    if (value > most) throw tooMuch(limitName(name), most, `limits.${limitName(name)}`)
+    if (value > most) throw tooMuch(snakeCase(name), most, `limits.${snakeCase(name)}`)
   }
 }
 
-/** How long a call may let code run, seconds: what it asks for, else the usual as far as the account has it. Throws ServiceError `limit_exceeded`. */
+/** The time limit of a call, seconds: the requested one, else the default, at most the account's maximum. Throws ServiceError `limit_exceeded`. */
 export async function checkTimeout({ limits }: Pick<ApiDeps, 'limits'>, tenant: string, asked: number | null | undefined): Promise<number> {
   const { timeoutSeconds } = await limits.of(tenant)
   if (asked !== null && asked !== undefined && asked > timeoutSeconds)
@@ -63,14 +81,28 @@ export async function checkTimeout({ limits }: Pick<ApiDeps, 'limits'>, tenant: 
   return asked ?? Math.min(LIMITS.defaultTimeoutSeconds, timeoutSeconds)
 }
 
-/** Throws ServiceError `concurrency_limit_reached` when the container needs a sandbox and its account has as many as it may have. */
-export async function checkConcurrency({ table, limits }: Pick<ApiDeps, 'table' | 'limits'>, container: Container): Promise<void> {
-  if (container.sandboxId !== null) return
-  const tenantLimits = await limits.of(container.tenant)
-  if (!(await atConcurrencyLimit(table.sandboxes, container.tenant, tenantLimits))) return
+/** A refused call may succeed after this, seconds, when another execution has ended. */
+const RETRY_AFTER_SECONDS = 5
+
+/** Throws ServiceError `concurrency_limit_reached` when the container needs a sandbox and its account is at its limit. */
+export async function checkConcurrency({ counts }: Pick<ApiDeps, 'counts'>, { tenant, sandboxId }: Container): Promise<void> {
+  if (sandboxId !== null || (await counts.liveContainers.admits(tenant))) return
+  const value = await counts.liveContainers.limitOf(tenant)
   throw new ServiceError(
     'concurrency_limit_reached',
-    `${tenantLimits.liveContainers} containers of this account are in use, as many as it may have (limit live_containers). Delete one, or try again when one has been idle for ${LIMITS.hibernateAfterMinutes} minutes.`,
+    `${value} containers of this account are in use, as many as it may have (limit live_containers). Delete one, or try again when one has been idle for ${LIMITS.hibernateAfterMinutes} minutes.`,
+    { limit: { name: 'live_containers', value, retryAfterSeconds: RETRY_AFTER_SECONDS } },
+  )
+}
+
+/** Throws ServiceError `too_many_queued` when the account has as many executions and commands that have not ended as it may. */
+export async function checkQueuedJobs({ counts }: Pick<ApiDeps, 'counts'>, tenant: string): Promise<void> {
+  if (await counts.queuedJobs.take(tenant)) return
+  const value = await counts.queuedJobs.limitOf(tenant)
+  throw new ServiceError(
+    'too_many_queued',
+    `This account has ${value} executions and commands that have not ended, its maximum (limit queued_jobs). Wait for one to end or cancel one.`,
+    { limit: { name: 'queued_jobs', value, retryAfterSeconds: RETRY_AFTER_SECONDS } },
   )
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { IMAGE_NAME } from '../core/containers/images.ts'
 import { LIMITS, MEMORY_TIERS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
-import { LAMBDA_REQUEST_BYTES } from './origin/config.ts'
+import { INGRESSES, LAMBDA_REQUEST_BYTES } from './origin/config.ts'
 
 /** Names by which a server is reached from its own machine. */
 export const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
@@ -83,39 +83,45 @@ export const ApiConfig = z.object({
     .transform((url) => url.replace(/\/+$/, ''))
     .nullable()
     .default(null),
-  /** Host names besides that of `publicUrl` for which it answers. Null: what stands in front sends requests for its own names only. */
+  /** Host names besides that of `publicUrl` for which it answers. Null: the proxy in front passes only requests for its own names. */
   allowedHosts: z
     .array(z.string())
     .readonly()
     .nullable()
     .default([...LOOPBACK_HOSTS]),
-  /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. Only behind a proxy that sets them itself. */
+  /** The domain below which E2B's clients find `api.<domain>` and `<port>-<sandbox>.<domain>`. Null: they use `/e2b`. */
+  e2bDomain: z.string().nullable().default(null),
+  /** Whether to trust `X-Forwarded-Proto` and `X-Forwarded-Host`. Only behind a proxy that sets them. */
   trustProxy: z.boolean().default(false),
-  /** A comment goes out on a silent event stream this often, milliseconds. */
+  /** Interval of comments on a silent event stream, milliseconds. */
   heartbeatMs: z.number().int().positive().default(10_000),
-  /** A verified API key is cached this long, milliseconds; a revoked key may work that much longer. */
+  /** A verified API key is cached for this time, milliseconds, so a revoked key may work that much longer. */
   keyCacheMs: z.number().int().nonnegative().default(5_000),
   /**
-   * A plain turn or a stream holds its connection no longer than this, seconds: a turn ends by itself within its own limit, and its last step
-   * gets a little longer. A function that ends sooner sets less; then the caller reads the response again, or resumes the stream.
+   * Maximum time for which a plain turn or a stream holds its connection, seconds. The default exceeds the limit of a turn and its last step. Where a
+   * function ends sooner, it is lower, and the client reads the response again or resumes the stream.
    */
   maxHoldSeconds: z
     .number()
     .positive()
     .default(LIMITS.maxResponseSeconds + 30),
-  /** Tiers that a sandbox can have here. */
+  /** Memory tiers that sandboxes of this server can have. */
   memoryTiers: z
     .array(z.enum(MEMORY_TIERS))
     .min(1)
     .default([...MEMORY_TIERS]),
-  /** Event streams that this process holds open at once. */
+  /** Maximum number of open event streams of this process. */
   maxOpenStreams: z.number().int().positive().default(LIMITS.maxOpenStreams),
-  /** Results that this process holds in memory to answer calls, bytes; beyond it calls get 429. */
+  /** Maximum size of results in memory of this process, bytes; beyond it calls get 429. */
   maxResultBytesInFlight: z.number().int().positive().default(LIMITS.maxResultBytesInFlight),
-  /** The largest bodies that what stands before the API passes on, bytes. Null: the API's own limits are all. */
+  /** Maximum body sizes that the proxy in front of the API passes on, bytes. Null: only the API's own limits apply. */
   requestBytes: z.object({ json: z.number().int().positive(), binary: z.number().int().positive() }).nullable().default(null),
+  /** Audit entries of ordinary requests are stored within this time, milliseconds; 0: before the answer, for a process that may stop after it. */
+  auditFlushMs: z.number().int().nonnegative().default(1_000),
   /** Whether a `/d/…` link opens only with an API key of its tenant. */
   linksRequireKey: z.boolean().default(false),
+  /** Host names to which webhooks may go over http and at private addresses. */
+  webhookHosts: z.array(z.string()).readonly().default([]),
   /** Origins whose pages may call from a browser, such as `https://app.example.com`. */
   corsOrigins: z.array(z.string()).readonly().default([]),
   /** Issuers whose tokens are accepted besides API keys. */
@@ -142,6 +148,10 @@ export const ApiEnv = z.object({
   MAX_OPEN_STREAMS: z.coerce.number().int().positive().optional(),
   CORS_ORIGINS: originList.optional(),
   LINKS_REQUIRE_KEY: flag.optional(),
+  /** Whether the distribution passes bodies that are too large for a function to the upload service. */
+  UPLOAD_SERVICE: flag.optional(),
+  /** What passes requests on: the distribution, or a load balancer in front of tasks, which passes bodies of any size. */
+  INGRESS: z.enum(INGRESSES).default('distribution'),
   /** JSON list of token issuers. */
   TOKEN_ISSUERS: issuerList.optional(),
   /** Names of the images on offer, comma-separated; the first is the default. */
@@ -159,7 +169,7 @@ export const ApiEnv = z.object({
 })
 export type ApiEnv = z.input<typeof ApiEnv>
 
-/** A function lives 15 minutes at most. */
+/** Lambda ends a function after 15 minutes. */
 const LAMBDA_HOLD_SECONDS = 14 * 60
 
 export interface LambdaConfig {
@@ -196,7 +206,8 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
       corsOrigins: parsed.CORS_ORIGINS,
       tokenIssuers: parsed.TOKEN_ISSUERS,
       memoryTiers: parsed.MEMORY_TIERS,
-      requestBytes: LAMBDA_REQUEST_BYTES,
+      auditFlushMs: 0,
+      requestBytes: parsed.UPLOAD_SERVICE === true || parsed.INGRESS === 'load_balancer' ? null : LAMBDA_REQUEST_BYTES,
     }),
   }
 }

@@ -3,6 +3,7 @@ import type { BudgetReader } from '../core/tenants/budget.ts'
 import type { RequestLimiter } from '../core/tenants/request-limiter.ts'
 import type { ImageCatalogue } from '../core/containers/images.ts'
 import type { LimitReader } from '../core/tenants/limit-reader.ts'
+import type { ResourceCounts } from '../core/tenants/resource-counts.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { ObjectStore } from '../core/ports/object-store.ts'
 import type { Queue } from '../core/ports/queue.ts'
@@ -12,6 +13,8 @@ import type { Telemetry } from '../core/ports/telemetry.ts'
 import type { ApiConfig } from './config.ts'
 import type { ResultBudget } from './executions/result-budget.ts'
 import type { PagePorts } from './page/ports.ts'
+import type { AuditLog } from './audit/audit-log.ts'
+import type { SocketAdmissions } from './http/socket-admissions.ts'
 import type { StreamSlots } from './http/stream-slots.ts'
 
 export interface ModelEntry {
@@ -32,7 +35,7 @@ export interface McpFixtures {
   readonly register: (server: McpServer) => void
 }
 
-/** What an entry file gives the HTTP edge. */
+/** The dependencies of the HTTP edge that an entry file provides. */
 export interface ApiPorts {
   readonly table: Table
   readonly queue: Queue
@@ -41,7 +44,7 @@ export interface ApiPorts {
   readonly clock: Clock
   readonly telemetry: Telemetry
   readonly models: { list(): readonly ModelEntry[]; has(id: string): boolean }
-  /** What requests may name this server's tools by, besides the interpreter and functions: of each its type, then other words for it. */
+  /** Names of this server's tools in requests, besides the interpreter and functions: of each its type, then its aliases. */
   readonly toolTypes: readonly (readonly string[])[]
   /** The images that containers may name. */
   readonly images: Pick<ImageCatalogue, 'defaultName' | 'names' | 'has' | 'resolve'>
@@ -49,17 +52,24 @@ export interface ApiPorts {
   readonly config: ApiConfig
   /** Test mode only: adds the tools, prompts and resources that MCP's conformance suite calls, and lets calls without a key list and call them. */
   readonly mcpFixtures?: McpFixtures
-  /** The playground and its sessions. Undefined: this server has none. */
+  /** The script of the API reference. Default: that of the installed package. */
+  readonly readReference?: () => Promise<Awaited<ReturnType<ObjectStore['get']>>>
+  /** The playground and its sessions; undefined without a playground. */
   readonly page?: PagePorts
+  /** The connections that the server upgrades to WebSocket; undefined where it cannot. */
+  readonly sockets?: Pick<SocketAdmissions, 'admit' | 'isOwn'>
 }
 
-/** Everything the HTTP edge works with. Its only state is a small cache of verified keys, the open streams and the results in memory. */
+/** All dependencies of the HTTP edge. Its only state is a cache of verified keys, the open streams and the results in memory. */
 export interface ApiDeps extends ApiPorts {
   readonly streams: StreamSlots
   readonly results: ResultBudget
-  /** What each tenant may use. */
+  /** The limits of each tenant. */
   readonly limits: LimitReader
   readonly requests: RequestLimiter
-  /** What each tenant may still use today. */
+  /** What each tenant has of the resources with a limit. */
+  readonly counts: ResourceCounts
+  /** The remaining daily budget of each tenant. */
   readonly budget: BudgetReader
+  readonly audit: AuditLog
 }

@@ -2,7 +2,7 @@ import type { Readiness } from './deps.ts'
 
 const TIMEOUT_MS = 3_000
 
-/** Asks every part at once; one that is silent counts as not ready. */
+/** Checks all parts concurrently; a part that does not answer counts as not ready. */
 export async function checkParts(checks: Readonly<Record<string, () => Promise<void>>>): Promise<Readiness> {
   const parts = await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await checkPart(check)] as const))
   return { ok: parts.every(([, part]) => part.ok), parts: Object.fromEntries(parts) }

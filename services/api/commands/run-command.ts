@@ -6,7 +6,7 @@ import { runCode, type RunCodeResult, type RunContext } from '../executions/run-
 
 export interface RunCommandRequest {
   readonly containerId: string
-  /** The program and its arguments; SHELL and a script for a command line. */
+  /** The program and its arguments; `shellCommand` makes them of a command line. */
   readonly argv: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   /** Relative to `/mnt/data` or absolute. */
@@ -19,15 +19,12 @@ export interface RunCommandRequest {
   readonly metadata?: Readonly<Record<string, string>>
   /** The id from `claimId`; a new one without it. */
   readonly claimed?: ClaimedId
-  /** Longest wait for the end, milliseconds. */
+  /** Maximum wait for the end, milliseconds. */
   readonly waitMs: number
 }
 
-/** The arguments of a login shell that runs one command line. */
-export const shellCommand = (line: string): readonly string[] => ['/bin/bash', '-lc', line]
-
 /**
- * Starts a program in a container, beside its kernel, and waits for its end: the one way by which every wire runs commands. Throws ServiceError
+ * Starts a program in a container, beside its kernel, and waits for its end. Every wire runs commands through this function. Throws ServiceError
  * when it is not accepted; a program that fails is a result.
  */
 export function runCommand(context: RunContext, request: RunCommandRequest): Promise<RunCodeResult> {
@@ -45,7 +42,7 @@ export function runCommand(context: RunContext, request: RunCommandRequest): Pro
   if (bytes > LIMITS.maxCommandBytes)
     throw new ServiceError(
       'request_too_large',
-      `The command is ${bytes} bytes with its input and variables; at most ${LIMITS.maxCommandBytes} are taken. Put data in files instead.`,
+      `The command is ${bytes} bytes with its input and variables; the maximum is ${LIMITS.maxCommandBytes}. Put data into files instead.`,
     )
   return runCode(context, {
     containerId: request.containerId,

@@ -4,12 +4,12 @@ import { hasEnded, type Execution } from '../../core/executions/execution.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** Callers that send at the same time take turns; each attempt finds the next free number. */
+/** Concurrent callers compete for numbers; each attempt uses the next free one. */
 const MAX_TRIES = 20
 
 /**
  * Appends to the input of a running command: data, the end of the input, a signal or a size. The worker that holds the command sends it to the
- * sandbox, once and in this order. Throws ServiceError `conflict` when the command has ended or takes no such input.
+ * sandbox, once and in this order. Throws ServiceError `conflict` when the command has ended or does not accept this input.
  */
 export async function sendCommandInput(
   deps: Pick<ApiDeps, 'table' | 'signals' | 'clock'>,
@@ -33,10 +33,13 @@ export async function sendCommandInput(
 function checkInput(row: Execution, input: CommandInputPayload): void {
   const { source } = row
   if (source.kind !== 'command' || hasEnded(row.status))
-    throw new ServiceError('conflict', `${row.id} has ended (${row.status}), so it takes no input. Run it again.`)
+    throw new ServiceError('conflict', `${row.id} has ended (${row.status}), so it accepts no input. Run it again.`)
   if ((input.type === 'stdin' || input.type === 'close') && !source.hasOpenInput && source.pty === null)
     throw new ServiceError('conflict', `${row.id} was started without open input. Start it with "stdin": "open" or with a pty.`)
   if (input.type === 'resize' && source.pty === null) throw new ServiceError('conflict', `${row.id} has no terminal. Start it with a pty.`)
   if (input.type === 'stdin' && input.data.length * 0.75 > LIMITS.maxCommandInputBytes)
-    throw new ServiceError('request_too_large', `At most ${LIMITS.maxCommandInputBytes} bytes are taken at once. Send the input in parts.`)
+    throw new ServiceError(
+      'request_too_large',
+      `The input is larger than ${LIMITS.maxCommandInputBytes} bytes, the maximum of one call. Send it in parts.`,
+    )
 }

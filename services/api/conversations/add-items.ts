@@ -7,8 +7,8 @@ import type { ClaimedId } from '../http/claim-id.ts'
 type Wire = Readonly<Record<string, unknown>>
 
 /**
- * Adds what the caller gives: an item that is given twice is there twice. Ids and positions follow from the claim, so a repeated call with the
- * same claim changes nothing.
+ * Adds the client's items; an item that occurs twice is added twice. Ids and positions follow from the claim, so a repeated call with the same claim
+ * changes nothing.
  */
 export async function addItems(
   deps: Pick<ApiDeps, 'table' | 'clock'>,

@@ -8,12 +8,12 @@ import type { History } from './history.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** What a notebook holds of executions, bytes; older cells beyond it have their code and no outputs. */
+/** Maximum size of execution outputs in a notebook, bytes; older cells beyond it have code and no outputs. */
 const MAX_BYTES = 64 * 1024 * 1024
 
 /**
- * A conversation as an executed notebook: messages as markdown, each call of the interpreter as the cell that ran, with everything that
- * it showed. Outputs of an execution that is not kept any more are those that the item has.
+ * A conversation as an executed notebook: messages as markdown, each call of the interpreter as an executed cell with its outputs. If the execution was
+ * removed, the outputs of the item are used.
  */
 export async function historyNotebook(
   deps: Pick<ApiDeps, 'table' | 'objects'>,
@@ -23,7 +23,7 @@ export async function historyNotebook(
   const budget = { bytes: NOTEBOOK_INLINE_BYTES }
   let left = MAX_BYTES
   const parts: NotebookPart[] = []
-  // The newest first, so that what does not fit is the oldest.
+  // The newest first, so that the oldest are omitted if the space is not sufficient.
   for (const [index, item] of [...items.entries()].toReversed()) {
     const text = item['type'] === 'message' ? textOf(item) : ''
     if (text !== '') parts.push(markdown(`item${index}`, text))

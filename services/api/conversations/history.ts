@@ -1,14 +1,14 @@
 import { isVisible } from '../access.ts'
 import type { ApiDeps } from '../deps.ts'
-import { wireItems } from '../../core/responses/input-items.ts'
-import { renderItem } from '../../core/responses/render-response.ts'
+import { inputItemId, wireItems } from '../../core/responses/input-items.ts'
 import { loadResponse } from '../../core/responses/response-blobs.ts'
 import type { ResponseRecord as ResponseRow } from '../../core/responses/response.ts'
 import type { Caller } from '../../core/tenants/tenant.ts'
+import { renderItem } from '../../core/responses/items/item-types.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** Items and turns that are looked back over, the newest ones. */
+/** Maximum number of items and turns that are read, newest first. */
 const MAX_ITEMS = 2_000
 const MAX_TURNS = 200
 const ITEMS_PER_READ = 100
@@ -17,11 +17,11 @@ const WHOLE = { include: ['code_interpreter_call.outputs'] }
 export interface History {
   /** Wire items, the oldest first. */
   readonly items: readonly Wire[]
-  /** False: older ones were left out. */
+  /** False: older ones are omitted. */
   readonly isWhole: boolean
 }
 
-/** What was asked and answered in a conversation. */
+/** The messages and calls of a conversation. */
 export async function conversationHistory(deps: Pick<ApiDeps, 'table'>, tenant: string, conversationId: string): Promise<History> {
   const newest: Wire[] = []
   for (let after: string | null = null; ;) {
@@ -33,13 +33,14 @@ export async function conversationHistory(deps: Pick<ApiDeps, 'table'>, tenant: 
   }
 }
 
-/** What was asked and answered up to a response, by the chain of `previous_response_id`. */
+/** The messages and calls up to a response, along the chain of `previous_response_id`. */
 export async function historyUpTo(deps: Pick<ApiDeps, 'table' | 'objects'>, caller: Caller, last: ResponseRow): Promise<History> {
   const turns: Wire[][] = []
   let row: ResponseRow | null = last
   while (row !== null && turns.length < MAX_TURNS) {
-    const { request, items, previousResponseId } = await loadResponse(deps.objects, row)
-    turns.unshift([...wireItems(request.input, () => ''), ...items.map((item) => renderItem(item, WHOLE))])
+    const { id, request, items, previousResponseId } = await loadResponse(deps.objects, row)
+    const input = wireItems(request.input, (type, index, given) => given ?? inputItemId(id, type, index))
+    turns.unshift([...input, ...items.map((item) => renderItem(item, WHOLE))])
     const before: ResponseRow | null =
       previousResponseId === null ? null : await deps.table.responses.get(caller.tenant, previousResponseId)
     row = before !== null && isVisible(before, caller) ? before : null

@@ -21,19 +21,19 @@ export async function cancelExecution(
   if (requested === null || hasEnded(requested.status)) return requested
   const ended = requested.sandboxId === null ? await endUntouched(deps, requested) : null
   deps.signals.notify(topicOf('execution', id))
-  // The hint starts the next execution of the container's queue, or a worker for an execution without a lease.
+  // The message starts the next execution of the container's queue, or a step for an execution without a lease.
   await notifyExecution(deps.queue, tenant, requested.containerId, id)
   if (ended?.responseId) await notifyResponse(deps.queue, tenant, ended.responseId)
   return ended ?? requested
 }
 
-/** Null when a worker holds the lease, or code may have reached a sandbox meanwhile. */
+/** Null when a worker holds the lease, or a sandbox may have received the code. */
 async function endUntouched(deps: Pick<ApiDeps, 'table' | 'clock'>, row: Execution): Promise<Execution | null> {
   const { executions, events } = deps.table
   const now = deps.clock.now()
   const taken = await executions.acquireLease(row.tenant, row.id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
   if (taken.kind === 'ended') return taken.row
-  if (taken.kind !== 'taken') return null
+  if (taken.kind !== 'acquired') return null
   if (taken.row.sandboxId !== null) {
     await executions.commit(row.tenant, row.id, taken.row.fence, {}, { release: true })
     return null

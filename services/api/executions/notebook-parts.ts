@@ -10,13 +10,13 @@ import type { Page } from '../../core/ports/page.ts'
 import { readBytes } from '../../core/read-bytes.ts'
 import { readJson } from '../../core/responses/response-blobs.ts'
 
-/** What a downloaded notebook may hold of outputs that lie elsewhere, bytes in all. Beyond it they are named, not held. */
+/** Maximum size of stored outputs that a downloaded notebook embeds, bytes. Further ones are named, not embedded. */
 export const NOTEBOOK_INLINE_BYTES = 16 * 1024 * 1024
 export interface Budget {
   bytes: number
 }
 
-/** An execution with its document and its outputs, those that lie elsewhere brought back while the budget lasts. */
+/** An execution with its document and outputs; stored outputs are loaded while the budget lasts. */
 export async function notebookPart(objects: ObjectStore, row: Execution, budget: Budget): Promise<NotebookPart> {
   const result = await loadResult(objects, row)
   const results = []
@@ -70,7 +70,7 @@ function decode(bytes: Buffer, mime: string): unknown {
   return mime.endsWith('json') ? JSON.parse(bytes.toString('utf8')) : bytes.toString('base64')
 }
 
-/** The newest executions of a container that a notebook takes in, and how many bytes of them. */
+/** Maximum number of a container's newest executions in a notebook, and their size in bytes. */
 export const MAX_EXECUTIONS = 500
 export const MAX_NOTEBOOK_BYTES = 64 * 1024 * 1024
 const PAGE = 25
@@ -89,7 +89,7 @@ const LEFT_OUT: NotebookPart = {
   },
 }
 
-/** What ran in a container, oldest first, as far back as a notebook goes. Its first cell names what is left out. */
+/** The executions of a container, oldest first, within the limits of a notebook. The first cell names the omitted ones. */
 export async function containerParts(
   ports: { readonly objects: ObjectStore; readonly executions: Pick<ExecutionStore, 'listByContainer'> },
   container: { readonly tenant: string; readonly id: string },

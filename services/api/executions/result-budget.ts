@@ -4,8 +4,8 @@ import { ServiceError } from '../../core/errors.ts'
 export interface ResultBudget {
   readonly inFlight: number
   /**
-   * Does work that holds `bytes` of a result. Throws ServiceError `too_many_results` when the process holds too much already; one result is
-   * always admitted, whatever its size.
+   * Runs work that holds `bytes` of a result in memory. Throws ServiceError `too_many_results` when the process already holds too much; one result is
+   * always admitted.
    */
   hold<T>(bytes: number, work: () => Promise<T>): Promise<T>
 }
@@ -20,7 +20,8 @@ export function createResultBudget(maxBytes: number): ResultBudget {
       if (inFlight > 0 && inFlight + bytes > maxBytes)
         throw new ServiceError(
           'too_many_results',
-          'This server is answering as many large results as its memory allows. The result is stored: read it again in a moment.',
+          'This server holds as many large requests and results as its memory allows. Send the request again in a moment.',
+          { limit: { name: 'max_result_bytes_in_flight', value: maxBytes, retryAfterSeconds: 1 } },
         )
       inFlight += bytes
       try {

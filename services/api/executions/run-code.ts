@@ -4,18 +4,17 @@ import { topicOf } from '../../core/events.ts'
 import { newId } from '../../core/ids.ts'
 import { hasEnded, type Execution, type ExecutionScope } from '../../core/executions/execution.ts'
 import type { ExecutionLanguage } from '../../core/executions/language.ts'
-import type { ContainerStore } from '../../core/ports/container-store.ts'
 import type { Subscription } from '../../core/ports/signals.ts'
 import type { Caller } from '../../core/tenants/tenant.ts'
-import { DEFAULT_LIMITS } from '../../core/tenants/tenant-limits.ts'
+import { checkStorage } from '../../core/tenants/meter-objects.ts'
 import { checkContainer, containerOf } from '../access.ts'
-import { checkConcurrency } from '../check-limits.ts'
+import { checkConcurrency, checkLanguage, checkQueuedJobs } from '../check-limits.ts'
 import type { ApiDeps } from '../deps.ts'
 import type { ClaimedId } from '../http/claim-id.ts'
 import { waitForRow } from '../../jobs/wait-for-row.ts'
 import { storeSource, type CheckedSource } from './source.ts'
 
-/** What a wire knows about the call that it serves. */
+/** The parts of a wire's call that a service needs. */
 export interface RunContext {
   readonly deps: ApiDeps
   readonly caller: Caller
@@ -37,21 +36,21 @@ export interface RunCodeRequest {
   readonly metadata?: Readonly<Record<string, string>>
   /** The id from `claimId`; a new one without it. */
   readonly claimed?: ClaimedId
-  /** Longest wait for the end, milliseconds. */
+  /** Maximum wait for the end, milliseconds. */
   readonly waitMs: number
 }
 
 export interface RunCodeResult {
-  /** As it is at its end, or when the wait is over. */
+  /** The execution at its end, or at the end of the wait. */
   readonly execution: Execution
-  /** Executions of the container before it; null when it is not known. */
-  readonly queuePosition: number | null
+  /** The container's queue at the acceptance; absent when an earlier call accepted the execution. */
+  readonly queue?: readonly string[]
   /** The execution was accepted by an earlier call. */
   readonly isReplay: boolean
 }
 
 /**
- * Accepts code or a command for a container and waits for its end: the one way by which every wire runs either. Throws ServiceError when the code is not
+ * Accepts code or a command for a container and waits for its end. Every wire runs both through this function. Throws ServiceError when the code is not
  * accepted; failing code is a result.
  */
 export async function runCode(context: RunContext, request: RunCodeRequest): Promise<RunCodeResult> {
@@ -66,10 +65,11 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
   const subscription = deps.signals.subscribe(topicOf('execution', id))
   try {
     const earlier = isReplay ? await deps.table.executions.get(caller.tenant, id) : null
-    if (earlier !== null)
-      return { execution: await untilEnd(context, subscription, earlier, request.waitMs), queuePosition: null, isReplay: true }
-    await deps.budget.checkRun(caller.tenant)
+    if (earlier !== null) return { execution: await untilEnd(context, subscription, earlier, request.waitMs), isReplay: true }
+    await Promise.all([deps.budget.checkRun(caller.tenant), checkStorage(deps.counts.storageBytes, caller.tenant, 1)])
     if (container !== null) await checkConcurrency(deps, container)
+    if (container !== null && isChosen(request.language)) await checkLanguage(deps, container, request.language)
+    await checkQueuedJobs(deps, caller.tenant)
     const accepted = await acceptExecution(
       deps,
       {
@@ -89,28 +89,30 @@ export async function runCode(context: RunContext, request: RunCodeRequest): Pro
       },
       deps.clock.now(),
     )
-    const position = accepted.container.queue.indexOf(id)
     const execution = await untilEnd(context, subscription, accepted.execution, request.waitMs)
-    return { execution, queuePosition: position === -1 ? null : position, isReplay: false }
+    // After a wait the queue has changed.
+    return { execution, ...(request.waitMs === 0 && { queue: accepted.container.queue }), isReplay: false }
   } finally {
     subscription.close()
   }
 }
 
+/** Every image has Python. */
+const isChosen = (language: ExecutionLanguage | undefined): language is ExecutionLanguage => language !== undefined && language !== 'python'
+
 /**
- * The container, where something has to be known about it before the execution is accepted. Plain code of an account with default limits
- * needs no read: null; accepting finds a missing container.
+ * The container, if it is needed before the execution is accepted. Null for plain code of an account that may start a sandbox, which needs no read:
+ * acceptance detects a missing container.
  */
-async function findContainer(context: RunContext, { containerId, source, claimed }: RunCodeRequest): Promise<Container | null> {
+async function findContainer(context: RunContext, { containerId, source, claimed, language }: RunCodeRequest): Promise<Container | null> {
   const { deps, caller } = context
-  const hasDefaultConcurrency = (await deps.limits.of(caller.tenant)).liveContainers === DEFAULT_LIMITS.liveContainers
-  const needsContainer = source.kind !== 'code' || !hasDefaultConcurrency || claimed?.isReplay === true
-  if (needsContainer) return containerOf(context, containerId)
+  const needsContainer = source.kind !== 'code' || isChosen(language) || claimed?.isReplay === true
+  if (needsContainer || !(await deps.counts.liveContainers.admits(caller.tenant))) return containerOf(context, containerId)
   await checkContainer(context, containerId)
   return null
 }
 
-/** Reads an execution until it has ended, or `waitMs` are over, or the client has disconnected. */
+/** Waits until an execution has ended, `waitMs` have passed, or the client has disconnected; returns its row. */
 export async function waitForExecution(
   context: Omit<RunContext, 'publicUrl' | 'note' | 'caller'>,
   id: string,
@@ -138,11 +140,4 @@ function untilEnd(
     { now: () => deps.clock.now(), deadline: deps.clock.now() + waitMs, signal },
     first,
   )
-}
-
-/** How many executions of the container come first; null unless it is queued. */
-export async function queuePosition(containers: Pick<ContainerStore, 'get'>, row: Execution): Promise<number | null> {
-  if (row.status !== 'queued') return null
-  const position = (await containers.get(row.tenant, row.containerId))?.queue.indexOf(row.id) ?? -1
-  return position === -1 ? null : position
 }

@@ -7,17 +7,17 @@ import { runCode, waitForExecution, type RunContext } from './run-code.ts'
 import { checkSource } from './source.ts'
 
 export interface ProgramLimits {
-  /** What the code may take, seconds. */
+  /** Time limit of the code, seconds. */
   readonly runSeconds: number
-  /** The answer waits this long for the end, the wait for a sandbox included; then the code is stopped, milliseconds. */
+  /** Maximum wait for the end, including the wait for a sandbox, milliseconds; then the code is stopped. */
   readonly answerMs: number
-  /** The answer waits this much longer for the stop, milliseconds. */
+  /** Maximum wait for the stop after that, milliseconds. */
   readonly stopMs: number
 }
 
 /**
- * Runs a program in a container that exists for this call only. `isCutOff`: it was stopped because the answer could not wait. Throws
- * ServiceError `sandbox_unavailable` when it never began.
+ * Runs a program in a container that exists for this call only. `isCutOff`: it was stopped at the end of the wait. Throws ServiceError
+ * `sandbox_unavailable` when it did not start.
  */
 export async function runProgram(
   context: RunContext,

@@ -4,20 +4,20 @@ import { LIMITS } from '../../core/limits.ts'
 import { newObjectKey } from '../../core/object-keys.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 
-/** Code above this goes to an object, so that the row stays far below what the table takes: bytes of its JSON form. */
+/** Larger code is stored as an object, so that the row stays far below the table's limit; bytes of its JSON form. */
 const INLINE_CODE_BYTES = 200 * 1024
 /** Escapes make JSON at most six times as long, so shorter code need not be measured. */
 const SURELY_INLINE_BYTES = INLINE_CODE_BYTES / 6
 const isInline = (code: string, bytes: number): boolean =>
   bytes <= SURELY_INLINE_BYTES || Buffer.byteLength(JSON.stringify(code)) <= INLINE_CODE_BYTES
 
-/** Exactly one of both. */
+/** Exactly one of the two is set. */
 export interface GivenSource {
   readonly code?: string | null | undefined
   readonly notebook?: Readonly<Record<string, unknown>> | null | undefined
 }
 
-/** What was asked for, checked, before anything is stored. */
+/** The checked source, before anything is stored. */
 export type CheckedSource =
   | { readonly kind: 'code'; readonly code: string; readonly bytes: number }
   | { readonly kind: 'notebook'; readonly cells: readonly NotebookCode[]; readonly document: Buffer }
@@ -41,7 +41,7 @@ export function checkSource(body: GivenSource): Exclude<CheckedSource, CommandSo
     if (bytes > LIMITS.maxCodeBytes)
       throw new ServiceError(
         'request_too_large',
-        `The code is ${bytes} bytes; at most ${LIMITS.maxCodeBytes} are taken. Put data in files instead.`,
+        `The code is ${bytes} bytes; the maximum is ${LIMITS.maxCodeBytes}. Put data into files instead.`,
         { param: 'code' },
       )
     if (!code.isWellFormed())
@@ -55,13 +55,13 @@ export function checkSource(body: GivenSource): Exclude<CheckedSource, CommandSo
   if (document.byteLength > LIMITS.maxNotebookBytes)
     throw new ServiceError(
       'request_too_large',
-      `The notebook is ${document.byteLength} bytes; at most ${LIMITS.maxNotebookBytes} are taken. Clear its outputs first.`,
+      `The notebook is ${document.byteLength} bytes; the maximum is ${LIMITS.maxNotebookBytes}. Clear its outputs first.`,
       { param: 'notebook' },
     )
   return { kind: 'notebook', cells, document }
 }
 
-/** Stores what is too big for the row. */
+/** Stores parts that are too large for the row as objects. */
 export async function storeSource(
   objects: ObjectStore,
   tenant: string,
@@ -98,14 +98,14 @@ export function parseNotebook(notebook: Readonly<Record<string, unknown>>): read
   const cells = notebook['cells']
   if (!Array.isArray(cells)) return refuse('The notebook has no list of cells.', 'notebook.cells')
   if (cells.length > LIMITS.maxNotebookCells)
-    refuse(`The notebook has ${cells.length} cells; at most ${LIMITS.maxNotebookCells} are taken.`, 'notebook.cells', 'Split it.')
+    refuse(`The notebook has ${cells.length} cells; the maximum is ${LIMITS.maxNotebookCells}.`, 'notebook.cells', 'Split it.')
   const code = cells.flatMap((cell: unknown, index) => codeOf(cell, index))
   if (code.length === 0) refuse('The notebook has no code cell, so there is nothing to run.', 'notebook.cells', 'Add one.')
   const bytes = Buffer.byteLength(JSON.stringify(code))
   if (bytes > LIMITS.maxNotebookCodeBytes)
     throw new ServiceError(
       'request_too_large',
-      `The code in the notebook is ${bytes} bytes; at most ${LIMITS.maxNotebookCodeBytes} are taken. Split it.`,
+      `The code in the notebook is ${bytes} bytes; the maximum is ${LIMITS.maxNotebookCodeBytes}. Split it.`,
       { param: 'notebook' },
     )
   return code

@@ -1,6 +1,6 @@
 import type { Execution } from '../../core/executions/execution.ts'
 
-/** What an answer that shows this execution whole holds in memory, bytes: the row and what of it lies in objects. */
+/** Memory that an answer with the whole execution needs, bytes: the row and its objects. */
 export function storedBytes(row: Execution): number {
   const { source, result, resultRef } = row
   const sourceBytes =

@@ -3,7 +3,7 @@ import type { ContainerFile } from '../../core/files/file.ts'
 import { fileMissing } from '../access.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** The files that a container has now, oldest first. */
+/** The current files of a container, oldest first. */
 export async function currentFiles(
   { table }: Pick<ApiDeps, 'table'>,
   { tenant, id }: { readonly tenant: string; readonly id: string },

@@ -3,7 +3,7 @@ import type { ContainerFile } from '../../core/files/file.ts'
 import { mimeOf } from '../../core/files/mime.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** A new row for bytes that lie, or will lie, at a random key. */
+/** A new row for bytes that are, or will be, stored under a random key. */
 export const newFile = (
   deps: Pick<ApiDeps, 'clock'>,
   file: Pick<ContainerFile, 'tenant' | 'containerId' | 'path' | 'bytes' | 'sha256' | 'objectKey' | 'state'>,

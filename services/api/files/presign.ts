@@ -1,7 +1,7 @@
 import { LIMITS } from '../../core/limits.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 
-/** Makes URLs for one answer: short-lived, made at read time, under the address that the reader came by. */
+/** Creates URLs for one answer: short-lived, created at read time, below the base URL that the client used. */
 export const presigner =
   (objects: Pick<ObjectStore, 'presignGet'>, publicUrl: string) =>
   (objectKey: string, filename: string, mime: string): Promise<string> =>

@@ -30,14 +30,16 @@ export interface FormRules {
 }
 
 /**
- * Reads a form whose part with the bytes goes to the object store as it comes: neither held whole nor written twice. Whatever fails, nothing
- * stays behind at `objectKey`. Throws ServiceError.
+ * Reads a form and streams its file part to the object store, without holding it in memory or writing it twice. After a failure no object remains at
+ * `objectKey`. Throws ServiceError.
  */
 export async function receiveMultipart(request: Request, objects: ObjectStore, objectKey: string, rules: FormRules): Promise<ReceivedForm> {
   const form = openForm(request, rules)
   const fields: Record<string, string> = Object.create(null) as Record<string, string>
   let storing: Promise<ReceivedFile | Error> | null = null
   let isTruncated = false
+  /** The store refused the file before the form ended. */
+  let storeFailure: Error | null = null
   let isOneTooMany = false
   form.on('filesLimit', () => (isOneTooMany = true))
   form.on('field', (name, value) => {
@@ -55,9 +57,12 @@ export async function receiveMultipart(request: Request, objects: ObjectStore, o
       stream.destroy(tooLarge(rules))
       form.destroy(tooLarge(rules))
     })
-    storing = store(objects, objectKey, stream, filename ?? '').catch((error: unknown) =>
-      error instanceof Error ? error : new Error(String(error)),
-    )
+    storing = store(objects, objectKey, stream, filename ?? '').catch((cause: unknown) => {
+      const error = cause instanceof Error ? cause : new Error(String(cause))
+      // Without a reader of the file the form would never end.
+      if (!form.destroyed) form.destroy((storeFailure = error))
+      return error
+    })
     form.on('error', (error: Error) => stream.destroy(error))
   })
   let failure: unknown = null
@@ -70,6 +75,7 @@ export async function receiveMultipart(request: Request, objects: ObjectStore, o
   if (failure === null && !isOneTooMany && !(stored instanceof Error)) return { file: stored, fields }
   if (stored !== null) await objects.delete(objectKey)
   if (isTruncated) throw tooLarge(rules)
+  if (storeFailure !== null) throw storeFailure as Error
   if (isOneTooMany && failure === null)
     throw refuse(`The form has more than one file. Send one for each call, in a part named "${rules.part}".`, rules.part)
   if (stored instanceof Error && failure === null) throw stored
@@ -88,7 +94,7 @@ function openForm(request: Request, { maxBytes, part }: FormRules): BusboyInstan
   try {
     return new Busboy({
       headers: { 'content-type': request.headers.get('content-type') ?? '' },
-      // A folder in the name is refused or kept by the one rule for paths, never silently cut off.
+      // The rule for paths decides about a folder in the name; it is never removed silently.
       preservePath: true,
       limits: {
         files: 1,

@@ -2,13 +2,17 @@ import { hashApiKey } from '../../core/tenants/api-keys.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { TenantStore } from '../../core/ports/tenant-store.ts'
-import { isToken, type VerifiedToken } from './verify-token.ts'
+import type { VerifiedToken } from './verify-token.ts'
 import { LAST_USED_MS, type Caller, type Scope } from '../../core/tenants/tenant.ts'
 
 const MAX_CACHED_KEYS = 1_000
 const BEARER = /^Bearer ([\x21-\x7e]{1,8192})$/i
 
-const refused = (): ServiceError =>
+/** A JSON Web Token has three parts with dots between them; an API key has no dot. */
+const isToken = (credential: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(credential)
+
+/** The refusal of a request without a valid key. */
+export const missingKeyError = (): ServiceError =>
   new ServiceError('invalid_api_key', 'The API key is missing or not valid. Send it as "Authorization: Bearer ck_…".')
 
 interface KnownKey {
@@ -30,7 +34,7 @@ export function createAuthenticator(
   const known = new Map<string, KnownKey>()
   return async (request) => {
     const key = BEARER.exec(request.headers.get('authorization') ?? '')?.[1]
-    if (key === undefined) throw refused()
+    if (key === undefined) throw missingKeyError()
     const hash = hashApiKey(key)
     const now = clock.now()
     const cached = known.get(hash)
@@ -43,12 +47,12 @@ export function createAuthenticator(
     }
     if (verifyToken !== null && isToken(key)) {
       const token = await verifyToken(key)
-      if (token === null) throw refused()
+      if (token === null) throw missingKeyError()
       return remember(token.caller, token.expiresAt)
     }
     const found = await tenants.findKey(hash)
-    if (found === null || found.revokedAt !== null || (found.expiresAt ?? Number.POSITIVE_INFINITY) <= now) throw refused()
-    // A failed write loses a time of use, not the request.
+    if (found === null || found.revokedAt !== null || (found.expiresAt ?? Number.POSITIVE_INFINITY) <= now) throw missingKeyError()
+    // A failed write loses the time of use; the request proceeds.
     if ((found.lastUsedAt ?? 0) <= now - LAST_USED_MS) tenants.touchKey(hash, now).catch(() => undefined)
     return remember({ tenant: found.tenant, subject: found.subject, keyId: found.id, scopes: found.scopes }, found.expiresAt)
   }

@@ -9,7 +9,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/
 /** The official OpenAI SDKs send 0 with the first attempt and count their automatic retries in it. */
 const RETRY_COUNT = 'x-stainless-retry-count'
 
-/** The id of the object that a creating call makes. */
+/** The id of the object that a call creates. */
 export interface ClaimedId {
   readonly id: string
   /** When the first of these calls claimed it, epoch ms. */
@@ -28,7 +28,7 @@ const RETRY_MS = LIMITS.retryAttachMinutes * 60_000
 const KEY_MS = LIMITS.idempotencyHours * 3_600_000
 
 /**
- * The id under which this call creates its object; `body` is what the call sent, or a digest of it, and `id` the one for a new object. Calls with the same `Idempotency-Key` and
+ * The id under which this call creates its object; `body` is the request body, or a digest of it, and `id` that of a new object. Calls with the same `Idempotency-Key` and
  * body get the same id for 24 hours; another body throws ServiceError `idempotency_key_reused`. Without a key, a retry of an SDK (retry count of
  * 1 or more) gets the id of the call with the same API key, address and body in the last ten minutes.
  */
@@ -65,7 +65,7 @@ export async function claimId(
   if (claim.record.bodyHash !== bodyHash)
     throw new ServiceError(
       'idempotency_key_reused',
-      'This Idempotency-Key came with another request before. Use a new key for a new request.',
+      'An earlier request with other content used this Idempotency-Key. Use a new key for a new request.',
       { param: 'Idempotency-Key' },
     )
   return { id: claim.record.resultId, at: claim.record.expiresAt - KEY_MS, isReplay: !claim.isNew }

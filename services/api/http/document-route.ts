@@ -72,6 +72,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   item_id: 'Id of an item of a conversation.',
   upload_id: 'Id of an upload, `upload_…`.',
   link_id: 'Id of a link, `link_…`.',
+  webhook_endpoint_id: 'Id of a webhook endpoint, `whe_…`.',
   tenant_id: 'Id of a tenant, `tnt_…`.',
   plan: 'Name of a plan.',
   key_id: 'Id of an API key, `key_…`.',
@@ -117,7 +118,10 @@ function refusalsOf(route: AnyRoute): RouteConfig['responses'] {
   return Object.fromEntries(
     [...byStatus].map(([status, list]) => [
       status,
-      { description: list.map((code) => `\`${code}\``).join(', '), content: { 'application/json': { schema: ErrorBody } } },
+      {
+        description: list.map((code) => `\`${code}\``).join(', '),
+        content: { 'application/json': { schema: route.errorBody ?? ErrorBody } },
+      },
     ]),
   )
 }

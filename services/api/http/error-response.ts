@@ -1,7 +1,8 @@
+import { errorPagePath } from '../../core/error-help.ts'
 import { ERRORS, ServiceError, type ErrorCode, type ReachedLimit } from '../../core/errors.ts'
 import { json } from './responses.ts'
 
-/** OpenAI's error envelope, and the request's id so that a report can name it. */
+/** OpenAI's error envelope with the id of the request. */
 export const errorEnvelope = (
   code: ErrorCode,
   message: string,
@@ -13,12 +14,15 @@ export const errorEnvelope = (
 })
 
 /**
- * The answer to a refusal. `x-should-retry` tells OpenAI's clients, which replay every 409 and 5xx by themselves,
- * whether the same call can succeed at all.
+ * The answer to a refusal. `x-should-retry` says to OpenAI's clients, which repeat every 409 and 5xx,
+ * whether the same call can succeed.
  */
 export function errorResponse(error: ServiceError, requestId: string): Response {
   const entry = ERRORS[error.code]
-  const headers: Record<string, string> = { 'x-should-retry': String(entry.retryable) }
+  const headers: Record<string, string> = {
+    'x-should-retry': String(entry.retryable),
+    link: `<${errorPagePath(error.code)}>; rel="help"`,
+  }
   if (entry.retryable) headers['retry-after'] = '1'
   if (error.limit !== null) Object.assign(headers, limitHeaders(error.limit))
   if (entry.status === 401) headers['www-authenticate'] = 'Bearer'
@@ -34,9 +38,6 @@ const limitHeaders = ({ name, value, retryAfterSeconds }: ReachedLimit): Record<
   'x-limit-name': name,
 })
 
-/** A broken invariant: the caller learns the request's id and nothing else. */
+/** A broken invariant: the client receives only the request's id. */
 export const internalErrorResponse = (requestId: string): Response =>
-  errorResponse(
-    new ServiceError('internal_error', `Something went wrong here. Try again; if it stays, report request ${requestId}.`),
-    requestId,
-  )
+  errorResponse(new ServiceError('internal_error', `Internal error. Try again; if it persists, report request ${requestId}.`), requestId)

@@ -3,7 +3,7 @@ import type { ApiDeps } from '../deps.ts'
 import { POLL_MS } from '../../jobs/wait-for-row.ts'
 
 const BATCH = 200
-/** Live events cause no signal, so they are polled this often, milliseconds. */
+/** Polling interval for live events, which cause no signal, milliseconds. */
 const LIVE_MS = 400
 
 export interface LogToFollow<Row, E> extends Pick<ApiDeps, 'table' | 'signals' | 'clock' | 'config'> {
@@ -15,15 +15,15 @@ export interface LogToFollow<Row, E> extends Pick<ApiDeps, 'table' | 'signals' |
   readonly after: number
   readonly signal: AbortSignal
   readonly isLast: (event: E) => boolean
-  /** The end of a log whose writer did not live to write it. */
+  /** Creates the last event of a log whose writer crashed before it wrote one. */
   readonly lastOf: (row: Row, seq: number) => E | Promise<E>
-  /** Events that are not in the log yet and will be, under these numbers; asked for when the log has nothing new. Null: there can be none. */
+  /** Events that will be in the log under these numbers; requested when the log has nothing new. Null: there can be none. */
   readonly live?: (row: Row, last: number) => Promise<readonly E[] | null>
 }
 
 /**
- * Events in order as they are written, the row's tail after those of the log, until the last one. Yields null when nothing happened
- * for a heartbeat. Listens before it reads; the row is read before the log, so when the row has ended the log is complete.
+ * Events in order as they are written, the row's tail after those of the log, until the last one. Yields null when no event came
+ * during a heartbeat interval. It subscribes before it reads, and reads the row before the log, so the log of an ended row is complete.
  */
 export async function* followLog<Row extends { readonly tailEvents: readonly E[] }, E extends AnyEvent>(
   log: LogToFollow<Row, E>,
@@ -76,7 +76,7 @@ export async function* followLog<Row extends { readonly tailEvents: readonly E[]
 const readBatch = <Row, E extends AnyEvent>(log: LogToFollow<Row, E>, after: number): Promise<readonly E[]> =>
   log.table.events.read<E>(log.owner, after, BATCH)
 
-/** Whether the last event has been written at all; a reader may have it already. */
+/** Whether the last event has been written; a reader may have it already. */
 async function isComplete<Row extends { readonly tailEvents: readonly E[] }, E extends AnyEvent>(
   log: LogToFollow<Row, E>,
   row: Row,

@@ -27,46 +27,76 @@ export function mountRoute(
   authenticate: (request: Request) => Promise<Caller>,
   route: AnyRoute,
 ): void {
-  documentRoute(app.openAPIRegistry, route)
-  const handle = route.handle as (call: Call) => Promise<Response> | Response
+  // Another product documents its own protocol.
+  if (route.foreign === undefined) documentRoute(app.openAPIRegistry, route)
+  const serve = serveRoute(deps, authenticatorOf(route, deps, authenticate), route)
   app.on(route.method.toUpperCase(), honoPath(route.path), async (context: Context<ApiHono>) => {
+    try {
+      return await serve(context)
+    } catch (error) {
+      if (route.foreign === undefined || !(error instanceof ServiceError)) throw error
+      context.get('fields')['code'] = error.code
+      return route.foreign.refuse(error)
+    }
+  })
+}
+
+type Authenticate = (request: Request) => Promise<Caller>
+
+const authenticatorOf = ({ foreign }: AnyRoute, deps: ApiDeps, byKey: Authenticate): Authenticate =>
+  foreign === undefined ? byKey : (request) => foreign.authenticate(request, deps, byKey)
+
+function serveRoute(deps: ApiDeps, authenticate: Authenticate, route: AnyRoute): (context: Context<ApiHono>) => Promise<Response> {
+  const handle = route.handle as (call: Call) => Promise<Response> | Response
+  return async (context) => {
     const request = context.req.raw
     const fields = context.get('fields')
     fields['route'] = route.operationId
     const caller = route.scope === 'public' ? NO_CALLER : await authenticate(request)
     if (route.scope !== 'public') {
+      context.set('caller', caller)
+      context.set('params', context.req.param())
       Object.assign(fields, { tenant: caller.tenant, key_id: caller.keyId })
       requireScope(caller, route.scope)
       await checkRequestRate(deps, caller.tenant)
     }
     const query = parseQuery(context.req.url)
-    const rawBody = route.body === undefined ? NO_BYTES : await readJsonBody(request)
-    if (route.body === undefined && route.streamed === undefined) refuseAnnounced(request, LIMITS.maxJsonBytes)
-    return handle({
-      deps,
-      caller,
-      authenticate: () => authenticate(request),
-      request,
-      param: (name) => context.req.param(name) ?? '',
-      query: route.query === undefined ? query : validate(route.query, query, 'query'),
-      body: route.body === undefined ? undefined : validate(route.body, parseJson(rawBody), 'body'),
-      rawBody,
-      publicUrl: publicUrlOf(request, deps.config),
-      requestId: context.get('requestId'),
-      note: (name, value) => {
-        fields[name] = value
-      },
-    })
-  })
+    if (route.body === undefined && route.streamed === undefined && route.foreign === undefined)
+      refuseAnnounced(request, LIMITS.maxJsonBytes)
+    const answer = async (): Promise<Response> => {
+      const rawBody = route.body === undefined ? NO_BYTES : await readJsonBody(request, route.maxBodyBytes)
+      return handle({
+        deps,
+        caller,
+        authenticate: () => authenticate(request),
+        request,
+        param: (name) => context.req.param(name) ?? '',
+        query: route.query === undefined ? query : validate(route.query, query, 'query'),
+        body: route.body === undefined ? undefined : validate(route.body, parseJson(rawBody), 'body'),
+        rawBody,
+        publicUrl: publicUrlOf(request, deps.config),
+        requestId: context.get('requestId'),
+        note: (name, value) => {
+          fields[name] = value
+        },
+      })
+    }
+    const bytes = announcedBytes(request)
+    // Large bodies count as results do: together they must fit into the memory of the process.
+    const isLarge = bytes > LIMITS.maxJsonBytes && bytes <= (route.maxBodyBytes ?? 0)
+    return isLarge ? deps.results.hold(bytes, answer) : answer()
+  }
 }
 
-async function readJsonBody(request: Request): Promise<Uint8Array> {
+async function readJsonBody(request: Request, maxBytes: number = LIMITS.maxJsonBytes): Promise<Uint8Array> {
   refuseEncoded(request)
   const type = mediaType(request)
   if (type !== 'application/json' && !type.endsWith('+json') && !(type === '' && isEmpty(request)))
     throw new ServiceError('unsupported_media_type', 'The body must be JSON. Send it with "Content-Type: application/json".')
-  return readBody(request, LIMITS.maxJsonBytes)
+  return readBody(request, announcedBytes(request) > LIMITS.maxJsonBytes ? maxBytes : LIMITS.maxJsonBytes)
 }
+
+const announcedBytes = ({ headers }: Request): number => Number(headers.get('content-length') ?? 0)
 
 /** HTTP/1.1 announces a body by one of these headers. */
 const isEmpty = ({ headers }: Request): boolean => (headers.get('content-length') ?? '0') === '0' && !headers.has('transfer-encoding')

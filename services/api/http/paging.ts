@@ -1,6 +1,6 @@
 import type { Page, PageRequest } from '../../core/ports/page.ts'
 
-/** Fills a page although some rows are not for this caller: reads on until it is full or the list ends. */
+/** Fills a page with rows that the caller may see; reads until the page is full or the list ends. */
 export async function collectPage<Row extends { readonly id: string }>(
   request: PageRequest,
   read: (request: PageRequest) => Promise<Page<Row>>,
@@ -21,8 +21,8 @@ export async function collectPage<Row extends { readonly id: string }>(
 }
 
 /**
- * A page of a list that is held whole, oldest first. A row that is shown no longer still says where a page begins; an unknown cursor gives
- * an empty page, as in every other list.
+ * A page of a list that is in memory, oldest first. A row that is no longer visible still works as a cursor; an unknown cursor yields an empty page, as
+ * in every other list.
  */
 export function pageOfList<Row extends { readonly id: string }>(
   oldestFirst: readonly Row[],

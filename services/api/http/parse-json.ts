@@ -5,7 +5,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 const QUOTE = 34
 const BACKSLASH = 92
 
-/** How deep arrays and objects lie in one another, without building them. Wrong only on text that is no JSON. */
+/** Nesting depth of arrays and objects, without parsing. Wrong only for text that is not JSON. */
 export function jsonDepth(text: string): number {
   let depth = 0
   let deepest = 0
@@ -44,6 +44,6 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** The parser's words without the piece of the document that it quotes. */
+/** The parser's message without the part of the document that it quotes. */
 const reason = (cause: unknown): string =>
   (cause instanceof Error ? (cause.message.split(/, "|, \.\.\.|\n/, 1)[0] ?? 'it cannot be read') : 'it cannot be read').slice(0, 120)

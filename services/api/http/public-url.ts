@@ -12,7 +12,7 @@ export function hostOf(request: Request, config: Pick<ApiConfig, 'trustProxy'>):
   return host
 }
 
-/** The address by which this client reached the API, without a trailing slash. It ends up in links, so `trustedHosts` has checked the host. */
+/** The address by which this client reached the API, without a trailing slash. Links contain it, so `trustedHosts` has checked the host. */
 export function publicUrlOf(request: Request, config: Pick<ApiConfig, 'publicUrl' | 'trustProxy'>): string {
   if (config.publicUrl !== null) return config.publicUrl
   const scheme = config.trustProxy && request.headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http'

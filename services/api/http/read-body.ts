@@ -1,6 +1,6 @@
 import { ServiceError } from '../../core/errors.ts'
 
-/** Refuses compressed bodies: nothing is unpacked here. */
+/** Refuses compressed bodies, because the API does not decompress. */
 export function refuseEncoded(request: Request): void {
   const encoding = request.headers.get('content-encoding')
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity')
@@ -21,7 +21,7 @@ export function refuseAnnounced(request: Request, maxBytes: number): void {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
-/** Reads at most `maxBytes`; throws ServiceError `request_too_large` at the first byte above, without reading on. */
+/** Reads at most `maxBytes`; throws ServiceError `request_too_large` at the first byte above it. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   refuseAnnounced(request, maxBytes)
   // With an announced length the transport itself cuts the body off there. This check comes first, because reading `body` creates a web stream.

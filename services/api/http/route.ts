@@ -1,24 +1,24 @@
 import type { z } from '@hono/zod-openapi'
 import type { Caller, Scope } from '../../core/tenants/tenant.ts'
 import type { IdKind } from '../../core/ids.ts'
-import type { ErrorCode } from '../../core/errors.ts'
+import type { ErrorCode, ServiceError } from '../../core/errors.ts'
 import type { ApiDeps } from '../deps.ts'
 import type { RunContext } from '../executions/run-code.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'delete'
 
-/** What a handler gets: everything about the call is checked by then. */
+/** The checked call, as a handler receives it. */
 export interface Call<Query = unknown, Body = unknown> {
   readonly deps: ApiDeps
   readonly caller: Caller
-  /** Who calls, by the key: for routes that need one by configuration, and to see a key revoked. Throws ServiceError `invalid_api_key`. */
+  /** The caller by the key: for routes that need a key by configuration, and to detect revocation. Throws ServiceError `invalid_api_key`. */
   readonly authenticate: () => Promise<Caller>
   readonly request: Request
-  /** A path parameter; it has some text, and need not have the form of an id. */
+  /** A path parameter: not empty, but not necessarily of the form of an id. */
   readonly param: (name: string) => string
   readonly query: Query
   readonly body: Body
-  /** The body as it came; empty unless the route takes JSON. */
+  /** The raw body; empty unless the route accepts JSON. */
   readonly rawBody: Uint8Array
   readonly publicUrl: string
   readonly requestId: string
@@ -30,7 +30,7 @@ export interface Answer {
   readonly description: string
   readonly schema?: z.ZodType
   readonly contentType?: string
-  /** The `data` of its server-sent events, where a call can ask for those instead. */
+  /** Schema of `data` of its server-sent events, if a call can request those instead. */
   readonly events?: z.ZodType
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -46,20 +46,34 @@ interface RouteMetadata {
   /** The scope that a key needs; `public` for the few routes that answer without a key. */
   readonly scope: Scope | 'public'
   readonly answers: Readonly<Record<number, Answer>>
-  /** Request headers that it listens to, with what they mean. */
+  /** Request headers that it reads, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>
   /** The kind of object that it creates under an id from `claimId`, so that a repeated call creates it once. */
   readonly creates?: IdKind
-  /** Error codes of this route, besides those that every route can answer. */
+  /** The schema of its errors, for a wire with another envelope than ours. */
+  readonly errorBody?: z.ZodType
+  /** Error codes of this route, besides those of every route. */
   readonly refusals?: readonly ErrorCode[]
-  /** A body that the handler reads by itself, for the documentation. */
+  /** The largest JSON body, bytes; LIMITS.maxJsonBytes when absent, and for a body without an announced length. */
+  readonly maxBodyBytes?: number
+  /** Documentation of a body that the handler itself reads. */
   readonly streamed?: {
     readonly contentType: string
     readonly schema: z.ZodType
     readonly description: string
-    /** Whether the body may be left out. */
+    /** Whether the body is optional. */
     readonly isOptional?: boolean
   }
+  /** What only the routes of another product's protocol need. */
+  readonly foreign?: ForeignProtocol
+}
+
+/** How clients of another product identify themselves and read refusals. */
+export interface ForeignProtocol {
+  /** The caller by the credentials of that protocol. `byKey` identifies the caller of a request with a bearer key. Throws ServiceError. */
+  readonly authenticate: (request: Request, deps: ApiDeps, byKey: (request: Request) => Promise<Caller>) => Promise<Caller>
+  /** A refusal in the form of that protocol. */
+  readonly refuse: (error: ServiceError) => Response
 }
 
 /** One route: its documentation, its schemas and its handler in one place. */
@@ -72,14 +86,14 @@ export interface Route<Query = unknown, Body = unknown> extends RouteMetadata {
 
 /** Ties the types of a route's schemas to its handler. */
 export const defineRoute = <Query, Body>(route: Route<Query, Body>): Route<Query, Body> => route
-/** A route among others. */
+/** A route of any schema types. */
 export type AnyRoute = Omit<Route, 'handle' | 'query' | 'body'> & {
   readonly query?: z.ZodType
   readonly body?: z.ZodType
   readonly handle: (call: Call<never, never>) => Promise<Response> | Response
 }
 
-/** What the service that runs code has to know about a call. */
+/** The context of a call for the services that run code. */
 export const runContext = ({ deps, caller, publicUrl, request, note }: Call): RunContext => ({
   deps,
   caller,

@@ -14,7 +14,7 @@ export const ErrorBody = z
   .openapi('Error')
 
 /**
- * A list or object with at most `max` entries, counted before they are validated: a body has space for a million wrong ones, and each
+ * A list or object with at most `max` entries, counted before they are validated: a body has space for a million invalid ones, and each
  * would become an error.
  */
 export const atMost = <Schema extends z.ZodType>(max: number, schema: Schema) =>
@@ -47,7 +47,7 @@ export const ListQuery = z.object({
 })
 export type ListQuery = z.infer<typeof ListQuery>
 
-/** A list of more than this is had page by page, whatever was asked for. */
+/** Maximum size of a page, whatever `limit` the request has. */
 export const MAX_PAGE = 1_000
 export const DEFAULT_PAGE = 20
 

@@ -1,7 +1,7 @@
 export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // Proxies that buffer would hold events back.
+  // Asks proxies not to buffer events.
   'x-accel-buffering': 'no',
 } as const
 
@@ -13,17 +13,18 @@ export const sseFrame = (frame: { readonly id?: number; readonly event: string; 
 
 const encoder = new TextEncoder()
 
-/** How a stream ended: complete, closed by its reader, or broken here. */
+/** How a stream ended: complete, closed by its reader, or failed on the server. */
 export type StreamOutcome = 'ok' | 'left' | 'failed'
 
 /**
- * Answers with frames as they come, at the reader's pace. When the reader goes away the generator is ended and `stop` aborts, so that a
- * wait inside it ends too. `onEnd` is called once.
+ * Answers with frames at the reader's speed. When the reader disconnects, the generator is ended and `stop` aborts, so that a wait inside it ends as
+ * well. `onEnd` is called once. `headers` are those of server-sent events, or of another kind of stream.
  */
 export function sseResponse(
-  frames: AsyncGenerator<string, void, undefined>,
+  frames: AsyncGenerator<string | Uint8Array, void, undefined>,
   stop: AbortController,
   onEnd: (outcome: StreamOutcome, frames: number) => void,
+  headers: Readonly<Record<string, string>> = SSE_HEADERS,
 ): Response {
   let count = 0
   let isLeft = false
@@ -38,11 +39,11 @@ export function sseResponse(
             onEnd('ok', count)
           } else {
             count++
-            controller.enqueue(encoder.encode(next.value))
+            controller.enqueue(typeof next.value === 'string' ? encoder.encode(next.value) : next.value)
           }
         } catch (error) {
           if (isLeft) return
-          // The reader sees the connection break, and can resume after the last number that it has.
+          // The reader sees a broken connection, and can resume after its last number.
           controller.error(error)
           onEnd('failed', count)
         }
@@ -56,5 +57,5 @@ export function sseResponse(
     },
     { highWaterMark: 0 },
   )
-  return new Response(body, { status: 200, headers: SSE_HEADERS })
+  return new Response(body, { status: 200, headers })
 }

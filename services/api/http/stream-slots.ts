@@ -6,8 +6,8 @@ export interface StreamSlots {
   /** Open streams of one tenant. */
   openOf(tenant: string): number
   /**
-   * Reserves a stream and returns the function that releases it, once however often it is called. `max` is the tenant's own limit. Throws
-   * ServiceError `too_many_streams`: a refused caller has changed nothing, and the work that it wanted to follow continues.
+   * Reserves a stream and returns a function that releases it; further calls of that function have no effect. `max` is the tenant's limit. Throws
+   * ServiceError `too_many_streams`; the refused call has no effect, and running work continues.
    */
   take(tenant: string, max: number): () => void
 }
@@ -38,6 +38,7 @@ export function createStreamSlots(capacity: number): StreamSlots {
         throw new ServiceError(
           'too_many_streams',
           `This server has ${capacity} open event streams, its maximum. Try again in a moment, or ask for the result with ?wait=.`,
+          { limit: { name: 'max_open_streams', value: capacity, retryAfterSeconds: 1 } },
         )
       add(tenant, 1)
       let isTaken = true

@@ -15,7 +15,7 @@ interface Fault {
   readonly message: string
 }
 
-/** Where several forms are allowed, the fault inside the form that fits best: the one that was left at the deepest place. */
+/** For a union, the error of the best matching variant: the one that failed at the deepest path. */
 function faultOf(issue: z.core.$ZodIssue, at: readonly PropertyKey[] = []): Fault {
   const own: Fault = { path: [...at, ...issue.path], message: issue.message }
   if (issue.code !== 'invalid_union') return own
@@ -34,7 +34,7 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, what: 'body' |
   const where = param === null ? `The request ${what}` : `'${param}'`
   throw new ServiceError(
     'invalid_request',
-    `${where} is not accepted: ${sentence}. See /docs for what it takes.`,
+    `${where} is not valid: ${sentence}. /docs describes the accepted values.`,
     param === null ? {} : { param },
   )
 }

@@ -11,7 +11,7 @@ const FETCH_TIMEOUT_MS = 5_000
 /** Key sets are read again after this time, or earlier for an unknown key id, but not more often than once per cooldown, milliseconds. */
 const KEYS_MAX_AGE_MS = 600_000
 const KEYS_COOLDOWN_MS = 2_000
-/** Difference of clocks that is tolerated, seconds. */
+/** Tolerated clock difference, seconds. */
 const CLOCK_TOLERANCE_SECONDS = 5
 
 export interface VerifiedToken {
@@ -19,9 +19,6 @@ export interface VerifiedToken {
   /** Epoch ms. */
   readonly expiresAt: number
 }
-
-/** A JSON Web Token has three parts with dots between them; an API key has no dot. */
-export const isToken = (credential: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(credential)
 
 /**
  * Verifies JSON Web Tokens of the configured issuers: signature, issuer, audience and times. Null for a token that is not valid. Throws ServiceError
@@ -82,7 +79,7 @@ async function verify(
 function callerOf(payload: JWTPayload, issuer: TokenIssuer): Caller | null {
   const tenant = issuer.tenant ?? textOf(payload, issuer.tenantClaim)
   const subject = issuer.subjectClaim === null ? null : textOf(payload, issuer.subjectClaim)
-  // A token that should name an end user and does not must not see the whole tenant.
+  // A token without its required end user must not see the whole tenant.
   if (tenant === null || (issuer.subjectClaim !== null && subject === null)) return null
   const digest = createHash('sha256')
     .update(JSON.stringify([payload.iss, payload.sub]))

@@ -7,15 +7,19 @@ The Responses, Conversations, Containers, Container files, Files, Uploads and La
 
 const TAGS = [
   { name: 'Responses', description: 'Chat turns: a model that may run code.' },
+  { name: 'Chat completions', description: 'The same turns in the form of Chat Completions.' },
   { name: 'Conversations', description: 'Histories that responses read and add to.' },
   { name: 'Containers', description: 'Stateful notebook sessions with files.' },
   { name: 'Container files', description: 'What lies in `/mnt/data`.' },
+  { name: 'Folders', description: 'Files and folders of a sandbox by path: list, move, remove, preview, unpack.' },
   { name: 'Files', description: 'Files outside containers, by id.' },
   { name: 'Uploads', description: 'Large files in parts.' },
+  { name: 'Skills', description: 'Versioned folders of instructions and files that containers receive.' },
   { name: 'Executions', description: 'Running code without a model.' },
   { name: 'Commands', description: 'Programs that run beside the kernel.' },
   { name: 'Language models', description: 'What a response may name as its model.' },
   { name: 'Links', description: 'Long-lived, revocable downloads.' },
+  { name: 'Webhooks', description: 'Signed events about ended responses, executions and containers.' },
   { name: 'MCP', description: 'Model Context Protocol: tools and resources for agents.' },
   { name: 'LibreChat', description: "LibreChat's code interpreter API." },
   { name: 'Plugin', description: 'The classic plugin surface: one call that runs a program.' },
@@ -23,7 +27,7 @@ const TAGS = [
   { name: 'Administration', description: 'Tenants, keys and usage, with a key that has the scope `admin`.' },
 ]
 
-/** The OpenAPI 3.1 document of everything that is mounted, for the address by which the reader came. */
+/** The OpenAPI 3.1 document of all mounted routes, with the base URL that the client used. */
 export function openApiDocument(app: OpenAPIHono<ApiHono>, publicUrl: string): object {
   app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',

@@ -4,14 +4,14 @@ import { ServiceError } from '../../core/errors.ts'
 import type { ApiConfig } from '../config.ts'
 import { hostOf } from '../http/public-url.ts'
 
-/** Seconds that a browser remembers the answer to a preflight. */
+/** Cache time of a preflight answer in browsers, seconds. */
 const MAX_AGE_SECONDS = 3_600
 /** Pages of any origin show images by links and the logo, and sandboxed frames load the playground's files. None of these needs a key. */
 const EMBEDDABLE = /^\/(?:d\/[^/]+|assets\/[^/]+|logo\.png)$/
 
 /**
- * Lets pages of these origins call the API from a browser, with their key in a header: the answers allow no cookies, and there are none. Any
- * header may be asked for, because only these origins may ask.
+ * Permits pages of these origins to call the API from a browser with a key in a header; the answers permit no cookies. Any request header is permitted,
+ * because only these origins may call.
  */
 export const allowOrigins = (origins: readonly string[]): MiddlewareHandler =>
   cors({
@@ -21,14 +21,14 @@ export const allowOrigins = (origins: readonly string[]): MiddlewareHandler =>
     maxAge: MAX_AGE_SECONDS,
   })
 
-/** Refuses what a page of an origin that is not configured makes a browser send. Clients that are not browsers send none of these headers. */
+/** Refuses requests that a page of an unknown origin makes a browser send. Other clients send none of these headers. */
 export const refuseForeignOrigins =
   (config: Pick<ApiConfig, 'corsOrigins' | 'publicUrl' | 'trustProxy'>): MiddlewareHandler =>
   async (context, next) => {
     if (isForeign(context, config))
       throw new ServiceError(
         'origin_not_allowed',
-        'Pages of this origin may not call this server. Have its operator add the origin to CORS_ORIGINS, or call from a server.',
+        'Web pages of this origin are not allowed to call this server. Ask its operator to add the origin to CORS_ORIGINS, or call the API from a server.',
       )
     await next()
   }
@@ -39,11 +39,11 @@ function isForeign({ req }: Context, config: Pick<ApiConfig, 'corsOrigins' | 'pu
   const origin = req.header('origin')
   if (origin !== undefined) return !config.corsOrigins.includes(origin) && !isOwn(origin, req.raw, config)
   const site = req.header('sec-fetch-site')
-  // Following a link from another page is not a call by that page: it cannot read the answer.
+  // Navigation from another page is permitted, because that page cannot read the answer.
   const isNavigation = isRead && req.header('sec-fetch-mode') === 'navigate'
   return (site === 'cross-site' || site === 'same-site') && !isNavigation
 }
 
-/** A proxy that ends TLS makes the scheme differ, so the host decides. */
+/** Compares hosts only, because a proxy that terminates TLS changes the scheme. */
 const isOwn = (origin: string, request: Request, config: Pick<ApiConfig, 'publicUrl' | 'trustProxy'>): boolean =>
   origin === config.publicUrl || (URL.canParse(origin) && new URL(origin).host === hostOf(request, config).toLowerCase())

@@ -6,7 +6,7 @@ import type { ApiHono } from './wide-event.ts'
 
 const STORAGE_FULL = 'The disk of this service is full, so nothing was kept. Its operator has to free space; then send the request again.'
 
-/** Every failure leaves as an envelope: a refusal with its sentence, anything else as a 500 that names only the request. */
+/** Converts every failure into an error envelope: a refusal with its message, any other failure as a 500 with the request id only. */
 export function handleErrors(app: OpenAPIHono<ApiHono>): void {
   app.onError((error, context) => {
     const fields = context.get('fields')
@@ -24,19 +24,26 @@ export function handleErrors(app: OpenAPIHono<ApiHono>): void {
 
   const served = app.routes
     .filter(({ method }) => method !== 'ALL')
-    .map(({ method, path }) => ({ method, pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`) }))
+    .map(({ method, path }) => ({
+      method,
+      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
+      parameters: path.split(':').length,
+    }))
   app.notFound((context) => {
-    const methods = served.filter(({ pattern }) => pattern.test(context.req.path)).map(({ method }) => method)
+    const matching = served.filter(({ pattern }) => pattern.test(context.req.path))
+    // `/v1/responses/compact` is a path by itself and not the response "compact".
+    const fewest = Math.min(...matching.map(({ parameters }) => parameters))
+    const methods = matching.filter(({ parameters }) => parameters === fewest).map(({ method }) => method)
     // Hono answers HEAD wherever it answers GET.
     const allowed = [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))]
     const requestId = context.get('requestId')
     if (allowed.length === 0) {
       context.get('fields')['code'] = 'not_found'
-      return errorResponse(new ServiceError('not_found', 'No such address. GET /openapi.json lists every route.'), requestId)
+      return errorResponse(new ServiceError('not_found', 'No route has this path. GET /openapi.json lists every route.'), requestId)
     }
     context.get('fields')['code'] = 'method_not_allowed'
     const answer = errorResponse(
-      new ServiceError('method_not_allowed', `This address does not take ${context.req.method}. Use ${allowed.join(' or ')}.`),
+      new ServiceError('method_not_allowed', `This path does not accept ${context.req.method}. Use ${allowed.join(' or ')}.`),
       requestId,
     )
     answer.headers.set('allow', allowed.join(', '))
@@ -44,7 +51,7 @@ export function handleErrors(app: OpenAPIHono<ApiHono>): void {
   })
 }
 
-/** Where a broken invariant showed, as file and line: for the operator's log only. */
+/** File and line of a broken invariant, for the operator's log only. */
 const firstFrame = (error: Error): string | null =>
   /\(?([^()\s]+:\d+):\d+\)?/
     .exec(error.stack?.split('\n').find((line) => line.trimStart().startsWith('at ')) ?? '')?.[1]

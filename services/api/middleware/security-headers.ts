@@ -8,7 +8,7 @@ const HEADERS: readonly (readonly [string, string])[] = [
   ['cross-origin-resource-policy', 'same-origin'],
 ]
 
-/** Answers are data for programs: nothing in them may be guessed at, cached, framed or run. A route may say otherwise for itself. */
+/** Answers are data for programs: browsers must not sniff, cache, frame or run them. A route may override this. */
 export const securityHeaders: MiddlewareHandler = async (context, next) => {
   await next()
   const { headers } = context.res

@@ -1,17 +1,23 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { newId } from '../../core/ids.ts'
 import { currentTraceparent, inTrace, parseTraceparent, parseXrayHeader } from '../../core/trace.ts'
+import type { Caller } from '../../core/tenants/tenant.ts'
+import { recordRequest } from '../audit/record-request.ts'
 import type { ApiDeps } from '../deps.ts'
 
 export interface ApiHono {
   Variables: {
     requestId: string
+    /** Set once the key was verified. */
+    caller?: Caller
+    /** Path parameters of the route. */
+    params?: Readonly<Record<string, string>>
     /** Fields of the request's one wide event. */
     fields: Record<string, string | number | boolean | null>
   }
 }
 
-/** The version of OpenAI's API that its clients log. */
+/** The version header of OpenAI's API, which its clients log. */
 const OPENAI_VERSION = '2020-10-01'
 
 /** The answer's header that names the trace and the span of the request, in the form of `traceparent`. */
@@ -21,7 +27,7 @@ export const TRACE_RESPONSE_HEADER = 'traceresponse'
  * Gives every request an id, a place in a trace (the caller's `traceparent`, else AWS's `x-amzn-trace-id`, else a new one) and one event. A
  * stream is counted up to its first byte.
  */
-export function wideEvent(deps: Pick<ApiDeps, 'telemetry'>): MiddlewareHandler<ApiHono> {
+export function wideEvent(deps: Pick<ApiDeps, 'telemetry' | 'audit' | 'clock'>): MiddlewareHandler<ApiHono> {
   const handle: MiddlewareHandler<ApiHono> = async (context, next) => {
     const startedAt = performance.now()
     const requestId = newId('request')
@@ -36,6 +42,12 @@ export function wideEvent(deps: Pick<ApiDeps, 'telemetry'>): MiddlewareHandler<A
       context.res.headers.set('openai-processing-ms', String(Math.round(performance.now() - startedAt)))
     }
     context.res.headers.set(TRACE_RESPONSE_HEADER, currentTraceparent() ?? '')
+    const caller = context.get('caller')
+    // The fixtures of MCP's conformance suite have a caller without a tenant.
+    if (caller !== undefined && caller.tenant !== '') {
+      const params = context.get('params') ?? {}
+      await recordRequest(deps.audit, { caller, method: context.req.method, status, requestId, at: deps.clock.now(), fields, params })
+    }
     deps.telemetry.emit({
       ...fields,
       event: 'http.request',

@@ -3,14 +3,14 @@ import { newId } from '../../core/ids.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { errorResponse, internalErrorResponse } from '../http/error-response.ts'
 
-/** The header in which the distribution shows its secret; `infra` sets it. */
+/** The header with the distribution's secret; `infra` sets it. */
 export const ORIGIN_SECRET_HEADER = 'x-cellblock-origin'
 
 type Fetch<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>
 
 /**
- * Lets through what comes by the distribution. The function's own URL is public, and a direct caller could forge the forwarded host and go
- * around the distribution's firewall: it answers like a place where nothing is. The secret is read once; a read that fails is tried again.
+ * Accepts only requests from the distribution. The function's URL is public, and a direct caller could forge the forwarded host and bypass the
+ * distribution's firewall; such a call gets 404. The secret is read once; a failed read is repeated.
  */
 export function requireOrigin<Rest extends unknown[]>(fetch: Fetch<Rest>, readSecret: () => Promise<string>): Fetch<Rest> {
   let wanted: Promise<Buffer> | null = null

@@ -70,22 +70,22 @@ async function signIn(request: Request, deps: PageDeps): Promise<Response> {
   )
 }
 
-/** Whether the cookie opens a session now; a cookie whose key was revoked does not. */
+/** Whether the cookie is a valid session; its key must not be revoked. */
 async function describeSession(request: Request, deps: PageDeps): Promise<Readonly<Record<string, unknown>>> {
   const cookie = sessionCookieOf(request)
   const session = cookie === null ? null : await keyOfSession(cookie, deps.page, deps.clock.now())
   if (session === null) return { signed_in: false }
   try {
-    await authenticateKey(request, session.apiKey, deps)
+    const { scopes } = await authenticateKey(request, session.apiKey, deps)
+    return { signed_in: true, scopes, expires_at: new Date(session.expiresAt).toISOString() }
   } catch (error) {
     if (error instanceof ServiceError) return { signed_in: false }
     throw error
   }
-  return { signed_in: true, expires_at: new Date(session.expiresAt).toISOString() }
 }
 
 const authenticateKey = (request: Request, apiKey: string, { authenticate }: PageDeps): Promise<Caller> => {
-  // A key with other characters cannot stand in a header, and no such key exists.
+  // Keys have only characters that a header can contain.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new ServiceError('invalid_api_key', 'The API key is not valid. Copy it again, without spaces.')
   return authenticate(new Request(request.url, { headers: { authorization: `Bearer ${apiKey}` } }))
 }
@@ -102,6 +102,8 @@ async function fileResponse(
   return new Response(file.bytes, {
     headers: {
       'content-type': file.contentType,
+      // A link's host name is not resolved before a click: the name could carry data.
+      'x-dns-prefetch-control': 'off',
       'cache-control': path === 'index.html' ? 'no-cache' : IMMUTABLE,
       // A sandboxed frame has a separate origin and loads its script from here.
       ...(path.startsWith('assets/')

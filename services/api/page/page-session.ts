@@ -10,7 +10,7 @@ export const PAGE_HEADER = 'x-cellblock-page'
 type Authenticate = (request: Request) => Promise<Caller>
 
 /**
- * Also accepts the session cookie of the page, where a request has no `Authorization` header. The cookie leads to the API key that signed in, so a
+ * Also accepts the session cookie of the page, where a request has no `Authorization` header. The cookie contains the API key that signed in, so a
  * revoked key ends its sessions. A request that changes anything must carry the page's header: browsers let no foreign page send it.
  */
 export const acceptSessions =

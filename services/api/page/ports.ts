@@ -4,10 +4,12 @@ export interface PageFile {
   readonly contentType: string
 }
 
-/** What an entry file gives the API so that the playground works. */
+/** The dependencies of the playground that an entry file provides. */
 export interface PagePorts {
   /** A built file by its path, for example `index.html`. Null: no such file. The whole reader is null where another server has the files. */
   readonly readFile: ((path: string) => Promise<PageFile | null>) | null
+  /** A file of the built documentation. Null or absent: it was not built, or another server has it. */
+  readonly readGuide?: ((path: string) => Promise<PageFile | null>) | null
   /** 32 bytes that encrypt session cookies. */
   readonly sessionSecret: () => Promise<Uint8Array>
   /** Exchanges the token of a one-time sign-in link for the API key that it stands for. Null: used, expired or unknown. */

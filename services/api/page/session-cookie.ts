@@ -8,7 +8,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const MAX_COOKIE_CHARACTERS = 4_096
 
-/** What a session cookie holds, encrypted: the API key that signed in, and the end of the session. */
+/** The encrypted content of a session cookie: the API key that signed in, and the end of the session. */
 export interface Session {
   readonly apiKey: string
   /** Epoch ms. */

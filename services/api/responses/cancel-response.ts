@@ -4,7 +4,7 @@ import { hasResponseEnded, type ResponseRecord as ResponseRow } from '../../core
 import type { ApiDeps } from '../deps.ts'
 import { cancelExecution } from '../executions/cancel-execution.ts'
 
-/** Requests that a turn ends, and the code that it waits for; idempotent. Returns the row, null when there is none. */
+/** Requests the end of a turn and of the code that it waits for; idempotent. Returns the row, null when there is none. */
 export async function cancelResponse(
   deps: Pick<ApiDeps, 'table' | 'queue' | 'signals' | 'clock'>,
   tenant: string,

@@ -4,7 +4,7 @@ const TOKENS_PER_IMAGE = 1_000
 const TOKENS_PER_ITEM = 8
 
 /** An estimate of the tokens of an input, because every model has another tokenizer. Images count as a fixed number, whatever their size. */
-export function estimateInputTokens(parts: { readonly input: unknown; readonly instructions: unknown; readonly tools: unknown }): number {
+export function estimateInputTokens(parts: { readonly input: unknown; readonly instructions?: unknown; readonly tools?: unknown }): number {
   const items = Array.isArray(parts.input) ? parts.input.length : 1
   return items * TOKENS_PER_ITEM + tokensOf(parts.input) + tokensOf(parts.instructions) + tokensOf(parts.tools)
 }

@@ -6,19 +6,19 @@ import { loadResponse } from '../../core/responses/response-blobs.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /**
- * Reads what running code prints before the turn's next step writes it to the log: as the events that it is going to write, under the numbers
- * that they will have. The step that writes them works on the row; so what was read before the row was seen at rest is among what it writes.
+ * Reads output of running code before the turn's next step writes it to the log, as the same events with the same numbers. A reader sends them only after
+ * it has seen the row without an active writer, because the next step then writes at least these events.
  */
 export function liveOutput(
   deps: Pick<ApiDeps, 'objects'> & { readonly table: Pick<Table, 'responses' | 'events'> },
 ): (row: ResponseRow, last: number) => Promise<readonly ResponseEvent[] | null> {
   let reader: CodeOutputReader | null = null
-  /** Read, and held back while a worker held the row. */
+  /** Events that were read and are held back while a worker holds the row. */
   let waiting: ResponseEvent[] = []
   let nextSeq = 0
   return async (row, last) => {
     const { pending } = row
-    // A reader that has not caught up with the log has no use for what follows it.
+    // A reader that has not reached the end of the log needs no later events.
     if (pending === null) return null
     if (!hasLiveOutput(row) || last < row.nextSeq - 1) return []
     if (reader === null || reader.executionId !== pending.executionId) {

@@ -4,7 +4,7 @@ import { hasResponseEnded, type ResponseRecord as ResponseRow } from '../../core
 import type { ApiDeps } from '../deps.ts'
 import { waitForRow } from '../../jobs/wait-for-row.ts'
 
-/** Waits until a turn has ended, the caller went away or `seconds` are over; returns the row as it is then. */
+/** Waits until a turn has ended, the client has disconnected or `seconds` have passed; returns its row. */
 export async function waitForResponse(
   deps: Pick<ApiDeps, 'table' | 'signals' | 'clock'>,
   row: ResponseRow,

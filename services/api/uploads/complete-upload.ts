@@ -9,16 +9,16 @@ import { joinParts, partsInOrder } from './join-parts.ts'
 
 type Ports = Pick<ApiDeps, 'table' | 'objects' | 'clock'>
 
-/** The id of the file that an upload becomes: the same for every try. */
+/** The deterministic id of the file that an upload becomes. */
 const fileIdOf = (upload: Upload): string => derivedId('file', upload.createdAt, `${upload.id}:file`)
 
-/** The file that a completed upload became; null when it was deleted since. */
+/** The file that a completed upload became; null if it was deleted. */
 export const fileOfUpload = (ports: Pick<ApiDeps, 'table'>, upload: Upload): Promise<UserFile | null> =>
   ports.table.userFiles.get(upload.tenant, fileIdOf(upload))
 
 /**
- * Makes the file of the named parts. Repeated or raced, it makes one file: its row is created once, and who comes too late takes its own
- * bytes away again. Throws ServiceError when the parts are not what was announced; the upload can be completed again then.
+ * Creates the file of the named parts. Repeated or concurrent calls create one file: its row is created once, and a later call removes its own bytes.
+ * Throws ServiceError when the parts differ from the announcement; the upload can then be completed again.
  */
 export async function completeUpload(
   ports: Ports,
@@ -30,15 +30,19 @@ export async function completeUpload(
   const parts = partsInOrder(await table.uploads.parts(tenant, upload.id), wanted.partIds)
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
   if (bytes !== upload.bytes)
-    throw new ServiceError('invalid_request', `The parts have ${bytes} bytes together, not the ${upload.bytes} that were announced.`, {
-      param: 'part_ids',
-    })
+    throw new ServiceError(
+      'invalid_request',
+      `The parts have ${bytes} bytes in total, not the announced ${upload.bytes}. Add the missing parts, or start a new upload.`,
+      {
+        param: 'part_ids',
+      },
+    )
   const id = fileIdOf(upload)
   const objectKey = newObjectKey(tenant, 'files', id)
   const mime = mimeOf(upload.filename)
   const joined = await joinParts(objects, parts, objectKey, mime).catch(async (error: unknown) => {
     await objects.delete(objectKey)
-    // A faster call has made the file and dropped the parts while they were read here.
+    // A concurrent call has created the file and removed the parts during this read.
     const made = await table.userFiles.get(tenant, id)
     if (made === null) throw error
     return made
@@ -46,7 +50,7 @@ export async function completeUpload(
   if ('objectKey' in joined) return joined
   if (wanted.md5 !== null && wanted.md5 !== joined.md5) {
     await objects.delete(objectKey)
-    throw new ServiceError('invalid_request', 'The file does not have the MD5 that was given. Check the order of the parts.', {
+    throw new ServiceError('invalid_request', 'The MD5 of the file differs from the given one. Check the order of the parts.', {
       param: 'md5',
     })
   }
@@ -72,7 +76,7 @@ export async function completeUpload(
   return stored
 }
 
-/** Says that the upload has ended; one that was cancelled meanwhile leaves no file. */
+/** Marks the upload as completed; if it was cancelled meanwhile, the file is removed. */
 async function settle({ table, objects }: Ports, upload: Upload, file: UserFile): Promise<void> {
   const { tenant, id } = upload
   const ended = (await table.uploads.end(tenant, id, 'completed')) ?? (await table.uploads.get(tenant, id))

@@ -3,7 +3,7 @@ import { ServiceError } from '../../core/errors.ts'
 import type { ByteStream, ObjectStore } from '../../core/ports/object-store.ts'
 import type { UploadPart } from '../../core/files/upload.ts'
 
-/** The parts that a caller names, in that order. Throws ServiceError for one that is not there or is named twice. */
+/** The parts that a client names, in that order. Throws ServiceError for a missing or repeated one. */
 export function partsInOrder(parts: readonly UploadPart[], ids: readonly string[]): readonly UploadPart[] {
   const byId = new Map(parts.map((part) => [part.id, part]))
   return ids.map((id, index) => {

@@ -9,14 +9,14 @@ import type { Call } from '../http/route.ts'
 
 const RULES: FormRules = { maxBytes: LIMITS.maxUploadPartBytes, part: 'data', advice: 'Send smaller parts.' }
 
-/** Throws ServiceError for an upload that takes no parts any more. */
+/** Throws ServiceError for an upload that no longer accepts parts. */
 export function refuseEnded(upload: Upload, now: number): void {
   const status = upload.status === 'pending' && upload.expiresAt <= now ? 'expired' : upload.status
   if (status !== 'pending')
     throw new ServiceError('invalid_request', `The upload is ${status}. Start a new one with POST /v1/uploads.`, { param: 'upload_id' })
 }
 
-/** Stores one part. Parts may come in any order and at the same time. Throws ServiceError; then nothing stays behind. */
+/** Stores one part. Parts may arrive in any order and concurrently. Throws ServiceError; then no part is stored. */
 export async function receivePart(
   { deps, caller, request }: Pick<Call, 'deps' | 'caller' | 'request'>,
   upload: Upload,
@@ -27,7 +27,7 @@ export async function receivePart(
   refuseAnnounced(request, RULES.maxBytes + FORM_OVERHEAD_BYTES)
   const before = await deps.table.uploads.parts(caller.tenant, upload.id)
   if (before.length >= LIMITS.maxUploadParts)
-    throw new ServiceError('invalid_request', `The upload has ${LIMITS.maxUploadParts} parts already. Send bigger parts.`, {
+    throw new ServiceError('invalid_request', `The upload already has ${LIMITS.maxUploadParts} parts, the maximum. Send larger parts.`, {
       param: 'data',
     })
   const objectKey = newObjectKey(caller.tenant, 'parts', upload.id)
@@ -39,9 +39,13 @@ export async function receivePart(
   const total = before.reduce((sum, part) => sum + part.bytes, file.bytes)
   if (total > upload.bytes) {
     await deps.objects.delete(objectKey)
-    throw new ServiceError('invalid_request', `With this part the upload has ${total} bytes; ${upload.bytes} were announced.`, {
-      param: 'data',
-    })
+    throw new ServiceError(
+      'invalid_request',
+      `With this part the upload would have ${total} bytes; ${upload.bytes} were announced. Start a new upload with the right size.`,
+      {
+        param: 'data',
+      },
+    )
   }
   const part: UploadPart = {
     v: 1,

@@ -27,7 +27,7 @@ export async function readUsage(
   const first = period.from === undefined ? last - DEFAULT_DAYS * DAY_MS : Date.parse(period.from)
   const count = (last - first) / DAY_MS + 1
   if (count < 1 || count > MAX_USAGE_DAYS)
-    throw new ServiceError('invalid_request', `'from' to 'to' has to be 1 to ${MAX_USAGE_DAYS} days. Ask for the rest in further calls.`, {
+    throw new ServiceError('invalid_request', `'from' to 'to' must cover 1 to ${MAX_USAGE_DAYS} days. Request the rest in further calls.`, {
       param: 'from',
     })
   const dates = Array.from({ length: count }, (_, index) => dayOf(first + index * DAY_MS))

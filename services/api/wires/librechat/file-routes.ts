@@ -71,7 +71,7 @@ async function filesIn(request: Request): Promise<readonly File[]> {
   return files
 }
 
-/** A file of a session; both have to be the caller's. */
+/** A file of a session; both must belong to the caller. */
 async function requested(call: Call): Promise<ContainerFile> {
   const container = await containerOf(call, call.param('session_id'))
   return fileOf(call, container.id, call.param('file_id'))

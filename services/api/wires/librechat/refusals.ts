@@ -1,11 +1,13 @@
+import { z } from '@hono/zod-openapi'
 import { ERRORS, ServiceError, type ErrorCode } from '../../../core/errors.ts'
 import { json } from '../../http/responses.ts'
 import type { Call } from '../../http/route.ts'
+import { ErrorBody } from '../../http/schemas.ts'
 
 /** The client tells the model that this is permanent, so that it does not try again. */
 export class CapabilityError extends Error {}
 
-/** Codes that LibreChat's clients know, by ours. */
+/** Codes that LibreChat's clients know, by Cellblock's error code. */
 const CODES: Partial<Record<ErrorCode, string>> = {
   request_too_large: 'session_input_too_large',
   file_not_found: 'session_input_unavailable',
@@ -13,6 +15,11 @@ const CODES: Partial<Record<ErrorCode, string>> = {
   sandbox_unavailable: 'sandbox_setup_failed',
 }
 const RETRY_AFTER_SECONDS = 1
+
+/** Refusals that come before the wire, such as that of a key, have our envelope. */
+export const LibreChatError = z
+  .union([ErrorBody, z.object({ error: z.string(), message: z.string(), retry_after_seconds: z.number().optional() })])
+  .openapi('LibreChatError')
 
 /** Answers refusals in the wire's form: a code in `error`, and a sentence in `message`. */
 export function inWireForm<Query, Body>(

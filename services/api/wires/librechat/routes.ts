@@ -3,7 +3,8 @@ import { json } from '../../http/responses.ts'
 import { defineRoute, type AnyRoute, type Call } from '../../http/route.ts'
 import { exec } from './exec.ts'
 import { librechatFileRoutes } from './file-routes.ts'
-import { inWireForm } from './refusals.ts'
+import { inWireForm, LibreChatError } from './refusals.ts'
+import { programmaticRoutes } from './programmatic/routes.ts'
 import { ExecBody, ExecResult } from './schema.ts'
 
 const execRoute = defineRoute({
@@ -14,10 +15,13 @@ const execRoute = defineRoute({
   tag: 'LibreChat',
   summary: 'Run code',
   description:
-    'Python or bash, in a new container with copies of the files, or in the container of `runtime_session_hint`. Failing code is an answer with its error in `stderr`.',
+    'Python, bash, JavaScript or TypeScript, in a new container with copies of the files, or in the container of `runtime_session_hint`. Failing code is an answer with its error in `stderr`.',
   headers: { 'x-codeapi-expected-profile': '`default` or `stateful`; both are offered.' },
   body: ExecBody,
-  answers: { 200: { description: 'The code ended.', schema: ExecResult } },
+  answers: {
+    200: { description: 'The code ended.', schema: ExecResult },
+    422: { description: 'The request needs what this service does not have.', schema: LibreChatError },
+  },
   refusals: ['container_not_found', 'file_not_found', 'too_many_queued', 'concurrency_limit_reached', 'sandbox_unavailable'],
   handle: inWireForm(async (call: Call<unknown, ExecBody>) => {
     const profile = call.body.runtime_session_hint === undefined ? 'default' : 'stateful'
@@ -36,4 +40,9 @@ const healthRoute = defineRoute({
   handle: () => json(200, { status: 'ok' }),
 })
 
-export const librechatRoutes: readonly AnyRoute[] = [execRoute, ...librechatFileRoutes, healthRoute]
+export const librechatRoutes: readonly AnyRoute[] = [execRoute, ...programmaticRoutes, ...librechatFileRoutes, healthRoute].map(
+  (route) => ({
+    ...route,
+    errorBody: LibreChatError,
+  }),
+)

@@ -21,7 +21,7 @@ export const ExecBody = z
   .openapi('LibreChatExec')
 export type ExecBody = z.infer<typeof ExecBody>
 
-const OutputFile = z.looseObject({
+export const OutputFile = z.looseObject({
   id: z.string(),
   name: z.string(),
   storage_session_id: z.string(),
@@ -42,6 +42,10 @@ export const ExecResult = z
     wall_time: z.number().openapi({ description: 'Milliseconds.' }),
     files: z.array(OutputFile),
     deleted_files: z.array(z.string()).optional(),
+    artifact_delivery: z
+      .object({ code: z.string(), status: z.enum(['partial', 'failed']), attempted: z.int(), delivered: z.int(), failed: z.int() })
+      .optional()
+      .openapi({ description: 'Files that could not be kept; `stderr` names them.' }),
     runtime_session_id: z.string().optional(),
     runtime_status: z.enum(['new', 'reused']).optional(),
   })

@@ -11,16 +11,25 @@ import type { InputFile } from './schema.ts'
 type SessionCall = Pick<Call, 'deps' | 'caller'>
 
 /** A session of this wire is a container: uploads and executions each create one. */
-export const newSession = ({ deps, caller }: SessionCall, name = 'librechat'): Promise<Container> =>
-  createContainer(deps.table, { tenant: caller.tenant, subject: caller.subject, name, memoryTier: '1g' }, deps.clock.now())
+export const newSession = ({ deps, caller }: SessionCall, name = 'librechat', image?: string): Promise<Container> =>
+  createContainer(
+    deps.table,
+    { tenant: caller.tenant, subject: caller.subject, name, memoryTier: '1g', ...(image !== undefined && { image }) },
+    deps.clock.now(),
+  )
 
-/** The container of a runtime hint: the newest with its name. */
-export async function sessionOfHint(call: SessionCall, hint: string): Promise<{ readonly container: Container; readonly isNew: boolean }> {
+/** A new container without a runtime hint, otherwise the container of the hint: the newest with its name. `image` is that of a new one. */
+export async function openSession(
+  call: SessionCall,
+  hint: string | undefined,
+  image?: string,
+): Promise<{ readonly container: Container; readonly isNew: boolean }> {
   const { deps, caller } = call
+  if (hint === undefined) return { container: await newSession(call, undefined, image), isNew: true }
   const name = `librechat:${hint}`
   const { rows } = await deps.table.containers.list(caller.tenant, { after: null, limit: 1, order: 'desc', name })
   const found = rows.find((row) => row.deletedAt === null && isVisible(row, caller))
-  return found === undefined ? { container: await newSession(call, name), isNew: true } : { container: found, isNew: false }
+  return found === undefined ? { container: await newSession(call, name, image), isNew: true } : { container: found, isNew: false }
 }
 
 /** An input of an execution: where the client has it, and its path and version in the container that runs the code. */
@@ -31,8 +40,8 @@ export interface Input {
 }
 
 /**
- * Copies the named files into the container. A path that the container has already stays as it is: code changed it since. Throws ServiceError
- * `file_not_found` for a file that is gone; the client then uploads it again.
+ * Copies the named files into the container. A path that exists in the container is kept, because code may have changed it. Throws ServiceError
+ * `file_not_found` for a missing file; the client then uploads it again.
  */
 export async function bringInputs(call: SessionCall, container: Container, files: readonly InputFile[]): Promise<readonly Input[]> {
   const { deps } = call
@@ -40,7 +49,11 @@ export async function bringInputs(call: SessionCall, container: Container, files
   const inputs: Input[] = []
   for (const { id, name, storage_session_id: session, session_id: older } of files) {
     const sessionId = session ?? older
-    if (sessionId === undefined) throw new ServiceError('invalid_request', `The file ${JSON.stringify(name)} needs storage_session_id.`)
+    if (sessionId === undefined)
+      throw new ServiceError(
+        'invalid_request',
+        `The file ${JSON.stringify(name)} has no storage_session_id. Send the session that the upload returned.`,
+      )
     const path = normalizeFilePath(name)
     const source = await fileOf(call, (await containerOf(call, sessionId)).id, id)
     const there = present.get(path)

@@ -7,7 +7,8 @@ import { LIMITS } from '../../../core/limits.ts'
 import { containerOf, executionOf } from '../../access.ts'
 import { checkTimeout } from '../../check-limits.ts'
 import { cancelExecution } from '../../executions/cancel-execution.ts'
-import { runCommand, shellCommand } from '../../commands/run-command.ts'
+import { runCommand } from '../../commands/run-command.ts'
+import { shellCommand } from '../../../core/executions/shell-command.ts'
 import { runCode, waitForExecution, type RunCodeResult, type RunContext } from '../../executions/run-code.ts'
 import { checkSource } from '../../executions/source.ts'
 import { runContext, type Call } from '../../http/route.ts'
@@ -23,76 +24,67 @@ const SLICE_MS = 5_000
 const CONTAINER = z.string().max(200).optional().describe('Container of an earlier call.')
 const TIMEOUT = z.int().min(1).max(LIMITS.maxTimeoutSeconds).optional().describe('Longest run time, 120 by default.')
 
-/** Tools that run code and commands, read their results and stop them. */
-export function registerExecutionTools(server: McpServer, call: Call): void {
-  server.registerTool(
-    'execute_code',
-    {
-      title: 'Run Python code',
-      description:
-        'Runs Python in a stateful notebook session without a network. Variables, imports and files in /mnt/data persist between calls with the same container_id. Without container_id a new container is created; the result names it.',
-      inputSchema: z.object({
-        code: z
-          .string()
-          .min(1)
-          .describe('Python source; IPython magics and "!" shell lines work. The value of the last expression is returned.'),
-        container_id: CONTAINER,
-        timeout_seconds: TIMEOUT,
-      }),
-      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-    },
-    (given, context) => guarded(call, 'execute_code', () => executeCode(call, given, context)),
-  )
-  server.registerTool(
-    'run_command',
-    {
-      title: 'Run a shell command',
-      description:
-        'Runs a command line with bash in a container, beside its Python session and without a network. The working directory is /mnt/data. Without container_id a new container is created.',
-      inputSchema: z.object({
-        command: z.string().min(1).describe('For example: ls -la | head'),
-        container_id: CONTAINER,
-        timeout_seconds: TIMEOUT,
-        cwd: z.string().max(4_096).optional().describe('Relative to /mnt/data, or absolute.'),
-      }),
-      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-    },
-    (given, context) => guarded(call, 'run_command', () => executeCommand(call, given, context)),
-  )
-  registerReading(server, call)
+/** Definitions of tools are made once: zod compiles a schema when it is first used, and every request has its own server. */
+const EXECUTE_CODE = {
+  title: 'Run Python code',
+  description:
+    'Runs Python in a stateful notebook session without a network. Variables, imports and files in /mnt/data persist between calls with the same container_id. Without container_id a new container is created; the result names it.',
+  inputSchema: z.object({
+    code: z
+      .string()
+      .min(1)
+      .describe('Python source; IPython magics and "!" shell lines work. The value of the last expression is returned.'),
+    container_id: CONTAINER,
+    timeout_seconds: TIMEOUT,
+  }),
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+}
+const RUN_COMMAND = {
+  title: 'Run a shell command',
+  description:
+    'Runs a command line with bash in a container, beside its Python session and without a network. The working directory is /mnt/data. Without container_id a new container is created.',
+  inputSchema: z.object({
+    command: z.string().min(1).describe('For example: ls -la | head'),
+    container_id: CONTAINER,
+    timeout_seconds: TIMEOUT,
+    cwd: z.string().max(4_096).optional().describe('Relative to /mnt/data, or absolute.'),
+  }),
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+}
+const GET_EXECUTION = {
+  title: 'Read an execution',
+  description: 'Waits for code that still runs and returns its result.',
+  inputSchema: z.object({
+    execution_id: z.string().max(200),
+    wait_seconds: z.int().min(0).max(LIMITS.maxWaitSeconds).optional().describe('Longest wait for the end, 30 by default.'),
+  }),
+  annotations: { readOnlyHint: true, openWorldHint: false },
+}
+const INTERRUPT = {
+  title: 'Stop running code',
+  description: 'Interrupts an execution, or everything that runs and waits in a container. Variables stay.',
+  inputSchema: z.object({ execution_id: z.string().max(200).optional(), container_id: z.string().max(200).optional() }),
+  outputSchema: z.object({ interrupted: z.array(z.object({ id: z.string(), status: z.string() })) }),
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
 }
 
-function registerReading(server: McpServer, call: Call): void {
-  server.registerTool(
-    'get_execution',
-    {
-      title: 'Read an execution',
-      description: 'Waits for code that still runs and returns its result.',
-      inputSchema: z.object({
-        execution_id: z.string().max(200),
-        wait_seconds: z.int().min(0).max(LIMITS.maxWaitSeconds).optional().describe('Longest wait for the end, 30 by default.'),
-      }),
-      annotations: { readOnlyHint: true, openWorldHint: false },
-    },
-    ({ execution_id: id, wait_seconds: wait = LIMITS.defaultWaitSeconds }, { mcpReq }) =>
-      guarded(call, 'get_execution', async () => {
-        const { deps } = call
-        await executionOf(call, id)
-        const row = await waitForExecution({ deps, signal: mcpReq.signal }, id, () => executionOf(call, id), wait * 1000)
-        return executionResult(deps, row)
-      }),
+/** Tools that run code and commands, read their results and stop them. */
+export function registerExecutionTools(server: McpServer, call: Call): void {
+  server.registerTool('execute_code', EXECUTE_CODE, (given, context) =>
+    guarded(call, 'execute_code', () => executeCode(call, given, context)),
   )
-  server.registerTool(
-    'interrupt',
-    {
-      title: 'Stop running code',
-      description: 'Interrupts an execution, or everything that runs and waits in a container. Variables stay.',
-      inputSchema: z.object({ execution_id: z.string().max(200).optional(), container_id: z.string().max(200).optional() }),
-      outputSchema: z.object({ interrupted: z.array(z.object({ id: z.string(), status: z.string() })) }),
-      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-    },
-    (given) => guarded(call, 'interrupt', () => interrupt(call, given)),
+  server.registerTool('run_command', RUN_COMMAND, (given, context) =>
+    guarded(call, 'run_command', () => executeCommand(call, given, context)),
   )
+  server.registerTool('get_execution', GET_EXECUTION, ({ execution_id: id, wait_seconds: wait = LIMITS.defaultWaitSeconds }, { mcpReq }) =>
+    guarded(call, 'get_execution', async () => {
+      const { deps } = call
+      await executionOf(call, id)
+      const row = await waitForExecution({ deps, signal: mcpReq.signal }, id, () => executionOf(call, id), wait * 1000)
+      return executionResult(deps, row)
+    }),
+  )
+  server.registerTool('interrupt', INTERRUPT, (given) => guarded(call, 'interrupt', () => interrupt(call, given)))
 }
 
 interface GivenCode {
@@ -137,7 +129,7 @@ async function finish(call: Call, given: Omit<GivenCode, 'code'>, context: Serve
   return executionResult(deps, row)
 }
 
-/** Waits until the end, or as long as this process may hold a call. Progress tells the client that the call is alive. */
+/** Waits until the end, or for the maximum time of a call. Progress notifications keep the call alive at the client. */
 async function waitWithProgress(call: Call, { mcpReq }: ServerContext, first: Execution): Promise<Execution> {
   const { deps } = call
   const until = deps.clock.now() + deps.config.maxHoldSeconds * 1000
@@ -169,7 +161,7 @@ async function interrupt(
       : given.container_id !== undefined
         ? (await containerOf(call, given.container_id)).queue
         : null
-  if (ids === null) throw new ServiceError('invalid_request', 'Name what to stop: give execution_id or container_id.')
+  if (ids === null) throw new ServiceError('invalid_request', 'The call does not name what to stop. Give execution_id or container_id.')
   const interrupted = []
   for (const id of ids) {
     const row = await cancelExecution(call.deps, call.caller.tenant, id)

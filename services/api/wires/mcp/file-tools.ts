@@ -26,86 +26,78 @@ const entryOf = (file: ContainerFile): z.infer<typeof FileEntry> => ({
   uri: fileUri(file.containerId, file.path),
 })
 
+const CREATE_CONTAINER = {
+  title: 'Create a container',
+  description: 'Creates a notebook session with its own variables and files. execute_code without container_id creates one as well.',
+  inputSchema: z.object({
+    name: z.string().min(1).max(LIMITS.maxContainerNameBytes).optional(),
+    memory_limit: z.enum(MEMORY_TIERS).optional(),
+  }),
+  outputSchema: z.object({ id: z.string(), name: z.string(), memory_limit: z.string() }),
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+}
+const LIST_FILES = {
+  title: 'List files',
+  description: `Lists the files of a container, at most ${MAX_LISTED}.`,
+  inputSchema: z.object({
+    container_id: z.string().max(200),
+    prefix: z.string().max(1_024).optional().describe('For example /mnt/data/out/'),
+  }),
+  outputSchema: z.object({ files: z.array(FileEntry), has_more: z.boolean() }),
+  annotations: { readOnlyHint: true, openWorldHint: false },
+}
+const READ_FILE = {
+  title: 'Read a file',
+  description: `Returns a file of a container: text, an image, or base64. Files above ${MAX_READ_BYTES} bytes are returned as a link.`,
+  inputSchema: z.object({
+    container_id: z.string().max(200),
+    path: z.string().min(1).max(4_096).describe('For example /mnt/data/out.csv'),
+  }),
+  annotations: { readOnlyHint: true, openWorldHint: false },
+}
+const WRITE_FILE = {
+  title: 'Write a file',
+  description: 'Writes a file into a container. A path that exists gets a new version. Code reads it from the next execution on.',
+  inputSchema: z.object({
+    container_id: z.string().max(200),
+    path: z.string().min(1).max(4_096),
+    text: z.string().optional().describe('The content as text.'),
+    base64: z.base64().optional().describe('The content as base64, instead of text.'),
+  }),
+  outputSchema: FileEntry,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+}
+
 /** Tools for containers and their files. */
 export function registerFileTools(server: McpServer, call: Call): void {
-  registerListing(server, call)
-  registerContent(server, call)
+  server.registerTool('create_container', CREATE_CONTAINER, ({ name = 'mcp', memory_limit: tier = '1g' }) =>
+    guarded(call, 'create_container', async () => {
+      await checkMemory(call.deps, call.caller.tenant, tier)
+      const id = await newContainer(call, name, tier)
+      return answer([text(`container_id: ${id}`)], { id, name, memory_limit: tier })
+    }),
+  )
+  server.registerTool('list_files', LIST_FILES, ({ container_id: id, prefix = '' }) =>
+    guarded(call, 'list_files', () => listFiles(call, id, prefix.replace(/^\/mnt\/data\/?/, ''))),
+  )
+  server.registerTool('read_file', READ_FILE, ({ container_id: id, path }) => guarded(call, 'read_file', () => readFile(call, id, path)))
+  server.registerTool('write_file', WRITE_FILE, (given) => guarded(call, 'write_file', () => writeFile(call, given)))
 }
 
-function registerListing(server: McpServer, call: Call): void {
-  server.registerTool(
-    'create_container',
-    {
-      title: 'Create a container',
-      description: 'Creates a notebook session with its own variables and files. execute_code without container_id creates one as well.',
-      inputSchema: z.object({
-        name: z.string().min(1).max(LIMITS.maxContainerNameBytes).optional(),
-        memory_limit: z.enum(MEMORY_TIERS).optional(),
-      }),
-      outputSchema: z.object({ id: z.string(), name: z.string(), memory_limit: z.string() }),
-      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-    },
-    ({ name = 'mcp', memory_limit: tier = '1g' }) =>
-      guarded(call, 'create_container', async () => {
-        await checkMemory(call.deps, call.caller.tenant, tier)
-        const id = await newContainer(call, name, tier)
-        return answer([text(`container_id: ${id}`)], { id, name, memory_limit: tier })
-      }),
-  )
-  server.registerTool(
-    'list_files',
-    {
-      title: 'List files',
-      description: `Lists the files of a container, at most ${MAX_LISTED}.`,
-      inputSchema: z.object({
-        container_id: z.string().max(200),
-        prefix: z.string().max(1_024).optional().describe('For example /mnt/data/out/'),
-      }),
-      outputSchema: z.object({ files: z.array(FileEntry), has_more: z.boolean() }),
-      annotations: { readOnlyHint: true, openWorldHint: false },
-    },
-    ({ container_id: id, prefix = '' }) => guarded(call, 'list_files', () => listFiles(call, id, prefix.replace(/^\/mnt\/data\/?/, ''))),
-  )
+interface GivenFile {
+  readonly container_id: string
+  readonly path: string
+  readonly text?: string | undefined
+  readonly base64?: string | undefined
 }
 
-function registerContent(server: McpServer, call: Call): void {
-  server.registerTool(
-    'read_file',
-    {
-      title: 'Read a file',
-      description: `Returns a file of a container: text, an image, or base64. Files above ${MAX_READ_BYTES} bytes are returned as a link.`,
-      inputSchema: z.object({
-        container_id: z.string().max(200),
-        path: z.string().min(1).max(4_096).describe('For example /mnt/data/out.csv'),
-      }),
-      annotations: { readOnlyHint: true, openWorldHint: false },
-    },
-    ({ container_id: id, path }) => guarded(call, 'read_file', () => readFile(call, id, path)),
-  )
-  server.registerTool(
-    'write_file',
-    {
-      title: 'Write a file',
-      description: 'Writes a file into a container. A path that exists gets a new version. Code reads it from the next execution on.',
-      inputSchema: z.object({
-        container_id: z.string().max(200),
-        path: z.string().min(1).max(4_096),
-        text: z.string().optional().describe('The content as text.'),
-        base64: z.base64().optional().describe('The content as base64, instead of text.'),
-      }),
-      outputSchema: FileEntry,
-      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-    },
-    (given) =>
-      guarded(call, 'write_file', async () => {
-        if ((given.text === undefined) === (given.base64 === undefined))
-          throw new ServiceError('invalid_request', 'Give the content once, as text or as base64.', { param: 'text' })
-        const container = await containerOf(call, given.container_id, 'container_id')
-        const bytes = given.text === undefined ? Buffer.from(given.base64 ?? '', 'base64') : Buffer.from(given.text)
-        const entry = entryOf(await storeBytes(call.deps, container, given.path, bytes))
-        return answer([text(`Wrote ${entry.path} (${entry.bytes} bytes).`)], entry)
-      }),
-  )
+async function writeFile(call: Call, given: GivenFile): Promise<CallToolResult> {
+  if ((given.text === undefined) === (given.base64 === undefined))
+    throw new ServiceError('invalid_request', 'The content must be given once. Send either text or base64.', { param: 'text' })
+  const container = await containerOf(call, given.container_id, 'container_id')
+  const bytes = given.text === undefined ? Buffer.from(given.base64 ?? '', 'base64') : Buffer.from(given.text)
+  const entry = entryOf(await storeBytes(call.deps, container, given.path, bytes))
+  return answer([text(`Wrote ${entry.path} (${entry.bytes} bytes).`)], entry)
 }
 
 async function listFiles(call: Call, containerId: string, prefix: string): Promise<CallToolResult> {

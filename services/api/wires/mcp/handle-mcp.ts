@@ -4,6 +4,7 @@ import type { Call } from '../../http/route.ts'
 import { registerExecutionTools } from './execution-tools.ts'
 import { registerFileTools } from './file-tools.ts'
 import { registerResources } from './resources.ts'
+import { registerSkills } from './skills.ts'
 import { registerTasks, TASKS_EXTENSION } from './tasks.ts'
 
 const INSTRUCTIONS =
@@ -31,6 +32,7 @@ function createServer(call: Call): McpServer {
   registerExecutionTools(server, call)
   registerFileTools(server, call)
   registerResources(server, call)
+  registerSkills(server, call)
   registerTasks(server, call)
   fixtures?.register(server)
   return server
@@ -61,7 +63,7 @@ export async function handleMcp(call: Call): Promise<Response> {
   }
 }
 
-/** The same response; `close` runs once when its body has ended, failed or lost its reader. */
+/** The same response; `close` runs once when its body has ended or failed, or its reader has disconnected. */
 function whenClosed(response: Response, close: () => void): Response {
   const reader = response.body?.getReader()
   if (reader === undefined) {

@@ -11,7 +11,7 @@ import { answer, fileUri, text } from './answers.ts'
 
 type Content = CallToolResult['content']
 
-/** Characters of each text that a model reads; `get_execution` does not return more, the native API does. */
+/** Maximum length of each text in a result, characters; `get_execution` returns no more, the native API does. */
 const MAX_CHARS = 50_000
 /** Images of one result, bytes of base64 in all. */
 const MAX_IMAGE_BYTES = 2 * 1024 * 1024
@@ -43,7 +43,7 @@ interface Fields {
   readonly created_at: string
   readonly started_at: string | null
   readonly ended_at: string | null
-  /** Of a command; null when a signal ended it. */
+  /** Exit code of a command; null when a signal ended it. */
   readonly exit_code?: number | null
   readonly stdout: string
   readonly stderr: string

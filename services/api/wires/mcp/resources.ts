@@ -50,7 +50,7 @@ export function registerResources(server: McpServer, call: Call): void {
 
 type Contents = { uri: string; mimeType: string; text: string } | { uri: string; mimeType: string; blob: string }
 
-/** A resource that the caller does not have is answered like one that does not exist. */
+/** Answers a resource of another caller like one that does not exist. */
 async function found(uri: URL, read: () => Promise<unknown[]>): Promise<{ contents: Contents[] }> {
   try {
     return { contents: (await read()) as Contents[] }

@@ -1,9 +1,15 @@
 import { z } from '@hono/zod-openapi'
 import { defineRoute, type AnyRoute } from '../../http/route.ts'
+import { ErrorBody } from '../../http/schemas.ts'
 
 const JsonRpcRequest = z
   .looseObject({ jsonrpc: z.literal('2.0'), id: z.union([z.string(), z.int()]).optional(), method: z.string() })
   .openapi('McpRequest')
+
+/** Errors of the protocol are JSON-RPC's; refusals that come before it have our envelope. */
+const McpError = z
+  .union([ErrorBody, z.looseObject({ jsonrpc: z.literal('2.0'), error: z.looseObject({ code: z.int(), message: z.string() }) })])
+  .openapi('McpError')
 
 const mcpRoute = defineRoute({
   method: 'post',
@@ -18,7 +24,10 @@ const mcpRoute = defineRoute({
   answers: {
     200: { description: 'A JSON-RPC response, or events that end with it.', schema: z.looseObject({}), events: z.looseObject({}) },
     202: { description: 'A notification was accepted.' },
+    404: { description: 'The session or the method is unknown.', schema: McpError },
+    406: { description: 'The client accepts neither JSON nor events.', schema: McpError },
   },
+  errorBody: McpError,
   refusals: ['too_many_streams'],
   async handle(call) {
     // The SDK is loaded when it is first used, so that it does not delay the start of a function.

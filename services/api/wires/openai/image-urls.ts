@@ -21,7 +21,7 @@ const PRIVATE_NAME = /^(?:[^.]+|.+\.(?:localhost|local|internal|lan|home\.arpa))
 
 /**
  * Throws ServiceError `invalid_request` for an image address that the model's endpoint could fetch from its own network. Such an endpoint may
- * run beside this service, and the answer would show the caller what is there.
+ * run in this service's network, and its answer would disclose internal content.
  */
 export function refusePrivateImages(items: readonly Wire[], param: string): void {
   for (const [index, item] of items.entries()) visit(item, `${param}[${index}]`)
@@ -51,7 +51,7 @@ function check(url: unknown, param: string): void {
   )
 }
 
-/** WHATWG parsing turns every spelling of an IPv4 address into the usual one. */
+/** WHATWG parsing normalizes every spelling of an IPv4 address. */
 function isPublic(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)

@@ -2,7 +2,7 @@
 const FOR_MODEL =
   'Runs Python. Call execute with code whenever an answer needs calculation, data or checking. Every call starts fresh: nothing is kept, so send the whole program. Print what you need. No network. If stderr has an error, correct the code and call again, at most three times.'
 
-/** The manifest of the classic plugin protocol, for the address by which the reader came. */
+/** The manifest of the classic plugin protocol, with the base URL that the client used. */
 export const manifest = (publicUrl: string): Readonly<Record<string, unknown>> => ({
   schema_version: 'v1',
   name_for_human: 'Cellblock',
@@ -18,7 +18,7 @@ export const manifest = (publicUrl: string): Readonly<Record<string, unknown>> =
 
 const text = (description: string): object => ({ type: 'string', description })
 
-/** One operation, for a model that wires itself up from the descriptions: each has at most 300 characters. JSON is YAML too. */
+/** The OpenAPI document of the plugin: one operation; descriptions have at most 300 characters. JSON is valid YAML. */
 export const pluginDocument = (publicUrl: string): string =>
   `${JSON.stringify(
     {

@@ -1,4 +1,4 @@
-/** A cell with a prompt in it: PNG, 64 by 64 pixels. Here and not in a file, because a function's bundle is one file. */
+/** The logo: PNG, 64 by 64 pixels. It is code and not a file, because a function's bundle is one file. */
 export const LOGO_PNG: Uint8Array<ArrayBuffer> = Uint8Array.from(
   Buffer.from(
     [

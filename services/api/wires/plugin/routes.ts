@@ -25,7 +25,13 @@ const pluginDocumentRoute = defineRoute({
   operationId: 'getPluginDocument',
   tag: 'Plugin',
   summary: 'What a model reads to wire itself up',
-  answers: { 200: { description: 'A small OpenAPI document of `/execute`.', schema: z.string(), contentType: 'application/yaml' } },
+  answers: {
+    200: {
+      description: 'A small OpenAPI document of `/execute`.',
+      schema: z.looseObject({ openapi: z.string() }),
+      contentType: 'application/yaml',
+    },
+  },
   handle: ({ publicUrl }) =>
     new Response(pluginDocument(publicUrl), {
       headers: { 'content-type': 'application/yaml; charset=utf-8', 'cache-control': 'public, max-age=300' },

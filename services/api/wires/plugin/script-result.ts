@@ -1,19 +1,19 @@
 import type { Execution, ExecutionResult } from '../../../core/executions/execution.ts'
 import { trimText, withoutColours } from '../../../core/trim-text.ts'
 
-/** What a program leaves behind, as a shell tells it. */
+/** The result of a program, as a shell reports it. */
 export interface ScriptResult {
   readonly stdout: string
   readonly stderr: string
   readonly returncode: number
 }
 
-/** A model reads it, so it is short: characters of each stream. */
+/** Maximum length of each stream for the model, characters. */
 const MAX_CHARS = 50_000
 const TIMED_OUT = 124
 const KILLED = 137
 
-/** `isCutOff`: it was stopped because the answer could not wait. */
+/** `isCutOff`: it was stopped at the end of the wait. */
 export function scriptResult(row: Pick<Execution, 'status' | 'reason'>, result: ExecutionResult | null, isCutOff: boolean): ScriptResult {
   const shown = (result?.cells ?? []).flatMap(({ outputs }) => outputs.flatMap(valueOf))
   const error = result?.error ?? null
@@ -52,7 +52,7 @@ function returnCode({ status, reason }: Pick<Execution, 'status' | 'reason'>, is
 /** As Python ends a process: a number is the code, nothing is success, anything else is printed and means failure. */
 const exitCode = (value: string): number => (/^-?\d{1,6}$/.test(value) ? Number(value) & 0xff : value === '' || value === 'None' ? 0 : 1)
 
-/** The value of a cell's last expression; pictures have no place here. */
+/** The value of a cell's last expression, without images. */
 function valueOf(output: ExecutionResult['cells'][number]['outputs'][number]): string[] {
   if (output.output_type !== 'execute_result') return []
   const value = output.data['text/plain']

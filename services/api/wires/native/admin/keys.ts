@@ -8,7 +8,7 @@ import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { ListQuery, listOf, listSchema, pageOf } from '../../../http/schemas.ts'
 import { CreateKey, KeyObject, NewKeyObject, renderKey } from './schema.ts'
-import { tenantOf } from './tenants.ts'
+import { liveTenantOf, tenantOf } from './tenants.ts'
 
 const keyMissing = (id: string): ServiceError =>
   new ServiceError(
@@ -32,9 +32,9 @@ const createKeyRoute = defineRoute({
   description: 'A tenant may have several keys at the same time, so a client can change to a new key before the old one is revoked.',
   body: CreateKey,
   answers: { 201: { description: 'The key. `api_key` cannot be read later.', schema: NewKeyObject } },
-  refusals: ['tenant_not_found'],
+  refusals: ['tenant_not_found', 'conflict'],
   async handle({ deps, param, body, note }) {
-    const { id: tenant } = await tenantOf(deps, param('tenant_id'))
+    const { id: tenant } = await liveTenantOf(deps, param('tenant_id'))
     const now = deps.clock.now()
     const expiresAt = body.expires_at === undefined || body.expires_at === null ? null : Date.parse(body.expires_at)
     if (expiresAt !== null && expiresAt <= now)

@@ -22,7 +22,9 @@ const putPlanRoute = defineRoute({
   async handle({ deps, param, body }) {
     const name = param('plan')
     if (!PLAN_NAME.test(name))
-      throw new ServiceError('invalid_request', 'The name of a plan has 1 to 50 lower-case letters, digits and hyphens.', { param: 'plan' })
+      throw new ServiceError('invalid_request', 'The name of the plan is not valid. Use 1 to 50 lower-case letters, digits and hyphens.', {
+        param: 'plan',
+      })
     const { tenants } = deps.table
     const createdAt = (await tenants.getPlan(name))?.createdAt ?? deps.clock.now()
     const plan = { v: 1 as const, name, limits: patchLimits({}, body.limits), createdAt }

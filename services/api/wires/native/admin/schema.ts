@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { IMAGE_NAME } from '../../../../core/containers/images.ts'
 import { MEMORY_TIERS } from '../../../../core/limits.ts'
-import { limitName, NUMERIC_LIMITS, type TenantLimits } from '../../../../core/tenants/tenant-limits.ts'
-import { LINK_DAYS, SCOPES, type ApiKey, type Plan, type Tenant } from '../../../../core/tenants/tenant.ts'
+import { snakeCase } from '../../../../core/snake-case.ts'
+import { NUMERIC_LIMITS, type TenantLimits } from '../../../../core/tenants/tenant-limits.ts'
+import { LINK_DAYS, SCOPES, type ApiKey, type Plan, type Tenant, type TenantDeletion } from '../../../../core/tenants/tenant.ts'
 import { atMost } from '../../../http/schemas.ts'
 
 const MAX_NAME_LENGTH = 100
@@ -12,7 +13,7 @@ const limit = ({ min, max }: { readonly min: number; readonly max: number }) => 
 /** Limits of a tenant or a plan under their wire names; null removes one, so that the plan's or the default applies. */
 export const LimitsPatch = z
   .strictObject({
-    ...Object.fromEntries(Object.entries(NUMERIC_LIMITS).map(([key, range]) => [limitName(key), limit(range)])),
+    ...Object.fromEntries(Object.entries(NUMERIC_LIMITS).map(([key, range]) => [snakeCase(key), limit(range)])),
     memory_limit: z.enum(MEMORY_TIERS).nullable().optional(),
   })
   .openapi('LimitsPatch')
@@ -53,6 +54,16 @@ export const TenantObject = z
     tools_off: z.array(z.string()),
     link_days: z.int().nullable(),
     image: z.string().nullable(),
+    deletion: z
+      .object({
+        requested_at: z.string(),
+        completed_at: z.string().nullable(),
+        removed_rows: z.int(),
+        removed_objects: z.int(),
+        remains: z.array(z.string()).openapi({ description: 'What a deletion leaves, in words.' }),
+      })
+      .nullable()
+      .openapi({ description: 'Null for a tenant that was not deleted.' }),
   })
   .openapi('Tenant')
 
@@ -86,9 +97,24 @@ const timeOf = (at: number): string => new Date(at).toISOString()
 const timeOrNull = (at: number | null): string | null => (at === null ? null : timeOf(at))
 
 export const renderLimits = (limits: Partial<TenantLimits> | undefined): Record<string, number | string> =>
-  Object.fromEntries(Object.entries(limits ?? {}).map(([key, value]) => [limitName(key), value]))
+  Object.fromEntries(Object.entries(limits ?? {}).map(([key, value]) => [snakeCase(key), value]))
 
-export const renderTenant = ({ id, name: label, createdAt, policy = {} }: Tenant): z.infer<typeof TenantObject> => ({
+const REMAINS = [
+  'this report: id and name of the tenant',
+  'the audit log and its signed digests',
+  'backups that were made before, until the operator deletes them',
+  'log lines with ids, until the retention of the logs ends',
+]
+
+const renderDeletion = ({ requestedAt, completedAt, removedRows, removedObjects }: TenantDeletion) => ({
+  requested_at: timeOf(requestedAt),
+  completed_at: timeOrNull(completedAt),
+  removed_rows: removedRows,
+  removed_objects: removedObjects,
+  remains: REMAINS,
+})
+
+export const renderTenant = ({ id, name: label, createdAt, policy = {}, deletion }: Tenant): z.infer<typeof TenantObject> => ({
   id,
   object: 'tenant',
   name: label,
@@ -98,6 +124,7 @@ export const renderTenant = ({ id, name: label, createdAt, policy = {} }: Tenant
   tools_off: [...(policy.toolsOff ?? [])],
   link_days: policy.linkDays ?? null,
   image: policy.image ?? null,
+  deletion: deletion === undefined ? null : renderDeletion(deletion),
 })
 
 export const renderPlan = (plan: Plan): z.infer<typeof PlanObject> => ({
@@ -120,7 +147,7 @@ export const renderKey = (row: ApiKey): z.infer<typeof KeyObject> => ({
   revoked_at: timeOrNull(row.revokedAt),
 })
 
-const FIELD_OF = new Map([...Object.keys(NUMERIC_LIMITS), 'memoryLimit'].map((field) => [limitName(field), field]))
+const FIELD_OF = new Map([...Object.keys(NUMERIC_LIMITS), 'memoryLimit'].map((field) => [snakeCase(field), field]))
 
 /** The limits after a patch: absent ones stay, null removes one. */
 export function patchLimits(limits: Partial<TenantLimits> | undefined, patch: LimitsPatch): Partial<TenantLimits> {

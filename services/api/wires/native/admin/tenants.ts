@@ -18,6 +18,13 @@ export async function tenantOf({ table }: Pick<ApiDeps, 'table'>, id: string): P
   return tenant
 }
 
+/** A tenant that was not deleted. Throws ServiceError `tenant_not_found` or `conflict`. */
+export async function liveTenantOf(deps: Pick<ApiDeps, 'table'>, id: string): Promise<Tenant> {
+  const tenant = await tenantOf(deps, id)
+  if (tenant.deletion !== undefined) throw new ServiceError('conflict', `Tenant ${tenant.id} was deleted. Create another one.`)
+  return tenant
+}
+
 const changedPolicy = (policy: TenantPolicy, change: PolicyChange): TenantPolicy => {
   const { plan, limits, tools_off: toolsOff, link_days: linkDays } = change
   const { linkDays: formerDays, plan: formerPlan, image: formerImage, ...others } = policy
@@ -101,10 +108,10 @@ const updateTenantRoute = defineRoute({
   description: 'Absent fields stay; a limit of null returns to the default. Changed limits apply within ten seconds.',
   body: UpdateTenant,
   answers: { 200: { description: 'The tenant.', schema: TenantObject } },
-  refusals: ['tenant_not_found', 'plan_not_found'],
+  refusals: ['tenant_not_found', 'plan_not_found', 'conflict'],
   async handle({ deps, param, body: { name, ...change }, note }) {
     const { tenants } = deps.table
-    const tenant = await tenantOf(deps, param('tenant_id'))
+    const tenant = await liveTenantOf(deps, param('tenant_id'))
     await checkPlan(deps, change.plan)
     note('target_tenant', tenant.id)
     if (name !== undefined) await tenants.rename(tenant.id, name)

@@ -6,7 +6,8 @@ import { hasEnded, type Execution as ExecutionRow } from '../../../../core/execu
 import { LIMITS } from '../../../../core/limits.ts'
 import { commandOf, containerOf, isVisible } from '../../../access.ts'
 import { checkTimeout } from '../../../check-limits.ts'
-import { runCommand, shellCommand } from '../../../commands/run-command.ts'
+import { runCommand } from '../../../commands/run-command.ts'
+import { shellCommand } from '../../../../core/executions/shell-command.ts'
 import { sendCommandInput } from '../../../commands/send-input.ts'
 import { cancelExecution } from '../../../executions/cancel-execution.ts'
 import { waitForExecution } from '../../../executions/run-code.ts'
@@ -77,7 +78,8 @@ function argvOf({ argv, command }: z.infer<typeof RunCommand>): readonly string[
       `The request has ${hasArgv ? 'both argv and command' : 'neither argv nor command'}. Send one of them.`,
       { param: 'command' },
     )
-  if (hasArgv && argv[0] === '') throw new ServiceError('invalid_request', 'The first of argv must name a program.', { param: 'argv[0]' })
+  if (hasArgv && argv[0] === '')
+    throw new ServiceError('invalid_request', 'The first entry of argv is empty. It must name a program.', { param: 'argv[0]' })
   return hasArgv ? argv : shellCommand(command ?? '')
 }
 

@@ -29,7 +29,7 @@ const createUploadUrlRoute = defineRoute({
     const { deps, caller, body } = call
     const path = normalizeFilePath(body.path)
     if (body.bytes > LIMITS.maxFileBytes)
-      throw new ServiceError('request_too_large', `The file is ${body.bytes} bytes; at most ${LIMITS.maxFileBytes} are taken. Split it.`, {
+      throw new ServiceError('request_too_large', `The file is ${body.bytes} bytes; the maximum is ${LIMITS.maxFileBytes}. Split it.`, {
         param: 'bytes',
       })
     const container = await containerOf(call, call.param('container_id'))
@@ -73,7 +73,7 @@ const completeUploadRoute = defineRoute({
     const file = isId('containerFile', id) ? await deps.table.files.get(caller.tenant, container.id, id) : null
     if (file === null || file.state === 'deleted' || file.state === 'swept') throw fileMissing(id)
     if (file.state === 'stored') {
-      // The first call may have broken off before the container's row was changed.
+      // The first call may have failed before it changed the container's row.
       if (file.isCurrent) await supersedeOlderVersions(deps, file, deps.clock.now())
       return json(200, renderContainerFile(file))
     }
@@ -93,11 +93,12 @@ const completeUploadRoute = defineRoute({
 /** The SHA-256 of the bytes that were uploaded. Throws ServiceError `upload_incomplete` when they are not the announced ones. */
 async function checkBytes(objects: ObjectStore, file: FileRow): Promise<string> {
   const there = await objects.head(file.objectKey)
-  if (there === null) throw new ServiceError('upload_incomplete', 'Nothing was uploaded yet. PUT the bytes to the URL first.')
+  if (there === null)
+    throw new ServiceError('upload_incomplete', 'The upload URL has received no bytes yet. PUT the bytes to the URL first.')
   if (there.bytes !== file.bytes)
     throw new ServiceError(
       'upload_incomplete',
-      `${there.bytes} bytes were uploaded, not the ${file.bytes} that were announced. Ask for a new URL and upload again.`,
+      `${there.bytes} bytes were uploaded, not the announced ${file.bytes}. Request a new URL and upload again.`,
     )
   const hash = createHash('sha256')
   for await (const chunk of (await objects.get(file.objectKey))?.body ?? []) hash.update(chunk)
@@ -105,7 +106,7 @@ async function checkBytes(objects: ObjectStore, file: FileRow): Promise<string> 
   if (file.sha256 !== null && sha256 !== file.sha256)
     throw new ServiceError(
       'upload_incomplete',
-      'The uploaded bytes do not have the SHA-256 that was announced. Ask for a new URL and upload again.',
+      'The SHA-256 of the uploaded bytes differs from the announced one. Request a new URL and upload again.',
     )
   return sha256
 }

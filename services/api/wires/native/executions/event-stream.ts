@@ -16,11 +16,15 @@ function lastEventId(request: Request): number {
   const id = request.headers.get('last-event-id')
   if (id === null || id === '') return -1
   if (!/^\d{1,9}$/.test(id))
-    throw new ServiceError('invalid_request', 'Last-Event-ID must be the number of an event.', { param: 'Last-Event-ID' })
+    throw new ServiceError(
+      'invalid_request',
+      'Last-Event-ID is not the number of an event. Send the number of the last event that was received.',
+      { param: 'Last-Event-ID' },
+    )
   return Number(id)
 }
 
-/** What the routes share that stream the events of an execution or of a command. */
+/** Common parts of the routes that stream the events of an execution or a command. */
 export const EVENT_STREAM = {
   headers: { 'last-event-id': 'Number of the last event that you have; `after` counts before it.' },
   query: EventsQuery,

@@ -2,12 +2,12 @@ import type { ExecutionResult } from '../../../../core/executions/execution.ts'
 import { trimText } from '../../../../core/trim-text.ts'
 import { REF_MIME, refsOf, type MimeBundle, type Output } from '../../../../core/executions/outputs.ts'
 
-/** What an answer may still embed, bytes. Several executions of one answer share it. */
+/** Remaining size that an answer may embed, bytes. The executions of one answer share it. */
 export interface InlineBudget {
   bytes: number
 }
 
-/** Something that the answer does not embed. It is stored; `url` takes the caller's key. */
+/** A part that the answer does not embed. It is stored, and `url` returns it with the caller's key. */
 export interface Omitted {
   readonly what: string
   readonly bytes: number
@@ -24,16 +24,16 @@ export interface FittedResult {
   readonly omitted: readonly Omitted[]
 }
 
-/** Where the caller reads one part of an output, or the whole execution with everything embedded. */
+/** URL of one part of an output, or of the whole execution with all parts embedded. */
 export interface OmittedUrls {
   part(cell: number, output: number, mime: string): string
   readonly whole: string
 }
 
-/** Characters that are shown of a text that is not embedded. */
+/** Length of the preview of a text that is not embedded, characters. */
 const PREVIEW_CHARS = 1_000
 
-/** One thing that takes space in an answer. */
+/** One part of an answer that needs space. */
 interface Piece {
   readonly key: string
   readonly what: string
@@ -41,7 +41,7 @@ interface Piece {
   readonly isImage: boolean
 }
 
-/** The text of a MIME bundle's part, as it is embedded. */
+/** The embedded text of a part of a MIME bundle. */
 export const textOfPart = (value: unknown): string =>
   typeof value === 'string'
     ? value
@@ -91,7 +91,7 @@ export function fitResult(result: OutputsOfResult, budget: InlineBudget, urls: O
   }
 }
 
-/** Order of importance, but for images. */
+/** Order of importance of everything except images. */
 function piecesOf(result: OutputsOfResult): readonly Piece[] {
   const pieces: Piece[] = [
     piece('stdout', 'stdout', result.stdout),

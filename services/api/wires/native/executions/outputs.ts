@@ -10,7 +10,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
   'text/latex': 'tex',
 }
-/** User code names its types as it likes, `constructor` too: only the table's own entries count. */
+/** User code may choose any type, for example `constructor`, so only the table's own entries count. */
 export const filenameOf = (mime: string): string =>
   `output.${(Object.hasOwn(EXTENSIONS, mime) ? EXTENSIONS[mime] : undefined) ?? (mime.endsWith('json') ? 'json' : 'bin')}`
 
@@ -25,7 +25,7 @@ export async function renderOutput(output: Output, presign: Presign): Promise<un
   if (refs.length === 0) return output
   const urls = await Promise.all(
     refs.map(async (ref) =>
-      // A part that lies in the result itself has its address already.
+      // A part in the result itself has its URL already.
       'url' in ref ? ref : { url: await presign(ref.objectKey, filenameOf(ref.mime), ref.mime), bytes: ref.bytes, mime: ref.mime },
     ),
   )

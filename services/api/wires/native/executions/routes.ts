@@ -2,12 +2,14 @@ import { z } from '@hono/zod-openapi'
 import { ServiceError } from '../../../../core/errors.ts'
 import { loadResult } from '../../../../core/executions/load-result.ts'
 import { REF_MIME } from '../../../../core/executions/outputs.ts'
+import { readShare } from '../../../../core/executions/execution-slots.ts'
 import { hasEnded, type Execution as ExecutionRow } from '../../../../core/executions/execution.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 import { containerOf, executionOf, isVisible } from '../../../access.ts'
 import { checkTimeout } from '../../../check-limits.ts'
 import { cancelExecution } from '../../../executions/cancel-execution.ts'
-import { queuePosition, runCode, waitForExecution } from '../../../executions/run-code.ts'
+import { queuePlace } from '../../../executions/queue-place.ts'
+import { runCode, waitForExecution } from '../../../executions/run-code.ts'
 import { scopeOf } from '../../../executions/scope.ts'
 import { checkSource } from '../../../executions/source.ts'
 import { storedBytes } from '../../../executions/stored-bytes.ts'
@@ -41,6 +43,7 @@ const runCodeRoute = defineRoute({
   refusals: [
     'container_not_found',
     'invalid_notebook',
+    'unsupported_value',
     'limit_exceeded',
     'too_many_queued',
     'concurrency_limit_reached',
@@ -57,11 +60,7 @@ const runCodeRoute = defineRoute({
     const timeoutSeconds = await checkTimeout(deps, caller.tenant, body.timeout_seconds)
     // A call to a missing container must not claim a key.
     if (call.request.headers.has('idempotency-key')) await containerOf(call, containerId)
-    const {
-      execution,
-      queuePosition: position,
-      isReplay,
-    } = await runCode(runContext(call), {
+    const { execution, queue, isReplay } = await runCode(runContext(call), {
       containerId,
       source,
       ...(scope !== undefined && { scope }),
@@ -73,21 +72,22 @@ const runCodeRoute = defineRoute({
       claimed: await claimId(call, 'execution', rawBody),
       waitMs: (call.query.wait ?? LIMITS.defaultWaitSeconds) * 1000,
     })
-    const options = { publicUrl: call.publicUrl, queuePosition: position, isWhole: call.query.inline === 'all' }
+    const place = await queuePlace(deps, execution, { ...(queue && { queue }) })
+    const options = { publicUrl: call.publicUrl, place, isWhole: call.query.inline === 'all' }
     const headers: Record<string, string> = isReplay ? { 'idempotent-replayed': 'true' } : {}
     const location = `${call.publicUrl}/v1/executions/${execution.id}`
     try {
       const answer = await renderExecution(deps, execution, options)
       return hasEnded(execution.status) ? json(201, answer, headers) : json(202, answer, { ...headers, location })
     } catch (error) {
-      // A client repeats a refused call, and this code has run.
+      // A client would repeat a refused call, but this code has run.
       if (!(error instanceof ServiceError) || error.code !== 'too_many_results') throw error
       return json(202, await renderPending(deps, execution, options), { ...headers, location, 'retry-after': '1' })
     }
   },
 })
 
-/** Results on one page, bytes: a page ends early rather than hold more. */
+/** Maximum size of the results on one page, bytes; a page beyond it ends early. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
 
 const listExecutionsRoute = defineRoute({
@@ -112,14 +112,14 @@ const listExecutionsRoute = defineRoute({
     let left = MAX_PAGE_BYTES
     const tooMuch = page.rows.findIndex((row, index) => (left -= storedBytes(row)) < 0 && index > 0)
     const rows = tooMuch === -1 ? page.rows : page.rows.slice(0, tooMuch)
-    const position = (id: string): number | null => (container.queue.includes(id) ? container.queue.indexOf(id) : null)
+    const known = { queue: container.queue, share: await readShare(deps.table.quotas, caller.tenant) }
     const budget = { bytes: LIMITS.inlineAnswerBytes }
     const data = []
     for (const row of rows)
       data.push(
         await renderExecution(deps, row, {
           publicUrl: call.publicUrl,
-          queuePosition: row.status === 'queued' ? position(row.id) : null,
+          place: await queuePlace(deps, row, known),
           budget,
         }),
       )
@@ -148,7 +148,7 @@ const getExecutionRoute = defineRoute({
       200,
       await renderExecution(deps, row, {
         publicUrl: call.publicUrl,
-        queuePosition: await queuePosition(deps.table.containers, row),
+        place: await queuePlace(deps, row),
         isWhole: call.query.inline === 'all',
       }),
     )
@@ -169,10 +169,7 @@ const cancelExecutionRoute = defineRoute({
     const { deps } = call
     const found = await executionOf(call, call.param('execution_id'))
     const row = (await cancelExecution(deps, found.tenant, found.id)) ?? found
-    return json(
-      200,
-      await renderExecution(deps, row, { publicUrl: call.publicUrl, queuePosition: await queuePosition(deps.table.containers, row) }),
-    )
+    return json(200, await renderExecution(deps, row, { publicUrl: call.publicUrl, place: await queuePlace(deps, row) }))
   },
 })
 
@@ -199,7 +196,10 @@ const executionOutputRoute = defineRoute({
           ? output.data[query.type]
           : undefined
       if (data === undefined)
-        throw new ServiceError('output_not_found', 'The execution has no such output. Read the execution for the addresses of its outputs.')
+        throw new ServiceError(
+          'output_not_found',
+          'The execution has no such output. GET /v1/executions/{execution_id} lists the URLs of its outputs.',
+        )
       const text = textOfPart(data)
       const bytes = isBase64(query.type) ? Buffer.from(text, 'base64') : Buffer.from(text)
       return new Response(bytes, {
@@ -209,9 +209,9 @@ const executionOutputRoute = defineRoute({
   },
 })
 
-/** A position that is no number finds nothing. */
+/** A position that is not a number finds nothing. */
 const positionOf = (text: string): number => (/^\d{1,6}$/.test(text) ? Number(text) : Infinity)
-/** nbformat has binary types in base64. */
+/** nbformat encodes binary types in base64. */
 const isBase64 = (mime: string): boolean => /^(?:image\/(?!svg\+xml)|audio\/|video\/|application\/(?:pdf|octet-stream|zip))/.test(mime)
 
 const executionEventsRoute = defineRoute({

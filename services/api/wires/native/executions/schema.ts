@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { scopeFields } from '../../../executions/scope.ts'
 import { Metadata, queryInteger } from '../../../http/schemas.ts'
 import { EXECUTION_REASONS, EXECUTION_STATUSES } from '../../../../core/executions/execution.ts'
-import { executionFrameSchemas } from '../../../../core/executions/event-schema.ts'
+import { executionFrameSchemas } from '../../../../core/executions/events/event-types.ts'
 import { EXECUTION_LANGUAGES } from '../../../../core/executions/language.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
@@ -31,7 +31,7 @@ export const RunCode = z
       .nullish()
       .openapi({
         description:
-          '`python` by default. Each language has a session in the container that keeps its state. JavaScript and TypeScript need the image `standard` or `full`.',
+          '`python` by default. Each language has a session in the container that keeps its state. JavaScript and TypeScript need the image `standard` or `full`, R needs `full`.',
       }),
     ...scopeFields,
     timeout_seconds: z
@@ -73,7 +73,7 @@ export const ExecutionFile = z
 
 const time = z.string().openapi({ format: 'date-time' })
 
-/** What an execution or a command used. */
+/** The usage of an execution or a command. */
 export const ExecutionUsage = z.object({
   queue_ms: z.number(),
   start_ms: z.number(),
@@ -97,7 +97,12 @@ export const Execution = z
     created_at: time,
     started_at: time.nullable(),
     ended_at: time.nullable(),
-    queue_position: z.int().optional().openapi({ description: 'Executions of this container before it; only while it is queued.' }),
+    queue_position: z.int().optional().openapi({
+      description: 'Executions before it, in its container and in the account if that runs as many as it may; only while it waits.',
+    }),
+    expected_start_at: z.string().optional().openapi({
+      description: "An estimate from the average duration of the account's executions; only while it waits.",
+    }),
     outputs: z.array(NbOutput).optional().openapi({ description: 'Outputs of plain code.' }),
     cells: z
       .array(

@@ -1,12 +1,14 @@
 import type { ApiDeps } from '../../../deps.ts'
 import { presigner, type Presign } from '../../../files/presign.ts'
 import { inlineOutput } from '../../../executions/notebook-parts.ts'
+import type { QueuePlace } from '../../../executions/queue-place.ts'
 import { textSoFar } from '../../../executions/text-so-far.ts'
 import { storedBytes } from '../../../executions/stored-bytes.ts'
 import { fitResult, type FittedResult, type InlineBudget } from './inline-outputs.ts'
 import { renderOutputs, renderOutput } from './outputs.ts'
 import type { Output } from '../../../../core/executions/outputs.ts'
 import { LIMITS } from '../../../../core/limits.ts'
+import { plainFields } from '../../../../core/executions/events/event-types.ts'
 import type { ExecutionEvent } from '../../../../core/events.ts'
 import { type Execution, type ExecutionResult, hasEnded } from '../../../../core/executions/execution.ts'
 import { loadResult } from '../../../../core/executions/load-result.ts'
@@ -20,16 +22,16 @@ const NO_OUTPUT: Pick<ExecutionResult, 'cells' | 'stdout' | 'stderr' | 'error'> 
 
 const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
-/** More files than this are looked up with one query over the container. */
+/** More files than this are read with one query over the container. */
 const FEW_FILES = 8
 
 export interface RenderOptions {
   readonly publicUrl: string
-  /** Executions of the container before this one; null when it is not known. */
-  readonly queuePosition?: number | null
-  /** Shared by the executions of one answer; the usual one otherwise. */
+  /** Its place while it waits. */
+  readonly place?: QueuePlace | null
+  /** Shared by the executions of one answer; otherwise the default budget. */
   readonly budget?: InlineBudget
-  /** Embeds parts that are stored as objects as well, and more of everything. */
+  /** Also embeds parts that are stored as objects, with a larger budget. */
   readonly isWhole?: boolean
 }
 
@@ -50,7 +52,7 @@ async function renderWith(
   deps: RenderDeps,
   row: Execution,
   result: ExecutionResult | null,
-  { publicUrl, queuePosition = null, budget, isWhole = false }: RenderOptions,
+  { publicUrl, place = null, budget, isWhole = false }: RenderOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   const presign = presigner(deps.objects, publicUrl)
   const address = `${publicUrl}/v1/executions/${row.id}`
@@ -75,7 +77,7 @@ async function renderWith(
     created_at: iso(row.createdAt),
     started_at: iso(row.startedAt),
     ended_at: iso(row.endedAt),
-    ...(queuePosition === null || hasEnded(row.status) ? {} : { queue_position: queuePosition }),
+    ...renderPlace(place),
     ...body,
     stdout: fitted.stdout,
     stderr: fitted.stderr,
@@ -87,6 +89,11 @@ async function renderWith(
     metadata: row.metadata,
   }
 }
+
+const renderPlace = (place: QueuePlace | null): Readonly<Record<string, unknown>> => ({
+  ...(place !== null && { queue_position: place.position }),
+  ...(place !== null && place.expectedStartAt !== null && { expected_start_at: iso(place.expectedStartAt) }),
+})
 
 async function embedObjects(objects: ObjectStore, cells: FittedResult['cells'], budget: InlineBudget): Promise<FittedResult['cells']> {
   const embedded = []
@@ -158,7 +165,7 @@ export const renderUsage = ({ usage }: ExecutionResult): Readonly<Record<string,
   cost_usd: usage.costUsd,
 })
 
-/** Makes the `data` of an execution's events: the wire's names, times in ISO 8601, links made at read time. */
+/** Renders the `data` of an execution's events: the wire's names, times in ISO 8601, links created at read time. */
 export function eventRenderer(
   deps: Pick<ApiDeps, 'table' | 'objects'>,
   row: Execution,
@@ -183,17 +190,8 @@ export function eventRenderer(
         const url = stored?.state === 'stored' ? await presign(stored.objectKey, fileName(event.file.path), event.file.mime) : null
         return { seq, at, file: renderExecutionFile(event.file, url) }
       }
-      case 'status':
-        return { seq, at, status: event.status }
-      case 'stdout':
-      case 'stderr':
-        return { seq, at, cell: event.cell, text: event.text }
-      case 'clear':
-        return { seq, at, cell: event.cell, wait: event.wait }
-      case 'lost':
-        return { seq, at, what: event.what, reason: event.reason }
-      case 'done':
-        return { seq, at, status: event.status, reason: event.reason }
+      default:
+        return { seq, at, ...plainFields(event) }
     }
   }
 }

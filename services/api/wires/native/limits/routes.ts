@@ -4,8 +4,9 @@ import type { ApiConfig } from '../../../config.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { LEASE_MS } from '../../../../jobs/lease.ts'
 import { LIMITS, MEMORY_TIERS, TIERS } from '../../../../core/limits.ts'
-import { countLive } from '../../../../core/sandboxes/concurrency-limit.ts'
-import { isBiggerTier, limitName } from '../../../../core/tenants/tenant-limits.ts'
+import { countLive } from '../../../../core/sandboxes/count-live.ts'
+import { snakeCase } from '../../../../core/snake-case.ts'
+import { isBiggerTier } from '../../../../core/tenants/tenant-limits.ts'
 
 const Limits = z
   .object({
@@ -15,10 +16,16 @@ const Limits = z
       z.object({
         value: z.number(),
         unit: z.string(),
-        used: z.number().nullable().openapi({ description: 'Null where it is counted per call or per container, not per key.' }),
+        used: z.number().nullable().openapi({
+          description:
+            'Null where it is counted per call or per container, not per key. Of jobs and bytes an upper bound: both are counted again when it reaches the limit.',
+        }),
       }),
     ),
     memory_limits: z.array(z.object({ memory_limit: z.enum(MEMORY_TIERS), memory_bytes: z.int() })),
+    images: z
+      .array(z.string())
+      .openapi({ description: 'Images that a container may name; the first is that of containers that name none.' }),
     recovery_ms: z.int().openapi({ description: 'How long a crashed worker can hold a job up.' }),
   })
   .openapi('Limits')
@@ -33,15 +40,17 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
 
 const unitOf = (name: string): string => UNITS.find(([ending]) => ending.test(name))?.[1] ?? 'count'
 
-/** What every account has, under what this one has: its own policy replaces the figures of the same limit. */
+/** The fixed limits, overridden by the limits of this account. */
 async function figures({
   deps,
   caller,
 }: Pick<Call, 'deps' | 'caller'>): Promise<Record<string, { value: number; unit: string; used: number | null }>> {
-  const [{ memoryLimit: _, ...own }, policy, live] = await Promise.all([
+  const [{ memoryLimit: _, ...own }, policy, live, queued, stored] = await Promise.all([
     deps.limits.of(caller.tenant),
     deps.limits.policyOf(caller.tenant),
     countLive(deps.table.sandboxes, caller.tenant),
+    deps.counts.queuedJobs.bound(caller.tenant),
+    deps.counts.storageBytes.bound(caller.tenant),
   ])
   const everybody = {
     ...LIMITS,
@@ -50,26 +59,29 @@ async function figures({
     maxFileBytes: own.fileBytes,
     maxFilesPerExecution: own.filesPerExecution,
     maxOpenStreams: deps.config.maxOpenStreams,
+    retentionDays: own.containerDays,
     linkDays: policy.linkDays ?? LIMITS.linkDays,
     ...limitsBeforeApi(deps.config.requestBytes),
   }
   const used: Readonly<Record<string, number>> = {
     liveContainers: live,
+    queuedJobs: queued,
+    storageBytes: stored,
     maxOpenStreams: deps.streams.open,
     openStreams: deps.streams.openOf(caller.tenant),
   }
   return Object.fromEntries(
     Object.entries({ ...everybody, ...own }).map(([name, value]) => [
-      limitName(name),
+      snakeCase(name),
       { value, unit: unitOf(name), used: used[name] ?? null },
     ]),
   )
 }
 
-/** What a form has besides its file, bytes. */
+/** Size of a form without its file, bytes. */
 const FORM_BYTES = 8_192
 
-/** A multipart form and a part of an upload are one request each, so what stands before the API limits them too. */
+/** A multipart form and a part of an upload are one request each, so the limits of a proxy apply to them too. */
 function limitsBeforeApi(bytes: ApiConfig['requestBytes']): Partial<Record<keyof typeof LIMITS, number>> {
   if (bytes === null) return {}
   const { maxJsonBytes, maxMultipartFileBytes, maxUploadPartBytes } = LIMITS
@@ -89,12 +101,15 @@ const limitsRoute = defineRoute({
   summary: 'Every limit that applies to this key',
   answers: { 200: { description: 'Sizes in bytes, times by their unit. A changed policy shows here within ten seconds.', schema: Limits } },
   handle: async (call) => {
-    const { memoryLimit } = await call.deps.limits.of(call.caller.tenant)
-    const tiers = call.deps.config.memoryTiers.filter((tier) => !isBiggerTier(tier, memoryLimit))
+    const { deps, caller } = call
+    const [{ memoryLimit }, policy] = await Promise.all([deps.limits.of(caller.tenant), deps.limits.policyOf(caller.tenant)])
+    const { name: usual } = deps.images.resolve(policy.image)
+    const tiers = deps.config.memoryTiers.filter((tier) => !isBiggerTier(tier, memoryLimit))
     return json(200, {
       object: 'limits',
       limits: await figures(call),
       memory_limits: tiers.map((tier) => ({ memory_limit: tier, memory_bytes: TIERS[tier].memoryBytes })),
+      images: [usual, ...deps.images.names.filter((name) => name !== usual)],
       recovery_ms: LEASE_MS,
     })
   },

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { containerOf, fileOf, isVisible } from '../../../access.ts'
-import { presigner } from '../../../files/presign.ts'
+import { answerWithBytes } from '../../../files/answer-with-bytes.ts'
 import { requireScope } from '../../../http/authenticate.ts'
-import { redirectTo, json } from '../../../http/responses.ts'
+import { json } from '../../../http/responses.ts'
 import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { deletedSchema } from '../../../http/schemas.ts'
 import { LinkList, renderLink } from './schema.ts'
@@ -13,7 +13,7 @@ import { hashToken } from '../../../../core/links/create-link.ts'
 import type { Link as LinkRow } from '../../../../core/links/link.ts'
 
 const linkMissing = (): ServiceError =>
-  new ServiceError('link_not_found', 'This link does not exist, has expired or was revoked. Ask for a new one.')
+  new ServiceError('link_not_found', 'This link does not exist, has expired or was revoked. Request a new one.')
 
 const followLinkRoute = defineRoute({
   method: 'get',
@@ -25,7 +25,7 @@ const followLinkRoute = defineRoute({
   answers: { 302: { description: 'To the bytes, by a fresh presigned URL.', headers: { Location: 'The presigned URL.' } } },
   description: 'The operator can set that links open only with an API key of their tenant.',
   refusals: ['link_not_found', 'invalid_api_key'],
-  async handle({ deps, param, publicUrl, note, authenticate }) {
+  async handle({ deps, request, param, publicUrl, note, authenticate }) {
     const caller = deps.config.linksRequireKey ? await authenticate() : null
     if (caller !== null) requireScope(caller, 'files')
     const token = param('token')
@@ -35,13 +35,12 @@ const followLinkRoute = defineRoute({
     note('tenant', link.tenant)
     note('link_id', link.id)
     if (!(await isThere(deps, link))) throw linkMissing()
-    const url = await presigner(deps.objects, publicUrl)(link.target.objectKey, link.target.filename, link.target.mime)
-    // Answers are shown by apps of other origins, pictures in them too.
-    return redirectTo(url, { 'cross-origin-resource-policy': 'cross-origin' })
+    // Apps of other origins display answers and the images in them.
+    return answerWithBytes({ deps, request, publicUrl }, link.target, { 'cross-origin-resource-policy': 'cross-origin' })
   },
 })
 
-/** A key opens links to what it may see. */
+/** A key opens links to objects that it may see. */
 async function mayFollow({ table }: Call['deps'], { tenant, containerId }: LinkRow, caller: Caller): Promise<boolean> {
   if (tenant !== caller.tenant) return false
   const container = caller.subject === null ? null : await table.containers.get(tenant, containerId)
@@ -73,7 +72,7 @@ const revokeLinkRoute = defineRoute({
     const id = param('link_id')
     const link = isId('link', id) ? await deps.table.links.get(caller.tenant, id) : null
     if (link === null) throw linkMissing()
-    // Who may not see the container may not end its links either.
+    // A caller who may not see the container may not revoke its links.
     await containerOf(call, link.containerId).catch((cause: unknown) => {
       throw cause instanceof ServiceError ? linkMissing() : cause
     })

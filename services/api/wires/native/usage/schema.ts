@@ -59,5 +59,5 @@ export const renderUsage = ({ from, to, days, total }: UsageReport): z.infer<typ
   prices_region: PRICES_REGION,
 })
 
-/** Sums of fractions carry noise in their last digits. */
+/** Rounds sums, whose last digits are floating-point noise. */
 const rounded = (value: number, digits: number): number => Number(value.toFixed(digits))

@@ -1,9 +1,9 @@
 import { containerOf, fileOf } from '../../../access.ts'
 import { ContainerFile, renderContainerFile } from '../../../files/container-file.ts'
 import { deleteFile } from '../../../files/delete-file.ts'
-import { presigner } from '../../../files/presign.ts'
+import { answerWithBytes } from '../../../files/answer-with-bytes.ts'
 import { pageOfList } from '../../../http/paging.ts'
-import { json, redirectTo } from '../../../http/responses.ts'
+import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { listOf, ListQuery, listSchema, pageOf, deletedSchema } from '../../../http/schemas.ts'
 import { FileForm } from './schema.ts'
@@ -86,7 +86,7 @@ const deleteContainerFileRoute = defineRoute({
     const container = await containerOf(call, call.param('container_id'))
     const now = deps.clock.now()
     const file = await fileOf(call, container.id, call.param('file_id')).catch(async (error: unknown) => {
-      // An earlier call may have broken off before the container's row was changed.
+      // An earlier call may have failed before it changed the container's row.
       const row = await deps.table.files.get(caller.tenant, container.id, call.param('file_id'))
       if (row?.state === 'deleted') await deps.table.containers.filesChanged(caller.tenant, container.id, now)
       throw error
@@ -111,7 +111,7 @@ const containerFileContentRoute = defineRoute({
     const container = await containerOf(call, call.param('container_id'))
     const file = await fileOf(call, container.id, call.param('file_id'))
     call.note('file_id', file.id)
-    return redirectTo(await presigner(call.deps.objects, call.publicUrl)(file.objectKey, fileName(file.path), file.mime))
+    return answerWithBytes(call, { ...file, filename: fileName(file.path) })
   },
 })
 

@@ -13,7 +13,7 @@ export const FileForm = z
     file: z
       .string()
       .optional()
-      .openapi({ format: 'binary', description: `At most ${LIMITS.maxMultipartFileBytes} bytes; take an upload URL for more.` }),
+      .openapi({ format: 'binary', description: `At most ${LIMITS.maxMultipartFileBytes} bytes.` }),
     path: z.string().optional().openapi({ description: 'Where to put it below /mnt/data; its own name unless given.' }),
     file_id: z.string().optional().openapi({ description: 'Instead of `file`: a file of `/v1/files` or of another container.' }),
   })

@@ -18,12 +18,12 @@ import { newObjectKey } from '../../../../core/object-keys.ts'
 const RULES: FormRules = {
   maxBytes: LIMITS.maxMultipartFileBytes,
   part: 'file',
-  advice: 'Upload it with POST /v1/containers/{container_id}/files/upload_url.',
+  advice: 'Split it.',
 }
 
 type UploadCall = Pick<Call, 'deps' | 'caller' | 'request'>
 
-/** A file from a form, or a copy of one that is there already. Throws ServiceError. */
+/** A file from a form, or a copy of an existing one. Throws ServiceError. */
 export async function uploadFile(call: UploadCall, containerId: string): Promise<ContainerFile> {
   refuseEncoded(call.request)
   const type = mediaType(call.request)
@@ -78,7 +78,7 @@ async function fromForm(call: UploadCall, containerId: string): Promise<Containe
   }
   const { id } = claimed
   const file = { ...newFile(deps, { tenant: caller.tenant, containerId, path, bytes, sha256, objectKey, state: 'stored' }), id }
-  // A failed write may have succeeded in the table: its bytes stay with it, and the caller, who gets an error, sends them again.
+  // A failed write may have succeeded in the table, so its bytes are kept. The client gets an error and sends them again.
   await deps.table.files.put(file)
   await supersedeOlderVersions(deps, file, deps.clock.now())
   return file
@@ -89,5 +89,5 @@ async function earlierFile({ deps, caller }: UploadCall, containerId: string, { 
   return isReplay ? deps.table.files.get(caller.tenant, containerId, id) : null
 }
 
-/** The field `path` names folders too; without it the file's own name counts. */
+/** The field `path` may have folders; without it, the file's own name is used. */
 const pathOf = (form: ReceivedForm, filename: string): string => normalizeFilePath(form.fields['path'] || filename)

@@ -4,13 +4,15 @@ import { checkContainerLimits, checkImage, checkMemory, imageOf } from '../../..
 import { endContainer } from '../../../containers/end-container.ts'
 import { claimId } from '../../../http/claim-id.ts'
 import { collectPage } from '../../../http/paging.ts'
+import { InlineBundles, resolveSkills } from '../../../skills/resolve-skills.ts'
 import { json } from '../../../http/responses.ts'
-import { defineRoute, type AnyRoute } from '../../../http/route.ts'
+import { defineRoute, type AnyRoute, type Call } from '../../../http/route.ts'
 import { listOf, ListQuery, listSchema, pageOf, deletedSchema } from '../../../http/schemas.ts'
-import { Container, CreateContainer, renderContainer, containerLimitsOf, refuseNetwork } from './schema.ts'
-import { createContainer } from '../../../../core/containers/create-container.ts'
-import { ServiceError } from '../../../../core/errors.ts'
+import { Container as ContainerSchema, CreateContainer, renderContainer, containerLimitsOf, refuseNetwork } from './schema.ts'
+import type { Container } from '../../../../core/containers/container.ts'
+import { createContainer, type NewContainer } from '../../../../core/containers/create-container.ts'
 import { copyFile } from '../../../../core/files/copy-file.ts'
+import { attachSkills } from '../../../../core/skills/attach-skills.ts'
 
 const createContainerRoute = defineRoute({
   method: 'post',
@@ -22,13 +24,11 @@ const createContainerRoute = defineRoute({
   description: 'Makes a notebook session. No sandbox starts before code runs in it.',
   body: CreateContainer,
   creates: 'container',
-  answers: { 200: { description: 'The container.', schema: Container } },
-  refusals: ['unsupported_value', 'limit_exceeded', 'file_not_found'],
+  answers: { 200: { description: 'The container.', schema: ContainerSchema } },
+  refusals: ['unsupported_value', 'limit_exceeded', 'file_not_found', 'skill_not_found', 'invalid_file_name'],
   async handle(call) {
     const { body, deps, caller } = call
     refuseNetwork(body.network_policy)
-    if (body.skills !== null && body.skills !== undefined && body.skills.length > 0)
-      throw new ServiceError('unsupported_value', 'Skills are not supported. Upload what the code needs as files.', { param: 'skills' })
     const tier = body.memory_limit ?? '1g'
     await checkMemory(deps, caller.tenant, tier)
     const image = body.image ?? undefined
@@ -39,11 +39,9 @@ const createContainerRoute = defineRoute({
     const earlier = claimed.isReplay ? await deps.table.containers.get(caller.tenant, claimed.id) : null
     if (earlier !== null)
       return json(200, renderContainer(earlier, await imageOf(deps, earlier), deps.clock.now()), { 'idempotent-replayed': 'true' })
-    // Every file is found before anything is made, so that a refusal leaves nothing behind.
-    const files = await Promise.all([...new Set(body.file_ids ?? [])].map((id) => findFile(call, id, 'file_ids')))
-    const container = await createContainer(
-      deps.table,
-      {
+    const inline = new InlineBundles(call, claimed.id)
+    try {
+      const container = await createWithContents(call, inline, {
         id: claimed.id,
         tenant: caller.tenant,
         subject: caller.subject,
@@ -52,14 +50,30 @@ const createContainerRoute = defineRoute({
         ...(limits && { limits }),
         ...(image !== undefined && { image }),
         ...(body.expires_after ? { expiresAfterMinutes: body.expires_after.minutes } : {}),
-      },
-      deps.clock.now(),
-    )
-    call.note('container_id', container.id)
-    for (const file of files) await copyFile(deps, file, { containerId: container.id }, deps.clock.now())
-    return json(200, renderContainer(container, await imageOf(deps, container), deps.clock.now()))
+      })
+      return json(200, renderContainer(container, await imageOf(deps, container), deps.clock.now()))
+    } catch (error) {
+      await inline.discard()
+      throw error
+    }
   },
 })
+
+/** Every file and skill is found before anything is created, so that a refusal has no effect. */
+async function createWithContents(
+  call: Call<unknown, z.infer<typeof CreateContainer>>,
+  inline: InlineBundles,
+  wanted: NewContainer,
+): Promise<Container> {
+  const { body, deps } = call
+  const files = await Promise.all([...new Set(body.file_ids ?? [])].map((id) => findFile(call, id, 'file_ids')))
+  const skills = await resolveSkills(call, body.skills, 'skills', inline)
+  const container = await createContainer(deps.table, wanted, deps.clock.now())
+  call.note('container_id', container.id)
+  const equipped = await attachSkills(deps, container, skills)
+  for (const file of files) await copyFile(deps, file, { containerId: container.id }, deps.clock.now())
+  return equipped
+}
 
 const listContainersRoute = defineRoute({
   method: 'get',
@@ -69,7 +83,7 @@ const listContainersRoute = defineRoute({
   tag: 'Containers',
   summary: 'List containers',
   query: ListQuery.extend({ name: z.string().max(1_024).optional().openapi({ description: 'Only containers with this name.' }) }),
-  answers: { 200: { description: 'A page of containers.', schema: listSchema(Container, 'ContainerList') } },
+  answers: { 200: { description: 'A page of containers.', schema: listSchema(ContainerSchema, 'ContainerList') } },
   async handle({ deps, caller, query }) {
     const page = await collectPage(
       pageOf(query),
@@ -91,7 +105,7 @@ const getContainerRoute = defineRoute({
   operationId: 'getContainer',
   tag: 'Containers',
   summary: 'Get a container',
-  answers: { 200: { description: 'The container.', schema: Container } },
+  answers: { 200: { description: 'The container.', schema: ContainerSchema } },
   refusals: ['container_not_found'],
   async handle(call) {
     const container = await containerOf(call, call.param('container_id'))

@@ -1,35 +1,32 @@
 import { z } from '@hono/zod-openapi'
 import { atMost } from '../../../http/schemas.ts'
+import { Skills } from '../../../skills/resolve-skills.ts'
 import { containerStatus, type Container as ContainerRow } from '../../../../core/containers/container.ts'
 import { ServiceError } from '../../../../core/errors.ts'
 import { IMAGE_NAME } from '../../../../core/containers/images.ts'
 import { LIMITS, MEMORY_TIERS } from '../../../../core/limits.ts'
-import {
-  EXECUTION_LIMITS,
-  limitName,
-  NUMERIC_LIMITS,
-  SANDBOX_LIMITS,
-  type ContainerLimits,
-} from '../../../../core/tenants/tenant-limits.ts'
+import { skillPath } from '../../../../core/skills/skill.ts'
+import { snakeCase } from '../../../../core/snake-case.ts'
+import { EXECUTION_LIMITS, NUMERIC_LIMITS, SANDBOX_LIMITS, type ContainerLimits } from '../../../../core/tenants/tenant-limits.ts'
 
 const bytesOf = (text: string): number => Buffer.byteLength(text)
 
 export const MemoryLimit = z.enum(MEMORY_TIERS)
 
-/** Only what the sandbox keeps: it has no network, so a list of allowed hosts would be a promise that is not held. */
+/** Accepts `disabled` only: a sandbox has no network, so a list of allowed hosts would have no effect. */
 export const NetworkPolicy = z.looseObject({ type: z.enum(['disabled', 'allowlist']) }).openapi({
   description: 'Sandboxes never have a network: `disabled` is accepted, `allowlist` is refused with `unsupported_value`.',
 })
 
 const NAMES = Object.keys({ ...EXECUTION_LIMITS, ...SANDBOX_LIMITS }) as (keyof ContainerLimits)[]
 
-/** Numbers by the names of `/v1/limits`. A name that is not known is refused: a limit that has no effect would mislead. */
+/** Numbers by the names of `/v1/limits`. An unknown name is refused, because it would have no effect. */
 export const ContainerLimitsBody = z
   .strictObject(
     Object.fromEntries(
       NAMES.map((name) => {
         const { min, max } = NUMERIC_LIMITS[name] as { min: number; max: number }
-        return [limitName(name), z.int().min(min, `give at least ${min}`).max(max, `give at most ${max}`).optional()]
+        return [snakeCase(name), z.int().min(min, `give at least ${min}`).max(max, `give at most ${max}`).optional()]
       }),
     ),
   )
@@ -61,7 +58,7 @@ export const CreateContainer = z
       example: 'standard',
     }),
     network_policy: NetworkPolicy.nullish(),
-    skills: z.array(z.unknown()).nullish().openapi({ description: 'Not supported: a list that is not empty is refused.' }),
+    skills: Skills.nullish().openapi({ description: 'Skills that its sandboxes have in `/mnt/skills`, read-only.' }),
   })
   .openapi('CreateContainer')
 
@@ -83,6 +80,10 @@ export const Container = z
       .optional()
       .openapi({ description: 'What it was created with, when that is less than the account has.' }),
     network_policy: z.object({ type: z.literal('disabled') }),
+    skills: z
+      .array(z.object({ name: z.string(), description: z.string(), path: z.string() }))
+      .optional()
+      .openapi({ description: 'Its skills, if it has any; `path` is the folder in its sandboxes.' }),
   })
   .openapi('Container')
 
@@ -98,26 +99,27 @@ export const renderContainer = (row: ContainerRow, image: string, now: number): 
   image,
   ...(row.limits && { limits: renderContainerLimits(row.limits) }),
   network_policy: { type: 'disabled' },
+  ...(row.skills && { skills: row.skills.map(({ name, description, folder }) => ({ name, description, path: skillPath({ folder }) })) }),
 })
 
 export const containerLimitsOf = (body: Readonly<Record<string, unknown>> | null | undefined): ContainerLimits | undefined => {
   if (body === null || body === undefined) return undefined
   const given = NAMES.flatMap((name) => {
-    const value = body[limitName(name)]
+    const value = body[snakeCase(name)]
     return typeof value === 'number' ? [[name, value] as const] : []
   })
   return given.length === 0 ? undefined : Object.fromEntries(given)
 }
 
 export const renderContainerLimits = (limits: ContainerLimits): Record<string, number> =>
-  Object.fromEntries(Object.entries(limits).map(([name, value]) => [limitName(name), value]))
+  Object.fromEntries(Object.entries(limits).map(([name, value]) => [snakeCase(name), value]))
 
 /** Throws ServiceError `unsupported_value` for anything but `disabled`. */
 export function refuseNetwork(policy: { readonly type: string } | null | undefined, param = 'network_policy'): void {
   if (policy !== null && policy !== undefined && policy.type !== 'disabled')
     throw new ServiceError(
       'unsupported_value',
-      'Sandboxes have no network, so hosts cannot be allowed. Leave network_policy out or send {"type": "disabled"}, and upload the data as files.',
+      'Sandboxes have no network, so hosts cannot be allowed. Omit network_policy or send {"type": "disabled"}, and upload the data as files.',
       { param },
     )
 }

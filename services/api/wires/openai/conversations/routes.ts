@@ -21,9 +21,10 @@ import {
 } from './schema.ts'
 import type { Conversation as ConversationRow, ConversationItem as ItemRow } from '../../../../core/conversations/conversation.ts'
 import { ServiceError } from '../../../../core/errors.ts'
+import { firstRetentionCheck } from '../../../../core/tenants/retention.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 
-/** A turn that was running when its conversation was deleted has ended by then. */
+/** Delay of the removal of a deleted conversation, milliseconds. A turn that was running has ended by then. */
 const SWEEP_AFTER_MS = (LIMITS.maxResponseSeconds + 60) * 1000
 
 const createConversationRoute = defineRoute({
@@ -61,7 +62,7 @@ const createConversationRoute = defineRoute({
       queue: [],
       containerId: null,
       deletedAt: null,
-      dueAt: null,
+      dueAt: firstRetentionCheck(deps.clock.now()),
     }
     await deps.table.conversations.create(row)
     await addItems(deps, row, body.items ?? [], claimed)

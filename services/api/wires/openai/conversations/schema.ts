@@ -3,7 +3,7 @@ import { ListQuery, Metadata } from '../../../http/schemas.ts'
 import { InputItem } from '../responses/schema.ts'
 import type { Conversation as ConversationRow, ConversationItem as ItemRow } from '../../../../core/conversations/conversation.ts'
 import { LIMITS } from '../../../../core/limits.ts'
-import { renderItem } from '../../../../core/responses/render-response.ts'
+import { renderItem } from '../../../../core/responses/items/item-types.ts'
 
 const Items = z.array(InputItem).max(LIMITS.maxItemsPerCall, `give at most ${LIMITS.maxItemsPerCall} items`)
 

@@ -17,7 +17,7 @@ const RULES: FormRules = { maxBytes: LIMITS.maxFileBytes, part: 'file', advice: 
 /** A file's own name, without folders. Throws ServiceError `invalid_file_name`. */
 export const plainName = (raw: string): string => fileName(normalizeFilePath(raw))
 
-/** Stores the file of a form. Throws ServiceError; then nothing stays behind. */
+/** Stores the file of a form. Throws ServiceError; then nothing is stored. */
 export async function receiveUserFile(call: Pick<Call, 'deps' | 'caller' | 'request'>): Promise<UserFile> {
   const { deps, caller, request } = call
   refuseEncoded(request)
@@ -59,7 +59,7 @@ export async function receiveUserFile(call: Pick<Call, 'deps' | 'caller' | 'requ
     await deps.table.userFiles.create(row)
     return row
   } catch (error) {
-    // A failed write may have succeeded in the table: no row may stay without its bytes, so the row is removed first.
+    // A failed write may have succeeded in the table. The row is removed first, so that no row exists without its bytes.
     await deps.table.userFiles.remove(caller.tenant, id)
     await deps.objects.delete(objectKey)
     throw error

@@ -1,7 +1,7 @@
 import { isVisible, userFileOf } from '../../../access.ts'
-import { presigner } from '../../../files/presign.ts'
+import { answerWithBytes } from '../../../files/answer-with-bytes.ts'
 import { collectPage } from '../../../http/paging.ts'
-import { json, redirectTo } from '../../../http/responses.ts'
+import { json } from '../../../http/responses.ts'
 import { defineRoute, type AnyRoute } from '../../../http/route.ts'
 import { listOf, listSchema, MAX_PAGE, pageOf, deletedSchema } from '../../../http/schemas.ts'
 import { receiveUserFile } from './receive-file.ts'
@@ -102,7 +102,7 @@ const fileContentRoute = defineRoute({
   async handle(call) {
     const file = await userFileOf(call, call.param('user_file_id'))
     call.note('file_id', file.id)
-    return redirectTo(await presigner(call.deps.objects, call.publicUrl)(file.objectKey, file.filename, file.mime))
+    return answerWithBytes(call, file)
   },
 })
 

@@ -16,7 +16,7 @@ const renderModel = (model: ModelEntry): z.infer<typeof Model> => ({
 export const modelMissing = (name: string, models: readonly ModelEntry[]): ServiceError =>
   new ServiceError(
     'model_not_found',
-    `No model ${JSON.stringify(name.slice(0, 80))} is configured here. Available: ${models.map((model) => model.id).join(', ') || 'none'}.`,
+    `No model ${JSON.stringify(name.slice(0, 80))} is configured. Available: ${models.map((model) => model.id).join(', ') || 'none'}.`,
     { param: 'model' },
   )
 

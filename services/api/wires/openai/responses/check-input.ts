@@ -1,29 +1,24 @@
+import { decodeSummary } from '../../../../core/responses/compaction.ts'
 import { ServiceError } from '../../../../core/errors.ts'
 import { INPUT_ITEMS, type CreateResponse } from './schema.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** They describe how an earlier answer was made and contain nothing that the model has to read again. */
-const IGNORED_ITEMS = ['reasoning', 'compaction', 'mcp_list_tools']
+/** Items that describe how an earlier answer was created; the model need not read them again. */
+const IGNORED_ITEMS = ['reasoning', 'mcp_list_tools']
 const PARTS = ['input_text', 'output_text', 'text', 'refusal', 'input_image', 'input_file', 'summary_text', 'reasoning_text']
 
 /**
- * Refuses items and content parts that the model would not receive, and outputs of functions that nothing called. Throws ServiceError: an answer
- * to part of the input would be an answer to something else.
+ * Refuses items and content parts that the model would not receive. Throws ServiceError: an answer to part of the input would be an answer to
+ * something else.
  */
-export function checkItems({ input, previous_response_id: previous, conversation }: CreateResponse): void {
+export function checkItems({ input }: Pick<CreateResponse, 'input'>): void {
   if (typeof input === 'string') return
-  const hasHistory = Boolean(previous) || Boolean(conversation) || input.some((item) => item.type === 'item_reference')
-  const called = new Set(input.filter((item) => item.type === 'function_call').map((item) => item['call_id']))
   for (const [index, item] of input.entries()) {
     const type = item.type ?? 'message'
     if (!INPUT_ITEMS.includes(type) && !IGNORED_ITEMS.includes(type)) throw unknown('items', type, INPUT_ITEMS, `input[${index}].type`)
-    if (type === 'function_call_output' && !hasHistory && !called.has(item['call_id']))
-      throw new ServiceError(
-        'invalid_request',
-        `No function call in the input has the call_id ${JSON.stringify(String(item['call_id']).slice(0, 80))} of this output. Send the call as well, or previous_response_id.`,
-        { param: `input[${index}].call_id` },
-      )
+    if (type === 'compaction' && decodeSummary(item['encrypted_content']) === null)
+      throw new ServiceError('unsupported_value', FOREIGN_COMPACTION, { param: `input[${index}].encrypted_content` })
     if (Array.isArray(item.content) && type === 'message')
       for (const [at, part] of (item.content as readonly Wire[]).entries()) {
         const kind = String(part['type'])
@@ -32,14 +27,17 @@ export function checkItems({ input, previous_response_id: previous, conversation
   }
 }
 
+const FOREIGN_COMPACTION =
+  'Another service wrote this compaction item, so its content cannot be read here. Send the messages of the conversation instead.'
+
 const unknown = (what: string, type: string, known: readonly string[], param: string): ServiceError =>
-  new ServiceError('unsupported_value', `${JSON.stringify(type.slice(0, 60))} ${what} are not read here. Use one of ${known.join(', ')}.`, {
+  new ServiceError('unsupported_value', `${JSON.stringify(type.slice(0, 60))} ${what} are not supported. Use one of ${known.join(', ')}.`, {
     param,
   })
 
 const FORMATS = ['text', 'json_object', 'json_schema']
 
-/** Throws ServiceError for a format that no model here can have. */
+/** Throws ServiceError for a format that no model supports. */
 export function checkTextFormat({ text }: CreateResponse): void {
   const format = text?.format as Wire | null | undefined
   if (format === null || format === undefined) return
@@ -52,15 +50,26 @@ export function checkTextFormat({ text }: CreateResponse): void {
     throw new ServiceError('invalid_request', `'${param}.schema' must be a JSON schema object.`, { param: `${param}.schema` })
 }
 
-/** Throws ServiceError when `tool_choice` names a function that is not among the tools, or requires a tool where there is none. */
-export function checkToolChoice({ tool_choice: choice, tools }: CreateResponse): void {
+/**
+ * Throws ServiceError when `tool_choice` names a tool that is not among the tools, or requires one where there is none. `toolTypes`: the names of each
+ * tool of this server.
+ */
+export function checkToolChoice({ tool_choice: choice, tools }: CreateResponse, toolTypes: readonly (readonly string[])[]): void {
   const offered = tools ?? []
   if (choice === 'required' && offered.length === 0)
-    throw new ServiceError('invalid_request', 'tool_choice "required" needs at least one entry in tools.', { param: 'tool_choice' })
-  if (typeof choice !== 'object' || choice === null || choice.type !== 'function') return
-  const name = choice['name']
-  if (offered.some((tool) => tool.type === 'function' && tool['name'] === name)) return
-  throw new ServiceError('invalid_request', `tool_choice names the function ${JSON.stringify(name)}, which is not in tools.`, {
-    param: 'tool_choice',
-  })
+    throw new ServiceError('invalid_request', 'tool_choice is "required", but tools is empty. Add a tool, or omit tool_choice.', {
+      param: 'tool_choice',
+    })
+  if (typeof choice !== 'object' || choice === null) return
+  const isAllowedTools = choice.type === 'allowed_tools'
+  const wanted = isAllowedTools ? (Array.isArray(choice['tools']) ? (choice['tools'] as unknown[]) : []) : [choice]
+  for (const [index, one] of wanted.entries()) {
+    const { type, name } = (typeof one === 'object' && one !== null ? one : {}) as Wire
+    const names = toolTypes.find((types) => types.includes(String(type))) ?? [type]
+    if (offered.some((tool) => (type === 'function' ? tool.type === type && tool['name'] === name : names.includes(tool.type)))) continue
+    const what = type === 'function' ? `the function ${JSON.stringify(name)}` : `the tool ${JSON.stringify(type)}`
+    throw new ServiceError('invalid_request', `tool_choice names ${what.slice(0, 200)}, which is not in tools. Add it to tools.`, {
+      param: isAllowedTools ? `tool_choice.tools[${index}]` : 'tool_choice',
+    })
+  }
 }

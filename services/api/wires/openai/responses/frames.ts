@@ -15,14 +15,34 @@ import {
 } from '../../../../core/responses/response.ts'
 import { synthesizeEvents } from '../../../../core/responses/synthesize-events.ts'
 
+type FrameDeps = Pick<ApiDeps, 'table' | 'signals' | 'objects' | 'clock' | 'config'>
+type FollowedResponse = Pick<ResponseRow, 'tenant' | 'id' | 'request'>
+interface FollowOptions {
+  readonly after: number
+  readonly signal: AbortSignal
+}
+
 /** The events of a response with numbers above `after`, as OpenAI streams them, until the terminal one and the `[DONE]` mark. */
 export async function* responseFrames(
-  deps: Pick<ApiDeps, 'table' | 'signals' | 'objects' | 'clock' | 'config'>,
-  row: Pick<ResponseRow, 'tenant' | 'id' | 'request'>,
-  options: { readonly after: number; readonly signal: AbortSignal },
+  deps: FrameDeps,
+  row: FollowedResponse,
+  options: FollowOptions,
 ): AsyncGenerator<string, void, undefined> {
   const frame = ({ seq, type, data }: ResponseEvent): string => sseFrame({ event: type, data: { type, sequence_number: seq, ...data } })
-  const log = followLog<ResponseRow, ResponseEvent>({
+  for await (const event of responseEvents(deps, row, options)) yield event === null ? SSE_COMMENT : frame(event)
+  if (!options.signal.aborted) yield DONE_FRAME
+}
+
+/** The mark after the last event. */
+export const DONE_FRAME = 'data: [DONE]\n\n'
+
+/** The events of a response with numbers above `after`, until the terminal one. Null when no event came during a heartbeat interval. */
+export function responseEvents(
+  deps: FrameDeps,
+  row: FollowedResponse,
+  options: FollowOptions,
+): AsyncGenerator<ResponseEvent | null, void, undefined> {
+  return followLog<ResponseRow, ResponseEvent>({
     ...deps,
     owner: { kind: 'response', tenant: row.tenant, id: row.id },
     topic: topicOf('response', row.id),
@@ -42,8 +62,6 @@ export async function* responseFrames(
       return { seq, at: current.completedAt ?? current.createdAt, type: terminalEventOf(current.status), data: { response } }
     },
   })
-  for await (const event of log) yield event === null ? SSE_COMMENT : frame(event)
-  if (!options.signal.aborted) yield 'data: [DONE]\n\n'
 }
 
 /** A response that has no event log. */

@@ -6,9 +6,9 @@ import { fileName } from '../../../../core/files/file-path.ts'
 import { LIMITS } from '../../../../core/limits.ts'
 import { inputItemId, wireItems } from '../../../../core/responses/input-items.ts'
 import { responseIdOfItem } from '../../../../core/responses/item-ids.ts'
-import { renderItem } from '../../../../core/responses/render-response.ts'
 import { loadResponse } from '../../../../core/responses/response-blobs.ts'
 import type { ResponseRequest } from '../../../../core/responses/response.ts'
+import { renderItem } from '../../../../core/responses/items/item-types.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 const ATTACHMENTS: readonly unknown[] = ['input_file', 'input_image']
@@ -26,7 +26,7 @@ export async function findAttached(
         if (id !== null && !places.has(id)) places.set(id, `input[${index}].content[${at}].file_id`)
       }
   if (places.size > LIMITS.maxFileIds)
-    throw new ServiceError('invalid_request', `The input attaches ${places.size} files; at most ${LIMITS.maxFileIds} are taken.`, {
+    throw new ServiceError('invalid_request', `The input attaches ${places.size} files; the maximum is ${LIMITS.maxFileIds}. Send fewer.`, {
       param: 'input',
     })
   const found = await Promise.all([...places].map(async ([id, param]) => [id, fileName((await findFile(call, id, param)).path)] as const))
@@ -55,7 +55,7 @@ const attachedId = (part: Wire): string | null =>
 const MAX_RESPONSES = 100
 
 /**
- * The input with every `item_reference` replaced by the item that it names: clients send those for items that they believe to be stored here.
+ * The input with every `item_reference` replaced by the item that it names; clients send references to items that they expect to be stored.
  * Throws ServiceError `item_not_found`: an answer without that part of the history would be an answer to something else.
  */
 export async function resolveReferences(
@@ -82,7 +82,7 @@ export async function resolveReferences(
     if (found === undefined)
       throw new ServiceError(
         'item_not_found',
-        `No item ${JSON.stringify(id.slice(0, 80))} is stored here. Send the item itself; the items of a response with "store": false are never there.`,
+        `No item ${JSON.stringify(id.slice(0, 80))} is stored. Send the item itself; items of a response with "store": false are not stored.`,
         { param: `input[${index}].id` },
       )
     return found

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi'
 import { responseOf } from '../../../access.ts'
-import { claimId } from '../../../http/claim-id.ts'
 import { keepAliveJson } from '../../../http/keep-alive-json.ts'
 import { pageOfList } from '../../../http/paging.ts'
 import { json } from '../../../http/responses.ts'
@@ -8,14 +7,17 @@ import { defineRoute, type Call, type AnyRoute } from '../../../http/route.ts'
 import { queryInteger, deletedSchema, listOf, ListQuery, listSchema, pageOf } from '../../../http/schemas.ts'
 import { streamCall } from '../../../http/stream-call.ts'
 import { cancelResponse } from '../../../responses/cancel-response.ts'
-import { estimateInputTokens } from '../../../responses/count-tokens.ts'
 import { waitForResponse } from '../../../responses/wait-for-response.ts'
+import { compactResponseRoute } from './compact.ts'
+import { countInputTokensRoute } from './count-input-tokens.ts'
 import { responseFrames } from './frames.ts'
-import { conversationIdOf, makeRequest } from './make-request.ts'
 import { CreateResponse, ResponseBody, ResponseEvent } from './schema.ts'
+import { responsesSocketRoute } from './socket-route.ts'
+import { prepareResponse } from './start-response.ts'
 import { ServiceError } from '../../../../core/errors.ts'
+import { LIMITS } from '../../../../core/limits.ts'
 import { topicOf } from '../../../../core/events.ts'
-import { acceptResponse, newResponse } from '../../../../core/responses/accept-response.ts'
+import { acceptResponse } from '../../../../core/responses/accept-response.ts'
 import { inputItemId, wireItems } from '../../../../core/responses/input-items.ts'
 import { removeResponse } from '../../../../core/responses/remove-response.ts'
 import { loadForRendering } from '../../../../core/responses/inline-images.ts'
@@ -33,6 +35,7 @@ const createResponseRoute = defineRoute({
   description:
     'Plain: the answer comes when the turn has ended. `stream`: server-sent events as it goes. `background`: the answer comes at once, with status `queued`.',
   body: CreateResponse,
+  maxBodyBytes: LIMITS.maxTurnJsonBytes,
   creates: 'response',
   answers: { 200: { description: 'The response, or its events when `stream` is true.', schema: ResponseBody, events: ResponseEvent } },
   refusals: [
@@ -45,31 +48,16 @@ const createResponseRoute = defineRoute({
     'item_not_found',
     'too_many_queued',
     'too_many_streams',
+    'too_many_results',
+    'request_too_large',
     'model_tokens_exhausted',
     'dollars_exhausted',
   ],
   async handle(call) {
-    const { deps, caller, body } = call
-    const claimed = await claimId(call, 'response', call.rawBody)
-    const earlier = claimed.isReplay ? await deps.table.responses.get(caller.tenant, claimed.id) : null
-    if (earlier !== null) return answerReplay(call, earlier)
-    await deps.budget.checkModel(caller.tenant)
-    const request = await makeRequest(call)
-    const row = newResponse(
-      {
-        id: claimed.id,
-        tenant: caller.tenant,
-        subject: caller.subject,
-        request,
-        previousResponseId: body.previous_response_id ?? null,
-        conversationId: conversationIdOf(body),
-        publicUrl: call.publicUrl,
-      },
-      deps.clock.now(),
-    )
-    call.note('response_id', row.id)
-    call.note('model', request.model)
-    if (request.stream) {
+    const { deps } = call
+    const { row, isReplay } = await prepareResponse(call)
+    if (isReplay) return answerReplay(call, row)
+    if (row.request.stream) {
       return streamCall(call, async () => {
         await acceptResponse(deps, row)
         return (signal) => responseFrames(deps, row, { after: -1, signal })
@@ -79,10 +67,9 @@ const createResponseRoute = defineRoute({
   },
 })
 
-/** Attaches a repeated call to the response that the first one made. */
+/** Attaches a repeated call to the response of the first one. */
 async function answerReplay(call: Call, row: ResponseRow): Promise<Response> {
   const { deps, request } = call
-  call.note('response_id', row.id)
   if (row.request.stream) return streamCall(call, async () => (signal) => responseFrames(deps, row, { after: -1, signal }))
   const answer = async (): Promise<Response> => {
     const isAwaited = !row.request.background
@@ -161,9 +148,13 @@ const cancelResponseRoute = defineRoute({
     const { deps } = call
     const found = await responseOf(call, call.param('response_id'))
     if (!found.request.background)
-      throw new ServiceError('invalid_request', 'Only a response that was made with "background": true can be cancelled.', {
-        param: 'response_id',
-      })
+      throw new ServiceError(
+        'invalid_request',
+        'This response was not created with "background": true, so it cannot be cancelled. DELETE /v1/responses/{response_id} ends and deletes it.',
+        {
+          param: 'response_id',
+        },
+      )
     const cancelled = (await cancelResponse(deps, found.tenant, found.id)) ?? found
     const row = await waitForResponse(deps, cancelled, { seconds: CANCEL_WAIT_SECONDS, signal: call.request.signal })
     return json(200, renderResponse(await loadForRendering(deps.objects, row, row.request.include), row.request))
@@ -180,7 +171,7 @@ const deleteResponseRoute = defineRoute({
   operationId: 'deleteResponse',
   tag: 'Responses',
   summary: 'Delete a response',
-  description: 'Ends it if it still works. Its container and files stay.',
+  description: 'A response that still runs is cancelled first. Its container and files are kept.',
   answers: { 200: { description: 'It is gone.', schema: deletedSchema('response') } },
   refusals: ['response_not_found'],
   async handle(call) {
@@ -213,58 +204,6 @@ const responseInputItemsRoute = defineRoute({
   },
 })
 
-const AnyBody = z.looseObject({})
-
-/** Calls of the OpenAI wire that would need what is not here. They say so, and what to do. */
-const refused = (path: string, operationId: string, summary: string, advice: string) =>
-  defineRoute({
-    method: 'post',
-    path,
-    scope: 'run',
-    operationId,
-    tag: 'Responses',
-    summary,
-    description: `Always refused with \`unsupported_value\`. ${advice}`,
-    body: AnyBody,
-    answers: { 200: { description: 'Never.', schema: AnyBody } },
-    refusals: ['unsupported_value'],
-    handle() {
-      throw new ServiceError('unsupported_value', `${path} is not served here. ${advice}`)
-    },
-  })
-
-const compactResponseRoute = refused(
-  '/v1/responses/compact',
-  'compactResponse',
-  'Compact a conversation (not served)',
-  'A conversation is made to fit the window of its model by itself: continue with previous_response_id, conversation or the whole input.',
-)
-
-const countInputTokensRoute = defineRoute({
-  method: 'post',
-  path: '/v1/responses/input_tokens',
-  scope: 'run',
-  operationId: 'countInputTokens',
-  tag: 'Responses',
-  summary: 'Estimate the tokens of an input',
-  description:
-    'An estimate from the length of the texts, because each model has its own tokenizer: `usage.input_tokens` of a response is exact. With `previous_response_id`, the tokens of that response are added.',
-  body: CreateResponse.partial().extend({ input: CreateResponse.shape.input.nullish() }).openapi('CountInputTokens'),
-  answers: {
-    200: {
-      description: 'The estimate.',
-      schema: z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }).openapi('InputTokens'),
-    },
-  },
-  refusals: ['response_not_found'],
-  async handle(call) {
-    const { input, instructions, tools, previous_response_id: previous } = call.body
-    const row = previous ? await responseOf(call, previous, 'previous_response_id') : null
-    const before = row === null ? 0 : row.usage.inputTokens + row.usage.outputTokens
-    return json(200, { object: 'response.input_tokens', input_tokens: before + estimateInputTokens({ input, instructions, tools }) })
-  },
-})
-
 export const responseRoutes: readonly AnyRoute[] = [
   cancelResponseRoute,
   createResponseRoute,
@@ -273,4 +212,5 @@ export const responseRoutes: readonly AnyRoute[] = [
   compactResponseRoute,
   countInputTokensRoute,
   responseInputItemsRoute,
+  responsesSocketRoute,
 ]

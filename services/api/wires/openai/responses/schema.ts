@@ -1,8 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { atMost, Metadata } from '../../../http/schemas.ts'
 import { MemoryLimit, NetworkPolicy } from '../containers/schema.ts'
+import { Skills } from '../../../skills/resolve-skills.ts'
 import { LIMITS } from '../../../../core/limits.ts'
-import { RESPONSE_STATUSES } from '../../../../core/responses/response.ts'
+import { ITEM_TYPES } from '../../../../core/responses/items/item-types.ts'
+import { EXTENSION_EVENTS, RESPONSE_STATUSES } from '../../../../core/responses/response.ts'
 
 /** Items of one request, and content parts of one item. */
 const MAX_ITEMS = 20_000
@@ -12,17 +14,22 @@ const WireObject = z.record(z.string(), z.unknown())
 
 const ContentPart = z.looseObject({ type: z.string('give the type of the content part, for example "input_text"') })
 
-/** Items that the model receives. */
+/** Types of items that the model receives. */
 export const INPUT_ITEMS: readonly string[] = [
-  'message',
-  'function_call',
+  ...ITEM_TYPES.map(({ type }) => type),
   'function_call_output',
-  'code_interpreter_call',
-  'web_search_call',
+  'apply_patch_call_output',
+  'compaction',
   'item_reference',
 ]
 
-/** An item as it came: whatever else is in it is kept, because clients send items back that they were given. */
+/** Optional parts of an answer. */
+const INCLUDES = [
+  ...ITEM_TYPES.flatMap(({ include }) => include ?? []),
+  { name: EXTENSION_EVENTS, description: 'live output in the stream' },
+]
+
+/** An item as in the request. Unknown fields are kept, because clients return items that they have received. */
 export const InputItem = z
   .looseObject({
     type: z.string().optional(),
@@ -44,8 +51,24 @@ const AutoContainer = z.looseObject({
 
 export const CodeInterpreterTool = z.looseObject({
   type: z.literal('code_interpreter'),
-  container: z.union([z.string(), AutoContainer], 'give the id of a container, or {"type": "auto"}').nullish(),
+  container: z.union([z.string(), AutoContainer], 'give the id of a container, or {"type": "auto"}'),
 })
+
+export type CodeInterpreterTool = z.infer<typeof CodeInterpreterTool>
+
+const ShellEnvironment = z.union(
+  [
+    AutoContainer.extend({ type: z.literal('container_auto'), skills: Skills.nullish() }),
+    z.looseObject({ type: z.literal('container_reference'), container_id: z.string() }),
+    z.looseObject({
+      type: z.literal('local'),
+      skills: atMost(200, z.array(z.looseObject({ name: z.string(), description: z.string(), path: z.string() }))).nullish(),
+    }),
+  ],
+  'give {"type": "container_auto"}, {"type": "container_reference", "container_id": …} or {"type": "local"}',
+)
+
+export const ShellTool = z.looseObject({ type: z.literal('shell'), environment: ShellEnvironment.nullish() })
 
 export const FunctionTool = z.looseObject({
   type: z.literal('function'),
@@ -59,7 +82,7 @@ export const FunctionTool = z.looseObject({
 
 const Tool = z.looseObject({ type: z.string('give the type of the tool') })
 
-/** Generous: what is not named here is ignored, as clients are ahead of servers. */
+/** Unknown fields are ignored, because clients may be newer than the server. */
 export const CreateResponse = z
   .object({
     model: z.string('name a model; GET /v1/models lists them').min(1).max(256).openapi({ example: 'demo' }),
@@ -69,7 +92,7 @@ export const CreateResponse = z
     instructions: z.string().nullish(),
     tools: atMost(128, z.array(Tool)).nullish().openapi({
       description:
-        '`code_interpreter`, `function`, and what the operator offers, such as `web_search`; others are refused with `unsupported_value`.',
+        '`code_interpreter`, `shell`, `apply_patch`, `function`, and what the operator offers, such as `web_search`; others are refused with `unsupported_value`.',
     }),
     tool_choice: z
       .union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.string() })], 'give "auto", "none", "required" or {"type": …}')
@@ -77,8 +100,9 @@ export const CreateResponse = z
     include: atMost(32, z.array(z.string().max(200)))
       .nullish()
       .openapi({
-        description:
-          '`code_interpreter_call.outputs` for the outputs in each call, `web_search_call.action.sources` for the pages that a search found, `x_cellblock.events` for live output in the stream.',
+        description: INCLUDES.map(({ name, description }) => `\`${name}\` for ${description}`)
+          .join(', ')
+          .concat('.'),
       }),
     stream: z.boolean().nullish(),
     store: z.boolean().nullish(),
@@ -100,16 +124,23 @@ export const CreateResponse = z
       .looseObject({ format: z.looseObject({ type: z.string() }).nullish(), verbosity: z.string().max(32).nullish() })
       .nullish()
       .openapi({ description: '`format` (`text`, `json_object`, `json_schema`) and `verbosity` are passed on to the model.' }),
-    safety_identifier: z.string().max(512).nullish(),
+    safety_identifier: z.string().max(128).nullish(),
     prompt_cache_key: z.string().max(512).nullish(),
     prompt_cache_retention: z.string().max(32).nullish(),
     truncation: z.enum(['auto', 'disabled'], 'give "auto" or "disabled"').nullish(),
     service_tier: z.string().max(32).nullish(),
     top_logprobs: z.int().min(0, 'give 0 to 20').max(20, 'give 0 to 20').nullish(),
-    prompt: z.null('stored prompts are not served here; send instructions and input').optional(),
+    generate: z
+      .boolean()
+      .nullish()
+      .openapi({ description: 'False: the response ends without an answer; a later one continues from its input.' }),
+    prompt: z.null('stored prompts are not supported; send instructions and input').optional(),
   })
   .openapi('CreateResponse')
 export type CreateResponse = z.infer<typeof CreateResponse>
+
+export const conversationIdOf = ({ conversation }: Pick<CreateResponse, 'conversation'>): string | null =>
+  typeof conversation === 'string' ? conversation : (conversation?.id ?? null)
 
 export const ResponseBody = z
   .looseObject({
@@ -121,7 +152,10 @@ export const ResponseBody = z
     background: z.boolean(),
     model: z.string(),
     output: z.array(
-      z.looseObject({ id: z.string(), type: z.enum(['message', 'code_interpreter_call', 'function_call', 'web_search_call']) }),
+      z.looseObject({
+        id: z.string(),
+        type: z.enum(ITEM_TYPES.map(({ type }) => type)),
+      }),
     ),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     incomplete_details: z.object({ reason: z.string() }).nullable(),
@@ -142,7 +176,7 @@ export const ResponseBody = z
   })
   .openapi('Response')
 
-/** Forms are those of OpenAI's wire, which adds types; so only what every event has is fixed. */
+/** OpenAI's wire adds event types over time, so the schema fixes only the fields that every event has. */
 export const ResponseEvent = z
   .looseObject({
     type: z.string().openapi({ example: 'response.output_text.delta', description: 'The same as in the field `event`.' }),

@@ -27,7 +27,7 @@ const createUploadRoute = defineRoute({
     const { deps, caller, body, note } = call
     const filename = plainName(body.filename)
     if (body.bytes > LIMITS.maxFileBytes)
-      throw new ServiceError('request_too_large', `The file is ${body.bytes} bytes; at most ${LIMITS.maxFileBytes} are taken. Split it.`, {
+      throw new ServiceError('request_too_large', `The file is ${body.bytes} bytes; the maximum is ${LIMITS.maxFileBytes}. Split it.`, {
         param: 'bytes',
       })
     const now = deps.clock.now()

@@ -46,7 +46,7 @@ export const Upload = z
     filename: z.string(),
     purpose: Purpose,
     status: z.enum(['pending', 'completed', 'cancelled', 'expired']),
-    file: UserFile.nullable(),
+    file: z.union([UserFile, z.null()]),
   })
   .openapi('Upload')
 

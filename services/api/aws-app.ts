@@ -1,0 +1,62 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { ImageCatalogue } from '../core/containers/images.ts'
+import { systemClock } from '../core/ports/clock.ts'
+import { createStorageClients } from '../storage/clients.ts'
+import { createDynamoTable } from '../storage/dynamodb/dynamo-table.ts'
+import { createJsonLog } from '../storage/json-log.ts'
+import { createS3ObjectStore } from '../storage/s3/s3-object-store.ts'
+import { createPollingSignals } from '../storage/signals/polling-signals.ts'
+import { createSqsQueue } from '../storage/sqs/sqs-queue.ts'
+import { createApp } from './app.ts'
+import { lambdaConfigFromEnv } from './config.ts'
+import { checkParts } from './readiness.ts'
+import { namedModels } from './named-models.ts'
+import { originConfigFromEnv, REFERENCE_KEY } from './origin/config.ts'
+import { requireOrigin } from './origin/require-origin.ts'
+import { deployedPage } from './page/deployed-page.ts'
+
+/** The API of a deployment, for the function and for the upload service. Throws a ZodError that names a wrong variable. */
+export function createAwsApp(): ReturnType<typeof createApp> {
+  const config = lambdaConfigFromEnv()
+  const clients = createStorageClients({ region: config.region })
+  const objects = createS3ObjectStore({ client: clients.s3, bucket: config.bucket })
+  const table = createDynamoTable({ client: clients.dynamodb, tableName: config.tableName, objects })
+  const queue = createSqsQueue({ client: clients.sqs, queueUrls: config.queueUrls })
+  const { ORIGIN_SECRET_ARN, SITE_BUCKET, INGRESS } = originConfigFromEnv()
+  const site = SITE_BUCKET === undefined ? null : createS3ObjectStore({ client: clients.s3, bucket: SITE_BUCKET })
+  const originSecret = ORIGIN_SECRET_ARN === undefined ? null : readSecret(config.region, ORIGIN_SECRET_ARN)
+  const page =
+    originSecret === null || site === null
+      ? null
+      : deployedPage({
+          site,
+          originSecret,
+          objectOrigin: `https://${config.bucket}.s3.${config.region}.amazonaws.com`,
+        })
+  const app = createApp({
+    table,
+    queue,
+    objects,
+    signals: createPollingSignals(),
+    clock: systemClock,
+    telemetry: createJsonLog(config.stage),
+    models: namedModels(config.models, systemClock.now()),
+    toolTypes: config.toolTypes,
+    images: new ImageCatalogue(Object.fromEntries(config.images.map((name) => [name, name])), config.images[0] ?? 'slim'),
+    readiness: () => checkParts({ table: () => table.check(), queue: () => queue.check(), store: () => objects.check() }),
+    config: config.api,
+    ...(page === null ? {} : { page }),
+    ...(site === null || INGRESS === 'distribution' ? {} : { readReference: () => site.get(REFERENCE_KEY) }),
+  })
+  if (originSecret !== null && INGRESS === 'distribution') app.fetch = requireOrigin(app.fetch, originSecret)
+  return app
+}
+
+function readSecret(region: string, arn: string): () => Promise<string> {
+  const secrets = new SecretsManagerClient({ region })
+  return async () => {
+    const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: arn }))
+    if (SecretString === undefined || SecretString === '') throw new Error('The origin secret is empty. Deploy the service stack again.')
+    return SecretString
+  }
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { ServiceError } from '../../core/errors.ts'
+import type { ApiHono } from '../middleware/wide-event.ts'
+import type { PageFile } from './ports.ts'
+
+const BASE = '/docs/guide/'
+const MAX_AGE = 'public, max-age=31536000, immutable'
+
+/** The site's own inline scripts are allowed by their hashes. */
+function policyOf(html: string): string {
+  const hashes = [...html.matchAll(/<script(?: id="[\w-]+")?>([\s\S]*?)<\/script>/g)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  )
+  return `default-src 'none'; script-src 'self' ${hashes.join(' ')}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+}
+
+/** Serves the documentation that `npm run docs:build` wrote, at `/docs/guide/`. `readFile` is null if it was not built. */
+export function mountGuide(app: OpenAPIHono<ApiHono>, readFile: ((path: string) => Promise<PageFile | null>) | null): void {
+  app.get('/docs/guide', () => new Response(null, { status: 302, headers: { location: BASE } }))
+  app.get(`${BASE}*`, async (context) => {
+    if (readFile === null)
+      throw new ServiceError(
+        'not_found',
+        'The documentation is not built here. Run `npm run docs:build` and start the server again, or read the folder docs/.',
+      )
+    const rest = decodeURIComponent(new URL(context.req.url).pathname.slice(BASE.length))
+    const path = rest === '' || rest.endsWith('/') ? `${rest}index.html` : rest
+    const file = await readFile(path)
+    if (file === null) throw new ServiceError('not_found', `The documentation has no page ${BASE}${rest}. Start at ${BASE}.`)
+    const isPage = path.endsWith('.html')
+    return new Response(file.bytes, {
+      headers: {
+        'content-type': file.contentType,
+        'cache-control': path.startsWith('assets/') ? MAX_AGE : 'no-cache',
+        ...(isPage && { 'content-security-policy': policyOf(new TextDecoder().decode(file.bytes)) }),
+      },
+    })
+  })
+}

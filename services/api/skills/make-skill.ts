@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import { CORE_SCHEMA, load } from 'js-yaml'
+import { z } from 'zod'
+import { ServiceError } from '../../core/errors.ts'
+import { normalizeFilePath } from '../../core/files/file-path.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { writeBundle, type BundleFile } from '../../core/skills/bundle.ts'
+import { checkFileBytes, checkFileCount, type NamedFile } from './read-archive.ts'
+
+/** A checked skill that is not stored yet. */
+export interface MadeSkill {
+  readonly name: string
+  readonly description: string
+  readonly bundle: Uint8Array
+  readonly sha256: string
+}
+
+const MANIFEST = 'SKILL.md'
+/** The bounds of the Agent Skills specification. */
+const frontMatterSchema = z.object({
+  name: z
+    .string()
+    .min(1)
+    .max(64)
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'use lower-case letters, digits and single hyphens'),
+  description: z.string().trim().min(1).max(1024),
+})
+const MAX_FRONT_MATTER_CHARS = 16_384
+/** What file managers add to archives. */
+const isClutter = (path: string): boolean => path.startsWith('__MACOSX/') || /(^|\/)(\.DS_Store|Thumbs\.db|desktop\.ini)$/.test(path)
+
+/** Checks the files of a skill and makes its bundle. Throws ServiceError whose message names the fault. */
+export function makeSkill(sent: readonly NamedFile[], param: string): MadeSkill {
+  const files = withoutTopFolder(
+    sent.filter(({ path }) => !isClutter(path)).map((file) => ({ ...file, path: checkPath(file.path, param) })),
+    param,
+  )
+  checkFileCount(files.length, param)
+  checkFileBytes(
+    files.reduce((sum, { content }) => sum + content.byteLength, 0),
+    param,
+  )
+  checkTree(
+    files.map(({ path }) => path),
+    param,
+  )
+  const manifest = files.find(({ path }) => path === MANIFEST)
+  if (manifest === undefined)
+    throw refuse(
+      `The skill has no ${MANIFEST}. Send one folder that contains ${MANIFEST} at its top, with its name in that spelling.`,
+      param,
+    )
+  const { name, description } = readFrontMatter(manifest.content, param)
+  const bundle = writeBundle(files.map(toBundleFile).toSorted((a, b) => (a.path < b.path ? -1 : 1)))
+  return { name, description, bundle, sha256: createHash('sha256').update(bundle).digest('hex') }
+}
+
+const refuse = (message: string, param: string, cause?: unknown): ServiceError =>
+  new ServiceError('invalid_request', message, { param, ...(cause === undefined ? {} : { cause }) })
+
+function checkPath(raw: string, param: string): string {
+  try {
+    const path = normalizeFilePath(raw)
+    if (path.split('/').length > LIMITS.maxSkillDepth + 1)
+      throw refuse(`The file ${JSON.stringify(path.slice(0, 120))} lies deeper than ${LIMITS.maxSkillDepth} folders.`, param)
+    return path
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'invalid_file_name') throw error
+    throw new ServiceError('invalid_file_name', error.message, { param, cause: error })
+  }
+}
+
+/** Clients send the folder of the skill, or what it contains. */
+function withoutTopFolder(files: readonly NamedFile[], param: string): readonly NamedFile[] {
+  if (files.some(({ path }) => path === MANIFEST)) return files
+  const tops = new Set(files.map(({ path }) => path.split('/')[0]))
+  if (tops.size > 1)
+    throw refuse(
+      `The skill has ${tops.size} files or folders at its top, and none is ${MANIFEST}. Send one folder that contains it.`,
+      param,
+    )
+  return files.map((file) => ({ ...file, path: file.path.slice(file.path.indexOf('/') + 1) }))
+}
+
+/** No name is there twice, and none is a file and a folder. */
+function checkTree(paths: readonly string[], param: string): void {
+  const known = new Set(paths)
+  if (known.size < paths.length) throw refuse('The skill names a file twice. Send each path once.', param)
+  for (const path of paths)
+    for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
+      if (known.has(path.slice(0, at))) throw refuse(`${JSON.stringify(path.slice(0, at))} is a file and a folder of the skill.`, param)
+}
+
+function readFrontMatter(content: Uint8Array, param: string): z.infer<typeof frontMatterSchema> {
+  const text = Buffer.from(content)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .replaceAll('\r\n', '\n')
+  const [, yaml] = /^---[ \t]*\n([\s\S]*?)\n---[ \t]*(?:\n|$)/.exec(text.slice(0, MAX_FRONT_MATTER_CHARS)) ?? []
+  const example = `Begin ${MANIFEST} with "---", "name: my-skill", "description: …" and "---", a line each.`
+  if (yaml === undefined) throw refuse(`${MANIFEST} has no front matter. ${example}`, param)
+  let fields: unknown
+  try {
+    fields = load(yaml, { schema: CORE_SCHEMA, maxAliases: 0 })
+  } catch (cause) {
+    throw refuse(`The front matter of ${MANIFEST} is not valid YAML. ${example}`, param, cause)
+  }
+  const parsed = frontMatterSchema.safeParse(fields)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw refuse(`The front matter of ${MANIFEST} has a wrong ${issue?.path.join('.') || 'form'}: ${issue?.message}. ${example}`, param)
+}
+
+/** Forms have no file modes, so a script is recognized by its first characters too. */
+const toBundleFile = ({ path, content, isExecutable }: NamedFile): BundleFile => ({
+  path,
+  content,
+  isExecutable: isExecutable === true || (content[0] === 0x23 && content[1] === 0x21),
+})

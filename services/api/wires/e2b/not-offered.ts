@@ -1,0 +1,34 @@
+import type { AnyRoute, Method } from '../../http/route.ts'
+import { NotOfferedError } from './refusals.ts'
+import { e2bRoute } from './routing.ts'
+
+const NOT_OFFERED: readonly (readonly [string, string, readonly Method[]])[] = [
+  ['/sandboxes/{sandbox_id}/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['post']],
+  ['/sandboxes/{sandbox_id}/fork', 'A sandbox cannot be forked.', ['post']],
+  ['/sandboxes/{sandbox_id}/network', 'Sandboxes have no network, so they take no network rules.', ['put']],
+  ['/sandboxes/{sandbox_id}/metrics', 'Metrics of a sandbox are not recorded; each execution reports its usage.', ['get']],
+  ['/sandboxes/{sandbox_id}/logs', 'Logs of a sandbox are not recorded; each execution keeps its events.', ['get']],
+  ['/v2/sandboxes/{sandbox_id}/logs', 'Logs of a sandbox are not recorded; each execution keeps its events.', ['get']],
+  ['/sandboxes/metrics', 'Metrics of sandboxes are not recorded; each execution reports its usage.', ['get']],
+  ['/snapshots', 'Snapshots of a sandbox are not kept for other sandboxes.', ['get']],
+  ...['/templates', '/v2/templates', '/v3/templates', '/templates/{template_id}'].map(
+    (path) => [path, 'Templates are the images of this server; its operator builds them.', ['get', 'post', 'delete']] as const,
+  ),
+  ...['/volumes', '/volumes/{volume_id}'].map((path) => [path, 'Volumes are not offered.', ['get', 'post', 'delete']] as const),
+  ...['/secrets', '/secrets/{secret_id}'].map((path) => [path, 'Sandboxes hold no secrets.', ['get', 'post', 'delete']] as const),
+]
+
+/** Parts of E2B's API that are not supported: they answer 501 in E2B's error form instead of 404. */
+export const notOfferedRoutes: readonly AnyRoute[] = NOT_OFFERED.flatMap(([path, why, methods]) =>
+  methods.map((method) =>
+    e2bRoute({
+      plane: 'control',
+      scope: 'read',
+      method,
+      path,
+      handle: () => {
+        throw new NotOfferedError(why)
+      },
+    }),
+  ),
+)

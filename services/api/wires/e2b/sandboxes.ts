@@ -1,0 +1,214 @@
+import { z } from '@hono/zod-openapi'
+import type { Container, E2bSession } from '../../../core/containers/container.ts'
+import { createContainer } from '../../../core/containers/create-container.ts'
+import { ServiceError } from '../../../core/errors.ts'
+import { LIMITS, TIERS } from '../../../core/limits.ts'
+import { isVisible } from '../../access.ts'
+import { endContainer } from '../../containers/end-container.ts'
+import { json } from '../../http/responses.ts'
+import type { AnyRoute, Call } from '../../http/route.ts'
+import { pauseContainer } from './pause.ts'
+import { NotOfferedError } from './refusals.ts'
+import { bodyOf, e2bRoute } from './routing.ts'
+import { endIfOverdue, newSecret, sandboxIdOf, sandboxOf } from './session.ts'
+
+/** Clients use the features that this version of E2B's daemon has. */
+const ENVD_VERSION = '0.6.4'
+const DEFAULT_SECONDS = 300
+const MAX_SECONDS = 86_400
+const MAX_PAGE = 100
+/** The name of containers that this wire creates. */
+const CONTAINER_NAME = 'e2b'
+/** Metadata and variables of a sandbox as JSON, bytes: they are stored in the container's row. */
+const MAX_SESSION_BYTES = 32 * 1024
+/** Names of E2B's own templates, which select the default image. */
+const DEFAULT_TEMPLATES: readonly string[] = ['base', 'code-interpreter-v1', 'code-interpreter-beta', 'desktop']
+
+const texts = z.record(z.string().min(1).max(255), z.string()).nullish()
+const seconds = z.number().min(0).max(MAX_SECONDS).nullish()
+const CreateSandbox = z.looseObject({
+  templateID: z.string().max(200).default('base'),
+  timeout: seconds,
+  metadata: texts,
+  envVars: texts,
+  autoPause: z.boolean().nullish(),
+  autoResume: z.looseObject({ enabled: z.boolean() }).nullish(),
+  network: z.unknown().optional(),
+  volumeMounts: z.array(z.unknown()).nullish(),
+  mcp: z.unknown().optional(),
+  iam: z.unknown().optional(),
+})
+const Timeout = z.looseObject({ timeout: seconds })
+
+const endAt = ({ deps }: Pick<Call, 'deps'>, wanted: number | null | undefined): number =>
+  deps.clock.now() + (wanted ?? DEFAULT_SECONDS) * 1000
+
+const keyOf = ({ caller }: Pick<Call, 'caller'>): E2bSession['key'] => ({ id: caller.keyId, scopes: caller.scopes })
+
+/** What clients need to call the data plane. */
+const access = ({ deps }: Pick<Call, 'deps'>, status: number, container: Container, { secret, template }: E2bSession): Response =>
+  json(status, {
+    sandboxID: sandboxIdOf(container),
+    templateID: template,
+    clientID: 'cellblock',
+    envdVersion: ENVD_VERSION,
+    envdAccessToken: secret,
+    trafficAccessToken: secret,
+    ...(deps.config.e2bDomain !== null && { domain: deps.config.e2bDomain }),
+  })
+
+/** The image of a template. Throws ServiceError for a name that is neither a template of E2B nor an image of this server. */
+function imageOf({ deps }: Pick<Call, 'deps'>, template: string): string | undefined {
+  if (deps.images.has(template)) return template
+  if (DEFAULT_TEMPLATES.includes(template)) return undefined
+  throw new ServiceError(
+    'not_found',
+    `No template ${JSON.stringify(template)} exists. Templates are the images of this server: ${deps.images.names.join(', ')}.`,
+  )
+}
+
+function refuseNotOffered(body: z.infer<typeof CreateSandbox>): void {
+  const given = (value: unknown): boolean => value !== undefined && value !== null
+  if (given(body.network)) throw new NotOfferedError('Sandboxes have no network, so they take no network rules.')
+  if (given(body.mcp)) throw new NotOfferedError('Sandboxes run no MCP gateway.')
+  if (given(body.iam)) throw new NotOfferedError('Sandboxes have no workload identity.')
+  if ((body.volumeMounts ?? []).length > 0) throw new NotOfferedError('Sandboxes mount no volumes.')
+}
+
+async function create(call: Call): Promise<Response> {
+  const { deps, caller } = call
+  const body = await bodyOf(call, CreateSandbox)
+  refuseNotOffered(body)
+  const image = imageOf(call, body.templateID)
+  const { metadata, envVars } = body
+  if (Buffer.byteLength(JSON.stringify([metadata, envVars])) > MAX_SESSION_BYTES)
+    throw new ServiceError('request_too_large', `Metadata and variables of a sandbox have at most ${MAX_SESSION_BYTES} bytes together.`)
+  const session: E2bSession = {
+    secret: newSecret(),
+    key: keyOf(call),
+    template: body.templateID,
+    metadata: metadata ?? {},
+    env: envVars ?? {},
+    endAt: endAt(call, body.timeout),
+    onTimeout: body.autoPause === true ? 'pause' : 'kill',
+    autoResume: body.autoResume?.enabled === true,
+    isPaused: false,
+    contexts: [],
+  }
+  const { tenant, subject } = caller
+  const wanted = { tenant, subject, name: CONTAINER_NAME, memoryTier: '1g', ...(image !== undefined && { image }) } as const
+  const row = await createContainer(deps.table, wanted, deps.clock.now())
+  call.note('container_id', row.id)
+  await deps.table.containers.setE2bSession(tenant, row.id, session)
+  return access(call, 201, row, session)
+}
+
+/** Resumes a sandbox. A container that another wire created becomes a sandbox by this call; it is not deleted when its time is over. */
+async function connect(call: Call): Promise<Response> {
+  const row = await sandboxOf(call)
+  const { timeout } = await bodyOf(call, Timeout)
+  const before: E2bSession = row.e2b ?? {
+    secret: newSecret(),
+    key: keyOf(call),
+    template: row.image ?? 'base',
+    metadata: {},
+    env: {},
+    endAt: 0,
+    onTimeout: 'pause',
+    autoResume: true,
+    isPaused: false,
+    contexts: [],
+  }
+  // A shorter time than the sandbox has left does not shorten it.
+  const end = before.isPaused ? endAt(call, timeout) : Math.max(before.endAt, endAt(call, timeout))
+  const session: E2bSession = { ...before, key: keyOf(call), endAt: end, isPaused: false }
+  await call.deps.table.containers.setE2bSession(row.tenant, row.id, session)
+  return access(call, row.e2b?.isPaused === true ? 201 : 200, row, session)
+}
+
+const describe = (container: Container): Readonly<Record<string, unknown>> => ({
+  sandboxID: sandboxIdOf(container),
+  templateID: container.e2b?.template ?? 'base',
+  clientID: 'cellblock',
+  metadata: container.e2b?.metadata ?? {},
+  startedAt: new Date(container.createdAt).toISOString(),
+  endAt: new Date(container.e2b?.endAt ?? container.lastActiveAt + LIMITS.hibernateAfterMinutes * 60_000).toISOString(),
+  state: stateOf(container),
+  cpuCount: 1,
+  memoryMB: TIERS[container.memoryTier].memoryBytes / 1024 ** 2,
+  diskSizeMB: TIERS[container.memoryTier].memoryBytes / 1024 ** 2,
+  envdVersion: ENVD_VERSION,
+  lifecycle: { onTimeout: container.e2b?.onTimeout ?? 'pause', autoResume: container.e2b?.autoResume ?? true },
+})
+
+/** An idle container has no sandbox until its next call, which wakes it: for clients it runs. */
+const stateOf = (container: Container): 'running' | 'paused' => (container.e2b?.isPaused === true ? 'paused' : 'running')
+
+async function list(call: Call): Promise<Response> {
+  const { deps, caller } = call
+  const query = new URL(call.request.url).searchParams
+  const limit = Math.min(MAX_PAGE, Math.max(1, Number(query.get('limit') ?? MAX_PAGE) || MAX_PAGE))
+  const page = await deps.table.containers.list(caller.tenant, {
+    after: query.get('nextToken'),
+    limit,
+    order: query.get('order') === 'asc' ? 'asc' : 'desc',
+    name: CONTAINER_NAME,
+  })
+  const rows = []
+  for (const row of page.rows) if (isVisible(row, caller) && matches(row, query) && !(await endIfOverdue(deps, row))) rows.push(row)
+  const last = page.rows.at(-1)
+  const headers: Record<string, string> = page.hasMore && last !== undefined ? { 'x-next-token': last.id } : {}
+  return json(200, rows.map(describe), headers)
+}
+
+function matches(row: Container, query: URLSearchParams): boolean {
+  const states = query.getAll('state').flatMap((value) => value.split(','))
+  const template = query.get('template')
+  const wanted = [...new URLSearchParams(query.get('metadata') ?? '')]
+  const hasMetadata = wanted.every(([name, value]) => row.e2b?.metadata[decodeURIComponent(name)] === decodeURIComponent(value))
+  return (states.length === 0 || states.includes(stateOf(row))) && hasMetadata && (template === null || row.e2b?.template === template)
+}
+
+const noContent = (): Response => new Response(null, { status: 204 })
+
+async function kill(call: Call): Promise<Response> {
+  const row = await sandboxOf(call)
+  await endContainer(call.deps, row.tenant, row.id)
+  return noContent()
+}
+
+async function setEnd(call: Call): Promise<Response> {
+  const row = await sandboxOf(call)
+  const { timeout } = await bodyOf(call, Timeout)
+  if (row.e2b !== undefined) await call.deps.table.containers.setE2bSession(row.tenant, row.id, { ...row.e2b, endAt: endAt(call, timeout) })
+  return noContent()
+}
+
+async function pause(call: Call): Promise<Response> {
+  const row = await sandboxOf(call)
+  if (row.e2b?.isPaused === true) throw new ServiceError('conflict', `The sandbox ${sandboxIdOf(row)} is paused already.`)
+  await pauseContainer(call, row)
+  return noContent()
+}
+
+const control = { plane: 'control', scope: 'run' } as const
+
+export const sandboxRoutes: readonly AnyRoute[] = [
+  ...['/v2/sandboxes', '/sandboxes'].flatMap((path) => [
+    e2bRoute({ ...control, method: 'post', path, handle: create }),
+    e2bRoute({ ...control, scope: 'read', method: 'get', path, handle: list }),
+  ]),
+  ...['/v2/sandboxes/{sandbox_id}/connect', '/sandboxes/{sandbox_id}/connect', '/sandboxes/{sandbox_id}/resume'].map((path) =>
+    e2bRoute({ ...control, method: 'post', path, handle: connect }),
+  ),
+  e2bRoute({
+    ...control,
+    scope: 'read',
+    method: 'get',
+    path: '/sandboxes/{sandbox_id}',
+    handle: async (call) => json(200, describe(await sandboxOf(call))),
+  }),
+  e2bRoute({ ...control, method: 'delete', path: '/sandboxes/{sandbox_id}', handle: kill }),
+  e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/timeout', handle: setEnd }),
+  e2bRoute({ ...control, method: 'post', path: '/sandboxes/{sandbox_id}/pause', handle: pause }),
+]

@@ -1,0 +1,146 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Container, E2bSession } from '../../../core/containers/container.ts'
+import { ServiceError } from '../../../core/errors.ts'
+import { ID_PREFIXES, isId } from '../../../core/ids.ts'
+import type { Caller } from '../../../core/tenants/tenant.ts'
+import { isVisible } from '../../access.ts'
+import { endContainer } from '../../containers/end-container.ts'
+import type { ApiDeps } from '../../deps.ts'
+import { runContext, type Call } from '../../http/route.ts'
+import { hostOf } from '../../http/public-url.ts'
+import type { RunContext } from '../../executions/run-code.ts'
+import { SandboxGoneError } from './refusals.ts'
+
+/**
+ * Ids of sandboxes are parts of host names, so they have letters and digits only: the ids of the container and of its tenant without their
+ * prefixes. A signed URL of a file contains nothing else that names the tenant.
+ */
+export const sandboxIdOf = ({ id, tenant }: Pick<Container, 'id' | 'tenant'>): string =>
+  id.slice(ID_PREFIXES.container.length) + tenant.slice(ID_PREFIXES.tenant.length)
+
+interface SandboxName {
+  readonly tenant: string
+  readonly containerId: string
+}
+
+/** Null for text that is no id of a sandbox. */
+function parseSandboxId(sandboxId: string): SandboxName | null {
+  const parts = /^([0-9a-z]{26})([0-9a-z]{20,30})$/.exec(sandboxId)
+  return parts === null ? null : { containerId: `${ID_PREFIXES.container}${parts[1]}`, tenant: `${ID_PREFIXES.tenant}${parts[2]}` }
+}
+
+const missing = (sandboxId: string): ServiceError =>
+  new ServiceError('container_not_found', `No sandbox ${JSON.stringify(sandboxId.slice(0, 80))} exists. Create one.`)
+
+/** The caller of the control plane, by `X-API-Key`. */
+export async function authenticateControl(request: Request, _deps: ApiDeps, byKey: (request: Request) => Promise<Caller>): Promise<Caller> {
+  const key = request.headers.get('x-api-key')
+  if (key === null) return byKey(request)
+  return byKey(new Request(request.url, { headers: { authorization: `Bearer ${key}` } }))
+}
+
+/** The sandbox that the path names. Another tenant's id is answered like one that does not exist. */
+export async function sandboxOf(call: Pick<Call, 'deps' | 'caller' | 'param'>): Promise<Container> {
+  const { deps, caller } = call
+  const id = call.param('sandbox_id')
+  // The id of a container names its sandbox for the control plane, so that clients learn the id of the sandbox.
+  const name = isId('container', id) ? { tenant: caller.tenant, containerId: id } : parseSandboxId(id)
+  const row = name?.tenant === caller.tenant ? await deps.table.containers.get(name.tenant, name.containerId) : null
+  if (row === null || row.deletedAt !== null || !isVisible(row, caller)) throw missing(id)
+  if (await endIfOverdue(deps, row)) throw missing(id)
+  return row
+}
+
+/** Deletes an expired sandbox, unless it is to be paused. Returns whether it was deleted. */
+export async function endIfOverdue(deps: ApiDeps, row: Container): Promise<boolean> {
+  if (row.e2b === undefined || row.e2b.isPaused || row.e2b.onTimeout !== 'kill' || row.e2b.endAt > deps.clock.now()) return false
+  await endContainer(deps, row.tenant, row.id)
+  return true
+}
+
+/** The token of the data plane: it opens one sandbox. */
+export const newSecret = (): string => randomBytes(24).toString('base64url')
+
+const refused = (): ServiceError =>
+  new ServiceError('invalid_api_key', 'The access token does not open this sandbox. Connect to the sandbox again.')
+
+/** A sandbox as a call of the data plane opens it. */
+export interface OpenSandbox {
+  readonly container: Container
+  readonly session: E2bSession
+}
+const opened = new WeakMap<Request, OpenSandbox>()
+
+/** The sandbox's id: from the header, else from the host name `<port>-<id>.<domain>`. */
+const sandboxIdIn = (request: Request, deps: ApiDeps): string =>
+  request.headers.get('e2b-sandbox-id') ?? /^\d+-([0-9a-z]+)\./.exec(hostOf(request, deps.config))?.[1] ?? ''
+
+/** The caller of the data plane, by the token that `create` and `connect` answered, or by the signature of a file's URL. */
+export async function authenticateData(request: Request, deps: ApiDeps): Promise<Caller> {
+  const id = sandboxIdIn(request, deps)
+  const name = parseSandboxId(id)
+  const container = name === null ? null : await deps.table.containers.get(name.tenant, name.containerId)
+  const session = container?.deletedAt === null ? container.e2b : undefined
+  if (container === null || session === undefined) throw refused()
+  const token = request.headers.get('x-access-token') ?? request.headers.get('e2b-traffic-access-token')
+  if (token === null ? !isSigned(request, session.secret, deps.clock.now()) : !isSame(token, session.secret)) throw refused()
+  await checkKey(deps, session.key.id)
+  if (await endIfOverdue(deps, container)) throw new SandboxGoneError(`The time of the sandbox ${id} is over. Create another one.`)
+  opened.set(request, { container, session })
+  return { tenant: container.tenant, subject: container.subject, keyId: session.key.id, scopes: session.key.scopes }
+}
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+const isSame = (a: string, b: string): boolean => timingSafeEqual(digestOf(a), digestOf(b))
+
+/** Whether the URL of a file has the signature that E2B's clients make from the token: for one path, operation and user. */
+function isSigned(request: Request, secret: string, now: number): boolean {
+  const { pathname, searchParams } = new URL(request.url)
+  const signature = searchParams.get('signature')
+  if (signature === null || !pathname.endsWith('/files')) return false
+  const expires = searchParams.get('signature_expiration')
+  if (expires !== null && (!/^\d{1,12}$/.test(expires) || Number(expires) * 1000 < now)) return false
+  const operation = request.method === 'GET' ? 'read' : 'write'
+  const signed = [
+    searchParams.get('path') ?? '',
+    operation,
+    searchParams.get('username') ?? '',
+    secret,
+    ...(expires === null ? [] : [expires]),
+  ]
+  return isSame(signature, `v1_${digestOf(signed.join(':')).toString('base64').replace(/=+$/, '')}`)
+}
+
+/** What the authenticator has opened for this call. */
+export function openSandbox(call: Pick<Call, 'request'>): OpenSandbox {
+  const open = opened.get(call.request)
+  if (open === undefined) throw new Error('a route of the data plane has another authenticator')
+  return open
+}
+
+/** The sandbox for a call that uses it. A paused one refuses, unless its client chose to let calls wake it. */
+export async function useSandbox(call: Call): Promise<OpenSandbox & { readonly context: RunContext }> {
+  const open = openSandbox(call)
+  const { container, session } = open
+  if (session.isPaused) {
+    if (!session.autoResume) throw new SandboxGoneError(`The sandbox ${sandboxIdOf(container)} is paused. Connect to it to resume it.`)
+    await call.deps.table.containers.setE2bSession(container.tenant, container.id, { ...session, isPaused: false })
+  }
+  return { ...open, context: runContext(call) }
+}
+
+/** When each key was last seen to be valid, epoch ms. */
+const checkedKeys = new WeakMap<ApiDeps['table'], Map<string, number>>()
+const MAX_CHECKED_KEYS = 1_000
+
+/** Throws ServiceError when the key that opened the sandbox was revoked or has expired. Ids of tokens are not stored, so none is found. */
+async function checkKey({ table, clock, config }: ApiDeps, keyId: string): Promise<void> {
+  const checked = checkedKeys.get(table) ?? new Map<string, number>()
+  checkedKeys.set(table, checked)
+  const now = clock.now()
+  if ((checked.get(keyId) ?? Number.NEGATIVE_INFINITY) + config.keyCacheMs > now) return
+  const key = await table.tenants.getKey(keyId)
+  if (key !== null && (key.revokedAt !== null || (key.expiresAt ?? Number.POSITIVE_INFINITY) <= now)) throw refused()
+  if (checked.size >= MAX_CHECKED_KEYS) checked.clear()
+  checked.set(keyId, now)
+}

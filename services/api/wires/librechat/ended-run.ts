@@ -1,0 +1,31 @@
+import { ServiceError } from '../../../core/errors.ts'
+import { hasEnded, type Execution, type ExecutionResult } from '../../../core/executions/execution.ts'
+import { loadResult } from '../../../core/executions/load-result.ts'
+import { LIMITS } from '../../../core/limits.ts'
+import { cancelExecution } from '../../executions/cancel-execution.ts'
+import { storedBytes } from '../../executions/stored-bytes.ts'
+import type { Call } from '../../http/route.ts'
+
+const DEFAULT_SECONDS = 60
+
+/**
+ * The answer made of the result of a run. A run whose client disconnected is cancelled, because nothing can read its result. Throws ServiceError
+ * `sandbox_unavailable` when the run has not ended.
+ */
+export async function answerEnded<Answer>(
+  { deps, caller, request }: Pick<Call, 'deps' | 'caller' | 'request'>,
+  execution: Execution,
+  answer: (result: ExecutionResult | null) => Promise<Answer>,
+): Promise<Answer> {
+  if (request.signal.aborted && !hasEnded(execution.status)) await cancelExecution(deps, caller.tenant, execution.id)
+  if (!hasEnded(execution.status))
+    throw new ServiceError('sandbox_unavailable', 'The code ran longer than this server can hold a call open. Split it into shorter calls.')
+  return deps.results.hold(storedBytes(execution), async () => answer(await loadResult(deps.objects, execution)))
+}
+
+/** Seconds: what the request asks for in milliseconds, at most what the account may have. */
+export async function timeLimit({ deps, caller }: Pick<Call, 'deps' | 'caller'>, askedMs: number | undefined): Promise<number> {
+  const { timeoutSeconds: most } = await deps.limits.of(caller.tenant)
+  const asked = askedMs === undefined ? DEFAULT_SECONDS : Math.ceil(askedMs / 1000)
+  return Math.max(1, Math.min(asked, most, LIMITS.maxTimeoutSeconds))
+}

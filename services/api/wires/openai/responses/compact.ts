@@ -1,0 +1,120 @@
+import { z } from '@hono/zod-openapi'
+import { historyUpTo } from '../../../conversations/history.ts'
+import { errorEnvelope } from '../../../http/error-response.ts'
+import { keepAliveJson } from '../../../http/keep-alive-json.ts'
+import { json } from '../../../http/responses.ts'
+import { defineRoute, type Call } from '../../../http/route.ts'
+import { waitForResponse } from '../../../responses/wait-for-response.ts'
+import { failureOf, refusalOf, turnTooSlow } from '../turn-failure.ts'
+import { CreateResponse } from './schema.ts'
+import { prepareResponse } from './start-response.ts'
+import { ServiceError } from '../../../../core/errors.ts'
+import { topicOf } from '../../../../core/events.ts'
+import { derivedId } from '../../../../core/ids.ts'
+import { LIMITS } from '../../../../core/limits.ts'
+import { acceptResponse } from '../../../../core/responses/accept-response.ts'
+import { encodeSummary } from '../../../../core/responses/compaction.ts'
+import { inputItemId, wireItems } from '../../../../core/responses/input-items.ts'
+import { renderResponse } from '../../../../core/responses/render-response.ts'
+import { loadResponse } from '../../../../core/responses/response-blobs.ts'
+import { hasResponseEnded, type ResponseRecord } from '../../../../core/responses/response.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+const CompactResponse = CreateResponse.pick({ model: true, instructions: true, previous_response_id: true })
+  .extend({ input: CreateResponse.shape.input.nullish() })
+  .openapi('CompactResponse')
+type CompactResponse = z.infer<typeof CompactResponse>
+
+const CompactedResponse = z
+  .object({
+    id: z.string().openapi({ example: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt' }),
+    object: z.literal('response.compaction'),
+    created_at: z.int(),
+    output: z.array(z.looseObject({ id: z.string(), type: z.enum(['message', 'compaction']) })),
+    usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
+    x_cellblock: z.looseObject({ context: z.record(z.string(), z.union([z.int(), z.boolean()])).nullable() }),
+  })
+  .openapi('CompactedResponse')
+
+const UNREADABLE = 'The summary could not be read. Send the request again.'
+const SLOW_ADVICE = 'Send a shorter conversation.'
+
+/** A turn whose answer is the summary; it is removed an hour later. */
+export const compactResponseRoute = defineRoute({
+  method: 'post',
+  path: '/v1/responses/compact',
+  scope: 'run',
+  operationId: 'compactResponse',
+  tag: 'Responses',
+  summary: 'Replace a conversation by a summary',
+  description:
+    "The answer's `output` is the input of the next request: the messages of the user, the developer and the system, then one item `compaction` with the model's summary of everything else.",
+  body: CompactResponse,
+  maxBodyBytes: LIMITS.maxTurnJsonBytes,
+  creates: 'response',
+  answers: { 200: { description: 'The compacted conversation.', schema: CompactedResponse } },
+  refusals: [
+    'unsupported_value',
+    'model_not_found',
+    'file_not_found',
+    'previous_response_not_found',
+    'item_not_found',
+    'too_many_results',
+    'request_too_large',
+    'model_error',
+    'model_tokens_exhausted',
+    'dollars_exhausted',
+  ],
+  async handle(call) {
+    const { deps, requestId } = call
+    const { row, isReplay } = await prepareResponse({ ...call, body: turnOf(call.body) }, 'compaction')
+    // Listening starts before the row exists, so its end cannot be missed.
+    const subscription = deps.signals.subscribe(topicOf('response', row.id))
+    if (!isReplay)
+      await acceptResponse(deps, row).catch((error: unknown) => {
+        subscription.close()
+        throw error
+      })
+    const answer = async (): Promise<Response> => {
+      const { maxHoldSeconds: seconds } = deps.config
+      const ended = await waitForResponse(deps, row, { seconds, signal: call.request.signal, subscription })
+      if (!hasResponseEnded(ended.status)) throw turnTooSlow(seconds, SLOW_ADVICE)
+      return json(200, await renderCompaction(call, await loadResponse(deps.objects, ended)))
+    }
+    const refused = answer().catch((error: unknown) => refusalOf(error, requestId))
+    return keepAliveJson(refused, { onError: () => JSON.stringify(errorEnvelope('internal_error', UNREADABLE, null, requestId)) })
+  },
+})
+
+function turnOf({ input, ...body }: CompactResponse): CreateResponse {
+  if ((input ?? '').length === 0 && !body.previous_response_id)
+    throw new ServiceError('invalid_request', 'There is nothing to compact. Send input, or previous_response_id.', { param: 'input' })
+  return { ...body, input: input ?? [], store: false, tools: [] }
+}
+
+const KEPT_ROLES: readonly unknown[] = ['user', 'developer', 'system']
+
+async function renderCompaction({ deps, caller }: Call, row: ResponseRecord): Promise<Wire> {
+  const response = renderResponse(row, { include: [] })
+  const failure = failureOf(response)
+  if (failure !== null) throw failure
+  const summary = row.items.findLast((item) => item.type === 'message')
+  if (row.status !== 'completed' || summary?.type !== 'message' || summary.isRefusal)
+    throw new ServiceError('model_error', 'The model wrote no summary of the conversation. Try again, or use another model.')
+  const previous = row.previousResponseId === null ? null : await deps.table.responses.get(caller.tenant, row.previousResponseId)
+  const history = previous === null ? [] : (await historyUpTo(deps, caller, previous)).items
+  const input = wireItems(row.request.input, (type, index, given) => given ?? inputItemId(row.id, type, index))
+  const { created_at, usage, x_cellblock: extension } = response
+  return {
+    id: row.id,
+    object: 'response.compaction',
+    created_at,
+    output: [
+      ...[...history, ...input].filter(({ type, role }) => type === 'message' && KEPT_ROLES.includes(role)),
+      { id: derivedId('compaction', row.createdAt, row.id), type: 'compaction', encrypted_content: encodeSummary(summary.text) },
+    ],
+    usage,
+    x_cellblock: { context: (extension as Wire)['context'] },
+  }
+}

@@ -1,0 +1,46 @@
+import { claimId } from '../../../http/claim-id.ts'
+import type { Call } from '../../../http/route.ts'
+import { InlineBundles } from '../../../skills/resolve-skills.ts'
+import { makeRequest } from './make-request.ts'
+import { conversationIdOf, type CreateResponse } from './schema.ts'
+import { newResponse } from '../../../../core/responses/accept-response.ts'
+import type { ResponseRecord } from '../../../../core/responses/response.ts'
+
+export interface PreparedResponse {
+  readonly row: ResponseRecord
+  /** The row exists already: an earlier call created it. */
+  readonly isReplay: boolean
+}
+
+/** The response that a call requests, or its conversation's summary for the purpose `compaction`, with all referenced objects. It is not written yet, unless an earlier call created it. Throws ServiceError. */
+export async function prepareResponse(call: Call<unknown, CreateResponse>, purpose?: 'compaction'): Promise<PreparedResponse> {
+  const { deps, caller, body } = call
+  const claimed = await claimId(call, 'response', call.rawBody)
+  const earlier = claimed.isReplay ? await deps.table.responses.get(caller.tenant, claimed.id) : null
+  if (earlier !== null) {
+    call.note('response_id', earlier.id)
+    return { row: earlier, isReplay: true }
+  }
+  await deps.budget.checkModel(caller.tenant)
+  const inline = new InlineBundles(call, claimed.id)
+  const made = await makeRequest(call, inline).catch(async (error: unknown) => {
+    await inline.discard()
+    throw error
+  })
+  const request = { ...made, ...(purpose === undefined ? {} : { purpose }) }
+  const row = newResponse(
+    {
+      id: claimed.id,
+      tenant: caller.tenant,
+      subject: caller.subject,
+      request,
+      previousResponseId: body.previous_response_id ?? null,
+      conversationId: conversationIdOf(body),
+      publicUrl: call.publicUrl,
+    },
+    deps.clock.now(),
+  )
+  call.note('response_id', row.id)
+  call.note('model', request.model)
+  return { row, isReplay: false }
+}
