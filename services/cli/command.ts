@@ -3,23 +3,23 @@ import type { Queue } from '../core/ports/queue.ts'
 import type { Table } from '../core/ports/table.ts'
 import type { TenantStore } from '../core/ports/tenant-store.ts'
 
-/** What the commands work with; `main.ts` decides where it comes from. Nothing is opened before a command uses it. */
+/** The dependencies of commands, which `main.ts` provides. Each is opened at its first use. */
 export interface CliDeps {
   tenants(): Promise<TenantStore>
   /** Rows only: commands cannot read objects. */
   table(): Promise<Table>
   /** Copies rows and objects into a new folder. */
   backUp(folder: string): Promise<void>
-  /** Sends hints; the reconciler replaces lost ones. */
+  /** Sends messages; the reconciler replaces lost ones. */
   readonly queue: Queue
   readonly clock: Clock
-  /** A relative file name is looked up here: the folder in which the user typed the command. */
+  /** Base folder of relative file names: the user's working directory. */
   readonly folder: string
   /** The commands of the `cellblock` program, for the usage text. */
   readonly programCommands: readonly { readonly name: string; readonly summary: string }[]
-  /** Standard output: what the user asked for. */
+  /** Standard output: the result of the command. */
   readonly out: (text: string) => void
-  /** Standard error: what the user should know besides. */
+  /** Standard error: further information for the user. */
   readonly note: (text: string) => void
 }
 
@@ -31,8 +31,8 @@ export interface Command {
   run(args: readonly string[], deps: CliDeps): Promise<number>
 }
 
-/** The words cannot be understood: exit code 2, with the command's usage. */
+/** Wrong usage: exit code 2, with the command's usage. */
 export class UsageError extends Error {}
 
-/** The command was understood and cannot be done; the message says why and what to do. Exit code 1. */
+/** A valid command that failed; the message says why and what to do. Exit code 1. */
 export class CommandError extends Error {}

@@ -1,4 +1,5 @@
 import type { CliDeps, Command } from './command.ts'
+import { auditExport, auditKeygen, auditVerify } from './audit.ts'
 import { backup } from './backup.ts'
 import { deadLettersList } from './dead-letters-list.ts'
 import { deadLettersRedrive } from './dead-letters-redrive.ts'
@@ -21,6 +22,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'keys revoke': keysRevoke,
   'dead-letters list': deadLettersList,
   'dead-letters redrive': deadLettersRedrive,
+  'audit keygen': auditKeygen,
+  'audit export': auditExport,
+  'audit verify': auditVerify,
   backup,
 }
 

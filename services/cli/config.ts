@@ -8,10 +8,11 @@ const CliEnv = z.object({
   TABLE_NAME: z.string().optional(),
   AWS_REGION: z.string().optional(),
   INIT_CWD: z.string().optional(),
+  npm_lifecycle_event: z.string().optional(),
 })
 
 export interface CliConfig {
-  /** The local server that is meant, when several run. */
+  /** Port of the local server, if several run. */
   readonly port: number | null
   readonly url: string | null
   readonly apiKey: string | null
@@ -20,6 +21,7 @@ export interface CliConfig {
   readonly region: string | null
   /** The data folder of a local server; null means that of the running one. */
   readonly dataDir: string | null
+  /** Base of relative file names: the folder in which the user called the command. */
   readonly folder: string
 }
 
@@ -35,7 +37,7 @@ export function readCliConfig(env: Readonly<Record<string, string | undefined>> 
     tableName: values.TABLE_NAME ?? null,
     region: values.AWS_REGION ?? null,
     dataDir: null,
-    // npm moves to the project's folder and keeps the user's own in INIT_CWD.
-    folder: values.INIT_CWD ?? process.cwd(),
+    // `npm run cli` moves to the project's folder and keeps the user's own in INIT_CWD. Every other npm script sets the variable too, for itself.
+    folder: (values.npm_lifecycle_event === 'cli' ? values.INIT_CWD : undefined) ?? process.cwd(),
   }
 }

@@ -22,6 +22,8 @@ export function createControlClient(socketPath: string): ControlClient {
       query: items('query'),
       getMany: items('getMany'),
       writeMany: items('writeMany'),
+      scan: items('scan'),
+      flush: items('flush'),
     },
     backUp: async (folder) => void (await send(socketPath, { call: 'backUp', folder })),
   }

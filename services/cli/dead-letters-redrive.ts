@@ -19,7 +19,7 @@ export const deadLettersRedrive: Command = {
   },
 }
 
-/** Its new id. A second call answers with the same: the id follows from the old one. */
+/** The new id, which is derived from the old one, so a second call returns the same. */
 async function redriveExecution(deps: CliDeps, tenant: string, id: string, mayHaveRun: boolean): Promise<string> {
   const table = await deps.table()
   const row = await table.executions.get(tenant, id)
@@ -54,7 +54,7 @@ async function redriveResponse(deps: CliDeps, tenant: string, id: string): Promi
     throw new CommandError(`The request of ${id} is too big to be taken from its row: the caller must send it again.`)
   const { subject, request, previousResponseId, conversationId, publicUrl } = row
   const again = newResponse({ tenant, subject, request, previousResponseId, conversationId, publicUrl }, deps.clock.now())
-  // Derived, so that a second call makes no second turn.
+  // Derived, so that a second call creates no second turn.
   const response = { ...again, id: derivedId('response', row.createdAt, `redrive:${id}`) }
   if ((await table.responses.get(tenant, response.id)) === null)
     await accepted(() => acceptResponse({ table, queue: deps.queue, objects: NO_OBJECTS }, response))

@@ -6,7 +6,7 @@ import { CommandError } from './command.ts'
 const ServerFile = z.object({ pid: z.number().int(), url: z.string(), controlSocket: z.string(), dataDir: z.string().nullable() })
 export type LocalServer = z.infer<typeof ServerFile> & { readonly port: number }
 
-/** The local servers that run now: each keeps a note `<port>.json` in this folder and removes it when it stops. */
+/** The running local servers: each has a file `<port>.json` in this folder and removes it when it stops. */
 export async function listLocalServers(folder: string): Promise<readonly LocalServer[]> {
   const names = await readdir(folder).catch(() => [])
   const found = await Promise.all(
@@ -23,7 +23,7 @@ async function readNote(path: string, port: number): Promise<LocalServer | null>
   }
 }
 
-/** A killed server leaves its note behind. */
+/** A killed server leaves its file. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

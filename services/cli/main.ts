@@ -8,7 +8,7 @@ import { readCliConfig, type CliConfig } from './config.ts'
 import { chooseLocalServer, listLocalServers } from './local-servers.ts'
 import { openState, type State } from './open-state.ts'
 import { NO_QUEUE } from './rows-only.ts'
-import { runCommand } from './run-command.ts'
+import { isCommand, runCommand } from './run-command.ts'
 import { takeOption } from './take-option.ts'
 
 const NOTES = join(import.meta.dirname, '../../.cellblock/servers')
@@ -24,9 +24,10 @@ async function start(): Promise<number> {
   const { value: tableOption, rest: withoutTable } = takeOption(process.argv.slice(2), 'table')
   const { value: dataOption, rest } = takeOption(withoutTable, 'data')
   const config = readCliConfig()
-  const io = createProcessIo(() => localUrl(config))
+  const io = createProcessIo(() => localUrl(config), config.folder)
   const programCommands = listCommands(io)
-  if (programCommands.some(({ name }) => name === rest[0])) return runProgram(rest, io)
+  // `tenants` and `keys` are commands of both: here they reach the server without a key.
+  if (!isCommand(rest) && programCommands.some(({ name }) => name === rest[0])) return runProgram(rest, io)
   let opened: Promise<State> | null = null
   const state = (): Promise<State> =>
     (opened ??= listLocalServers(NOTES).then((servers) =>

@@ -35,7 +35,7 @@ export async function openState(
   return running === undefined ? ofFolder(dataDir) : ofServer(running)
 }
 
-/** Loads the AWS SDK here only: it takes longer than most commands. */
+/** The AWS SDK is loaded here only, because loading it takes longer than most commands. */
 async function inAws(tableName: string, region: string | null): Promise<State> {
   const [{ DynamoDBClient }, { createDynamoTable }] = await Promise.all([
     import('@aws-sdk/client-dynamodb'),
@@ -44,7 +44,7 @@ async function inAws(tableName: string, region: string | null): Promise<State> {
   const client = new DynamoDBClient(region === null ? {} : { region })
   return {
     table: createDynamoTable({ client, tableName, objects: NO_OBJECTS }),
-    backUp: () => Promise.reject(new CommandError('The table is in AWS. Use its point-in-time recovery, and the versions of the bucket.')),
+    backUp: () => Promise.reject(new CommandError('The table is in AWS. Use its point-in-time recovery, and copy the bucket.')),
     close: async () => client.destroy(),
   }
 }

@@ -2,7 +2,7 @@ import type { ObjectStore } from '../core/ports/object-store.ts'
 import type { Queue } from '../core/ports/queue.ts'
 import { CommandError } from './command.ts'
 
-/** The command line reaches rows only: reading an object ends with a sentence. */
+/** Commands can access rows only; reading an object throws CommandError. */
 export const NO_OBJECTS = new Proxy({} as ObjectStore, {
   get: () => () => Promise.reject(new CommandError('This command can read the table only, and the data that it needs is an object.')),
 })

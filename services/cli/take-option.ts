@@ -1,4 +1,4 @@
-/** Takes `--name VALUE` or `--name=VALUE` out of the arguments, wherever it stands: an option that every command has. */
+/** Takes `--name VALUE` or `--name=VALUE` out of the arguments, at any position. Every command has this option. */
 export function takeOption(args: readonly string[], name: string): { readonly value: string | null; readonly rest: readonly string[] } {
   const at = args.findIndex((argument) => argument === `--${name}` || argument.startsWith(`--${name}=`))
   const found = args[at]

@@ -5,7 +5,7 @@ import { UsageError, type Command } from './command.ts'
 
 const MAX_NAME_LENGTH = 100
 
-/** Two tenants may have one name: their ids tell them apart. */
+/** Two tenants may have the same name; their ids differ. */
 export const tenantsCreate: Command = {
   usage: 'tenants create NAME [--json]',
   summary: 'make a tenant and its first API key, which is shown this once',

@@ -1,13 +1,14 @@
 import { MEMORY_TIERS, type MemoryTier } from '../core/limits.ts'
-import { limitName, limitsOf, NUMERIC_LIMITS, type TenantLimits } from '../core/tenants/tenant-limits.ts'
+import { snakeCase } from '../core/snake-case.ts'
+import { limitsOf, NUMERIC_LIMITS, type TenantLimits } from '../core/tenants/tenant-limits.ts'
 import { readArguments } from './arguments.ts'
 import { CommandError, UsageError, type Command } from './command.ts'
 import { formatTable } from '../../packages/cli/src/format-table.ts'
 
-const NAMES = new Map(Object.keys(NUMERIC_LIMITS).map((name) => [limitName(name), name]))
+const NAMES = new Map(Object.keys(NUMERIC_LIMITS).map((name) => [snakeCase(name), name]))
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 }
 
-/** Without NAME=VALUE it shows what holds. A change holds within ten seconds; a sandbox that runs keeps what it was started with. */
+/** Without NAME=VALUE it prints the limits. A change takes effect within ten seconds; a running sandbox keeps its limits. */
 export const tenantsLimits: Command = {
   usage: 'tenants limits TENANT [NAME=VALUE …] [--json]',
   summary: 'show or change what a tenant may use; NAME=default removes a tenant-specific limit',
@@ -33,7 +34,7 @@ export const tenantsLimits: Command = {
     if (changes.length > 0) await tenants.setPolicy(id, { ...tenant.policy, limits })
 
     const rows = Object.entries(limitsOf(limits)).map(([name, value]) => ({
-      limit: limitName(name),
+      limit: snakeCase(name),
       value: String(value),
       set: own.has(name) ? 'tenant' : 'default',
     }))
@@ -48,7 +49,7 @@ export const tenantsLimits: Command = {
 
 const keyOf = (wire: string): keyof TenantLimits => (NAMES.get(wire) ?? 'memoryLimit') as keyof TenantLimits
 
-/** `disk_bytes=256m` → what to set; null takes it away. Throws UsageError. */
+/** Parses `disk_bytes=256m`; null removes the limit. Throws UsageError. */
 function readAssignment(word: string): readonly [name: keyof TenantLimits, value: number | MemoryTier | null] {
   const [wire = '', text = ''] = word.split('=', 2)
   const known = [...NAMES.keys(), 'memory_limit']

@@ -3,7 +3,7 @@ import { LINK_DAYS, type TenantPolicy } from '../core/tenants/tenant.ts'
 import { readArguments } from './arguments.ts'
 import { CommandError, UsageError, type Command } from './command.ts'
 
-/** Without options it shows what holds. Running responses keep what they were accepted with. */
+/** Without options it prints the policy. Running responses keep the policy of their acceptance. */
 export const tenantsPolicy: Command = {
   usage: 'tenants policy TENANT [--tool-off TYPE] [--tool-on TYPE] [--link-days N] [--json]',
   summary: 'show or change what a tenant may do: tools that are off, life of links',

@@ -8,8 +8,8 @@ import type { ImageCatalogue } from '../core/containers/images.ts'
 const BUILD = join(import.meta.dirname, '../../scripts/print-image.ts')
 /** Live code has priority over the build. */
 const LOWEST_PRIORITY = 19
-/** Build steps are printed at most this often, milliseconds. */
-const REPORT_EVERY_MS = 10_000
+/** Minimum interval between printed build steps, milliseconds: the sign-in link should stay on the screen. */
+const REPORT_EVERY_MS = 60_000
 
 interface BackgroundBuild {
   /** The reference of the image; null when the build failed or was stopped. */
@@ -30,11 +30,11 @@ function buildImage(name: string, say: (line: string) => void): BackgroundBuild 
   let reference: string | null = null
   createInterface(child.stdout).on('line', (line) => (reference = line.trim()))
   createInterface(child.stderr).on('line', (line) => {
-    lastLine = line
+    lastLine = line.trim()
     const now = performance.now()
     if (now - reportedAt < REPORT_EVERY_MS) return
     reportedAt = now
-    say(`▸ Image ${name}: ${line}`)
+    say(`▸ Image ${name}: ${lastLine}`)
   })
   const finish = async (): Promise<string | null> => {
     const code = await once(child, 'close').then(

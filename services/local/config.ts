@@ -71,12 +71,18 @@ const LocalEnv = z.object({
   CELLBLOCK_POOL_MAX: wholeNumber(0, 50).optional(),
   /** An idle container hibernates after this time. */
   CELLBLOCK_IDLE_SECONDS: wholeNumber(1, 31_536_000).default(LIMITS.hibernateAfterMinutes * 60),
-  /** A server with a data folder saves the variables of unused containers when it stops, for at most this long; 0 leaves them. */
+  /** A server with a data folder saves the variables of unused containers when it stops, for at most this long; 0 saves none. */
   CELLBLOCK_SAVE_SECONDS: wholeNumber(0, 600).default(10),
   CELLBLOCK_PUBLIC_URL: z.url('must be a whole address, such as https://code.example.org').optional(),
   /** Further host names for which the server answers, such as those of a reverse proxy. */
   CELLBLOCK_ALLOWED_HOSTS: hostList.default([]),
+  /** The domain of E2B's host names; a proxy with a wildcard certificate passes them on. */
+  CELLBLOCK_E2B_DOMAIN: z
+    .string()
+    .regex(/^[a-z0-9.-]+(?::\d{1,5})?$/i, 'must be a domain such as sandboxes.example.org')
+    .optional(),
   CELLBLOCK_PLAYGROUND: z.string().optional(),
+  CELLBLOCK_GUIDE: z.string().optional(),
   CELLBLOCK_LOG: oneOf(['silent', 'events']).default('silent'),
   CELLBLOCK_METRICS_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
   /** Traces go to this OTLP endpoint; the exporter reads the other OTEL_EXPORTER_OTLP_* variables itself. */
@@ -87,7 +93,11 @@ const LocalEnv = z.object({
   CORS_ORIGINS: originList.default([]),
   CELLBLOCK_TOKEN_ISSUERS: issuerList.default([]),
   CELLBLOCK_LINKS_REQUIRE_KEY: flag.optional(),
+  /** Host names to which webhooks may go over http and at private addresses. */
+  CELLBLOCK_WEBHOOK_HOSTS: hostList.default([]),
   SANDBOX_DOCKER_RUNTIME: z.string().optional(),
+  /** A folder of wheels from which `pip install` in a sandbox installs. */
+  CELLBLOCK_WHEELHOUSE: z.string().min(1).optional(),
   /** Python modules that a warm sandbox has imported, such as `numpy,pandas`, or `none`. */
   SANDBOX_PRELOAD: z
     .string()
@@ -126,17 +136,21 @@ export interface LocalConfig {
   readonly imagePools: Readonly<Record<string, { readonly '1g': number }>>
   /** Warm sandboxes of the smallest tier. */
   readonly poolSize: number
-  /** How far the pool may grow with the claims of the last minute. */
+  /** Maximum warm pool size, reached with the rate of claims. */
   readonly poolCeiling: number
   /** An idle container hibernates after this time, milliseconds. */
   readonly hibernateAfterMs: number
-  /** A stop may take this long to save the variables of unused containers, milliseconds. */
+  /** Maximum time for saving the variables of unused containers at a stop, milliseconds. */
   readonly saveMs: number
   readonly publicUrl: string | null
   /** Host names, besides that of `publicUrl`, for which the server answers. */
   readonly allowedHosts: readonly string[]
+  /** The domain of E2B's host names; null for none. */
+  readonly e2bDomain: string | null
   /** The folder of the built playground; null serves none. */
   readonly playgroundDir: string | null
+  /** The documentation as `npm run docs:build` wrote it. */
+  readonly guideDir: string | null
   readonly log: 'silent' | 'events'
   /** The bearer token of `/metrics`; null serves it to this machine only. */
   readonly metricsKey: string | null
@@ -144,21 +158,25 @@ export interface LocalConfig {
   readonly exportsTraces: boolean
   /** Memory and disk that sandbox starts leave free on this machine, bytes. */
   readonly reserveBytes: number
-  /** Event streams that may be open at once. */
+  /** Maximum number of open event streams. */
   readonly maxOpenStreams: number
   /** Whether links in answers open only with an API key. */
   readonly linksRequireKey: boolean
+  /** Host names to which webhooks may go over http and at private addresses. */
+  readonly webhookHosts: readonly string[]
   /** Origins whose pages may call the API from a browser. */
   readonly corsOrigins: readonly string[]
   readonly dockerRuntime: string | null
+  /** An absolute path; null without a wheelhouse. */
+  readonly wheelhouse: string | null
   /** Python modules that a warm sandbox has imported; null leaves them to the image. */
   readonly preload: readonly string[] | null
   readonly transport: 'unix' | 'exec'
-  /** A run step hands over after this long, milliseconds. */
+  /** A run step hands over after this time, milliseconds. */
   readonly stepBudgetMs: number
 }
 
-/** Thrown for a flag or variable that cannot be used; the message says which and what to do. */
+/** Thrown for an invalid flag or variable; the message names it and says what to do. */
 export class ConfigError extends Error {}
 
 /** Reads flags and environment of the local server. Throws ConfigError. */
@@ -193,15 +211,19 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
       ...(WILDCARDS.includes(values.HOST) ? [] : [urlHost(values.HOST)]),
       ...values.CELLBLOCK_ALLOWED_HOSTS,
     ],
+    e2bDomain: values.CELLBLOCK_E2B_DOMAIN ?? null,
     playgroundDir: values.CELLBLOCK_PLAYGROUND ?? null,
+    guideDir: values.CELLBLOCK_GUIDE ?? null,
     log: values.CELLBLOCK_LOG,
     metricsKey: values.CELLBLOCK_METRICS_KEY ?? null,
     exportsTraces: values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     reserveBytes: values.CELLBLOCK_RESERVE_MIB * 1024 ** 2,
     maxOpenStreams: values.MAX_OPEN_STREAMS,
     corsOrigins: values.CORS_ORIGINS,
+    webhookHosts: values.CELLBLOCK_WEBHOOK_HOSTS,
     linksRequireKey: values.CELLBLOCK_LINKS_REQUIRE_KEY ?? false,
     dockerRuntime: values.SANDBOX_DOCKER_RUNTIME ?? null,
+    wheelhouse: values.CELLBLOCK_WHEELHOUSE === undefined ? null : resolve(values.CELLBLOCK_WHEELHOUSE),
     preload: values.SANDBOX_PRELOAD === undefined ? null : preloadOf(values.SANDBOX_PRELOAD),
     transport: values.SANDBOX_TRANSPORT,
     stepBudgetMs: 50_000,
@@ -234,10 +256,10 @@ function imagesOf(values: z.infer<typeof LocalEnv>): Pick<LocalConfig, 'images' 
   return { images, defaultImage }
 }
 
-/** These listen on every address, and name none. */
+/** Wildcard addresses, which listen on every interface and are not host names. */
 const WILDCARDS: readonly string[] = ['0.0.0.0', '::']
 
-/** An IPv6 address stands in brackets in a `Host` header. */
+/** A `Host` header has an IPv6 address in brackets. */
 const urlHost = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
 
 const preloadOf = (list: string): readonly string[] => (list === 'none' ? [] : list.split(','))
@@ -250,5 +272,5 @@ function readFlags(argv: readonly string[]): { readonly data?: string | undefine
   }
 }
 
-/** Labels the sandboxes of the server that owns this storage, by a name that stays the same over its restarts. */
+/** Labels the sandboxes of the server that owns this storage with a name that is stable across restarts. */
 export const stageOf = (storageName: string): string => `local-${createHash('sha256').update(storageName).digest('hex').slice(0, 12)}`

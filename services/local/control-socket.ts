@@ -15,7 +15,7 @@ type ControlRequest =
   | { readonly call: 'items'; readonly method: string; readonly args: readonly unknown[] }
   | { readonly call: 'backUp'; readonly folder: string }
 
-const ITEM_METHODS = ['get', 'put', 'update', 'delete', 'query', 'getMany', 'writeMany'] as const
+const ITEM_METHODS = ['get', 'put', 'update', 'delete', 'query', 'getMany', 'writeMany', 'scan'] as const
 const isItemMethod = (name: string): name is (typeof ITEM_METHODS)[number] => (ITEM_METHODS as readonly string[]).includes(name)
 
 /**
@@ -23,7 +23,7 @@ const isItemMethod = (name: string): name is (typeof ITEM_METHODS)[number] => (I
  * server's own user and root reach it. Nothing listens on the network.
  */
 export async function openControlSocket(storage: Pick<LocalStorage, 'items' | 'backUp'>): Promise<ControlSocket> {
-  // The path of a Unix socket has at most 107 bytes, so it cannot lie in the data folder.
+  // The path of a Unix socket has at most 107 bytes, so the socket is not in the data folder.
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-control-'))
   const path = join(folder, 'socket')
   const server = createServer((request, response) => void serve(storage, request, response))

@@ -6,9 +6,9 @@ import { DamagedDatabaseError } from '../storage/sqlite/sqlite-error.ts'
 /** One sentence for the operator whose server did not start or ended by itself; the stack only for unexpected faults. */
 export function explainStart(error: unknown): string {
   if (error instanceof DriverError) return error.message
-  if (isStorageFull(error)) return 'The disk is full. Free some space and start again; with --data, everything that was answered is kept.'
+  if (isStorageFull(error)) return 'The disk is full. Free some space and start again; with --data, every acknowledged write is kept.'
   const code = error instanceof Error && 'code' in error ? error.code : null
-  if (code === 'EADDRINUSE') return 'The port is taken by another program. Stop it, or choose another one: PORT=8788 npm start'
+  if (code === 'EADDRINUSE') return 'Another program uses the port. Stop it, or choose another one: PORT=8788 npm start'
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return 'This machine has no such address to listen on. Set HOST to one that it has: HOST=127.0.0.1 npm start'
   if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'EROFS' || code === 'ENOENT')

@@ -4,7 +4,7 @@ import type { Admission } from '../core/ports/admission.ts'
 import type { Clock } from '../core/ports/clock.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
 
-/** What is free on this machine, bytes. Null: unknown, and not a reason to refuse. */
+/** Free resources of this machine, bytes. Null: unknown, which never refuses a start. */
 export interface HostCapacity {
   readonly memoryBytes: number | null
   readonly diskBytes: number | null
@@ -12,7 +12,7 @@ export interface HostCapacity {
 
 /** Resident memory of a sandbox soon after its start, with the modules that it preloads, bytes. */
 const START_BYTES = 192 * 1024 ** 2
-/** An admitted start uses its memory within this time, milliseconds; until then it is subtracted from what is free. */
+/** An admitted start uses its memory within this time, milliseconds; until then it is subtracted from the free memory. */
 const PENDING_MS = 10_000
 
 /**
@@ -60,7 +60,7 @@ export class HostAdmission implements Admission {
   }
 }
 
-/** Reads what is free on this machine; the memory only on Linux, where the engine runs on the same kernel. */
+/** Reads the free resources of this machine; memory only on Linux, where the engine uses the same kernel. */
 export async function readHostCapacity(folder: string): Promise<HostCapacity> {
   const [meminfo, disk] = await Promise.all([
     readFile('/proc/meminfo', 'utf8').catch(() => ''),

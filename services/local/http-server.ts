@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { HttpHandler } from '../storage/files/object-handler.ts'
 import { OBJECTS_PATH } from '../storage/files/signed-link.ts'
+import { isHandshake, type WebSockets } from './web-sockets.ts'
 import { METRICS_PATH } from './telemetry/metrics-handler.ts'
 
 /** Load balancers keep idle connections for 60 s. The server keeps them longer, so that it never closes one that is about to be used. */
@@ -15,17 +16,26 @@ export async function listen(options: {
   readonly objectHandler: HttpHandler | null
   /** Null or absent: the API answers METRICS_PATH like any unknown path. */
   readonly metricsHandler?: HttpHandler | null
+  /** Null or absent: no connection becomes a WebSocket. */
+  readonly webSockets?: WebSockets | null
   readonly host: string
   readonly port: number
 }): Promise<{ readonly url: string; stop(): Promise<void> }> {
-  const api = getRequestListener((request, env) => options.app.fetch(request, env))
+  // HTTP/1.0 requests, as some health probes send them, need no Host header.
+  const api = getRequestListener((request, env) => options.app.fetch(request, env), { hostname: 'localhost' })
   const serve: HttpHandler = (request, response) => {
     const { metricsHandler, objectHandler } = options
     if (request.url === METRICS_PATH && metricsHandler) return metricsHandler(request, response)
     const isLink = request.url?.startsWith(`${OBJECTS_PATH}/`) === true
     return isLink && objectHandler !== null ? objectHandler(request, response) : void api(request, response)
   }
-  const server = createServer(serve)
+  const { webSockets = null } = options
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean => webSockets !== null && isHandshake(request)
+  const server = createServer({ shouldUpgradeCallback }, serve)
+  server.on('upgrade', (request, socket, head) => {
+    const fetch = (handshake: Request, env: unknown): Response | Promise<Response> => options.app.fetch(handshake, env)
+    webSockets?.upgrade(fetch, request, socket, head).catch(() => socket.destroy())
+  })
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     continueOnRead(request, response)
     return serve(request, response)
@@ -44,6 +54,7 @@ export async function listen(options: {
       new Promise((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
+        webSockets?.close()
       }),
   }
 }

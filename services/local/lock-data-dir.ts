@@ -4,8 +4,8 @@ import { ConfigError } from './config.ts'
 import { isAlive } from './remove-orphaned-sandboxes.ts'
 
 /**
- * Keeps a second server off a data folder: two would overwrite each other. What a killed server left is taken over. Throws ConfigError
- * while a live server holds it.
+ * Refuses a second server on a data folder, because two servers would overwrite each other. The lock of a killed server is taken over. Throws
+ * ConfigError while a live server holds it.
  */
 export async function lockDataDir(dataDir: string): Promise<{ release(): Promise<void> }> {
   await makeFolder(dataDir)
@@ -19,20 +19,20 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): Promise
   return { release: () => rm(file, { force: true }) }
 }
 
-/** Numbers of processes are used again, in a container after every restart. Where the system tells no command line, the number is believed. */
+/** Process ids are reused, in a container after every restart, so the command line is compared too. If it is not available, the id alone counts. */
 async function isServer(pid: number): Promise<boolean> {
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
   return command === null || command.includes('local/main.ts')
 }
 
-/** Step by step: the recursive way never ends where the system takes no folders, such as below /proc. Throws the system's error. */
+/** Creates each folder in turn, because the recursive call never returns where no folders can be created, such as below /proc. Throws the system's error. */
 async function makeFolder(path: string): Promise<void> {
   const seen = await stat(path).catch(() => null)
   if (seen?.isDirectory() === true) return
   const parent = dirname(path)
   if (parent !== path) await makeFolder(parent)
   await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
-    // Another server may have made it in between.
+    // Another server may have created it.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST' && seen === null)) throw error
   })
 }

@@ -22,7 +22,7 @@ export interface TableLock {
 }
 
 /**
- * Keeps a second local server off one table: each would stop the other's sandboxes, which only its own engine can reach. An entry expires
+ * Refuses a second local server on a table, because each would stop the other's sandboxes, which only its own engine can reach. An entry expires
  * after TABLE_LOCK_MS without renewal; the entry of a dead process of this machine is taken over at once. Throws ConfigError while a live
  * server holds the table. `onLost`: another server has taken the table over, because this one did not renew its entry in time.
  */
@@ -65,7 +65,7 @@ async function acquire(items: Pick<Items, 'get' | 'update'>, tableName: string, 
   ]
   if ((await items.update(KEY, entry, any(absent('owner'), atMost('expiresAt', now)))) !== null) return
   const present = await items.get(KEY)
-  // The answer to this call's own write was lost, and the client sent the write again.
+  // The reply to this call's own write was lost, and the client repeated the write.
   if (present?.['owner'] === owner) return
   const isDead = present?.['machine'] === holder.machine && (present['pid'] === holder.pid || !isAlive(Number(present['pid'])))
   if (isDead && (await items.update(KEY, entry, equals('owner', present['owner']))) !== null) return
@@ -77,7 +77,7 @@ async function acquire(items: Pick<Items, 'get' | 'update'>, tableName: string, 
 const renew = async (items: Pick<Items, 'update'>, owner: string): Promise<boolean> =>
   (await items.update(KEY, [set('expiresAt', Date.now() + TABLE_LOCK_MS)], equals('owner', owner))) !== null
 
-/** Two machines may have the same host name, and process ids repeat after a boot; the boot id tells them apart. */
+/** Two machines may have the same host name, and process ids repeat after a boot; the boot id distinguishes them. */
 function machineId(): string {
   try {
     return `${hostname()}/${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}`

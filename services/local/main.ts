@@ -6,6 +6,11 @@ const FORCE_AFTER_MS = 2_000
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
+/** The reader of the output may end first: its terminal closes, or the process that started the server dies. The sandboxes have to be removed then too. */
+function ignoreOutputErrors(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+}
+
 function fail(error: unknown): never {
   process.stderr.write(`✗ ${error instanceof ConfigError ? error.message : explainStart(error)}\n`)
   process.exit(1)
@@ -40,5 +45,6 @@ Try it:
 `)
 }
 
+ignoreOutputErrors()
 process.on('uncaughtException', fail)
 main().catch(fail)

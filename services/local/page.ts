@@ -1,21 +1,13 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
+import { isPageFile, pageContentType } from '../api/page/page-content-type.ts'
 import type { PageFile, PagePorts } from '../api/page/ports.ts'
 
 const SECRET_FILE = 'session-secret'
 const SECRET_BYTES = 32
-/** The sign-in link works once, and for this long after the start, milliseconds. */
+/** Validity of the sign-in link after the start, milliseconds; it works once. */
 const LINK_MS = 60 * 60 * 1000
-
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.woff2': 'font/woff2',
-  '.csv': 'text/csv; charset=utf-8',
-}
 
 export interface LocalPage {
   readonly ports: PagePorts
@@ -26,11 +18,13 @@ export interface LocalPage {
 /** The playground of a local server: its built files, its session secret and its sign-in link. `folder` is null when the page was not built. */
 export async function openLocalPage(options: {
   readonly folder: string | null
+  /** Null or absent: the documentation was not built. */
+  readonly guideFolder?: string | null
   readonly dataDir: string | null
   readonly apiKey: string
   readonly now?: () => number
 }): Promise<LocalPage> {
-  const { folder, dataDir, apiKey, now = Date.now } = options
+  const { folder, guideFolder = null, dataDir, apiKey, now = Date.now } = options
   const secret = dataDir === null ? randomBytes(SECRET_BYTES) : await keptSecret(join(dataDir, SECRET_FILE))
   const expiresAt = now() + LINK_MS
   let token: string | null = randomBytes(32).toString('base64url')
@@ -38,6 +32,7 @@ export async function openLocalPage(options: {
   return {
     ports: {
       readFile: folder === null ? null : (path) => readPageFile(folder, path),
+      readGuide: guideFolder === null ? null : (path) => readGuideFile(guideFolder, path),
       sessionSecret: async () => secret,
       redeemSignIn: (given) => {
         if (token === null || now() > expiresAt || !isEqual(given, token)) return null
@@ -59,11 +54,17 @@ async function keptSecret(path: string): Promise<Uint8Array> {
   return secret
 }
 
-/** Only names of one segment, and `assets/` before one: nothing outside the folder. */
 async function readPageFile(folder: string, path: string): Promise<PageFile | null> {
-  if (!/^(?:assets\/)?[\w-]+(?:\.[\w-]+)+$/.test(path)) return null
+  if (!isPageFile(path)) return null
   const bytes = await readFile(join(folder, path)).catch(() => null)
-  return bytes === null ? null : { bytes: new Uint8Array(bytes), contentType: CONTENT_TYPES[extname(path)] ?? 'application/octet-stream' }
+  return bytes === null ? null : { bytes: new Uint8Array(bytes), contentType: pageContentType(path) }
+}
+
+/** Segments that begin with a letter, a digit, `_` or `@`: nothing outside the folder, and no hidden file. */
+async function readGuideFile(folder: string, path: string): Promise<PageFile | null> {
+  if (!/^(?:[\w@][\w@.-]*\/)*[\w@][\w@.-]*$/.test(path)) return null
+  const bytes = await readFile(join(folder, path)).catch(() => null)
+  return bytes === null ? null : { bytes: new Uint8Array(bytes), contentType: pageContentType(path) }
 }
 
 function isEqual(given: string, token: string): boolean {

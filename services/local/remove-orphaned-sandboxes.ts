@@ -7,7 +7,7 @@ export const SERVER_LABEL = 'cellblock.server-pid'
 /** A restarted server may use the sandboxes of a killed one on the same data folder. After this time they are orphans, milliseconds. */
 const ABANDONED_MS = 15 * 60_000
 
-/** Removes sandboxes that killed servers left on this engine. Servers that still run keep theirs, and so does this one's data folder. */
+/** Removes sandboxes of killed servers from this engine, except those of running servers and of this server's data folder. */
 export async function removeOrphanedSandboxes(docker: Docker, ownStage: string, now: number): Promise<number> {
   const containers = await docker.listContainers({ all: true, filters: { label: [SERVER_LABEL] } })
   const orphans = containers.filter(

@@ -12,6 +12,9 @@ import { createSupervisorClient } from '../orchestrator/supervisor-client/superv
 import type { LocalConfig } from './config.ts'
 import { removeOrphanedSandboxes, SERVER_LABEL } from './remove-orphaned-sandboxes.ts'
 
+/** Where pip of a sandbox looks for wheels (runtime-image/supervisor/cellblock_supervisor/config.py). */
+const WHEELHOUSE_FOLDER = '/opt/wheels'
+
 export interface LocalSandboxes {
   readonly driver: SandboxDriver
   readonly supervisor: Supervisor
@@ -35,6 +38,7 @@ export async function openSandboxes(config: LocalConfig, stage: string): Promise
       transport: config.transport,
       labels: { [SERVER_LABEL]: String(process.pid) },
       preload: config.preload ?? undefined,
+      ...(config.wheelhouse !== null && { readOnlyBinds: [`${config.wheelhouse}:${WHEELHOUSE_FOLDER}`] }),
     })
     await driver.check()
     const memoryTiers = tiersOfHost((await docker.info()) as { readonly MemTotal?: number })
@@ -46,7 +50,7 @@ export async function openSandboxes(config: LocalConfig, stage: string): Promise
   }
 }
 
-/** Stops everything that the driver started for this server, whatever the rows say. */
+/** Stops every sandbox that the driver started for this server, regardless of the rows. */
 export async function stopSandboxes(driver: SandboxDriver): Promise<void> {
   const ids: string[] = []
   for await (const id of driver.list()) ids.push(id)

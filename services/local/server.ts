@@ -15,13 +15,14 @@ import type { Telemetry } from '../core/ports/telemetry.ts'
 import type { ReconcilerDeps } from '../orchestrator/deps.ts'
 import { createPlaceStep } from '../orchestrator/place/place-step.ts'
 import { createPool } from '../orchestrator/place/pool.ts'
+import { createDeliveryStep } from '../jobs/webhooks/delivery-step.ts'
 import { createRunStep } from '../orchestrator/run/run-step.ts'
 import { createLocalSignals } from '../storage/signals/local-signals.ts'
 import { switchToBuiltImage } from './background-image.ts'
 import { stageOf, type LocalConfig } from './config.ts'
 import { openControlSocket } from './control-socket.ts'
 import { checkDataFolder } from './data-folder.ts'
-import { ensureAdminKey, ensureDevTenant } from './dev-tenant.ts'
+import { ensureAdminKey, ensureDevTenant } from '../core/tenants/first-keys.ts'
 import { HostAdmission, readHostCapacity } from './host-admission.ts'
 import { listen } from './http-server.ts'
 import { lockDataDir } from './lock-data-dir.ts'
@@ -36,9 +37,10 @@ import { takeOverJobs } from './take-over-jobs.ts'
 import { addProbes } from './telemetry/add-probes.ts'
 import { createMetricsHandler } from './telemetry/metrics-handler.ts'
 import { openTelemetry } from './telemetry/open-telemetry.ts'
-import { startWorkers } from './workers.ts'
+import { WebSockets } from './web-sockets.ts'
+import { startWorkers, turnsStep } from './workers.ts'
 
-/** How long a stop waits for running steps, milliseconds. */
+/** Maximum wait of a stop for running steps, milliseconds. */
 const SHUTDOWN_TIMEOUT_MS = 2_000
 
 export interface LocalServer {
@@ -54,14 +56,22 @@ export interface LocalServer {
   stop(): Promise<void>
 }
 
-/** Collects what a stop has to end; the last started part ends first. */
+/** Collects the parts that a stop ends, in reverse order of their start. */
 type Cleanups = (() => Promise<unknown> | void)[]
 
 /** The whole service in one process: storage, every worker, the API, and Docker sandboxes. */
 export async function startLocalServer(config: LocalConfig): Promise<LocalServer> {
   const cleanups: Cleanups = []
+  // A part that fails to end does not keep the others, such as the sandboxes.
   const stop = async (): Promise<void> => {
-    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+    const failures: unknown[] = []
+    for (const cleanup of cleanups.splice(0).toReversed())
+      try {
+        await cleanup()
+      } catch (error) {
+        failures.push(error)
+      }
+    if (failures.length > 0) throw failures[0]
   }
   try {
     return { ...(await start(config, cleanups)), stop }
@@ -97,9 +107,11 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
 
   const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())
   const adminKey = await ensureAdminKey(table.tenants, config.adminKey, systemClock.now())
-  const page = await openLocalPage({ folder: config.playgroundDir, dataDir: config.dataDir, apiKey })
+  const page = await openLocalPage({ folder: config.playgroundDir, guideFolder: config.guideDir, dataDir: config.dataDir, apiKey })
+  const webSockets = new WebSockets()
   const app = createApp({
     ...common,
+    sockets: webSockets.admissions,
     page: page.ports,
     models,
     toolTypes: typesOf(tools),
@@ -111,19 +123,11 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
         store: () => objects.check(),
         driver: () => sandboxes.driver.check(),
       }),
-    config: ApiConfig.parse({
-      publicUrl: config.publicUrl,
-      allowedHosts: config.allowedHosts,
-      maxOpenStreams: config.maxOpenStreams,
-      corsOrigins: config.corsOrigins,
-      tokenIssuers: config.tokenIssuers,
-      linksRequireKey: config.linksRequireKey,
-      memoryTiers: sandboxes.memoryTiers,
-    }),
+    config: apiConfigOf(config, sandboxes),
   })
   const metricsHandler = createMetricsHandler(telemetry.metrics, config.metricsKey)
   const { objectHandler } = storage
-  const server = await listen({ app, objectHandler, metricsHandler, host: config.host, port: config.port })
+  const server = await listen({ app, objectHandler, metricsHandler, webSockets, host: config.host, port: config.port })
   cleanups.push(() => server.stop())
   const control = await openControlSocket(storage)
   cleanups.push(() => control.close())
@@ -133,7 +137,20 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   return { url: server.url, apiKey, adminKey, signInUrl: page.signInUrl(server.url), warm: pool.refill() }
 }
 
-/** Builds the image that the configuration names beside the work. Returns what ends the build. */
+const apiConfigOf = (config: LocalConfig, { memoryTiers }: LocalSandboxes): ApiConfig =>
+  ApiConfig.parse({
+    publicUrl: config.publicUrl,
+    allowedHosts: config.allowedHosts,
+    e2bDomain: config.e2bDomain,
+    maxOpenStreams: config.maxOpenStreams,
+    corsOrigins: config.corsOrigins,
+    tokenIssuers: config.tokenIssuers,
+    linksRequireKey: config.linksRequireKey,
+    webhookHosts: config.webhookHosts,
+    memoryTiers,
+  })
+
+/** Builds the configured image while the server works. Returns a function that ends the build. */
 function startImageBuild({ buildImage }: LocalConfig, { driver }: LocalSandboxes, pool: ReturnType<typeof createPool>): () => void {
   if (buildImage === null) return () => undefined
   const build = switchToBuiltImage(buildImage, { images: driver.images, refill: () => pool.refill(), say: (line) => console.error(line) })
@@ -214,12 +231,15 @@ function startWork(
     telemetry: common.telemetry,
     reconciler: placing,
     steps: {
-      turns: createTurnStep({ ...common, models, tools, workerId }),
+      turns: turnsStep(
+        createTurnStep({ ...common, models, tools, workerId }),
+        createDeliveryStep({ ...common, workerId, webhookHosts: config.webhookHosts }),
+      ),
       executions: runStep,
       placements: createPlaceStep(placing, pool),
     },
   })
-  // Last first: short steps end, variables are saved where the storage outlives the server, then sandboxes stop, then the steps that followed code in them.
+  // In reverse order: short steps end, variables are saved if the storage outlives the server, sandboxes stop, then the steps of code in them end.
   cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
   cleanups.push(() => stopSandboxes(driver))
   cleanups.push(() => saveAll({ table: common.table, hibernate: runStep }, isKept(config) ? config.saveMs : 0))

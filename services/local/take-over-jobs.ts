@@ -7,10 +7,10 @@ import type { Table } from '../core/ports/table.ts'
 import { hasResponseEnded, type ResponseRecord } from '../core/responses/response.ts'
 import { SANDBOX_STATES } from '../core/sandboxes/sandbox.ts'
 
-/** More than one server's queues ever hold; what is left over is found when its own time comes. */
+/** Larger than the queues of one server; further rows are found when they are due. */
 const MAX_ROWS = 20_000
 
-/** How far in the future `dueAt` of a row may be that a worker has just processed, milliseconds. */
+/** Maximum distance of `dueAt` in a row that a worker has just processed, milliseconds. */
 const SOON_MS = Math.max(LEASE_MS, RECONCILE_AFTER_MS, SANDBOX_CHECK_MS)
 
 /**

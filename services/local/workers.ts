@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describeCause } from '../core/describe-cause.ts'
-import type { QueueMessages, QueueName } from '../core/messages.ts'
+import type { QueueMessages, QueueName, TurnMessage, WebhookMessage } from '../core/messages.ts'
 import type { QueueConsumer } from '../core/ports/queue.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
 import { createDeadLetterStep } from '../orchestrator/dead-letters.ts'
@@ -9,11 +9,17 @@ import { reconcile } from '../orchestrator/reconciler/reconcile.ts'
 
 export type Steps = { readonly [Q in QueueName]: (message: QueueMessages[Q]) => Promise<void> }
 
+/** The queue of turns carries webhook deliveries as well. */
+export const turnsStep =
+  (turn: (message: TurnMessage) => Promise<void>, deliver: (message: WebhookMessage) => Promise<void>): Steps['turns'] =>
+  (message) =>
+    message.type === 'webhook.deliver' ? deliver(message) : turn(message)
+
 const CONCURRENCY: Record<QueueName, number> = { turns: 32, executions: 128, placements: 16 }
 const RECONCILE_EVERY_MS = 5_000
 
 export interface Workers {
-  /** Takes no more messages and waits for running steps, at most this long. An abandoned step counts as crashed, which is safe. */
+  /** Stops receiving messages and waits for running steps, at most this long. An abandoned step counts as crashed, which is safe. */
   stop(timeoutMs: number): Promise<void>
 }
 

@@ -5,7 +5,7 @@ import type { Table } from '../../core/ports/table.ts'
 import type { HttpHandler } from '../../storage/files/object-handler.ts'
 import type { Items } from '../../storage/rows/items.ts'
 
-/** Where a server on one machine keeps its state. */
+/** The storage of a server on one machine. */
 export interface LocalStorage {
   readonly table: Table
   readonly objects: ObjectStore

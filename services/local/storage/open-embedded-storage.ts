@@ -18,7 +18,7 @@ const EXPIRE_EVERY_MS = 3_600_000
 
 /**
  * Rows in SQLite, objects as files, queues in this process. With `dataDir` every acknowledged write survives a kill and a power failure;
- * without it everything lies in a temporary folder that `close` deletes. `onError` receives faults that no caller sees.
+ * without it everything is in a temporary folder that `close` deletes. `onError` receives faults that no caller sees.
  */
 export async function openEmbeddedStorage(options: {
   readonly dataDir: string | null
@@ -34,7 +34,7 @@ export async function openEmbeddedStorage(options: {
     await mkdir(root, { recursive: true, mode: 0o700 })
     const folder = await openObjectFolder(join(root, OBJECTS_FOLDER), { isDurable })
     const rows = await openSqlite(join(root, ROWS_FILE), { isDurable })
-    // A link lives for minutes at most, so the next start may invalidate it.
+    // A link is valid for minutes at most, so the next start may invalidate it.
     const secret = randomBytes(32)
     const objects = createFileObjectStore({ folder, secret })
     const queue = new MemoryQueue()

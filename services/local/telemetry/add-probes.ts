@@ -4,7 +4,7 @@ import { readHostCapacity } from '../host-admission.ts'
 import type { LocalStorage } from '../storage/local-storage.ts'
 import type { PrometheusMetrics } from './prometheus.ts'
 
-/** Adds gauges of what the server holds now: sandboxes, queues, its memory, and what is free on the machine. `folder`: a path on the disk to measure. */
+/** Adds gauges of the present state: sandboxes, queues, memory, and free resources of the machine. `folder`: a path on the disk to measure. */
 export function addProbes(metrics: PrometheusMetrics, storage: Pick<LocalStorage, 'table' | 'queueSizes'>, folder: string): void {
   metrics.addProbe({
     name: 'sandboxes',

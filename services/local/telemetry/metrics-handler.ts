@@ -28,7 +28,7 @@ function refusalOf(request: IncomingMessage, key: string | null): { readonly sta
     return isEqual(request.headers.authorization ?? '', `Bearer ${key}`)
       ? null
       : { status: 401, message: 'Send the value of CELLBLOCK_METRICS_KEY as a bearer token.' }
-  // A page in a browser may reach this machine under the name of another site, so the name counts too.
+  // A page in a browser may reach this machine under another host name (DNS rebinding), so the name is checked too.
   const isLocal = isLoopback(request.socket.remoteAddress) && LOOPBACK_HOSTS.includes(hostName(request.headers.host ?? ''))
   const isDirect = FORWARDED.every((header) => request.headers[header] === undefined)
   return isLocal && isDirect

@@ -6,7 +6,7 @@ import type { Telemetry, WideEvent } from '../../core/ports/telemetry.ts'
 import { currentTrace, type Trace } from '../../core/trace.ts'
 
 export interface TraceExport extends Telemetry {
-  /** Sends what is buffered, then stops. */
+  /** Sends buffered spans, then stops. */
   close(): Promise<void>
 }
 

@@ -1,8 +1,9 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { definitionOf, measure, METRIC_NAMES, type MetricDefinition, type Measured, type MetricName } from '../../core/metrics.ts'
 import type { Telemetry, WideEvent } from '../../core/ports/telemetry.ts'
+import { snakeCase } from '../../core/snake-case.ts'
 
-/** From a live execution (milliseconds) to a turn with several executions (minutes), seconds. */
+/** Histogram buckets from a live execution (milliseconds) to a turn with several executions (minutes), seconds. */
 const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
 type Record = (measured: Measured, event: WideEvent) => void
@@ -75,5 +76,4 @@ export class PrometheusMetrics implements Telemetry {
   }
 }
 
-const snakeCase = (name: string): string => name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase()
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
