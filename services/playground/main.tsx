@@ -1,12 +1,14 @@
 import { render } from 'preact'
 import { messageOf } from './api/call.ts'
-import { isSignedIn } from './state/session.ts'
+import { isAdminOnly, isSignedIn } from './state/session.ts'
 import { openSession } from './state/sign-in.ts'
+import { AdminLoader } from './view/admin-loader.tsx'
 import { Shell } from './view/shell.tsx'
 import { SignInView } from './view/sign-in-view.tsx'
 
 function App({ failure }: { readonly failure: string | null }) {
-  return isSignedIn.value === true ? <Shell /> : <SignInView failure={failure} />
+  if (isSignedIn.value !== true) return <SignInView failure={failure} />
+  return isAdminOnly() ? <AdminLoader /> : <Shell />
 }
 
 const place = document.querySelector('#app')

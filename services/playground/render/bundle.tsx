@@ -11,7 +11,9 @@ import { Table } from './table.tsx'
 
 interface Form {
   readonly label: string
-  readonly view: () => ComponentChild
+  /** `chooser` is for a view that has a line below its content; every other view gets it below itself. */
+  readonly view: (chooser: ComponentChild) => ComponentChild
+  readonly hasFoot?: true
 }
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
@@ -24,21 +26,22 @@ export function BundleView({ data }: { readonly data: Bundle }) {
   const [chosen, setChosen] = useState(0)
   const form = forms[Math.min(chosen, forms.length - 1)]
   if (form === undefined) return null
+  const chooser = forms.length > 1 && (
+    <label class="forms">
+      <span class="hidden">Show as</span>
+      <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
+        {forms.map(({ label }, at) => (
+          <option key={label} value={at}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
   return (
     <div class="bundle">
-      {form.view()}
-      {forms.length > 1 && (
-        <label class="forms">
-          <span class="hidden">Show as</span>
-          <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
-            {forms.map(({ label }, at) => (
-              <option key={label} value={at}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      {form.view(chooser)}
+      {form.hasFoot !== true && chooser}
     </div>
   )
 }
@@ -48,14 +51,14 @@ function formsOf(data: Bundle): Form[] {
   const add = (label: string, view: Form['view']): void => void forms.push({ label, view })
   const text = (mime: string): string | null => (Object.hasOwn(data, mime) ? textOf(data[mime]) : null)
   const table = resourceTable(data['application/vnd.dataresource+json'])
-  if (table !== null) add('Table', () => <Table data={table} />)
+  if (table !== null) forms.push({ label: 'Table', view: (chooser) => <Table data={table} foot={chooser} />, hasFoot: true })
   const plotly = data['application/vnd.plotly.v1+json']
   if (plotly !== undefined) add('Plotly chart', () => <Frame kind="plotly" data={plotly} title="Interactive chart" />)
   const vega = Object.keys(data).find((mime) => VEGA.test(mime))
   if (vega !== undefined) add('Vega chart', () => <Frame kind="vega" data={data[vega]} title="Interactive chart" />)
   for (const mime of IMAGES) {
     const image = text(mime)
-    if (image !== null) add(mime, () => <Picture src={`data:${mime};base64,${image.replaceAll(/\s/g, '')}`} />)
+    if (image !== null) add('Picture', () => <Picture src={`data:${mime};base64,${image.replaceAll(/\s/g, '')}`} />)
   }
   const svg = text('image/svg+xml')
   // As a picture, SVG runs no script and loads nothing.

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { assetUrl } from '../assets.ts'
+import { isDark } from '../state/preferences.ts'
 
 const MIN_HEIGHT = 40
 const MAX_HEIGHT = 600
@@ -29,12 +30,15 @@ export function Frame({
     addEventListener('message', onMessage)
     return () => removeEventListener('message', onMessage)
   }, [data])
+  // Markup has colours of its own, made for white paper; charts follow the theme.
+  const hash = kind !== 'html' && isDark.value ? '#dark' : ''
   return (
     <iframe
+      key={hash}
       ref={frame}
-      class="frame"
+      class={`frame ${kind}`}
       title={title}
-      src={assetUrl(`frame-${kind}`)}
+      src={assetUrl(`frame-${kind}`) + hash}
       sandbox="allow-scripts"
       height={height}
       loading="lazy"

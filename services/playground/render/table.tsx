@@ -1,15 +1,16 @@
+import type { ComponentChild } from 'preact'
 import { useState } from 'preact/hooks'
 import type { TableData } from './table-data.ts'
 
-const ROWS_PER_PAGE = 10
+const ROWS_PER_PAGE = 12
 
 interface Order {
   readonly column: number
   readonly isDescending: boolean
 }
 
-/** Rows in pages; a click on a column's name sorts by it. */
-export function Table({ data }: { readonly data: TableData }) {
+/** Rows in pages; a click on a column's name sorts by it. `foot` stands beside the number of rows. */
+export function Table({ data, foot }: { readonly data: TableData; readonly foot?: ComponentChild }) {
   const [order, setOrder] = useState<Order | null>(null)
   const [page, setPage] = useState(0)
   const rows = order === null ? data.rows : data.rows.toSorted(comparing(order))
@@ -57,8 +58,9 @@ export function Table({ data }: { readonly data: TableData }) {
         <span>
           {rows.length < data.total
             ? `First ${rows.length} of ${data.total.toLocaleString('en')} rows`
-            : `${data.total.toLocaleString('en')} rows`}
+            : `${data.total.toLocaleString('en')} ${data.total === 1 ? 'row' : 'rows'}`}
         </span>
+        {foot}
         {pages > 1 && <Pager page={page} pages={pages} onPage={setPage} />}
       </div>
     </div>
@@ -71,7 +73,7 @@ function Pager({ page, pages, onPage }: { readonly page: number; readonly pages:
       <button type="button" disabled={page === 0} onClick={() => onPage(page - 1)} aria-label="Previous page">
         ‹
       </button>
-      {page + 1} / {pages}
+      Page {page + 1} of {pages}
       <button type="button" disabled={page + 1 >= pages} onClick={() => onPage(page + 1)} aria-label="Next page">
         ›
       </button>

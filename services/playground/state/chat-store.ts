@@ -4,6 +4,8 @@ import { computed, effect, signal } from '@preact/signals'
 export interface StoredCell {
   readonly executionId: string
   readonly code: string
+  /** Absent: Python. */
+  readonly language?: string
   readonly afterItems: number
 }
 

@@ -6,7 +6,7 @@ import { changeChat, currentChat, type StoredChat } from './chat-store.ts'
 import { followEvents } from './follow.ts'
 import { model } from './preferences.ts'
 import { addLive, applyEvent, entriesOf, hasEnded, newAnswer, newRun, type Answer, type CodeRun, type Entry } from './timeline.ts'
-import { ensureContainer, refreshContainers, refreshFiles } from './workspace.ts'
+import { ensureContainer, refreshContainers, refreshFiles, uploadsEnd } from './workspace.ts'
 
 /** Streamed text is shown this often, milliseconds. */
 const PAINT_MS = 40
@@ -73,7 +73,11 @@ function withCells(items: readonly WireItem[], chat: StoredChat): Entry[] {
     const to = Math.min(Math.max(cell.afterItems, from), items.length)
     result.push(...entriesOf(items.slice(from, to)))
     from = to
-    result.push({ kind: 'cell', key: cell.executionId, run: { ...newRun(cell.code, 'succeeded'), executionId: cell.executionId } })
+    result.push({
+      kind: 'cell',
+      key: cell.executionId,
+      run: { ...newRun(cell.code, 'succeeded'), language: cell.language ?? 'python', executionId: cell.executionId },
+    })
   }
   return [...result, ...entriesOf(items.slice(from))]
 }
@@ -85,8 +89,10 @@ const titleOf = (text: string): string => {
       .trim()
       .split('\n')[0]
       ?.trim() ?? ''
-  return (line === '' ? 'Code' : line).slice(0, MAX_TITLE)
+  return shortened(line === '' ? 'Code' : line)
 }
+
+const shortened = (line: string): string => (line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).trimEnd()}…`)
 
 /** Sends a message and shows the answer as it comes. */
 export async function ask(text: string): Promise<void> {
@@ -98,6 +104,7 @@ export async function ask(text: string): Promise<void> {
   if (chat.title === 'New chat') changeChat(chat.id, { title: titleOf(text) })
   try {
     const containerId = await ensureContainer()
+    await uploadsEnd()
     const conversation = await ensureConversation(chat)
     const response = await send('/v1/responses', {
       signal,
@@ -194,22 +201,23 @@ function endRun(): void {
 }
 
 /** Runs code in the chat's container, without a model. */
-export async function runCell(code: string): Promise<void> {
+export async function runCell(code: string, language: string): Promise<void> {
   const { signal } = leaving
   const chat = currentChat.value
   const key = crypto.randomUUID()
-  let run = newRun(code, 'queued')
+  let run: CodeRun = { ...newRun(code, 'queued'), language }
   entries.value = [...entries.value, { kind: 'cell', key, run }]
   isBusy.value = true
   const painter = paintLater(() => setEntry(key, { kind: 'cell', key, run }))
   try {
-    if (chat.title === 'New chat') changeChat(chat.id, { title: code.trim().split('\n')[0]?.slice(0, MAX_TITLE) ?? 'Code' })
+    if (chat.title === 'New chat') changeChat(chat.id, { title: shortened(code.trim().split('\n')[0] ?? 'Code') })
     const containerId = await ensureContainer()
+    await uploadsEnd()
     const { id } = await call<Execution>(`/v1/containers/${containerId}/executions?wait=0`, {
-      body: { code },
+      body: { code, language },
       headers: { 'idempotency-key': key },
     })
-    changeChat(chat.id, { cells: [...currentChat.value.cells, { executionId: id, code, afterItems: itemCount }] })
+    changeChat(chat.id, { cells: [...currentChat.value.cells, { executionId: id, code, language, afterItems: itemCount }] })
     stopRun.value = async () => void (await call(`/v1/executions/${id}/cancel`, { method: 'POST' }))
     let last = -1
     let isOver = false

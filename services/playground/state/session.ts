@@ -2,3 +2,8 @@ import { signal } from '@preact/signals'
 
 /** Null until the server has answered. */
 export const isSignedIn = signal<boolean | null>(null)
+
+/** What the key of the session may do. */
+export const scopes = signal<readonly string[]>([])
+/** A key for administration only has no chats. */
+export const isAdminOnly = (): boolean => scopes.value.includes('admin') && !scopes.value.includes('run')

@@ -1,5 +1,5 @@
 import { call, messageOf } from '../api/call.ts'
-import { isSignedIn } from './session.ts'
+import { isSignedIn, scopes } from './session.ts'
 
 const FRAGMENT = /^#sign-in=([\w-]+)$/
 
@@ -12,14 +12,19 @@ export async function openSession(): Promise<string | null> {
     history.replaceState(null, '', '/')
     failure = await call('/session', { body: { token } }).then(() => null, messageOf)
   }
-  const session = await call<{ readonly signed_in: boolean }>('/session')
+  return (await readSession()) ? null : failure
+}
+
+async function readSession(): Promise<boolean> {
+  const session = await call<{ readonly signed_in: boolean; readonly scopes?: readonly string[] }>('/session')
+  scopes.value = session.scopes ?? []
   isSignedIn.value = session.signed_in
-  return session.signed_in ? null : failure
+  return session.signed_in
 }
 
 export async function signInWithKey(apiKey: string): Promise<void> {
   await call('/session', { body: { api_key: apiKey } })
-  isSignedIn.value = true
+  await readSession()
 }
 
 export async function signOut(): Promise<void> {

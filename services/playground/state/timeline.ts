@@ -8,6 +8,7 @@ export interface LiveText {
 /** Code that runs or ran. `writing`: the model has not finished it. */
 export interface CodeRun {
   readonly code: string
+  readonly language: string
   readonly status: 'writing' | ExecutionStatus
   readonly reason: string | null
   /** What was printed so far; replaced by the execution's outputs at its end. */
@@ -43,6 +44,7 @@ export const newAnswer = (key: string): Answer => ({ kind: 'answer', key, respon
 
 export const newRun = (code: string, status: CodeRun['status']): CodeRun => ({
   code,
+  language: 'python',
   status,
   reason: null,
   live: [],
@@ -120,6 +122,7 @@ function runOf(item: Extract<WireItem, { readonly type: 'code_interpreter_call' 
   const status = outcome?.status ?? (item.status === 'in_progress' ? 'writing' : item.status === 'interpreting' ? 'running' : 'cancelled')
   return {
     code: item.code ?? '',
+    language: 'python',
     status,
     reason: outcome?.reason ?? null,
     live: [],

@@ -2,8 +2,8 @@ import { signal } from '@preact/signals'
 import { call, messageOf } from '../api/call.ts'
 import type { Container, ContainerFile, List } from '../api/types.ts'
 import { uploadFile } from '../api/upload.ts'
-import { changeChat, currentChat } from './chat-store.ts'
-import { memory } from './preferences.ts'
+import { changeChat, currentChat, type StoredChat } from './chat-store.ts'
+import { image, memory } from './preferences.ts'
 
 export interface Upload {
   readonly name: string
@@ -17,12 +17,23 @@ export const uploads = signal<readonly Upload[]>([])
 export const containers = signal<readonly Container[]>([])
 export const filesFailure = signal<string | null>(null)
 
+/** Containers that are being made, by chat: an upload and a message at the same time share one. */
+const inCreation = new Map<string, Promise<string>>()
+
 /** The container of the current chat; makes one when it has none. */
-export async function ensureContainer(): Promise<string> {
+export function ensureContainer(): Promise<string> {
   const chat = currentChat.value
-  if (chat.containerId !== null) return chat.containerId
+  if (chat.containerId !== null) return Promise.resolve(chat.containerId)
+  const pending = inCreation.get(chat.id) ?? createContainer(chat).finally(() => inCreation.delete(chat.id))
+  inCreation.set(chat.id, pending)
+  return pending
+}
+
+async function createContainer(chat: StoredChat): Promise<string> {
   const name = chat.title === 'New chat' ? 'Playground' : chat.title
-  const container = await call<Container>('/v1/containers', { body: { name, memory_limit: memory.value } })
+  const container = await call<Container>('/v1/containers', {
+    body: { name, memory_limit: memory.value, ...(image.value !== '' && { image: image.value }) },
+  })
   changeChat(chat.id, { containerId: container.id })
   void refreshContainers()
   return container.id
@@ -72,8 +83,18 @@ export async function deleteFile(id: string): Promise<void> {
   await refreshFiles()
 }
 
+let lastUpload = Promise.resolve()
+
+/** Resolves when no upload is under way, so that code finds the files that were dropped before it. */
+export const uploadsEnd = (): Promise<void> => lastUpload
+
 /** Uploads files one after another; each shows its progress, and its failure until the next upload. */
-export async function uploadAll(given: readonly File[]): Promise<void> {
+export function uploadAll(given: readonly File[]): Promise<void> {
+  lastUpload = lastUpload.then(() => uploadInOrder(given))
+  return lastUpload
+}
+
+async function uploadInOrder(given: readonly File[]): Promise<void> {
   uploads.value = given.map(({ name }) => ({ name, share: 0, failure: null }))
   const change = (at: number, part: Partial<Upload>): void => {
     uploads.value = uploads.value.map((upload, i) => (i === at ? { ...upload, ...part } : upload))

@@ -15,18 +15,24 @@ export const EXAMPLES: readonly Example[] = [
   {
     title: 'Plot a CSV file',
     detail: 'Uploads a sample table, draws a chart and saves it as a file',
-    question: 'Load sales.csv, show its first rows, plot the total per month and save the plot as sales.png.',
+    question:
+      'Plot the revenue of each month in sales.csv, stacked by category, and save the plot as revenue.png. Which month was the best?',
     needsSample: true,
     code: `import pandas as pd, matplotlib.pyplot as plt
 
-sales = pd.read_csv("sales.csv")
-display(sales.head(15))
-numbers = sales.select_dtypes("number")
-totals = sales.groupby(sales.columns[0])[numbers.columns[-1]].sum()
-ax = totals.plot(kind="bar", figsize=(8, 4), color="#4f6bed", title=f"{numbers.columns[-1]} by {sales.columns[0]}")
+sales = pd.read_csv("sales.csv", parse_dates=["date"])
+sales["revenue"] = sales.units * sales.unit_price * (1 - sales.discount)
+sales["month"] = sales.date.dt.strftime("%Y-%m")
+months = sales.pivot_table("revenue", "month", "category", "sum").round()
+display(months)
+
+months.plot.bar(stacked=True, figsize=(8, 4), width=0.8, title="Revenue by month")
+plt.xlabel(""), plt.ylabel("euros"), plt.legend(loc="upper center", ncols=3)
 plt.tight_layout()
-plt.savefig("sales.png", dpi=120)
-plt.show()`,
+plt.savefig("revenue.png", dpi=120)
+plt.show()
+totals = months.sum(axis=1)
+print(f"Best month: {totals.idxmax()} with {totals.max():,.0f} euros")`,
   },
   {
     title: 'Watch code run',
@@ -47,11 +53,13 @@ print("\\x1b[1mDone\\x1b[0m")`,
 from IPython.display import display, Latex, JSON
 display(Latex(r"$$\\int_{-\\infty}^{\\infty} e^{-x^2}\\,dx = \\sqrt{\\pi}$$"))
 x = [i / 10 for i in range(121)]
-chart = {"data": [{"x": x, "y": [math.exp(-v / 4) * math.cos(3 * v) for v in x], "type": "scatter", "line": {"color": "#4f6bed"}}],
-         "layout": {"title": {"text": "Damped wave"}, "margin": {"t": 48, "r": 16, "b": 40, "l": 48}}}
+wave = [math.exp(-v / 4) * math.cos(3 * v) for v in x]
+layout = {"title": {"text": "Damped wave"}, "margin": {"t": 48, "r": 16, "b": 40, "l": 48}}
+chart = {"data": [{"x": x, "y": wave, "type": "scatter"}], "layout": layout}
 display({"application/vnd.plotly.v1+json": chart, "text/plain": "chart"}, raw=True)
-display(pd.DataFrame({"n": range(1, 26), "square": [n * n for n in range(1, 26)], "root": [n ** 0.5 for n in range(1, 26)]}))
-display(JSON({"sandbox": {"network": False, "secrets": []}, "libraries": ["numpy", "pandas", "matplotlib"]}))`,
+numbers = pd.DataFrame({"n": range(1, 21)})
+display(numbers.assign(square=numbers.n ** 2, root=numbers.n ** 0.5))
+display(JSON({"sandbox": {"network": False, "secrets": []}, "libraries": ["numpy", "pandas"]}))`,
   },
   {
     title: 'See an error explained',

@@ -3,6 +3,7 @@ const PATHS = {
   plus: 'M12 5v14M5 12h14',
   send: 'M5 12h13M13 6l6 6-6 6',
   stop: 'M7 7h10v10H7z',
+  terminal: 'M4 6h16v12H4zM7 10l3 2.5L7 15M12 15h5',
   files: 'M4 6h6l2 2h8v11H4z',
   close: 'M6 6l12 12M18 6L6 18',
   trash: 'M5 7h14M10 7V5h4v2M7 7l1 13h8l1-13',
@@ -14,11 +15,13 @@ const PATHS = {
   theme: 'M12 4a8 8 0 1 0 8 8 6 6 0 0 1-8-8z',
   leave: 'M10 5H5v14h5M14 8l4 4-4 4M18 12H9',
   play: 'M8 5l11 7-11 7z',
+  edit: 'M5 19l1-4L16 5l3 3L9 18zM13 8l3 3',
+  book: 'M5 5h6a2 2 0 0 1 2 2v13a2 2 0 0 0-2-2H5zM19 5h-4a2 2 0 0 0-2 2v13a2 2 0 0 1 2-2h4z',
 } as const
 
 /** A decorative picture; the button that contains it has the label. */
 export const Icon = ({ name }: { readonly name: keyof typeof PATHS }) => (
-  <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
+  <svg class={`icon icon-${name}`} viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
     <path d={PATHS[name]} />
   </svg>
 )

@@ -66,7 +66,7 @@ export function Preview({
           <Icon name="download" />
           <span class="hidden">Download {name}</span>
         </a>
-        <button type="button" class="icon-button" onClick={() => dialog.current?.close()} title="Close">
+        <button type="button" class="icon-button" autofocus onClick={() => dialog.current?.close()} title="Close">
           <Icon name="close" />
           <span class="hidden">Close the preview</span>
         </button>

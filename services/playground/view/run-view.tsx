@@ -3,8 +3,11 @@ import { Ansi } from '../render/ansi.tsx'
 import { Code } from '../render/code.tsx'
 import { bytesText, millisecondsText } from '../render/format.ts'
 import { Outputs } from '../render/outputs.tsx'
+import { editCode } from '../state/composer.ts'
+import { LANGUAGES } from '../state/languages.ts'
 import { executionSignal } from '../state/executions.ts'
 import type { CodeRun } from '../state/timeline.ts'
+import { Icon } from './icons.tsx'
 
 const LABELS: Readonly<Record<CodeRun['status'], string>> = {
   writing: 'Writing code',
@@ -35,14 +38,20 @@ export function RunView({ run }: { readonly run: CodeRun }) {
   return (
     <section class={`cell ${isActive ? 'active' : run.status}`} aria-label={`Code cell: ${LABELS[run.status]}`}>
       <header class="cell-head">
-        <span class="cell-language">Python</span>
+        <span class="cell-language">{LANGUAGES[run.language] ?? run.language}</span>
         <span class={`state ${run.status}`}>
           {isActive && <span class="spinner" aria-hidden="true" />}
           {LABELS[run.status]}
         </span>
         {run.executionId !== null && <Usage id={run.executionId} />}
+        {!isActive && (
+          <button type="button" class="icon-button small" onClick={() => editCode(run.code, run.language)} title="Edit and run again">
+            <Icon name="edit" />
+            <span class="hidden">Edit and run again</span>
+          </button>
+        )}
       </header>
-      <Code text={code} />
+      <Code text={code} language={run.language} />
       {lines > FOLDED_LINES && run.status !== 'writing' && (
         <button type="button" class="fold" aria-expanded={!isFolded} onClick={() => setOpen(!isOpen)}>
           {isFolded ? `Show all ${lines} lines` : 'Show less'}
@@ -76,7 +85,7 @@ function Usage({ id }: { readonly id: string }) {
   const loaded = executionSignal(id).value
   if (loaded === 'loading' || !('id' in loaded) || loaded.usage === null) return null
   return (
-    <span class="usage">
+    <span class="usage" title="Time that the code ran, and the most memory that the sandbox used">
       {millisecondsText(loaded.usage.run_ms)} · {bytesText(loaded.usage.peak_memory_bytes)}
     </span>
   )

@@ -2,12 +2,14 @@ import { untracked, useSignalEffect } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { currentChat, currentId } from '../state/chat-store.ts'
 import { connection, loadChat } from '../state/conversation.ts'
+import { isTerminalOpen } from '../state/terminal.ts'
 import { uploadAll } from '../state/workspace.ts'
 import { Composer } from './composer.tsx'
 import { FilesPanel } from './files-panel.tsx'
 import { Icon } from './icons.tsx'
 import { loadChoices } from './pickers.tsx'
 import { Sidebar } from './sidebar.tsx'
+import { TerminalPanel } from './terminal-panel.tsx'
 import { Timeline } from './timeline-view.tsx'
 
 type Drawer = 'menu' | 'files' | null
@@ -40,6 +42,16 @@ export function Shell() {
           {connection.value === 'lost' && <span class="lost-connection">Connection lost. Reconnecting …</span>}
           <button
             type="button"
+            class="icon-button"
+            aria-pressed={isTerminalOpen.value}
+            onClick={() => (isTerminalOpen.value = !isTerminalOpen.value)}
+            title="Terminal"
+          >
+            <Icon name="terminal" />
+            <span class="hidden">Terminal</span>
+          </button>
+          <button
+            type="button"
             class="icon-button narrow"
             onClick={() => setDrawer('files')}
             aria-expanded={drawer === 'files'}
@@ -50,6 +62,7 @@ export function Shell() {
           </button>
         </header>
         <Timeline />
+        {isTerminalOpen.value && <TerminalPanel key={currentId.value} />}
         <Composer />
       </main>
       <FilesPanel onClose={close} />

@@ -62,7 +62,7 @@ export function Sidebar({ onClose }: { readonly onClose: () => void }) {
           <Icon name="theme" /> Theme: {theme.value}
         </button>
         <a class="plain" href="/docs" target="_blank" rel="noopener">
-          API reference
+          <Icon name="book" /> API reference
         </a>
         <button type="button" class="plain" onClick={() => void signOut()}>
           <Icon name="leave" /> Sign out

@@ -11,12 +11,23 @@ const NEAR_END = 120
 
 export function Timeline() {
   const place = useRef<HTMLDivElement>(null)
+  const content = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)
+  const shown = useRef(0)
   const list = entries.value
+  const isEmpty = list.length === 0
   useEffect(() => {
-    const element = place.current
-    if (element !== null && isAtEnd.current) element.scrollTop = element.scrollHeight
+    // What a person has just sent is always brought into view.
+    if (list.slice(shown.current).some(({ kind }) => kind !== 'answer')) isAtEnd.current = true
+    shown.current = list.length
+    keepEnd(place.current, isAtEnd.current && !isEmpty)
   }, [list])
+  useEffect(() => {
+    // Pictures and charts grow after they were added.
+    const observer = new ResizeObserver(() => keepEnd(place.current, isAtEnd.current))
+    if (content.current !== null) observer.observe(content.current)
+    return () => observer.disconnect()
+  }, [isEmpty])
   const onScroll = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }: { readonly currentTarget: HTMLElement }): void => {
     isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END
   }
@@ -27,10 +38,10 @@ export function Timeline() {
           {historyFailure.value}
         </p>
       )}
-      {list.length === 0 && historyFailure.value === null ? (
+      {isEmpty && historyFailure.value === null ? (
         <Welcome />
       ) : (
-        <div class="entries">
+        <div class="entries" ref={content}>
           {list.map((entry) => (
             <EntryView key={entry.key} entry={entry} />
           ))}
@@ -41,6 +52,10 @@ export function Timeline() {
       </p>
     </div>
   )
+}
+
+function keepEnd(element: HTMLElement | null, isWanted: boolean): void {
+  if (element !== null && isWanted) element.scrollTop = element.scrollHeight
 }
 
 function EntryView({ entry }: { readonly entry: Entry }) {

@@ -1,3 +1,4 @@
+import { changeChat, currentChat } from '../state/chat-store.ts'
 import { ask, isBusy } from '../state/conversation.ts'
 import { model } from '../state/preferences.ts'
 import { EXAMPLES, messageOf, type Example } from './examples.ts'
@@ -7,6 +8,8 @@ import { Logo } from './icons.tsx'
 export function Welcome() {
   const run = (example: Example): void => {
     isBusy.value = true
+    // Before the upload makes a container, which is named after the chat.
+    changeChat(currentChat.value.id, { title: example.title })
     void messageOf(example, model.value).then(ask, () => (isBusy.value = false))
   }
   return (
