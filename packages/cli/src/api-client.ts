@@ -5,14 +5,14 @@ import { readServerEvents, type ServerEvent } from './server-events.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Calls of one server with one key. Every method throws CliError with the server's own sentence. */
+/** Calls of one server with one key. Every method throws CliError with the server's message. */
 export interface ApiClient {
   readonly url: string
   /** The parsed JSON of a 2xx answer; a call without a body in its answer gives `{}`. */
-  call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Json>
+  call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<Json>
   /** All entries of a list with OpenAI's envelope, over all its pages. */
   list(path: string): Promise<readonly Json[]>
-  /** The server-sent events of a path, as they come. With a body it is a POST. */
+  /** The server-sent events of a path. With a body it is a POST. */
   events(path: string, body?: unknown, signal?: AbortSignal): AsyncIterable<ServerEvent>
   /** The bytes of an answer. */
   bytes(path: string): Promise<Readable>

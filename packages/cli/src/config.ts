@@ -9,7 +9,6 @@ type Env = Readonly<Record<string, string | undefined>>
 export interface Config {
   readonly url: string | null
   readonly apiKey: string | null
-  readonly folder: string
   /** Where `login` stores the server and key. */
   readonly loginFile: string
 }
@@ -20,13 +19,11 @@ export function readConfig(env: Env = process.env): Config {
   return {
     url: env['CELLBLOCK_URL']?.replace(/\/+$/, '') || null,
     apiKey: env['CELLBLOCK_API_KEY'] || null,
-    // npm moves to the package's folder and keeps the user's own in INIT_CWD.
-    folder: env['INIT_CWD'] || process.cwd(),
     loginFile: join(base, 'cellblock', 'login.json'),
   }
 }
 
-/** What `login` stored; null if nothing was. Throws CliError for a file that cannot be read. */
+/** The settings that `login` stored; null without any. Throws CliError for a file that cannot be read. */
 export async function readLogin(file: string): Promise<Login | null> {
   try {
     const { url, api_key: apiKey } = JSON.parse(await readFile(file, 'utf8')) as { readonly url: string; readonly api_key: string }

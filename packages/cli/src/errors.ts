@@ -1,7 +1,7 @@
 /** The documented exit codes of the program. */
 export const EXIT = { ok: 0, codeFailed: 1, usage: 2, refused: 3, timedOut: 124, cancelled: 130 } as const
 
-/** The command was understood and cannot be done; the message says why and what to do. */
+/** A valid command that failed; the message says why and what to do. */
 export class CliError extends Error {
   readonly exitCode: number
   constructor(message: string, options: { readonly exitCode?: number; readonly cause?: unknown } = {}) {

@@ -1,6 +1,7 @@
 import type { ApiClient } from './api-client.ts'
 import { CliError, EXIT } from './errors.ts'
 import type { Io } from './io.ts'
+import type { ServerEvent } from './server-events.ts'
 import { showEvent } from './show-event.ts'
 
 /** A broken stream is resumed after the last received event, this many times in a row. */
@@ -20,27 +21,36 @@ export function exitCodeOf(execution: Readonly<Record<string, unknown>>): number
   return Number.isInteger(code) && code > 0 && code < 256 ? code : (EXIT_CODES[String(execution['status'])] ?? EXIT.codeFailed)
 }
 
-/** Prints events until the execution ends. Ctrl-C cancels the execution and waits for its end. Throws CliError if the stream keeps breaking. */
+/** Prints the events of an execution until its end. Ctrl-C cancels the execution. Throws CliError if the stream keeps breaking. */
 export async function followExecution(api: ApiClient, id: string, io: Pick<Io, 'out' | 'note' | 'signal'>): Promise<void> {
   const cancel = (): void => void api.call('POST', `/v1/executions/${id}/cancel`).catch((error: unknown) => io.note(`${String(error)}\n`))
   if (io.signal.aborted) cancel()
   io.signal.addEventListener('abort', cancel, { once: true })
-  let after = -1
   try {
-    for (let resumes = 0; resumes < MAX_RESUMES; resumes++) {
-      try {
-        for await (const { id: seq, event, data } of api.events(`/v1/executions/${id}/events?after=${after}`)) {
-          after = seq
-          resumes = 0
-          showEvent(event, data, io)
-          if (event === 'done') return
-        }
-      } catch (error) {
-        if (error instanceof CliError) throw error
-      }
-    }
+    for await (const { event, data } of eventsOf(api, id)) showEvent(event, data, io)
   } finally {
     io.signal.removeEventListener('abort', cancel)
+  }
+}
+
+/**
+ * The events of an execution from its beginning to `done`. A broken stream is resumed. Ends early when `signal` aborts. Throws CliError if the
+ * stream keeps breaking.
+ */
+export async function* eventsOf(api: ApiClient, id: string, signal?: AbortSignal): AsyncGenerator<ServerEvent, void, undefined> {
+  let after = -1
+  for (let resumes = 0; resumes < MAX_RESUMES; resumes++) {
+    try {
+      for await (const event of api.events(`/v1/executions/${id}/events?after=${after}`, undefined, signal)) {
+        after = event.id
+        resumes = 0
+        yield event
+        if (event.event === 'done') return
+      }
+    } catch (error) {
+      if (error instanceof CliError) throw error
+    }
+    if (signal?.aborted) return
   }
   throw new CliError(`The event stream of ${id} broke ${MAX_RESUMES} times. Read its result with GET /v1/executions/${id}.`)
 }

@@ -2,14 +2,14 @@ import type { ApiClient } from './api-client.ts'
 
 /** What the program reads and writes; `main.ts` connects it to the process. */
 export interface Io {
-  /** A relative file name is looked up here. */
+  /** Base folder of relative file names. */
   readonly folder: string
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
   readonly stdin: NodeJS.ReadStream
   /** Whether standard error is a terminal: progress bars and prompts need one. */
   readonly isTerminal: boolean
-  /** Standard output: what the user asked for. */
+  /** Standard output: the result of the command. */
   readonly out: (text: string) => void
   /** Standard error: progress, files, errors. */
   readonly note: (text: string) => void

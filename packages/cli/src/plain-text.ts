@@ -2,20 +2,20 @@
 /** Control sequences of terminals: strings (OSC, DCS, APC, PM, SOS), CSI, and single characters, in their 7-bit and 8-bit forms. */
 const SEQUENCES =
   /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g
-/** Colours and emphasis of a traceback: they change nothing but the look of the text. */
+/** Colours and emphasis, which change only the style of the text. */
 const COLOUR = /^(?:\u001b\[|\u009b)[0-9;:]*m$/
 /** All control characters but tab, line feed and carriage return. */
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f-\u009f]/g
 
-/** A sequence whose end may still come. */
+/** An incomplete sequence. */
 const CUT_SEQUENCE =
   /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*\u001b?$|(?:\u001b\[|\u009b)[0-?]*[ -/]*$|\u001b[ -/]*$/
-/** Longest text that waits for the end of a sequence, characters. */
+/** Maximum length of text that waits for the end of a sequence, characters. */
 const MAX_HELD = 64 * 1024
 
 /**
- * Untrusted output for a terminal: colours stay. Everything that writes the clipboard, sets the title, makes links, moves the cursor or makes
- * the terminal answer is removed.
+ * Untrusted output for a terminal. Colours stay; sequences that write the clipboard, set the title, create links, move the cursor or make the terminal
+ * send input are removed.
  */
 export function plainText(text: string): string {
   let plain = ''
@@ -29,7 +29,7 @@ export function plainText(text: string): string {
 }
 
 /**
- * The same for a text that comes in pieces: a sequence that is cut waits for its end, to at most `MAX_HELD` characters.
+ * The same for text in pieces: an incomplete sequence waits for its end, up to `MAX_HELD` characters.
  */
 export class PlainTextStream {
   #held = ''

@@ -3,8 +3,11 @@ import { readConfig, readLogin, writeLogin } from './config.ts'
 import { CliError, EXIT } from './errors.ts'
 import type { Io } from './io.ts'
 
-/** Connects the program to this process. `localUrl` finds the server that is meant when neither the environment nor `login` names one. */
-export function createProcessIo(localUrl: () => Promise<string>): Io {
+/**
+ * Connects the program to this process. `localUrl` finds the local server when neither the environment nor `login` names a server. `folder` is the
+ * base of relative file names.
+ */
+export function createProcessIo(localUrl: () => Promise<string>, folder: string): Io {
   const config = readConfig()
   const stop = new AbortController()
   process.once('SIGINT', () => stop.abort())
@@ -12,7 +15,7 @@ export function createProcessIo(localUrl: () => Promise<string>): Io {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.codeFailed))
   const url = async (): Promise<string> => config.url ?? (await readLogin(config.loginFile))?.url ?? localUrl()
   return {
-    folder: config.folder,
+    folder,
     signal: stop.signal,
     stdin: process.stdin,
     isTerminal: process.stderr.isTTY,

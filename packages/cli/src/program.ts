@@ -7,7 +7,10 @@ import { addFiles } from './commands/files.ts'
 import { addLogin } from './commands/login.ts'
 import { addLogs } from './commands/logs.ts'
 import { addNotebook } from './commands/notebook.ts'
+import { addPlans } from './commands/plans.ts'
 import { addRun } from './commands/run.ts'
+import { addShell } from './commands/shell.ts'
+import { addKeys, addTenants } from './commands/tenants.ts'
 import { addUsage } from './commands/usage.ts'
 import { CliError, EXIT } from './errors.ts'
 import type { CommandContext, Io } from './io.ts'
@@ -31,7 +34,22 @@ export function createProgram(context: CommandContext): Command {
     .addHelpText('after', EPILOGUE)
     .exitOverride()
     .configureOutput({ writeOut: context.io.out, writeErr: context.io.note })
-  for (const add of [addLogin, addRun, addNotebook, addChat, addContainers, addFiles, addLogs, addUsage, addDoctor, addCompletion])
+  for (const add of [
+    addLogin,
+    addRun,
+    addNotebook,
+    addChat,
+    addShell,
+    addContainers,
+    addFiles,
+    addLogs,
+    addUsage,
+    addTenants,
+    addKeys,
+    addPlans,
+    addDoctor,
+    addCompletion,
+  ])
     add(program, context)
   return program
 }

@@ -5,7 +5,7 @@ type Fields = Readonly<Record<string, unknown>>
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 const textOf = (value: unknown): string => (Array.isArray(value) ? value.join('') : typeof value === 'string' ? value : '')
 
-/** Prints one event as a terminal would have it: what the code wrote on standard output, everything about it on standard error. */
+/** Prints one event: output of the code on standard output, information about it on standard error. */
 export function showEvent(event: string, data: Fields, io: Pick<Io, 'out' | 'note'>): void {
   switch (event) {
     case 'stdout':

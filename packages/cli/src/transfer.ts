@@ -8,6 +8,8 @@ import { pipeline } from 'node:stream/promises'
 import type { ApiClient } from './api-client.ts'
 import { CliError } from './errors.ts'
 import type { Io } from './io.ts'
+import { plainText } from './plain-text.ts'
+import { progressLine } from './progress-bar.ts'
 
 const DATA = '/mnt/data/'
 
@@ -27,7 +29,7 @@ export async function uploadFile(api: ApiClient, container: string, file: string
     readonly url: string
     readonly headers: Readonly<Record<string, string>>
   }
-  await putFile(upload.url, upload.headers, path, found.size, progressOf(io, `upload ${target}`, found.size))
+  await putFile(upload.url, upload.headers, path, found.size, progressOf(io, `upload ${plainText(target)}`, found.size))
   await api.call('POST', `${files}/${upload.id}/complete`, {})
   return `${DATA}${target.replace(/^\/mnt\/data\//, '')}`
 }
@@ -52,7 +54,7 @@ async function putFile(
   })
   await pipeline(createReadStream(path), progress, request).catch(() => undefined)
   const status = await answered.catch((cause: unknown) => {
-    throw new CliError('The upload broke off. Try again.', { cause })
+    throw new CliError('The connection was lost during the upload. Try again.', { cause })
   })
   if (status >= 300) throw new CliError(`The object store refused the upload with HTTP ${status}. Try again.`)
 }
@@ -71,7 +73,7 @@ export async function downloadFile(
   return target
 }
 
-/** A path of the sandbox is untrusted: it may not leave the folder. */
+/** A path of the sandbox is untrusted and must stay below the folder. */
 function localPath(folder: string, path: string): string {
   const relative = path.startsWith(DATA) ? path.slice(DATA.length) : path
   const target = resolve(join(folder, relative))
@@ -80,17 +82,24 @@ function localPath(folder: string, path: string): string {
   return target
 }
 
-/** Counts bytes and, in a terminal, prints how much has passed. */
+const REDRAW_MS = 100
+
+/** Counts bytes and, in a terminal, draws how much has passed and the time left. */
 function progressOf(io: Io, label: string, total: number): Transform {
+  const startedAt = performance.now()
   let done = 0
-  let shown = -1
+  let drawnAt = Number.NEGATIVE_INFINITY
+  let width = 0
   return new Transform({
     transform(chunk: Buffer, _encoding, next) {
       done += chunk.length
-      const percent = Math.floor((100 * done) / total)
-      if (io.isTerminal && percent !== shown) {
-        shown = percent
-        io.note(`\r${label} ${percent} %${done === total ? '\n' : ''}`)
+      const now = performance.now()
+      if (io.isTerminal && (done >= total || now - drawnAt >= REDRAW_MS)) {
+        drawnAt = now
+        const line = progressLine(label, done, total, (now - startedAt) / 1000)
+        // Spaces replace the rest of a longer line: the output filter removes sequences that clear it.
+        width = Math.max(width, line.length)
+        io.note(`\r${line.padEnd(width)}${done >= total ? '\n' : ''}`)
       }
       next(null, chunk)
     },

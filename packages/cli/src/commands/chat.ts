@@ -4,11 +4,12 @@ import type { Command } from 'commander'
 import type { ApiClient } from '../api-client.ts'
 import { CliError, EXIT } from '../errors.ts'
 import type { CommandContext, Io } from '../io.ts'
+import { examples, printJson, type JsonOption } from '../json-output.ts'
 import { withPlainOutput } from '../plain-io.ts'
 import { downloadFile, uploadFile } from '../transfer.ts'
 import { collect } from './run.ts'
 
-interface ChatOptions {
+interface ChatOptions extends JsonOption {
   readonly model?: string
   readonly file?: readonly string[]
   readonly out?: string
@@ -26,14 +27,20 @@ export function addChat(program: Command, { io: terminal, exit }: CommandContext
     .option('--model <id>', 'one of the models of the server; its first one unless given')
     .option('--file <path>', 'copy a local file to /mnt/data first (repeatable)', collect)
     .option('--out <folder>', 'download the files that answers name')
-    .addHelpText('after', '\nExample:\n  cellblock chat "Plot revenue per month." --file sales.csv --out plots')
+    .option('--json', 'print each response as one line of JSON instead of its text')
+    .addHelpText('after', examples('cellblock chat "Plot revenue per month." --file sales.csv --out plots', 'cellblock chat --model demo'))
     .action(async (message: string | undefined, options: ChatOptions) => {
       const api = await io.api()
       const model = options.model ?? String((await api.list('/v1/models'))[0]?.['id'])
       const container = String((await api.call('POST', '/v1/containers', { name: 'chat' }))['id'])
       try {
         for (const path of options.file ?? []) await uploadFile(api, container, path, io)
-        const chat = new Chat(api, model, container, io, options.out === undefined ? null : resolve(io.folder, options.out))
+        const chat = new Chat(api, io, {
+          model,
+          container,
+          folder: options.out === undefined ? null : resolve(io.folder, options.out),
+          isJson: options.json === true,
+        })
         if (message === undefined) await converse(chat, io)
         else exit(await chat.send(message))
       } finally {
@@ -63,41 +70,48 @@ async function converse(chat: Chat, io: Io): Promise<void> {
 
 type Fields = Readonly<Record<string, unknown>>
 
+interface ChatSettings {
+  readonly model: string
+  readonly container: string
+  /** Where files that answers name are saved; null: nowhere. */
+  readonly folder: string | null
+  readonly isJson: boolean
+}
+
 /** A conversation with one model over one container. */
 class Chat {
   #previous: string | null = null
   readonly #api: ApiClient
-  readonly #model: string
-  readonly #container: string
   readonly #io: Io
-  readonly #folder: string | null
+  readonly #settings: ChatSettings
 
-  constructor(api: ApiClient, model: string, container: string, io: Io, folder: string | null) {
+  constructor(api: ApiClient, io: Io, settings: ChatSettings) {
     this.#api = api
-    this.#model = model
-    this.#container = container
     this.#io = io
-    this.#folder = folder
+    this.#settings = settings
   }
 
   /** Streams one turn; answers with the exit code of its end. Throws CliError when the server refuses the turn. */
   async send(input: string): Promise<number> {
+    const { model, container, folder, isJson } = this.#settings
     const body = {
-      model: this.#model,
+      model,
       input,
       stream: true,
-      tools: [{ type: 'code_interpreter', container: this.#container }],
+      tools: [{ type: 'code_interpreter', container }],
       include: ['code_interpreter_call.outputs'],
       ...(this.#previous === null ? {} : { previous_response_id: this.#previous }),
     }
     let response: Fields = {}
     for await (const { data } of this.#api.events('/v1/responses', body, this.#io.signal)) {
-      this.#show(data)
+      if (data['type'] === 'error') throw new CliError(String(data['message']))
+      if (!isJson) this.#show(data)
       if (typeof data['response'] === 'object') response = data['response'] as Fields
     }
-    this.#io.out('\n')
+    if (isJson) printJson(this.#io, response)
+    else this.#io.out('\n')
     this.#previous = String(response['id'])
-    if (this.#folder !== null) await this.#download(response, this.#folder)
+    if (folder !== null) await this.#download(response, folder)
     if (response['status'] === 'completed') return EXIT.ok
     const error = response['error'] as { readonly message?: string } | null | undefined
     this.#io.note(`The response ended ${String(response['status'])}. ${error?.message ?? ''}\n`)
@@ -109,7 +123,6 @@ class Chat {
     else if (event['type'] === 'response.code_interpreter_call_code.delta') this.#io.note(String(event['delta']))
     else if (event['type'] === 'response.code_interpreter_call_code.done') this.#io.note('\n')
     else if (event['type'] === 'response.output_item.done') this.#showOutputs(event['item'] as Fields)
-    else if (event['type'] === 'error') throw new CliError(String(event['message']))
   }
 
   #showOutputs(item: Fields): void {

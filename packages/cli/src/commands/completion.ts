@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander'
 import type { CommandContext } from '../io.ts'
+import { examples } from '../json-output.ts'
 
 /** Every path of words that names a command, with the words and options that may follow it. */
 function wordsByPath(command: Command, path = ''): readonly (readonly [path: string, words: readonly string[]])[] {
@@ -34,6 +35,7 @@ export function addCompletion(program: Command, { io }: CommandContext): void {
     .command('completion')
     .summary('print a completion script for bash or zsh')
     .description('Prints a completion script. Load it in your profile: source <(cellblock completion bash)')
+    .addHelpText('after', examples('cellblock completion zsh >> ~/.zshrc', "echo 'source <(cellblock completion bash)' >> ~/.bashrc"))
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
     .action((shell: 'bash' | 'zsh') => io.out(script(program, shell)))
 }

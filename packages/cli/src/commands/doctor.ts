@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { CliError, EXIT } from '../errors.ts'
 import type { CommandContext } from '../io.ts'
+import { examples, JSON_OPTION, printJson, type JsonOption } from '../json-output.ts'
 
-/** One check: a title, and what it throws is the finding. */
+/** One check: a title and a function; an error that it throws is the finding. */
 type Check = readonly [title: string, run: () => Promise<string>]
 
 export function addDoctor(program: Command, { io, exit }: CommandContext): void {
@@ -10,7 +11,9 @@ export function addDoctor(program: Command, { io, exit }: CommandContext): void 
     .command('doctor')
     .summary('check the connection, the server and the key')
     .description('Checks that the server answers, can take work and accepts the key, and that a sandbox runs code.')
-    .action(async () => {
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('cellblock doctor'))
+    .action(async (options: JsonOption) => {
       const url = await io.url()
       const checks: readonly Check[] = [
         ['server answers', () => getJson(`${url}/healthz`).then(() => url)],
@@ -19,14 +22,20 @@ export function addDoctor(program: Command, { io, exit }: CommandContext): void 
         ['models', async () => (await (await io.api()).list('/v1/models')).map((model) => String(model['id'])).join(', ')],
         ['sandbox runs code', runsCode],
       ]
-      for (const [title, run] of checks) {
-        try {
-          io.out(`ok      ${title}: ${await run()}\n`)
-        } catch (error) {
-          io.out(`FAILED  ${title}: ${error instanceof Error ? error.message : String(error)}\n`)
-          return exit(EXIT.refused)
-        }
+      const results: { readonly check: string; readonly ok: boolean; readonly detail: string }[] = []
+      for (const [check, run] of checks) {
+        const result = await run().then(
+          (detail) => ({ check, ok: true, detail }),
+          (error: unknown) => ({ check, ok: false, detail: error instanceof Error ? error.message : String(error) }),
+        )
+        results.push(result)
+        if (options.json !== true) io.out(`${result.ok ? 'ok    ' : 'FAILED'}  ${check}: ${result.detail}\n`)
+        if (result.ok) continue
+        // The later checks need what has just failed.
+        exit(EXIT.refused)
+        break
       }
+      if (options.json) printJson(io, results)
     })
 
   async function runsCode(): Promise<string> {

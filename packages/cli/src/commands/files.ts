@@ -4,6 +4,7 @@ import type { ApiClient } from '../api-client.ts'
 import { formatTable } from '../format-table.ts'
 import { CliError } from '../errors.ts'
 import type { CommandContext } from '../io.ts'
+import { examples, JSON_OPTION, printJson, type JsonOption } from '../json-output.ts'
 import { plainText } from '../plain-text.ts'
 import { downloadFile, uploadFile } from '../transfer.ts'
 
@@ -16,7 +17,7 @@ interface ContainerFile {
 const filesOf = async (api: ApiClient, container: string): Promise<readonly ContainerFile[]> =>
   (await api.list(`/v1/containers/${encodeURIComponent(container)}/files`)) as unknown as readonly ContainerFile[]
 
-/** Files by id, by path or by path below /mnt/data. Throws CliError that names what is not there. */
+/** Files by id, by path or by path below /mnt/data. Throws CliError that names the missing files. */
 function choose(files: readonly ContainerFile[], wanted: readonly string[]): readonly ContainerFile[] {
   return wanted.map((name) => {
     const found = files.find(({ id, path }) => id === name || path === name || path === `/mnt/data/${name}`)
@@ -32,10 +33,11 @@ export function addFiles(program: Command, { io }: CommandContext): void {
     .command('list')
     .description('Lists the files of a container.')
     .argument('<container>')
-    .option('--json', 'print JSON')
-    .action(async (container: string, options: { readonly json?: true }) => {
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('cellblock files list cntr_…'))
+    .action(async (container: string, options: JsonOption) => {
       const rows = await filesOf(await io.api(), container)
-      if (options.json) return io.out(`${JSON.stringify(rows)}\n`)
+      if (options.json) return printJson(io, rows)
       if (rows.length === 0) return io.note('The container has no file.\n')
       io.out(formatTable(rows.map(({ id, path, bytes }) => ({ id, bytes: String(bytes), path: plainText(path) }))))
     })
@@ -45,9 +47,17 @@ export function addFiles(program: Command, { io }: CommandContext): void {
     .description('Copies local files into /mnt/data of a container.')
     .argument('<container>')
     .argument('<files...>')
-    .action(async (container: string, paths: readonly string[]) => {
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('cellblock files upload cntr_… sales.csv prices.xlsx'))
+    .action(async (container: string, paths: readonly string[], options: JsonOption) => {
       const api = await io.api()
-      for (const path of paths) io.out(`${await uploadFile(api, container, path, io)}\n`)
+      const uploaded: string[] = []
+      for (const path of paths) {
+        const target = await uploadFile(api, container, path, io)
+        uploaded.push(target)
+        if (options.json !== true) io.out(`${target}\n`)
+      }
+      if (options.json) printJson(io, { uploaded })
     })
 
   files
@@ -56,11 +66,18 @@ export function addFiles(program: Command, { io }: CommandContext): void {
     .argument('<container>')
     .argument('[files...]', 'ids or paths')
     .option('-o, --out <folder>', 'the local folder', '.')
-    .action(async (container: string, wanted: readonly string[], options: { readonly out: string }) => {
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('cellblock files download cntr_… -o results', 'cellblock files download cntr_… plot.png'))
+    .action(async (container: string, wanted: readonly string[], options: JsonOption & { readonly out: string }) => {
       const api = await io.api()
       const all = await filesOf(api, container)
-      for (const file of wanted.length === 0 ? all : choose(all, wanted))
-        io.out(`${plainText(await downloadFile(api, container, file, resolve(io.folder, options.out)))}\n`)
+      const saved: string[] = []
+      for (const file of wanted.length === 0 ? all : choose(all, wanted)) {
+        const path = await downloadFile(api, container, file, resolve(io.folder, options.out))
+        saved.push(path)
+        if (options.json !== true) io.out(`${plainText(path)}\n`)
+      }
+      if (options.json) printJson(io, { saved })
     })
 
   files
@@ -68,11 +85,15 @@ export function addFiles(program: Command, { io }: CommandContext): void {
     .description('Deletes files of a container.')
     .argument('<container>')
     .argument('<files...>', 'ids or paths')
-    .action(async (container: string, wanted: readonly string[]) => {
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('cellblock files delete cntr_… sales.csv'))
+    .action(async (container: string, wanted: readonly string[], options: JsonOption) => {
       const api = await io.api()
-      for (const { id, path } of choose(await filesOf(api, container), wanted)) {
+      const chosen = choose(await filesOf(api, container), wanted)
+      for (const { id, path } of chosen) {
         await api.call('DELETE', `/v1/containers/${encodeURIComponent(container)}/files/${id}`)
-        io.note(`deleted ${plainText(path)}\n`)
+        if (options.json !== true) io.note(`deleted ${plainText(path)}\n`)
       }
+      if (options.json) printJson(io, { deleted: chosen.map(({ path }) => path) })
     })
 }

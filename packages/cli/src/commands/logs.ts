@@ -1,8 +1,15 @@
 import type { Command } from 'commander'
-import { exitCodeOf, followExecution } from '../follow-execution.ts'
+import type { ApiClient } from '../api-client.ts'
+import { EXIT } from '../errors.ts'
+import { eventsOf, exitCodeOf } from '../follow-execution.ts'
+import type { CommandContext, Io } from '../io.ts'
+import { examples, printJson, type JsonOption } from '../json-output.ts'
 import { withPlainOutput } from '../plain-io.ts'
 import { showEvent } from '../show-event.ts'
-import type { CommandContext } from '../io.ts'
+
+interface LogsOptions extends JsonOption {
+  readonly follow?: true
+}
 
 export function addLogs(program: Command, { io: terminal, exit }: CommandContext): void {
   const io = withPlainOutput(terminal)
@@ -10,24 +17,26 @@ export function addLogs(program: Command, { io: terminal, exit }: CommandContext
     .command('logs')
     .summary('print the output of an execution, from its beginning')
     .description(
-      'Prints the recorded events of an execution. With -f it continues until the execution ends; Ctrl-C then cancels the execution.',
+      'Prints the recorded events of an execution. With -f it continues until the execution ends, and the exit code is that of the code. Ctrl-C stops the reading; the code continues.',
     )
     .argument('<execution>')
     .option('-f, --follow', 'continue until the execution ends')
-    .option('--json', 'print one event per line as JSON')
-    .action(async (id: string, options: { readonly follow?: true; readonly json?: true }) => {
-      const api = await io.api()
-      if (options.follow && !options.json) {
-        await followExecution(api, id, io)
-        return exit(exitCodeOf(await api.call('GET', `/v1/executions/${id}`)))
-      }
-      const now = await api.call('GET', `/v1/executions/${id}`)
-      const isOver = now['ended_at'] !== null
-      if (!isOver && !options.follow) return io.out(String(now['stdout']))
-      for await (const { id: seq, event, data } of api.events(`/v1/executions/${id}/events`)) {
-        if (options.json) io.out(`${JSON.stringify({ id: seq, event, data })}\n`)
-        else showEvent(event, data, io)
-        if (event === 'done') return
-      }
-    })
+    .option('--json', 'print one event per line as JSON; without -f, an execution that still runs is one line')
+    .addHelpText('after', examples('cellblock logs exec_…', 'cellblock logs -f exec_…'))
+    .action(async (id: string, options: LogsOptions) => exit(await printLogs(await io.api(), id, options, io)))
+}
+
+async function printLogs(api: ApiClient, id: string, options: LogsOptions, io: Io): Promise<number> {
+  const path = `/v1/executions/${encodeURIComponent(id)}`
+  const now = await api.call('GET', path)
+  if (now['ended_at'] === null && options.follow !== true) {
+    if (options.json) printJson(io, now)
+    else io.out(String(now['stdout']))
+    return EXIT.ok
+  }
+  for await (const { id: seq, event, data } of eventsOf(api, encodeURIComponent(id), io.signal))
+    if (options.json) printJson(io, { id: seq, event, data })
+    else showEvent(event, data, io)
+  if (io.signal.aborted) return EXIT.cancelled
+  return options.follow === true ? exitCodeOf(await api.call('GET', path)) : EXIT.ok
 }

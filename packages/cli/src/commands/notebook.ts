@@ -5,6 +5,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { exitCodeOf, followExecution } from '../follow-execution.ts'
 import { CliError, EXIT } from '../errors.ts'
 import type { CommandContext } from '../io.ts'
+import { examples, printJson, type JsonOption } from '../json-output.ts'
 import { withPlainOutput } from '../plain-io.ts'
 import { uploadFile } from '../transfer.ts'
 import { collect, wholeSeconds } from './run.ts'
@@ -19,7 +20,7 @@ interface Notebook {
 }
 type Parameters = Readonly<Record<string, unknown>>
 
-/** A value in JSON stays what it is; any other text is a string. */
+/** Valid JSON is parsed; any other text is a string. */
 function parameter(value: string, before: Parameters = {}): Parameters {
   const at = value.indexOf('=')
   if (at < 1) throw new InvalidArgumentError('Give NAME=VALUE.')
@@ -44,7 +45,7 @@ export function withParameters(notebook: Notebook, parameters: Parameters): Note
   return { ...notebook, cells: notebook.cells.toSpliced(at, 0, cell) }
 }
 
-interface NotebookOptions {
+interface NotebookOptions extends JsonOption {
   readonly output: string
   readonly parameter?: Parameters
   readonly file?: readonly string[]
@@ -73,7 +74,8 @@ export function addNotebook(program: Command, { io: terminal, exit }: CommandCon
     .option('--image <name>', 'image of the container')
     .option('--timeout <seconds>', 'end the notebook after this time', wholeSeconds)
     .option('--continue', 'run the cells after a failed one too')
-    .addHelpText('after', '\nExample:\n  cellblock notebook run report.ipynb -o out.ipynb -p region=\'"EU"\' --file sales.csv')
+    .option('--json', 'print the execution as JSON instead of its output')
+    .addHelpText('after', examples('cellblock notebook run report.ipynb -o out.ipynb -p region=EU -p year=2026 --file sales.csv'))
     .action(async (file: string, options: NotebookOptions) => {
       const notebook = withParameters(await readNotebook(resolve(io.folder, file)), options.parameter ?? {})
       const api = await io.api()
@@ -87,11 +89,13 @@ export function addNotebook(program: Command, { io: terminal, exit }: CommandCon
           ...(options.timeout === undefined ? {} : { timeout_seconds: options.timeout }),
         })
         const id = String(started['id'])
-        await followExecution(api, id, io)
+        await followExecution(api, id, options.json ? { ...io, out: () => undefined, note: () => undefined } : io)
         const executed = await text(await api.bytes(`/v1/executions/${id}/notebook.ipynb`))
         await writeFile(resolve(io.folder, options.output), executed)
-        io.note(`wrote ${options.output}\n`)
-        exit(exitCodeOf(await api.call('GET', `/v1/executions/${id}`)))
+        const ended = await api.call('GET', `/v1/executions/${id}`)
+        if (options.json) printJson(io, ended)
+        else io.note(`wrote ${options.output}\n`)
+        exit(exitCodeOf(ended))
       } finally {
         await api.call('DELETE', `/v1/containers/${container}`)
       }

@@ -6,6 +6,7 @@ import type { ApiClient } from '../api-client.ts'
 import { exitCodeOf, followExecution } from '../follow-execution.ts'
 import { CliError } from '../errors.ts'
 import type { CommandContext, Io } from '../io.ts'
+import { examples, printJson, type JsonOption } from '../json-output.ts'
 import { withPlainOutput } from '../plain-io.ts'
 import { downloadFile, uploadFile } from '../transfer.ts'
 
@@ -17,7 +18,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   '.r': 'r',
 }
 
-export interface RunOptions {
+interface RunOptions extends JsonOption {
   readonly lang?: string
   readonly file?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
@@ -27,7 +28,6 @@ export interface RunOptions {
   readonly timeout?: number
   readonly keep?: true
   readonly raw?: true
-  readonly json?: true
 }
 
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
@@ -60,10 +60,7 @@ export function addRun(program: Command, { io, exit }: CommandContext): void {
     .option('--keep', 'keep the new container and print its id')
     .option('--raw', 'keep control sequences that the code writes to the terminal')
     .option('--json', 'print the execution as JSON instead of its output')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  cellblock run analysis.py --file sales.csv --out results\n  echo "print(6 * 7)" | cellblock run -',
-    )
+    .addHelpText('after', examples('cellblock run analysis.py --file sales.csv --out results', 'echo "print(6 * 7)" | cellblock run -'))
     .action(async (file: string, options: RunOptions) => {
       exit(await run(await io.api(), file, options, options.raw ? io : withPlainOutput(io)))
     })
@@ -85,7 +82,7 @@ async function run(api: ApiClient, file: string, options: RunOptions, io: Io): P
     const id = String(execution['id'])
     await followExecution(api, id, options.json ? { ...io, out: () => undefined, note: () => undefined } : io)
     const ended = await api.call('GET', `/v1/executions/${id}`)
-    if (options.json) io.out(`${JSON.stringify(ended)}\n`)
+    if (options.json) printJson(io, ended)
     if (options.out !== undefined) await downloadAll(api, container, ended, resolve(io.folder, options.out), io)
     return exitCodeOf(ended)
   } finally {

@@ -1,47 +1,58 @@
 import type { Command } from 'commander'
 import { formatTable } from '../format-table.ts'
 import type { CommandContext } from '../io.ts'
+import { examples, JSON_OPTION, printJson, type JsonOption } from '../json-output.ts'
 
-interface Day {
-  readonly date?: string
+interface Sum {
   readonly executions: number
   readonly sandbox_seconds: number
+  readonly model_input_tokens: number
+  readonly model_output_tokens: number
   readonly cost_usd: number
 }
+interface Usage {
+  readonly days: readonly (Sum & { readonly date: string })[]
+  readonly total: Sum
+}
+interface UsageOptions extends JsonOption {
+  readonly from?: string
+  readonly to?: string
+  readonly tenant?: string
+}
 
-const rowOf = (day: Day): Readonly<Record<string, string>> => ({
-  day: day.date ?? 'total',
-  executions: String(day.executions),
-  sandbox_seconds: day.sandbox_seconds.toFixed(1),
-  cost_usd: day.cost_usd.toFixed(4),
+const rowOf = (day: string, sum: Sum): Readonly<Record<string, string>> => ({
+  day,
+  executions: String(sum.executions),
+  sandbox_seconds: sum.sandbox_seconds.toFixed(1),
+  model_tokens: String(sum.model_input_tokens + sum.model_output_tokens),
+  cost_usd: sum.cost_usd.toFixed(4),
 })
 
 export function addUsage(program: Command, { io }: CommandContext): void {
   program
     .command('usage')
-    .description('Prints executions, sandbox seconds and estimated cost per day.')
+    .description('Prints executions, sandbox seconds, model tokens and estimated cost per day.')
     .option('--from <date>', 'first day, such as 2026-11-01; 30 days before the last unless given')
     .option('--to <date>', 'last day; today unless given')
-    .option('--json', 'print JSON')
-    .action(async (options: { readonly from?: string; readonly to?: string; readonly json?: true }) => {
-      const query = new URLSearchParams({
-        ...(options.from === undefined ? {} : { from: options.from }),
-        ...(options.to === undefined ? {} : { to: options.to }),
-      })
-      const usage = (await (await io.api()).call('GET', `/v1/usage?${query.toString()}`)) as unknown as {
-        readonly days: readonly Day[]
-        readonly total: Day
-      }
-      io.out(options.json ? `${JSON.stringify(usage)}\n` : formatTable([...usage.days, usage.total].map(rowOf)))
+    .option('--tenant <id>', 'usage of this tenant; it needs a key with the scope admin')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('cellblock usage', 'cellblock usage --tenant tnt_… --from 2026-11-01 --json'))
+    .action(async ({ from, to, tenant, json }: UsageOptions) => {
+      const path = tenant === undefined ? '/v1/usage' : `/v1/admin/tenants/${encodeURIComponent(tenant)}/usage`
+      const query = new URLSearchParams({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) })
+      const usage = (await (await io.api()).call('GET', `${path}?${query.toString()}`)) as unknown as Usage
+      if (json) return printJson(io, usage)
+      io.out(formatTable([...usage.days.map((day) => rowOf(day.date, day)), rowOf('total', usage.total)]))
     })
 
   program
     .command('limits')
     .description('Prints every limit of this key, with its present use.')
-    .option('--json', 'print JSON')
-    .action(async (options: { readonly json?: true }) => {
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('cellblock limits'))
+    .action(async (options: JsonOption) => {
       const found = await (await io.api()).call('GET', '/v1/limits')
-      if (options.json) return io.out(`${JSON.stringify(found)}\n`)
+      if (options.json) return printJson(io, found)
       const limits = Object.entries(found['limits'] as Readonly<Record<string, { value: number; unit: string; used: number | null }>>)
       io.out(
         formatTable(
