@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BUILT_IN_IMAGES } from '../services/core/containers/images.ts'
 import { MEMORY_TIERS } from '../services/core/limits.ts'
 import { poolSizeFor } from '../services/core/sandboxes/pool-size.ts'
 
@@ -8,6 +9,9 @@ const integer = (min: number, max: number, unit: string) =>
     .min(min, { error: `must be at least ${min} ${unit}` })
     .max(max, { error: `must be at most ${max} ${unit}` })
 const matching = (pattern: RegExp, sentence: string) => z.string({ error: sentence }).regex(pattern, { error: sentence })
+
+/** The Region of CloudFront's web ACLs, certificates and metrics. */
+export const CLOUDFRONT_REGION = 'us-east-1'
 
 const PREFIX_LIST = matching(
   /^pl-[0-9a-f]{8,17}$/,
@@ -47,15 +51,25 @@ const Sandboxes = z.strictObject({
       error: `must be an object whose keys are memory tiers (${MEMORY_TIERS.join(', ')})`,
     })
     .refine((tiers) => Object.keys(tiers).length > 0, { error: `must enable at least one memory tier of ${MEMORY_TIERS.join(', ')}` }),
+  /** The images that containers may name (docs/images.md); the first is the default. Each gets a task definition per tier. */
+  images: z
+    .array(z.enum(BUILT_IN_IMAGES, { error: `must be ${BUILT_IN_IMAGES.join(', ')}` }))
+    .min(1, { error: 'must name at least one image' })
+    .refine((names) => new Set(names).size === names.length, { error: 'must name each image once' })
+    .default(['standard', 'slim']),
+  /** Warm sandboxes of the other images, by image and tier; `tiers` sizes the pools of the default image. */
+  imagePools: z.partialRecord(z.enum(BUILT_IN_IMAGES), z.partialRecord(z.enum(MEMORY_TIERS), integer(0, 500, 'sandboxes'))).default({}),
+  /** An idle container hibernates after this long while a warm sandbox waits to wake it; without one after five minutes. */
+  earlySleepSeconds: integer(30, 300, 'seconds').default(60),
   /** Must be the architecture that the image is built for. */
   architecture: z.enum(['X86_64', 'ARM64'], { error: 'must be X86_64 or ARM64, as the sandbox image is built' }),
   /** Share of sandboxes on Fargate Spot, percent. AWS can interrupt a Spot sandbox with two minutes' notice. */
   spotPercent: integer(0, 100, 'percent').default(0),
   /** Disk of a sandbox, image and `/mnt/data` included, GiB. */
   diskGiB: integer(21, 200, 'GiB').default(21),
-  /** Tag of the image in the stack's repository. Default: the content hash of runtime-image/. */
+  /** Tag of the default image in the stack's repository. Default: the content hash of runtime-image/. */
   imageTag: matching(/^[0-9A-Za-z_][0-9A-Za-z_.-]{0,127}$/, 'must be an image tag').optional(),
-  /** A complete image name that replaces the stack's repository, for emulated accounts. */
+  /** A complete name of the default image that replaces the stack's repository, for emulated accounts. */
   imageUri: z.string().min(1, { error: 'must be the name of an image' }).optional(),
 })
 
@@ -68,6 +82,38 @@ const Model = z.strictObject({
   keyName: matching(/^[A-Z][A-Z0-9_]{0,99}$/, 'must be upper-case letters, digits and _, such as OPENAI_API_KEY').default('OPENAI_API_KEY'),
   contextWindow: integer(1_000, 100_000_000, 'tokens').optional(),
 })
+
+const CIDR = matching(
+  /^\d{1,3}(\.\d{1,3}){3}\/(?:[89]|[12]\d|3[0-2])$/,
+  'must be an IPv4 range of /8 to /32, such as 10.0.0.0/8: private ingress opens the API to no larger one',
+)
+
+/** An internal load balancer and tasks of the API in a network of the operator, instead of the distribution and the function. */
+const PrivateIngress = z.strictObject({
+  /** The name by which clients reach the API; it has to resolve to the load balancer. Requests for other names are refused. */
+  host: matching(/^(?=.{4,253}$)([a-z0-9-]{1,63}\.)+[a-z]{2,63}$/, 'must be a host name such as code.internal.example.com'),
+  certificateArn: matching(
+    /^arn:aws[\w-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
+    'must be the ARN of an ACM certificate in the Region of the deployment',
+  ),
+  /** A network that clients reach. Its subnets need a way to AWS: a NAT gateway, or the endpoints that docs/deploy.md lists. */
+  vpcId: matching(/^vpc-[0-9a-f]{8,17}$/, 'must be the id of a VPC such as vpc-0123456789abcdef0').optional(),
+  subnetIds: z
+    .array(matching(/^subnet-[0-9a-f]{8,17}$/, 'must be the id of a subnet such as subnet-0123456789abcdef0'))
+    .min(2, { error: 'must name subnets of at least two availability zones: a load balancer needs two' })
+    .optional(),
+  /** Addresses that may connect. */
+  clientCidrs: z.array(CIDR).min(1, { error: 'must name at least one range' }).default(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']),
+  /** Tasks of the API; more are started when they are busy. */
+  tasks: integer(1, 100, 'tasks').default(2),
+  maxTasks: integer(1, 100, 'tasks').default(10),
+  /** A web ACL of scope REGIONAL that exists already. */
+  webAclArn: matching(
+    /^arn:aws[\w-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/.+$/,
+    'must be the ARN of a WAF web ACL of scope REGIONAL',
+  ).optional(),
+})
+export type PrivateIngressSettings = z.infer<typeof PrivateIngress>
 
 const Api = z.strictObject({
   /** CloudFront accepts certificates from us-east-1 only. */
@@ -90,12 +136,36 @@ const Api = z.strictObject({
    * a flood of requests.
    */
   reservedConcurrency: integer(1, 10_000, 'functions').optional(),
-  /** A web ACL of scope CLOUDFRONT, for example with a rate rule. */
+  /**
+   * A Fargate task and a load balancer that take the request bodies that are too large for Lambda (6 MB). About 29 US dollars a month. Without
+   * it the distribution refuses such bodies with 413.
+   */
+  uploadService: z.boolean({ error: 'must be true or false' }).default(true),
+  /** A web ACL of scope CLOUDFRONT that exists already. */
   webAclArn: matching(
     /^arn:aws:wafv2:us-east-1:\d{12}:global\/webacl\/.+$/,
     'must be the ARN of a WAF web ACL of scope CLOUDFRONT',
   ).optional(),
+  /** Without a public entry: no distribution, no function URL. */
+  privateIngress: PrivateIngress.refine(({ tasks, maxTasks }) => tasks <= maxTasks, {
+    error: 'must have at least as many maxTasks as tasks',
+  }).optional(),
+  /** Requests of one address in five minutes; AWS WAF answers more with 403. It costs about 6 US dollars a month and 0.60 a million requests. */
+  rateLimit: integer(10, 2_000_000_000, 'requests in five minutes').optional(),
 })
+
+/** Settings of the distribution and of the API's function, which private ingress does without. */
+const PUBLIC_ONLY = ['customDomain', 'webAclArn', 'rateLimit', 'reservedConcurrency'] as const
+
+/** The distribution has one web ACL. */
+const ConsistentApi = Api.refine(({ webAclArn, rateLimit }) => webAclArn === undefined || rateLimit === undefined, {
+  error: 'must have either webAclArn or rateLimit: add a rate rule to the web ACL that exists',
+})
+  .refine((api) => api.privateIngress === undefined || PUBLIC_ONLY.every((name) => api[name] === undefined), {
+    error: `has settings of the public entry besides privateIngress: remove ${PUBLIC_ONLY.join(', ')}`,
+  })
+  // The tasks of the API take every body themselves.
+  .transform((api) => (api.privateIngress === undefined ? api : { ...api, uploadService: false }))
 
 const Network = z.strictObject({
   /** Address range of the VPC, which holds sandboxes and run workers only. A sandbox takes one address. */
@@ -104,6 +174,15 @@ const Network = z.strictObject({
   ),
   /** Availability zones with an interface endpoint. Each costs money all month; one serves all zones while its zone is up. */
   endpointZones: integer(1, 2, 'zones').default(1),
+  /**
+   * Ids of the two availability zones, such as use1-az1. An id names the same zone in every account; without ids CloudFormation takes the first two
+   * names of the account.
+   */
+  zoneIds: z
+    .array(matching(/^[a-z]{2,6}\d-az\d{1,2}$/, 'must be the id of an availability zone such as use1-az1'))
+    .length(2, { error: 'must name two availability zones' })
+    .refine(([one, other]) => one !== other, { error: 'must name two different availability zones' })
+    .optional(),
   /** Required in Regions that `prefix-lists.ts` does not list. */
   s3PrefixListId: PREFIX_LIST.optional(),
   dynamodbPrefixListId: PREFIX_LIST.optional(),
@@ -116,6 +195,13 @@ const Deployment = z.strictObject({
     /^[a-z0-9]{1,10}$/,
     'must be 1 to 10 lower-case letters or digits, as `cdk bootstrap --qualifier` takes it',
   ).optional(),
+  /**
+   * For this long a new version of api, chat and run serves 10 % of its triggers. Then CodeDeploy shifts the rest, or everything back if an alarm
+   * went off. 0: everything at once, without CodeDeploy.
+   */
+  canaryMinutes: z.literal([0, 5, 10, 15, 30], { error: 'must be 0, 5, 10, 15 or 30 minutes: CodeDeploy has no other canary' }).default(5),
+  /** Where Docker builds the images: on the machine that deploys, or in CodeBuild, so that this machine needs no Docker. */
+  imageBuilder: z.enum(['docker', 'codebuild'], { error: 'must be docker or codebuild' }).default('docker'),
   /** Name of a managed policy of the account that bounds every role of the deployment. */
   permissionsBoundary: matching(/^[\w+=,.@/-]{1,128}$/, 'must be the name of a managed policy').optional(),
 })
@@ -124,11 +210,13 @@ export const Config = z.strictObject({
   stage: matching(/^[a-z][a-z0-9-]{0,15}$/, 'must be 1 to 16 lower-case letters, digits or -, beginning with a letter'),
   logLevel: z.enum(['debug', 'info', 'warn', 'error'], { error: 'must be debug, info, warn or error' }).default('info'),
   sandboxes: Sandboxes,
-  models: z.strictObject({
-    list: z.array(Model).default([]),
-    /** The Secrets Manager secret with the models' keys: a JSON object from key name to key. Default: `cellblock/<stage>/models`. */
-    secretName: matching(/^[\w/+=.@-]{1,200}$/, 'must be the name of a secret').optional(),
-  }),
+  models: z
+    .strictObject({
+      list: z.array(Model).default([]),
+      /** The Secrets Manager secret with the models' keys: a JSON object from key name to key. Default: `cellblock/<stage>/models`. */
+      secretName: matching(/^[\w/+=.@-]{1,200}$/, 'must be the name of a secret').optional(),
+    })
+    .prefault({}),
   /** Tools of the model besides the code interpreter. */
   tools: z
     .strictObject({
@@ -138,9 +226,15 @@ export const Config = z.strictObject({
       folder: matching(/^(?!\/)(?!.*\.\.)[\w./-]{1,200}$/, 'must be a folder of this project such as tools').optional(),
     })
     .prefault({}),
-  api: Api.prefault({}),
+  api: ConsistentApi.prefault({}),
   network: Network.prefault({}),
   deployment: Deployment.prefault({}),
+  data: z
+    .strictObject({
+      /** A table that `npm run restore` has made of this deployment's backups; the service uses it instead of the table of the Data stack. */
+      tableName: matching(/^[\w.-]{3,255}$/, 'must be the name of a table that npm run restore has made').optional(),
+    })
+    .prefault({}),
   retention: z
     .strictObject({
       logDays: z
@@ -156,7 +250,8 @@ export const Config = z.strictObject({
   concurrency: z
     .strictObject({
       chat: integer(2, 1_000, 'steps').default(50),
-      run: integer(2, 1_000, 'steps').default(50),
+      /** A cell of 10,000 containers uses about 130 at once. */
+      run: integer(2, 1_000, 'steps').default(200),
       place: integer(2, 1_000, 'starts').default(50),
     })
     .prefault({}),

@@ -4,7 +4,7 @@ import type { ChatEnv } from '../services/chat/config.ts'
 import type { QueueName } from '../services/core/messages.ts'
 import type { PlaceEnv, RunEnv } from '../services/orchestrator/config.ts'
 import type { Config } from './config.ts'
-import { TOOLS_IN_BUNDLE } from './bundle/bundle-tools.ts'
+import { TOOLS_IN_BUNDLE } from './function-name.ts'
 import type { Sandboxes } from './constructs/sandboxes.ts'
 import type { DataStack } from './stacks/data-stack.ts'
 import type { NetworkStack } from './stacks/network-stack.ts'
@@ -38,13 +38,37 @@ const modelList = (config: Config): string =>
     })),
   )
 
-export const apiEnvironment = (config: Config, storage: StorageEnvironment, originSecretArn: string) =>
+/** How requests reach the API. */
+function entryEnvironment({ privateIngress, customDomain, uploadService }: Config['api']) {
+  if (privateIngress !== undefined) {
+    const { host } = privateIngress
+    // A load balancer passes on `X-Forwarded-Host` as the client wrote it.
+    return { INGRESS: 'load_balancer' as const, TRUST_PROXY: 'false' as const, PUBLIC_URL: `https://${host}`, ALLOWED_HOSTS: host }
+  }
+  return {
+    // Only the distribution knows the origin secret, and it overwrites the forwarded headers.
+    TRUST_PROXY: 'true' as const,
+    ...(customDomain === undefined ? {} : { PUBLIC_URL: `https://${customDomain.name}` }),
+    UPLOAD_SERVICE: uploadService ? ('true' as const) : ('false' as const),
+  }
+}
+
+export const apiEnvironment = (
+  config: Config,
+  storage: StorageEnvironment,
+  {
+    originSecretArn,
+    siteBucket,
+    toolTypes,
+  }: { readonly originSecretArn: string; readonly siteBucket: string; readonly toolTypes: readonly string[] },
+) =>
   ({
     ...storage,
-    // Only the distribution knows the origin secret, and it overwrites the forwarded headers.
-    TRUST_PROXY: 'true',
-    ...(config.api.customDomain === undefined ? {} : { PUBLIC_URL: `https://${config.api.customDomain.name}` }),
+    ...entryEnvironment(config.api),
     ORIGIN_SECRET_ARN: originSecretArn,
+    SITE_BUCKET: siteBucket,
+    IMAGE_NAMES: config.sandboxes.images.join(','),
+    TOOL_TYPES: toolTypes.join(','),
     MAX_OPEN_STREAMS: String(config.api.maxOpenStreams),
     MEMORY_TIERS: Object.keys(config.sandboxes.tiers).join(','),
     CORS_ORIGINS: config.api.corsOrigins.join(','),
@@ -59,26 +83,28 @@ export const chatEnvironment = (config: Config, storage: StorageEnvironment, dat
     ...(config.tools.folder === undefined ? {} : { CELLBLOCK_TOOLS: `/var/task/${TOOLS_IN_BUNDLE}` }),
   }) satisfies Set<ChatEnv>
 
-export const runEnvironment = (config: Config, storage: StorageEnvironment, image: string) =>
+export const runEnvironment = (config: Config, storage: StorageEnvironment, images: string) =>
   ({
     ...storage,
-    SANDBOX_IMAGE: image,
+    SANDBOX_IMAGES: images,
     SANDBOX_ARCHITECTURE: config.sandboxes.architecture,
     // The DNS firewall allows DynamoDB's regional name only, not the names per account.
     AWS_ACCOUNT_ID_ENDPOINT_MODE: 'disabled',
   }) satisfies Set<RunEnv> & { AWS_ACCOUNT_ID_ENDPOINT_MODE: string }
 
-export const placeEnvironment = (config: Config, storage: StorageEnvironment, image: string, network: NetworkStack, sandboxes: Sandboxes) =>
+export const placeEnvironment = (config: Config, storage: StorageEnvironment, network: NetworkStack, sandboxes: Sandboxes) =>
   ({
     ...storage,
     SANDBOX_DRIVER: 'fargate',
-    SANDBOX_IMAGE: image,
+    SANDBOX_IMAGES: network.toJsonString(sandboxes.images),
     SANDBOX_ARCHITECTURE: config.sandboxes.architecture,
     CLUSTER_ARN: sandboxes.clusterArn,
     SUBNET_IDS: network.sandboxSubnets.map(({ subnetId }) => subnetId).join(','),
     SECURITY_GROUP_IDS: network.sandboxGroup.securityGroupId,
     TASK_DEFINITIONS: network.toJsonString(sandboxes.taskDefinitions),
     POOL_SIZES: JSON.stringify(Object.fromEntries(Object.entries(config.sandboxes.tiers).map(([tier, { warm }]) => [tier, warm]))),
+    IMAGE_POOL_SIZES: JSON.stringify(config.sandboxes.imagePools),
+    EARLY_SLEEP_SECONDS: String(config.sandboxes.earlySleepSeconds),
     POOL_CEILINGS: JSON.stringify(
       Object.fromEntries(
         Object.entries(config.sandboxes.tiers).flatMap(([tier, { warmMax }]) => (warmMax === undefined ? [] : [[tier, warmMax]])),

@@ -2,14 +2,20 @@ import { consumeAccess, keyAccess, objectAccess, sendAccess, tableAccess, type I
 import type { DataStack } from './stacks/data-stack.ts'
 
 /** Handles requests: rows, files and the first message of a job. It reads no model key, connects to no sandbox and starts none. */
-export const apiAccess = (data: DataStack, originSecretArn: string): readonly IamAccess[] => [
-  tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),
+export const apiAccess = (
+  data: DataStack,
+  { originSecretArn, siteObjects }: { readonly originSecretArn: string; readonly siteObjects: readonly string[] },
+): readonly IamAccess[] => [
+  // A scan exports a tenant.
+  tableAccess(data, ['Scan', 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),
   ...objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject', 'AbortMultipartUpload']),
   sendAccess(data, ['turns', 'executions', 'placements']),
   // `/readyz` checks that each queue exists.
   { actions: ['sqs:GetQueueAttributes'], resources: Object.values(data.queues).map(({ queue }) => queue.queueArn) },
   keyAccess(data, ['dynamodb', 's3']),
   { actions: ['secretsmanager:GetSecretValue'], resources: [originSecretArn] },
+  // The files of the page, which the API serves with their security headers.
+  { actions: ['s3:GetObject'], resources: siteObjects },
 ]
 
 /** Calls models and no sandbox. The only reader of the model keys. */
@@ -62,7 +68,8 @@ export const placeAccess = (data: DataStack, compute: ComputeAccess): readonly I
 /** Repairs jobs, stops orphaned sandboxes, deletes expired objects and ends dead-lettered jobs. It starts no sandbox. */
 export const reconcilerAccess = (data: DataStack, compute: ComputeAccess): readonly IamAccess[] => [
   consumeAccess(Object.values(data.queues).map(({ deadLetterQueue }) => deadLetterQueue)),
-  tableAccess(data, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),
+  // A scan finds the rows of a deleted tenant.
+  tableAccess(data, ['Scan', 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem']),
   ...objectAccess(data, ['GetObject', 'PutObject', 'DeleteObject']),
   sendAccess(data, ['turns', 'executions', 'placements']),
   keyAccess(data, ['dynamodb', 's3']),

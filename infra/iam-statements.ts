@@ -14,7 +14,7 @@ export interface IamAccess {
 export const toPolicyStatement = ({ actions, resources, conditions }: IamAccess): PolicyStatement =>
   new PolicyStatement({ actions: [...actions], resources: [...resources], ...(conditions === undefined ? {} : { conditions }) })
 
-type TableVerb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem'
+type TableVerb = 'Scan' | 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem'
 
 export const tableAccess = ({ table }: DataStack, verbs: readonly TableVerb[]): IamAccess => ({
   actions: verbs.map((verb) => `dynamodb:${verb}`),

@@ -35,16 +35,50 @@ const undiciParts = replaceModule(
   export { default as buildConnector } from 'undici/lib/core/connect.js'`,
 )
 
+/** `z.compile` is an option that the services do not use. Its code generator adds 29 KB. */
+const noSchemaCompiler = replaceModule(
+  'zod-compile',
+  /^\.\/compile\.js$/,
+  /node_modules\/zod\//,
+  `const absent = () => { throw new Error('This bundle has no schema compiler.') }
+  export {
+    absent as INVALID, absent as compile, absent as withParser, absent as ZodCompileAsyncError, absent as ZodCompileUnsupportedError,
+  }`,
+)
+
 /**
- * The Model Context Protocol's package carries two validators of JSON schemas and picks one by runtime. Lambda gets the smaller one: it saves
- * 110 KB, and Cellblock's tools validate with zod.
+ * The Model Context Protocol's package validates JSON schemas of elicitations and of tools without zod. Cellblock has neither: its tools validate with
+ * zod. The smaller of the package's two validators adds 22 KB.
  */
-const smallSchemaValidator = replaceModule(
+const noJsonSchemaValidator = replaceModule(
   'mcp-shims',
   /^@modelcontextprotocol\/server\/_shims$/,
   /@modelcontextprotocol\/server\//,
-  `export { CfWorkerJsonSchemaValidator as DefaultJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker'
+  `export class DefaultJsonSchemaValidator {
+    getValidator() { throw new Error('This bundle validates with zod only.') }
+  }
   export { default as process } from 'node:process'`,
+)
+
+/**
+ * A function has its role's credentials in its environment and a Fargate task asks its metadata endpoint, which the AWS SDK tries too. The sources of
+ * developers' machines (profiles, their sign-in, programs, tokens in files) add 80 KB.
+ */
+const noDeveloperCredentials = replaceModule(
+  'aws-developer-credentials',
+  /^@aws-sdk\/credential-provider-(?:sso|login|ini|process|web-identity)$/,
+  /@aws-sdk\/credential-provider-node\//,
+  `import { CredentialsProviderError } from '@smithy/core/config'
+  const absent = () => async () => { throw new CredentialsProviderError('This bundle reads no profiles and no token files.', { tryNextLink: true }) }
+  export { absent as fromSSO, absent as fromLoginCredentials, absent as fromIni, absent as fromProcess, absent as fromTokenFile }`,
+)
+
+/** The AWS SDK names the browser in its user agent; a function runs in none. The parser of browser names adds 34 KB. */
+const noBrowserNames = replaceModule(
+  'browser-names',
+  /^bowser$/,
+  /@aws-sdk\/core\//,
+  "export const parse = () => { throw new Error('This bundle runs in no browser.') }\nexport default { parse }",
 )
 
 /**
@@ -73,7 +107,7 @@ export const BUNDLE_OPTIONS = {
   format: 'esm',
   mainFields: ['module', 'main'],
   legalComments: 'none',
-  plugins: [englishOnly, undiciParts, smallSchemaValidator, lazyBuiltins],
+  plugins: [englishOnly, noSchemaCompiler, undiciParts, noJsonSchemaValidator, noDeveloperCredentials, noBrowserNames, lazyBuiltins],
   logLevel: 'warning',
 } as const satisfies BuildOptions
 

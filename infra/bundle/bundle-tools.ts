@@ -1,10 +1,8 @@
 import { build } from 'esbuild'
 import { join } from 'node:path'
 import { toolFiles } from '../../services/chat/tools/load-tools.ts'
+import { TOOLS_IN_BUNDLE } from '../function-name.ts'
 import { BUNDLE_OPTIONS, PROJECT } from './bundle-function.ts'
-
-/** Folder of the tools in a function's bundle. */
-export const TOOLS_IN_BUNDLE = 'tools'
 
 /** Writes `<outputFolder>/tools/<name>.mjs` for each tool file of a folder of the project, dependencies included. */
 export async function bundleTools(folder: string, outputFolder: string): Promise<void> {

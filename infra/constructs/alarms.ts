@@ -1,24 +1,63 @@
-import { Duration } from 'aws-cdk-lib'
-import { Alarm, ComparisonOperator, MathExpression, Metric, Stats, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch'
+import { CfnCondition, Duration, Fn, Stack } from 'aws-cdk-lib'
+import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
+import {
+  Alarm,
+  type CfnAlarm,
+  ComparisonOperator,
+  MathExpression,
+  Metric,
+  Stats,
+  TreatMissingData,
+  type IMetric,
+} from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
-import type { IFunction } from 'aws-cdk-lib/aws-lambda'
+import { HttpCodeElb } from 'aws-cdk-lib/aws-elasticloadbalancingv2'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import type { MemoryTier } from '../../services/core/limits.ts'
 import type { QueueName } from '../../services/core/messages.ts'
-import type { FunctionId } from '../function-name.ts'
+import type { ServiceFunctions } from '../stacks/service-stack.ts'
 import type { JobQueue } from './job-queue.ts'
 import type { MetricsOf } from './metrics.ts'
+import type { PrivateIngress } from './private-ingress.ts'
 
 export interface AlarmsProps {
   readonly topic: ITopic
   readonly queues: Readonly<Record<QueueName, JobQueue>>
-  readonly functions: Readonly<Record<FunctionId, IFunction>>
+  readonly functions: ServiceFunctions
   readonly metric: MetricsOf
   readonly table: Pick<ITable, 'tableName'>
   /** Tiers with a warm pool. Without a pool every first execution waits for a cold start, by choice. */
   readonly pools: readonly MemoryTier[]
+  /** Tasks of the upload service that answer. Null: there is no such service. */
+  readonly healthyUploads: IMetric | null
+  /** Null: there is none. */
+  readonly distribution: Pick<Distribution, 'distributionId'> | null
+  /** Null: there is none. */
+  readonly privateIngress: Pick<PrivateIngress, 'loadBalancer' | 'targets'> | null
+  readonly capacities: readonly FargateCapacity[]
+}
+
+/** Kinds of Fargate capacity, as AWS names them in its usage metrics. Each has its quota. */
+export type FargateCapacity = 'OnDemand' | 'Spot'
+
+/** The larger share of the vCPU quotas of these capacities, percent. */
+function vcpuQuotaUse(capacities: readonly FargateCapacity[]): IMetric {
+  const metrics = capacities.map((capacity) => {
+    const dimensionsMap = { Service: 'Fargate', Type: 'Resource', Resource: 'vCPU', Class: `Standard/${capacity}` }
+    return [
+      capacity.toLowerCase(),
+      new Metric({ namespace: 'AWS/Usage', metricName: 'ResourceCount', dimensionsMap, ...FIVE_MINUTES, statistic: Stats.MAXIMUM }),
+    ] as const
+  })
+  const shares = metrics.map(([name]) => `100 * FILL(${name}, 0) / SERVICE_QUOTA(${name})`)
+  return new MathExpression({
+    ...FIVE_MINUTES,
+    expression: shares.length === 1 ? (shares[0] ?? '') : `MAX([${shares.join(', ')}])`,
+    usingMetrics: Object.fromEntries(metrics),
+    label: 'percent',
+  })
 }
 
 const FIVE_MINUTES = { period: Duration.minutes(5) }
@@ -27,22 +66,25 @@ const OLD_MESSAGE_SECONDS: Record<QueueName, number> = { turns: 120, executions:
 
 /** 80 % of Lambda's default concurrency of an account and Region. */
 const BUSY_FUNCTIONS = 800
+/** Age of a dead letter, seconds: the reconciler ends its job within a minute. */
+const OLD_DEAD_LETTER_SECONDS = 900
+/** Throttled calls in five minutes. A burst causes them for some minutes; sustained demand above the quota continues to. */
+const THROTTLED_CALLS = 100
+const BUSY_QUOTA_PERCENT = 80
 
 /** One alarm per condition that needs an operator. Each description says what happened and where to look. */
 export class Alarms extends Construct {
   private readonly topic: ITopic
 
-  constructor(scope: Construct, id: string, { topic, queues, functions, metric, table, pools }: AlarmsProps) {
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id)
+    const { topic, queues, functions, metric, table, pools, healthyUploads, distribution, privateIngress, capacities } = props
     this.topic = topic
     for (const [name, { queue, deadLetterQueue }] of Object.entries(queues)) {
-      const deadLetters = {
-        visible: deadLetterQueue.metricApproximateNumberOfMessagesVisible({ ...FIVE_MINUTES, statistic: 'Maximum' }),
-        received: deadLetterQueue.metricNumberOfMessagesReceived({ ...FIVE_MINUTES, statistic: 'Sum' }),
-      }
+      // The reconciler receives each dead letter within a minute. If it does not, `dead-letters-old` and `reconciler-silent` report it.
       this.alarm(
         `${name}-dead`,
-        new MathExpression({ ...FIVE_MINUTES, expression: 'FILL(visible, 0) + FILL(received, 0)', usingMetrics: deadLetters }),
+        deadLetterQueue.metricNumberOfMessagesReceived({ ...FIVE_MINUTES, statistic: 'Sum' }),
         1,
         1,
         `A message of ${name} failed five times. Its job ended as dead_letter; the log of the reconciler names it.`,
@@ -65,14 +107,26 @@ export class Alarms extends Construct {
         `The ${name} function fails repeatedly. Its log has the reason.`,
       )
     }
-    const throttles = new MathExpression({
-      ...FIVE_MINUTES,
-      expression: 'SUM(METRICS())',
-      usingMetrics: Object.fromEntries(Object.entries(functions).map(([name, worker]) => [name, worker.metricThrottles(FIVE_MINUTES)])),
-    })
+    this.alarm(
+      'dead-letters-old',
+      new MathExpression({
+        ...FIVE_MINUTES,
+        expression: 'MAX(METRICS())',
+        usingMetrics: Object.fromEntries(
+          Object.entries(queues).map(([name, { deadLetterQueue }]) => [
+            name,
+            deadLetterQueue.metricApproximateAgeOfOldestMessage({ ...FIVE_MINUTES, statistic: 'Maximum' }),
+          ]),
+        ),
+      }),
+      OLD_DEAD_LETTER_SECONDS,
+      1,
+      'A dead letter is older than 15 minutes, so its job has not ended. Check the errors of the reconciler.',
+    )
+    // Of all functions of the account and Region, because they share one concurrency: one metric instead of one per function.
     this.alarm(
       'throttles',
-      throttles,
+      new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', ...FIVE_MINUTES, statistic: Stats.SUM }),
       10,
       2,
       'Lambda throttles the functions: the account has too little concurrency. Request more in Service Quotas.',
@@ -116,7 +170,21 @@ export class Alarms extends Construct {
       metric('SandboxRefused'),
       1,
       1,
-      'A sandbox failed an isolation check and exited with code 86. The event sandbox_refused in the log of place or reconciler names it.',
+      'A sandbox failed an isolation check. The field `check` of the event sandbox_refused in the log of run, place or reconciler names it.',
+    )
+    this.alarm(
+      'platform-throttled',
+      metric('PlatformThrottled'),
+      THROTTLED_CALLS,
+      3,
+      'ECS has throttled starts or stops for 15 minutes: more containers arrive than the account may start. Use a larger quota or another cell.',
+    )
+    this.alarm(
+      'quota-used',
+      vcpuQuotaUse(capacities),
+      BUSY_QUOTA_PERCENT,
+      2,
+      'The tasks of the account use 80 % of a Fargate vCPU quota. Request more in Service Quotas before starts fail.',
     )
     this.alarm(
       'executions-failing',
@@ -150,9 +218,59 @@ export class Alarms extends Construct {
       'The reconciler does not run, so no job is repaired. Check its schedule rule and its errors.',
       { below: true },
     )
+    if (healthyUploads !== null)
+      this.alarm(
+        'uploads-down',
+        healthyUploads,
+        1,
+        3,
+        'No task of the upload service answers: request bodies above 4.4 MB fail. Its log group and the events of its ECS service name the reason.',
+        { below: true },
+      )
+    if (distribution !== null) this.distributionAlarm(distribution)
+    if (privateIngress !== null) this.privateIngressAlarms(privateIngress)
   }
 
-  private alarm(name: string, metric: IMetric, threshold: number, periods: number, sentence: string, { below = false } = {}): void {
+  private privateIngressAlarms({ loadBalancer, targets }: NonNullable<AlarmsProps['privateIngress']>): void {
+    this.alarm(
+      'api-down',
+      targets.metrics.healthyHostCount({ ...FIVE_MINUTES, statistic: Stats.MINIMUM }),
+      1,
+      2,
+      'No task of the API answers its load balancer. Its log group and the events of its ECS service name the reason.',
+      { below: true },
+    )
+    this.alarm(
+      'load-balancer-failures',
+      loadBalancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { ...FIVE_MINUTES, statistic: Stats.SUM }),
+      5,
+      2,
+      'The load balancer of the API answers with 5xx itself: tasks are missing, end connections, or stay silent. See api-down.',
+    )
+  }
+
+  /** CloudFront writes its metrics in us-east-1, and an alarm reads its own Region only: elsewhere CloudFormation leaves this alarm out. */
+  private distributionAlarm({ distributionId }: NonNullable<AlarmsProps['distribution']>): void {
+    const errors = new Metric({
+      namespace: 'AWS/CloudFront',
+      metricName: '5xxErrorRate',
+      dimensionsMap: { DistributionId: distributionId, Region: 'Global' },
+      ...FIVE_MINUTES,
+      statistic: Stats.AVERAGE,
+    })
+    const alarm = this.alarm(
+      'distribution-failures',
+      errors,
+      5,
+      2,
+      'More than 5 % of the answers of the distribution are 5xx, time-outs (504) included. Compare with the API: failures there have request ids.',
+    )
+    const isGlobalRegion = new CfnCondition(this, 'IsUsEast1', { expression: Fn.conditionEquals(Stack.of(this).region, 'us-east-1') })
+    const resource = alarm.node.defaultChild as CfnAlarm
+    resource.cfnOptions.condition = isGlobalRegion
+  }
+
+  private alarm(name: string, metric: IMetric, threshold: number, periods: number, sentence: string, { below = false } = {}): Alarm {
     const options = {
       alarmDescription: sentence,
       threshold,
@@ -160,6 +278,8 @@ export class Alarms extends Construct {
       comparisonOperator: below ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: below ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     }
-    new Alarm(this, name, { ...options, metric }).addAlarmAction(new SnsAction(this.topic))
+    const alarm = new Alarm(this, name, { ...options, metric })
+    alarm.addAlarmAction(new SnsAction(this.topic))
+    return alarm
   }
 }

@@ -4,14 +4,14 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import type { Construct } from 'constructs'
 import type { MemoryTier } from '../../services/core/limits.ts'
 import type { QueueName } from '../../services/core/messages.ts'
-import type { FunctionId } from '../function-name.ts'
+import type { ServiceFunctions } from '../stacks/service-stack.ts'
 import type { JobQueue } from './job-queue.ts'
 import type { MetricsOf } from './metrics.ts'
 
 export interface DashboardProps {
   readonly stage: string
   readonly queues: Readonly<Record<QueueName, JobQueue>>
-  readonly functions: Readonly<Record<FunctionId, IFunction>>
+  readonly functions: ServiceFunctions
   readonly metric: MetricsOf
   /** Tiers with a warm pool. */
   readonly pools: readonly MemoryTier[]

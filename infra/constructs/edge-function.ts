@@ -3,23 +3,38 @@ import { LAMBDA_REQUEST_BYTES } from '../../services/api/origin/config.ts'
 const ADVICE =
   'Send a file in parts of at most 4 MB with POST /v1/uploads, or to the URL of POST /v1/containers/{id}/files/upload_url, which takes 512 MB.'
 
+export interface EdgeFunctionOptions {
+  /** Id of the distribution's origin that takes bodies of any size. Null: none, and the function refuses bodies that Lambda would refuse. */
+  readonly uploadOrigin: string | null
+}
+
 /**
- * The function that CloudFront runs for each request of a viewer. It passes on the client's host name, because CloudFront sends the origin's, and
- * refuses a body that Lambda would refuse without the API's error envelope.
+ * The function that CloudFront runs for each request of a viewer. It passes on the client's host name, because CloudFront sends the origin's.
+ * Bodies above Lambda's limit, and forms of unknown length, go to the upload service.
  */
-export const edgeFunctionCode = (): string => `function handler(event) {
+export const edgeFunctionCode = ({
+  uploadOrigin,
+}: EdgeFunctionOptions): string => `${uploadOrigin === null ? '' : "import cf from 'cloudfront';\n"}function handler(event) {
   var request = event.request;
   var headers = request.headers;
   headers['x-forwarded-host'] = { value: headers.host.value };
+  var type = headers['content-type'] ? headers['content-type'].value : '';
   var bytes = headers['content-length'] ? Number(headers['content-length'].value) : 0;
-  var isJson = headers['content-type'] !== undefined && /^application\\/json/i.test(headers['content-type'].value);
-  var limit = isJson ? ${LAMBDA_REQUEST_BYTES.json} : ${LAMBDA_REQUEST_BYTES.binary};
-  if (bytes <= limit) return request;
+  var limit = /^application\\/json/i.test(type) ? ${LAMBDA_REQUEST_BYTES.json} : ${LAMBDA_REQUEST_BYTES.binary};
+${uploadOrigin === null ? REFUSE : toUploadOrigin(uploadOrigin)}
+}`
+
+const toUploadOrigin = (
+  origin: string,
+): string => `  if (bytes > limit || (headers['content-length'] === undefined && /^multipart\\/form-data/i.test(type)))
+    cf.selectRequestOriginById(${JSON.stringify(origin)});
+  return request;`
+
+const REFUSE = `  if (bytes <= limit) return request;
   var message = 'The request body has ' + bytes + ' bytes; this deployment takes at most ' + limit + ' for this content type. ${ADVICE}';
   return {
     statusCode: 413,
     statusDescription: 'Content Too Large',
     headers: { 'content-type': { value: 'application/json' }, 'x-should-retry': { value: 'false' } },
     body: { encoding: 'text', data: JSON.stringify({ error: { message: message, type: 'invalid_request_error', code: 'request_too_large', param: null } }) },
-  };
-}`
+  };`

@@ -4,7 +4,10 @@ import { definitionOf, type MetricName, type MetricUnit } from '../../services/c
 import { METRIC_NAMESPACE } from '../../services/storage/json-log.ts'
 
 /** A metric that the functions write: the five-minute p95 of durations, the sum of everything else. */
-export type MetricsOf = (name: MetricName, options?: { readonly statistic?: string; readonly tier?: string }) => Metric
+export type MetricsOf = (
+  name: MetricName,
+  options?: { readonly statistic?: string; readonly tier?: string; readonly periodMinutes?: number },
+) => Metric
 
 const UNITS: Record<MetricUnit, Unit> = {
   Milliseconds: Unit.MILLISECONDS,
@@ -16,7 +19,7 @@ const UNITS: Record<MetricUnit, Unit> = {
 /** Refers to the metrics that the functions of a stage embed in their logs; CloudWatch creates them from the log lines. */
 export const metricsOf =
   (stage: string): MetricsOf =>
-  (name, { statistic, tier } = {}) => {
+  (name, { statistic, tier, periodMinutes = 5 } = {}) => {
     const { unit } = definitionOf(name)
     return new Metric({
       namespace: METRIC_NAMESPACE,
@@ -24,7 +27,7 @@ export const metricsOf =
       dimensionsMap: { stage, ...(tier === undefined ? {} : { tier }) },
       statistic: statistic ?? (unit === 'Milliseconds' ? Stats.percentile(95) : Stats.SUM),
       unit: UNITS[unit],
-      period: Duration.minutes(5),
+      period: Duration.minutes(periodMinutes),
       ...(tier === undefined ? {} : { label: `${name} ${tier}` }),
     })
   }

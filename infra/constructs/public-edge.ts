@@ -9,11 +9,13 @@ import {
   FunctionEventType,
   FunctionRuntime,
   HttpVersion,
+  OriginProtocolPolicy,
   OriginRequestPolicy,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront'
-import { FunctionUrlOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
+import { FunctionUrlOrigin, S3BucketOrigin, VpcOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
+import type { IApplicationLoadBalancer } from 'aws-cdk-lib/aws-elasticloadbalancingv2'
 import type { FunctionUrl } from 'aws-cdk-lib/aws-lambda'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager'
@@ -23,7 +25,13 @@ import type { Config } from '../config.ts'
 import { edgeFunctionCode } from './edge-function.ts'
 
 /** Paths that the bucket serves under the same keys. */
-const SITE_PATHS = ['/docs/*', '/assets/*']
+const SITE_PATHS = ['/docs/*']
+/** Files of the page under names with their hash. The API serves them with their security headers; the distribution keeps them. */
+const PAGE_PATH = '/assets/*'
+/** Id of the origin that takes large bodies; the edge function selects it. */
+const UPLOAD_ORIGIN = 'uploads'
+/** Every origin belongs to a path. No client uses this one: the edge function chooses the origin by size, for any path. */
+const UPLOAD_PATH = '/uploads-only/*'
 
 export interface PublicEdgeProps {
   readonly functionUrl: FunctionUrl
@@ -31,6 +39,8 @@ export interface PublicEdgeProps {
   readonly originSecret: ISecret
   readonly customDomain: Config['api']['customDomain']
   readonly webAclArn: string | undefined
+  /** The load balancer of the upload service. Null: none. */
+  readonly uploads: IApplicationLoadBalancer | null
 }
 
 /**
@@ -41,10 +51,16 @@ export class PublicEdge extends Construct {
   readonly distribution: Distribution
   readonly url: string
 
-  constructor(scope: Construct, id: string, { functionUrl, site, originSecret, customDomain, webAclArn }: PublicEdgeProps) {
+  constructor(scope: Construct, id: string, { functionUrl, site, originSecret, customDomain, webAclArn, uploads }: PublicEdgeProps) {
     super(scope, id)
+    const origin = {
+      readTimeout: Duration.seconds(120),
+      keepaliveTimeout: Duration.seconds(60),
+      connectionAttempts: 2,
+      customHeaders: { [ORIGIN_SECRET_HEADER]: originSecret.secretValue.unsafeUnwrap() },
+    }
     const forwardHost = new EdgeFunction(this, 'ForwardHost', {
-      code: FunctionCode.fromInline(edgeFunctionCode()),
+      code: FunctionCode.fromInline(edgeFunctionCode({ uploadOrigin: uploads === null ? null : UPLOAD_ORIGIN })),
       runtime: FunctionRuntime.JS_2_0,
     })
     const staticFiles = S3BucketOrigin.withOriginAccessControl(site)
@@ -56,25 +72,21 @@ export class PublicEdge extends Construct {
             certificate: Certificate.fromCertificateArn(this, 'Certificate', customDomain.certificateArn),
             minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
           }
+    const behaviour = {
+      allowedMethods: AllowedMethods.ALLOW_ALL,
+      cachePolicy: CachePolicy.CACHING_DISABLED,
+      originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+      viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+      compress: false,
+      functionAssociations: [{ function: forwardHost, eventType: FunctionEventType.VIEWER_REQUEST }],
+    }
+    const api = new FunctionUrlOrigin(functionUrl, origin)
     this.distribution = new Distribution(this, 'Resource', {
       comment: 'Cellblock API',
       ...domain,
       ...(webAclArn === undefined ? {} : { webAclId: webAclArn }),
       httpVersion: HttpVersion.HTTP2_AND_3,
-      defaultBehavior: {
-        origin: new FunctionUrlOrigin(functionUrl, {
-          readTimeout: Duration.seconds(120),
-          keepaliveTimeout: Duration.seconds(60),
-          connectionAttempts: 2,
-          customHeaders: { [ORIGIN_SECRET_HEADER]: originSecret.secretValue.unsafeUnwrap() },
-        }),
-        allowedMethods: AllowedMethods.ALLOW_ALL,
-        cachePolicy: CachePolicy.CACHING_DISABLED,
-        originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
-        viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
-        compress: false,
-        functionAssociations: [{ function: forwardHost, eventType: FunctionEventType.VIEWER_REQUEST }],
-      },
+      defaultBehavior: { ...behaviour, origin: api },
       // The API serves `/docs`; the bucket serves the scripts that the page loads.
       additionalBehaviors: Object.fromEntries(
         SITE_PATHS.map((path) => [
@@ -88,6 +100,22 @@ export class PublicEdge extends Construct {
         ]),
       ),
     })
+    this.distribution.addBehavior(PAGE_PATH, api, {
+      ...behaviour,
+      allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+      cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+      compress: true,
+    })
+    if (uploads !== null)
+      this.distribution.addBehavior(
+        UPLOAD_PATH,
+        VpcOrigin.withApplicationLoadBalancer(uploads, {
+          ...origin,
+          originId: UPLOAD_ORIGIN,
+          protocolPolicy: OriginProtocolPolicy.HTTP_ONLY,
+        }),
+        behaviour,
+      )
     this.url = `https://${customDomain?.name ?? this.distribution.distributionDomainName}`
   }
 }

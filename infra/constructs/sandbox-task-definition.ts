@@ -3,7 +3,7 @@ import { CfnTaskDefinition } from 'aws-cdk-lib/aws-ecs'
 import type { IRole } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import { TIERS, type MemoryTier } from '../../services/core/limits.ts'
-import { DEFAULT_LIMITS, RUN_BYTES } from '../../services/orchestrator/drivers/docker/limits.ts'
+import { DEFAULT_LIMITS, RUN_BYTES, SKILLS_BYTES } from '../../services/orchestrator/drivers/docker/limits.ts'
 import { SUPERVISOR_PORT } from './security-groups.ts'
 
 /** Name of the task's container; `RunTask` overrides its environment with the sandbox id and public key. */
@@ -34,6 +34,8 @@ const tmpfs = (containerPath: string, bytes: number, ...mountOptions: string[]) 
 const TMPFS = [
   tmpfs('/tmp', DEFAULT_LIMITS.tmpBytes, 'exec', 'mode=1777'),
   tmpfs('/home/worker', DEFAULT_LIMITS.homeBytes, 'exec', 'mode=0700', ...WORKER),
+  // Without an owner it is root's, so the worker changes nothing there.
+  tmpfs('/mnt/skills', SKILLS_BYTES, 'exec', 'mode=0755'),
   tmpfs('/run/worker', RUN_BYTES, 'noexec', 'mode=0770', ...WORKER),
   tmpfs('/run/cellblock', RUN_BYTES, 'noexec', 'mode=0700'),
 ]
@@ -44,6 +46,8 @@ const PLATFORM_MEMORY_MIB = 128
 export interface SandboxTaskDefinitionProps {
   readonly stage: string
   readonly tier: MemoryTier
+  /** The name with which containers ask for the image, and its URI. */
+  readonly imageName: string
   readonly image: string
   readonly architecture: 'X86_64' | 'ARM64'
   readonly diskGiB: number
@@ -58,11 +62,15 @@ export class SandboxTaskDefinition extends Construct {
   /** Includes the revision: a deployment starts tasks of this revision only. */
   readonly arn: string
 
-  constructor(scope: Construct, id: string, { stage, tier, image, architecture, diskGiB, executionRole }: SandboxTaskDefinitionProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { stage, tier, imageName, image, architecture, diskGiB, executionRole }: SandboxTaskDefinitionProps,
+  ) {
     super(scope, id)
     const { fargateCpu, fargateMemoryMiB, memoryBytes } = TIERS[tier]
     const definition = new CfnTaskDefinition(this, 'Resource', {
-      family: `cellblock-${stage}-sandbox-${tier}`,
+      family: `cellblock-${stage}-sandbox-${imageName}-${tier}`,
       requiresCompatibilities: ['FARGATE'],
       networkMode: 'awsvpc',
       cpu: String(fargateCpu),

@@ -9,7 +9,8 @@ import { SandboxTaskDefinition } from './sandbox-task-definition.ts'
 
 export interface SandboxesProps {
   readonly config: Config
-  readonly image: string
+  /** URIs by the names of the images. */
+  readonly images: Readonly<Record<string, string>>
   readonly executionRole: IRole
 }
 
@@ -20,10 +21,12 @@ export interface SandboxesProps {
 export class Sandboxes extends Construct {
   readonly clusterArn: string
   readonly clusterName: string
-  readonly taskDefinitions: Readonly<Partial<Record<MemoryTier, string>>>
+  readonly images: Readonly<Record<string, string>>
+  /** ARN by image and tier. */
+  readonly taskDefinitions: Readonly<Record<string, Partial<Record<MemoryTier, string>>>>
   readonly computeAccess: ComputeAccess
 
-  constructor(scope: Construct, id: string, { config, image, executionRole }: SandboxesProps) {
+  constructor(scope: Construct, id: string, { config, images, executionRole }: SandboxesProps) {
     super(scope, id)
     const { spotPercent, tiers, architecture, diskGiB } = config.sandboxes
     const cluster = new CfnCluster(this, 'Cluster', {
@@ -38,10 +41,16 @@ export class Sandboxes extends Construct {
     })
     this.clusterArn = cluster.attrArn
     this.clusterName = cluster.ref
-    const define = (tier: MemoryTier) =>
-      new SandboxTaskDefinition(this, `Tier${tier}`, { stage: config.stage, tier, image, architecture, diskGiB, executionRole })
+    const { stage } = config
+    const define = (imageName: string, image: string, tier: MemoryTier) =>
+      new SandboxTaskDefinition(this, `Tier${tier}-${imageName}`, { stage, tier, imageName, image, architecture, diskGiB, executionRole })
+    const offered = MEMORY_TIERS.filter((tier) => tiers[tier] !== undefined)
+    this.images = images
     this.taskDefinitions = Object.fromEntries(
-      MEMORY_TIERS.filter((tier) => tiers[tier] !== undefined).map((tier) => [tier, define(tier).arn]),
+      Object.entries(images).map(([name, image]) => [
+        name,
+        Object.fromEntries(offered.map((tier) => [tier, define(name, image, tier).arn])),
+      ]),
     )
     this.computeAccess = this.accessToTasks(executionRole.roleArn)
   }
@@ -55,7 +64,7 @@ export class Sandboxes extends Construct {
         // ECS Exec would open a shell in a sandbox, so a start that requests it is denied.
         {
           actions: ['ecs:RunTask'],
-          resources: Object.values(this.taskDefinitions),
+          resources: Object.values(this.taskDefinitions).flatMap((byTier) => Object.values(byTier)),
           conditions: { ...inCluster, StringNotEqualsIfExists: { 'ecs:enable-execute-command': 'true' } },
         },
         { actions: ['ecs:TagResource'], resources: [tasks], conditions: { StringEquals: { 'ecs:CreateAction': 'RunTask' } } },

@@ -1,3 +1,4 @@
+import { CrossStackReferences, ReferenceStrength } from 'aws-cdk-lib'
 import { CfnSecurityGroup, CfnSecurityGroupIngress, SecurityGroup, type ISecurityGroup, type IVpc } from 'aws-cdk-lib/aws-ec2'
 import { Construct } from 'constructs'
 import type { PrefixLists } from './prefix-lists.ts'
@@ -63,6 +64,8 @@ export class SecurityGroups extends Construct {
     allowIngress('SandboxToImage', imageEndpoints, sandbox, https('image pulls'))
     allowIngress('RunToQueues', queueEndpoint, run, https('the run worker'))
 
+    // They are replaced with their VPC, which an imported export would prevent.
+    for (const group of [sandbox, run]) CrossStackReferences.of(group).produce(ReferenceStrength.WEAK)
     const fixed = (name: string, group: CfnSecurityGroup) =>
       SecurityGroup.fromSecurityGroupId(this, name, group.attrGroupId, { mutable: false })
     this.sandbox = fixed('SandboxGroup', sandbox)

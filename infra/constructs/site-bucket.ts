@@ -1,10 +1,14 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership, type IBucket } from 'aws-cdk-lib/aws-s3'
+import { BucketDeployment, Source } from 'aws-cdk-lib/aws-s3-deployment'
 import type { Construct } from 'constructs'
 
-/** Browser scripts that are too large for a function bundle. The deploy command fills it; it holds no tenant data. */
-export const createSiteBucket = (scope: Construct, accessLogs: IBucket): IBucket =>
-  new Bucket(scope, 'Site', {
+/**
+ * The web page, and browser scripts that are too large for a function bundle. CloudFormation fills it from `folder`; without one the deploy command
+ * does. It holds no tenant data.
+ */
+export function createSiteBucket(scope: Construct, accessLogs: IBucket, folder: string | null): IBucket {
+  const bucket = new Bucket(scope, 'Site', {
     encryption: BucketEncryption.S3_MANAGED,
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
@@ -13,4 +17,15 @@ export const createSiteBucket = (scope: Construct, accessLogs: IBucket): IBucket
     serverAccessLogsBucket: accessLogs,
     serverAccessLogsPrefix: 'site/',
     removalPolicy: RemovalPolicy.DESTROY,
-  }) as IBucket
+    autoDeleteObjects: folder !== null,
+  })
+  // An older page may still load files of the previous version.
+  if (folder !== null)
+    new BucketDeployment(scope, 'SiteFiles', {
+      sources: [Source.asset(folder)],
+      destinationBucket: bucket as IBucket,
+      prune: false,
+      memoryLimit: 512,
+    })
+  return bucket as IBucket
+}

@@ -2,9 +2,13 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import type { ISecurityGroup, ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2'
 import type { Role } from 'aws-cdk-lib/aws-iam'
 import {
+  Alias,
   ApplicationLogLevel,
   Architecture,
+  type Code,
   Function as LambdaFunction,
+  type IFunction,
+  type IVersion,
   LoggingFormat,
   RecursiveLoop,
   Runtime,
@@ -13,26 +17,26 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import type { Config } from '../config.ts'
-import { functionName, type FunctionId } from '../function-name.ts'
-import { functionCode } from './function-code.ts'
+import { FUNCTION_MEMORY_MIB, functionName, type FunctionId } from '../function-name.ts'
 import { logGroupName } from './worker-role.ts'
 
 export interface WorkerFunctionProps {
   readonly config: Pick<Config, 'stage' | 'logLevel' | 'retention'>
   readonly name: FunctionId
-  /** Path of the entry file in the project. */
-  readonly entry: string
-  /** Folder of tool files in the project to bundle. */
-  readonly toolsFolder?: string | undefined
+  readonly code: Code
   readonly role: Role
   readonly environment: Readonly<Record<string, string>>
   readonly timeoutSeconds: number
-  readonly memoryMiB: number
+  /** Triggers invoke an alias of a published version, to which a deployment can shift them in steps. */
+  readonly hasAlias?: boolean
   /** Maximum concurrent executions, taken from the account's limit. */
   readonly reservedConcurrency?: number | undefined
   /** Without it the function runs outside a VPC, with internet access. */
   readonly vpcPlacement?: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[]; readonly securityGroup: ISecurityGroup }
 }
+
+/** The alias that the triggers of a function invoke. */
+export const LIVE_ALIAS = 'live'
 
 const LOG_LEVELS: Record<Config['logLevel'], ApplicationLogLevel> = {
   debug: ApplicationLogLevel.DEBUG,
@@ -44,9 +48,11 @@ const LOG_LEVELS: Record<Config['logLevel'], ApplicationLogLevel> = {
 /** A Lambda function on arm64 and Node 24 with its own role and log group. */
 export class WorkerFunction extends Construct {
   readonly function: LambdaFunction
+  /** Null: the triggers invoke the function itself. */
+  readonly alias: Alias | null
   readonly log: LogGroup
 
-  constructor(scope: Construct, id: string, { config, vpcPlacement, ...props }: WorkerFunctionProps) {
+  constructor(scope: Construct, id: string, { config, vpcPlacement, hasAlias = false, ...props }: WorkerFunctionProps) {
     super(scope, id)
     const name = functionName(config.stage, props.name)
     this.log = new LogGroup(this, 'Log', {
@@ -56,7 +62,7 @@ export class WorkerFunction extends Construct {
     })
     this.function = new LambdaFunction(this, 'Resource', {
       functionName: name,
-      code: functionCode(props.entry, props.toolsFolder),
+      code: props.code,
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -64,7 +70,7 @@ export class WorkerFunction extends Construct {
       role: props.role.withoutPolicyUpdates(),
       environment: { ...props.environment },
       timeout: Duration.seconds(props.timeoutSeconds),
-      memorySize: props.memoryMiB,
+      memorySize: FUNCTION_MEMORY_MIB[props.name],
       ...(props.reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: props.reservedConcurrency }),
       // A turn passes between queues more often than 16 times, after which Lambda would drop it as a loop.
       recursiveLoop: RecursiveLoop.ALLOW,
@@ -72,9 +78,20 @@ export class WorkerFunction extends Construct {
       applicationLogLevelV2: LOG_LEVELS[config.logLevel],
       systemLogLevelV2: SystemLogLevel.WARN,
       logGroup: this.log,
+      // A request may still run in an older version when the alias has left it. In a VPC an older version would hold its network interfaces, and no
+      // network could be removed; the lease of an execution passes to the next version.
+      currentVersionOptions: {
+        removalPolicy: vpcPlacement === undefined ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
+      },
       ...(vpcPlacement === undefined
         ? {}
         : { vpc: vpcPlacement.vpc, vpcSubnets: { subnets: [...vpcPlacement.subnets] }, securityGroups: [vpcPlacement.securityGroup] }),
     })
+    this.alias = hasAlias ? new Alias(this, 'Live', { aliasName: LIVE_ALIAS, version: this.function.currentVersion as IVersion }) : null
+  }
+
+  /** What triggers invoke. */
+  get target(): IFunction {
+    return (this.alias ?? this.function) as IFunction
   }
 }

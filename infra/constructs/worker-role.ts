@@ -61,7 +61,8 @@ function networkInterfaces(functionArn: string): PolicyStatement[] {
       effect: Effect.DENY,
       actions,
       resources: ['*'],
-      conditions: { ArnEquals: { 'lambda:SourceFunctionArn': functionArn } },
+      // A published version has its number at the end.
+      conditions: { ArnEquals: { 'lambda:SourceFunctionArn': [functionArn, `${functionArn}:*`] } },
     }),
   ]
 }

@@ -1,5 +1,5 @@
-import { CfnOutput, CfnResource, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
-import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb'
+import { CfnOutput, CfnResource, RemovalPolicy, type StackProps } from 'aws-cdk-lib'
+import { Table, type CfnTable, type ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
@@ -13,9 +13,12 @@ import { JobQueue } from '../constructs/job-queue.ts'
 import { JobTable } from '../constructs/job-table.ts'
 import { createModelsSecret } from '../constructs/models-secret.ts'
 import { ObjectBucket } from '../constructs/object-bucket.ts'
+import { FlaggedStack } from './flagged-stack.ts'
 
 export interface DataStackProps extends StackProps {
   readonly config: Config
+  /** Encrypts all tenant data. Without one the stack creates a key. */
+  readonly encryptionKey: IKey | undefined
   /** Makes CloudFormation delete the data with the stack. */
   readonly removesData: boolean
 }
@@ -24,19 +27,21 @@ export interface DataStackProps extends StackProps {
  * Everything that outlives a deployment. Deleting the stack retains table, objects, logs, key and model keys; queues hold hints only and go. A
  * failed first deployment leaves nothing behind (`RetainExceptOnCreate`), so that names are free for the next attempt.
  */
-export class DataStack extends Stack {
+export class DataStack extends FlaggedStack {
   readonly key: IKey
-  readonly table: JobTable['table']
+  /** That of this stack, or a restored one. */
+  readonly table: ITable
   readonly bucket: IBucket
   readonly accessLogs: IBucket
   readonly queues: Readonly<Record<QueueName, JobQueue>>
   readonly modelsSecret: Secret
   readonly modelsSecretName: string
 
-  constructor(scope: Construct, id: string, { config, removesData, ...props }: DataStackProps) {
+  constructor(scope: Construct, id: string, { config, encryptionKey, removesData, ...props }: DataStackProps) {
     super(scope, id, props)
-    this.key = createEncryptionKey(this, config.stage)
-    this.table = new JobTable(this, 'Table', { key: this.key, backupDays: config.retention.backupDays }).table
+    this.key = encryptionKey ?? createEncryptionKey(this, config.stage)
+    const table = new JobTable(this, 'Table', { key: this.key, backupDays: config.retention.backupDays }).table
+    this.table = this.tableInUse(table, config.data.tableName)
     this.accessLogs = createAccessLogBucket(this, config.retention.logDays)
     this.bucket = new ObjectBucket(this, 'Objects', {
       key: this.key,
@@ -51,15 +56,22 @@ export class DataStack extends Stack {
     this.modelsSecretName = config.models.secretName ?? `cellblock/${config.stage}/models`
     this.modelsSecret = createModelsSecret(this, this.modelsSecretName, this.key)
     // Last, because its deletion protection would block the roll-back of a failed first deployment.
-    this.table.node.addDependency(this.key, this.accessLogs, this.bucket, this.modelsSecret, ...Object.values(this.queues))
+    table.node.addDependency(this.key, this.accessLogs, this.bucket, this.modelsSecret, ...Object.values(this.queues))
     const outputs = { TableName: this.table.tableName, ObjectBucket: this.bucket.bucketName, AccessLogBucket: this.accessLogs.bucketName }
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })
-    if (removesData) this.makeDataRemovable()
+    if (removesData) this.makeDataRemovable(table)
   }
 
-  private makeDataRemovable(): void {
+  private tableInUse(own: Table, restored: string | undefined): ITable {
+    if (restored === undefined) return own as ITable
+    // The other stacks import these until they are deployed with the restored table, and an export that is imported cannot go.
+    for (const value of [own.tableArn, own.tableName]) this.exportValue(value)
+    return Table.fromTableAttributes(this, 'RestoredTable', { tableName: restored, encryptionKey: this.key, grantIndexPermissions: true })
+  }
+
+  private makeDataRemovable(own: Table): void {
     for (const child of this.node.findAll()) if (child instanceof CfnResource) child.applyRemovalPolicy(RemovalPolicy.DESTROY)
-    const table = this.table.node.defaultChild as CfnTable
+    const table = own.node.defaultChild as CfnTable
     table.deletionProtectionEnabled = false
   }
 }

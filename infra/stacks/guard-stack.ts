@@ -1,9 +1,10 @@
-import { Stack, type StackProps } from 'aws-cdk-lib'
+import { type StackProps } from 'aws-cdk-lib'
 import { FlowLog, FlowLogDestination, FlowLogResourceType, FlowLogTrafficType } from 'aws-cdk-lib/aws-ec2'
 import type { Construct } from 'constructs'
 import { DnsFirewall } from '../constructs/dns-firewall.ts'
 import type { DataStack } from './data-stack.ts'
 import type { NetworkStack } from './network-stack.ts'
+import { FlaggedStack } from './flagged-stack.ts'
 
 export interface GuardStackProps extends StackProps {
   readonly data: DataStack
@@ -14,7 +15,7 @@ export interface GuardStackProps extends StackProps {
  * DNS firewall and flow logs of rejected packets. A separate stack, because emulated accounts support neither; the service is deployed after
  * it.
  */
-export class GuardStack extends Stack {
+export class GuardStack extends FlaggedStack {
   readonly dnsRuleGroupId: string
 
   constructor(scope: Construct, id: string, { data, network, ...props }: GuardStackProps) {

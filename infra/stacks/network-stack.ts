@@ -1,11 +1,12 @@
-import { Stack, type StackProps } from 'aws-cdk-lib'
+import { type StackProps } from 'aws-cdk-lib'
 import type { ISecurityGroup, ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2'
-import type { Repository } from 'aws-cdk-lib/aws-ecr'
+import type { IRepository } from 'aws-cdk-lib/aws-ecr'
 import type { Role } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
 import type { Config } from '../config.ts'
+import { BuiltImages } from '../constructs/built-images.ts'
 import { ImageEndpoints, layerBucketName } from '../constructs/image-endpoints.ts'
-import { IsolatedVpc } from '../constructs/isolated-vpc.ts'
+import { IsolatedVpc, type SandboxNetwork } from '../constructs/isolated-vpc.ts'
 import { prefixLists } from '../constructs/prefix-lists.ts'
 import { createTaskExecutionRole } from '../constructs/task-execution-role.ts'
 import { RunEndpoints } from '../constructs/run-endpoints.ts'
@@ -14,15 +15,21 @@ import { WorkerRole } from '../constructs/worker-role.ts'
 import { functionName } from '../function-name.ts'
 import { runAccess } from '../iam-policies.ts'
 import type { DataStack } from './data-stack.ts'
+import { FlaggedStack } from './flagged-stack.ts'
 
 export interface NetworkStackProps extends StackProps {
   readonly config: Config
   readonly data: DataStack
-  readonly repository: Repository
+  readonly images: NetworkImages
+  /** An isolated network of the caller. Without one the stack creates a VPC. */
+  readonly network: SandboxNetwork | undefined
 }
 
+/** The repository of the sandbox images, or the folder from which the CDK builds them. */
+export type NetworkImages = { readonly repository: IRepository } | { readonly folder: string }
+
 /** The isolated network and the two roles that its endpoint policies name. */
-export class NetworkStack extends Stack {
+export class NetworkStack extends FlaggedStack {
   readonly vpc: IVpc
   readonly sandboxSubnets: readonly ISubnet[]
   readonly runSubnets: readonly ISubnet[]
@@ -30,13 +37,17 @@ export class NetworkStack extends Stack {
   readonly runGroup: ISecurityGroup
   readonly executionRole: Role
   readonly runRole: Role
+  /** URIs of the images that the CDK builds, by name; null: they are in a repository. */
+  readonly builtImages: Readonly<Record<string, string>> | null
   /** The DNS names that components of this network need. */
   readonly allowedDnsNames: readonly string[]
 
-  constructor(scope: Construct, id: string, { config, data, repository, ...props }: NetworkStackProps) {
+  constructor(scope: Construct, id: string, { config, data, images, network, ...props }: NetworkStackProps) {
     super(scope, id, props)
-    const { cidr, endpointZones, s3PrefixListId, dynamodbPrefixListId } = config.network
-    const { vpc, sandboxSubnets, runSubnets } = new IsolatedVpc(this, 'Vpc', cidr)
+    const { endpointZones, s3PrefixListId, dynamodbPrefixListId } = config.network
+    const { vpc, sandboxSubnets, runSubnets } = network ?? new IsolatedVpc(this, config.network)
+    const built = 'folder' in images ? new BuiltImages(this, 'Images', { config, folder: images.folder }) : null
+    const repository = 'repository' in images ? images.repository : (built as BuiltImages).repository
     const groups = new SecurityGroups(this, 'Walls', {
       vpc,
       prefixLists: prefixLists(this, { s3: s3PrefixListId, dynamodb: dynamodbPrefixListId }),
@@ -65,6 +76,7 @@ export class NetworkStack extends Stack {
       role: this.runRole,
       access,
     })
+    this.builtImages = built?.uris ?? null
     this.allowedDnsNames = this.dnsNamesOf(data)
     this.vpc = vpc
     this.sandboxSubnets = sandboxSubnets

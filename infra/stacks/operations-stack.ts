@@ -1,4 +1,5 @@
-import { Stack, type StackProps } from 'aws-cdk-lib'
+import { Duration, type StackProps } from 'aws-cdk-lib'
+import { Stats } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Construct } from 'constructs'
 import { MEMORY_TIERS } from '../../services/core/limits.ts'
 import type { Config } from '../config.ts'
@@ -11,6 +12,7 @@ import { createMonthlyBudget } from '../constructs/monthly-budget.ts'
 import type { DataStack } from './data-stack.ts'
 import type { GuardStack } from './guard-stack.ts'
 import type { ServiceStack } from './service-stack.ts'
+import { FlaggedStack } from './flagged-stack.ts'
 
 export interface OperationsStackProps extends StackProps {
   readonly config: Config
@@ -20,7 +22,7 @@ export interface OperationsStackProps extends StackProps {
 }
 
 /** Dashboard, alarms and budget. */
-export class OperationsStack extends Stack {
+export class OperationsStack extends FlaggedStack {
   constructor(scope: Construct, id: string, { config, data, guard, service, ...props }: OperationsStackProps) {
     super(scope, id, props)
     const { stage, operations, sandboxes } = config
@@ -29,7 +31,21 @@ export class OperationsStack extends Stack {
     const topic = createAlarmTopic(this, stage, operations.alarmEmail)
     const metric = metricsOf(stage)
     const pools = MEMORY_TIERS.filter((tier) => (sandboxes.tiers[tier]?.warm ?? 0) > 0)
-    new Alarms(this, 'When', { topic, queues, functions, metric, table: data.table, pools })
+    new Alarms(this, 'When', {
+      topic,
+      queues,
+      functions,
+      metric,
+      table: data.table,
+      pools,
+      healthyUploads: service.uploads?.targets.metrics.healthyHostCount({ period: Duration.minutes(5), statistic: Stats.MINIMUM }) ?? null,
+      distribution: service.distribution,
+      privateIngress: service.privateIngress,
+      capacities: [
+        ...(sandboxes.spotPercent < 100 ? (['OnDemand'] as const) : []),
+        ...(sandboxes.spotPercent > 0 ? (['Spot'] as const) : []),
+      ],
+    })
     createDashboard(this, { stage, queues, functions, metric, pools })
     createDnsBlockAlert(this, guard.dnsRuleGroupId, topic)
     createMonthlyBudget(this, { stage, limitUsd: operations.monthlyBudgetUsd, topic })

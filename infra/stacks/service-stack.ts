@@ -1,16 +1,24 @@
-import { CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib'
+import { CfnOutput, RemovalPolicy, type StackProps } from 'aws-cdk-lib'
+import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { FunctionUrlAuthType, InvokeMode, type IFunction } from 'aws-cdk-lib/aws-lambda'
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs'
 import { Secret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Role } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
+import { PAGE_PREFIX, REFERENCE_KEY } from '../../services/api/origin/config.ts'
+import type { DeploymentAssets } from '../assets.ts'
 import type { IamAccess } from '../iam-statements.ts'
 import type { Config } from '../config.ts'
-import { PublicEdge } from '../constructs/public-edge.ts'
+import { Canary, RELEASED } from '../constructs/canary.ts'
+import { metricsOf } from '../constructs/metrics.ts'
+import { PrivateIngress, readIngressNetwork, type IngressNetwork } from '../constructs/private-ingress.ts'
+import { PublicEdge, type PublicEdgeProps } from '../constructs/public-edge.ts'
 import { consume } from '../constructs/queue-consumer.ts'
+import type { RemoteBuilds } from '../constructs/remote-builds.ts'
 import { SandboxEvents } from '../constructs/sandbox-events.ts'
 import { Sandboxes } from '../constructs/sandboxes.ts'
 import { createSiteBucket } from '../constructs/site-bucket.ts'
+import { UploadService } from '../constructs/upload-service.ts'
 import { WorkerFunction, type WorkerFunctionProps } from '../constructs/worker-function.ts'
 import { WorkerRole } from '../constructs/worker-role.ts'
 import { apiEnvironment, chatEnvironment, placeEnvironment, runEnvironment, storageEnvironment } from '../environments.ts'
@@ -18,102 +26,190 @@ import { functionName, type FunctionId } from '../function-name.ts'
 import { apiAccess, chatAccess, placeAccess, reconcilerAccess } from '../iam-policies.ts'
 import type { DataStack } from './data-stack.ts'
 import type { NetworkStack } from './network-stack.ts'
+import { FlaggedStack } from './flagged-stack.ts'
 
 /** A start is one call to ECS, so a function performs several at once. */
 const PLACE_BATCH = 10
 
 export interface ServiceStackProps extends StackProps {
   readonly config: Config
-  readonly image: string
+  /** URIs by the names of the images; the first is the default. */
+  readonly images: Readonly<Record<string, string>>
+  readonly assets: DeploymentAssets
   readonly toolTypes: readonly string[]
+  /** Builds the image of the API's tasks. Null: the CDK does, with Docker. */
+  readonly builds: RemoteBuilds | null
+  /** The web ACL of the distribution, if there is one. */
+  readonly webAclArn: string | undefined
   readonly data: DataStack
   readonly network: NetworkStack
+  /** Of private ingress. Undefined: the network that its settings name. */
+  readonly ingressNetwork: IngressNetwork | undefined
 }
 
-/** The five functions with their triggers, the sandbox cluster, and the public address of the API. */
-export class ServiceStack extends Stack {
-  readonly functions: Readonly<Record<FunctionId, IFunction>>
-  readonly logs: Readonly<Record<FunctionId, ILogGroup>>
-  private readonly config: Config
+/** The functions by their names; tasks run the API behind private ingress. */
+export type ServiceFunctions = Readonly<Record<Exclude<FunctionId, 'api'>, IFunction>> & { readonly api?: IFunction }
 
-  constructor(scope: Construct, id: string, { config, image, toolTypes, data, network, ...props }: ServiceStackProps) {
+interface WorkerParts {
+  readonly data: DataStack
+  readonly network: NetworkStack
+  readonly sandboxes: Sandboxes
+  readonly storage: ReturnType<typeof storageEnvironment>
+  readonly images: Readonly<Record<string, string>>
+}
+
+type Workers = Readonly<Record<Exclude<FunctionId, 'api'>, WorkerFunction>> & { readonly api?: WorkerFunction }
+
+/** What the API runs with, as a function or as tasks. */
+interface ApiParts {
+  readonly environment: Readonly<Record<string, string>>
+  readonly access: readonly IamAccess[]
+}
+
+/** The functions with their triggers, the sandbox cluster, and the entry of the API: public with a distribution, or private with a load balancer. */
+export class ServiceStack extends FlaggedStack {
+  /** Without `api` behind private ingress. */
+  readonly functions: ServiceFunctions
+  readonly logs: Readonly<Partial<Record<FunctionId, ILogGroup>>>
+  /** Null if the settings do without it. */
+  readonly uploads: UploadService | null = null
+  /** Null behind private ingress. */
+  readonly distribution: Distribution | null = null
+  /** Null with a distribution. */
+  readonly privateIngress: PrivateIngress | null = null
+  private readonly config: Config
+  private readonly assets: DeploymentAssets
+
+  constructor(
+    scope: Construct,
+    id: string,
+    { config, images, assets, toolTypes, builds, webAclArn, data, network, ingressNetwork, ...props }: ServiceStackProps,
+  ) {
     super(scope, id, props)
     this.config = config
+    this.assets = assets
     const storage = storageEnvironment(config, data)
-    const sandboxes = new Sandboxes(this, 'Sandboxes', { config, image, executionRole: network.executionRole })
+    const sandboxes = new Sandboxes(this, 'Sandboxes', { config, images, executionRole: network.executionRole })
     const originSecret = new Secret(this, 'OriginSecret', {
       description: 'Cellblock: shared by the distribution and the API only',
       generateSecretString: { passwordLength: 48, excludePunctuation: true },
       removalPolicy: RemovalPolicy.DESTROY,
     })
-    const place = { environment: placeEnvironment(config, storage, image, network, sandboxes), memoryMiB: 512 }
+    const site = createSiteBucket(this, data.accessLogs, assets.siteFolder)
+    const { privateIngress } = config.api
+    const siteObjects = [
+      site.arnForObjects(`${PAGE_PREFIX}*`),
+      ...(privateIngress === undefined ? [] : [site.arnForObjects(REFERENCE_KEY)]),
+    ]
+    const api: ApiParts = {
+      environment: apiEnvironment(config, storage, { originSecretArn: originSecret.secretArn, siteBucket: site.bucketName, toolTypes }),
+      access: apiAccess(data, { originSecretArn: originSecret.secretArn, siteObjects }),
+    }
+    const workers = this.addWorkers(privateIngress === undefined ? api : null, { data, network, sandboxes, storage, images })
+    this.functions = mapValues(workers, (worker) => worker.function)
+    this.logs = mapValues(workers, (worker) => worker.log)
+    this.addTriggers(workers, data, sandboxes)
+    if (privateIngress === undefined) {
+      this.uploads = config.api.uploadService ? new UploadService(this, 'Uploads', { config, assets, builds, ...api }) : null
+      this.distribution = this.addDistribution(workers, { site, originSecret: originSecret as ISecret, webAclArn })
+    } else {
+      const ingress = { settings: privateIngress, network: ingressNetwork ?? readIngressNetwork(this, privateIngress) }
+      this.privateIngress = new PrivateIngress(this, 'Ingress', { config, assets, builds, ...api, ...ingress })
+      this.output('Url', this.privateIngress.url, 'The base URL of the API')
+      this.output(
+        'LoadBalancerDomain',
+        this.privateIngress.loadBalancer.loadBalancerDnsName,
+        'Point the name of the API here, in a private zone',
+      )
+    }
+    this.output('SiteBucket', site.bucketName, 'Scripts that the pages load')
+    this.output('ModelsSecret', data.modelsSecretName, 'Put the keys of the models here')
+  }
+
+  private output(name: string, value: string, description: string): void {
+    new CfnOutput(this, name, { value, description })
+  }
+
+  /** `api` null: tasks run the API. */
+  private addWorkers(api: ApiParts | null, { data, network, sandboxes, storage, images }: WorkerParts): Workers {
+    const { config } = this
+    const place = { environment: placeEnvironment(config, storage, network, sandboxes) }
     const roleFor = (name: FunctionId, access: readonly IamAccess[]): Role =>
       new WorkerRole(this, `${name}-role`, { functionName: functionName(config.stage, name), access }).role
-    const workers = {
+    const { reservedConcurrency } = config.api
+    return {
       // A stream stays open for Lambda's maximum; the client resumes it by event number.
-      api: this.add('api', {
-        entry: 'services/api/lambda.ts',
-        role: roleFor('api', apiAccess(data, originSecret.secretArn)),
-        environment: { ...apiEnvironment(config, storage, originSecret.secretArn), TOOL_TYPES: toolTypes.join(',') },
-        timeoutSeconds: 900,
-        memoryMiB: 1024,
-        reservedConcurrency: config.api.reservedConcurrency,
-      }),
+      ...(api === null
+        ? {}
+        : {
+            api: this.add('api', {
+              role: roleFor('api', api.access),
+              environment: api.environment,
+              timeoutSeconds: 900,
+              reservedConcurrency,
+            }),
+          }),
       chat: this.add('chat', {
-        entry: 'services/chat/lambda.ts',
-        toolsFolder: config.tools.folder,
         role: roleFor('chat', chatAccess(data)),
         environment: chatEnvironment(config, storage, data),
         timeoutSeconds: 900,
-        memoryMiB: 512,
       }),
       run: this.add('run', {
-        entry: 'services/orchestrator/run/lambda.ts',
         role: network.runRole,
-        environment: runEnvironment(config, storage, image),
+        environment: runEnvironment(config, storage, network.toJsonString(images)),
         timeoutSeconds: 120,
-        memoryMiB: 1024,
         vpcPlacement: { vpc: network.vpc, subnets: network.runSubnets, securityGroup: network.runGroup },
       }),
       place: this.add('place', {
         ...place,
-        entry: 'services/orchestrator/place/lambda.ts',
         role: roleFor('place', placeAccess(data, sandboxes.computeAccess)),
         // A step is one call to ECS, or the rows and messages of one refill.
         timeoutSeconds: 60,
       }),
       reconciler: this.add('reconciler', {
         ...place,
-        entry: 'services/orchestrator/reconciler/lambda.ts',
         role: roleFor('reconciler', reconcilerAccess(data, sandboxes.computeAccess)),
         timeoutSeconds: 120,
       }),
     }
-    const functions = mapValues(workers, (worker) => worker.function)
-    this.functions = functions
-    this.logs = mapValues(workers, (worker) => worker.log)
-
-    const { queues } = data
-    consume(functions.chat, queues.turns.queue, config.concurrency.chat)
-    consume(functions.run, queues.executions.queue, config.concurrency.run)
-    consume(functions.place, queues.placements.queue, config.concurrency.place, PLACE_BATCH)
-    for (const { deadLetterQueue } of Object.values(queues)) consume(functions.reconciler, deadLetterQueue, 2)
-    new SandboxEvents(this, 'SandboxEvents', { reconciler: functions.reconciler, clusterArn: sandboxes.clusterArn })
-
-    const functionUrl = functions.api.addFunctionUrl({ authType: FunctionUrlAuthType.NONE, invokeMode: InvokeMode.RESPONSE_STREAM })
-    const site = createSiteBucket(this, data.accessLogs)
-    const { customDomain, webAclArn } = config.api
-    const edge = new PublicEdge(this, 'Edge', { functionUrl, site, originSecret: originSecret as ISecret, customDomain, webAclArn })
-    new CfnOutput(this, 'Url', { value: edge.url, description: 'The base URL of the API' })
-    new CfnOutput(this, 'EdgeDomain', { value: edge.distribution.distributionDomainName, description: 'Point the custom domain here' })
-    new CfnOutput(this, 'SiteBucket', { value: site.bucketName, description: 'Scripts that the pages load' })
-    new CfnOutput(this, 'ModelsSecret', { value: data.modelsSecretName, description: 'Put the keys of the models here' })
   }
 
-  private add(name: FunctionId, props: Omit<WorkerFunctionProps, 'config' | 'name'>): WorkerFunction {
-    return new WorkerFunction(this, name, { ...props, config: this.config, name })
+  private add(name: FunctionId, props: Omit<WorkerFunctionProps, 'config' | 'name' | 'code'>): WorkerFunction {
+    const { tools } = this.config
+    // The chat worker runs the operator's tools.
+    const code = this.assets.functionCode(name, name === 'chat' ? tools.folder : undefined)
+    return new WorkerFunction(this, name, { ...props, code, config: this.config, name, hasAlias: name in RELEASED })
+  }
+
+  private addTriggers(workers: Workers, { queues }: DataStack, { clusterArn }: Sandboxes): void {
+    const { concurrency, deployment, stage } = this.config
+    consume(workers.chat.target, queues.turns.queue, concurrency.chat)
+    consume(workers.run.target, queues.executions.queue, concurrency.run)
+    consume(workers.place.target, queues.placements.queue, concurrency.place, PLACE_BATCH)
+    new SandboxEvents(this, 'SandboxEvents', { reconciler: workers.reconciler.target, clusterArn })
+    if (deployment.canaryMinutes === 0) return
+    const aliases = Object.entries(workers).flatMap(([name, { alias }]) => (alias === null ? [] : [[name, alias] as const]))
+    new Canary(this, 'Canary', { stage, minutes: deployment.canaryMinutes, aliases: Object.fromEntries(aliases), metric: metricsOf(stage) })
+  }
+
+  private addDistribution({ api }: Workers, parts: Pick<PublicEdgeProps, 'site' | 'originSecret' | 'webAclArn'>): Distribution {
+    const target = api?.alias ?? api?.function
+    if (target === undefined) throw new Error('A distribution needs the function of the API.')
+    const functionUrl = target.addFunctionUrl({ authType: FunctionUrlAuthType.NONE, invokeMode: InvokeMode.RESPONSE_STREAM })
+    const edge = new PublicEdge(this, 'Edge', {
+      ...parts,
+      functionUrl,
+      customDomain: this.config.api.customDomain,
+      uploads: this.uploads?.loadBalancer ?? null,
+    })
+    this.output('Url', edge.url, 'The base URL of the API')
+    this.output('EdgeDomain', edge.distribution.distributionDomainName, 'Point the custom domain here')
+    this.output('FunctionUrl', functionUrl.url, 'Refuses calls that do not come through the distribution; the doctor checks it')
+    return edge.distribution
   }
 }
 
-const mapValues = <Key extends string, From, To>(record: Readonly<Record<Key, From>>, map: (value: From) => To): Record<Key, To> =>
-  Object.fromEntries(Object.entries<From>(record).map(([key, value]) => [key, map(value)])) as Record<Key, To>
+const mapValues = <Source extends object, To>(record: Source, map: (value: NonNullable<Source[keyof Source]>) => To) =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value as NonNullable<Source[keyof Source]>)])) as {
+    readonly [Key in keyof Source]: To
+  }

@@ -3,7 +3,7 @@ import { Code } from 'aws-cdk-lib/aws-lambda'
 import { execFileSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 
-const BUNDLER = join(import.meta.dirname, '..', 'bundle', 'main.ts')
+const BUNDLER = join(import.meta.dirname, 'main.ts')
 
 /** Bundles an entry file and the tools of a folder on this machine. The asset hash is the content's, so an unchanged function is not redeployed. */
 export const functionCode = (entry: string, toolsFolder?: string): Code => {

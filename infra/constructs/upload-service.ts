@@ -1,0 +1,92 @@
+import { Duration } from 'aws-cdk-lib'
+import { GatewayVpcEndpointAwsService, IpAddresses, Peer, Port, SecurityGroup, SubnetType, Vpc, type IVpc } from 'aws-cdk-lib/aws-ec2'
+import { Cluster, FargateService, type ICluster } from 'aws-cdk-lib/aws-ecs'
+import { ApplicationLoadBalancer, ApplicationProtocol, type ApplicationTargetGroup } from 'aws-cdk-lib/aws-elasticloadbalancingv2'
+import { Construct } from 'constructs'
+import { HEALTH_PATH } from '../../services/api/origin/config.ts'
+import type { Config } from '../config.ts'
+import { API_PORT, createApiTask, type ApiTaskProps } from './api-task.ts'
+import { pinZones } from './pin-zones.ts'
+
+/** A task's CPU units and memory. Files stream through; JSON with inline files is held as a whole. */
+const UPLOAD_TASK = { cpu: 256, memoryMiB: 1024 } as const
+
+export interface UploadServiceProps extends Omit<ApiTaskProps, 'name' | 'size'> {
+  readonly config: Pick<Config, 'stage' | 'retention' | 'network'>
+}
+
+/**
+ * The API in one Fargate task, for request bodies that are too large for a function. CloudFront reaches its internal load balancer by a VPC
+ * origin. It has a separate network: no sandbox shares a network, a cluster or a role with it.
+ */
+export class UploadService extends Construct {
+  readonly loadBalancer: ApplicationLoadBalancer
+  readonly targets: ApplicationTargetGroup
+
+  constructor(scope: Construct, id: string, props: UploadServiceProps) {
+    super(scope, id)
+    const { config } = props
+    const vpc = this.network(config.network.zoneIds)
+    const balancerGroup = new SecurityGroup(this, 'BalancerGroup', {
+      vpc,
+      description: 'Load balancer of the upload service: reached by CloudFront, reaches the task',
+      allowAllOutbound: false,
+    })
+    const taskGroup = new SecurityGroup(this, 'TaskGroup', {
+      vpc,
+      description: 'Upload service: reached by its load balancer, reaches AWS over HTTPS',
+      allowAllOutbound: false,
+    })
+    // The load balancer is internal. CloudFront's security group in this network exists only after the origin, so no rule can name it.
+    balancerGroup.addIngressRule(Peer.anyIpv4(), Port.tcp(80), 'CloudFront, by the VPC origin')
+    balancerGroup.addEgressRule(taskGroup, Port.tcp(API_PORT), 'the task')
+    taskGroup.addIngressRule(balancerGroup, Port.tcp(API_PORT), 'the load balancer')
+    taskGroup.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'table, bucket, queues, image, logs')
+
+    const service = new FargateService(this, 'Service', {
+      cluster: new Cluster(this, 'Cluster', { vpc, clusterName: `cellblock-${config.stage}-uploads` }) as ICluster,
+      taskDefinition: createApiTask(this, { ...props, name: 'uploads', size: UPLOAD_TASK }),
+      desiredCount: 1,
+      minHealthyPercent: 100,
+      maxHealthyPercent: 200,
+      circuitBreaker: { rollback: true },
+      // Without NAT the task needs a public address for its calls to AWS. Its security group accepts the load balancer only.
+      assignPublicIp: true,
+      vpcSubnets: { subnetType: SubnetType.PUBLIC },
+      securityGroups: [taskGroup],
+    })
+    this.loadBalancer = new ApplicationLoadBalancer(this, 'Balancer', {
+      vpc,
+      internetFacing: false,
+      vpcSubnets: { subnetType: SubnetType.PUBLIC },
+      securityGroup: balancerGroup,
+      idleTimeout: Duration.seconds(300),
+      dropInvalidHeaderFields: true,
+    })
+    this.targets = this.loadBalancer
+      .addListener('Http', { port: 80, protocol: ApplicationProtocol.HTTP, open: false })
+      .addTargets('Tasks', {
+        port: API_PORT,
+        protocol: ApplicationProtocol.HTTP,
+        targets: [service],
+        healthCheck: { path: HEALTH_PATH, interval: Duration.seconds(15), healthyThresholdCount: 2 },
+        deregistrationDelay: Duration.seconds(120),
+      })
+  }
+
+  private network(zoneIds: readonly string[] | undefined): IVpc {
+    const vpc = new Vpc(this, 'Vpc', {
+      ipAddresses: IpAddresses.cidr('10.89.0.0/24'),
+      maxAzs: 2,
+      natGateways: 0,
+      restrictDefaultSecurityGroup: false,
+      subnetConfiguration: [{ name: 'public', subnetType: SubnetType.PUBLIC, cidrMask: 26 }],
+      gatewayEndpoints: {
+        Objects: { service: GatewayVpcEndpointAwsService.S3 },
+        Table: { service: GatewayVpcEndpointAwsService.DYNAMODB },
+      },
+    })
+    pinZones(vpc.publicSubnets, zoneIds)
+    return vpc as IVpc
+  }
+}
