@@ -49,7 +49,7 @@ function findNode() {
   const binary = join(folder, 'node_modules', name, 'bin', 'node')
   if (existsSync(binary) && isWantedNode(binary)) return binary
 
-  say(`▸ Node ${NODE_VERSION} (this machine has ${process.versions.node}): downloading into .tools/`)
+  say(`▸ Node ${NODE_VERSION} (this machine has ${process.versions.node}): downloading 50 MB into .tools/, once: some seconds to a minute`)
   const startedAt = Date.now()
   mkdirSync(folder, { recursive: true })
   // A lockfile with the pinned hash: `npm ci` checks the archive against it.

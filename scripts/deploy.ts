@@ -11,10 +11,14 @@ const progress = (line: string): void => console.error(`  ${line}`)
 exitOnSignals()
 try {
   const deployment = await readDeployment(progress)
-  const { outputs } = await deploy(deployment, async (repository) => pushImage(deployment, await ensureSandboxImage(progress), repository))
+  const { outputs, adminKey } = await deploy(deployment, async (repository) => {
+    if (deployment.config.deployment.imageBuilder === 'codebuild') return
+    for (const variant of deployment.config.sandboxes.images)
+      await pushImage(deployment, await ensureSandboxImage(progress, { variant }), repository)
+  })
   console.log(`
-✓ Deployed: ${outputs['Url']}
-
+✓ Deployed: ${outputs['Url']} (the page: sign in with an API key)
+${adminKey === null ? '' : `\nFirst admin key, shown only now: ${adminKey}\nIt manages tenants, keys and plans: the admin view of the page, /v1/admin, and \`cellblock tenants\`.\n`}
 Next:
   npm run cli -- --table ${outputs['TableName']} tenants create NAME
   CELLBLOCK_URL=${outputs['Url']} CELLBLOCK_API_KEY=ck_… npm run example:quickstart

@@ -1,12 +1,10 @@
 // Writes runtime-image/requirements/*.lock from the .in files: Python 3.13 on Linux, with the hashes of every architecture's wheels.
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { explainFailure, runCommand } from './setup/command.ts'
+import { withUv } from './setup/uv.ts'
 
 const FOLDER = join(import.meta.dirname, '../runtime-image/requirements')
 const HEADER = '# Written by `npm run lock:python`. Do not edit.\n'
-const COMPILE = 'pip compile --quiet --no-header --no-annotate --generate-hashes --only-binary :all: --python-version 3.13'.split(' ')
 
 /** The largest variant first: its versions are the preferences of the next, so that a package has one version in all variants. */
 const LOCKS = [
@@ -17,19 +15,15 @@ const LOCKS = [
   { name: 'data', preferences: 'data', options: ['--no-deps'] },
 ] as const
 
-async function must(program: string, args: readonly string[]): Promise<string> {
-  const result = await runCommand(program, args)
-  if (result.code !== 0) throw explainFailure(`${program} ${args.join(' ')} failed.`, result)
-  return result.stdout
-}
+type Compile = (args: readonly string[]) => Promise<void>
 
 /** Both architectures have to resolve to the same versions: one lock serves amd64 and arm64. */
-async function compile(uv: string, folder: string, { name, preferences, options }: (typeof LOCKS)[number]): Promise<string> {
+async function lock(compile: Compile, folder: string, { name, preferences, options }: (typeof LOCKS)[number]): Promise<string> {
   const resolve = async (machine: string): Promise<string> => {
     const output = join(folder, `${name}-${machine}.lock`)
     await copyFile(join(FOLDER, `${preferences}.lock`), output)
     const target = ['--python-platform', `${machine}-manylinux_2_28`, '--output-file', output]
-    await must(uv, [...COMPILE, ...options, ...target, join(FOLDER, `${name}.in`)])
+    await compile([...options, ...target, join(FOLDER, `${name}.in`)])
     return readFile(output, 'utf8')
   }
   const amd64 = await resolve('x86_64')
@@ -37,17 +31,12 @@ async function compile(uv: string, folder: string, { name, preferences, options 
   return HEADER + amd64
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'cellblock-lock-'))
-try {
-  await must('python3', ['-m', 'venv', folder])
-  await must(join(folder, 'bin/pip'), ['install', '--quiet', 'uv'])
-  for (const lock of LOCKS) {
-    const path = join(FOLDER, `${lock.name}.lock`)
+await withUv(async (compile, folder) => {
+  for (const entry of LOCKS) {
+    const path = join(FOLDER, `${entry.name}.lock`)
     const before = await readFile(path, 'utf8')
-    const wanted = await compile(join(folder, 'bin/uv'), folder, lock)
+    const wanted = await lock(compile, folder, entry)
     if (before !== wanted) await writeFile(path, wanted)
-    console.log(before === wanted ? `${lock.name}.lock is up to date` : `${lock.name}.lock written: build the image and run the tests`)
+    console.log(before === wanted ? `${entry.name}.lock is up to date` : `${entry.name}.lock written: build the image and run the tests`)
   }
-} finally {
-  await rm(folder, { recursive: true, force: true })
-}
+})

@@ -1,23 +1,49 @@
 // Builds a sandbox image if its inputs have changed and prints its tag. `--variant slim|standard|full`; `--sbom FILE` writes its bill of materials.
+// `--requirements FILE --apt "NAME …" --wheels FOLDER --wheelhouse FOLDER --name NAME` builds an operator's image on top of the variant.
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { sbomOf } from './image-sbom.ts'
 import { ensureSandboxImage } from './sandbox-image.ts'
 import { runCommand } from './setup/command.ts'
 import { IMAGE_VARIANTS, type ImageVariant } from './setup/image-inputs.ts'
+import { resolveOwnPackages } from './setup/own-packages.ts'
+import { SetupError, step } from './setup/progress.ts'
 
-const { sbom, variant, background } = parseArgs({
-  options: { sbom: { type: 'string' }, variant: { type: 'string', default: 'slim' }, background: { type: 'boolean', default: false } },
+const { sbom, variant, background, name, requirements, apt, wheels, wheelhouse } = parseArgs({
+  options: {
+    sbom: { type: 'string' },
+    variant: { type: 'string', default: 'slim' },
+    background: { type: 'boolean', default: false },
+    name: { type: 'string', default: 'own' },
+    requirements: { type: 'string' },
+    apt: { type: 'string' },
+    wheels: { type: 'string' },
+    wheelhouse: { type: 'string' },
+  },
 }).values
 if (!isVariant(variant)) {
   console.error(`✗ Unknown variant ${variant}. Choose one of ${IMAGE_VARIANTS.join(', ')}.`)
   process.exit(1)
 }
-const image = await ensureSandboxImage((line) => console.error(line), { variant, isBackground: background })
+const hasOwn = [requirements, apt, wheelhouse].some((option) => option !== undefined)
+const debianPackages = (apt ?? '').split(/[\s,]+/).filter((one) => one !== '')
+const image = await build(variant).catch((error: unknown) => {
+  if (!(error instanceof SetupError)) throw error
+  console.error(`✗ ${error.message}`)
+  process.exit(1)
+})
 const { stdout: size } = await runCommand('docker', ['image', 'inspect', '--format', '{{.Size}}', image], { timeoutSeconds: 30 })
 console.error(`${(Number(size) / 1e9).toFixed(2)} GB`)
 console.log(image)
 if (sbom !== undefined) await writeFile(sbom, `${JSON.stringify(await sbomOf(image), null, 2)}\n`)
+
+async function build(wanted: ImageVariant): Promise<string> {
+  const own = hasOwn ? await resolveOwnPackages({ name, requirements, debianPackages, wheels, wheelhouse }, wanted) : undefined
+  return step(`Image ${own?.name ?? wanted}`, false, async (progress) => {
+    const value = await ensureSandboxImage(progress, { variant: wanted, isBackground: background, ...(own && { own }) })
+    return { found: value, value }
+  })
+}
 
 function isVariant(name: string): name is ImageVariant {
   return (IMAGE_VARIANTS as readonly string[]).includes(name)

@@ -13,6 +13,7 @@ import { ensureMiniStack } from './setup/ministack.ts'
 import { quiet, SetupError, step } from './setup/progress.ts'
 import { ensurePythonPackages } from './setup/python-packages.ts'
 import { withSetupLock } from './setup/setup-lock.ts'
+import { remainingNeeds } from './setup/remote-image-builds.ts'
 import { startImages } from './setup/start-images.ts'
 
 const root = dirname(import.meta.dirname)
@@ -23,7 +24,7 @@ async function prepare(command: Command, args: readonly string[], mayInstall: bo
   const config = readSetupConfig()
   const isVerbose = command.isVerbose ?? false
   // Node caches compiled code: later commands and their child processes load in half the time.
-  const env: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: join(root, '.cellblock', 'compile-cache'), ...config.environment }
+  const env: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: join(root, '.cellblock', 'compile-cache'), ...config.environment, ...command.env }
   // The engine first: a missing engine fails before any download.
   if (command.needs.includes('engine')) {
     const engine = await step('Docker engine', isVerbose, async (progress) => {
@@ -49,6 +50,8 @@ async function prepare(command: Command, args: readonly string[], mayInstall: bo
       const value = await ensurePlayground(progress)
       return { found: 'built', value }
     })
+  if (command.needs.includes('playground') && existsSync(join(root, '.cellblock', 'guide', 'index.html')))
+    env['CELLBLOCK_GUIDE'] = join(root, '.cellblock', 'guide')
   if (command.needs.includes('client-compat'))
     await step('Third-party clients', isVerbose, async (progress) => {
       const folder = join(root, 'tests', 'client-compat')
@@ -60,6 +63,18 @@ async function prepare(command: Command, args: readonly string[], mayInstall: bo
         progress,
       )
       return { found, value: undefined }
+    })
+  if (command.needs.includes('doc-snippets'))
+    await step('Clients of docs/clients.md', isVerbose, async (progress) => {
+      const folder = join(root, '.cellblock', 'doc-snippets-python')
+      await ensurePythonPackages(folder, join(root, 'tests', 'client-compat', 'doc-snippets.txt'), { config, mayInstall }, progress)
+      return { found: 'as pinned', value: undefined }
+    })
+  if (command.needs.includes('schemathesis'))
+    await step('Schemathesis', isVerbose, async (progress) => {
+      const folder = join(root, '.cellblock', 'schemathesis-python')
+      await ensurePythonPackages(folder, join(root, 'tests', 'fuzz', 'requirements.txt'), { config, mayInstall }, progress)
+      return { found: 'as pinned', value: undefined }
     })
   if (command.needs.includes('emulator'))
     await step('Emulated AWS account', isVerbose, async (progress) => {
@@ -106,7 +121,8 @@ exitOnSignals()
 try {
   if (!isCommandName(name)) throw new SetupError(`Unknown command ${name ?? '(none)'}. Known: ${Object.keys(COMMANDS).join(', ')}.`)
   const args = given.filter((argument) => argument !== '--no-install' && argument !== '--install')
-  const command: Command = COMMANDS[name]
+  const known: Command = COMMANDS[name]
+  const command: Command = { ...known, needs: await remainingNeeds(known, root) }
   const mayInstall = !given.includes('--no-install')
   if (given.includes('--install')) terminalConsent.grant()
   const log = command.isVerbose ? (line: string) => console.error(line) : quiet

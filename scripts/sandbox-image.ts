@@ -1,11 +1,14 @@
+import { createHash } from 'node:crypto'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { durationText, leftText } from './progress/time-left.ts'
 import { ensureBaseImage } from './setup/base-image.ts'
 import { hostCertificateAuthorities } from './setup/certificate-authorities.ts'
 import { explainFailure, runCommand } from './setup/command.ts'
 import { readSetupConfig, type SetupConfig } from './setup/config.ts'
 import { imageSuffix, imageTag, listImageInputs, type ImageOptions, type ImageVariant } from './setup/image-inputs.ts'
+import { writeOwnPackages, type OwnPackages } from './setup/own-packages.ts'
 import type { Progress } from './setup/progress.ts'
 
 const FOLDER = join(dirname(import.meta.dirname), 'runtime-image')
@@ -16,6 +19,15 @@ export interface SandboxImageOptions extends Partial<ImageOptions> {
   readonly config?: SetupConfig
   /** The build yields to other work, where the engine's builder can. */
   readonly isBackground?: boolean
+  /** Packages beside those of the variant. */
+  readonly own?: OwnPackages
+}
+
+/** What a build from nothing writes, and the seconds that it takes on two cores. Cached layers save most of them. */
+const EXPECTED: Readonly<Record<ImageVariant, { readonly size: string; readonly seconds: number }>> = {
+  slim: { size: '0.6 GB', seconds: 120 },
+  standard: { size: '1.6 GB', seconds: 400 },
+  full: { size: 'several GB', seconds: 900 },
 }
 
 /** The tag of the image for the current content of runtime-image/, if that image exists. */
@@ -31,21 +43,23 @@ export async function findSandboxImage(variant: ImageVariant, config: SetupConfi
 /**
  * The tag of the sandbox image (`slim` unless the options say otherwise) for the current content of runtime-image/. Builds the image if it
  * does not exist: about two minutes from nothing for `slim`, seconds after a change of the supervisor. `cellblock-sandbox:dev` (with the
- * variant's suffix) then also names it. Throws SetupError.
+ * variant's suffix, or `own`'s name) then also names it. Throws SetupError.
  */
 export async function ensureSandboxImage(progress: Progress, options: SandboxImageOptions = {}): Promise<string> {
-  const { variant = 'slim', hasDisplay = false, mayInstall = true, config = readSetupConfig(), isBackground = false } = options
-  const tag = await imageTag(FOLDER, { variant, hasDisplay })
+  const { variant = 'slim', hasDisplay = false, mayInstall = true, config = readSetupConfig(), isBackground = false, own } = options
+  const tag = await tagOf({ variant, hasDisplay }, own)
   const env = config.environment
-  const devTag = `cellblock-sandbox:dev${imageSuffix({ variant, hasDisplay })}`
+  const devTag = `cellblock-sandbox:${own?.name ?? `dev${imageSuffix({ variant, hasDisplay })}`}`
   if ((await runCommand('docker', ['tag', tag, devTag], { env, timeoutSeconds: 30 })).code === 0) return tag
 
   const base = await ensureBaseImage(config, mayInstall, progress)
   const context = await mkdtemp(join(tmpdir(), 'cellblock-image-'))
   try {
     await fillContext(context, variant, config)
+    if (own !== undefined) await writeOwnPackages(context, own)
     const buildArguments = { ...config.buildArguments, BASE: base, VARIANT: variant, DISPLAY_SERVER: hasDisplay ? 'xvfb' : 'none' }
-    progress(`docker build ${tag}`)
+    const expected = EXPECTED[variant]
+    progress(`docker build ${tag}, ${expected.size}`, expected.seconds)
     const built = await runCommand(
       'docker',
       [
@@ -58,7 +72,7 @@ export async function ensureSandboxImage(progress: Progress, options: SandboxIma
         devTag,
         context,
       ],
-      { env: { ...env, BUILDKIT_PROGRESS: 'plain', BUILDX_BUILDER: 'default' }, onLine: buildSteps(progress) },
+      { env: { ...env, BUILDKIT_PROGRESS: 'plain', BUILDX_BUILDER: 'default' }, onLine: buildSteps(progress, expected.seconds) },
     )
     if (built.code !== 0)
       throw explainFailure(
@@ -69,6 +83,13 @@ export async function ensureSandboxImage(progress: Progress, options: SandboxIma
     await rm(context, { recursive: true, force: true })
   }
   return tag
+}
+
+/** With own packages, their digest is part of the tag, and their name ends it. */
+async function tagOf(options: ImageOptions, own: OwnPackages | undefined): Promise<string> {
+  const tag = await imageTag(FOLDER, options)
+  if (own === undefined) return tag
+  return `cellblock-sandbox:${createHash('sha256').update(`${tag}\0${own.digest}`).digest('hex').slice(0, 12)}-${own.name}`
 }
 
 /** Copies the image's inputs, and this machine's certificate authorities for the build stage that downloads. */
@@ -89,9 +110,14 @@ async function hasClassicBuilder(env: NodeJS.ProcessEnv): Promise<boolean> {
   return Number.parseInt(stdout, 10) < 23 && env['DOCKER_BUILDKIT'] !== '1'
 }
 
-/** One line per build step, for both of Docker's builders. */
-const buildSteps = (progress: Progress) => (line: string) => {
-  const step = /^Step (\d+\/\d+) : (.*)/.exec(line) ?? /^#\d+ \[([^\]]+)\] (.*)/.exec(line)
-  if (step && !/^(ARG|ENV|WORKDIR|ENTRYPOINT)/.test(step[2] ?? ''))
-    progress(`${step[1]} ${(step[2] ?? '').replaceAll(/\s+/g, ' ').slice(0, 90)}`)
+/** One line per build step with the time so far and the time left, for both of Docker's builders. */
+function buildSteps(progress: Progress, expectedSeconds: number): (line: string) => void {
+  const startedAt = performance.now()
+  return (line) => {
+    const step = /^Step (\d+\/\d+) : (.*)/.exec(line) ?? /^#\d+ \[([^\]]+)\] (.*)/.exec(line)
+    if (step === null || /^(ARG|ENV|WORKDIR|ENTRYPOINT)/.test(step[2] ?? '')) return
+    const seconds = (performance.now() - startedAt) / 1000
+    const time = `${durationText(seconds)}, ${leftText(expectedSeconds, seconds)}`
+    progress(`${step[1]} (${time}): ${(step[2] ?? '').replaceAll(/\s+/g, ' ').slice(0, 90)}`)
+  }
 }

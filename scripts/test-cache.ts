@@ -16,6 +16,8 @@ export const ACCOUNT_INPUTS: readonly string[] = [
   'services',
   'tests/aws',
   'tests/e2e/executions.ts',
+  'tests/infra/property.ts',
+  'tests/infra/synthesise.ts',
   'tests/security/harness/prelude.ts',
   'tests/security/corpus',
   'tests/setup',

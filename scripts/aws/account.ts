@@ -1,5 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand, UpdateTerminationProtectionCommand, type Stack } from '@aws-sdk/client-cloudformation'
 import { SetupError } from '../setup/progress.ts'
+import { CLOUDFRONT_REGION } from '../../infra/config.ts'
 import { stackName, type Deployment, type StackId } from './deployment.ts'
 
 /** Finds the SDK's Region and credentials and verifies them. Throws a SetupError that says what to set. */
@@ -26,7 +27,8 @@ export async function findAccount({
 
 /** Outputs of a stack by name; null if the stack does not exist. */
 export async function outputsOf(deployment: Deployment, stack: StackId): Promise<Readonly<Record<string, string>> | null> {
-  const found = await readStack(new CloudFormationClient(deployment.sdk), stackName(deployment, stack))
+  const client = new CloudFormationClient(stack === 'Firewall' ? { ...deployment.sdk, region: CLOUDFRONT_REGION } : deployment.sdk)
+  const found = await readStack(client, stackName(deployment, stack))
   return found && Object.fromEntries((found.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]))
 }
 

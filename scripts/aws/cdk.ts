@@ -20,7 +20,16 @@ export async function synthesise(deployment: Deployment, only?: readonly StackId
 /** Runs a CDK command on synthesised output, else on the app's source. Throws a SetupError with the CDK's output and `sentence`. */
 export async function runCdk(deployment: Deployment, sentence: string, args: readonly string[]): Promise<void> {
   const { app, output, context, removesData = false, env, progress } = deployment
-  const fromSource = ['--app', app, '--output', output, '--context', `cellblock=${JSON.stringify(context)}`]
+  const fromSource = [
+    '--app',
+    app,
+    '--output',
+    output,
+    '--context',
+    `cellblock=${JSON.stringify(context)}`,
+    '--context',
+    'cellblock-images=pushed',
+  ]
   const source = synthesised.has(deployment)
     ? ['--app', output]
     : [...fromSource, ...(removesData ? ['--context', 'cellblock-removes-data=true'] : [])]

@@ -1,20 +1,28 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { PAGE_PREFIX } from '../../services/api/origin/config.ts'
+import { pageContentType } from '../../services/api/page/page-content-type.ts'
+import { NO_OBJECTS } from '../../services/cli/rows-only.ts'
+import { ensureAdminKey } from '../../services/core/tenants/first-keys.ts'
+import { createDynamoTable } from '../../services/storage/dynamodb/dynamo-table.ts'
 import { SetupError } from '../setup/progress.ts'
 import { findAccount, outputsOf, protectStack } from './account.ts'
 import { runCdk, synthesise } from './cdk.ts'
 import { ensureEcsServiceLinkedRole } from './service-linked-role.ts'
 import { stackName, type Deployment, type StackId } from './deployment.ts'
+import { siteFiles } from './site-files.ts'
 
 export interface Deployed {
   /** Outputs of the stacks Data and Service by name. */
   readonly outputs: Readonly<Record<string, string>>
+  /** The first key with the scope `admin`, in clear text; null when one exists. */
+  readonly adminKey: string | null
 }
 
 /**
- * Creates or updates the whole service: the CDK's bootstrap stack if it is missing, the data, the image, the other stacks, and the browser
- * scripts. Idempotent. `publish` pushes the sandbox image into the repository of that URI.
+ * Creates or updates the whole service: the CDK's bootstrap stack if it is missing, the data, the image, the other stacks, the browser
+ * scripts, and the first admin key. Idempotent. `publish` pushes the sandbox image into the repository of that URI.
  */
 export async function deploy(deployment: Deployment, publish: (repository: string) => Promise<void>): Promise<Deployed> {
   const { region, isBootstrapped } = await findAccount(deployment)
@@ -30,7 +38,17 @@ export async function deploy(deployment: Deployment, publish: (repository: strin
   await protectStack(deployment, 'Data')
   const service = await outputsOf(deployment, 'Service')
   await publishSite(deployment, requireOutput(service, 'SiteBucket'))
-  return { outputs: { ...(await outputsOf(deployment, 'Data')), ...service } }
+  const outputs = { ...(await outputsOf(deployment, 'Data')), ...service }
+  return { outputs, adminKey: await createAdminKey(deployment, requireOutput(outputs, 'TableName')) }
+}
+
+async function createAdminKey({ sdk }: Deployment, tableName: string): Promise<string | null> {
+  const client = new DynamoDBClient(sdk)
+  try {
+    return await ensureAdminKey(createDynamoTable({ client, tableName, objects: NO_OBJECTS }).tenants, null, Date.now())
+  } finally {
+    client.destroy()
+  }
 }
 
 /** The CDK skips a stack that has not changed. */
@@ -49,19 +67,16 @@ const deployStacks = (deployment: Deployment, stacks: readonly StackId[]): Promi
     ],
   )
 
-/** Uploads the script of the API reference, which is too large for a function bundle. */
-async function publishSite({ sdk }: Deployment, bucket: string): Promise<void> {
-  const file = fileURLToPath(new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference')))
-  await new S3Client({ ...sdk, forcePathStyle: sdk.endpoint !== undefined }).send(
-    new PutObjectCommand({
-      Bucket: bucket,
-      Key: 'docs/reference.js',
-      Body: await readFile(file),
-      ContentType: 'text/javascript; charset=utf-8',
-      CacheControl: 'public, max-age=3600',
-    }),
-  )
+async function publishSite({ sdk, progress }: Deployment, bucket: string): Promise<void> {
+  const s3 = new S3Client({ ...sdk, forcePathStyle: sdk.endpoint !== undefined })
+  for (const { key, path } of await siteFiles(progress))
+    await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: await readFile(path), ...contentOf(key) }))
 }
+
+const contentOf = (key: string): { readonly ContentType: string; readonly CacheControl?: string } =>
+  key.startsWith(PAGE_PREFIX)
+    ? { ContentType: pageContentType(key.slice(PAGE_PREFIX.length)) }
+    : { ContentType: 'text/javascript; charset=utf-8', CacheControl: 'public, max-age=3600' }
 
 function requireOutput(outputs: Readonly<Record<string, string>> | null, name: string): string {
   const value = outputs?.[name]

@@ -6,9 +6,18 @@ import type { Progress } from '../setup/progress.ts'
 
 export const PROJECT = join(import.meta.dirname, '..', '..')
 
+export type StackId = 'Data' | 'Image' | 'Network' | 'Guard' | 'Firewall' | 'Service' | 'Operations'
+
 /** In the order of creation; they are deleted in reverse. */
-export const STACKS = ['Data', 'Image', 'Network', 'Guard', 'Service', 'Operations'] as const
-export type StackId = (typeof STACKS)[number]
+export const stacksFor = ({ api }: Pick<Config, 'api'>): readonly StackId[] => [
+  'Data',
+  'Image',
+  'Network',
+  'Guard',
+  ...(api.rateLimit === undefined ? [] : (['Firewall'] as const)),
+  'Service',
+  'Operations',
+]
 
 interface AwsKeys {
   readonly accessKeyId: string
@@ -39,14 +48,15 @@ export const stackName = ({ config }: Pick<Deployment, 'config'>, stack: StackId
 /** The deployment that `cdk.json` describes, in the account of the caller's credentials. */
 export async function readDeployment(progress: Progress): Promise<Deployment> {
   const { app, context } = JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8')) as { app: string; context: { cellblock: unknown } }
+  const config = readConfig(context.cellblock)
   return {
-    config: readConfig(context.cellblock),
+    config,
     context: context.cellblock,
     app,
     output: join(PROJECT, 'cdk.out'),
     env: readSetupConfig().environment,
     sdk: {},
-    stacks: STACKS,
+    stacks: stacksFor(config),
     progress,
   }
 }

@@ -2,7 +2,7 @@ import { ECSClient, ListTasksCommand, StopTaskCommand } from '@aws-sdk/client-ec
 import type { Deployment } from './deployment.ts'
 
 /** Stops every sandbox of the deployment: CloudFormation cannot delete a cluster with tasks. */
-export async function stopSandboxes({ config, sdk, progress }: Deployment): Promise<void> {
+export async function stopSandboxes({ config, sdk, progress }: Pick<Deployment, 'config' | 'sdk' | 'progress'>): Promise<void> {
   const ecs = new ECSClient(sdk)
   const cluster = `cellblock-${config.stage}`
   let stopped = 0

@@ -3,6 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { availableParallelism, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
+import { DEFAULT_SANDBOX } from '../../services/core/tenants/tenant-limits.ts'
 import { runCommand } from '../setup/command.ts'
 import type { SetupConfig } from '../setup/config.ts'
 import { detectEngine } from '../setup/engine.ts'
@@ -30,11 +31,17 @@ export async function checkLocally({ config, host, port }: LocalDoctorOptions): 
     checkPackages(),
     checkMachine(totalmem(), availableParallelism()),
     version === undefined ? fail('Docker', sentenceOf(engine.decision)) : checkEngineVersion(version),
-    ...(version === undefined ? [] : [await checkEngineFeatures(env), await checkImage(env)]),
+    ...(version === undefined ? [] : [await checkEngineFeatures(env), await checkImage(env), checkSandboxFiles()]),
     await checkPort(host, port),
     await checkDisk('Disk', PROJECT),
     ...(version === undefined ? [] : await checkEngineDisk(env)),
   ]
+}
+
+/** The folders of a sandbox: which limit holds them, and where they are. */
+export function checkSandboxFiles(): Finding {
+  const size = `${DEFAULT_SANDBOX.diskBytes / GIB} GiB and ${DEFAULT_SANDBOX.inodes} files by default`
+  return ok('Sandbox files', `/mnt/data is in memory, ${size}. Docker has no volume on disk with a hard limit of bytes and of files.`)
 }
 
 /** TypeScript without a build step and `process.execve` need 24.2. */

@@ -28,5 +28,10 @@ export const PRICES = {
   logsGbMonth: awsPrice(0.03, 'GB-month', 'cloudwatch'),
   cloudfrontTenThousandRequests: awsPrice(0.01, 'ten thousand HTTPS requests', 'cloudfront'),
   cloudfrontGb: awsPrice(0.085, 'GB to the internet', 'cloudfront'),
+  /** Without the capacity units, which are proportional to use. */
+  loadBalancerHour: awsPrice(0.0225, 'hour', 'elasticloadbalancing'),
+  publicAddressHour: awsPrice(0.005, 'hour', 'vpc'),
+  webAclMonth: awsPrice(5, 'web ACL and month', 'waf'),
+  webAclRuleMonth: awsPrice(1, 'rule and month', 'waf'),
   dnsFirewallMillionQueries: awsPrice(0.6, 'million queries', 'route53'),
 } as const satisfies Record<string, Price>

@@ -1,3 +1,5 @@
+import { FUNCTION_MEMORY_MIB, type FunctionId } from '../../infra/function-name.ts'
+import { METRIC_NAMES } from '../../services/core/metrics.ts'
 import { TIERS, type MemoryTier } from '../../services/core/limits.ts'
 import { PEER_COST, PEERS, type Peer, type PeerSession } from './peer-prices.ts'
 import { PRICES } from './aws-prices.ts'
@@ -65,15 +67,27 @@ const PER_TURN = {
   kmsRequests: 2,
   lambdaInvocations: 5,
   logKb: 6,
+  /** Rows and events of a turn, kept as long as its files. */
+  tableKb: 40,
+  /** What the distribution sends to the client. */
+  answerKb: 60,
+  /** Queue messages of the run worker, which pass an interface endpoint. */
+  endpointKb: 10,
 }
+/** Names that Fargate and the run worker resolve in the isolated network for one sandbox. */
+const DNS_QUERIES_PER_START = 12
 /** The chat worker waits at most this long for an execution before it ends its invocation. */
 const CHAT_WAIT_SECONDS = 1
-const LAMBDA_GB = { api: 1, chat: 0.5, run: 1, place: 0.5 } as const
+/** A start is one call to ECS; an event completes it, so no function waits for the task. */
+const PLACE_SECONDS = 1
+const gb = (name: FunctionId): number => FUNCTION_MEMORY_MIB[name] / 1024
 
 export interface Line {
   readonly name: string
   readonly usd: number
   readonly how: string
+  /** Of an idle month: a setting removes it, or it depends on use. */
+  readonly isOptional?: true
 }
 
 /** One hour of a sandbox, US dollars. */
@@ -107,10 +121,10 @@ export function costOfTurns(usage: Usage): readonly Line[] {
   const times = (count: number, usd: number, per: number) => (turns * count * usd) / per
   const waitSeconds = modelSeconds + runSeconds
   const gbSeconds =
-    LAMBDA_GB.api * waitSeconds +
-    LAMBDA_GB.chat * (modelSeconds + Math.min(runSeconds, CHAT_WAIT_SECONDS)) +
-    LAMBDA_GB.run * runSeconds +
-    (LAMBDA_GB.place * seconds.start) / usage.turnsPerContainer
+    gb('api') * waitSeconds +
+    gb('chat') * (modelSeconds + Math.min(runSeconds, CHAT_WAIT_SECONDS)) +
+    gb('run') * runSeconds +
+    (gb('place') * PLACE_SECONDS * seconds.starts) / usage.turnsPerContainer
   const requests =
     times(PER_TURN.dynamodbWrites, PRICES.dynamodbMillionWrites.usd, 1e6) +
     times(PER_TURN.dynamodbReads, PRICES.dynamodbMillionReads.usd, 1e6) +
@@ -119,7 +133,11 @@ export function costOfTurns(usage: Usage): readonly Line[] {
     times(PER_TURN.s3Gets, PRICES.s3ThousandGets.usd, 1e3) +
     times(PER_TURN.kmsRequests, PRICES.kmsTenThousandRequests.usd, 1e4) +
     times(1, PRICES.cloudfrontTenThousandRequests.usd, 1e4) +
-    times(PER_TURN.logKb, PRICES.logsGb.usd, 1e6)
+    times(PER_TURN.logKb, PRICES.logsGb.usd + PRICES.logsGbMonth.usd, 1e6) +
+    times(PER_TURN.answerKb, PRICES.cloudfrontGb.usd, 1e6) +
+    times(PER_TURN.endpointKb, PRICES.endpointGb.usd, 1e6) +
+    times((DNS_QUERIES_PER_START * seconds.starts) / usage.turnsPerContainer, PRICES.dnsFirewallMillionQueries.usd, 1e6)
+  const rows = (turns * PER_TURN.tableKb * storedDays * (PRICES.dynamodbGbMonth.usd + PRICES.dynamodbBackupGbMonth.usd)) / 1e6 / 30
   return [
     sandbox('start', seconds.start, `${round(seconds.start)} s for each of ${round(containers)} containers, from the pull of the image`),
     sandbox('run', seconds.run, `${round(seconds.run)} s of code per container`),
@@ -129,11 +147,11 @@ export function costOfTurns(usage: Usage): readonly Line[] {
       usd: times(gbSeconds, PRICES.lambdaArmGbSecond.usd, 1) + times(PER_TURN.lambdaInvocations, PRICES.lambdaMillionRequests.usd, 1e6),
       how: `${round(gbSeconds)} GB-seconds per turn, mostly waiting for the model`,
     },
-    { name: 'requests', usd: requests, how: 'table, queues, objects, keys, distribution, logs' },
+    { name: 'requests', usd: requests, how: 'table, queues, objects, keys, distribution, endpoints, DNS firewall, logs' },
     {
       name: 'storage',
-      usd: (turns * storedMb * storedDays * PRICES.s3GbMonth.usd) / 1024 / 30,
-      how: `${storedMb} MB a turn for ${storedDays} days`,
+      usd: (turns * storedMb * storedDays * PRICES.s3GbMonth.usd) / 1024 / 30 + rows,
+      how: `${storedMb} MB of files and ${PER_TURN.tableKb} KB of rows with their backups a turn, for ${storedDays} days`,
     },
   ]
 }
@@ -142,6 +160,13 @@ export function costOfTurns(usage: Usage): readonly Line[] {
 export interface IdleDeployment {
   readonly endpointZones: number
   readonly alarmMetrics: number
+  /** Further alarm metrics, of canary deployments. */
+  readonly canaryMetrics?: number
+  readonly uploadService: boolean
+  /** Tasks of the API behind an internal load balancer; undefined: a distribution and a function. */
+  readonly privateIngress?: { readonly tasks: number } | undefined
+  /** A web ACL with a rate rule. */
+  readonly rateLimit?: boolean
   /** Warm sandboxes by tier. */
   readonly pool: Partial<Record<MemoryTier, number>>
   readonly architecture: Usage['architecture']
@@ -150,12 +175,24 @@ export interface IdleDeployment {
 
 /** Interface endpoints per zone: ECR API, ECR registry, SQS. */
 const ENDPOINTS = 3
-/** Requests of Lambda's pollers on six empty queues. */
-const POLLS_A_MONTH = 4_000_000
+/** Requests of Lambda's pollers on three empty queues, five per queue with 20 s each. */
+const POLLS_A_MONTH = 2_000_000
 const RECONCILER_RUNS = 43_800
+/** Dead-letter queues: each pass asks each once. */
+const DEAD_LETTER_QUEUES = 3
 
 /** The cost of an idle month, line by line, US dollars. */
-export function costOfMonth({ endpointZones, alarmMetrics, pool, architecture, spotShare }: IdleDeployment): readonly Line[] {
+export function costOfMonth({
+  endpointZones,
+  alarmMetrics,
+  canaryMetrics = 0,
+  uploadService,
+  privateIngress,
+  rateLimit = false,
+  pool,
+  architecture,
+  spotShare,
+}: IdleDeployment): readonly Line[] {
   const warm = (Object.entries(pool) as [MemoryTier, number][]).filter(([, count]) => count > 0)
   return [
     {
@@ -165,21 +202,80 @@ export function costOfMonth({ endpointZones, alarmMetrics, pool, architecture, s
     },
     { name: 'key and secrets', usd: PRICES.kmsKeyMonth.usd + 2 * PRICES.secretMonth.usd, how: 'one key, model keys, origin secret' },
     { name: 'alarms', usd: alarmMetrics * PRICES.alarmMonth.usd, how: `${alarmMetrics} alarm metrics` },
-    { name: 'polling', usd: (POLLS_A_MONTH * PRICES.sqsMillionRequests.usd) / 1e6, how: 'Lambda polls six queues all day' },
+    ...(canaryMetrics > 0
+      ? [
+          {
+            name: 'canary alarms',
+            usd: canaryMetrics * PRICES.alarmMonth.usd,
+            how: `${canaryMetrics} alarm metrics; deployment.canaryMinutes: 0 saves them`,
+            isOptional: true as const,
+          },
+        ]
+      : []),
+    {
+      name: 'polling',
+      usd: ((POLLS_A_MONTH + DEAD_LETTER_QUEUES * RECONCILER_RUNS) * PRICES.sqsMillionRequests.usd) / 1e6,
+      how: 'Lambda polls three queues all day; the reconciler asks three dead-letter queues once a minute',
+    },
     {
       name: 'reconciler',
       usd:
         RECONCILER_RUNS *
-        (0.2 * 0.5 * PRICES.lambdaArmGbSecond.usd + PRICES.lambdaMillionRequests.usd / 1e6 + 9 * (PRICES.dynamodbMillionReads.usd / 1e6)),
-      how: 'once a minute, 0.2 s and nine reads',
+        (0.3 * gb('reconciler') * PRICES.lambdaArmGbSecond.usd +
+          PRICES.lambdaMillionRequests.usd / 1e6 +
+          9 * (PRICES.dynamodbMillionReads.usd / 1e6)),
+      how: 'once a minute, 0.3 s and nine reads',
     },
-    { name: 'image', usd: 0.15 * PRICES.ecrGbMonth.usd, how: 'one build of 150 MB' },
+    {
+      name: 'metrics',
+      usd: 2 * warm.length * PRICES.metricMonth.usd,
+      how: `two per pool; ${METRIC_NAMES.length} in a month with traffic in every hour, ${(METRIC_NAMES.length * PRICES.metricMonth.usd).toFixed(2)} US dollars`,
+      isOptional: true,
+    },
+    ...(uploadService ? [uploadServiceMonth()] : []),
+    ...(privateIngress === undefined ? [] : [privateIngressMonth(privateIngress)]),
+    ...(rateLimit
+      ? [
+          {
+            name: 'rate limit',
+            usd: PRICES.webAclMonth.usd + PRICES.webAclRuleMonth.usd,
+            how: 'a web ACL with one rule, and 0.60 US dollars a million requests',
+            isOptional: true as const,
+          },
+        ]
+      : []),
+    { name: 'images', usd: 0.65 * PRICES.ecrGbMonth.usd, how: 'one build of slim (150 MB) and standard (500 MB)' },
     ...warm.map(([tier, count]) => ({
       name: `pool ${tier}`,
       usd: count * sandboxHour({ tier, architecture, spotShare }) * HOURS_A_MONTH,
       how: `${count} warm`,
+      isOptional: true as const,
     })),
   ]
+}
+
+/** One ARM task, its public address, and the load balancer. */
+function uploadServiceMonth(): Line {
+  const task = 0.25 * PRICES.fargateArmVcpuHour.usd + PRICES.fargateArmGbHour.usd
+  const hour = task + PRICES.loadBalancerHour.usd + PRICES.publicAddressHour.usd
+  return {
+    name: 'upload service',
+    usd: hour * HOURS_A_MONTH,
+    how: 'bodies above 4.4 MB; api.uploadService: false saves it',
+    isOptional: true,
+  }
+}
+
+/** ARM tasks of 0.5 vCPU and 2 GB, and the load balancer. The tasks answer every request, so turns cost no API function. */
+function privateIngressMonth({ tasks }: { readonly tasks: number }): Line {
+  const task = 0.5 * PRICES.fargateArmVcpuHour.usd + 2 * PRICES.fargateArmGbHour.usd
+  const usd = (tasks * task + PRICES.loadBalancerHour.usd) * HOURS_A_MONTH
+  return {
+    name: 'private ingress',
+    usd,
+    how: `internal load balancer, ${tasks} task${tasks === 1 ? '' : 's'}; your NAT or endpoints are extra`,
+    isOptional: true,
+  }
 }
 
 export const total = (lines: readonly Line[]): number => lines.reduce((sum, { usd }) => sum + usd, 0)

@@ -1,45 +1,78 @@
 // `npm run cost`: the cost of turns, of an idle month, and of the same turns at other providers.
 import { readConfig, type Config } from '../../infra/config.ts'
 import { costAtPeers, costOfMonth, costOfSandboxTime, costOfTurns, total, TYPICAL, type Line, type Usage } from './cost-model.ts'
-import { MEMORY_TIERS } from '../../services/core/limits.ts'
+import { LIMITS, MEMORY_TIERS, type MemoryTier } from '../../services/core/limits.ts'
+import { sleepTimes } from '../../services/orchestrator/reconciler/hibernation-time.ts'
+import { ECS_MODEL } from './simulate/simulated-ecs.ts'
+import { UP_MS } from './simulate/simulated-supervisor.ts'
 import { PEER_PRICES } from './peer-prices.ts'
 import { PRICES_AS_OF, PRICES_REGION } from '../../services/core/usage/fargate-prices.ts'
+import { writeHtmlReport } from '../report/html-report.ts'
 import { readCdkConfig } from './cdk-config.ts'
+import { costHtml } from './cost-html.ts'
 import { numberOption, choiceOption, readFlags, runOperation, type Flags } from './flags.ts'
 
 export const COST_USAGE = `Usage: npm run cost -- [--turns 1000] [--per-container 5] [--run 2] [--gap 60] [--idle 300] [--start 57] [--model 6]
-                       [--tier 1g] [--architecture X86_64|ARM64] [--spot 0] [--json]
+                       [--tier 1g] [--architecture X86_64|ARM64] [--spot 0] [--json] [--html FILE]
 
   --turns          chat turns, each with one run of code
   --per-container  turns of one conversation, in one container
   --run, --gap     seconds that code runs in a turn; seconds between two turns
-  --idle           seconds without use after which a container is hibernated and its sandbox stopped
+  --idle           seconds without use after which a container is hibernated; default: what the orchestrator decides from the gaps
   --start          seconds that a start takes on Fargate
   --model          seconds of model time in a turn
   --tier           1g, 4g, 16g or 64g
   --spot           percent of sandboxes on Spot
+  --html           also writes a report with charts to this file
 
 Defaults come from cdk.json (architecture, Spot, pools, zones) and from a typical conversation.
 `
 
-const FLAGS = ['turns', 'per-container', 'run', 'gap', 'idle', 'start', 'model', 'tier', 'architecture', 'spot'] as const
+const FLAGS = ['turns', 'per-container', 'run', 'gap', 'idle', 'start', 'model', 'tier', 'architecture', 'spot', 'html'] as const
 
 /** Throws UsageError. */
 export function usageFrom(flags: Flags<(typeof FLAGS)[number]>, config: Pick<Config, 'sandboxes'>): Usage {
   const { architecture, spotPercent } = config.sandboxes
+  const tier = choiceOption(flags, 'tier', MEMORY_TIERS, TYPICAL.tier)
+  const turnsPerContainer = numberOption(flags, 'per-container', TYPICAL.turnsPerContainer, { min: 1 })
+  const gapSeconds = numberOption(flags, 'gap', TYPICAL.gapSeconds)
   return {
     ...TYPICAL,
     turns: numberOption(flags, 'turns', TYPICAL.turns, { min: 1 }),
-    turnsPerContainer: numberOption(flags, 'per-container', TYPICAL.turnsPerContainer, { min: 1 }),
+    turnsPerContainer,
     runSeconds: numberOption(flags, 'run', TYPICAL.runSeconds),
-    gapSeconds: numberOption(flags, 'gap', TYPICAL.gapSeconds),
-    idleSeconds: numberOption(flags, 'idle', TYPICAL.idleSeconds),
+    gapSeconds,
+    idleSeconds: numberOption(flags, 'idle', idleSecondsOf(config, tier, turnsPerContainer, gapSeconds)),
     startSeconds: numberOption(flags, 'start', TYPICAL.startSeconds),
     modelSeconds: numberOption(flags, 'model', TYPICAL.modelSeconds),
-    tier: choiceOption(flags, 'tier', MEMORY_TIERS, TYPICAL.tier),
+    tier,
     architecture: choiceOption(flags, 'architecture', ['X86_64', 'ARM64'] as const, architecture),
     spotShare: numberOption(flags, 'spot', spotPercent, { max: 100 }) / 100,
   }
+}
+
+/**
+ * How long an idle container keeps its sandbox: the orchestrator's own rule, for a conversation with these pauses. A message with a delay hibernates the
+ * container within a second of that time.
+ */
+function idleSecondsOf({ sandboxes }: Pick<Config, 'sandboxes'>, tier: MemoryTier, turnsPerContainer: number, gapSeconds: number): number {
+  const pauses = Array.from({ length: Math.max(0, turnsPerContainer - 1) }, () => gapSeconds * 1000)
+  const { warmMs, coldMs } = sleepTimes(pauses, {
+    earlySleepMs: sandboxes.earlySleepSeconds * 1000,
+    hibernateAfterMs: LIMITS.hibernateAfterMinutes * 60_000,
+  })
+  return (hasPool(sandboxes, tier) ? warmMs : coldMs) / 1000 + 1
+}
+
+const hasPool = (sandboxes: Config['sandboxes'], tier: MemoryTier): boolean => (sandboxes.tiers[tier]?.warm ?? 0) > 0
+
+/** Time until a hibernated container runs code again, as a sentence. Starts take 45 to 70 s in the simulation. */
+const wakeTime = (sandboxes: Config['sandboxes'], tier: MemoryTier): string => {
+  const [fastest, slowest] = ECS_MODEL.startMs
+  const p95 = (fastest + 0.95 * (slowest - fastest) + UP_MS) / 1000
+  return hasPool(sandboxes, tier)
+    ? `A hibernated container wakes into a warm sandbox with a claim and a restore of its variables; when the pool is empty, in ${Math.ceil(p95)} s (p95).`
+    : `A hibernated container wakes with a start: ${Math.ceil(p95)} s (p95), and the restore of its variables. A warm pool avoids the start.`
 }
 
 /** The command's output as data. */
@@ -48,7 +81,11 @@ export function costReport(usage: Usage, config: Config) {
   const turns = costOfTurns(usage)
   const month = costOfMonth({
     endpointZones: config.network.endpointZones,
-    alarmMetrics: alarmMetrics(Object.values(pool).filter((warm) => warm > 0).length),
+    alarmMetrics: alarmMetrics(Object.values(pool).filter((warm) => warm > 0).length, config) - canaryMetrics(config),
+    canaryMetrics: canaryMetrics(config),
+    uploadService: config.api.uploadService,
+    privateIngress: config.api.privateIngress,
+    rateLimit: config.api.rateLimit !== undefined,
     pool,
     architecture: usage.architecture,
     spotShare: usage.spotShare,
@@ -58,24 +95,45 @@ export function costReport(usage: Usage, config: Config) {
     region: PRICES_REGION,
     usage,
     turns: { lines: turns, total: total(turns) },
-    month: { lines: month, total: total(month) },
+    wake: wakeTime(config.sandboxes, usage.tier),
+    month: { lines: month, base: total(month.filter(({ isOptional }) => isOptional !== true)), total: total(month) },
     peers: costAtPeers(usage),
     sandboxTime: costOfSandboxTime(usage),
     peerPrices: PEER_PRICES,
   }
 }
 
-/** Number of alarm metrics in the templates: with pools, one more for cold starts and one per pool. */
-export const alarmMetrics = (pools: number): number => 28 + (pools === 0 ? 0 : 1 + pools)
+type AlarmSettings = {
+  readonly api: Pick<Config['api'], 'uploadService' | 'privateIngress'>
+  readonly sandboxes: Pick<Config['sandboxes'], 'spotPercent'>
+  readonly deployment: Pick<Config['deployment'], 'canaryMinutes'>
+}
+
+/**
+ * Number of alarm metrics in the templates: with pools, one more for cold starts and one per pool; with an upload service, one for its tasks; with
+ * on-demand and Spot tasks, one for the second quota; with a canary, two per function with an alias. Private ingress has two instead of those of
+ * the API's function and the distribution, and no canary of that function.
+ */
+export function alarmMetrics(pools: number, { api, sandboxes: { spotPercent }, deployment: { canaryMinutes } }: AlarmSettings): number {
+  const standing = 27 + (pools === 0 ? 0 : 1 + pools)
+  const optional = (api.uploadService ? 1 : 0) + (spotPercent > 0 && spotPercent < 100 ? 1 : 0)
+  return standing + optional + canaryMetrics({ api, deployment: { canaryMinutes } })
+}
+
+/** Those by which CodeDeploy decides whether a canary is rolled back. */
+const canaryMetrics = ({ api, deployment: { canaryMinutes } }: Omit<AlarmSettings, 'sandboxes'>): number =>
+  canaryMinutes === 0 ? 0 : api.privateIngress === undefined ? 6 : 4
 
 const dollars = (usd: number): string => usd.toFixed(usd < 0.1 ? 4 : 2)
 const table = (lines: readonly Line[]): string =>
   [...lines, { name: 'total', usd: total(lines), how: '' }]
-    .map(({ name, usd, how }) => `  ${name.padEnd(16)}${dollars(usd).padStart(10)}  ${how}`.trimEnd())
+    .map(({ name, usd, how, isOptional }) =>
+      `  ${`${name}${isOptional === true ? ' *' : ''}`.padEnd(18)}${dollars(usd).padStart(10)}  ${how}`.trimEnd(),
+    )
     .join('\n')
 
 export function costText(report: ReturnType<typeof costReport>): string {
-  const { usage, turns, month, peers, sandboxTime } = report
+  const { usage, turns, wake, month, peers, sandboxTime } = report
   const sandboxOnly = turns.lines.filter(({ name }) => ['start', 'run', 'idle hold'].includes(name))
   const rows = [
     { name: 'Cellblock', usd: total(sandboxOnly), how: 'start, run and idle hold, from above' },
@@ -94,8 +152,10 @@ export function costText(report: ReturnType<typeof costReport>): string {
     `List prices of ${report.region} in US dollars, read on ${report.asOf}, without model tokens and taxes.`,
     `${usage.turns} turns, ${usage.turnsPerContainer} in each container of tier ${usage.tier} on ${usage.architecture}, ${usage.runSeconds} s of code each:`,
     table(turns.lines),
+    wake,
     'An idle month with the settings of cdk.json:',
     table(month.lines),
+    `Without the lines marked *, which are optional or depend on use: ${dollars(month.base)}.`,
     'The sandboxes of the same turns at other providers:',
     rows.map(row).join('\n'),
     `Bare sandbox time, ${usage.turns} × ${usage.runSeconds} s in sequence, without idle time:`,
@@ -110,5 +170,6 @@ if (import.meta.main)
     const config = readConfig(await readCdkConfig())
     const report = costReport(usageFrom(flags, config), config)
     process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : costText(report))
+    if (typeof flags.html === 'string') process.stderr.write(`${await writeHtmlReport(flags.html, costHtml(report))}\n`)
     return 0
   })

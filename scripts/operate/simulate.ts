@@ -1,21 +1,29 @@
 // `npm run simulate`: the orchestrator's real steps against simulated AWS limits, on a simulated clock.
+import { readConfig } from '../../infra/config.ts'
+import { RunProgress } from '../progress/run-progress.ts'
+import { writeHtmlReport } from '../report/html-report.ts'
+import { readCdkConfig } from './cdk-config.ts'
 import { numberOption, readFlags, runOperation, UsageError, type Flags } from './flags.ts'
-import { simulateBurst, simulatePool, simulateSteady, type BurstReport, type PoolReport, type SteadyReport } from './simulate/scenarios.ts'
+import { simulationHtml, type SimulationReport } from './simulate-html.ts'
+import { simulateBurst, simulatePool, simulateSteady } from './simulate/scenarios.ts'
 
-export const SIMULATE_USAGE = `Usage: npm run simulate -- [--containers 10000] [--lifetime 10m] [--measure 10m] [--run 1] [--burst 1000] [--pool 500]
-                           [--seed 1] [--json]
+export const SIMULATE_USAGE = `Usage: npm run simulate -- [--containers 10000] [--lifetime 10m] [--measure 10m] [--run 1] [--run-concurrency N] [--scale 1] [--burst 1000] [--pool 500]
+                           [--seed 1] [--json] [--html FILE]
 
   --containers  containers alive at a time; 0 leaves this part out
   --lifetime    how long each lives: 90s, 10m or 1h
   --measure     simulated time that is measured once the cell is full
   --run         seconds that code runs
+  --run-concurrency  executions at the same time; default: concurrency.run of cdk.json
+  --scale       divides the limits of ECS for the first part: 500 containers at scale 20 model 10,000
   --burst       containers that run code in the same second, with nothing warm; 0 leaves it out
   --pool        size of a warm pool that is filled from empty; 0 leaves it out
+  --html        also writes a report with charts to this file
 
 The exit code is 1 when a threshold is missed. 10,000 containers take some minutes of processor time.
 `
 
-const FLAGS = ['containers', 'lifetime', 'measure', 'run', 'burst', 'pool', 'seed'] as const
+const FLAGS = ['containers', 'lifetime', 'measure', 'run', 'run-concurrency', 'scale', 'burst', 'pool', 'seed', 'html'] as const
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
 
 /** `90s`, `10m`, `1h`, in seconds. Throws UsageError. */
@@ -28,12 +36,8 @@ export function durationOption(flags: Flags<(typeof FLAGS)[number]>, name: 'life
   return seconds
 }
 
-export interface SimulationReport {
-  readonly steady: SteadyReport | null
-  readonly burst: BurstReport | null
-  readonly pool: PoolReport | null
-  readonly thresholds: readonly { readonly what: string; readonly holds: boolean }[]
-}
+/** Share of the arrivals that must be started while the load is steady: arrivals are random. */
+const KEPT_UP = 0.85
 
 /** Every figure that must hold, as a sentence. */
 export function thresholdsOf({ steady, burst, pool }: Omit<SimulationReport, 'thresholds'>): SimulationReport['thresholds'] {
@@ -45,6 +49,10 @@ export function thresholdsOf({ steady, burst, pool }: Omit<SimulationReport, 'th
           {
             what: 'every dead sandbox is found within 60 s',
             holds: steady.dead_sandbox_ms.max <= 60_000 && steady.dead_sandbox_ms.not_found === 0,
+          },
+          {
+            what: 'starts keep up with the arrivals',
+            holds: steady.starts_per_second >= KEPT_UP * steady.arrivals_per_second,
           },
           { what: 'no message is dead-lettered', holds: steady.dead_letters === 0 },
         ]),
@@ -77,7 +85,7 @@ export function simulationText({ steady, burst, pool, thresholds }: SimulationRe
       `  concurrent functions at most: ${Object.entries(steady.lambda_peak)
         .map(([name, peak]) => `${name} ${peak}`)
         .join(', ')}`,
-      `  executions: ${steady.executions.succeeded} succeeded, ${steady.executions.sandbox_lost} lost with their sandbox, ${steady.executions.other} other`,
+      `  executions: ${steady.executions.succeeded} succeeded, ${steady.executions.sandbox_lost} lost with their sandbox, ${steady.executions.cancelled} still waiting when their container was deleted, ${steady.executions.other} other`,
     )
   if (burst !== null)
     lines.push(
@@ -101,12 +109,28 @@ if (import.meta.main)
     const lifetimeSeconds = durationOption(flags, 'lifetime', 600)
     const measuredSeconds = durationOption(flags, 'measure', 600)
     const runSeconds = numberOption(flags, 'run', 1)
+    const runConcurrency = numberOption(flags, 'run-concurrency', readConfig(await readCdkConfig()).concurrency.run, { min: 1 })
+    const scale = numberOption(flags, 'scale', 1, { min: 1 })
+    const names = [containers > 0 ? 'steady load' : '', claims > 0 ? 'burst' : '', size > 0 ? 'warm pool' : ''].filter(
+      (name) => name !== '',
+    )
+    const kind = `simulate ${containers} ${lifetimeSeconds} ${measuredSeconds} ${scale} ${claims} ${size}`
+    const progress = new RunProgress({ kind, parts: names, say: (line) => void process.stderr.write(`${line}\n`) })
     const parts = {
-      steady: containers === 0 ? null : await simulateSteady({ containers, lifetimeSeconds, measuredSeconds, runSeconds, seed }),
-      burst: claims === 0 ? null : await simulateBurst({ claims, seed }),
-      pool: size === 0 ? null : await simulatePool({ size, seed }),
+      steady:
+        containers === 0
+          ? null
+          : await progress.run((onShare) =>
+              simulateSteady({
+                ...{ containers, lifetimeSeconds, measuredSeconds, runSeconds, runConcurrency, scale, seed, onShare },
+                onMinute: (line) => process.stderr.write(`${line}\n`),
+              }),
+            ),
+      burst: claims === 0 ? null : await progress.run(() => simulateBurst({ claims, runConcurrency, seed })),
+      pool: size === 0 ? null : await progress.run(() => simulatePool({ size, seed })),
     }
     const report: SimulationReport = { ...parts, thresholds: thresholdsOf(parts) }
+    if (typeof flags.html === 'string') process.stderr.write(`${await writeHtmlReport(flags.html, simulationHtml(report))}\n`)
     const code = report.thresholds.every(({ holds }) => holds) ? 0 : 1
     // Steps that still run in simulated time have timers of real time, which would keep the process alive.
     process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : simulationText(report), () => process.exit(code))

@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const SOURCE = join(ROOT, 'services', 'playground')
 
 /** Documents for untrusted content: each loads one script and has a separate origin. */
-const FRAMES = ['frame-html', 'frame-plotly', 'frame-vega'] as const
+const FRAMES = ['frame-html', 'frame-plotly', 'frame-vega', 'frame-terminal'] as const
 
 const COMMON = {
   absWorkingDir: ROOT,
@@ -50,6 +50,7 @@ export async function buildPlayground(folder: string): Promise<PlaygroundManifes
       entryPoints: Object.fromEntries(FRAMES.map((name) => [name, join(SOURCE, 'frames', `${name}.ts`)])),
       outdir,
       format: 'iife',
+      loader: { ...COMMON.loader, '.css': 'text' },
     }),
   ])
   const files = { ...entriesOf(page.metafile), ...entriesOf(frames.metafile) }

@@ -11,7 +11,7 @@ export async function aptInstall(packages: readonly string[], env: NodeJS.Proces
     ['update', '-q'],
     ['install', '-y', '-q', ...packages],
   ]) {
-    progress(`apt-get ${args.join(' ')}`)
+    progress(`apt-get ${args.join(' ')}`, args[0] === 'update' ? 10 : 40)
     const result = await runCommand('apt-get', [...retryOptions, ...args], { env: noninteractive })
     // An unreachable third-party source fails the update although the install may work.
     if (result.code !== 0 && args[0] === 'install')

@@ -16,7 +16,7 @@ export async function ensureBaseImage(config: SetupConfig, mayInstall: boolean, 
   if (config.baseImage)
     throw new SetupError(`CELLBLOCK_BASE_IMAGE=${config.baseImage} is not on this machine. Load it (docker load) or unset the variable.`)
 
-  progress(`docker pull ${OFFICIAL}`)
+  progress(`docker pull ${OFFICIAL}, 30 MB`, 30)
   const pulled = await runCommand('docker', ['pull', '--quiet', OFFICIAL], { env, timeoutSeconds: 180 })
   if (pulled.code === 0) return OFFICIAL
   progress('No image registry answers: building the same base from the Debian mirror')
@@ -35,7 +35,7 @@ async function bootstrapDebian(config: SetupConfig, mayInstall: boolean, progres
   try {
     const archive = join(folder, 'base.tar')
     const mirror = config.buildArguments['DEBIAN_MIRROR'] ?? 'http://deb.debian.org/debian'
-    progress(`mmdebstrap trixie from ${mirror}`)
+    progress(`mmdebstrap trixie from ${mirror}, 60 MB`, 60)
     const made = await runCommand('mmdebstrap', [...MMDEBSTRAP_OPTIONS, 'trixie', archive, ...aptSources(mirror)], {
       env,
       onLine: majorLines(progress),

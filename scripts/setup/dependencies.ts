@@ -1,12 +1,17 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { explainFailure, runWithRetries } from './command.ts'
 import type { Lockfile } from '../lockfile.ts'
+import { leftText } from '../progress/time-left.ts'
 import type { SetupConfig } from './config.ts'
 import type { Progress } from './progress.ts'
 
 /** Time-outs of npm's attempts, seconds: npm can hang, and the last attempt allows for slow networks. */
 const NPM_TIMEOUTS_SECONDS = [600, 3600] as const
+/** Of a usual machine and network. */
+const SECONDS_PER_PACKAGE = 0.1
+const COUNT_MS = 10_000
 
 /** Installs what package-lock.json locks. Runs `npm ci` only if npm's record of the installed packages differs. */
 export async function ensureDependencies(root: string, config: SetupConfig, progress: Progress): Promise<string> {
@@ -19,17 +24,31 @@ export async function ensureDependencies(root: string, config: SetupConfig, prog
   const count = `${Object.keys(wanted.packages).length - 1} packages as locked`
   if (await isCurrent()) return count
 
-  progress('npm ci')
+  progress(`npm ci, once: ${count.replace(' as locked', '')}`, Object.keys(wanted.packages).length * SECONDS_PER_PACKAGE)
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
   const [program, first] = config.npmCli?.endsWith('.js') ? [process.execPath, [config.npmCli]] : ['npm', []]
   const options = { cwd: root, env: config.environment, onTimeout: () => progress('npm hangs: starting it again') }
-  const result = await runWithRetries(program, [...first, ...args], NPM_TIMEOUTS_SECONDS, options)
+  const stopCounting = countInstalled(root, wanted, progress)
+  const result = await runWithRetries(program, [...first, ...args], NPM_TIMEOUTS_SECONDS, options).finally(stopCounting)
   if (result.code !== 0)
     throw explainFailure(
       'npm could not install the dependencies. Check that the npm registry can be reached (npm ping) and run the command again.',
       result,
     )
   return count
+}
+
+/** npm itself reports nothing: the packages on the disk show how far it is. */
+function countInstalled(root: string, wanted: Lockfile, progress: Progress): () => void {
+  const startedAt = performance.now()
+  const files = Object.keys(wanted.packages).flatMap((path) => (path === '' ? [] : [join(root, path, 'package.json')]))
+  const timer = setInterval(() => {
+    const present = files.filter((file) => existsSync(file)).length
+    const elapsed = (performance.now() - startedAt) / 1000
+    const expected = Math.max(files.length * SECONDS_PER_PACKAGE, (elapsed * files.length) / Math.max(present, files.length / 10))
+    progress(`${present} of ${files.length} packages, ${leftText(expected, elapsed)}`)
+  }, COUNT_MS)
+  return () => clearInterval(timer)
 }
 
 /** Optional packages may belong to other platforms; every other package must be installed in its locked version. */

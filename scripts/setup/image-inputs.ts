@@ -12,8 +12,16 @@ export interface ImageOptions {
 
 /** Relative to runtime-image/. */
 const SHARED_ROOTS = [
-  ...['Dockerfile', 'prune-libraries.sh', 'add-data-sets.sh', 'add-font-aliases.py', 'font-aliases.json', 'matplotlibrc'],
-  ...['plotly', 'supervisor/cellblock_supervisor'],
+  ...[
+    'Dockerfile',
+    'prune-libraries.sh',
+    'remove-gpu-code.py',
+    'add-data-sets.sh',
+    'add-font-aliases.py',
+    'font-aliases.json',
+    'matplotlibrc',
+  ],
+  ...['plotly', 'extra', 'supervisor/cellblock_supervisor'],
 ]
 const variantRoots = (variant: ImageVariant): string[] => [
   `requirements/${variant}.lock`,

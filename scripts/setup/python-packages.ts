@@ -33,7 +33,7 @@ export async function ensurePythonPackages(
     const made = await make()
     if (made.code !== 0) throw explainFailure('python3 cannot create a virtual environment.', made)
   }
-  progress('pip install')
+  progress('pip install', 60)
   const args = ['install', '--quiet', '--disable-pip-version-check', '--requirement', requirements]
   const installed = await runCommand(join(folder, 'bin', 'pip'), args, { env })
   if (installed.code !== 0)

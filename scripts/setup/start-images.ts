@@ -27,11 +27,8 @@ export async function startImages(
   progress: Progress,
 ): Promise<Readonly<Record<string, string>>> {
   const chosen = chosenVariant(args)
-  const found: Partial<Record<ImageVariant, string>> = {}
-  for (const variant of IMAGE_VARIANTS) {
-    const reference = await findImage(variant)
-    if (reference !== null) found[variant] = reference
-  }
+  const present = await Promise.all(IMAGE_VARIANTS.map(async (variant) => [variant, await findImage(variant)] as const))
+  const found: Partial<Record<ImageVariant, string>> = Object.fromEntries(present.filter(([, reference]) => reference !== null))
   const first = chosen ?? (found[DEFAULT_VARIANT] === undefined ? 'slim' : DEFAULT_VARIANT)
   const reference = found[first] ?? (await ensureSandboxImage(progress, { ...options, variant: first }))
   const images = { ...found, [first]: reference }

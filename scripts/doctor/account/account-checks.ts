@@ -1,5 +1,8 @@
-import { singleImage } from '../../../services/core/containers/images.ts'
+import { singleImage, type BuiltInImage } from '../../../services/core/containers/images.ts'
 import { DescribeTaskDefinitionCommand, type ECSClient } from '@aws-sdk/client-ecs'
+import type { CodeDeployClient } from '@aws-sdk/client-codedeploy'
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { IAMClient } from '@aws-sdk/client-iam'
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import type { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import type { Config } from '../../../infra/config.ts'
@@ -8,14 +11,24 @@ import { MEMORY_TIERS, type MemoryTier } from '../../../services/core/limits.ts'
 import { createFargateDriver, type FargateDriverOptions } from '../../../services/orchestrator/drivers/fargate/fargate-driver.ts'
 import { fail, ok, warn, type Finding } from '../finding.ts'
 import { NotDeployedError, readDeployed, type Deployed } from './deployed.ts'
+import { checkCanary } from './canary-check.ts'
+import { checkBackups, checkEntry, checkOrigin, checkServiceRole } from './standing-checks.ts'
 import { checkNetwork, checkSandbox, type PollOptions } from './probe-tasks.ts'
 import { checkPrograms, programsFor } from './hostile-programs.ts'
+import { checkPublicSide } from './public-checks.ts'
 import { checkQuotas, quotasFor } from './quotas.ts'
 
 export interface AccountDoctorOptions {
   readonly config: Config
   readonly region: string
-  readonly clients: { readonly stacks: CloudFormationClient; readonly ecs: ECSClient; readonly quotas: ServiceQuotasClient }
+  readonly clients: {
+    readonly stacks: CloudFormationClient
+    readonly ecs: ECSClient
+    readonly quotas: ServiceQuotasClient
+    readonly tables: DynamoDBClient
+    readonly roles: IAMClient
+    readonly releases: CodeDeployClient
+  }
   /** Creates a signed upload link for this bucket, and deletes the upload. */
   readonly upload: { link(bucket: string): Promise<string>; remove(bucket: string): Promise<void> }
   /** The image that this clone builds, `name:tag`. */
@@ -40,25 +53,27 @@ export async function checkAccount(options: AccountDoctorOptions): Promise<reado
   report(...(await checkQuotas(clients.quotas, quotasFor(config))))
   let deployed: Deployed
   try {
-    deployed = await readDeployed(clients.stacks, config.stage)
+    deployed = await readDeployed(clients.stacks, config.stage, defaultImageOf(config))
   } catch (error) {
     report(fail('Stacks', error instanceof NotDeployedError ? error.message : `CloudFormation did not answer: ${String(error)}`))
     return findings
   }
   report(ok('Stacks', `stage ${config.stage} in ${options.region}`), checkEndpoints(deployed))
+  report(await checkServiceRole(clients.roles), await checkEntry(config, deployed), await checkOrigin(deployed))
+  report(await checkCanary(clients.releases, config), await checkBackups(clients.tables, deployed))
   const tier = MEMORY_TIERS.find((one) => deployed.taskDefinitions[one] !== undefined)
   if (tier === undefined) {
     report(fail('Image', 'There is no task definition for any memory tier. Run npm run deploy again.'))
     return findings
   }
   const image = await imageOf(clients.ecs, deployed, tier)
-  report(checkImage(image, options.image))
+  report(checkImage(image, options.image, config))
 
   const fargate: FargateDriverOptions = {
     ecs: clients.ecs,
     cluster: deployed.cluster,
-    images: singleImage(image),
-    taskDefinitions: { slim: deployed.taskDefinitions },
+    images: singleImage(image, defaultImageOf(config)),
+    taskDefinitions: { [defaultImageOf(config)]: deployed.taskDefinitions },
     subnets: deployed.subnets,
     securityGroups: [deployed.sandboxGroup],
     pollMs: poll.pollMs,
@@ -72,8 +87,12 @@ export async function checkAccount(options: AccountDoctorOptions): Promise<reado
       ? warn('Worker', 'The hostile programs were not run: set CELLBLOCK_URL and CELLBLOCK_API_KEY of the deployment.')
       : await checkPrograms(options.api, programsFor(options.region)),
   )
+  if (options.api !== null) report(...(await checkPublicSide(options.api, config.api)))
   return findings
 }
+
+/** The image of a container that names none. */
+export const defaultImageOf = ({ sandboxes }: Pick<Config, 'sandboxes'>): BuiltInImage => sandboxes.images[0] ?? 'standard'
 
 function checkEndpoints({ endpoints }: Deployed): Finding {
   const broken = endpoints.filter(({ status }) => !/^(CREATE|UPDATE)_COMPLETE$/.test(status))
@@ -89,8 +108,14 @@ async function imageOf(ecs: ECSClient, { taskDefinitions }: Deployed, tier: Memo
   return taskDefinition?.containerDefinitions?.[0]?.image ?? ''
 }
 
-function checkImage(deployed: string, local: string): Finding {
+function checkImage(deployed: string, local: string, { deployment }: Pick<Config, 'deployment'>): Finding {
   const tag = (image: string): string => image.slice(image.lastIndexOf(':') + 1)
+  // The CDK and CodeBuild tag by the hash of the whole build context.
+  if (deployment.imageBuilder === 'codebuild' || deployed.includes('container-assets'))
+    return ok(
+      'Image',
+      `${tag(deployed)}, built by ${deployment.imageBuilder === 'codebuild' ? 'CodeBuild' : 'the CDK'}; not compared with this clone`,
+    )
   return tag(deployed) === tag(local)
     ? ok('Image', `${tag(deployed)}, the image of this clone`)
     : warn('Image', `${tag(deployed)} is deployed; this clone builds ${tag(local)}. Run npm run deploy to update it.`)

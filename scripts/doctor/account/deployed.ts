@@ -1,4 +1,9 @@
-import { paginateListStackResources, type CloudFormationClient, type StackResourceSummary } from '@aws-sdk/client-cloudformation'
+import {
+  DescribeStacksCommand,
+  paginateListStackResources,
+  type CloudFormationClient,
+  type StackResourceSummary,
+} from '@aws-sdk/client-cloudformation'
 import { MEMORY_TIERS, type MemoryTier } from '../../../services/core/limits.ts'
 
 /** Deployed resources of a stage, as CloudFormation lists them. */
@@ -7,6 +12,12 @@ export interface Deployed {
   readonly subnets: readonly string[]
   readonly sandboxGroup: string
   readonly bucket: string
+  readonly table: string
+  /** Types of the resources of the service stack. */
+  readonly serviceTypes: readonly string[]
+  /** Of the API's function; null behind private ingress, and for versions that do not output it. */
+  readonly functionUrl: string | null
+  /** Those of one image. */
   readonly taskDefinitions: Partial<Record<MemoryTier, string>>
   readonly endpoints: readonly { readonly name: string; readonly status: string }[]
 }
@@ -14,8 +25,8 @@ export interface Deployed {
 /** A missing or incomplete stack; the message says what to do. */
 export class NotDeployedError extends Error {}
 
-/** Throws NotDeployedError. */
-export async function readDeployed(client: CloudFormationClient, stage: string): Promise<Deployed> {
+/** Reads the stacks of a stage, with the task definitions of `imageName`. Throws NotDeployedError. */
+export async function readDeployed(client: CloudFormationClient, stage: string, imageName: string): Promise<Deployed> {
   const [network, service, data] = await Promise.all(
     ['Network', 'Service', 'Data'].map((part) => resourcesOf(client, `Cellblock-${stage}-${part}`)),
   )
@@ -30,12 +41,15 @@ export async function readDeployed(client: CloudFormationClient, stage: string):
   }
   const definitions = physical(service, 'AWS::ECS::TaskDefinition')
   return {
-    cluster: one(physical(service, 'AWS::ECS::Cluster'), 'cluster'),
+    cluster: one(physical(service, 'AWS::ECS::Cluster', 'Sandboxes'), 'cluster'),
     subnets: physical(network, 'AWS::EC2::Subnet', 'sandbox'),
     sandboxGroup: one(physical(network, 'AWS::EC2::SecurityGroup', 'WallsSandbox'), 'security group of sandboxes'),
     bucket: one(physical(data, 'AWS::S3::Bucket', 'Objects'), 'bucket'),
+    table: one(physical(data, 'AWS::DynamoDB::Table'), 'table'),
+    serviceTypes: [...new Set((service ?? []).map(({ ResourceType = '' }) => ResourceType))],
+    functionUrl: await outputOf(client, `Cellblock-${stage}-Service`, 'FunctionUrl'),
     taskDefinitions: Object.fromEntries(
-      MEMORY_TIERS.flatMap((tier) => definitions.filter((arn) => arn.includes(`-sandbox-${tier}:`)).map((arn) => [tier, arn])),
+      MEMORY_TIERS.flatMap((tier) => definitions.filter((arn) => arn.includes(`-sandbox-${imageName}-${tier}:`)).map((arn) => [tier, arn])),
     ),
     endpoints: (network ?? [])
       .filter(({ ResourceType }) => ResourceType === 'AWS::EC2::VPCEndpoint')
@@ -57,4 +71,9 @@ async function resourcesOf(client: CloudFormationClient, stack: string): Promise
     throw cause
   }
   return found
+}
+
+async function outputOf(client: CloudFormationClient, stack: string, name: string): Promise<string | null> {
+  const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stack }))
+  return Stacks[0]?.Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue ?? null
 }

@@ -1,6 +1,9 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
+import { CodeDeployClient } from '@aws-sdk/client-codedeploy'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { ECSClient } from '@aws-sdk/client-ecs'
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { IAMClient } from '@aws-sdk/client-iam'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { join } from 'node:path'
@@ -10,7 +13,7 @@ import { readCdkConfig } from '../../operate/cdk-config.ts'
 import { imageTag } from '../../setup/image-inputs.ts'
 import type { DoctorConfig } from '../config.ts'
 import { fail, type Finding } from '../finding.ts'
-import { checkAccount } from './account-checks.ts'
+import { checkAccount, defaultImageOf } from './account-checks.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../runtime-image')
 /** The bucket refuses signatures that are older than its limit. */
@@ -21,7 +24,7 @@ export async function checkOwnAccount(
   { url, apiKey }: DoctorConfig,
   stage: string | undefined,
   onFinding: (finding: Finding) => void,
-): Promise<readonly Finding[]> {
+): Promise<{ readonly findings: readonly Finding[]; readonly facts: Readonly<Record<string, string>> }> {
   const configured = readConfig(await readCdkConfig())
   const config = stage === undefined ? configured : Config.parse({ ...configured, stage })
   const stacks = new CloudFormationClient({})
@@ -35,21 +38,40 @@ export async function checkOwnAccount(
   if (region === null || missing !== null) {
     const finding = fail('Account', missing ?? '')
     onFinding(finding)
-    return [finding]
+    return { findings: [finding], facts: {} }
   }
   const s3 = new S3Client({})
   const key = `doctor/${newId('sandbox')}`
-  return checkAccount({
+  const image = await imageTag(FOLDER, { variant: defaultImageOf(config) })
+  const findings = await checkAccount({
     config,
     region,
-    clients: { stacks, ecs: new ECSClient({}), quotas: new ServiceQuotasClient({}) },
+    clients: {
+      stacks,
+      ecs: new ECSClient({}),
+      quotas: new ServiceQuotasClient({}),
+      tables: new DynamoDBClient({}),
+      roles: new IAMClient({}),
+      releases: new CodeDeployClient({}),
+    },
     upload: {
       link: (Bucket) => getSignedUrl(s3, new PutObjectCommand({ Bucket, Key: key }), { expiresIn: LINK_SECONDS }),
       remove: async (Bucket) => void (await s3.send(new DeleteObjectCommand({ Bucket, Key: key }))),
     },
-    image: await imageTag(FOLDER, { variant: 'slim' }),
+    image,
     api: url === null || apiKey === null ? null : { url, key: apiKey },
     poll: { now: Date.now, pollMs: 2_000, settleMs: 20_000 },
     onFinding,
   })
+  return { findings, facts: factsOf(config, region, image, url) }
 }
+
+/** What a reader of the transcript has to know. Settings hold names of secrets and no secret. */
+const factsOf = (config: Config, region: string, image: string, url: string | null): Readonly<Record<string, string>> => ({
+  time: new Date().toISOString(),
+  'image of this clone': image,
+  node: `${process.version} on ${process.platform}-${process.arch}`,
+  region,
+  address: url ?? 'not given (CELLBLOCK_URL)',
+  settings: JSON.stringify(config),
+})

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { newSandbox, SANDBOX_START_MS } from '../../../services/core/sandboxes/new-sandbox.ts'
+import { refusedCheck } from '../../../services/core/sandboxes/isolation-checks.ts'
 import type { MemoryTier } from '../../../services/core/limits.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { DriverError, type SandboxDriver, type SandboxStatus } from '../../../services/core/ports/sandbox-driver.ts'
@@ -75,7 +76,8 @@ export function networkFindings(end: Gone): readonly Finding[] {
 }
 
 function sentenceOf({ reason, exitCode, detail }: Gone): string {
-  if (reason === 'refused') return 'The sandbox failed an isolation check (exit code 86). Do not use this deployment.'
+  if (reason === 'refused')
+    return `The sandbox failed the isolation check ${refusedCheck(exitCode) ?? 'unknown'} (exit code ${exitCode}). Do not use this deployment.`
   const reported = [detail, exitCode === null ? undefined : `Exit code ${exitCode}.`].filter(Boolean).join(' ')
   const advice = /CannotPull|pull/i.test(reported)
     ? 'The image could not be pulled: push it (npm run deploy does), or check the ECR endpoints and the six allowed DNS names.'

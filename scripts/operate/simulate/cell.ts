@@ -24,17 +24,23 @@ import { SimulatedEcs } from './simulated-ecs.ts'
 import { SimulatedLambda, SimulatedQueues } from './simulated-lambda.ts'
 import { createSimulatedSupervisor } from './simulated-supervisor.ts'
 import { seededRandom, VirtualTime } from './virtual-time.ts'
+import { useVirtualTimers } from './virtual-timers.ts'
 
 const IMAGE = 'simulated/sandbox:1'
 const CALL_MS = 5
+const BEGIN = Date.UTC(2026, 0, 1)
 const PASS_EVERY_MS = 60_000
 /** As in the deployment. */
-export const MAX_CONCURRENCY = { run: 50, place: 50 } as const
+export const MAX_CONCURRENCY = { run: 200, place: 50 } as const
 export const PLACE_BATCH = 10
 
 export interface CellOptions {
   readonly seed: number
   readonly runSeconds: number
+  /** `concurrency.run` of the settings. */
+  readonly runConcurrency?: number
+  /** Divides the limits of ECS, for a small model of a large cell. */
+  readonly scale?: number
   /** Warm sandboxes of the tier 1g. */
   readonly poolSize: number
 }
@@ -54,13 +60,11 @@ export interface Cell {
   close(): Promise<void>
 }
 
-export async function openCell({ seed, runSeconds, poolSize }: CellOptions): Promise<Cell> {
+export async function openCell({ seed, runSeconds, runConcurrency, scale, poolSize }: CellOptions): Promise<Cell> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-simulation-'))
   const rows = await openSqlite(join(folder, 'rows.sqlite'), { isDurable: false })
-  const time = new VirtualTime(Date.now())
-  // Ids carry the time, and the driver reads it.
-  const realNow = Date.now
-  Date.now = time.now
+  const time = new VirtualTime(BEGIN)
+  const restoreTimers = useVirtualTimers(time, seededRandom(seed + 1))
   const random = seededRandom(seed)
   const lambda = new SimulatedLambda(time)
   const queues = new SimulatedQueues(time, lambda.counts)
@@ -72,6 +76,7 @@ export async function openCell({ seed, runSeconds, poolSize }: CellOptions): Pro
   const ecs: SimulatedEcs = new SimulatedEcs({
     time,
     random,
+    scale,
     onEvent: (event) => {
       const change = readTaskEvent(event)
       if (change?.status.phase === 'ready' && change.status.address.kind === 'tcp') hosts.set(change.status.address.host, change.sandboxId)
@@ -101,10 +106,12 @@ export async function openCell({ seed, runSeconds, poolSize }: CellOptions): Pro
     maxStarts: 10,
     workerId: newId('worker'),
     hibernateAfterMs: LIMITS.hibernateAfterMinutes * 60_000,
+    betweenPassesMs: PASS_EVERY_MS,
   })
   const supervisor = createSimulatedSupervisor({
     time,
     isRunning: (id) => ecs.isRunning(id),
+    runningSince: (id) => ecs.runningSince(id),
     sandboxAt: (host) => hosts.get(host),
     runMs: runSeconds * 1000,
   })
@@ -130,6 +137,7 @@ export async function openCell({ seed, runSeconds, poolSize }: CellOptions): Pro
       }
     }
   }
+  const concurrency = { ...MAX_CONCURRENCY, ...(runConcurrency === undefined ? {} : { run: runConcurrency }) }
   const consume = <Q extends QueueName>(
     queue: Q,
     name: keyof typeof MAX_CONCURRENCY,
@@ -139,7 +147,7 @@ export async function openCell({ seed, runSeconds, poolSize }: CellOptions): Pro
     const invoke = lambda.define(name, () =>
       createBatchHandler(queue, create(), (error) => cell.onEvent({ event: 'message', outcome: 'error', detail: String(error) })),
     )
-    queues.consume(queue, { maxConcurrency: MAX_CONCURRENCY[name], batchSize }, async (bodies) => {
+    queues.consume(queue, { maxConcurrency: concurrency[name], batchSize }, async (bodies) => {
       const { batchItemFailures } = await invoke({ Records: bodies.map((body, place) => ({ messageId: String(place), body })) })
       return batchItemFailures.map(({ itemIdentifier }) => Number(itemIdentifier))
     })
@@ -172,7 +180,7 @@ export async function openCell({ seed, runSeconds, poolSize }: CellOptions): Pro
     table,
     passes,
     async close() {
-      Date.now = realNow
+      restoreTimers()
       await rows.close()
       await rm(folder, { recursive: true, force: true })
     },
@@ -207,6 +215,7 @@ const noObjects: ObjectStore = {
   head: async () => null,
   delete: async () => undefined,
   deletePrefix: async () => 0,
+  sizeOf: async () => 0,
   presignGet: async () => '',
   presignPut: async () => ({ url: '', headers: {} }),
   check: async () => undefined,

@@ -10,11 +10,20 @@ export interface SteadyOptions {
   /** Simulated time that is measured after the cell is full. */
   readonly measuredSeconds: number
   readonly runSeconds: number
+  readonly runConcurrency?: number
+  /** Divides the limits of ECS; `containers` is the number in the model. */
+  readonly scale?: number
   readonly seed: number
+  /** Called after each simulated minute. */
+  readonly onMinute?: (line: string) => void
+  /** Receives the simulated share of the whole, from 0 to 1, every simulated minute. */
+  readonly onShare?: (share: number) => void
 }
 
 export interface SteadyReport {
   readonly live_containers: number
+  /** The rate that keeps so many containers alive. */
+  readonly arrivals_per_second: number
   readonly starts_per_second: number
   readonly first_execution_ms: Percentiles
   /** From the end of a task to the moment at which the service has released its container. */
@@ -23,7 +32,8 @@ export interface SteadyReport {
   readonly throttled: { readonly reads: number; readonly starts_and_stops: number }
   readonly lambda_peak: Readonly<Record<string, number>>
   readonly reconciler_pass_ms: Percentiles
-  readonly executions: { readonly succeeded: number; readonly sandbox_lost: number; readonly other: number }
+  /** `cancelled`: still waiting for a sandbox when the lifetime of their container ended. */
+  readonly executions: { readonly succeeded: number; readonly sandbox_lost: number; readonly cancelled: number; readonly other: number }
   readonly dead_letters: number
 }
 
@@ -33,12 +43,14 @@ interface Percentiles {
 }
 
 const BETWEEN_EXECUTIONS_MS = 150_000
+/** Faults of the last moments are waited for, as long as any other may take to be found. */
+const FOUND_WITHIN_MS = 150_000
 /** One task in a hundred ends by a fault of the platform, as often as Spot interruptions and hardware faults together may. */
 const FAULTY_TASKS = 0.01
 
 /** Containers arrive at random at the rate that keeps so many alive, run code every 150 s, and are deleted at the end of their lifetime. */
 export async function simulateSteady(options: SteadyOptions): Promise<SteadyReport> {
-  const cell = await openCell({ seed: options.seed, runSeconds: options.runSeconds, poolSize: 0 })
+  const cell = await openCell({ ...options, poolSize: 0 })
   try {
     const { time, random, ecs, lambda } = cell
     const began = time.now()
@@ -46,6 +58,11 @@ export async function simulateSteady(options: SteadyOptions): Promise<SteadyRepo
     const fullAt = began + options.lifetimeSeconds * 1000 + 120_000
     const endAt = fullAt + options.measuredSeconds * 1000
     const load = watchLoad(cell, fullAt)
+    const report = (): void => {
+      options.onShare?.((time.now() - began) / (endAt + FOUND_WITHIN_MS - began))
+      time.after(60_000, report)
+    }
+    report()
     const arrive = (): void => {
       void useContainer(cell, options.lifetimeSeconds * 1000, load.accepted)
       time.after(-Math.log(1 - random()) / perMs, arrive)
@@ -56,14 +73,14 @@ export async function simulateSteady(options: SteadyOptions): Promise<SteadyRepo
       time.after(-Math.log(1 - random()) / (perMs * FAULTY_TASKS), fault)
     }
     time.after(fullAt - began, fault)
+    if (options.onMinute !== undefined) reportMinutes(cell, options.onMinute)
     await time.runUntil(fullAt)
     const before = structuredClone(ecs.counts)
     cell.passes.length = 0
     await time.runUntil(endAt)
     const live = ecs.runningTasks
-    // Faults of the last moments have as long to be found as any other.
     load.stopKilling()
-    await time.runUntil(endAt + 150_000)
+    await time.runUntil(endAt + FOUND_WITHIN_MS)
     const seconds = options.measuredSeconds
     const counted = (counts: Readonly<Record<string, number>>, earlier: Readonly<Record<string, number>>, ...names: string[]): number =>
       names.reduce((sum, name) => sum + (counts[name] ?? 0) - (earlier[name] ?? 0), 0)
@@ -71,6 +88,7 @@ export async function simulateSteady(options: SteadyOptions): Promise<SteadyRepo
     const reads = ['DescribeTasks', 'ListTasks'] as const
     return {
       live_containers: live,
+      arrivals_per_second: round(options.containers / options.lifetimeSeconds),
       starts_per_second: round(launched / seconds),
       first_execution_ms: percentiles(load.firstMs),
       dead_sandbox_ms: {
@@ -94,12 +112,33 @@ export async function simulateSteady(options: SteadyOptions): Promise<SteadyRepo
   }
 }
 
+/** One line per simulated minute: what ran, what started, and what waited. */
+function reportMinutes({ time, ecs, lambda, queues }: Cell, say: (line: string) => void): void {
+  const began = time.now()
+  let last = { starts: 0, throttled: 0 }
+  const report = (): void => {
+    const now = {
+      starts: ecs.counts.launches.length,
+      throttled: Object.values(ecs.counts.throttled).reduce((sum, count) => sum + count, 0),
+    }
+    const waiting = Object.entries(queues.waiting()).map(([name, count]) => `${name} ${count}`)
+    const active = Object.entries(lambda.active()).map(([name, count]) => `${name} ${count}`)
+    say(
+      `minute ${Math.round((time.now() - began) / 60_000)}: ${ecs.runningTasks} tasks, ${now.starts - last.starts} started, ${now.throttled - last.throttled} calls throttled; ` +
+        `functions: ${active.join(', ')}; messages: ${waiting.join(', ')}`,
+    )
+    last = now
+    time.after(60_000, report)
+  }
+  time.after(60_000, report)
+}
+
 /** Counts from the wide events what the load saw. */
 function watchLoad(cell: Cell, measuredFrom: number) {
   const firsts = new Set<string>()
   const firstMs: number[] = []
   const foundMs: number[] = []
-  const executions = { succeeded: 0, sandbox_lost: 0, other: 0 }
+  const executions = { succeeded: 0, sandbox_lost: 0, cancelled: 0, other: 0 }
   const diedAt = new Map<string, number>()
   let isKilling = true
   cell.onEvent = (event) => {
@@ -108,9 +147,11 @@ function watchLoad(cell: Cell, measuredFrom: number) {
       const id = String(event['execution'])
       if (event.outcome === 'succeeded') executions.succeeded += 1
       else if (event['reason'] === 'sandbox_lost') executions.sandbox_lost += 1
+      else if (event.outcome === 'cancelled') executions.cancelled += 1
       else executions.other += 1
       if (firsts.delete(id) && now > measuredFrom) firstMs.push(Number(event['total_ms']))
-    } else if (event.event === 'sandbox_end') {
+    } else if (event.event === 'sandbox_end' || (event.event === 'sandbox_start' && event.outcome !== 'ready')) {
+      // A task may die before the event that it runs was handled: its start has failed then.
       const died = diedAt.get(String(event['sandbox']))
       if (died !== undefined) foundMs.push(now - died)
       diedAt.delete(String(event['sandbox']))
@@ -180,8 +221,15 @@ export interface BurstReport {
 }
 
 /** So many new containers run code in the same second, in a cell with nothing warm. */
-export async function simulateBurst({ claims, seed }: { readonly claims: number; readonly seed: number }): Promise<BurstReport> {
-  const cell = await openCell({ seed, runSeconds: 1, poolSize: 0 })
+export async function simulateBurst({
+  claims,
+  ...options
+}: {
+  readonly claims: number
+  readonly runConcurrency?: number
+  readonly seed: number
+}): Promise<BurstReport> {
+  const cell = await openCell({ ...options, runSeconds: 1, poolSize: 0 })
   try {
     const { time, random, ecs } = cell
     const load = watchLoad(cell, 0)
@@ -199,7 +247,7 @@ export async function simulateBurst({ claims, seed }: { readonly claims: number;
       starts_per_second: round(claims / drained),
       first_execution_ms: percentiles(load.firstMs),
       throttled_starts: ecs.counts.throttled['RunTask'] ?? 0,
-      failed_executions: load.executions.sandbox_lost + load.executions.other + claims - load.firstMs.length,
+      failed_executions: load.executions.sandbox_lost + load.executions.cancelled + load.executions.other + claims - load.firstMs.length,
     }
   } finally {
     await cell.close()

@@ -32,8 +32,8 @@ export const ECS_MODEL = {
 interface SimulatedTask {
   task: Task
   readonly visibleAt: number
-  /** Whether it reached RUNNING. */
-  hasRun: boolean
+  /** When it reached RUNNING, simulated ms. */
+  runningSince: number | null
 }
 
 export interface EcsCounts {
@@ -46,6 +46,14 @@ export interface EcsCounts {
 type Input = Readonly<Record<string, unknown>>
 const CLUSTER = 'arn:aws:ecs:eu-west-1:123456789012:cluster/simulated'
 const IDS = 'arn:aws:ecs:eu-west-1:123456789012:task/simulated'
+
+export interface SimulatedEcsOptions {
+  readonly time: VirtualTime
+  readonly random: () => number
+  readonly onEvent: (event: object) => void
+  /** Divides every limit of ECS; default 1. */
+  readonly scale?: number | undefined
+}
 
 class EcsError extends Error {
   constructor(name: string, message: string) {
@@ -66,11 +74,13 @@ export class SimulatedEcs {
   readonly #pages = new Map<string, readonly string[]>()
   #addresses = 0
 
-  constructor(options: { readonly time: VirtualTime; readonly random: () => number; readonly onEvent: (event: object) => void }) {
+  constructor(options: SimulatedEcsOptions) {
     this.#time = options.time
     this.#random = options.random
     this.#onEvent = options.onEvent
-    const bucket = (name: keyof typeof ECS_LIMITS) => new TokenBucket(ECS_LIMITS[name].burst, ECS_LIMITS[name].perSecond, options.time.now)
+    const { scale = 1 } = options
+    const bucket = (name: keyof typeof ECS_LIMITS) =>
+      new TokenBucket(Math.max(1, ECS_LIMITS[name].burst / scale), ECS_LIMITS[name].perSecond / scale, options.time.now)
     this.#buckets = { read: bucket('read'), modify: bucket('modify'), launch: bucket('launch') }
   }
 
@@ -95,7 +105,7 @@ export class SimulatedEcs {
 
   /** Ends a running task as a platform fault does. Returns the id of its sandbox; null when none runs. */
   kill(): string | null {
-    const candidates = [...this.#running].filter((arn) => this.#tasks.get(arn)?.hasRun === true)
+    const candidates = [...this.#running].filter((arn) => typeof this.#tasks.get(arn)?.runningSince === 'number')
     const arn = candidates[Math.floor(this.#random() * candidates.length)]
     const known = arn === undefined ? undefined : this.#tasks.get(arn)
     if (arn === undefined || known === undefined) return null
@@ -105,7 +115,11 @@ export class SimulatedEcs {
 
   isRunning(sandboxId: string): boolean {
     const known = this.#tasks.get(`${IDS}/${sandboxId}`)
-    return known !== undefined && known.hasRun && known.task.desiredStatus === 'RUNNING'
+    return known !== undefined && known.runningSince !== null && known.task.desiredStatus === 'RUNNING'
+  }
+
+  runningSince(sandboxId: string): number {
+    return this.#tasks.get(`${IDS}/${sandboxId}`)?.runningSince ?? this.#time.now()
   }
 
   async #call(action: string, input: Input): Promise<object> {
@@ -150,7 +164,7 @@ export class SimulatedEcs {
       desiredStatus: 'RUNNING',
       containers: [{}],
     }
-    const entry: SimulatedTask = { task, visibleAt: now + this.#between(ECS_MODEL.visibleMs), hasRun: false }
+    const entry: SimulatedTask = { task, visibleAt: now + this.#between(ECS_MODEL.visibleMs), runningSince: null }
     this.#tasks.set(arn, entry)
     this.#running.add(arn)
     this.#time.after(this.#between(ECS_MODEL.startMs), () => this.#begin(arn, entry))
@@ -163,7 +177,7 @@ export class SimulatedEcs {
       return this.#end(arn, entry, { stopCode: 'TaskFailedToStart', stoppedReason: 'CannotPullContainerError: i/o timeout' })
     const address = ++this.#addresses
     const privateIpv4Address = `10.${(address >> 16) & 255}.${(address >> 8) & 255}.${address & 255}`
-    entry.hasRun = true
+    entry.runningSince = this.#time.now()
     entry.task = {
       ...entry.task,
       lastStatus: 'RUNNING',

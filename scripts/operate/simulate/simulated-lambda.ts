@@ -68,6 +68,11 @@ export class SimulatedLambda {
     }
   }
 
+  /** Invocations that run now, by function. */
+  active(): Readonly<Record<string, number>> {
+    return { ...this.#active }
+  }
+
   #count(name: string, change: number): void {
     this.#running += change
     const active = (this.#active[name] = (this.#active[name] ?? 0) + change)
@@ -100,6 +105,11 @@ export class SimulatedQueues implements Queue {
   }
 
   async check(): Promise<void> {}
+
+  /** Messages that could be received now, by queue. */
+  waiting(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#mappings].map(([name, mapping]) => [name, mapping.waiting]))
+  }
 }
 
 type BatchHandler = (bodies: readonly string[]) => Promise<readonly number[]>
@@ -131,6 +141,10 @@ class Mapping {
     this.#scaledAt = time.now()
   }
 
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
   add(message: Waiting): void {
     this.#waiting.push(message)
     this.#poll()
@@ -147,12 +161,16 @@ class Mapping {
     })
   }
 
-  /** While messages wait for capacity it grows by one a second; without load it shrinks as fast. */
+  /**
+   * While more messages wait than the free pollers can receive, it grows by one a second, as AWS documents; without a backlog it shrinks as fast. Short
+   * invocations leave pollers free at most moments, so a free poller alone does not mean that there is no backlog.
+   */
   #scale(): void {
     const seconds = Math.floor((this.#time.now() - this.#scaledAt) / 1000)
     if (seconds === 0) return
     this.#scaledAt += seconds * 1000
-    const change = (LAMBDA_LIMITS.mappingPerMinute / 60) * (this.#active >= this.#allowed ? 1 : -seconds)
+    const hasBacklog = this.#waiting.length > (this.#allowed - this.#active) * this.#options.batchSize
+    const change = (LAMBDA_LIMITS.mappingPerMinute / 60) * (hasBacklog ? 1 : -seconds)
     this.#allowed = Math.min(this.#options.maxConcurrency, Math.max(LAMBDA_LIMITS.mappingStart, this.#allowed + change))
   }
 

@@ -3,7 +3,7 @@ import type { Supervisor, SupervisorEnvelope, SupervisorEvent } from '../../../s
 import type { VirtualTime } from './virtual-time.ts'
 
 /** From a running task until its supervisor has passed the self-test and its first kernel waits. */
-const UP_MS = 2_500
+export const UP_MS = 2_500
 
 const ENVELOPE: Omit<SupervisorEnvelope, 'runMs'> = {
   outcome: 'ok',
@@ -22,11 +22,13 @@ const ENVELOPE: Omit<SupervisorEnvelope, 'runMs'> = {
 export function createSimulatedSupervisor(options: {
   readonly time: VirtualTime
   readonly isRunning: (sandboxId: string) => boolean
+  /** When its task began to run, simulated ms. */
+  readonly runningSince: (sandboxId: string) => number
   /** The sandbox behind an address. */
   readonly sandboxAt: (host: string) => string | undefined
   readonly runMs: number
 }): Supervisor {
-  const { time, isRunning, sandboxAt, runMs } = options
+  const { time, isRunning, runningSince, sandboxAt, runMs } = options
   const refused = (): never => {
     throw new LinkError('refused', 'No task has this address.')
   }
@@ -44,7 +46,8 @@ export function createSimulatedSupervisor(options: {
   return {
     async health(address) {
       const sandboxId = alive(address.kind === 'tcp' ? sandboxAt(address.host) : undefined)
-      await time.sleep(UP_MS)
+      if (sandboxId !== undefined) await time.sleep(runningSince(sandboxId) + UP_MS - time.now())
+      await time.sleep(5)
       return { v: 1, sandboxId: alive(sandboxId), state: 'ready', refused: [] }
     },
     async execute({ sandboxId }) {
@@ -59,6 +62,8 @@ export function createSimulatedSupervisor(options: {
     getFile: async () => null,
     putFile: unused,
     deleteFile: async () => undefined,
+    listSkills: async () => [],
+    putSkill: unused,
     snapshot: unused,
     restore: unused,
   }

@@ -1,7 +1,8 @@
 interface Timer {
   readonly at: number
   readonly order: number
-  readonly run: () => void
+  /** Null: cancelled. */
+  run: (() => void) | null
 }
 
 /** A simulated clock: time moves from one timer to the next, and the code that a timer wakes runs to its next wait in between. */
@@ -17,22 +18,30 @@ export class VirtualTime {
 
   readonly now = (): number => this.#now
 
-  /** Calls `run` after so many simulated milliseconds, rounded up to whole ones as ids need them. */
-  after(ms: number, run: () => void): void {
-    this.#push({ at: this.#now + Math.max(0, Math.ceil(ms)), order: this.#order++, run })
+  /** Calls `run` after so many simulated milliseconds, rounded up to whole ones as ids need them. Returns what cancels it. */
+  after(ms: number, run: () => void): () => void {
+    const timer: Timer = { at: this.#now + Math.max(0, Math.ceil(ms)), order: this.#order++, run }
+    this.#push(timer)
+    return () => {
+      timer.run = null
+    }
   }
 
-  readonly sleep = (ms: number): Promise<void> => new Promise((resolve) => this.after(ms, resolve))
+  readonly sleep = (ms: number): Promise<void> => new Promise((resolve) => void this.after(ms, resolve))
 
   /** Runs every timer up to that moment. */
   async runUntil(end: number): Promise<void> {
     await settle()
     for (let next = this.#timers[0]; next !== undefined && next.at <= end; next = this.#timers[0]) {
+      if (next.run === null) {
+        this.#pop()
+        continue
+      }
       this.#now = Math.max(this.#now, next.at)
       // All timers of this millisecond, then what they woke: promises settle before `setImmediate` calls back.
       for (let due = this.#timers[0]; due !== undefined && due.at <= this.#now; due = this.#timers[0]) {
         this.#pop()
-        due.run()
+        due.run?.()
       }
       await settle()
     }

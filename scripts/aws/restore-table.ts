@@ -1,0 +1,88 @@
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  RestoreTableToPointInTimeCommand,
+  UpdateContinuousBackupsCommand,
+  UpdateTableCommand,
+  UpdateTimeToLiveCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb'
+import { createStorageClients } from '../../services/storage/clients.ts'
+import { createDynamoTable } from '../../services/storage/dynamodb/dynamo-table.ts'
+import { tableDefinition } from '../../services/storage/dynamodb/table-definition.ts'
+import { createS3ObjectStore } from '../../services/storage/s3/s3-object-store.ts'
+import { SetupError } from '../setup/progress.ts'
+import { findAccount, outputsOf } from './account.ts'
+import type { Deployment } from './deployment.ts'
+
+/** DynamoDB restores small tables in minutes and large ones in hours. */
+const LONGEST_RESTORE_SECONDS = 12 * 3600
+
+export interface Restore {
+  /** The time to restore to; null: the latest that DynamoDB can restore. */
+  readonly at: Date | null
+  /** Name of the new table. */
+  readonly name: string
+}
+
+/**
+ * Restores the table of a deployment to an earlier time, as a new table with the settings that DynamoDB does not restore: expiry of rows, backups,
+ * protection from deletion. The rows of sandboxes are left out, because each of them has lived on since, maybe for another tenant. The service does not
+ * use the table before `data.tableName` names it. Throws SetupError.
+ */
+export async function restoreTable(deployment: Deployment, { at, name }: Restore): Promise<void> {
+  const { region } = await findAccount(deployment)
+  const { sdk, progress } = deployment
+  const outputs = await outputsOf(deployment, 'Data')
+  const source = outputs?.['TableName']
+  const bucket = outputs?.['ObjectBucket']
+  if (source === undefined || bucket === undefined) throw new SetupError('There is no Data stack. Run npm run deploy, or check AWS_REGION.')
+  const dynamodb = new DynamoDBClient(sdk)
+  const { Table: table } = await dynamodb.send(new DescribeTableCommand({ TableName: source }))
+  const key = table?.SSEDescription?.KMSMasterKeyArn
+  progress(`restoring ${source} to ${at?.toISOString() ?? 'the latest time'} as ${name}`)
+  await dynamodb
+    .send(
+      new RestoreTableToPointInTimeCommand({
+        SourceTableName: source,
+        TargetTableName: name,
+        ...(at === null ? { UseLatestRestorableTime: true } : { RestoreDateTime: at }),
+        ...(key === undefined ? {} : { SSESpecificationOverride: { Enabled: true, SSEType: 'KMS', KMSMasterKeyId: key } }),
+      }),
+    )
+    .catch((error: unknown) => {
+      throw new SetupError(`${source} cannot be restored: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    })
+  const wait = { client: dynamodb, maxWaitTime: LONGEST_RESTORE_SECONDS, minDelay: sdk.endpoint === undefined ? 20 : 1, maxDelay: 20 }
+  await waitUntilTableExists(wait, { TableName: name })
+  progress('switching on the expiry of rows, backups and protection from deletion')
+  await dynamodb.send(
+    new UpdateTimeToLiveCommand({
+      TableName: name,
+      TimeToLiveSpecification: { AttributeName: tableDefinition.timeToLiveAttribute, Enabled: true },
+    }),
+  )
+  const { backupDays } = deployment.config.retention
+  const recovery = { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: backupDays }
+  await dynamodb.send(new UpdateContinuousBackupsCommand({ TableName: name, PointInTimeRecoverySpecification: recovery }))
+  await dynamodb.send(new UpdateTableCommand({ TableName: name, DeletionProtectionEnabled: true }))
+  progress(`${await forgetSandboxes(deployment, region, name, bucket)} rows of sandboxes removed from it`)
+}
+
+async function forgetSandboxes({ sdk }: Deployment, region: string, tableName: string, bucket: string): Promise<number> {
+  const { endpoint, credentials } = sdk
+  const clients = createStorageClients({
+    region,
+    ...(credentials === undefined ? {} : { credentials }),
+    ...(endpoint === undefined ? {} : { endpoints: { dynamodb: endpoint, sqs: endpoint, s3: endpoint } }),
+  })
+  try {
+    const objects = createS3ObjectStore({ client: clients.s3, bucket })
+    const { sandboxes } = createDynamoTable({ client: clients.dynamodb, tableName, objects })
+    const known = await sandboxes.all()
+    for (const { id } of known) await sandboxes.remove(id)
+    return known.length
+  } finally {
+    clients.close()
+  }
+}

@@ -1,0 +1,55 @@
+import { fail, ok, type Finding } from '../finding.ts'
+
+/** Above what a function takes, and below the limits of the API. */
+const UPLOAD_BYTES = 8_000_000
+const TIMEOUT_MS = 120_000
+
+interface Api {
+  readonly url: string
+  readonly key: string
+}
+
+/** Checks what only the deployed distribution shows: the page, and the way of a body that is too large for a function. */
+export async function checkPublicSide(api: Api, { uploadService }: { readonly uploadService: boolean }): Promise<readonly Finding[]> {
+  return [await checked('Page', () => checkPage(api)), await checked('Uploads', () => checkUpload(api, uploadService))]
+}
+
+async function checked(name: string, check: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await check()
+  } catch (error) {
+    return fail(
+      name,
+      `The distribution did not answer: ${error instanceof Error ? error.message : String(error)}. Check the URL and the network.`,
+    )
+  }
+}
+
+async function checkPage({ url }: Api): Promise<Finding> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+  const hasPolicy = answer.headers.get('content-security-policy') !== null
+  await answer.body?.cancel()
+  return answer.status === 200 && hasPolicy
+    ? ok('Page', 'the web page answers with its content security policy')
+    : fail(
+        'Page',
+        `The web page answers ${answer.status}${hasPolicy ? '' : ' without a content security policy'}. Run npm run deploy again: it uploads the page.`,
+      )
+}
+
+async function checkUpload({ url, key }: Api, uploadService: boolean): Promise<Finding> {
+  const form = new FormData()
+  form.set('purpose', 'user_data')
+  form.set('file', new Blob([new Uint8Array(UPLOAD_BYTES)]), 'doctor.bin')
+  const headers = { authorization: `Bearer ${key}` }
+  const answer = await fetch(`${url}/v1/files`, { method: 'POST', body: form, headers, signal: AbortSignal.timeout(TIMEOUT_MS) })
+  const said = (await answer.json().catch(() => ({}))) as { id?: string; bytes?: number; error?: { code?: string } }
+  if (said.id !== undefined) await fetch(`${url}/v1/files/${said.id}`, { method: 'DELETE', headers }).catch(() => undefined)
+  if (uploadService)
+    return said.bytes === UPLOAD_BYTES
+      ? ok('Uploads', 'a file of 8 MB went through the upload service')
+      : fail('Uploads', `A file of 8 MB was answered with ${answer.status}. docs/operations.md (uploads-down) says what to check.`)
+  return said.error?.code === 'request_too_large'
+    ? ok('Uploads', 'a body of 8 MB is refused in the error envelope (api.uploadService is false)')
+    : fail('Uploads', `A body of 8 MB was answered with ${answer.status} and not in the error envelope. Run npm run deploy again.`)
+}

@@ -1,0 +1,72 @@
+import type { HtmlReport, ReportSection } from '../report/html-report.ts'
+import type { BurstReport, PoolReport, SteadyReport } from './simulate/scenarios.ts'
+
+export interface SimulationReport {
+  readonly steady: SteadyReport | null
+  readonly burst: BurstReport | null
+  readonly pool: PoolReport | null
+  readonly thresholds: readonly { readonly what: string; readonly holds: boolean }[]
+}
+
+const seconds = (ms: number): number => Number((ms / 1000).toPrecision(3))
+
+/** Charts of a simulation: latencies at steady load, in a burst and of a pool, and every threshold. */
+export function simulationHtml({ steady, burst, pool, thresholds }: SimulationReport): HtmlReport {
+  const sections: ReportSection[] = [
+    {
+      heading: 'Thresholds',
+      table: { head: ['threshold', 'result'], rows: thresholds.map(({ what, holds }) => [what, holds ? 'met' : 'missed']) },
+    },
+  ]
+  if (steady !== null)
+    sections.push(
+      {
+        heading: `${steady.live_containers} containers at steady load`,
+        text: `${steady.starts_per_second} starts and ${steady.ecs_reads_per_second} reads of ECS per second.`,
+        chart: {
+          unit: 's',
+          bars: [
+            { label: 'first execution, p50', value: seconds(steady.first_execution_ms.p50) },
+            { label: 'first execution, p99', value: seconds(steady.first_execution_ms.p99) },
+            { label: 'dead sandbox found, p50', value: seconds(steady.dead_sandbox_ms.p50) },
+            { label: 'dead sandbox found, max', value: seconds(steady.dead_sandbox_ms.max), limit: 60 },
+            { label: 'pass of the reconciler, p99', value: seconds(steady.reconciler_pass_ms.p99) },
+          ],
+        },
+      },
+      {
+        heading: 'Concurrent functions, maximum',
+        chart: { unit: 'functions', bars: Object.entries(steady.lambda_peak).map(([label, value]) => ({ label, value })) },
+      },
+    )
+  if (burst !== null)
+    sections.push({
+      heading: `A burst of ${burst.claims} claims`,
+      text: `All starts accepted after ${burst.drained_seconds} s, ${burst.starts_per_second} per second; ${burst.failed_executions} failed executions.`,
+      chart: {
+        unit: 's',
+        bars: [
+          { label: 'first execution, p50', value: seconds(burst.first_execution_ms.p50) },
+          { label: 'first execution, p99', value: seconds(burst.first_execution_ms.p99) },
+          { label: 'all starts accepted', value: burst.drained_seconds },
+        ],
+      },
+    })
+  if (pool !== null)
+    sections.push({
+      heading: `A pool of ${pool.size} sandboxes, from empty`,
+      text: `${pool.starts_per_second} starts per second, ${pool.overshoot} starts too many.`,
+      chart: {
+        unit: 's',
+        bars: [
+          { label: '98 % of the starts accepted', value: pool.requested_seconds },
+          { label: 'all sandboxes ready', value: pool.ready_seconds },
+        ],
+      },
+    })
+  return {
+    title: 'Cellblock: simulated load on AWS',
+    about: ["The orchestrator's steps against simulated AWS limits, on a simulated clock."],
+    sections,
+  }
+}
