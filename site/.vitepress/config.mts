@@ -1,0 +1,59 @@
+// The documentation as a static site. Its pages are docs/*.md without changes.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineConfig } from 'vitepress'
+
+const DOCS = join(import.meta.dirname, '..', '..', 'docs')
+
+const titleOf = (name: string): string => /^# (?:\d+\. )?(.+)$/m.exec(readFileSync(join(DOCS, `${name}.md`), 'utf8'))?.[1] ?? name
+const pages = (...names: readonly string[]) => names.map((name) => ({ text: titleOf(name), link: `/${name}` }))
+const GUIDES = ['upload-and-ask', 'notebooks', 'tenants', 'own-image', 'own-model', 'own-tool', 'own-driver', 'tls', 'into-aws'].map(
+  (name) => `guides/${name}`,
+)
+const decisions = readdirSync(join(DOCS, 'adr'))
+  .filter((name) => /^\d{4}-.*\.md$/.test(name))
+  .map((name) => `adr/${name.replace(/\.md$/, '')}`)
+
+export default defineConfig({
+  title: 'Cellblock',
+  description: 'A self-hosted, multi-tenant code interpreter backend',
+  base: '/docs/guide/',
+  srcDir: DOCS,
+  outDir: join(import.meta.dirname, '..', 'dist'),
+  cacheDir: join(import.meta.dirname, '..', 'node_modules', '.cache'),
+  rewrites: { 'walkthrough.md': 'index.md', 'guides/README.md': 'guides/index.md' },
+  lastUpdated: false,
+  // Links into the source tree are valid in the repository only.
+  ignoreDeadLinks: [/^(?:\.\.\/|\.\/\.\.\/|\.\.\/\.\.\/)/, /LICENSE|README|bench|runtime-image|examples|packages|tests|services|infra/],
+  vite: { build: { chunkSizeWarningLimit: 2_000 } },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    sidebar: [
+      {
+        text: 'Start here',
+        items: [{ text: 'From clone to plot', link: '/' }, ...pages('concepts', 'faq', 'glossary')],
+      },
+      { text: 'Guides', items: [{ text: 'Overview', link: '/guides/' }, ...pages(...GUIDES)] },
+      {
+        text: 'Reference',
+        items: pages(
+          'api',
+          'clients',
+          'openai-wire',
+          'errors',
+          'tools',
+          'images',
+          'tenancy',
+          'webhooks',
+          'privacy',
+          'configuration',
+          'limits',
+        ),
+      },
+      { text: 'Operation', items: pages('single-machine', 'upgrading', 'operations', 'deploy', 'aws', 'scaling', 'cost') },
+      { text: 'How it works', items: pages('architecture', 'reliability', 'threat-model', 'tested', 'development') },
+      { text: 'Decisions', collapsed: true, items: pages(...decisions) },
+    ],
+  },
+})
