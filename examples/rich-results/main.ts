@@ -27,7 +27,7 @@ interface Extension {
 }
 
 if (apiKey === undefined) {
-  console.error('CELLBLOCK_API_KEY is not set. `npm start` prints a key: CELLBLOCK_API_KEY=ck_… node examples/rich-results/main.ts')
+  console.error('CELLBLOCK_API_KEY is not set. `npm start` prints a key: CELLBLOCK_API_KEY=ck_… npm run example -- rich-results')
   process.exit(1)
 }
 const client = new OpenAI({ baseURL: `${url}/v1`, apiKey })
