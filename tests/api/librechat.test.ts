@@ -90,7 +90,7 @@ describe('files', () => {
 })
 
 describe('exec', () => {
-  it('runs Python with copies of its files, and tells changed, unchanged and new files apart', async () => {
+  it('runs Python with copies of its files, and distinguishes changed, unchanged and new files', async () => {
     const [kept, changed] = [await upload('kept.txt', 'k'), await upload('sub/changed.txt', 'c')]
     const refs = [
       { id: kept.fileId, name: 'kept.txt', storage_session_id: kept.session, resource_id: 'user-1', kind: 'user' },
@@ -163,7 +163,7 @@ describe('exec', () => {
     ])
   })
 
-  it('reports an input that is gone', async () => {
+  it('reports a missing input', async () => {
     const file = { id: 'cfile_01kajv9h2s8p0ww3d4dq4cs1zt', name: 'a', storage_session_id: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt' }
     const answer = await api.post(`${BASE}/exec`, { lang: 'py', code: '1', files: [file] })
     expect([answer.status, await json(answer)]).toMatchObject([404, { error: 'session_input_unavailable' }])

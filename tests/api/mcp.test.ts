@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { conformanceFixtures } from '../client-compat/mcp-fixtures.ts'
 import { finishExecution, headOf } from '../support/finish-execution.ts'
 import { startApi, type TestApi, type TestKey } from '../support/start-api.ts'
 
@@ -172,6 +173,20 @@ it('requires an API key and answers 405 to GET', async () => {
   const init = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' }, key: null }
   expect((await api.fetch('/mcp', init)).status).toBe(401)
   expect((await api.fetch('/mcp')).status).toBe(405)
+})
+
+it('with the conformance fixtures, serves fixtures without a key and still refuses the tools of the product', async () => {
+  const fixtures = await startApi({ mcpFixtures: conformanceFixtures })
+  try {
+    const client = new Client({ name: 'suite', version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${fixtures.url}/mcp`)))
+    const simple = await client.callTool({ name: 'test_simple_text', arguments: {} })
+    expect(firstText(simple)).toBe('This is a simple text response for testing.')
+    const refused = await client.callTool({ name: 'create_container', arguments: {} })
+    expect(refused).toMatchObject({ isError: true, structuredContent: { error: { code: 'invalid_api_key' } } })
+  } finally {
+    await fixtures.stop()
+  }
 })
 
 it('refuses a request of another origin', async () => {

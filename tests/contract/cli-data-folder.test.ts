@@ -28,7 +28,8 @@ async function cli(
   ...args: readonly string[]
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args, '--data', dataDir], {
-    env: { ...process.env, INIT_CWD: folder, TABLE_NAME: '', CELLBLOCK_URL: '' },
+    cwd: folder,
+    env: { ...process.env, TABLE_NAME: '', CELLBLOCK_URL: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])

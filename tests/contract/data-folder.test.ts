@@ -109,7 +109,7 @@ describe('a data folder', () => {
     await expect(startStorage(dataDir)).rejects.toBeInstanceOf(DamagedDatabaseError)
   })
 
-  it('is not needed: without one everything is gone after the stop', async () => {
+  it('is optional: without one, a stop deletes everything', async () => {
     const usual = process.env['TMPDIR']
     process.env['TMPDIR'] = dataDir
     try {

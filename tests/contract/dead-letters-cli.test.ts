@@ -48,7 +48,7 @@ async function ended(change: Partial<Execution>): Promise<Execution> {
   const wanted = executionRow({ tenant: TENANT, containerId: container.id, source: { kind: 'code', code: 'print("again")' } })
   const { execution } = await acceptExecution(storage, wanted, systemClock.now())
   const taken = await storage.table.executions.acquireLease(TENANT, execution.id, LEASE)
-  if (taken.kind !== 'taken') throw new Error(taken.kind)
+  if (taken.kind !== 'acquired') throw new Error(taken.kind)
   const row = await storage.table.executions.commit(TENANT, execution.id, taken.row.fence, {
     status: 'failed',
     endedAt: systemClock.now(),

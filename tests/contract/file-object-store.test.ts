@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -27,6 +27,16 @@ describe('object files', () => {
     const names = await readdir(join(folder, 'names'), { recursive: true })
     expect(names.filter((name) => !/^(temporary|published(\/[0-9a-f]{32}(\/[0-9a-f]{64})?)?)$/.test(name))).toEqual([])
     expect(await store.head('tenants/tnt_1/cntr_1/files/../../../secret')).toEqual({ bytes: 1 })
+  })
+
+  it('are open only while their content is read', async () => {
+    const store = await open('descriptors', false)
+    await store.put('tenants/tnt_1/cntr_1/files/a', new Uint8Array(1024 * 1024), { contentType: 'text/plain' })
+    await store.get('tenants/tnt_1/cntr_1/files/a')
+    const interrupted = await store.get('tenants/tnt_1/cntr_1/files/a')
+    for await (const chunk of interrupted?.body ?? []) if (chunk.byteLength > 0) break
+    const targets = await Promise.all((await readdir('/proc/self/fd')).map((name) => readlink(join('/proc/self/fd', name)).catch(() => '')))
+    expect(targets.filter((target) => target.startsWith(join(folder, 'descriptors')))).toEqual([])
   })
 
   it('of unfinished uploads are removed at the next start', async () => {

@@ -153,7 +153,7 @@ describe('objects', () => {
     expect(await Body?.transformToString()).toBe('a'.repeat(3_000_000))
   })
 
-  it('do not appear when the sender goes away in the middle', async () => {
+  it('do not appear when the sender disconnects', async () => {
     const endpoint = storage.emulators.endpoints.s3
     const { host, port: number } = new URL(endpoint)
     const { url } = await storage.objects.presignPut('cut-off', {
@@ -234,7 +234,7 @@ describe('uploads in parts', () => {
     expect(await storage.objects.head('refused')).toBeNull()
   })
 
-  it('are gone once they are aborted', async () => {
+  it('do not exist after they are aborted', async () => {
     const id = await start('aborted')
     const first = await part('aborted', id, 1, 'a')
     await s3.send(new AbortMultipartUploadCommand({ ...at('aborted'), UploadId: id }))

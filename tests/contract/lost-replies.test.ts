@@ -58,7 +58,7 @@ describe('a lease whose reply was lost', () => {
     toLose = 1
     const taken = await table.executions.acquireLease(row.tenant, row.id, lease, { status: 'starting' })
     expect(toLose).toBe(0)
-    expect(taken).toMatchObject({ kind: 'taken', row: { fence: 1, status: 'starting', lease: { owner: 'worker/step' } } })
+    expect(taken).toMatchObject({ kind: 'acquired', row: { fence: 1, status: 'starting', lease: { owner: 'worker/step' } } })
     expect(await table.executions.acquireLease(row.tenant, row.id, { ...lease, owner: 'worker/other' })).toMatchObject({ kind: 'busy' })
   })
 })

@@ -1,6 +1,8 @@
-import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
+import { CreateQueueCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createResources } from '../emulators/create-resources.ts'
+import { deadLetterUrl, drainDeadLetters } from '../../services/storage/sqs/drain-dead-letters.ts'
+import { queueDefinitions } from '../../services/storage/sqs/queue-definitions.ts'
 import { createSqsQueue } from '../../services/storage/sqs/sqs-queue.ts'
 import type { QueueName } from '../../services/core/messages.ts'
 import { startAwsStorage, type AwsStorage } from '../emulators/start-aws-storage.ts'
@@ -32,6 +34,31 @@ describe('SQS beyond the port', () => {
     const message = executionMessage()
     await createSqsQueue({ client, queueUrls: storage.resources.queueUrls }).send('executions', message, { group: message.tenant })
     expect(sent).toMatchObject([{ MessageGroupId: message.tenant }])
+  })
+
+  it('drains the dead letters that wait, keeps those whose handler failed, and does not wait for more', async () => {
+    const client = storage.clients.sqs
+    const { QueueUrl: queueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: `drained-${Date.now()}` }))
+    for (let count = 0; count < 12; count++)
+      await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: `message ${count}` }))
+    const handled: string[] = []
+    const drain = (fails: string) =>
+      drainDeadLetters({ client, queueUrl }, async (messages) => {
+        handled.push(...messages.map(({ body }) => body))
+        return new Set(messages.filter(({ body }) => body === fails).map(({ messageId }) => messageId))
+      })
+    await drain('message 3')
+    expect(new Set(handled).size).toBe(12)
+    const attributes = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] })
+    expect((await client.send(attributes)).Attributes).toMatchObject({
+      ApproximateNumberOfMessages: '0',
+      ApproximateNumberOfMessagesNotVisible: '1',
+    })
+  })
+
+  it('names dead-letter queues as their definitions do', () => {
+    for (const { name, deadLetterName } of Object.values(queueDefinitions))
+      expect(deadLetterUrl(`https://sqs.example/1/cellblock-prod-${name}`)).toBe(`https://sqs.example/1/cellblock-prod-${deadLetterName}`)
   })
 
   it('rejects a check when a queue is missing', async () => {

@@ -8,6 +8,7 @@ import { fileStoreContract } from './table/file-store.ts'
 import { hibernationContract } from './table/hibernation.ts'
 import { leasedStoreContract } from './table/leased-store.ts'
 import { sandboxStoreContract } from './table/sandbox-store.ts'
+import { skillStoreContract } from './table/skill-store.ts'
 import { smallStoresContract } from './table/small-stores.ts'
 import { userFilesContract } from './table/user-files.ts'
 
@@ -20,6 +21,7 @@ export function tableContract(name: string, table: () => Table): void {
     hibernationContract(table)
     fileStoreContract(table)
     userFilesContract(table)
+    skillStoreContract(table)
     sandboxStoreContract(table)
     eventStoreContract(table)
     smallStoresContract(table)

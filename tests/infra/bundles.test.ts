@@ -33,12 +33,12 @@ const ENVIRONMENT = {
   TURNS_QUEUE_URL: 'https://sqs.example.com/turns',
   EXECUTIONS_QUEUE_URL: 'https://sqs.example.com/executions',
   PLACEMENTS_QUEUE_URL: 'https://sqs.example.com/placements',
-  SANDBOX_IMAGE: 'image:tag',
+  SANDBOX_IMAGES: '{"slim":"image:tag"}',
   SANDBOX_ARCHITECTURE: 'X86_64',
   CLUSTER_ARN: 'arn:aws:ecs:eu-west-1:123456789012:cluster/test',
   SUBNET_IDS: 'subnet-1,subnet-2',
   SECURITY_GROUP_IDS: 'sg-1',
-  TASK_DEFINITIONS: '{"1g":"arn:aws:ecs:eu-west-1:123456789012:task-definition/test:1"}',
+  TASK_DEFINITIONS: '{"slim":{"1g":"arn:aws:ecs:eu-west-1:123456789012:task-definition/test:1"}}',
   POOL_SIZES: '{"1g":0}',
   CELLBLOCK_MODELS: '[]',
   MODELS_SECRET_ARN: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:models',
@@ -63,7 +63,7 @@ describe.each(ENTRIES)('%s', (entry) => {
     expect(packages.filter((name) => DEVELOPMENT_ONLY.includes(name))).toEqual([])
   })
 
-  it('starts in plain Node, where none of our packages is installed, and says in which time', async () => {
+  it('starts in plain Node without installed packages, and reports the time', async () => {
     // The global is what Lambda's runtime gives to functions that stream.
     const load = `globalThis.awslambda = { streamifyResponse: (handler) => handler }
       const began = performance.now()

@@ -1,3 +1,6 @@
+import { CodeDeployClient } from '@aws-sdk/client-codedeploy'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { IAMClient } from '@aws-sdk/client-iam'
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import { once } from 'node:events'
@@ -8,16 +11,59 @@ import { readConfig } from '../../infra/config.ts'
 import { checkAccount, type AccountDoctorOptions } from '../../scripts/doctor/account/account-checks.ts'
 import { networkFindings } from '../../scripts/doctor/account/probe-tasks.ts'
 import { checkPrograms, programsFor } from '../../scripts/doctor/account/hostile-programs.ts'
+import { checkPublicSide } from '../../scripts/doctor/account/public-checks.ts'
 import { evaluateQuota, quotasFor } from '../../scripts/doctor/account/quotas.ts'
 import type { Finding } from '../../scripts/doctor/finding.ts'
 import { startScriptedEcs, type ScriptedEcs } from '../integration/scripted-ecs.ts'
-import { context, synthesise, type Templates } from './synthesise.ts'
+import type { Deployed } from '../../scripts/doctor/account/deployed.ts'
+import { checkEntry } from '../../scripts/doctor/account/standing-checks.ts'
+import { context, PRIVATE_INGRESS, synthesise, type Templates } from './synthesise.ts'
 
 const config = readConfig({ ...(context['cellblock'] as object), stage: 'prod' })
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
 /** State of the account that tests change. */
-const account = { quotas: new Map<string, number>(), hasService: true, brokenEndpoint: false }
+const account = {
+  quotas: new Map<string, number>(),
+  hasService: true,
+  brokenEndpoint: false,
+  hasBackups: true,
+  hasRole: true,
+  functionUrl: '',
+  groups: [] as object[],
+}
+const GROUPS = ['api', 'chat', 'run'].map((name) => ({
+  deploymentGroupName: `cellblock-prod-${name}`,
+  alarmConfiguration: { enabled: true },
+  autoRollbackConfiguration: { enabled: true },
+}))
+
+/** DynamoDB, CodeDeploy and IAM as the doctor asks them. */
+function platformAnswer(target: string | undefined, body: string): { status?: number; body: string } {
+  if (target?.endsWith('DescribeContinuousBackups')) {
+    const recovery = { PointInTimeRecoveryStatus: account.hasBackups ? 'ENABLED' : 'DISABLED', EarliestRestorableDateTime: 1_760_000_000 }
+    return {
+      body: JSON.stringify({
+        ContinuousBackupsDescription: { ContinuousBackupsStatus: 'ENABLED', PointInTimeRecoveryDescription: recovery },
+      }),
+    }
+  }
+  if (target?.endsWith('BatchGetDeploymentGroups')) {
+    const { deploymentGroupNames: wanted } = JSON.parse(body) as { deploymentGroupNames: string[] }
+    const groups = account.groups.filter((group) => wanted.includes((group as { deploymentGroupName: string }).deploymentGroupName))
+    return { body: JSON.stringify({ deploymentGroupsInfo: groups }) }
+  }
+  return account.hasRole
+    ? { body: '<GetRoleResponse><GetRoleResult><Role><RoleName>AWSServiceRoleForECS</RoleName></Role></GetRoleResult></GetRoleResponse>' }
+    : { status: 404, body: '<ErrorResponse><Error><Code>NoSuchEntity</Code><Message>none</Message></Error></ErrorResponse>' }
+}
+
+/** CloudFormation's description of a stack with its outputs. */
+const describeStack = (name: string): { body: string } => ({
+  body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${name}</StackName><Outputs><member><OutputKey>FunctionUrl</OutputKey><OutputValue>${account.functionUrl}</OutputValue></member></Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+})
 let templates: Templates
+/** A function URL that refuses calls without the origin secret. */
+let originUrl: string
 let ecs: ScriptedEcs
 const servers: Server[] = []
 
@@ -59,7 +105,13 @@ let options: AccountDoctorOptions
 const removed: string[] = []
 beforeAll(async () => {
   templates = synthesise()
-  const endpoint = await listen((_, body) => listStack(new URLSearchParams(body).get('StackName') ?? ''))
+  const endpoint = await listen((_, body) => {
+    const asked = new URLSearchParams(body)
+    const name = asked.get('StackName') ?? ''
+    return asked.get('Action') === 'DescribeStacks' ? describeStack(name) : listStack(name)
+  })
+  const platform = await listen((request, body) => platformAnswer(request.headers['x-amz-target'] as string | undefined, body))
+  originUrl = await listen(() => ({ status: 404, body: JSON.stringify({ error: { code: 'not_found' } }) }))
   const quotas = await listen((_, body) => {
     const { QuotaCode } = JSON.parse(body) as { QuotaCode: string }
     return { body: JSON.stringify({ Quota: { QuotaCode, Value: account.quotas.get(QuotaCode) ?? 1_000 } }) }
@@ -72,6 +124,9 @@ beforeAll(async () => {
       stacks: new CloudFormationClient({ ...client, endpoint }),
       ecs: undefined as never,
       quotas: new ServiceQuotasClient({ ...client, endpoint: quotas }),
+      tables: new DynamoDBClient({ ...client, endpoint: platform }),
+      roles: new IAMClient({ ...client, endpoint: platform }),
+      releases: new CodeDeployClient({ ...client, endpoint: platform }),
     },
     upload: {
       link: async (bucket) => `https://${bucket}.s3.eu-west-1.amazonaws.com/doctor/x?X-Amz-Signature=1`,
@@ -86,7 +141,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   account.quotas.clear()
   account.hasService = true
-  account.brokenEndpoint = false
+  Object.assign(account, { brokenEndpoint: false, hasBackups: true, hasRole: true, functionUrl: originUrl, groups: GROUPS })
   await ecs?.close()
   ecs = await startScriptedEcs()
   ecs.exits = (input) => (isProbe(input) ? 32 : null)
@@ -109,7 +164,22 @@ describe('the doctor in an account', () => {
   it('passes on a deployment of these templates with intact isolation', async () => {
     const findings = await examine()
     expect(failed(findings)).toEqual([])
-    for (const what of ['Stacks', 'Endpoints', 'Image', 'Sandbox', 'Internet', 'Names', 'Credentials', 'Foreign bucket', 'Neighbours'])
+    for (const what of [
+      'Stacks',
+      'Endpoints',
+      'Service role',
+      'Entry',
+      'Origin',
+      'Canary',
+      'Backups',
+      'Image',
+      'Sandbox',
+      'Internet',
+      'Names',
+      'Credentials',
+      'Foreign bucket',
+      'Neighbours',
+    ])
       expect(findings[what]).toMatchObject({ outcome: 'ok' })
     expect(findings['Worker']).toMatchObject({ outcome: 'warn', message: expect.stringContaining('CELLBLOCK_URL') })
   })
@@ -119,7 +189,10 @@ describe('the doctor in an account', () => {
     const runs = ecs.calls.filter(({ action }) => action === 'RunTask').map(({ input }) => input)
     expect(runs.map(isProbe)).toEqual([false, true])
     for (const run of runs) {
-      expect(run).toMatchObject({ enableExecuteCommand: false, taskDefinition: expect.stringContaining('cellblock-prod-sandbox-1g:3') })
+      expect(run).toMatchObject({
+        enableExecuteCommand: false,
+        taskDefinition: expect.stringContaining('cellblock-prod-sandbox-standard-1g:3'),
+      })
       const network = (run['networkConfiguration'] as { awsvpcConfiguration: Record<string, unknown> }).awsvpcConfiguration
       expect(network).toMatchObject({ assignPublicIp: 'DISABLED', securityGroups: [expect.stringContaining('WallsSandbox')] })
       expect(network['subnets']).toHaveLength(2)
@@ -140,9 +213,12 @@ describe('the doctor in an account', () => {
   })
 
   it('fails if a sandbox refuses to serve, and reports an unchecked network if the probe could not run', async () => {
-    ecs.exits = () => 86
+    ecs.exits = () => 193
     const findings = await examine()
-    expect(findings['Sandbox']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('Do not use this deployment') })
+    expect(findings['Sandbox']).toMatchObject({
+      outcome: 'fail',
+      message: expect.stringContaining('unix_socket_opens (exit code 193). Do not use this deployment'),
+    })
     expect(findings['Network']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('the network is unchecked') })
   })
 
@@ -176,6 +252,36 @@ describe('the doctor in an account', () => {
   })
 })
 
+describe('the standing parts of a deployment', () => {
+  it('fail when they are missing, each under its name', async () => {
+    const open = await listen(() => ({ body: JSON.stringify({ object: 'list', data: [] }) }))
+    Object.assign(account, { hasBackups: false, hasRole: false, functionUrl: open, groups: GROUPS.slice(1) })
+    const findings = await examine()
+    expect(failed(findings).map(({ check }) => check)).toEqual(['Service role', 'Origin', 'Canary', 'Backups'])
+    expect(findings['Canary']?.message).toContain('cellblock-prod-api')
+    expect(findings['Origin']?.message).toContain('answered 200 to a call without the origin secret')
+  })
+
+  it('warn about a version that was withdrawn, and fail without an alarm', async () => {
+    account.groups = GROUPS.map((group) => ({ ...group, lastAttemptedDeployment: { status: 'Failed' } }))
+    expect((await examine())['Canary']).toMatchObject({ outcome: 'warn', message: expect.stringContaining('was withdrawn') })
+    account.groups = GROUPS.map((group) => ({ ...group, alarmConfiguration: { enabled: false } }))
+    expect((await examine())['Canary']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('no alarm') })
+  })
+
+  it('have no public entry behind private ingress: a distribution that is left fails, and a public address', async () => {
+    const privateIngress = { ...PRIVATE_INGRESS, host: 'code.invalid' }
+    const left = await examine({ config: readConfig({ ...(context['cellblock'] as object), api: { privateIngress } }) })
+    expect(left['Entry']).toMatchObject({ outcome: 'fail', message: expect.stringContaining('AWS::CloudFront::Distribution') })
+    const deployed = { serviceTypes: ['AWS::ECS::Service'] } as unknown as Deployed
+    const entry = (host: string) =>
+      checkEntry({ api: { ...config.api, privateIngress: { ...PRIVATE_INGRESS, clientCidrs: [], tasks: 1, maxTasks: 1, host } } }, deployed)
+    expect(await entry('10.1.2.3')).toMatchObject({ outcome: 'ok', message: expect.stringContaining('10.1.2.3') })
+    expect(await entry('93.184.216.34')).toMatchObject({ outcome: 'fail', message: expect.stringContaining('public address') })
+    expect(await entry('code.invalid')).toMatchObject({ outcome: 'warn' })
+  })
+})
+
 describe('evaluation of the findings', () => {
   it('recommends vCPUs for the pool, the largest tier and ten containers', () => {
     const sandboxes = { ...config.sandboxes, tiers: { '1g': { warm: 4 }, '16g': { warm: 0 } }, spotPercent: 50 }
@@ -192,5 +298,36 @@ describe('evaluation of the findings', () => {
     const url = await listen((request) => ({ body: JSON.stringify(request.url === '/v1/containers' ? { id: 'cntr_1' } : done) }))
     const finding = await checkPrograms({ url, key: 'k' }, programsFor('eu-west-1').slice(0, 1))
     expect(finding).toMatchObject({ outcome: 'fail', message: expect.stringContaining('doctor/socket-families') })
+  })
+})
+
+describe('the public side of a deployment', () => {
+  const PAGE = { headers: { 'content-security-policy': "default-src 'none'" } }
+  /** A distribution that answers uploads like this, and whether it has a page. */
+  async function distribution(upload: { readonly status: number; readonly body: object }, hasPage = true): Promise<string> {
+    const server = createServer((request, response) => {
+      request.resume().on('end', () => {
+        if (request.method === 'GET') response.writeHead(hasPage ? 200 : 404, hasPage ? PAGE.headers : {}).end('page')
+        else response.writeHead(request.method === 'DELETE' ? 200 : upload.status).end(JSON.stringify(upload.body))
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    servers.push(server)
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+  const stored = { status: 200, body: { id: 'file_1', bytes: 8_000_000 } }
+  const refused = { status: 413, body: { error: { code: 'request_too_large' } } }
+  const outcomes = async (url: string, uploadService: boolean) =>
+    (await checkPublicSide({ url, key: 'ck' }, { uploadService })).map(({ check, outcome }) => `${check} ${outcome}`)
+
+  it('is intact when the page answers and large bodies go where the settings send them', async () => {
+    expect(await outcomes(await distribution(stored), true)).toEqual(['Page ok', 'Uploads ok'])
+    expect(await outcomes(await distribution(refused), false)).toEqual(['Page ok', 'Uploads ok'])
+  })
+
+  it('fails without a page, when large bodies are lost, and when nothing answers', async () => {
+    expect(await outcomes(await distribution({ status: 502, body: {} }, false), true)).toEqual(['Page fail', 'Uploads fail'])
+    expect(await outcomes(await distribution({ status: 413, body: { Message: 'too long' } }), false)).toEqual(['Page ok', 'Uploads fail'])
+    expect(await outcomes('http://127.0.0.1:9', true)).toEqual(['Page fail', 'Uploads fail'])
   })
 })

@@ -15,9 +15,39 @@ interface EdgeAnswer {
 /** What the distribution does with a request: the request as it is passed on, or an answer. */
 const atEdge = (headers: Readonly<Record<string, string>>): EdgeRequest | EdgeAnswer => {
   const given = Object.fromEntries(Object.entries({ host: 'code.example.com', ...headers }).map(([name, value]) => [name, { value }]))
-  return runInNewContext(`${edgeFunctionCode()}; handler(event)`, { event: { request: { headers: given } } }) as EdgeRequest | EdgeAnswer
+  return runInNewContext(`${edgeFunctionCode({ uploadOrigin: null })}; handler(event)`, { event: { request: { headers: given } } }) as
+    | EdgeRequest
+    | EdgeAnswer
 }
 const upload = (bytes: number, type: string) => atEdge({ 'content-length': String(bytes), 'content-type': type })
+
+/** The origin that the function selects with an upload service; null keeps the API's function. */
+function originFor(headers: Readonly<Record<string, string>>): string | null {
+  let selected: string | null = null
+  const cf = { selectRequestOriginById: (id: string) => (selected = id) }
+  const given = Object.fromEntries(Object.entries({ host: 'code.example.com', ...headers }).map(([name, value]) => [name, { value }]))
+  const [first = '', ...rest] = edgeFunctionCode({ uploadOrigin: 'uploads' }).split('\n')
+  expect(first).toBe("import cf from 'cloudfront';")
+  const passed = runInNewContext(`${rest.join('\n')}; handler(event)`, { cf, event: { request: { headers: given } } }) as EdgeRequest
+  expect(passed.headers['x-forwarded-host']).toEqual({ value: 'code.example.com' })
+  return selected
+}
+
+describe('the edge function with an upload service', () => {
+  it.each([
+    ['multipart/form-data; boundary=x', LAMBDA_REQUEST_BYTES.binary],
+    ['application/octet-stream', LAMBDA_REQUEST_BYTES.binary],
+    ['application/json', LAMBDA_REQUEST_BYTES.json],
+  ])('sends %s up to %i bytes to the function and larger bodies to the service', (type, limit) => {
+    expect(originFor({ 'content-length': String(limit), 'content-type': type })).toBeNull()
+    expect(originFor({ 'content-length': String(limit + 1), 'content-type': type })).toBe('uploads')
+  })
+
+  it('sends a form of unknown length to the service, and requests without a body to the function', () => {
+    expect(originFor({ 'content-type': 'multipart/form-data; boundary=x' })).toBe('uploads')
+    expect(originFor({})).toBeNull()
+  })
+})
 
 describe('the edge function', () => {
   it('passes on the host name that the client used, over a forged one', () => {
@@ -46,6 +76,6 @@ describe('the edge function', () => {
   })
 
   it('has a size that CloudFront accepts', () => {
-    expect(Buffer.byteLength(edgeFunctionCode())).toBeLessThan(10_240)
+    expect(Buffer.byteLength(edgeFunctionCode({ uploadOrigin: 'uploads' }))).toBeLessThan(10_240)
   })
 })

@@ -40,6 +40,7 @@ const INTERFACES = [
 const MAY: Record<FunctionId, readonly string[]> = {
   api: [
     ...ROWS,
+    'dynamodb:Scan',
     'dynamodb:BatchWriteItem',
     ...KEY,
     ...LOG,
@@ -63,6 +64,7 @@ const MAY: Record<FunctionId, readonly string[]> = {
   ],
   reconciler: [
     ...ROWS,
+    'dynamodb:Scan',
     'dynamodb:BatchWriteItem',
     ...TASKS,
     ...KEY,

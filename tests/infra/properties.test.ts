@@ -10,7 +10,8 @@ import { networkProperties } from './properties/network.ts'
 import { operationsProperties } from './properties/operations.ts'
 import { sandboxProperties } from './properties/sandbox.ts'
 import { all, at, list, only, says } from './property.ts'
-import { buildApp, synthesise } from './synthesise.ts'
+import { readConfig } from '../../infra/config.ts'
+import { buildApp, context, PRIVATE_INGRESS, synthesise, type Templates } from './synthesise.ts'
 
 const templates = synthesise({
   sandboxes: { tiers: { '1g': { warm: 2 }, '4g': { warm: 1 }, '16g': { warm: 0 }, '64g': { warm: 0 } }, architecture: 'X86_64' },
@@ -46,24 +47,33 @@ describe('stacks', () => {
       [...names.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name),
     )
     const everyTier = synthesise({
+      api: { uploadService: true },
       sandboxes: { tiers: Object.fromEntries(MEMORY_TIERS.map((tier) => [tier, { warm: 1 }])), architecture: 'X86_64' },
     })
-    const alarms = Object.entries(everyTier.operations.Resources).flatMap(([id, { Type }]) =>
-      Type === 'AWS::CloudWatch::Alarm' ? [id.replace(/^When/, '').replace(/[0-9A-F]{8}$/, '')] : [],
-    )
-    expect(entries.map((name) => name.replaceAll('-', '')).toSorted()).toEqual(alarms.toSorted())
+    const alarmsOf = ({ operations }: Templates) =>
+      Object.entries(operations.Resources).flatMap(([id, { Type }]) =>
+        Type === 'AWS::CloudWatch::Alarm' ? [id.replace(/^When/, '').replace(/[0-9A-F]{8}$/, '')] : [],
+      )
+    const alarms = new Set([...alarmsOf(everyTier), ...alarmsOf(synthesise({ api: { privateIngress: PRIVATE_INGRESS } }))])
+    expect(entries.map((name) => name.replaceAll('-', '')).toSorted()).toEqual([...alarms].toSorted())
   })
 
-  it('have as many alarm metrics as the cost command counts', () => {
-    const metrics = all(templates, 'AWS::CloudWatch::Alarm').flatMap(({ Properties }) =>
+  it.each([
+    ['as usual', { uploadService: false }, 5],
+    ['without a canary', { uploadService: false }, 0],
+    ['with private ingress', { privateIngress: PRIVATE_INGRESS }, 5],
+  ] as const)('have as many alarm metrics as the cost command counts, %s', (_, api, canaryMinutes) => {
+    const sandboxes = { tiers: { '1g': { warm: 2 }, '4g': { warm: 1 } }, architecture: 'X86_64', spotPercent: 0 }
+    const settings = { sandboxes, api, deployment: { canaryMinutes } }
+    const metrics = all(synthesise(settings), 'AWS::CloudWatch::Alarm').flatMap(({ Properties }) =>
       Properties['Metrics'] === undefined
         ? [Properties]
         : list(Properties['Metrics']).filter((metric) => at(metric, 'MetricStat') !== undefined),
     )
-    expect(metrics.length).toBe(alarmMetrics(2))
+    expect(metrics.length).toBe(alarmMetrics(2, readConfig({ ...(context['cellblock'] as object), ...settings })))
   })
 
-  it('starts no sandbox before the guard stands', () => {
+  it('starts no sandbox before the guard is deployed', () => {
     const { stacks } = buildApp()
     expect(stacks.service.dependencies).toContain(stacks.guard)
   })
@@ -86,14 +96,63 @@ describe('stacks', () => {
     expect(JSON.stringify(found.data)).not.toContain('hnb659fds')
   })
 
+  it('has a task definition for each image and tier, and passes the images to every function', () => {
+    const found = synthesise({
+      sandboxes: {
+        tiers: { '1g': { warm: 1 }, '4g': { warm: 0 } },
+        images: ['standard', 'slim'],
+        imagePools: { slim: { '1g': 2 } },
+        architecture: 'X86_64',
+      },
+    })
+    const families = all(found, 'AWS::ECS::TaskDefinition').map(({ Properties }) => String(Properties['Family']))
+    expect(families.toSorted()).toEqual(
+      ['slim-1g', 'slim-4g', 'standard-1g', 'standard-4g'].map((name) => `cellblock-prod-sandbox-${name}`),
+    )
+    const variables = (name: string) =>
+      at(
+        all(found, 'AWS::Lambda::Function').find(({ Properties }) => Properties['FunctionName'] === `cellblock-prod-${name}`),
+        'Properties.Environment.Variables',
+      ) as Record<string, unknown>
+    expect(variables('api')['IMAGE_NAMES']).toBe('standard,slim')
+    for (const name of ['run', 'place', 'reconciler']) {
+      const images = JSON.stringify(variables(name)['SANDBOX_IMAGES'])
+      expect(images.indexOf('standard')).toBeGreaterThan(-1)
+      expect(images.indexOf('standard')).toBeLessThan(images.indexOf('slim'))
+      expect(images).toContain('0123456789ab-standard')
+    }
+    expect(variables('place')['POOL_SIZES']).toBe('{"1g":1,"4g":0}')
+    expect(variables('place')['IMAGE_POOL_SIZES']).toBe('{"slim":{"1g":2}}')
+    expect(JSON.stringify(variables('place')['TASK_DEFINITIONS'])).toMatch(/standard.*1g.*slim.*1g/)
+  })
+
+  it('serves the page by the API, which reads its files only, and keeps its assets at the edge', () => {
+    const found = synthesise()
+    const behaviours = list(at(only(found, 'AWS::CloudFront::Distribution'), 'Properties.DistributionConfig.CacheBehaviors'))
+    const assets = behaviours.find((behaviour) => at(behaviour, 'PathPattern') === '/assets/*')
+    const main = at(only(found, 'AWS::CloudFront::Distribution'), 'Properties.DistributionConfig.DefaultCacheBehavior')
+    expect(at(assets, 'TargetOriginId')).toBe(at(main, 'TargetOriginId'))
+    expect(at(assets, 'CachePolicyId')).not.toBe(at(main, 'CachePolicyId'))
+    const role = Object.entries(found.service.Resources).find(([id, { Type }]) => id.startsWith('apirole') && Type === 'AWS::IAM::Role')
+    const page = list(at(role?.[1], 'Properties.Policies.0.PolicyDocument.Statement')).filter((statement) => says(statement, '/page/*'))
+    expect(page.map((statement) => at(statement, 'Action'))).toEqual(['s3:GetObject'])
+  })
+
   it('follows the settings', () => {
     const settings = {
       stage: 'dev',
-      sandboxes: { tiers: { '4g': { warm: 1 } }, architecture: 'ARM64', spotPercent: 70, imageUri: 'cellblock-sandbox:dev' },
+      sandboxes: {
+        tiers: { '4g': { warm: 1 } },
+        architecture: 'ARM64',
+        spotPercent: 70,
+        images: ['slim'],
+        imageUri: 'cellblock-sandbox:dev',
+      },
       api: {
         customDomain: { name: 'code.example.com', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/one' },
         corsOrigins: ['https://app.example.com'],
         reservedConcurrency: 200,
+        uploadService: false,
       },
       models: { list: [{ name: 'small', baseUrl: 'https://models.example.com/v1', keyName: 'SMALL_KEY' }] },
       tools: { webSearch: true, folder: 'examples/tools' },

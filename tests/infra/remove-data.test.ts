@@ -1,13 +1,12 @@
 import { App } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
-import { buildStacks } from '../../infra/build-stacks.ts'
-import { readConfig } from '../../infra/config.ts'
-import { context, type Resource } from './synthesise.ts'
+import { Cellblock } from '../../infra/cellblock.ts'
+import { context, PUSHED_ASSETS, type Resource } from './synthesise.ts'
 
 function dataStack(removesData: boolean) {
   const app = new App({ context: { ...context, 'aws:cdk:bundling-stacks': [], 'aws:cdk:disable-stack-trace': true } })
-  const { data } = buildStacks(app, readConfig(context['cellblock']), '0123456789ab', { removesData })
+  const { data } = new Cellblock(app, 'Cellblock', { settings: context['cellblock'], assets: PUSHED_ASSETS, removesData }).stacks
   const { Resources: resources, Outputs: outputs } = Template.fromStack(data).toJSON() as {
     Resources: Record<string, Resource>
     Outputs: Record<string, unknown>

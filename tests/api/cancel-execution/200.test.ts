@@ -50,7 +50,7 @@ it('leaves an execution that reached a sandbox to the next worker', async () => 
     { owner: 'wrk_a', now, expiresAt: now + LEASE_MS },
     { status: 'running', sandboxId: 'sbx_a' },
   )
-  if (taken.kind !== 'taken') throw new Error(taken.kind)
+  if (taken.kind !== 'acquired') throw new Error(taken.kind)
   await api.table.executions.commit(api.owner.tenant, id, taken.row.fence, {}, { release: true })
   expect(await cancel()).toMatchObject({ status: 'running' })
   expect((await api.table.executions.get(api.owner.tenant, id))?.lease).toBeNull()

@@ -23,7 +23,6 @@ const cases: readonly (readonly [string, unknown, string, string])[] = [
   ],
   ['an image that is not offered', { name: 'x', image: 'huge' }, 'unsupported_value', 'image'],
   ['a malformed name of an image', { name: 'x', image: 'Not a name' }, 'invalid_request', 'image'],
-  ['skills', { name: 'x', skills: [{ type: 'skill_reference', skill_id: 's' }] }, 'unsupported_value', 'skills'],
 ]
 it.for(cases)('refuses %s', async ([, body, code, param]) => {
   const answer = await api.post('/v1/containers', body)

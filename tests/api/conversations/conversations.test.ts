@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sweepConversation } from '../../../services/orchestrator/reconciler/sweep-expired.ts'
+import { systemClock } from '../../../services/core/ports/clock.ts'
+import { createLimitReader } from '../../../services/core/tenants/limit-reader.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi
@@ -64,7 +66,7 @@ describe('conversations', () => {
     expect((await api.table.conversations.items(tenant, id, { after: null, limit: 1, order: 'asc' })).rows).toEqual([])
     const [due] = (await api.table.due(Date.now() + 86_400_000, 100)).filter((row) => row.id === id)
     if (due === undefined) throw new Error('not due')
-    await sweepConversation(api, due)
+    await sweepConversation({ ...api, clock: systemClock, limits: createLimitReader(api.table.tenants, systemClock) }, due)
     expect(await api.table.conversations.get(tenant, id)).toBeNull()
   })
 

@@ -32,9 +32,16 @@ it('describes every route once', () => {
   const described = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => `${method} ${path} ${operation.operationId}`),
   )
-  expect(described.toSorted()).toEqual(ROUTES.map((route) => `${route.method} ${route.path} ${route.operationId}`).toSorted())
+  expect(described.toSorted()).toEqual(
+    ROUTES.filter(({ foreign }) => foreign === undefined)
+      .map((route) => `${route.method} ${route.path} ${route.operationId}`)
+      .toSorted(),
+  )
   expect(new Set(described.map((line) => line.split(' ')[2])).size).toBe(described.length)
 })
+
+/** Two wires have the error envelopes of their protocols. */
+const errorOf = (path: string): string => (path.startsWith('/librechat/') ? 'LibreChatError' : path === '/mcp' ? 'McpError' : 'Error')
 
 it('documents summary, responses and errors of every route', () => {
   const tags = document.tags.map((tag) => tag.name)
@@ -57,7 +64,9 @@ it('documents summary, responses and errors of every route', () => {
         expect(operation.requestBody.required, `${method} ${path}`).toBe(operation.operationId !== 'createConversation')
       for (const [status, answer] of Object.entries(operation.responses))
         if (Number(status) >= 400 && path !== '/readyz')
-          expect(answer.content?.['application/json']?.schema, `${path} ${status}`).toEqual({ $ref: '#/components/schemas/Error' })
+          expect(answer.content?.['application/json']?.schema, `${path} ${status}`).toEqual({
+            $ref: `#/components/schemas/${errorOf(path)}`,
+          })
     }
   }
   expect(document.components.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } })
@@ -96,7 +105,7 @@ it('has the schemas of server-sent events', () => {
   expect(Object.keys(properties)).toEqual(['status', 'stdout', 'stderr', 'output', 'clear', 'file', 'lost', 'done'])
 })
 
-it('says where a body may be left out', async () => {
+it('marks optional bodies', async () => {
   expect(document.paths['/v1/containers']?.['post']?.requestBody?.required).toBe(true)
   expect(document.paths['/v1/conversations']?.['post']?.requestBody?.required).toBe(false)
   const [required, optional] = await Promise.all(['/v1/containers', '/v1/conversations'].map((path) => api.fetch(path, { method: 'POST' })))
@@ -112,4 +121,20 @@ it.each([
 ])('names the methods of %s in Allow', async (path, allow) => {
   const answer = await api.fetch(path, { method: 'PUT' })
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow])
+})
+
+it('serves a page per error code, which a refusal names in its header', async () => {
+  const refusal = await fetch(`${api.url}/v1/containers/cntr_missing`, { headers: { authorization: `Bearer ${api.owner.key}` } })
+  const link = /^<(\/docs\/errors\/(\w+))>; rel="help"$/.exec(refusal.headers.get('link') ?? '')
+  expect(link?.[2]).toBe(((await refusal.json()) as { error: { code: string } }).error.code)
+  const page = await fetch(`${api.url}${link?.[1]}`)
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(await page.text()).toContain('What to do')
+  expect(await (await fetch(`${api.url}/docs/errors`)).text()).toContain('href="/docs/errors/rate_limit_exceeded"')
+  expect((await fetch(`${api.url}/docs/errors/no_such_code`)).status).toBe(404)
+})
+
+it('tells a language model how to use the server', async () => {
+  const text = await (await fetch(`${api.url}/llms.txt`)).text()
+  for (const path of ['/v1', '/mcp', '/openapi.json', '/docs/errors']) expect(text).toContain(`${api.url}${path}`)
 })

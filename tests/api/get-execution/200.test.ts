@@ -34,7 +34,7 @@ it('returns a result stored in an object', async () => {
   const id = await accept()
   const now = Date.now()
   const taken = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
-  if (taken.kind !== 'taken') throw new Error(taken.kind)
+  if (taken.kind !== 'acquired') throw new Error(taken.kind)
   const objectKey = `tenants/${api.owner.tenant}/${containerId}/results/r`
   const { bytes } = await api.objects.put(objectKey, Buffer.from(JSON.stringify({ ...emptyResult, stdout: 'big' })), {
     contentType: 'application/json',

@@ -33,7 +33,7 @@ const accept = async (headers: Record<string, string> = {}): Promise<string> =>
 async function finish(id: string): Promise<void> {
   const now = Date.now()
   const lease = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
-  if (lease.kind !== 'taken') throw new Error(lease.kind)
+  if (lease.kind !== 'acquired') throw new Error(lease.kind)
   const objectKey = `tenants/${api.owner.tenant}/${containerId}/results/${id}`
   const body = Buffer.from(JSON.stringify({ ...emptyResult, stdout: 'x'.repeat(8_000) }))
   const { bytes } = await api.objects.put(objectKey, body, { contentType: 'application/json' })

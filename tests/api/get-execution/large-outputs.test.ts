@@ -52,7 +52,7 @@ async function finish(result: ExecutionResult, container = containerId): Promise
   const { bytes } = await api.objects.put(objectKey, Buffer.from(JSON.stringify(result)), { contentType: 'application/json' })
   const now = Date.now()
   const lease = await api.table.executions.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
-  if (lease.kind !== 'taken') throw new Error(lease.kind)
+  if (lease.kind !== 'acquired') throw new Error(lease.kind)
   await api.table.executions.commit(api.owner.tenant, id, lease.row.fence, {
     status: 'succeeded',
     endedAt: now,

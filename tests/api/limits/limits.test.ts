@@ -37,7 +37,7 @@ describe('GET /v1/limits', () => {
     })
   })
 
-  it('states the limits of what stands before the API', async () => {
+  it('states the limits of the proxy in front of the API', async () => {
     const behind = await startApi({ config: { requestBytes: { json: 5_500_000, binary: 4_400_000 } } })
     try {
       const body: unknown = await (await behind.fetch('/v1/limits', { key: await behind.newKey() })).json()
@@ -125,7 +125,7 @@ describe('a request beyond a limit is refused with the name of the limit:', () =
     const again = { key, headers: { 'idempotency-key': 'once' } }
     expect((await api.post(path, { code: '2' }, again)).status).toBe(429)
     await api.table.sandboxes.remove(live.id)
-    expect((await api.post(path, { code: '1' }, { key })).status).toBe(202)
+    await expect.poll(async () => (await api.post(path, { code: '1' }, { key })).status).toBe(202)
 
     const accepted = (await (await api.post(path, { code: '2' }, again)).json()) as { id: string }
     await api.table.sandboxes.create(live)

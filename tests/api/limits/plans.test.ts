@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { finishExecution } from '../../support/finish-execution.ts'
 import { newId } from '../../../services/core/ids.ts'
 import type { TenantLimits } from '../../../services/core/tenants/tenant-limits.ts'
 import { dayOf, type UsageRecord } from '../../../services/core/usage/usage.ts'
@@ -103,6 +104,36 @@ it('sums the tokens of models in the usage', async () => {
   expect(await (await api.fetch('/v1/usage', { key })).json()).toMatchObject({
     total: { executions: 0, model_input_tokens: 7, model_output_tokens: 3 },
   })
+})
+
+it('limits the jobs of a tenant that have not ended, in all containers', async () => {
+  const key = await tenantWith({ queuedJobs: 2 })
+  const [first, last] = [await run(key), await run(key)]
+  expect([first.status, last.status]).toEqual([202, 202])
+  const refused = await run(key)
+  expect([refused.status, refused.headers.get('x-limit-name'), refused.headers.get('ratelimit-limit')]).toEqual([429, 'queued_jobs', '2'])
+  expect(await refused.json()).toMatchObject({ error: { code: 'too_many_queued' } })
+  await finishExecution(api, key.tenant, ((await first.json()) as { id: string }).id)
+  await expect.poll(async () => (await run(key)).status, { timeout: 10_000 }).toBe(202)
+})
+
+it('limits the stored bytes of a tenant, until it deletes some', async () => {
+  const key = await tenantWith({ storageBytes: 2 ** 20 })
+  const upload = (bytes: number) =>
+    api.openai(key).files.create({ file: new File([new Uint8Array(bytes)], 'x'), purpose: 'user_data' }, { maxRetries: 0 })
+  const { id } = await upload(700_000)
+  await expect(upload(400_000)).rejects.toMatchObject({ status: 429, code: 'storage_exhausted' })
+  await upload(300_000)
+  await expect(upload(100_000)).rejects.toMatchObject({
+    headers: expect.toSatisfy((h: Headers) => h.get('x-limit-name') === 'storage_bytes'),
+  })
+  await upload(40_000)
+  const limits = (await (await api.fetch('/v1/limits', { key })).json()) as { limits: Record<string, { used: number }> }
+  expect(limits.limits['storage_bytes']?.used).toBeGreaterThanOrEqual(1_040_000)
+  await upload(8_576)
+  expect(await (await run(key)).json()).toMatchObject({ error: { code: 'storage_exhausted' } })
+  await api.openai(key).files.delete(id)
+  await expect.poll(async () => (await run(key)).status).toBe(202)
 })
 
 it('limits the open streams of a tenant', async () => {

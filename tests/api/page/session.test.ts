@@ -16,6 +16,8 @@ const page: PagePorts = {
         : path === 'assets/page-1.js'
           ? { bytes: bytes('1'), contentType: 'text/javascript; charset=utf-8' }
           : null,
+  readGuide: async (path) =>
+    path === 'index.html' ? { bytes: bytes('<script id="theme">1</script>Guide'), contentType: 'text/html; charset=utf-8' } : null,
   sessionSecret: async () => secret,
   redeemSignIn: (token) => {
     const key = tokens.get(token) ?? null
@@ -168,5 +170,22 @@ describe('a session cookie', () => {
     expect(openSession(sealed, randomBytes(32), 1)).toBeNull()
     expect(openSession(sealed, secret, 8 * 24 * 3_600_000)).toBeNull()
     expect(openSession('', secret, 1)).toBeNull()
+  })
+})
+
+describe('the documentation', () => {
+  it('is served with a policy that allows its own inline scripts only', async () => {
+    const response = await fetch(`${api.url}/docs/guide/`)
+    expect(await response.text()).toContain('Guide')
+    expect(response.headers.get('content-security-policy')).toMatch(/script-src 'self' 'sha256-[\w+/=]{44}';/)
+    expect((await fetch(`${api.url}/docs/guide`, { redirect: 'manual' })).headers.get('location')).toBe('/docs/guide/')
+    expect((await fetch(`${api.url}/docs/guide/none.html`)).status).toBe(404)
+  })
+
+  it('says how it is built where it was not', async () => {
+    const bare = await startApi({ page: { ...page, readGuide: null } })
+    const response = await fetch(`${bare.url}/docs/guide/`)
+    expect([response.status, await response.text()]).toEqual([404, expect.stringContaining('npm run docs:build')])
+    await bare.stop()
   })
 })

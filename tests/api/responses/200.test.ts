@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { newId } from '../../../services/core/ids.ts'
-import type { ResponseItem } from '../../../services/core/responses/response.ts'
 import { finishResponse, textItem } from '../../support/finish-response.ts'
 import { collectSse } from '../../support/read-sse.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
+import type { ResponseItem } from '../../../services/core/responses/items/item-types.ts'
 
 let api: TestApi
 beforeAll(async () => {
@@ -90,7 +90,7 @@ it('streams the end of a turn whose worker crashed before it wrote the event', a
   const { id } = await api.openai().responses.create({ model: 'demo', input: 'Hi', background: true })
   const now = Date.now()
   const taken = await api.table.responses.acquireLease(api.owner.tenant, id, { owner: 'w', now, expiresAt: now + 1_000 })
-  if (taken.kind !== 'taken') throw new Error(taken.kind)
+  if (taken.kind !== 'acquired') throw new Error(taken.kind)
   await api.table.responses.commit(api.owner.tenant, id, taken.row.fence, {
     status: 'failed',
     error: { code: 'server_error', message: 'Lost.' },

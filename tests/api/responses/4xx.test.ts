@@ -76,6 +76,20 @@ const cases: readonly (readonly [string, object, number, string, string | null])
   ['a tool without type', { model: 'demo', input: 'x', tools: [{}] }, 400, 'invalid_request', 'tools[0].type'],
   ['a tool that is not here', { model: 'demo', input: 'x', tools: [{ type: 'web_search' }] }, 400, 'unsupported_value', 'tools[0].type'],
   ['a function without name', { model: 'demo', input: 'x', tools: [{ type: 'function' }] }, 400, 'invalid_request', 'tools[0].name'],
+  [
+    'an interpreter without a container',
+    { model: 'demo', input: 'x', tools: [{ type: 'code_interpreter' }] },
+    400,
+    'invalid_request',
+    'tools[0].container',
+  ],
+  [
+    'a choice of a tool that is not offered',
+    { ...tool({ type: 'auto' }), tool_choice: { type: 'web_search' } },
+    400,
+    'invalid_request',
+    'tool_choice',
+  ],
   ['a container of another type', tool({ type: 'shared' }), 400, 'invalid_request', 'tools[0].container.type'],
   ['a container that is not there', tool('cntr_01kajv9h2s8p0ww3d4dq4cs1zt'), 404, 'container_not_found', 'tools[0].container'],
   ['a container id that is none', tool('nonsense'), 404, 'container_not_found', 'tools[0].container'],
@@ -178,11 +192,17 @@ it.for(['stream=1', 'starting_after=x', 'starting_after=1&starting_after=2'])('r
 })
 
 it.for([
-  ['tool_choice', { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'x'.repeat(1_000_000) }] }],
+  ['tool_choice', { type: 'allowed_tools', mode: 'auto', tools: Array.from({ length: 20_000 }, () => ({ type: 'function', name: 'f' })) }],
   ['instructions', 'ü'.repeat(500_000)],
   ['tools', [{ type: 'function', name: 'f', parameters: { description: 'x'.repeat(1_000_000) } }]],
 ] as const)('accepts %s larger than a row', async ([field, value]) => {
-  const answer = await api.post('/v1/responses', { model: 'demo', input: 'x', background: true, [field]: value })
+  const answer = await api.post('/v1/responses', {
+    model: 'demo',
+    input: 'x',
+    background: true,
+    tools: [{ type: 'function', name: 'f' }],
+    [field]: value,
+  })
   expect(answer.status).toBe(200)
   const { id } = (await answer.json()) as { id: string }
   const read = (await (await api.fetch(`/v1/responses/${id}`)).json()) as Record<string, unknown>
@@ -195,7 +215,11 @@ it('refuses a tool that is disabled for the tenant, including the interpreter', 
   await api.table.tenants.setPolicy(tenant, { toolsOff: ['weather', 'code_interpreter'] })
   const key = await api.newKey({ tenant })
   const ask = async (type: string, by = key): Promise<unknown> => {
-    const answer = await api.post('/v1/responses', { model: 'demo', input: 'x', background: true, tools: [{ type }] }, { key: by })
+    const answer = await api.post(
+      '/v1/responses',
+      { model: 'demo', input: 'x', background: true, tools: [{ type, container: { type: 'auto' } }] },
+      { key: by },
+    )
     const { error } = (await answer.json()) as { readonly error: { readonly code: string; readonly param: string } | null }
     return [answer.status, error?.code, error?.param]
   }

@@ -14,6 +14,7 @@ interface Body {
   readonly id: string
   readonly status: string
   readonly queue_position?: number
+  readonly expected_start_at?: string
 }
 
 it('returns at once with wait=0, its queue position and a URL for the result', async () => {

@@ -24,6 +24,8 @@ const cases: readonly (readonly [what: string, body: unknown, status: number, co
   ['too much code', { code: 'x'.repeat(LIMITS.maxCodeBytes + 1) }, 413, 'request_too_large', 'code'],
   ['another on_error', { code: 'x', on_error: 'ignore' }, 400, 'invalid_request', 'on_error'],
   ['metadata that is no text', { code: 'x', metadata: { a: 1 } }, 400, 'invalid_request', 'metadata.a'],
+  ['a language that the image lacks', { code: '1', language: 'javascript' }, 400, 'unsupported_value', 'language'],
+  ['R in an image without it', { code: '1', language: 'r' }, 400, 'unsupported_value', 'language'],
   ['a list as body', [], 400, 'invalid_request', null],
   ['a notebook that is none', { notebook: { hello: 1 } }, 400, 'invalid_notebook', 'notebook.nbformat'],
   ['an old notebook', notebook({ nbformat: 3 }), 400, 'invalid_notebook', 'notebook.nbformat'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Container } from '../../../services/core/containers/container.ts'
+import type { Container, E2bSession } from '../../../services/core/containers/container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { LIMITS } from '../../../services/core/limits.ts'
 import type { Table } from '../../../services/core/ports/table.ts'
@@ -26,6 +26,17 @@ export function containerStoreContract(table: () => Table): void {
       expect(await store().get(newId('tenant'), row.id)).toBeNull()
       expect(await store().enqueue(newId('tenant'), row.id, 'exec_1', T0, T0)).toBe('missing')
       expect(await store().markDeleted(newId('tenant'), row.id, T0)).toBeNull()
+    })
+
+    it('receive skills while their files are unchanged, and then count as changed', async () => {
+      const row = await created()
+      const skills = [{ name: 'a', description: 'b', folder: 'a-0', objectKey: 'tenants/t/c/skills/x', bytes: 3 }]
+      expect(await store().setSkills(row.tenant, row.id, 0, skills)).toEqual({ ...row, skills, filesVersion: 1 })
+      expect(await store().setSkills(row.tenant, row.id, 0, [])).toBeNull()
+      expect(await store().setSkills(newId('tenant'), row.id, 1, [])).toBeNull()
+      expect(await newest(row)).toEqual({ ...row, skills, filesVersion: 1 })
+      await store().markDeleted(row.tenant, row.id, T0)
+      expect(await store().setSkills(row.tenant, row.id, 1, [])).toBeNull()
     })
 
     it('queue executions in order of arrival', async () => {
@@ -228,6 +239,29 @@ export function containerStoreContract(table: () => Table): void {
         backgroundCommands: [],
         lastActiveAt: T0 + 5,
       })
+    })
+
+    it('keep what clients of E2B see, until they are deleted', async () => {
+      const row = containerRow()
+      await store().create(row)
+      const session: E2bSession = {
+        secret: 's',
+        key: { id: 'key_1', scopes: ['run'] },
+        template: 'base',
+        metadata: { a: '1' },
+        env: { B: '2' },
+        endAt: T0,
+        onTimeout: 'kill',
+        autoResume: false,
+        isPaused: false,
+        contexts: [{ id: 'c', language: 'python', cwd: '/mnt/data' }],
+      }
+      expect(row.e2b).toBeUndefined()
+      await store().setE2bSession(row.tenant, row.id, session)
+      expect((await store().get(row.tenant, row.id))?.e2b).toEqual(session)
+      expect(await store().setE2bSession('tnt_other', row.id, session)).toBeNull()
+      await store().markDeleted(row.tenant, row.id, T0)
+      expect(await store().setE2bSession(row.tenant, row.id, session)).toBeNull()
     })
 
     it('has a maximum of running commands, and none of a deleted container', async () => {

@@ -114,7 +114,7 @@ function leasedRows<Row extends LeasedRow>(
       const row = await created()
       const taken = await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0), working)
       const expected = { ...row, ...working, fence: 1, lease: { owner: 'w1', expiresAt: T0 + LEASE_MS }, dueAt: T0 + LEASE_MS }
-      expect(taken).toEqual({ kind: 'taken', row: expected })
+      expect(taken).toEqual({ kind: 'acquired', row: expected })
       expect(await store().get(row.tenant, row.id)).toEqual(expected)
     })
 
@@ -129,7 +129,7 @@ function leasedRows<Row extends LeasedRow>(
       const row = await created()
       await store().acquireLease(row.tenant, row.id, leaseOf('w1', T0))
       expect(await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))).toMatchObject({
-        kind: 'taken',
+        kind: 'acquired',
         row: { fence: 2, lease: { owner: 'w2' } },
       })
     })
@@ -149,7 +149,7 @@ function leasedRows<Row extends LeasedRow>(
         row: free,
       })
       expect(await store().acquireLease(row.tenant, row.id, { ...leaseOf('w2', T0), seen: { fence: 1 } })).toMatchObject({
-        kind: 'taken',
+        kind: 'acquired',
         row: { fence: 2 },
       })
       expect(await store().acquireLease(row.tenant, row.id, { ...leaseOf('w3', T0), seen: { fence: 1 } })).toMatchObject({ kind: 'busy' })
@@ -161,7 +161,7 @@ function leasedRows<Row extends LeasedRow>(
       const second = await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + LEASE_MS))
       expect(await store().commit(row.tenant, row.id, 1, ended)).toBeNull()
       expect(await store().commit(row.tenant, row.id, 3, ended)).toBeNull()
-      expect({ kind: 'taken', row: await store().get(row.tenant, row.id) }).toEqual(second)
+      expect({ kind: 'acquired', row: await store().get(row.tenant, row.id) }).toEqual(second)
     })
 
     it('end once, without lease and due time, and accept no further change', async () => {
@@ -197,7 +197,7 @@ function leasedRows<Row extends LeasedRow>(
       const released = await store().commit(row.tenant, row.id, 1, working, { release: true, dueAt: T0 + 3 })
       expect(released).toMatchObject({ lease: null, dueAt: T0 + 3, fence: 1 })
       expect(await store().commit(row.tenant, row.id, 1, {}, { extendTo: T0 + 99_000 })).toBeNull()
-      expect(await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + 1))).toMatchObject({ kind: 'taken', row: { fence: 2 } })
+      expect(await store().acquireLease(row.tenant, row.id, leaseOf('w2', T0 + 1))).toMatchObject({ kind: 'acquired', row: { fence: 2 } })
     })
 
     it('keep the due time in a plain commit, and accept an empty commit', async () => {
@@ -226,7 +226,7 @@ function leasedRows<Row extends LeasedRow>(
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, index) => store().acquireLease(row.tenant, row.id, leaseOf(`w${index}`, T0))),
       )
-      expect(answers.map((answer) => answer.kind).toSorted()).toEqual([...Array<string>(19).fill('busy'), 'taken'])
+      expect(answers.map((answer) => answer.kind).toSorted()).toEqual(['acquired', ...Array<string>(19).fill('busy')])
       expect(await store().get(row.tenant, row.id)).toMatchObject({ fence: 1 })
     })
 
@@ -255,7 +255,7 @@ function leasedRows<Row extends LeasedRow>(
             if (verb === 'take') {
               const isFree = holder === null || holder.expiresAt <= now
               const answer = await store().acquireLease(row.tenant, row.id, leaseOf(`${who}/${(takes += 1)}`, now))
-              expect(answer.kind).toBe(isFree ? 'taken' : 'busy')
+              expect(answer.kind).toBe(isFree ? 'acquired' : 'busy')
               if (isFree) {
                 fence += 1
                 fences.set(who, fence)

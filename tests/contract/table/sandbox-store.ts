@@ -111,6 +111,28 @@ export function sandboxStoreContract(table: () => Table): void {
       expect((await store().all()).map(({ id }) => id)).toEqual(expect.arrayContaining([early.id, late.id, other.id]))
     })
 
+    it('are listed by the tenant that holds them, from the reservation to the end', async () => {
+      const ids = async (tenant = 'tnt_held'): Promise<readonly string[]> => (await store().ofTenant(tenant)).map(({ id }) => id)
+      const mine = { tenant: 'tnt_held', containerId: 'cntr_1' }
+      const started = await created({ claimedBy: mine })
+      const warm = await created()
+      const reserved = await created()
+      await created({ claimedBy: { tenant: 'tnt_held2', containerId: 'cntr_2' } })
+      await store().move(warm.id, ['starting'], { state: 'ready', address, readyAt: T0 })
+      expect(await ids()).toEqual([started.id])
+      await store().claim(warm.id, mine, T0, T0)
+      await store().reserve(reserved.id, mine, T0)
+      await store().move(started.id, ['starting'], { state: 'claimed', address, readyAt: T0 })
+      await store().move(reserved.id, ['starting'], { state: 'claimed', address, readyAt: T0 })
+      expect((await ids()).toSorted()).toEqual([started.id, warm.id, reserved.id].toSorted())
+      expect(await ids('tnt_hel')).toEqual([])
+      await store().move(warm.id, ['claimed'], { state: 'stopping', dueAt: T0 })
+      await store().remove(started.id)
+      await store().move(reserved.id, ['claimed'], { state: 'gone', dueAt: T0 })
+      // A row that stops may be listed.
+      expect((await ids()).filter((id) => id !== warm.id)).toEqual([])
+    })
+
     it('are counted until they are gone', async () => {
       const row = await created({ state: 'stopping' })
       const ids = async () => (await store().all()).map(({ id }) => id)

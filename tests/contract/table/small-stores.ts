@@ -44,6 +44,29 @@ export function smallStoresContract(table: () => Table): void {
       expect(await table().tenants.setPolicy('tnt_none', {})).toBeNull()
     })
 
+    it('export and remove all rows of one tenant, with its keys and links', async () => {
+      const [tenant, other] = [newTenant(), newTenant()]
+      const link = { ...newLink(), tenant: tenant.id }
+      const key = apiKeyRow(newHash(), { tenant: tenant.id }, T0)
+      for (const one of [tenant, other]) await table().tenants.create(one)
+      await table().links.put(link)
+      await table().tenants.putKey(key)
+      const kinds = async (id: string): Promise<readonly string[]> => {
+        const found: string[] = []
+        for await (const row of table().tenantRows.export(id)) found.push(row.kind)
+        return found.toSorted()
+      }
+      expect(await kinds(tenant.id)).toEqual(['link', 'tenant'])
+      expect(await table().tenants.beginDeletion(tenant.id, T0)).toMatchObject({ deletion: { requestedAt: T0, completedAt: null } })
+      expect(await table().tenants.beginDeletion(tenant.id, T0 + 1)).toMatchObject({ deletion: { requestedAt: T0 } })
+      expect(await table().tenantRows.removeAll(tenant.id)).toBe(2)
+      expect(await kinds(tenant.id)).toEqual(['tenant'])
+      expect(await table().links.findByToken(link.tokenHash)).toBeNull()
+      expect(await table().tenants.findKey(key.hash)).toBeNull()
+      expect(await kinds(other.id)).toEqual(['tenant'])
+      expect(await table().tenantRows.removeAll(tenant.id)).toBe(0)
+    })
+
     it('find a key by its hash alone, even if revoked', async () => {
       const key = apiKeyRow(newHash(), { tenant: newId('tenant') }, T0)
       await table().tenants.putKey(key)

@@ -3,7 +3,8 @@ import { METRIC_NAMESPACE } from '../../../services/storage/json-log.ts'
 import { all, at, first, list, named, only, same, says, set, statements, value, type Property } from '../property.ts'
 import type { Resource, Templates } from '../synthesise.ts'
 
-const alarms = (t: Templates): Resource[] => all(t, 'AWS::CloudWatch::Alarm')
+/** Those that call an operator. CodeDeploy reads the alarms of the service stack. */
+const alarms = (t: Templates): Resource[] => all(t, 'AWS::CloudWatch::Alarm', 'operations')
 const alarm = (t: Templates, name: string): Resource => named(t, 'operations', `When${name}`, 'AWS::CloudWatch::Alarm')
 const topicPolicy = (t: Templates): Resource => only(t, 'AWS::SNS::TopicPolicy')
 const exists = (title: string, names: string[], what: string): Property => ({
@@ -59,7 +60,11 @@ export const operationsProperties: readonly Property[] = [
   },
   exists('a sandbox that fails an isolation check raises an alarm', ['sandboxesrefused'], 'SandboxRefused'),
   exists('functions near the default concurrency raise an alarm', ['concurrency'], 'ConcurrentExecutions'),
+  exists('throttled functions raise an alarm', ['throttles'], 'Throttles'),
   exists('throttles of the table raise an alarm', ['tablethrottles'], 'WriteThrottleEvents'),
+  exists('dead letters that the reconciler does not end raise an alarm', ['deadlettersold'], 'MAX(METRICS())'),
+  exists('starts that ECS throttles raise an alarm', ['platformthrottled'], 'PlatformThrottled'),
+  exists('tasks near the vCPU quota raise an alarm', ['quotaused'], 'SERVICE_QUOTA(ondemand)'),
   exists('failing starts raise an alarm', ['startsfailing'], 'SandboxStartFailed'),
   exists('answers with 5xx raise an alarm', ['apifailures'], 'ApiFailed'),
   {

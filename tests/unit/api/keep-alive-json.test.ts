@@ -71,10 +71,11 @@ it('would time out without whitespace', async () => {
 })
 
 it('sends a resumable body if the answer fails after the status has been sent', async () => {
-  const failed = delay(2 * INTERVAL_MS).then((): Response => {
+  const fail = async (): Promise<Response> => {
+    await delay(2 * INTERVAL_MS)
     throw new Error('The table does not answer.')
-  })
-  const url = await behindCloudFront(() => keepAlive(failed))
+  }
+  const url = await behindCloudFront(() => keepAlive(fail()))
   expect(await (await fetch(url)).json()).toEqual({ status: 'queued' })
 })
 

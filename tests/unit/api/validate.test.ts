@@ -22,7 +22,7 @@ it('reports the error of the best matching variant', () => {
   expect(paramOf(schema, { input: [{ role: 'robot' }] })).toMatchObject({ param: 'input[0].role' })
   expect(paramOf(schema, { input: 7 })).toMatchObject({
     param: 'input',
-    message: "'input' is not accepted: give a string or a list. See /docs for what it takes.",
+    message: "'input' is not valid: give a string or a list. /docs describes the accepted values.",
   })
 })
 

@@ -60,6 +60,22 @@ describe('the model catalogue', () => {
     expect(quirksOf('https://api.anthropic.com/v1', 'claude-x')).toMatchObject({ requiresTools: true, limitField: 'max_tokens' })
     expect(quirksOf('http://localhost:11434/v1', 'qwen3')).toMatchObject({ requiresTools: false, limitField: 'max_tokens' })
   })
+
+  it.each([
+    ['gpt-4o', true],
+    ['openai/gpt-5-mini', true],
+    ['o3', true],
+    ['o3-mini', false],
+    ['gpt-4', false],
+    ['gpt-oss-120b', false],
+    ['claude-sonnet-4-5', true],
+    ['claude-2.1', false],
+    ['gemini-2.5-pro', true],
+    ['qwen2.5-vl-7b', true],
+    ['qwen3', false],
+  ])('knows whether %s reads images: %s', (model, readsImages) => {
+    expect(quirksOf('http://localhost:11434/v1', model).readsImages).toBe(readsImages)
+  })
 })
 
 describe('the demo model', () => {

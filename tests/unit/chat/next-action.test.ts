@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { nextAction, type Decision } from '../../../services/chat/turn/next-action.ts'
 import type { CodeProgress, TurnState } from '../../../services/chat/turn/turn-state.ts'
 import type { Execution } from '../../../services/core/executions/execution.ts'
-import type { PendingCall, ResponseItem } from '../../../services/core/responses/response.ts'
+import type { PendingCall } from '../../../services/core/responses/response.ts'
+import type { ResponseItem } from '../../../services/core/responses/items/item-types.ts'
 
 const EMPTY: TurnState = {
   items: [],

@@ -309,11 +309,22 @@ describe('a parameter that the model does not support', () => {
   it.each([
     ['a value out of range', rejected('temperature', 'temperature must be at most 2', 'invalid_value')],
     ['a parameter that was not sent', rejected('top_k', 'top_k is not supported', 'unsupported_parameter')],
-    ['the form of the answer', rejected('response_format', 'response_format is not supported', 'unsupported_parameter')],
+    ['the schema of the answer', rejected('response_format', 'schema is not valid', 'invalid_json_schema')],
   ])('is not assumed when the error is about %s: the error has the sentence of the endpoint', async (_, refusal) => {
     const asking = askWith({ request: { temperature: 3, responseFormat: { type: 'json_object' } } }, refusal)
     await expect(asking).rejects.toThrow(/rejected the request with status 400: \w+ (?:must be|is not)/)
     expect(seen).toHaveLength(1)
+  })
+
+  it('is replaced when it is the form of the answer: by the JSON mode, then by instructions', async () => {
+    const responseFormat = { type: 'json_schema', json_schema: { name: 'one', schema: { type: 'object', title: 'One' } } }
+    const refusals = [
+      rejected(null, "Input should be 'text' or 'json_object'; response_format"),
+      rejected('response_format.type', 'unavailable'),
+    ]
+    expect(await askWith({ request: { responseFormat } }, ...refusals, stream(chunk('a'), DONE))).toEqual([text('a')])
+    expect(seen.map(({ body }) => body['response_format'])).toEqual([responseFormat, { type: 'json_object' }, undefined])
+    expect(JSON.stringify(seen[2]?.body['messages'])).toContain('One')
   })
 
   it('does not let the endpoint keep the caller in a loop', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { renderItem, renderResponse } from '../../../services/core/responses/render-response.ts'
-import type { CallOutcome, ResponseItem } from '../../../services/core/responses/response.ts'
+import { renderResponse } from '../../../services/core/responses/render-response.ts'
 import { responseRow, T0 } from '../../support/rows.ts'
+import { renderItem, type ResponseItem } from '../../../services/core/responses/items/item-types.ts'
+import type { CallOutcome } from '../../../services/core/responses/items/code-interpreter-call.ts'
 
 const outcome: CallOutcome = {
   executionId: 'exec_1',

@@ -30,7 +30,7 @@ describe('untrusted output', () => {
     expect(plainText(`${COLOURED}${sequence}`)).toBe(COLOURED)
   })
 
-  it('has no control sequence but colours, however it comes in pieces', () => {
+  it('has no control sequences except colours, for every split into pieces', () => {
     const part = fc.oneof(
       fc.constantFrom(ESC, `${ESC}]`, `${ESC}[`, '52;c;', '\u0007', '\\', '\u009b', '\u009d', '\u009c', 'm', '31', ';', 'A', '\n'),
       fc.string(),

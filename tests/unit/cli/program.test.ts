@@ -1,15 +1,24 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Command } from 'commander'
 import { withParameters } from '../../../packages/cli/src/commands/notebook.ts'
+import { EXIT } from '../../../packages/cli/src/errors.ts'
+import type { Io } from '../../../packages/cli/src/io.ts'
+import { createProgram } from '../../../packages/cli/src/program.ts'
+import { progressLine } from '../../../packages/cli/src/progress-bar.ts'
 
 const execute = promisify(execFile)
 /** Without the settings that an outer npm hands down, such as the folder into which it installs. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.toLowerCase().startsWith('npm_')))
-const run = (file: string, args: readonly string[], options: { readonly cwd?: string } = {}) => execute(file, args, { ...options, env })
+const run = (
+  file: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+) => execute(file, args, { cwd: options.cwd, env: { ...env, ...options.env } })
 const PACKAGE = join(import.meta.dirname, '../../../packages/cli')
 
 describe('the published package', () => {
@@ -27,6 +36,17 @@ describe('the published package', () => {
 
   it('runs without its repository and without other packages', async () => {
     expect((await run(program, ['run', '--help'])).stdout).toContain('Usage: cellblock run')
+  })
+
+  it('takes relative paths from the current folder, also inside the npm script of another project', async () => {
+    const current = join(folder, 'reports')
+    await mkdir(current)
+    await writeFile(join(current, 'no-notebook.ipynb'), '{}')
+    const started = run(program, ['notebook', 'run', 'no-notebook.ipynb', '-o', 'out.ipynb'], {
+      cwd: current,
+      env: { INIT_CWD: folder, npm_lifecycle_event: 'report' },
+    })
+    await expect(started).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining(`${current}/no-notebook.ipynb is no notebook`) })
   })
 
   it.each([
@@ -65,4 +85,39 @@ describe('parameters of a notebook', () => {
     const notebook = { cells: [cell('1')] }
     expect(withParameters(notebook, {})).toBe(notebook)
   })
+})
+
+/** Every command that does something, with the words that call it. */
+function leaves(command: Command, words: readonly string[] = []): readonly (readonly [words: string, command: Command])[] {
+  const path = [...words, command.name()]
+  return command.commands.length === 0 ? [[path.join(' '), command]] : command.commands.flatMap((child) => leaves(child, path))
+}
+
+describe('every command', () => {
+  const io = { out: () => undefined, note: () => undefined } as unknown as Io
+  const commands = leaves(createProgram({ io, exit: () => undefined }))
+
+  it.each(commands)('%s shows an example of itself in its help', (words, command) => {
+    let help = ''
+    command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp()
+    expect(help.split('Example')[1]).toContain(words)
+  })
+
+  it.each(commands.filter(([words]) => words !== 'cellblock completion'))('%s prints JSON on request', (_, command) => {
+    expect(command.options.map(({ long }) => long)).toContain('--json')
+  })
+
+  it('has its exit codes in the README', async () => {
+    const readme = await readFile(join(PACKAGE, 'README.md'), 'utf8')
+    const documented = [...readme.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code))
+    expect(documented).toEqual(Object.values(EXIT))
+  })
+})
+
+it.each([
+  [0, 4, '░░░░░░░░░░░░░░░░░░░░ 0 %  0 B of 2.0 MB'],
+  [500_000, 30, '█████░░░░░░░░░░░░░░░ 25 %  500 KB of 2.0 MB, 1 min 30 s left'],
+  [2_000_000, 9, '████████████████████ 100 %  2.0 MB of 2.0 MB'],
+])('shows the progress of %i bytes after %i seconds with the time left', (done, seconds, line) => {
+  expect(progressLine('upload a.csv', done, 2_000_000, seconds)).toBe(`upload a.csv ${line}`)
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { executionEventSchema, executionFrameSchemas } from '../../../services/core/executions/event-schema.ts'
+import { executionFrameSchemas, logEventSchema } from '../../../services/core/executions/events/event-types.ts'
 
 const frames = executionFrameSchemas(z.object({ path: z.string() }))
 const numbered = { seq: 1, at: '2026-01-01T00:00:00.000Z' }
@@ -21,7 +21,7 @@ it.each([
 })
 
 it('refuses an event that is not in the log format', () => {
-  expect(executionEventSchema.safeParse({ type: 'output', cell: 0, output: error }).success).toBe(true)
-  expect(executionEventSchema.safeParse({ type: 'output', cell: -1, output: error }).success).toBe(false)
-  expect(executionEventSchema.safeParse({ type: 'unknown' }).success).toBe(false)
+  expect(logEventSchema('output')?.safeParse({ type: 'output', cell: 0, output: error }).success).toBe(true)
+  expect(logEventSchema('output')?.safeParse({ type: 'output', cell: -1, output: error }).success).toBe(false)
+  expect(logEventSchema('unknown')).toBeUndefined()
 })

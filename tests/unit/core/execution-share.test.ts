@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { enterShare, leaveShare, type ExecutionShare } from '../../../services/core/executions/execution-share.ts'
+import { enterShare, expectedWaitMs, leaveShare, type ExecutionShare } from '../../../services/core/executions/execution-share.ts'
 
 const EMPTY: ExecutionShare = { cap: 0, running: {}, waiting: [] }
 const entry = (executionId: string) => ({ executionId, containerId: `c-${executionId}` })
@@ -32,4 +32,17 @@ it('drops a slot whose execution never reported its end', () => {
   const share = enterAll(['a', 'b'], 1)
   const hours = 3 * 3_600_000 + 1
   expect(Object.keys(enterShare(share, entry('b'), 1, hours).running)).toEqual(['b'])
+})
+
+it('estimates the wait from the average duration', () => {
+  const full = enterAll(['a', 'b', 'c'], 1)
+  expect(expectedWaitMs(full, 1, null)).toBeNull()
+  const { share } = leaveShare(full, 'a', 1_001)
+  expect(share.meanMs).toBe(1_000)
+  const average = leaveShare(share, 'b', 3_001).share
+  expect(average.meanMs).toBe(1_200)
+  expect(enterShare(average, entry('d'), 1, 3_001).meanMs).toBe(1_200)
+  expect([expectedWaitMs(average, 2, null), expectedWaitMs(average, 0, 0), expectedWaitMs({ ...average, cap: 4 }, 1, 1)]).toEqual([
+    2_400, 1_200, 1_800,
+  ])
 })

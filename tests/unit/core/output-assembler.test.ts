@@ -1,19 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { OutputAssembler } from '../../../services/core/executions/output-assembler.ts'
-import type { SupervisorEventPayload } from '../../../services/core/ports/supervisor.ts'
+import type { SandboxEvent } from '../../../services/core/executions/events/event-types.ts'
 
-function assemble(facts: readonly SupervisorEventPayload[], indexes: readonly number[] = [0]): OutputAssembler {
+type Payload<E = SandboxEvent> = E extends unknown ? Omit<E, 'seq' | 't'> : never
+
+function assemble(facts: readonly Payload[], indexes: readonly number[] = [0]): OutputAssembler {
   const assembler = new OutputAssembler(indexes)
   facts.forEach((fact, seq) => assembler.add({ seq, t: 0, ...fact }))
   return assembler
 }
-const print = (text: string, name: 'stdout' | 'stderr' = 'stdout', index = 0): SupervisorEventPayload => ({
+const print = (text: string, name: 'stdout' | 'stderr' = 'stdout', index = 0): Payload => ({
   type: 'stream',
   index,
   name,
   text,
 })
-const display = (data: Record<string, unknown>, displayId: string | null = null): SupervisorEventPayload => ({
+const display = (data: Record<string, unknown>, displayId: string | null = null): Payload => ({
   type: 'display',
   index: 0,
   outputType: 'display_data',
@@ -78,8 +80,8 @@ describe('OutputAssembler', () => {
     ])
   })
 
-  const fail = (name: string, index = 0): SupervisorEventPayload => ({ type: 'error', index, name, value: 'v', traceback: [] })
-  const done = (status: 'ok' | 'error', index = 0): SupervisorEventPayload => ({ type: 'cell_done', index, status, executionCount: 1 })
+  const fail = (name: string, index = 0): Payload => ({ type: 'error', index, name, value: 'v', traceback: [] })
+  const done = (status: 'ok' | 'error', index = 0): Payload => ({ type: 'cell_done', index, status, executionCount: 1 })
 
   it('reports the error of the first failed cell, not a displayed error that was handled', () => {
     expect(assemble([fail('Shown'), done('ok')]).error).toBeNull()

@@ -49,7 +49,7 @@ describe('parseXrayHeader', () => {
       isSampled: true,
     })
   })
-  it('makes up a parent where the header names none, as load balancers write it', () => {
+  it('creates a parent id if the header has none, as load balancers send it', () => {
     expect(parseXrayHeader('Root=1-5759e988-bd862e3fe1be46a994272793')?.spanId).toMatch(/^[0-9a-f]{16}$/)
   })
   it.each(['', 'Root=1-xyz', 'Root=2-5759e988-bd862e3fe1be46a994272793', `Root=1-${'0'.repeat(8)}-${'0'.repeat(24)}`])(

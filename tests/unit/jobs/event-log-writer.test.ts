@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { EventBatch, EventPayload, ExecutionEventPayload } from '../../../services/core/events.ts'
+import type { EventBatch, EventPayload } from '../../../services/core/events.ts'
+import type { ExecutionEventPayload } from '../../../services/core/executions/events/event-types.ts'
 import { mergeDeltas } from '../../../services/chat/turn/log-events.ts'
 import { mergeText } from '../../../services/orchestrator/run/merge-text.ts'
 import {

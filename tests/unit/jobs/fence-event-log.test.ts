@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { EventBatch, EventOwner, ExecutionEvent, ExecutionEventPayload } from '../../../services/core/events.ts'
+import type { EventBatch, EventOwner, ExecutionEvent } from '../../../services/core/events.ts'
+import type { ExecutionEventPayload } from '../../../services/core/executions/events/event-types.ts'
 import { newId } from '../../../services/core/ids.ts'
 import type { EventStore } from '../../../services/core/ports/event-store.ts'
 import { fenceEventLog } from '../../../services/jobs/fence-event-log.ts'

@@ -37,7 +37,7 @@ async function newJob({ worker, job }: ReturnType<typeof startWorker>, row: Part
   const execution = executionRow(row)
   await storage.table.executions.create(execution)
   const acquired = await acquireLease(worker, job.rows, execution)
-  if (acquired.kind !== 'taken') throw new Error(`The row is ${acquired.kind}`)
+  if (acquired.kind !== 'acquired') throw new Error(`The row is ${acquired.kind}`)
   return acquired.row
 }
 
@@ -49,9 +49,9 @@ describe('a lease', () => {
     expect((await acquireLease(worker, job.rows, first)).kind).toBe('busy')
     expect(await releaseLease(job.rows, worker.clock, first)).toMatchObject({ lease: null, dueAt: time.now + 10_000 })
     const second = await acquireLease(worker, job.rows, first)
-    expect(second).toMatchObject({ kind: 'taken', row: { fence: first.fence + 1 } })
+    expect(second).toMatchObject({ kind: 'acquired', row: { fence: first.fence + 1 } })
     time.now += LEASE_MS
-    expect(await acquireLease(worker, job.rows, first)).toMatchObject({ kind: 'taken', row: { fence: first.fence + 2 } })
+    expect(await acquireLease(worker, job.rows, first)).toMatchObject({ kind: 'acquired', row: { fence: first.fence + 2 } })
     expect(await releaseLease(job.rows, worker.clock, first)).toBeNull()
   })
 })
@@ -65,7 +65,7 @@ describe('a step that failed', () => {
       const { retryInSeconds } = (await rescheduleAfterFailure(worker, job, row)) ?? { retryInSeconds: null }
       time.now += (retryInSeconds ?? 0) * 1000
       const next = await acquireLease(worker, job.rows, row)
-      if (next.kind !== 'taken') throw new Error(`The row is ${next.kind}`)
+      if (next.kind !== 'acquired') throw new Error(`The row is ${next.kind}`)
       row = next.row
     }
     expect(delays).toEqual([1, 1, 2, 4, 8, 16, 30, 30])
@@ -116,7 +116,7 @@ describe('a dead letter', () => {
     const row: ResponseRecord = responseRow({ status: 'queued', request: responseRequest({ background: true }) })
     await table.responses.create(row)
     const slow = await table.responses.acquireLease(row.tenant, row.id, { owner: 'slow', now: 1, expiresAt: 2 })
-    if (slow.kind !== 'taken') throw new Error(`The row is ${slow.kind}`)
+    if (slow.kind !== 'acquired') throw new Error(`The row is ${slow.kind}`)
     const owner = { kind: 'response', tenant: row.tenant, id: row.id } as const
     const batch = (seq: number) => ({
       firstSeq: seq,

@@ -8,7 +8,7 @@ beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
 
 describe('watching a row', () => {
-  it('reads at once after a signal, and each second without one, until the row is what was waited for', async () => {
+  it('reads at once after a signal, and each second without one, until the row satisfies the condition', async () => {
     const signals = createLocalSignals()
     let row = 0
     const seen: (number | null)[] = []

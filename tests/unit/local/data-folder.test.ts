@@ -13,7 +13,7 @@ describe('checkDataFolder', () => {
     expect(await checkDataFolder(folder)).toBeNull()
   })
 
-  it('withdraws the access of other users, and says so', async () => {
+  it('withdraws the access of other users and reports it', async () => {
     await chmod(folder, 0o755)
     expect(await checkDataFolder(folder)).toMatch(/accessible to other users.*700 now/)
     expect((await stat(folder)).mode & 0o777).toBe(0o700)

@@ -4,7 +4,9 @@ import { createContainer } from '../../../services/core/containers/create-contai
 import { newId } from '../../../services/core/ids.ts'
 import type { PlacementMessage } from '../../../services/core/messages.ts'
 import { DriverError, type SandboxDriver, type SandboxStatus } from '../../../services/core/ports/sandbox-driver.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import { measure } from '../../../services/core/metrics.ts'
+import { silentTelemetry, type WideEvent } from '../../../services/core/ports/telemetry.ts'
+import { ISOLATION_CHECKS } from '../../../services/core/sandboxes/isolation-checks.ts'
 import { newSandbox, SANDBOX_CHECK_MS, SANDBOX_START_MS } from '../../../services/core/sandboxes/new-sandbox.ts'
 import type { Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
 import type { ReconcilerDeps } from '../../../services/orchestrator/deps.ts'
@@ -23,6 +25,8 @@ let deps: ReconcilerDeps
 let now = Date.now()
 let sent: Sent[]
 let inspected: number
+/** Sandboxes whose status was read. */
+let read: string[]
 let seen: (id: string) => SandboxStatus
 let refuse: DriverError | null
 const address = { kind: 'tcp', host: '10.0.0.1', port: 8700 } as const
@@ -37,6 +41,7 @@ beforeEach(async () => {
   for (const { id } of await storage.table.sandboxes.all()) await storage.table.sandboxes.remove(id)
   sent = []
   inspected = 0
+  read = []
   started.length = 0
   refuse = null
   seen = () => ({ phase: 'starting' })
@@ -53,6 +58,7 @@ beforeEach(async () => {
     waitReady: () => Promise.reject(new Error('A start must not wait.')),
     inspectAll: async (sandboxes) => {
       inspected += 1
+      read.push(...sandboxes.map(({ id }) => id))
       return sandboxes.map(({ id }) => seen(id))
     },
   }
@@ -125,6 +131,22 @@ describe('where starts are reported by event, the warm pool', () => {
     expect(started).toEqual([id])
   })
 
+  it('has one message while the platform throttles it, however many passes the reconciler makes meanwhile', async () => {
+    refuse = new DriverError('throttled', 'Rate exceeded')
+    await launchOne()
+    const starts = () => sent.filter(({ message }) => message.type === 'sandbox.start')
+    for (let round = 0; round < 3; round++) {
+      const [waiting] = starts()
+      sent = []
+      now += SANDBOX_CHECK_MS - 5_000
+      await place()((waiting as Sent).message as PlacementMessage)
+      now += 10_000
+      await reconcile(deps)
+      expect(starts()).toHaveLength(1)
+    }
+    refuse = null
+  })
+
   it('starts a task once for a message that comes twice', async () => {
     const { id } = await launchOne()
     await place()({ v: 1, type: 'sandbox.start', sandboxId: id })
@@ -139,6 +161,15 @@ describe('where starts are reported by event, the warm pool', () => {
     expect(await reconcile(deps)).toMatchObject({ failed: 0 })
     expect((await rows()).map(({ state }) => state)).toEqual(Array(30).fill('ready'))
     expect(inspected).toBe(1)
+  })
+
+  it('reads no status of a start that the platform has not accepted, however many wait', async () => {
+    await place()({ v: 1, type: 'sandbox.refill' })
+    for (const message of placements().slice(0, 4)) await place()(message)
+    now += SANDBOX_CHECK_MS + 1
+    await reconcile(deps)
+    expect(read.toSorted()).toEqual(started.toSorted())
+    expect(started.length).toBeLessThan(5)
   })
 
   it('repeats a start whose message was lost, and abandons one that never runs', async () => {
@@ -156,10 +187,43 @@ describe('where starts are reported by event, the warm pool', () => {
   })
 })
 
+describe('where starts are reported by event, the check between two passes', () => {
+  it('is requested by a pass that finds sandboxes, for the middle of the interval', async () => {
+    deps = { ...deps, betweenPassesMs: 60_000 }
+    const checks = () => sent.filter(({ message }) => message.type === 'sandbox.check')
+    await reconcile(deps)
+    expect(checks()).toEqual([])
+    await launchOne()
+    await reconcile(deps)
+    expect(checks()).toEqual([{ queue: 'placements', message: { v: 1, type: 'sandbox.check' }, delaySeconds: 30 }])
+  })
+
+  it('finds a dead sandbox and a running one whose events were lost, with one read, and writes nothing for others', async () => {
+    await place()({ v: 1, type: 'sandbox.refill' })
+    for (const message of placements()) await place()(message)
+    const [dead, alive, ...others] = await rows()
+    const change = { platformId: `arn:${dead?.id}`, status: { phase: 'ready', address } } as const
+    await handleTaskStateChange(deps, { ...change, sandboxId: dead?.id ?? '' })
+    now += 61_000
+    const before = await storage.table.sandboxes.get(others[0]?.id ?? '')
+    seen = (id) =>
+      id === dead?.id
+        ? { phase: 'gone', reason: 'lost', exitCode: null }
+        : id === alive?.id
+          ? { phase: 'ready', address }
+          : { phase: 'starting' }
+    await place()({ v: 1, type: 'sandbox.check' })
+    expect(inspected).toBe(1)
+    expect(await storage.table.sandboxes.get(dead?.id ?? '')).toBeNull()
+    expect(await storage.table.sandboxes.get(alive?.id ?? '')).toMatchObject({ state: 'ready', address })
+    expect(await storage.table.sandboxes.get(others[0]?.id ?? '')).toEqual(before)
+  })
+})
+
 describe('where starts are reported by event, a start for a container', () => {
   const tenant = newId('tenant')
   it.each([
-    ['runs its execution when the task runs', { phase: 'ready', address }, 'claimed', 0],
+    ['runs its execution once the supervisor of its running task has had time to start', { phase: 'ready', address }, 'claimed', 2],
     ['asks again after a pause when the task ends', { phase: 'gone', reason: 'lost', exitCode: null }, 'gone', 3],
   ] as const)('%s', async (_, status, state, delaySeconds) => {
     const containerId = newId('container')
@@ -182,5 +246,38 @@ describe('where starts are reported by event, a start for a container', () => {
     expect(sent).toEqual([
       { queue: 'executions', message: { v: 1, type: 'execution.step', tenant, containerId, executionId }, delaySeconds },
     ])
+  })
+
+  it('has failed when its running task refuses to serve: the check is emitted, counted and stored for the execution', async () => {
+    const containerId = newId('container')
+    const container = await createContainer(storage.table, { tenant, id: containerId, subject: null, name: 'x', memoryTier: '1g' }, now)
+    await storage.table.containers.enqueue(tenant, containerId, newId('execution'), now, now + 3_600_000)
+    const sandbox = newSandbox({ memoryTier: '1g', image: 'sandbox:1', claimedBy: { tenant, containerId } }, now)
+    const { id } = sandbox
+    await storage.table.sandboxes.create(sandbox)
+    await storage.table.containers.setSandbox(tenant, containerId, container.generation, { sandboxId: id, stateLost: null, dueAt: null })
+    const events: WideEvent[] = []
+    deps = { ...deps, telemetry: { emit: (event) => void events.push(event) } }
+    const change = { sandboxId: id, platformId: `arn:${id}` }
+    await handleTaskStateChange(deps, { ...change, status: { phase: 'ready', address } })
+    sent = []
+    now += 3_000
+    const exitCode = 193 + ISOLATION_CHECKS.indexOf('memory_is_limited')
+    for (let delivery = 0; delivery < 2; delivery++)
+      await handleTaskStateChange(deps, { ...change, status: { phase: 'gone', reason: 'refused', exitCode } })
+    expect(events.filter(({ event }) => event === 'sandbox_refused')).toEqual([
+      expect.objectContaining({ sandbox: id, check: 'memory_is_limited', exit_code: exitCode, was_ready: true }),
+    ])
+    expect(events.flatMap((event) => measure(event)).map(({ name }) => name)).toContain('SandboxStartFailed')
+    expect(await storage.table.sandboxes.get(id)).toMatchObject({
+      state: 'gone',
+      failedStart: { to: now, check: 'memory_is_limited' },
+    })
+    // The container names it until the execution's next step, which counts the failed start.
+    expect((await storage.table.containers.get(tenant, containerId))?.sandboxId).toBe(id)
+    expect(sent).toMatchObject([{ queue: 'executions', message: { type: 'execution.step' }, delaySeconds: 3 }])
+    // A stop that a step requested meanwhile keeps the row.
+    await place()({ v: 1, type: 'sandbox.stop', sandboxId: id })
+    expect((await storage.table.sandboxes.get(id))?.failedStart?.check).toBe('memory_is_limited')
   })
 })

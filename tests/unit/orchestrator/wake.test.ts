@@ -72,7 +72,7 @@ describe('dead letters', () => {
 })
 
 const gone = (sandboxId: string, exitCode = 137) =>
-  ({ sandboxId, platformId: 'arn', status: { phase: 'gone', reason: exitCode === 86 ? 'refused' : 'lost', exitCode } }) as const
+  ({ sandboxId, platformId: 'arn', status: { phase: 'gone', reason: exitCode === 193 ? 'refused' : 'lost', exitCode } }) as const
 
 describe('the end of a sandbox', () => {
   const inState = async (state: SandboxPhase): Promise<string> => {
@@ -90,9 +90,15 @@ describe('the end of a sandbox', () => {
   it('emits the refusal of a sandbox that had reported ready, with image and exit code', async () => {
     const events: WideEvent[] = []
     const id = await inState('ready')
-    await handleTaskStateChange({ ...deps, telemetry: { emit: (event) => void events.push(event) } }, gone(id, 86))
+    await handleTaskStateChange({ ...deps, telemetry: { emit: (event) => void events.push(event) } }, gone(id, 193))
     expect(events).toContainEqual(
-      expect.objectContaining({ event: 'sandbox_refused', sandbox: id, image: noSandboxes.images.resolve().reference, exit_code: 86 }),
+      expect.objectContaining({
+        event: 'sandbox_refused',
+        sandbox: id,
+        image: noSandboxes.images.resolve().reference,
+        exit_code: 193,
+        check: 'unix_socket_opens',
+      }),
     )
     expect(events.flatMap((event) => measure(event)).map(({ name }) => name)).toContain('SandboxRefused')
   })

@@ -29,4 +29,13 @@ describe('the conformance table', () => {
   it.each(rows.map(([call = '', , tests = '']) => [call, tests]))('%s names only tests that exist', (_, tests) => {
     expect(testsIn(tests).filter((name) => !isThere(name))).toEqual([])
   })
+
+  it("names every parameter of POST /v1/responses that OpenAI's package has", () => {
+    const types = readFileSync(join(ROOT, 'node_modules/openai/resources/responses/responses.d.ts'), 'utf8')
+    const [, body = ''] = /export interface ResponseCreateParamsBase \{([^]*?)\n\}/.exec(types) ?? []
+    const parameters = [...body.matchAll(/^ {4}(\w+)\??:/gm)].map(([, name = '']) => name)
+    expect(parameters.length).toBeGreaterThan(25)
+    const calls = rows.map(([call = '']) => call).join('\n')
+    expect(parameters.filter((name) => !new RegExp(`\`${name}\\b`).test(calls))).toEqual([])
+  })
 })

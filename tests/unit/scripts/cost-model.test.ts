@@ -53,7 +53,17 @@ describe('the cost of turns', () => {
 
 describe('an idle month', () => {
   const month = (change: Partial<Parameters<typeof costOfMonth>[0]>) =>
-    costOfMonth({ endpointZones: 1, alarmMetrics: 20, pool: {}, architecture: 'X86_64', spotShare: 0, ...change })
+    costOfMonth({ endpointZones: 1, alarmMetrics: 20, uploadService: false, pool: {}, architecture: 'X86_64', spotShare: 0, ...change })
+  it('shows the upload service on a line, worked out by hand', () => {
+    const line = month({ uploadService: true }).find(({ name }) => name === 'upload service')
+    expect(line?.usd).toBeCloseTo(730 * (0.25 * 0.03238 + 0.00356 + 0.0225 + 0.005), 9)
+    expect(month({}).some(({ name }) => name === 'upload service')).toBe(false)
+  })
+  it('marks what a setting removes or what depends on use', () => {
+    const lines = month({ uploadService: true, rateLimit: true, pool: { '1g': 1 } })
+    const optional = lines.filter(({ isOptional }) => isOptional === true).map(({ name }) => name)
+    expect(optional).toEqual(['metrics', 'upload service', 'rate limit', 'pool 1g'])
+  })
   it('shows endpoints and each pool apart', () => {
     expect(month({}).find(({ name }) => name === 'endpoints')?.usd).toBeCloseTo(21.9, 9)
     expect(total(month({ endpointZones: 2 }))).toBeCloseTo(total(month({})) + 21.9, 9)

@@ -46,6 +46,7 @@ it.for([
   ['services/orchestrator/drivers/docker/a.ts', "export { a } from '../../../core/ports/a.ts'"],
   ['services/orchestrator/run/lambda.ts', "export { a } from '../../storage/a.ts'"],
   ['services/api/lambda.ts', "export { a } from '../storage/a.ts'"],
+  ['services/api/aws-app.ts', "export { a } from '../storage/a.ts'"],
   ['services/api/executions/a.ts', "export { a } from '../../jobs/a.ts'"],
   ['services/api/wires/native/links/a.ts', "export { a } from '../../../files/presign.ts'"],
   ['infra/stacks/a.ts', "export { a } from '../../services/core/limits.ts'"],

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findingLine, findingsText, type Finding } from '../../../scripts/doctor/finding.ts'
+import { transcriptOf } from '../../../scripts/doctor/transcript.ts'
 import { checkEngineVersion, checkNode, evaluateDisk } from '../../../scripts/doctor/local-checks.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -135,5 +136,29 @@ describe('thresholds of the doctor', () => {
     expect(['24.2.0', '20.0.0'].map((version) => findingLine(checkNode(version))[0])).toEqual(['✓', '✗'])
     expect(findingsText([checkNode('24.2.0'), checkNode('20.0.0')])).toContain('1 of 2 checks failed.')
     expect(findingsText([checkNode('24.2.0')])).toContain('All checks passed.')
+  })
+})
+
+describe('the transcript for a bug report', () => {
+  const findings: readonly Finding[] = [
+    { check: 'Stacks', outcome: 'ok', message: 'stage prod' },
+    {
+      check: 'Entry',
+      outcome: 'fail',
+      message: 'arn:aws:ecs:eu-west-1:123456789012:cluster/one, key ck_live_abc, X-Amz-Signature=0f, ops@example.com',
+    },
+  ]
+  const text = transcriptOf({ findings, seconds: [0.4, 61.6], facts: { region: 'eu-west-1', settings: '{"a":"210987654321"}' } })
+
+  it('has what was examined, each finding with its time, and how many failed', () => {
+    expect(text).toContain('region    eu-west-1\n')
+    expect(text).toMatch(/^ {4}0 s ✓ Stacks +stage prod$/m)
+    expect(text).toMatch(/^ {3}62 s ✗ Entry/m)
+    expect(text).toContain('1 of 2 checks failed.')
+  })
+
+  it('hides account numbers, keys, signatures and e-mail addresses', () => {
+    expect(text).not.toMatch(/\d{12}|ck_live|=0f|ops@/)
+    expect(text).toContain('arn:aws:ecs:eu-west-1:<account>:cluster/one, key <api key>, <signature>, <e-mail>')
   })
 })

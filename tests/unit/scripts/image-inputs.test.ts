@@ -7,11 +7,13 @@ import { IMAGE_VARIANTS, imageTag } from '../../../scripts/setup/image-inputs.ts
 const IMAGE_FILES = [
   'Dockerfile',
   'prune-libraries.sh',
+  'remove-gpu-code.py',
   'add-data-sets.sh',
   'add-font-aliases.py',
   'font-aliases.json',
   'matplotlibrc',
   'plotly/render.mjs',
+  'extra/packages.lock',
   'supervisor/cellblock_supervisor/worker/kernel.py',
 ]
 const VARIANT_FILES = ['data.lock', ...IMAGE_VARIANTS.flatMap((name) => [`${name}.lock`, `${name}.apt`])].map(
@@ -26,6 +28,7 @@ describe('imageTag', () => {
     await mkdir(join(folder, 'supervisor/cellblock_supervisor/worker'), { recursive: true })
     await mkdir(join(folder, 'requirements'))
     await mkdir(join(folder, 'plotly'))
+    await mkdir(join(folder, 'extra'))
     for (const path of [...IMAGE_FILES, ...VARIANT_FILES]) await writeFile(join(folder, path), path)
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))

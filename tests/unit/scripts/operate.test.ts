@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Config } from '../../../infra/config.ts'
 import { costReport, costText, usageFrom } from '../../../scripts/operate/cost.ts'
+import { costHtml } from '../../../scripts/operate/cost-html.ts'
+import { htmlReport } from '../../../scripts/report/html-report.ts'
 import { readFlags, UsageError } from '../../../scripts/operate/flags.ts'
 import { poolReport, poolText } from '../../../scripts/operate/pool-size.ts'
 import { poolSizeFor } from '../../../services/core/sandboxes/pool-size.ts'
@@ -18,6 +20,26 @@ describe('npm run cost', () => {
   it('takes what is not given from cdk.json', () => {
     expect(usageFrom(flags('--turns', '10'), config)).toMatchObject({ turns: 10, architecture: 'ARM64', spotShare: 0.5 })
     expect(usageFrom(flags('--spot', '0', '--architecture', 'X86_64'), config)).toMatchObject({ architecture: 'X86_64', spotShare: 0 })
+  })
+  it('takes the idle time from the rule of the orchestrator, for these pauses and with a warm pool of the tier', () => {
+    expect(usageFrom(flags(), config).idleSeconds).toBe(76)
+    expect(usageFrom(flags('--tier', '4g'), config).idleSeconds).toBe(121)
+    expect(usageFrom(flags('--tier', '4g', '--gap', '140'), config).idleSeconds).toBe(281)
+    expect(usageFrom(flags('--tier', '4g', '--per-container', '1'), config).idleSeconds).toBe(301)
+    expect(usageFrom(flags('--idle', '120'), config).idleSeconds).toBe(120)
+  })
+  it('states how long a hibernated container needs to run code again', () => {
+    const report = (...args: string[]) => costText(costReport(usageFrom(flags(...args), config), config))
+    expect(report()).toContain('wakes into a warm sandbox')
+    expect(report('--tier', '4g')).toMatch(/wakes with a start: \d\d s \(p95\)/)
+  })
+  it('keeps 1,000 typical turns within 0.90 US dollars, and within 0.45 on ARM64 with 70 % Spot and a pool', () => {
+    const cost = (settings: object) => {
+      const changed = { ...config, sandboxes: { ...config.sandboxes, ...settings } }
+      return costReport(usageFrom(flags(), changed), changed).turns.total
+    }
+    expect(cost({ tiers: { '1g': { warm: 0 } }, architecture: 'X86_64', spotPercent: 0 })).toBeLessThanOrEqual(0.9)
+    expect(cost({ tiers: { '1g': { warm: 1 } }, architecture: 'ARM64', spotPercent: 70 })).toBeLessThanOrEqual(0.45)
   })
   it.each([
     [['--turns', '0'], '--turns must be a number from 1.'],
@@ -46,6 +68,12 @@ describe('npm run cost', () => {
     ])
       expect(text).toContain(part)
     expect(text).toMatch(/read on 20\d\d-\d\d-\d\d/)
+  })
+  it('draws every part of its cost in the report', () => {
+    const report = costReport(usageFrom(flags(), config), config)
+    const html = htmlReport(costHtml(report))
+    for (const { name } of [...report.turns.lines, ...report.month.lines]) expect(html).toContain(`>${name}</text>`)
+    expect(html).not.toMatch(/NaN|Infinity/)
   })
 })
 

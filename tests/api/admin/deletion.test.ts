@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { newId } from '../../../services/core/ids.ts'
+import { createLink } from '../../../services/core/links/create-link.ts'
+import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import { SCOPES } from '../../../services/core/tenants/tenant.ts'
+import { sweepTenant } from '../../../services/orchestrator/reconciler/sweep-tenant.ts'
+import { finishExecution } from '../../support/finish-execution.ts'
+import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
+
+let api: TestApi
+let admin: TestKey
+beforeAll(async () => {
+  api = await startApi({ config: { keyCacheMs: 0 } })
+  admin = await api.newKey({ tenant: await newTenant('operators'), scopes: SCOPES })
+})
+afterAll(() => api.stop())
+
+async function newTenant(name: string): Promise<string> {
+  const id = newId('tenant')
+  await api.table.tenants.create({ v: 1, id, name, createdAt: Date.now() })
+  return id
+}
+
+/** An account with an object of every kind. Returns its key. */
+async function filledTenant(): Promise<TestKey> {
+  const tenant = await newTenant('company')
+  const key = await api.newKey({ tenant })
+  const client = api.openai(key)
+  const container = await client.containers.create({ name: 'one' })
+  await client.containers.files.create(container.id, { file: new File(['secret numbers'], 'numbers.txt') })
+  await client.files.create({ file: new File(['x'], 'x.txt'), purpose: 'user_data' })
+  await client.uploads.create({ filename: 'x', bytes: 1, mime_type: 'text/plain', purpose: 'user_data' })
+  await client.conversations.create({ items: [{ role: 'user', content: 'hello' }] })
+  await client.responses.create({ model: 'demo', input: 'x', background: true })
+  await client.webhooks.create({ name: 'x', url: 'https://example.com/', event_types: ['response.completed'] })
+  const headers = { 'idempotency-key': 'once' }
+  const execution = await api.post(`/v1/containers/${container.id}/executions?wait=0`, { code: 'print(1)' }, { key, headers })
+  await finishExecution(api, tenant, ((await execution.json()) as { id: string }).id)
+  const target = { objectKey: 'k', filename: 'f', mime: 'text/plain', bytes: 1 }
+  await createLink(api.table.links, { tenant, containerId: container.id, fileId: null, target, publicUrl: api.url, days: 7 }, Date.now())
+  return key
+}
+
+const sweep = async (tenant: string): Promise<void> => {
+  const due = (await api.table.due(api.now() + 60_000, 100)).find((row) => row.kind === 'tenant' && row.id === tenant)
+  if (due === undefined) throw new Error('The tenant is not due.')
+  const deps = { table: api.table, objects: api.objects, queue: api.queue, clock: api, telemetry: silentTelemetry }
+  await sweepTenant(deps, due)
+}
+const rowsOf = async (tenant: string): Promise<readonly string[]> => {
+  const kinds: string[] = []
+  for await (const { kind } of api.table.tenantRows.export(tenant)) kinds.push(kind)
+  return kinds
+}
+
+it('exports every row of a tenant with links to its files, and no secret', async () => {
+  const key = await filledTenant()
+  const answer = await api.fetch(`/v1/admin/tenants/${key.tenant}/export`, { key: admin })
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-ndjson'])
+  const text = await answer.text()
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { kind: string; part: string | null; download_url?: string; fields: Record<string, unknown> })
+  const kinds = new Set(lines.map(({ kind }) => kind))
+  for (const kind of ['container', 'execution', 'response', 'conversation', 'file', 'upload', 'link', 'tenant'])
+    expect(kinds, kind).toContain(kind)
+  expect(lines.find(({ kind }) => kind === 'execution')?.fields['source']).toMatchObject({ code: 'print(1)' })
+  const file = lines.find(({ part }) => part?.startsWith('file#') === true)
+  expect(await (await fetch(file?.download_url ?? '')).text()).toBe('secret numbers')
+  expect(text).not.toMatch(/whsec_|tokenHash/)
+})
+
+it('deletes a tenant with keys, rows and objects, and reports what remains', async () => {
+  const key = await filledTenant()
+  const other = await filledTenant()
+  const before = await rowsOf(other.tenant)
+  const begun = await api.fetch(`/v1/admin/tenants/${key.tenant}`, { method: 'DELETE', key: admin })
+  expect([begun.status, await begun.json()]).toMatchObject([202, { id: key.tenant, deletion: { completed_at: null } }])
+  expect((await api.fetch('/v1/containers', { key })).status).toBe(401)
+  const refused = await api.post(`/v1/admin/tenants/${key.tenant}/keys`, {}, { key: admin })
+  expect(refused.status).toBe(409)
+
+  await sweep(key.tenant)
+  // The containers go first, because their sandboxes have to stop.
+  expect((await api.table.containers.list(key.tenant, { after: null, limit: 9, order: 'asc', name: null })).rows).toEqual([])
+  await sweep(key.tenant)
+  await sweep(key.tenant)
+  const report = (await (await api.fetch(`/v1/admin/tenants/${key.tenant}`, { key: admin })).json()) as {
+    deletion: { completed_at: string | null; removed_rows: number; removed_objects: number; remains: string[] }
+  }
+  expect(report.deletion.completed_at).not.toBeNull()
+  expect(report.deletion.removed_rows).toBeGreaterThan(10)
+  expect(report.deletion.removed_objects).toBeGreaterThan(1)
+  expect(report.deletion.remains).toContain('the audit log and its signed digests')
+
+  expect((await rowsOf(key.tenant)).filter((kind) => kind !== 'audit')).toEqual(['tenant'])
+  expect(await api.objects.deletePrefix(`tenants/${key.tenant}/`)).toBe(0)
+  expect((await api.table.tenants.listKeys()).filter(({ tenant }) => tenant === key.tenant)).toEqual([])
+  await expect(sweep(key.tenant)).rejects.toThrow('not due')
+  expect(await rowsOf(other.tenant)).toEqual(before)
+  expect((await api.fetch('/v1/containers', { key: other })).status).toBe(200)
+})
+
+it('refuses that a tenant deletes itself, and an unknown tenant', async () => {
+  expect((await api.fetch(`/v1/admin/tenants/${admin.tenant}`, { method: 'DELETE', key: admin })).status).toBe(409)
+  expect((await api.fetch('/v1/admin/tenants/tnt_01kajv9h2s8p0ww3d4dq4cs1zt', { method: 'DELETE', key: admin })).status).toBe(404)
+})

@@ -1,0 +1,231 @@
+import { createHash } from 'node:crypto'
+import { request, type RequestOptions } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiKeyRow } from '../../../services/core/tenants/api-keys.ts'
+import { SCOPES } from '../../../services/core/tenants/tenant.ts'
+import { ROUTES } from '../../../services/api/wires/routes.ts'
+import { startApi, type TestApi, type TestKey } from '../../support/start-api.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await startApi({ config: { keyCacheMs: 0, e2bDomain: 'e2b.test' } })
+})
+afterAll(() => api.stop())
+
+interface Opened {
+  readonly sandboxID: string
+  readonly envdAccessToken: string
+  readonly trafficAccessToken: string
+}
+
+const control = (method: string, path: string, key: TestKey, body?: unknown): Promise<Response> =>
+  fetch(`${api.url}/e2b${path}`, {
+    method,
+    headers: { 'x-api-key': key.key, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+const create = async (key: TestKey, body: unknown = {}): Promise<Opened> => {
+  const answer = await control('POST', '/v2/sandboxes', key, body)
+  expect(answer.status).toBe(201)
+  return (await answer.json()) as Opened
+}
+const contexts = (sandboxId: string, token: string): Promise<Response> =>
+  fetch(`${api.url}/e2b/contexts`, { headers: { 'e2b-sandbox-id': sandboxId, 'e2b-traffic-access-token': token } })
+
+describe('the control plane', () => {
+  it('creates, describes, lists and deletes sandboxes of its key', async () => {
+    const { sandboxID } = await create(api.owner, { templateID: 'base', timeout: 60, metadata: { a: 'b c' } })
+    expect(sandboxID).toMatch(/^[0-9a-z]{52}$/)
+    const read = async (): Promise<unknown> => (await control('GET', `/sandboxes/${sandboxID}`, api.owner)).json()
+    expect(await read()).toMatchObject({ sandboxID, state: 'running', metadata: { a: 'b c' }, templateID: 'base' })
+    const query = `metadata=${encodeURIComponent(new URLSearchParams({ a: 'b%20c' }).toString())}`
+    const listed = (await (await control('GET', `/v2/sandboxes?${query}`, api.owner)).json()) as Opened[]
+    expect(listed.map((row) => row.sandboxID)).toEqual([sandboxID])
+    expect(await (await control('GET', '/v2/sandboxes?metadata=a%3Dx', api.owner)).json()).toEqual([])
+    expect((await control('DELETE', `/sandboxes/${sandboxID}`, api.owner)).status).toBe(204)
+    const gone = await control('DELETE', `/sandboxes/${sandboxID}`, api.owner)
+    expect([gone.status, await gone.json()]).toMatchObject([404, { code: 404, message: expect.stringContaining('No sandbox') }])
+  })
+
+  it('refuses in the form of E2B', async () => {
+    const refused = async (answer: Promise<Response>): Promise<unknown> => {
+      const { status } = await answer
+      return [status, await (await answer).json()]
+    }
+    const wrong = { ...api.owner, key: 'ck_wrong' }
+    expect(await refused(control('GET', '/v2/sandboxes', wrong))).toMatchObject([401, { code: 401 }])
+    expect(await refused(control('POST', '/v2/sandboxes', api.owner, { timeout: 'x' }))).toMatchObject([400, { code: 400 }])
+    expect(await refused(control('POST', '/v2/sandboxes', api.owner, { templateID: 'x' }))).toMatchObject([404, { code: 404 }])
+    expect(await refused(control('POST', '/v2/sandboxes', api.owner, { volumeMounts: [{}] }))).toMatchObject([501, { code: 501 }])
+    expect(await refused(control('POST', '/v2/sandboxes', api.owner, { envVars: { A: 'x'.repeat(40_000) } }))).toMatchObject([413, {}])
+    expect(await refused(control('GET', '/snapshots', api.owner))).toMatchObject([501, { code: 501 }])
+  })
+
+  it('requires the scope of each route', async () => {
+    for (const route of ROUTES.filter(({ foreign, path }) => foreign !== undefined && /sandboxes$|snapshots$/.test(path))) {
+      const key = await api.newKey({ scopes: SCOPES.filter((scope) => scope !== route.scope) })
+      const answer = await control(route.method.toUpperCase(), route.path.slice('/e2b'.length).replaceAll(/\{\w+\}/g, 'x'), key)
+      expect([answer.status, await answer.json()], route.operationId).toMatchObject([403, { code: 403 }])
+    }
+  })
+
+  it('deletes a sandbox at the end of its time, and keeps one that is to be paused', async () => {
+    const killed = await create(api.owner, { timeout: 10 })
+    const kept = await create(api.owner, { timeout: 10, autoPause: true })
+    api.skew = 11_000
+    expect((await contexts(killed.sandboxID, killed.trafficAccessToken)).status).toBe(502)
+    expect((await control('GET', `/sandboxes/${killed.sandboxID}`, api.owner)).status).toBe(404)
+    expect((await control('GET', `/sandboxes/${kept.sandboxID}`, api.owner)).status).toBe(200)
+    api.skew = 0
+  })
+})
+
+describe('the data plane', () => {
+  it('opens with the token of the sandbox only', async () => {
+    const mine = await create(api.owner)
+    const other = await create(api.owner)
+    const foreign = await create(api.otherTenant)
+    expect((await contexts(mine.sandboxID, mine.trafficAccessToken)).status).toBe(200)
+    for (const [id, token] of [
+      [mine.sandboxID, other.trafficAccessToken],
+      [mine.sandboxID, foreign.trafficAccessToken],
+      [foreign.sandboxID, mine.trafficAccessToken],
+      [mine.sandboxID, ''],
+      ['0'.repeat(52), mine.trafficAccessToken],
+      ['', mine.trafficAccessToken],
+      // The container of one tenant under the id of the other.
+      [mine.sandboxID.slice(0, 26) + foreign.sandboxID.slice(26), mine.trafficAccessToken],
+    ] as const) {
+      const answer = await contexts(id, token)
+      expect([answer.status, await answer.json()]).toMatchObject([401, { code: 401 }])
+    }
+    const byKey = { headers: { 'e2b-sandbox-id': mine.sandboxID, 'x-api-key': api.owner.key, authorization: `Bearer ${api.owner.key}` } }
+    expect((await fetch(`${api.url}/e2b/contexts`, byKey)).status).toBe(401)
+  })
+
+  it('has the scopes of the key that opened the sandbox, and closes with it', async () => {
+    const key = await api.newKey({ scopes: ['run', 'read'] })
+    const { sandboxID, envdAccessToken } = await create(key)
+    const headers = { 'e2b-sandbox-id': sandboxID, 'x-access-token': envdAccessToken }
+    expect((await fetch(`${api.url}/e2b/contexts`, { headers })).status).toBe(200)
+    await api.table.tenants.putKey({ ...apiKeyRow(key.key, { tenant: key.tenant }, 1), id: key.keyId, revokedAt: 2 })
+    expect((await fetch(`${api.url}/e2b/contexts`, { headers })).status).toBe(401)
+  })
+
+  it('belongs to one end user', async () => {
+    const ann = await api.newKey({ tenant: api.owner.tenant, subject: 'ann' })
+    const bob = await api.newKey({ tenant: api.owner.tenant, subject: 'bob' })
+    const { sandboxID } = await create(ann)
+    expect((await control('POST', `/v2/sandboxes/${sandboxID}/connect`, bob, {})).status).toBe(404)
+    expect(await (await control('GET', '/v2/sandboxes', bob)).json()).toEqual([])
+    expect((await control('POST', `/v2/sandboxes/${sandboxID}/connect`, ann, {})).status).toBe(200)
+  })
+
+  it('keeps created contexts, and says which language or context it does not have', async () => {
+    const { sandboxID, envdAccessToken } = await create(api.owner)
+    const call = (method: string, path: string, body?: unknown) =>
+      fetch(`${api.url}/e2b${path}`, {
+        method,
+        headers: { 'e2b-sandbox-id': sandboxID, 'x-access-token': envdAccessToken, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+    const created = (await (await call('POST', '/contexts', { language: 'js', cwd: 'deep' })).json()) as { id: string }
+    expect(created).toMatchObject({ language: 'javascript', cwd: '/mnt/data/deep' })
+    expect(await (await call('GET', '/contexts')).json()).toMatchObject([{ id: 'python', cwd: '/home/user' }, created])
+    expect((await call('POST', '/contexts', { language: 'cobol' })).status).toBe(400)
+    expect((await call('POST', '/execute', { code: '1', context_id: 'x' })).status).toBe(404)
+    expect((await call('DELETE', `/contexts/${created.id}`)).status).toBe(204)
+    expect((await call('DELETE', `/contexts/${created.id}`)).status).toBe(404)
+  })
+})
+
+describe('the Connect protocol', () => {
+  it('answers errors in its form, whole and streamed', async () => {
+    const { sandboxID, envdAccessToken } = await create(api.owner)
+    const rpc = async (path: string, type: string, body: BodyInit, token = envdAccessToken) => {
+      const headers = { 'e2b-sandbox-id': sandboxID, 'x-access-token': token, 'content-type': type }
+      const answer = await fetch(`${api.url}/e2b/process.Process/${path}`, { method: 'POST', headers, body })
+      return [answer.status, Buffer.from(await answer.arrayBuffer()).toString()]
+    }
+    const frame = (text: string, flags = 0): Uint8Array<ArrayBuffer> => {
+      const bytes = new Uint8Array(5 + text.length)
+      bytes.set([flags, 0, 0, 0, text.length])
+      bytes.set(Buffer.from(text), 5)
+      return bytes
+    }
+    const stream = 'application/connect+json'
+    expect(await rpc('List', 'application/json', '{}')).toEqual([200, '{"processes":[]}'])
+    expect(await rpc('List', 'application/json', '{}', 'x')).toMatchObject([401, expect.stringContaining('"unauthenticated"')])
+    expect(await rpc('List', 'text/plain', '{}')).toMatchObject([415, expect.stringContaining('application/json')])
+    expect(await rpc('List', 'application/proto', '{}')).toMatchObject([400, expect.stringContaining('"invalid_argument"')])
+    const unknown = JSON.stringify({ process: { pid: 5 }, signal: 'SIGNAL_SIGKILL' })
+    expect(await rpc('SendSignal', 'application/json', unknown)).toMatchObject([404, expect.stringContaining('"not_found"')])
+    expect(await rpc('Connect', stream, frame('{"process":{"pid":5}}'))).toMatchObject([200, expect.stringContaining('"not_found"')])
+    expect(await rpc('Start', stream, frame('{}'))).toMatchObject([200, expect.stringContaining('"invalid_argument"')])
+    for (const malformed of [frame('{').subarray(0, 3), frame('{'), frame('{}', 1), new Uint8Array(9).fill(255)])
+      expect(await rpc('Start', stream, malformed)).toMatchObject([200, expect.stringContaining('"invalid_argument"')])
+    expect(await rpc('Start', stream, frame('{}'), 'x')).toMatchObject([401, expect.stringContaining('"unauthenticated"')])
+  })
+})
+
+it('opens a container of another wire, which stays when the time of the sandbox is over', async () => {
+  const container = await api.openai(api.owner).containers.create({ name: 'mine' })
+  const id = container.id.slice('cntr_'.length) + api.owner.tenant.slice('tnt_'.length)
+  const opened = (await (await control('POST', `/v2/sandboxes/${id}/connect`, api.owner, { timeout: 1 })).json()) as Opened
+  expect((await contexts(opened.sandboxID, opened.envdAccessToken)).status).toBe(200)
+  api.skew = 5_000
+  expect((await contexts(opened.sandboxID, opened.envdAccessToken)).status).toBe(200)
+  api.skew = 0
+})
+
+describe('host names', () => {
+  /** A request by a host name, which `fetch` does not let a caller choose. */
+  const byHost = (host: string, path: string, options: RequestOptions = {}, body?: string): Promise<readonly [number, string]> =>
+    new Promise((resolve, reject) => {
+      const sent = request(`${api.url}${path}`, { ...options, headers: { ...options.headers, host } }, (answer) => {
+        const chunks: Buffer[] = []
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+        answer.on('end', () => resolve([answer.statusCode ?? 0, Buffer.concat(chunks).toString()]))
+      })
+      sent.on('error', reject)
+      sent.end(body)
+    })
+
+  it('lead to both planes, and no other name of the domain does', async () => {
+    const key = { 'x-api-key': api.owner.key, 'content-type': 'application/json' }
+    const [status, text] = await byHost('api.e2b.test', '/v2/sandboxes', { method: 'POST', headers: key }, '{}')
+    const opened = JSON.parse(text) as Opened & { readonly domain: string }
+    expect([status, opened.domain]).toEqual([201, 'e2b.test'])
+    const token = { 'e2b-traffic-access-token': opened.trafficAccessToken }
+    expect((await byHost(`49999-${opened.sandboxID}.e2b.test:443`, '/contexts', { headers: token }))[0]).toBe(200)
+    expect((await byHost(`49999-${'0'.repeat(52)}.e2b.test`, '/contexts', { headers: token }))[0]).toBe(401)
+    for (const host of ['e2b.test', 'www.e2b.test', 'api.x.e2b.test', `api.e2b.test.example`, 'api-e2b.test'])
+      expect((await byHost(host, '/v2/sandboxes', { headers: key }))[0], host).toBe(421)
+  })
+
+  it('open files by signed URLs: for one path, operation and time', async () => {
+    const { sandboxID, envdAccessToken } = await create(api.owner)
+    const host = `49983-${sandboxID}.e2b.test`
+    const sign = (path: string, operation: string, expires?: number, secret = envdAccessToken): string => {
+      const text = [path, operation, '', secret, ...(expires === undefined ? [] : [expires])].join(':')
+      const signature = `v1_${createHash('sha256').update(text).digest('base64').replace(/=+$/, '')}`
+      const query = { path, username: '', signature, ...(expires !== undefined && { signature_expiration: String(expires) }) }
+      return `/files?${new URLSearchParams(query).toString()}`
+    }
+    const put = { method: 'POST', headers: { 'content-type': 'application/octet-stream' } }
+    expect((await byHost(host, sign('a.txt', 'write'), put, 'signed'))[0]).toBe(200)
+    expect(await byHost(host, sign('a.txt', 'read'))).toEqual([200, 'signed'])
+    const later = Math.floor(api.now() / 1000) + 60
+    expect((await byHost(host, sign('a.txt', 'read', later)))[0]).toBe(200)
+    for (const path of [
+      sign('a.txt', 'write'),
+      sign('a.txt', 'read', later - 120),
+      sign('a.txt', 'read', later).replace(String(later), String(later + 1)),
+      sign('a.txt', 'read').replace('a.txt', 'b.txt'),
+      sign('a.txt', 'read', undefined, 'x'),
+      sign('a.txt', 'read').replace('/files', '/contexts'),
+      '/files?path=a.txt',
+    ])
+      expect((await byHost(host, path))[0], path).toBe(401)
+  })
+})

@@ -1,0 +1,130 @@
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ImageCatalogue } from '../../services/core/containers/images.ts'
+import type { Execution } from '../../services/core/executions/execution.ts'
+import { finishExecution } from '../support/finish-execution.ts'
+import { startApi, type TestApi } from '../support/start-api.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await startApi({ images: new ImageCatalogue({ slim: 'slim:1', standard: 'standard:1' }, 'slim') })
+})
+afterAll(() => api.stop())
+
+const BASE = '/librechat/v1/exec'
+type Json = Record<string, unknown>
+const json = async (answer: Response): Promise<Json> => (await answer.json()) as Json
+
+interface Payload {
+  readonly marker: string
+  readonly tools: unknown
+  readonly results: Json
+}
+
+const seen = new Set<string>()
+
+/** The next execution that a request started. */
+async function nextRow(): Promise<Execution> {
+  const find = async () =>
+    (await api.table.containers.list(api.owner.tenant, { after: null, limit: 1_000, order: 'desc', name: null })).rows.flatMap(
+      ({ commands = [] }) => commands.filter((id) => !seen.has(id)),
+    )[0]
+  await expect.poll(find).toBeDefined()
+  const id = (await find()) ?? ''
+  seen.add(id)
+  return (await api.table.executions.get(api.owner.tenant, id))!
+}
+
+function payloadOf(row: Execution): Payload {
+  const stdin = row.source.kind === 'command' ? (row.source.stdin ?? '') : ''
+  return JSON.parse(gunzipSync(Buffer.from(stdin, 'base64')).toString()) as Payload
+}
+
+/** Sends a request and ends its run; `report` makes the calls that the program reports. */
+async function run(body: Json, report: (payload: Payload) => unknown, stdout = ''): Promise<{ answer: Json; payload: Payload }> {
+  const answered = api.post(`${BASE}/programmatic`, body)
+  const row = await nextRow()
+  const payload = payloadOf(row)
+  const calls = report(payload)
+  const stderr = calls === null ? '' : `a warning${payload.marker}${JSON.stringify(calls)}`
+  await finishExecution(api, api.owner.tenant, row.id, { result: { stdout, stderr, exit: { code: 0, signal: null } } })
+  return { answer: await json(await answered), payload }
+}
+
+const CALL = { id: `call_${'0'.repeat(24)}_1`, name: 'get-weather', input: { city: 'Rome' } }
+const PROGRAM = { code: 'await get_weather(city="Rome")', tools: [{ name: 'get-weather' }, { name: 'class' }] }
+
+describe('a program that calls tools', () => {
+  it('is run again with the results of its calls, once per token and by its tenant only', async () => {
+    const first = await run(PROGRAM, () => [CALL], 'so far')
+    expect(first.payload).toMatchObject({
+      tools: [
+        ['get_weather', 'get-weather'],
+        ['class_tool', 'class'],
+      ],
+      results: {},
+    })
+    expect(first.answer).toMatchObject({
+      status: 'tool_call_required',
+      tool_calls: [CALL],
+      partial_stdout: 'so far',
+      partial_stderr: 'a warning',
+    })
+    const next = {
+      continuation_token: first.answer['continuation_token'],
+      tool_results: [
+        { call_id: CALL.id, result: { degrees: 20 } },
+        { call_id: 'call_of_nothing', result: 1 },
+      ],
+    }
+    expect((await api.post(`${BASE}/programmatic`, next, { key: api.otherTenant })).status).toBe(404)
+    const second = await run(next, () => null, 'done')
+    expect(second.payload.results).toEqual({
+      [CALL.id]: { result: { degrees: 20 }, is_error: false, error_message: 'The tool failed.' },
+    })
+    expect(second.answer).toMatchObject({ status: 'completed', stdout: 'done', stderr: '', files: [], tool_calls_made: 1 })
+    expect(await json(await api.post(`${BASE}/programmatic`, next))).toMatchObject({ error: 'bad_request' })
+  })
+
+  it('cannot call a tool that the request did not offer, or report something else than calls', async () => {
+    const foreign = await run(PROGRAM, () => [{ ...CALL, name: 'delete_everything' }])
+    expect(foreign.answer).toMatchObject({ status: 'error', error: 'Sandbox requested an unregistered tool: delete_everything' })
+    const broken = await run(PROGRAM, () => [{ ...CALL, id: '../../x' }])
+    expect(broken.answer).toMatchObject({ status: 'error', error: 'Execution failed or timed out', stderr: 'a warning' })
+  })
+
+  it('needs distinct function names, and results in time', async () => {
+    const same = await api.post(`${BASE}/programmatic`, { code: '1', tools: [{ name: 'a b' }, { name: 'a-b' }] })
+    expect([same.status, await json(same)]).toMatchObject([400, { message: expect.stringContaining('"a-b"') }])
+    const { answer } = await run(PROGRAM, () => [CALL])
+    api.skew += 11 * 60_000
+    const late = await api.post(`${BASE}/programmatic`, {
+      continuation_token: answer['continuation_token'],
+      tool_results: [{ call_id: CALL.id, result: 1 }],
+    })
+    expect(late.status).toBe(400)
+    api.skew = 0
+  })
+
+  it('is cancelled by the id of its request, before and after its start', async () => {
+    const headers = { 'x-librechat-code-request-id': 'request-1' }
+    const cancel = async (request_id: string) => json(await api.post(`${BASE}/programmatic/cancel`, { request_id }))
+    const running = api.post(`${BASE}/programmatic`, PROGRAM, { headers })
+    const { id } = await nextRow()
+    expect(await cancel('request-1')).toEqual({ cancelled: true })
+    expect(await json(await running)).toMatchObject({ status: 'error' })
+    expect((await api.table.executions.get(api.owner.tenant, id))?.status).toBe('cancelled')
+    expect(await cancel('request-2')).toEqual({ cancelled: false })
+    const late = await api.post(`${BASE}/programmatic`, PROGRAM, { headers: { 'x-librechat-code-request-id': 'request-2' } })
+    expect([late.status, await json(late)]).toMatchObject([409, { message: expect.stringContaining('cancelled') }])
+  })
+})
+
+it('JavaScript runs as a process in an image that has it', async () => {
+  const answered = api.post(BASE, { lang: 'js', code: 'console.log(1)', args: ['a'] })
+  const row = await nextRow()
+  expect(row.source).toMatchObject({ kind: 'command', argv: ['node', '-', 'a'], stdin: Buffer.from('console.log(1)').toString('base64') })
+  expect((await api.table.containers.get(api.owner.tenant, row.containerId))?.image).toBe('standard')
+  await finishExecution(api, api.owner.tenant, row.id, { result: { stdout: '1\n', exit: { code: 0, signal: null } } })
+  expect(await json(await answered)).toMatchObject({ stdout: '1\n', code: 0 })
+})

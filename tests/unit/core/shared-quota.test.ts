@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest'
+import type { Quota, QuotaStore } from '../../../services/core/ports/quota-store.ts'
+import { SharedQuota } from '../../../services/core/tenants/shared-quota.ts'
+
+interface Counter {
+  readonly count: number
+}
+const EMPTY: Counter = { count: 0 }
+const increment = ({ count }: Counter) => ({ values: { count: count + 1 }, result: count + 1 })
+
+/** One row, with the calls that reached it. */
+function memoryQuotas() {
+  let row: Quota<object> = { revision: 0, values: null }
+  const calls: string[] = []
+  const quotas: QuotaStore = {
+    get: async <Values extends object>() => {
+      calls.push('get')
+      return row as Quota<Values>
+    },
+    replace: async (_tenant, _name, seen, values) => {
+      const isCurrent = seen.revision === row.revision
+      calls.push(isCurrent ? 'replace' : 'refused')
+      if (isCurrent) row = { revision: row.revision + 1, values }
+      return isCurrent
+    },
+  }
+  return { quotas, calls, process: () => new SharedQuota<Counter>(quotas, 'counter', EMPTY) }
+}
+
+it('reads the row once while no other process writes it', async () => {
+  const { calls, process } = memoryQuotas()
+  const quota = process()
+  for (const expected of [1, 2, 3]) expect(await quota.change('t', increment)).toBe(expected)
+  expect(calls).toEqual(['get', 'replace', 'replace', 'replace'])
+})
+
+it('applies each change once when two processes write', async () => {
+  const { calls, process } = memoryQuotas()
+  const [left, right] = [process(), process()]
+  const results: number[] = []
+  for (let round = 0; round < 5; round++) results.push(await left.change('t', increment), await right.change('t', increment))
+  expect(results).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  expect(calls).toContain('refused')
+  expect(await left.read('t')).toEqual({ count: 10 })
+})
+
+it('writes the changes that arrive during a write together', async () => {
+  const { calls, process } = memoryQuotas()
+  const quota = process()
+  const results = await Promise.all([1, 2, 3, 4, 5].map(() => quota.change('t', increment)))
+  expect(results).toEqual([1, 2, 3, 4, 5])
+  expect(calls).toEqual(['get', 'replace', 'replace'])
+})
+
+it('believes no cached values that a change would leave as they are', async () => {
+  const { process } = memoryQuotas()
+  const [left, right] = [process(), process()]
+  await left.change('t', increment)
+  await right.change('t', increment)
+  const reset = (values: Counter) => ({ values: values.count === 2 ? EMPTY : values, result: null })
+  await left.change('t', reset)
+  expect(await right.read('t')).toEqual(EMPTY)
+})
+
+it('rejects the changes of a write that failed, and continues from the row', async () => {
+  const { quotas } = memoryQuotas()
+  let isDown = false
+  const quota = new SharedQuota<Counter>(
+    { ...quotas, replace: async (...args) => (isDown ? Promise.reject(new Error('down')) : quotas.replace(...args)) },
+    'counter',
+    EMPTY,
+  )
+  await quota.change('t', increment)
+  isDown = true
+  await expect(quota.change('t', increment)).rejects.toThrow('down')
+  isDown = false
+  expect(await quota.change('t', increment)).toBe(2)
+})
