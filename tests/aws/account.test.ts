@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { CloudFormationClient, paginateDescribeStacks } from '@aws-sdk/client-cloudformation'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { deployedServiceSuite } from './suites/deployed-service.ts'
+import { largeUploadSuite } from './suites/large-uploads.ts'
 import { upgradeSuite } from './suites/upgrade.ts'
 import type { Account } from './support/emulated-account.ts'
 import { createFixture, type DeploymentFixture } from './support/deployment-fixture.ts'
@@ -16,6 +17,7 @@ beforeAll(async () => {
 }, 300_000)
 
 deployedServiceSuite(() => fixture)
+largeUploadSuite(() => fixture)
 upgradeSuite(() => fixture)
 
 describe('a task that dies', () => {
@@ -37,7 +39,7 @@ describe('npm run destroy', () => {
     await fixture.account.destroy({ removesData: false })
     // ECS has promised to stop them.
     await expect.poll(() => fixture.account.ministack.tasks(), { timeout: 60_000 }).toEqual([])
-    expect((await fixture.account.table().tenants.list()).map(({ name }) => name)).toEqual(['acme'])
+    expect((await fixture.account.table().tenants.list()).map(({ name }) => name)).toEqual(['operator', 'acme'])
     expect(await remainingStacks(fixture.account)).toEqual(['Cellblock-emulated-Data'])
 
     await fixture.account.deploy({ warm: 0 })

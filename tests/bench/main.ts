@@ -2,7 +2,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
+import { writeHtmlReport } from '../../scripts/report/html-report.ts'
 import { Cleanups } from './cleanups.ts'
+import { benchHtml } from './html.ts'
 import { readOptions, USAGE, type BenchOptions } from './options.ts'
 import { BENCHES, BREAKDOWN } from './registry.ts'
 import { reportText, type BenchReport } from './report.ts'
@@ -22,6 +24,7 @@ async function main(options: BenchOptions): Promise<void> {
   try {
     const report = await runBenches(benches, { isQuick: options.isQuick, image, say, cleanups })
     process.stdout.write(options.isJson ? `${JSON.stringify(report)}\n` : `\n${reportText(report)}`)
+    if (options.html !== undefined) say(await writeHtmlReport(options.html, benchHtml(report)))
     if (!options.isQuick && options.only.length === 0) await keep(report)
   } finally {
     await cleanups.run()
@@ -33,6 +36,7 @@ async function keep(report: BenchReport): Promise<void> {
   await mkdir(RESULTS, { recursive: true })
   await writeFile(join(RESULTS, 'latest.json'), `${JSON.stringify(report, null, 2)}\n`)
   await writeFile(join(RESULTS, 'latest.md'), `# Results of the last full run\n\n${reportText(report)}`)
+  say(await writeHtmlReport(join(RESULTS, 'latest.html'), benchHtml(report)))
 }
 
 let options: BenchOptions | null = null

@@ -9,10 +9,12 @@ import { fairness } from './figures/fairness.ts'
 import { fileCopy } from './figures/file-copy.ts'
 import { fresh } from './figures/fresh.ts'
 import { imageSize } from './figures/image-size.ts'
+import { languages } from './figures/languages.ts'
 import { live } from './figures/live.ts'
 import { liveData } from './figures/live-data.ts'
 import { memory } from './figures/memory.ts'
 import { plot } from './figures/plot.ts'
+import { ready } from './figures/ready.ts'
 import { throughput } from './figures/throughput.ts'
 import { turn } from './figures/turn.ts'
 import { wake } from './figures/wake.ts'
@@ -23,6 +25,8 @@ export const BENCHES: readonly Bench[] = [
   live,
   liveData,
   wires,
+  languages,
+  ready,
   command,
   baseline,
   plot,

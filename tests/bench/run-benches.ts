@@ -1,4 +1,5 @@
 import { PRINT, POOL_SIZE, type Bench, type BenchContext } from './bench.ts'
+import { RunProgress } from '../../scripts/progress/run-progress.ts'
 import type { Cleanups } from './cleanups.ts'
 import { TURN_SCRIPT } from './figures/turn.ts'
 import { describeMachine, describeVersions, loads } from './machine.ts'
@@ -16,15 +17,17 @@ export async function runBenches(
   benches: readonly Bench[],
   options: { readonly isQuick: boolean; readonly image: string; readonly say: Say; readonly cleanups: Cleanups },
 ): Promise<BenchReport> {
-  const { say } = options
+  const { say, isQuick } = options
   const startedAt = new Date()
   const loadBefore = loads()
-  const context = await openContext(options)
+  const parts = ['service and kernel', ...benches.map(({ name }) => name)]
+  const progress = new RunProgress({ kind: isQuick ? 'bench --quick' : 'bench', parts, say })
+  const context = await progress.run(() => openContext(options))
   const figures: Record<string, Figure> = {}
   const ratios: Record<string, number> = {}
   for (const bench of benches) {
     const benchStartedAt = performance.now()
-    const result = await bench.run(context)
+    const result = await progress.run(() => bench.run(context))
     Object.assign(figures, result.figures)
     Object.assign(ratios, result.ratios)
     const seconds = ((performance.now() - benchStartedAt) / 1_000).toFixed(1)

@@ -19,6 +19,11 @@ export const THRESHOLDS: Readonly<Record<string, { readonly atMost: number } | {
   turn_vs_executions: { atMost: 2.2 },
   command_vs_spawn: { atMost: 3 },
   mcp_vs_native: { atMost: 1.3 },
+  e2b_vs_native: { atMost: 1.3 },
+  librechat_vs_native: { atMost: 1.3 },
+  bash_vs_live: { atMost: 1.2 },
+  js_vs_live: { atMost: 1.2 },
+  ready_s: { atMost: 2.5 },
   fairness_p99: { atMost: 2 },
   cost_vs_peers: { atMost: 1 },
 }

@@ -61,7 +61,7 @@ export function checkHistory(entries: readonly Entry[]): Verdict {
 
 type Report = (violation: Violation, detail: string) => void
 
-/** Every accepted job has exactly one terminal state, which never changes. */
+/** Every accepted job has exactly one terminal state, which never changes; a lease granted later, by its fencing token, counts as a change. */
 function checkEnds(entries: readonly Entry[], jobs: ReadonlyMap<string, Job>, report: Report): void {
   const ends = new Map<string, string>()
   const removed = new Set<string>()
@@ -70,7 +70,7 @@ function checkEnds(entries: readonly Entry[], jobs: ReadonlyMap<string, Job>, re
     if (entry.type !== 'row') continue
     const { row, result } = entry
     const before = ends.get(row.id)
-    const state = `${row.status} ${row.reason ?? ''} ${row.endedAt ?? ''} ${result ?? ''}`
+    const state = `${row.status} ${row.reason ?? ''} ${row.endedAt ?? ''} ${result ?? ''} under ${row.fence}`
     if (before !== undefined && before !== state) report('ended_twice', `${row.id}: "${before}", then "${state}"`)
     if (before === undefined && hasEnded(row.status)) ends.set(row.id, state)
   }

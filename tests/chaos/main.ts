@@ -1,10 +1,13 @@
 // `npm run test:chaos` runs every scenario in full and checks each history. `-- --storage aws` uses the AWS adapters on emulators. `-- --json` prints only the summary, `-- --only NAME` runs one scenario,
-// `-- --scale 0.1` runs a tenth, `-- --keep FOLDER` saves histories with violations, `-- --mutants` also tests the mutants, `-- --engine` restarts
-// this machine's container engine.
+// `-- --scale 0.1` runs a tenth, `-- --keep FOLDER` saves histories with violations, `-- --mutants` also tests the mutants, `-- --html FILE` also
+// writes a report with charts, `-- --engine` restarts this machine's container engine.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { RunProgress } from '../../scripts/progress/run-progress.ts'
+import { writeHtmlReport } from '../../scripts/report/html-report.ts'
 import { checkHistory, type Verdict } from './check-history.ts'
+import { chaosHtml } from './html.ts'
 import { CHAOS_MUTANTS } from './mutants/mutants.ts'
 import { runChaosMutants } from './mutants/run-mutants.ts'
 import { SCENARIOS } from './scenarios/registry.ts'
@@ -21,6 +24,7 @@ const { values } = parseArgs({
     mutants: { type: 'boolean', default: false },
     'fail-fast': { type: 'boolean', default: false },
     keep: { type: 'string' },
+    html: { type: 'string' },
   },
 })
 const { storage } = values
@@ -38,9 +42,10 @@ const { engine: allowEngineRestart } = values
 const failFast = values['fail-fast']
 const log = (line: string): void => void process.stderr.write(`${line}\n`)
 const runs: { name: string; thresholds: readonly string[]; seconds: number; result: ScenarioResult; verdicts: readonly Verdict[] }[] = []
+const progress = new RunProgress({ kind: `chaos ${storage} ${scale}`, parts: selected.map(({ name }) => name), say: log })
 for (const scenario of selected) {
   const startedAt = performance.now()
-  const result = await scenario.run({ scale, log, allowEngineRestart, failFast })
+  const result = await progress.run(() => scenario.run({ scale, log, allowEngineRestart, failFast }))
   const verdicts = result.histories.map((history) => checkHistory(history.entries))
   runs.push({ ...scenario, result, verdicts, seconds: (performance.now() - startedAt) / 1000 })
   for (const [index, { violations }] of verdicts.entries())
@@ -64,6 +69,10 @@ else {
   )
   for (const one of runs) process.stdout.write(rowOf(one))
   process.stdout.write(`\n${JSON.stringify(summary)}\n`)
+}
+if (values.html !== undefined) {
+  const about = [`${new Date().toISOString()} · storage: ${storage} · scale ${scale}`]
+  log(await writeHtmlReport(values.html, chaosHtml(runs, about)))
 }
 if (survivors.length > 0 || summary.violations > 0 || runs.some(({ result }) => result.failures.length > 0)) process.exitCode = 1
 // A paused or killed step may have left a timer.

@@ -191,6 +191,25 @@ describe('responses', () => {
   })
 })
 
+describe('chat completions', () => {
+  const messages = [{ role: 'user', content: python('print(6 * 7)') }]
+
+  it('create, with code in a container', async () => {
+    const answer = await client.chat.completions.create({ model, messages })
+    assert.match(answer.choices[0].message.content, /42/)
+    assert.equal(answer.choices[0].finish_reason, 'stop')
+    assert.ok(answer.usage.total_tokens >= 0)
+    await client.containers.delete(answer.x_cellblock.container_id)
+  })
+
+  it('stream', async () => {
+    const stream = client.chat.completions.stream({ model, messages, stream_options: { include_usage: true } })
+    const answer = await stream.finalChatCompletion()
+    assert.match(answer.choices[0].message.content, /42/)
+    await client.containers.delete(answer.x_cellblock?.container_id ?? '').catch(() => undefined)
+  })
+})
+
 describe('conversations', () => {
   it('create, retrieve, update, items, delete', async () => {
     const conversation = await client.conversations.create({ items: [{ role: 'user', content: 'one' }], metadata: { a: 'b' } })

@@ -1,25 +1,150 @@
-// `npm run test:clients` runs third-party clients against a local server. They know only its address and a key.
+// `npm run test:clients [-- --only TEXT] [--write]` runs third-party clients against a local server. They know only its address and a key.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { startServer } from '../support/local-server.ts'
+import { call, runPython, say, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { checkClientPackage } from './client-package.ts'
+import { docSnippets, runDocSnippet } from './doc-snippets.ts'
+import { runMcpConformance } from './mcp-conformance.ts'
+import { writePassTable, type ClientRow } from './pass-table.ts'
 
 const HERE = import.meta.dirname
-const VENV = join(HERE, '../../.cellblock/client-compat-python')
-const CLIENTS = ['openai', 'agents', 'ai-sdk', 'langchain'] as const
+const pythonOf = (name: string): string => join(HERE, `../../.cellblock/${name}/bin/python`)
 
-/** Runs a program with inherited output and returns its exit code. */
-async function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
-  const child = spawn(program, args, { cwd: HERE, env, stdio: 'inherit' })
-  const [code] = (await once(child, 'exit')) as [number | null]
-  return code ?? 1
+/** The versions that are installed, by the names of the packages. */
+const VERSIONS: Readonly<Record<string, string>> = {
+  ...(JSON.parse(readFileSync(join(HERE, 'package.json'), 'utf8')) as { dependencies: Record<string, string> }).dependencies,
+}
+const npm = (...names: readonly string[]): string => names.map((name) => `\`${name}\` ${VERSIONS[name]}`).join(', ')
+const pypi = (name: string): string => {
+  const [, version] = new RegExp(`^${name}==(.+)$`, 'm').exec(readFileSync(join(HERE, 'requirements.txt'), 'utf8')) ?? []
+  return `\`${name}\` ${version} (PyPI)`
 }
 
-const server = await startServer({ env: { SANDBOX_PRELOAD: '' } })
-const env = { ...process.env, CELLBLOCK_URL: server.url, CELLBLOCK_API_KEY: server.apiKey, CELLBLOCK_MODEL: 'demo' }
-const codes = [
-  await run(process.execPath, ['--test', '--test-concurrency=1', ...CLIENTS.map((name) => `${name}.test.mjs`)], env),
-  await run(join(VENV, 'bin/python'), ['test_openai.py'], env),
+interface Suite {
+  readonly client: string
+  readonly covers: string
+  /** Null when it passed. */
+  readonly run: () => Promise<string | null>
+}
+
+/** Runs a program with inherited output. */
+async function run(program: string, args: readonly string[]): Promise<string | null> {
+  const child = spawn(program, args, { cwd: HERE, env: { ...process.env, ...(await serverEnv()) }, stdio: 'inherit' })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return code === 0 ? null : `exit code ${code}`
+}
+const node = (file: string) => () => run(process.execPath, ['--test', '--test-force-exit', `${file}.test.mjs`])
+const python = (file: string) => () => run(pythonOf('client-compat-python'), [`${file}.py`])
+
+const CODE = 'the code interpreter, whole and streamed'
+const SUITES: readonly Suite[] = [
+  { client: npm('openai'), covers: 'models, files, uploads, containers, responses, conversations', run: node('openai') },
+  { client: pypi('openai'), covers: 'the same', run: python('test_openai') },
+  { client: npm('@openai/agents'), covers: CODE, run: node('agents') },
+  {
+    client: `${npm('@openai/agents')}, hosted \`shellTool\``,
+    covers: 'commands in a new container, whole and streamed',
+    run: node('shell'),
+  },
+  { client: npm('@ai-sdk/openai', 'ai'), covers: CODE, run: node('ai-sdk') },
+  { client: npm('@langchain/openai'), covers: CODE, run: node('langchain') },
+  { client: 'the AI SDK and LangChain by chat completions', covers: CODE, run: node('chat-completions') },
+  {
+    client: npm('@e2b/code-interpreter'),
+    covers: 'sandboxes, code with live output and results, contexts, time limits, errors',
+    run: node('e2b-interpreter'),
+  },
+  {
+    client: npm('e2b'),
+    covers: 'files and folders, watching, commands in foreground and background, input, signals, terminals, pause and connect',
+    run: node('e2b-envd'),
+  },
+  {
+    client: pypi('e2b-code-interpreter'),
+    covers: 'code, files, folders, watching, commands and terminals in the binary encoding',
+    run: python('test_e2b'),
+  },
+  {
+    client: npm('@librechat/agents'),
+    covers: 'Python and bash with files, programs that call tools in Python and bash, cancelling',
+    run: node('librechat'),
+  },
+  ...[...new Set(docSnippets().map(({ client }) => client))].map((name) => ({
+    client: `${name}, as on this page`,
+    covers: 'every block of its section',
+    run: () => runBlocks(name),
+  })),
 ]
-await server.stop()
-if (codes.some((code) => code !== 0)) process.exitCode = 1
+
+/** The Python packages of the other sections are in another environment. */
+const ENVIRONMENTS: Readonly<Record<string, string>> = {
+  'OpenAI for Python': 'client-compat',
+  'E2B and frameworks that use it': 'client-compat',
+}
+async function runBlocks(name: string): Promise<string | null> {
+  const { url, apiKey } = await server()
+  for (const snippet of docSnippets().filter(({ client }) => client === name)) {
+    const problem = await runDocSnippet(snippet, {
+      url,
+      apiKey,
+      model: 'scripted',
+      python: pythonOf(`${ENVIRONMENTS[name] ?? 'doc-snippets'}-python`),
+    })
+    if (problem !== null) return `${snippet.language}: ${problem}`
+  }
+  return null
+}
+
+/** A model that runs code once, by the tool that it has, and then repeats what it read. */
+const upstream = await startScriptedUpstream(({ body }) => {
+  const last = body.messages.at(-1)
+  if (last?.role === 'tool') return say(String(last.content))
+  const hasShell = body.tools?.some((tool) => tool.function.name === 'shell') === true
+  return hasShell
+    ? call({ name: 'shell', arguments: JSON.stringify({ commands: ['echo $((6 * 7))', 'exit 3'] }) })
+    : runPython('print(6 * 7)')
+})
+const models = JSON.stringify([{ name: 'scripted', base_url: upstream.baseUrl, api_key: 'none' }])
+/** Started by the first client that needs it. */
+const started: { server?: ReturnType<typeof startServer> } = {}
+const server = () => (started.server ??= startServer({ env: { SANDBOX_PRELOAD: '', CELLBLOCK_MODELS: models } }))
+const serverEnv = async () => {
+  const { url, apiKey } = await server()
+  return { CELLBLOCK_URL: url, CELLBLOCK_API_KEY: apiKey, CELLBLOCK_MODEL: 'demo', CELLBLOCK_SHELL_MODEL: 'scripted' }
+}
+
+const { values: options } = parseArgs({
+  args: process.argv.slice(2),
+  options: { only: { type: 'string' }, write: { type: 'boolean', default: false } },
+})
+const isWanted = (client: string): boolean => client.toLowerCase().includes((options.only ?? '').toLowerCase())
+const rows: ClientRow[] = []
+for (const { client, covers, run: runSuite } of SUITES.filter((suite) => isWanted(suite.client))) {
+  process.stdout.write(`▸ ${client}\n`)
+  rows.push({ client, covers, problem: await runSuite() })
+}
+await (await started.server)?.stop()
+await upstream.stop()
+const CONFORMANCE = ['2026-07-28', '2025-11-25'].map((revision) => `${npm('@modelcontextprotocol/conformance')}, revision ${revision}`)
+const PACKAGE = ['publint', 'attw'].map((tool) => `\`@cellblock/client\` by \`${tool}\``)
+if (CONFORMANCE.some(isWanted)) rows.push(...labelled(CONFORMANCE, await runMcpConformance()))
+if (PACKAGE.some(isWanted)) rows.push(...labelled(PACKAGE, await checkClientPackage()))
+
+/** The rows of suites that report a sentence, which begins with `FAILED` for a failure. */
+function labelled(clients: readonly string[], results: readonly string[]): ClientRow[] {
+  return results.map((result, index) => {
+    const isFailed = result.startsWith('FAILED ')
+    return { client: clients[index] ?? result, covers: result.replace('FAILED ', ''), problem: isFailed ? result : null }
+  })
+}
+
+process.stdout.write('\nThird-party clients:\n')
+for (const { client, problem } of rows)
+  process.stdout.write(`  ${problem === null ? 'passes' : 'FAILED'}  ${client}${problem === null ? '' : `: ${problem}`}\n`)
+process.stdout.write(`${rows.filter(({ problem }) => problem === null).length} of ${rows.length} pass\n`)
+if (options.write) writePassTable(rows, [...SUITES.map(({ client }) => client), ...CONFORMANCE, ...PACKAGE])
+if (rows.length === 0 || rows.some(({ problem }) => problem !== null)) process.exitCode = 1

@@ -29,7 +29,16 @@ afterAll(async () => {
 
 const start = (args: readonly string[], env: Env = {}) =>
   spawn(process.execPath, [MAIN, ...args], {
-    env: { ...process.env, CELLBLOCK_URL: server.url, CELLBLOCK_API_KEY: server.apiKey, INIT_CWD: folder, XDG_CONFIG_HOME: folder, ...env },
+    cwd: folder,
+    // What npm sets for its scripts must not move the base of relative paths.
+    env: {
+      ...process.env,
+      INIT_CWD: tmpdir(),
+      CELLBLOCK_URL: server.url,
+      CELLBLOCK_API_KEY: server.apiKey,
+      XDG_CONFIG_HOME: folder,
+      ...env,
+    },
   })
 
 async function cellblock(args: readonly string[], options: { readonly input?: string; readonly env?: Env } = {}): Promise<ProgramResult> {
@@ -41,6 +50,18 @@ async function cellblock(args: readonly string[], options: { readonly input?: st
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, ...written }
 }
+
+describe('shell', () => {
+  it('runs one command line with separate output streams and its exit code', async () => {
+    const result = await cellblock(['shell', '-c', 'echo out; echo err >&2; exit 5'])
+    expect(result).toMatchObject({ code: 5, stdout: 'out\n', stderr: expect.stringContaining('err\n') })
+  })
+
+  it('sends what is typed to a shell in a terminal, and ends with it', async () => {
+    const result = await cellblock(['shell'], { input: 'echo $((40 + 2)) in $(tty | cut -c1-8)\nexit 4\n' })
+    expect(result).toMatchObject({ code: 4, stdout: expect.stringContaining('42 in /dev/pts') })
+  })
+})
 
 describe('run', () => {
   it('prints output while the code runs, and cancels on Ctrl-C', async () => {

@@ -32,7 +32,9 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
       ...process.env,
       PORT: new URL(server.url).port,
       CELLBLOCK_API_KEY: server.apiKey,
+      // As `npm run cli` sets them.
       INIT_CWD: folder,
+      npm_lifecycle_event: 'cli',
       CELLBLOCK_URL: '',
       TABLE_NAME: '',
       ...env,
@@ -88,7 +90,8 @@ describe('tenants and keys', () => {
     [['tenants', 'create'], 2, 'NAME is missing.\nUsage: npm run cli -- tenants create NAME'],
     [['tenants', 'create', 'two', 'words'], 2, '"words" is one argument too many'],
     [['tenants', 'list', '--nope'], 2, 'Unknown option'],
-    [['tenants', 'burn'], 2, 'Unknown command "tenants burn"'],
+    [['tenants', 'burn'], 2, "unknown command 'burn'"],
+    [['burn'], 2, 'Unknown command "burn"'],
     [[], 2, 'Usage: npm run cli -- COMMAND'],
   ] as const)('ends %j with exit code %i and an explanation', async (args, code, sentence) => {
     expect(await cli(args)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(sentence) })

@@ -25,7 +25,7 @@ async function runClient(program: string, args: readonly string[]): Promise<{ re
   return { code, output }
 }
 
-it.each(['agents', 'ai-sdk', 'langchain'])(
+it.each(['agents', 'ai-sdk', 'langchain', 'chat-completions'])(
   'the client of %s runs and streams code with another base URL and key',
   async (name) => {
     const { code, output } = await runClient(process.execPath, ['--test', '--test-reporter=tap', `${name}.test.mjs`])
@@ -40,4 +40,12 @@ it('the official Python client handles files, uploads, containers and responses,
   const { code, output } = await runClient(PYTHON, ['test_openai.py', ...cases.map((name) => `OfficialClient.${name}`)])
   expect(code, output).toBe(0)
   expect(output).toMatch(/Ran 5 tests/)
+}, 120_000)
+
+it('the clients of E2B run code and commands, and work with files', async () => {
+  const names = ['runs code with live output', 'are written, read, listed', 'run in the background', 'pauses with its files']
+  const options = ['--test', '--test-force-exit', '--test-reporter=tap', '--test-concurrency=1', `--test-name-pattern=${names.join('|')}`]
+  const { code, output } = await runClient(process.execPath, [...options, 'e2b-interpreter.test.mjs', 'e2b-envd.test.mjs'])
+  expect(code, output).toBe(0)
+  expect(output).toMatch(/# pass 4\n/)
 }, 120_000)

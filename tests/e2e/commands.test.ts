@@ -88,7 +88,7 @@ describe('a command', { timeout: 120_000 }, () => {
     expect(late.status).toBe(409)
   })
 
-  it('is read on by the next server when the first one is killed: it runs once and no output is lost', async () => {
+  it('is continued by the next server after a kill: it runs once and no output is lost', async () => {
     const lines = 40
     const command = `echo run >> /tmp/runs; for i in $(seq ${lines}); do echo $i; sleep 0.1; done; wc -l < /tmp/runs`
     const { id } = await run({ command }, 0)

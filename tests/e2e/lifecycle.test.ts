@@ -1,13 +1,17 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { isAlive } from '../../services/local/remove-orphaned-sandboxes.ts'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
 const run = promisify(execFile)
 
 /** The number of sandboxes of this server on the engine, by the driver's label. */
-async function sandboxCount(server: LocalServerProcess): Promise<number> {
-  const { stdout } = await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${server.stage}`])
+async function sandboxCount({ stage }: Pick<LocalServerProcess, 'stage'>): Promise<number> {
+  const { stdout } = await run('docker', ['ps', '-aq', '--filter', `label=cellblock.stage=${stage}`])
   return stdout.split('\n').filter(Boolean).length
 }
 
@@ -36,6 +40,26 @@ describe('the local server', () => {
     expect(await server.stop()).toBe(0)
     // Far below the hour that the code sleeps, and below the 50 s of a step.
     expect(performance.now() - began).toBeLessThan(30_000)
+    expect(await sandboxCount(server)).toBe(0)
+  })
+
+  it('removes its sandboxes and exits with 0 after SIGTERM when its output has no reader any more', async () => {
+    const server = await startServer({ env: { CELLBLOCK_POOL: '0', CELLBLOCK_LOG: 'events' } })
+    await server.native.run(await server.native.createContainer(), 'print(1)')
+    expect(await sandboxCount(server)).toBe(1)
+    server.closeOutput()
+    expect(await server.stop()).toBe(0)
+    expect(await sandboxCount(server)).toBe(0)
+  })
+
+  it('of a test ends with its sandboxes when the process of the test is killed', async () => {
+    const starter = join(import.meta.dirname, '../support/start-server-with-sandbox.ts')
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', starter], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
+    const server = JSON.parse(line) as Pick<LocalServerProcess, 'pid' | 'stage'>
+    expect(await sandboxCount(server)).toBe(1)
+    child.kill('SIGKILL')
+    await expect.poll(() => isAlive(server.pid)).toBe(false)
     expect(await sandboxCount(server)).toBe(0)
   })
 

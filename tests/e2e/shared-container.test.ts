@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
@@ -15,8 +17,27 @@ async function mcpClient(): Promise<Client> {
   return client
 }
 
+interface E2bSandbox {
+  readonly files: { write(path: string, text: string): Promise<unknown> }
+  readonly commands: { run(line: string): Promise<{ readonly stdout: string }> }
+  runCode(code: string): Promise<{ readonly logs: { readonly stdout: readonly string[] } }>
+}
+
+/** The container as a sandbox of E2B's own client, which is installed with the other third-party clients. */
+async function e2bSandbox(containerId: string): Promise<E2bSandbox> {
+  const require = createRequire(join(import.meta.dirname, '../client-compat/package.json'))
+  const { Sandbox } = require('@e2b/code-interpreter') as {
+    Sandbox: {
+      getInfo(id: string, options: object): Promise<{ readonly sandboxId: string }>
+      connect(id: string, options: object): Promise<E2bSandbox>
+    }
+  }
+  const options = { apiKey: server.apiKey, apiUrl: `${server.url}/e2b`, sandboxUrl: `${server.url}/e2b` }
+  return Sandbox.connect((await Sandbox.getInfo(containerId, options)).sandboxId, options)
+}
+
 it(
-  'is used by OpenAI, MCP and LibreChat clients in turn, each with the variables and files of the others',
+  'is used by OpenAI, MCP, E2B and LibreChat clients in turn, each with the variables and files of the others',
   { timeout: 180_000 },
   async () => {
     const { id: container_id } = await server.openai.containers.create({ name: 'librechat:shared' })
@@ -37,6 +58,12 @@ it(
     const command = await mcp.callTool({ name: 'run_command', arguments: { container_id, command: 'cat by-*.txt; exit 3' } })
     expect(command.structuredContent).toMatchObject({ exit_code: 3, stdout: ['mcp', 'openai'].join('') })
 
+    const sandbox = await e2bSandbox(container_id)
+    const run = await sandbox.runCode('n += 0\nprint(n, open("by-mcp.txt").read())')
+    expect(run.logs.stdout.join('')).toBe('42 mcp\n')
+    await sandbox.files.write('by-e2b.txt', 'e2b')
+    expect((await sandbox.commands.run('cat by-*.txt')).stdout).toBe(['e2b', 'mcp', 'openai'].join(''))
+
     const exec = async (lang: string, code: string) => {
       const body = { lang, code, runtime_session_hint: 'shared' }
       return server.native.json<{ stdout: string; files: { name: string }[] }>('POST', '/librechat/v1/exec', body)
@@ -44,13 +71,13 @@ it(
     const python = await exec('py', 'print(n * 2, open("by-mcp.txt").read())\nopen("by-librechat.txt", "w").write("librechat")')
     expect(python).toMatchObject({ stdout: '84 mcp\n', runtime_session_id: container_id, runtime_status: 'reused', code: 0 })
     expect(python.files.map(({ name }) => name)).toEqual(['by-librechat.txt'])
-    expect(await exec('bash', 'cat by-*.txt')).toMatchObject({ stdout: ['librechat', 'mcp', 'openai'].join(''), code: 0 })
+    expect(await exec('bash', 'cat by-*.txt')).toMatchObject({ stdout: ['e2b', 'librechat', 'mcp', 'openai'].join(''), code: 0 })
 
     const files = await mcp.callTool({ name: 'list_files', arguments: { container_id } })
     expect((files.structuredContent as { files: { path: string }[] }).files.map(({ path }) => path)).toEqual(
-      ['by-librechat.txt', 'by-mcp.txt', 'by-openai.txt'].map((name) => `/mnt/data/${name}`),
+      ['by-e2b.txt', 'by-librechat.txt', 'by-mcp.txt', 'by-openai.txt'].map((name) => `/mnt/data/${name}`),
     )
     const listed = await server.openai.containers.files.list(container_id)
-    expect(listed.data).toHaveLength(3)
+    expect(listed.data).toHaveLength(4)
   },
 )

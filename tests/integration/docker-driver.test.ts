@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { singleImage } from '../../services/core/containers/images.ts'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,6 +31,7 @@ const newDriver = (options: Partial<DockerDriverOptions> = {}) => {
   const driver = createDockerDriver({
     docker,
     images: singleImage(inject('sandboxImage')),
+    preload: [],
     stage,
     supervisor,
     controlRoot: join(scratch, 'c'),
@@ -125,7 +127,8 @@ describe('the Docker driver', () => {
     expect(uids.every((uid) => uid >= 20_000 && uid < 60_000)).toBe(true)
 
     const spec = newSpec()
-    const free = 59_999
+    // Not one number for every run: an interrupted run may have left its container.
+    const free = randomInt(50_000, 60_000)
     const choices = [uids[0] as number, uids[1] as number, free]
     const plan = { image: inject('sandboxImage'), stage, limits: DEFAULT_LIMITS, seccompProfile: readSeccompProfile() }
     await createContainer(docker, spec, plan, () => choices.shift() as number)

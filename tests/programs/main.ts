@@ -1,4 +1,5 @@
-// `npm run test:programs -- --variant standard [--only TEXT] [--json]`: runs realistic programs in the image and prints a pass table.
+// `npm run test:programs -- --variant standard [--only TEXT] [--width N] [--shared N] [--json]`: runs realistic programs in the image and prints a pass table. With
+// `--shared 20` twenty programs use one container, one after another: much faster, and a program that does not pass there runs again in a new one.
 import { parseArgs } from 'node:util'
 import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
 import { IMAGE_VARIANTS } from '../../scripts/setup/image-inputs.ts'
@@ -10,8 +11,16 @@ const {
   variant: name,
   only,
   json,
+  shared,
+  width,
 } = parseArgs({
-  options: { variant: { type: 'string', default: 'slim' }, only: { type: 'string' }, json: { type: 'boolean', default: false } },
+  options: {
+    variant: { type: 'string', default: 'slim' },
+    only: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    shared: { type: 'string', default: '1' },
+    width: { type: 'string', default: '2' },
+  },
 }).values
 const variant = IMAGE_VARIANTS.find((known) => known === name)
 if (variant === undefined) {
@@ -23,9 +32,10 @@ const image = await ensureSandboxImage((line) => console.error(line), { variant 
 const wanted = (await readPrograms()).filter(
   (program) => runsOn(program, variant) && (only === undefined || `${program.category}: ${program.title}`.includes(only)),
 )
+let ended = 0
 const server = await startServer({ env: { CELLBLOCK_SANDBOX_IMAGE: image, SANDBOX_PRELOAD: '', CELLBLOCK_POOL: '2' } })
 try {
-  const results = await runPrograms(server, wanted, { width: 2, onResult: print })
+  const results = await runPrograms(server, wanted, { width: Number(width), shared: Number(shared), onResult: print })
   if (json) console.log(JSON.stringify(results, null, 1))
   else printTable(results)
   if (results.some(({ wrong }) => wrong.length > 0)) process.exitCode = 1
@@ -34,6 +44,8 @@ try {
 }
 
 function print({ program, wrong }: ProgramResult): void {
+  ended += 1
+  if (ended % 20 === 0) console.error(`${ended} of ${wanted.length}`)
   if (wrong.length > 0) console.error(`✗ ${program.category}: ${program.title}\n    ${wrong.join('\n    ')}`)
 }
 

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, extname, join } from 'node:path'
+import { EXECUTION_LANGUAGES, type ExecutionLanguage } from '../../services/core/executions/language.ts'
 import { IMAGE_VARIANTS, type ImageVariant } from '../../scripts/setup/image-inputs.ts'
 
 const FOLDER = join(import.meta.dirname, 'sample-programs')
@@ -17,8 +18,15 @@ export interface Program {
   /** The smallest variant that can run it. */
   readonly image: ImageVariant
   readonly expectations: readonly Expectation[]
-  readonly code: string
+  readonly language: ExecutionLanguage
+  /** Cells that run one after another in one container. What is expected concerns the last one. */
+  readonly cells: readonly string[]
 }
+
+const LANGUAGES: Readonly<Record<string, ExecutionLanguage>> = { '.py': 'python', '.R': 'r' }
+
+const PROPERTIES = new Set(['image', 'language', 'next'])
+const NEXT_CELL = '#| next'
 
 const KINDS = new Set([
   ...['stdout', 'not-stdout', 'stderr', 'result', 'result-any', 'mime', 'figure', 'figures', 'file', 'files', 'files-only'],
@@ -26,41 +34,50 @@ const KINDS = new Set([
 ])
 
 /**
- * Reads the programs of every category. A file has one category; `# %% title` begins a program, and lines `#| kind: text` after it say what is
- * expected. Throws an Error for a line that has no meaning.
+ * Reads the programs of every category. A file has one category and, by its ending, one language. `# %% title` begins a program. Lines `#| kind: text`
+ * after it say what is expected, or name its image and language. `#| next` separates cells. Throws an Error for a line that has no meaning.
  */
 export async function readPrograms(): Promise<readonly Program[]> {
-  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.py')).toSorted()
-  const files = await Promise.all(names.map(async (name) => parseFile(name.slice(0, -3), await readFile(join(FOLDER, name), 'utf8'))))
+  const names = (await readdir(FOLDER)).filter((name) => Object.hasOwn(LANGUAGES, extname(name))).toSorted()
+  const files = await Promise.all(
+    names.map(async (name) =>
+      parseFile(basename(name, extname(name)), await readFile(join(FOLDER, name), 'utf8'), LANGUAGES[extname(name)]),
+    ),
+  )
   return files.flat()
 }
 
-export function parseFile(category: string, source: string): readonly Program[] {
+export function parseFile(category: string, source: string, language: ExecutionLanguage = 'python'): readonly Program[] {
   return source
     .split(/^# %% /m)
     .slice(1)
     .map((part) => {
       const [title = '', ...lines] = part.split('\n')
       const notes = lines.filter((line) => line.startsWith('#| ')).map((line) => parseNote(`${category}: ${title}`, line))
-      const image = notes.find(({ kind }) => kind === 'image')?.text ?? 'slim'
-      const variant = IMAGE_VARIANTS.find((known) => known === image)
-      if (variant === undefined) throw new Error(`${category}: ${title}: there is no variant ${image}.`)
+      const known = <T extends string>(kind: string, values: readonly T[], usual: T): T => {
+        const wanted = notes.find((note) => note.kind === kind)?.text ?? usual
+        const found = values.find((value) => value === wanted)
+        if (found === undefined) throw new Error(`${category}: ${title}: there is no ${kind} ${wanted}.`)
+        return found
+      }
       return {
         category,
         title,
-        image: variant,
-        expectations: notes.filter(({ kind }) => kind !== 'image'),
-        code: lines
-          .filter((line) => !line.startsWith('#| '))
+        image: known('image', IMAGE_VARIANTS, 'slim'),
+        language: known('language', EXECUTION_LANGUAGES, language),
+        expectations: notes.filter(({ kind }) => !PROPERTIES.has(kind)),
+        cells: lines
+          .filter((line) => line === NEXT_CELL || !line.startsWith('#| '))
           .join('\n')
-          .trim(),
+          .split(NEXT_CELL)
+          .map((code) => code.trim()),
       }
     })
 }
 
 function parseNote(where: string, line: string): Expectation {
   const [, kind = '', text = ''] = /^#\| ([\w-]+)(?:: (.*))?$/.exec(line) ?? []
-  if (kind !== 'image' && !KINDS.has(kind)) throw new Error(`${where}: unknown expectation ${JSON.stringify(line)}.`)
+  if (!PROPERTIES.has(kind) && !KINDS.has(kind)) throw new Error(`${where}: unknown expectation ${JSON.stringify(line)}.`)
   return { kind, text }
 }
 

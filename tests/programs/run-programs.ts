@@ -1,3 +1,4 @@
+import type { WireExecution } from '../support/native-client.ts'
 import { judge } from './judge.ts'
 import type { Program } from './parse-programs.ts'
 import type { LocalServerProcess } from '../support/local-server.ts'
@@ -9,24 +10,89 @@ export interface ProgramResult {
   readonly runMs: number
 }
 
-/** Runs each program in a new container, `width` at a time, in the order given. */
+export interface ProgramOptions {
+  /** Programs at a time. */
+  readonly width: number
+  /** Programs that run in one container after another before it is replaced. By default 1. */
+  readonly shared?: number
+  readonly onResult?: (result: ProgramResult) => void
+}
+
+type Server = Pick<LocalServerProcess, 'native'>
+
+/** Removes what a program left: variables, files, figures, the working directory. */
+const RESET = `
+%reset -f
+import os as _os, shutil as _shutil
+_os.chdir('/mnt/data')
+for _entry in _os.scandir('/mnt/data'): _shutil.rmtree(_entry.path) if _entry.is_dir(follow_symlinks=False) else _os.unlink(_entry.path)
+import matplotlib.pyplot as _plt
+_plt.close('all'); _plt.matplotlib.rcdefaults()
+%matplotlib inline
+%reset -f`
+
+/**
+ * Runs the programs, `width` at a time, in the order given. A program that does not pass in a shared container runs again in a new one, whose result
+ * counts.
+ */
 export async function runPrograms(
-  { native }: Pick<LocalServerProcess, 'native'>,
+  server: Server,
   programs: readonly Program[],
-  { width, onResult }: { readonly width: number; readonly onResult?: (result: ProgramResult) => void },
+  { width, shared = 1, onResult }: ProgramOptions,
 ): Promise<readonly ProgramResult[]> {
   const results: ProgramResult[] = []
   const waiting = [...programs]
   const work = async (): Promise<void> => {
+    const place = new ProgramContainer(server, shared)
     for (let program = waiting.shift(); program !== undefined; program = waiting.shift()) {
-      const container = await native.createContainer('program')
-      const execution = await native.run(container, { code: program.code, timeout_seconds: 180 })
-      await native.json('DELETE', `/v1/containers/${container}`)
-      const result = { program, wrong: judge(program, execution), runMs: execution.usage['run_ms'] ?? 0 }
+      const isShared = place.isUsed
+      const first = await place.run(program)
+      const result = isShared && first.wrong.length > 0 ? await place.runInNew(program) : first
       results.push(result)
       onResult?.(result)
     }
+    await place.remove()
   }
   await Promise.all(Array.from({ length: width }, work))
   return results
+}
+
+/** A container that is replaced after a number of programs, and after one that did not succeed. */
+class ProgramContainer {
+  readonly #server: Server
+  readonly #shared: number
+  #id: string | null = null
+  #count = 0
+
+  constructor(server: Server, shared: number) {
+    this.#server = server
+    this.#shared = shared
+  }
+
+  get isUsed(): boolean {
+    return this.#id !== null
+  }
+
+  async run(program: Program): Promise<ProgramResult> {
+    const { native } = this.#server
+    this.#id ??= await native.createContainer('program')
+    let execution: WireExecution | null = null
+    for (const code of program.cells) execution = await native.run(this.#id, { code, language: program.language, timeout_seconds: 180 })
+    if (execution === null) throw new Error(`${program.title} has no cell.`)
+    this.#count += 1
+    const isReusable = this.#count < this.#shared && (execution.status === 'succeeded' || execution.error !== null)
+    if (!isReusable || (await native.run(this.#id, RESET)).status !== 'succeeded') await this.remove()
+    return { program, wrong: judge(program, execution), runMs: execution.usage['run_ms'] ?? 0 }
+  }
+
+  async runInNew(program: Program): Promise<ProgramResult> {
+    await this.remove()
+    return this.run(program)
+  }
+
+  async remove(): Promise<void> {
+    if (this.#id !== null) await this.#server.native.json('DELETE', `/v1/containers/${this.#id}`)
+    this.#id = null
+    this.#count = 0
+  }
 }

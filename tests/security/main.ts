@@ -1,8 +1,9 @@
 // `npm run test:security` runs every hostile program, two tenants that attack each other, the control with disabled protections, every mutant,
 // and every limit threshold. `-- --json` prints only the summary {tried, canaries, typed, channel_bits, messages,
-// untyped_messages, control_trips, mutants, killed}. `-- --only <part>`
-// runs one part, `-- --only limits --threshold C-23` one threshold.
+// untyped_messages, control_trips, mutants, killed}. `-- --only <part>` runs one part, `-- --only limits --threshold C-23` one threshold,
+// `-- --only programs --name exit` the programs and `-- --only mutants --name seccomp` the mutants whose names contain the text.
 import { parseArgs } from 'node:util'
+import { exitOnSignals } from '../../scripts/setup/command.ts'
 import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
 import { startServer } from '../support/local-server.ts'
 import { startHarness } from './harness/harness.ts'
@@ -27,12 +28,21 @@ const CONTROL_THRESHOLD = 0.9
 const CROSS_TENANT_SECONDS = 600
 const MESSAGES = { total: 100_000, perExecution: 2_500, seed: 1 }
 
-const { values: given } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' }, threshold: { type: 'string' } } })
+const { values: given } = parseArgs({
+  options: { json: { type: 'boolean' }, only: { type: 'string' }, threshold: { type: 'string' }, name: { type: 'string', multiple: true } },
+})
 const only = CHOICES.find((choice) => choice === given.only)
 if (given.only !== undefined && only === undefined) throw new Error(`--only accepts ${CHOICES.join(', ')}.`)
 if (given.threshold !== undefined && (only !== 'limits' || !THRESHOLDS.some(({ id }) => id === given.threshold)))
   throw new Error(`--threshold accepts ${THRESHOLDS.map(({ id }) => id).join(', ')}, together with --only limits.`)
+const isNamed = (name: string): boolean => given.name?.some((text) => name.includes(text)) ?? true
+const programs = PROGRAMS.filter(({ id }) => isNamed(id))
+const mutants = MUTANTS.filter(({ protection }) => isNamed(protection))
+if (given.name !== undefined && !((only === 'programs' && programs.length > 0) || (only === 'mutants' && mutants.length > 0)))
+  throw new Error('--name selects programs or mutants by a part of their names, together with --only programs or --only mutants.')
 const values = { ...given, only }
+// The servers and containers of a part end with this process, and its changes of the host are undone.
+exitOnSignals()
 
 const isSelected = ({ id }: Threshold): boolean => values.threshold === undefined || id === values.threshold
 const [SWEEPS, TIMED] = [THRESHOLDS.filter(({ isLong }) => isLong === true), THRESHOLDS.filter(({ isLong }) => isLong !== true)]
@@ -52,7 +62,7 @@ const RUN: Record<Part, () => Promise<Report>> = {
   programs: async () => {
     const harness = await startHarness({ image })
     try {
-      const verdicts = await runPrograms(harness, PROGRAMS, ({ program, isTyped, failures: found, outcome }) => {
+      const verdicts = await runPrograms(harness, programs, ({ program, isTyped, failures: found, outcome }) => {
         if (!isTyped) failures.push(`${program.id} ended unexpectedly: ${JSON.stringify(outcome).slice(0, 400)}`)
         failures.push(...found.map((failure) => `${program.id} ${failure}`))
       })
@@ -133,7 +143,7 @@ const RUN: Record<Part, () => Promise<Report>> = {
     }
   },
   mutants: async () => {
-    const { tried, killed, survivors } = await runMutants(image, MUTANTS, log)
+    const { tried, killed, survivors } = await runMutants(image, mutants, log)
     failures.push(...survivors.map((protection) => `no test fails without: ${protection}`))
     return { summary: { mutants: tried, killed }, table: {} }
   },

@@ -18,9 +18,11 @@ const OBJECT_KEY = /^tenants\/[\w-]+\/cntr_\w+\/files\/[\w-]{32}$/
 /** `npm run test:security` runs the cross-tenant attacks for longer. */
 const CROSS_TENANT_SECONDS = 2
 
-/** The quick subset and the programs that the properties name. `npm run test:security` runs all programs. */
-const needed = new Set([PROPERTIES, PRECONDITIONS].flatMap((areas) => Object.values(areas).flatMap((area) => Object.values(area).flat())))
-const selected = PROGRAMS.filter(({ id, isQuick }) => isQuick || needed.has(id) || id.startsWith('names/'))
+/** The subset of each family, and the first program of each property. `npm run test:security` runs all programs. */
+const shows = new Set(
+  [PROPERTIES, PRECONDITIONS].flatMap((areas) => Object.values(areas).flatMap((area) => Object.values(area).flatMap(([id]) => id ?? []))),
+)
+const selected = PROGRAMS.filter(({ id, isQuick }) => isQuick || shows.has(id) || id.startsWith('names/'))
 
 let harness: Harness
 const verdicts = new Map<string, Verdict>()
@@ -29,6 +31,13 @@ beforeAll(async () => {
   await runPrograms(harness, selected, (verdict) => verdicts.set(verdict.program.id, verdict), true)
 }, 480_000)
 afterAll(() => harness.stop())
+
+/** Of the programs that show a property, those that ran here: at least one. */
+function expectShown(ids: readonly string[]): void {
+  const ran = ids.filter((id) => verdicts.has(id))
+  expect(ran).not.toEqual([])
+  ran.forEach(expectHeld)
+}
 
 function expectHeld(id: string): void {
   const verdict = verdicts.get(id)
@@ -127,10 +136,7 @@ describe('the preconditions of published escapes', () => {
   it('are 18', () => expect(Object.values(PRECONDITIONS).map((layer) => Object.keys(layer).length)).toEqual([4, 8, 6]))
 
   describe.each(Object.entries(PRECONDITIONS))('of the %s layer', (_layer, needs) => {
-    it.each(Object.entries(needs))('%s: absent', (_name, ids) => {
-      expect(ids.length).toBeGreaterThan(0)
-      for (const id of ids) expectHeld(id)
-    })
+    it.each(Object.entries(needs))('%s: absent', (_name, ids) => expectShown(ids))
   })
 })
 
@@ -138,9 +144,6 @@ describe('the SandboxEval properties', () => {
   it('are 86', () => expect(Object.values(PROPERTIES).map((area) => Object.keys(area).length)).toEqual([19, 19, 21, 27]))
 
   describe.each(Object.entries(PROPERTIES))('area %s', (_area, properties) => {
-    it.each(Object.entries(properties))('%s', (_name, ids) => {
-      expect(ids.length).toBeGreaterThan(0)
-      for (const id of ids) expectHeld(id)
-    })
+    it.each(Object.entries(properties))('%s', (_name, ids) => expectShown(ids))
   })
 })

@@ -28,6 +28,7 @@ beforeAll(async () => {
   driver = createDockerDriver({
     docker,
     images: singleImage(inject('sandboxImage')),
+    preload: [],
     stage: `checks-${sandboxId}`,
     supervisor,
     controlRoot,

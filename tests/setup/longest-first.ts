@@ -8,6 +8,13 @@ const LONGEST = [
   'integration/orchestrator/hibernate.test.ts',
   'chaos/chaos.test.ts',
   'e2e/executions.test.ts',
+  'integration/orchestrator/crash.test.ts',
+  'integration/chat/crash.test.ts',
+  'browser/journey.test.ts',
+  'e2e/cli.test.ts',
+  'e2e/client-compat.test.ts',
+  'e2e/restart.test.ts',
+  'contract/dynamodb-table.test.ts',
 ]
 const rank = ({ moduleId }: TestSpecification): number => {
   const index = LONGEST.findIndex((path) => moduleId.endsWith(`/tests/${path}`))

@@ -31,7 +31,7 @@ export async function finishExecution(
 ): Promise<void> {
   const now = Date.now()
   const taken = await api.table.executions.acquireLease(tenant, id, { owner: newId('worker'), now, expiresAt: now + LEASE_MS })
-  if (taken.kind !== 'taken') throw new Error(`The execution is ${taken.kind}`)
+  if (taken.kind !== 'acquired') throw new Error(`The execution is ${taken.kind}`)
   const logged = outcome.logged ?? []
   const { fence, containerId } = taken.row
   if (logged[0] !== undefined)

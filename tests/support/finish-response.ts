@@ -1,14 +1,10 @@
 import { topicOf, type ResponseEvent } from '../../services/core/events.ts'
 import { newId } from '../../services/core/ids.ts'
 import { LEASE_MS } from '../../services/jobs/lease.ts'
-import {
-  terminalEventOf,
-  type ResponseRecord as ResponseRow,
-  type ResponseItem,
-  type ResponseStatus,
-} from '../../services/core/responses/response.ts'
+import { terminalEventOf, type ResponseRecord as ResponseRow, type ResponseStatus } from '../../services/core/responses/response.ts'
 import { renderResponse } from '../../services/core/responses/render-response.ts'
 import type { TestApi } from './start-api.ts'
+import type { ResponseItem } from '../../services/core/responses/items/item-types.ts'
 
 export const textItem = (text: string): ResponseItem => ({
   type: 'message',
@@ -35,7 +31,7 @@ export async function finishResponse(
     { owner: newId('worker'), now, expiresAt: now + LEASE_MS },
     { status: 'in_progress' },
   )
-  if (taken.kind !== 'taken') throw new Error(`The response is ${taken.kind}`)
+  if (taken.kind !== 'acquired') throw new Error(`The response is ${taken.kind}`)
   const { row } = taken
   const render = (change: Partial<ResponseRow>): Record<string, unknown> => ({
     response: renderResponse({ ...row, ...change }, { include: [] }),

@@ -7,6 +7,7 @@ import { callNative, type NativeClient } from './native-client.ts'
 import { serverStorage } from './server-storage.ts'
 
 const ROOT = dirname(dirname(import.meta.dirname))
+const END_WITH_PARENT = join(import.meta.dirname, 'end-with-parent.ts')
 const STARTED_WITHIN_MS = 60_000
 
 export interface LocalServerProcess {
@@ -20,8 +21,10 @@ export interface LocalServerProcess {
   readonly native: NativeClient
   /** Its standard error so far. */
   said(): string
-  /** A native client with another key. */
-  as(apiKey: string): NativeClient
+  /** A native client with another key; `isWhole` as in `callNative`. */
+  as(apiKey: string, isWhole?: boolean): NativeClient
+  /** Closes the pipes of its output, as a reader does that ends before the server. */
+  closeOutput(): void
   /** Stops it as a user does. Returns the exit code. */
   stop(): Promise<number | null>
   /** Kills it. */
@@ -29,9 +32,9 @@ export interface LocalServerProcess {
 }
 
 /**
- * Starts the development server as a separate process on a free port, with sandboxes that preload nothing (half the start time;
- * `SANDBOX_PRELOAD: ''` gives the default ones), with a permanent data folder if `dataDir` is given, and from another copy of the code
- * if `root` is given.
+ * Starts the development server as a separate process on a free port, without a warm pool and with sandboxes that preload nothing (half the
+ * start time; `SANDBOX_PRELOAD: ''` gives the default ones), with a permanent data folder if `dataDir` is given, and from another copy of the code
+ * if `root` is given. It ends with the process that started it, however that one ends.
  */
 export async function startServer(
   options: { readonly dataDir?: string; readonly env?: Readonly<Record<string, string>>; readonly root?: string } = {},
@@ -42,19 +45,20 @@ export async function startServer(
   const apiKey = 'ck_test_0123456789abcdef0123456789'
   // Do not save variables that no test reads again.
   const thrownAway = options.dataDir === undefined ? { CELLBLOCK_SAVE_SECONDS: '0' } : {}
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'services/local/main.ts'), ...storage.args], {
+  const flags = ['--disable-warning=ExperimentalWarning', '--import', END_WITH_PARENT]
+  const child = spawn(process.execPath, [...flags, join(root, 'services/local/main.ts'), ...storage.args], {
     cwd: root,
     env: {
       ...process.env,
       ...storage.env,
       PORT: '0',
       CELLBLOCK_API_KEY: apiKey,
-      CELLBLOCK_POOL: '1',
+      CELLBLOCK_POOL: '0',
       SANDBOX_PRELOAD: 'none',
       ...thrownAway,
       ...options.env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
   const said: string[] = []
   child.stderr?.on('data', (chunk: Buffer) => void said.push(chunk.toString()))
@@ -72,7 +76,7 @@ export async function startServer(
     await exited
     return child.exitCode
   }
-  const as = (key: string): NativeClient => callNative(url, key)
+  const as: LocalServerProcess['as'] = (key, isWhole) => callNative(url, key, isWhole)
   return {
     url,
     apiKey,
@@ -83,6 +87,7 @@ export async function startServer(
     native: as(apiKey),
     said: () => said.join(''),
     as,
+    closeOutput: () => void (child.stdout?.destroy(), child.stderr?.destroy()),
     stop: async () => {
       const code = await end('SIGTERM')
       if (options.dataDir === undefined) await storage.remove()

@@ -54,7 +54,9 @@ export interface NativeClient {
   events(executionId: string, after?: number): AsyncGenerator<{ id: number; event: string; data: Record<string, unknown>; atMs: number }>
 }
 
-export function callNative(url: string, apiKey: string): NativeClient {
+/** `isWhole`: executions have all their outputs up to the documented maximum, instead of previews of those beyond 1 MB. */
+export function callNative(url: string, apiKey: string, isWhole = false): NativeClient {
+  const inline = isWhole ? '&inline=all' : ''
   const call: NativeClient['call'] = (method, path, body, headers = {}) =>
     fetch(url + path, {
       method,
@@ -70,7 +72,7 @@ export function callNative(url: string, apiKey: string): NativeClient {
   }
   const ended: NativeClient['ended'] = async (executionId) => {
     for (;;) {
-      const execution = await json<WireExecution>('GET', `/v1/executions/${executionId}?wait=60`)
+      const execution = await json<WireExecution>('GET', `/v1/executions/${executionId}?wait=60${inline}`)
       if (execution.ended_at !== null) return execution
     }
   }
@@ -81,7 +83,7 @@ export function callNative(url: string, apiKey: string): NativeClient {
     run: async (containerId, body, wait = 60) => {
       const execution = await json<WireExecution>(
         'POST',
-        `/v1/containers/${containerId}/executions?wait=${wait}`,
+        `/v1/containers/${containerId}/executions?wait=${wait}${inline}`,
         typeof body === 'string' ? { code: body } : body,
       )
       return wait === 0 || execution.ended_at !== null ? execution : ended(execution.id)

@@ -6,6 +6,7 @@ import { newId } from '../../services/core/ids.ts'
 import { newSandbox } from '../../services/core/sandboxes/new-sandbox.ts'
 import type { ResponseRecord, ResponseRequest } from '../../services/core/responses/response.ts'
 import type { Sandbox } from '../../services/core/sandboxes/sandbox.ts'
+import type { Skill, SkillVersion } from '../../services/core/skills/skill.ts'
 import type { Upload } from '../../services/core/files/upload.ts'
 import type { UserFile } from '../../services/core/files/user-file.ts'
 
@@ -171,6 +172,29 @@ export const userFileRow = (change: Partial<UserFile> = {}): UserFile => ({
   createdAt: T0,
   expiresAt: null,
   objectKey: 'tenants/t/f/files/x',
+  ...change,
+})
+
+export const skillVersion = (number = 1): SkillVersion => ({
+  number,
+  name: 'csv-report',
+  description: 'Größe 😀',
+  createdAt: T0 + number,
+  objectKey: `tenants/t/s/skills/${number}`,
+  bytes: 12,
+  sha256: 'ab'.repeat(32),
+})
+
+export const skillRow = (change: Partial<Skill> = {}): Skill => ({
+  v: 1,
+  tenant: newId('tenant'),
+  subject: null,
+  id: newId('skill'),
+  createdAt: T0,
+  versions: [skillVersion()],
+  defaultVersion: 1,
+  nextNumber: 2,
+  revision: 0,
   ...change,
 })
 

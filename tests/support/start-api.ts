@@ -2,7 +2,7 @@ import { singleImage, type ImageCatalogue } from '../../services/core/containers
 import OpenAI from 'openai'
 import { createApp } from '../../services/api/app.ts'
 import { ApiConfig } from '../../services/api/config.ts'
-import type { ApiDeps, Readiness } from '../../services/api/deps.ts'
+import type { ApiDeps, McpFixtures, Readiness } from '../../services/api/deps.ts'
 import type { PagePorts } from '../../services/api/page/ports.ts'
 import { apiKeyRow, newApiKey, type NewApiKey } from '../../services/core/tenants/api-keys.ts'
 import { newId } from '../../services/core/ids.ts'
@@ -10,6 +10,7 @@ import type { ObjectStore } from '../../services/core/ports/object-store.ts'
 import { systemClock } from '../../services/core/ports/clock.ts'
 import type { WideEvent } from '../../services/core/ports/telemetry.ts'
 import { listen } from '../../services/local/http-server.ts'
+import { WebSockets } from '../../services/local/web-sockets.ts'
 import { createLocalSignals } from '../../services/storage/signals/local-signals.ts'
 import { startStorage } from './start-storage.ts'
 
@@ -45,6 +46,9 @@ export async function startApi(
     readonly toolTypes?: readonly (readonly string[])[]
     readonly images?: ImageCatalogue
     readonly models?: readonly string[]
+    readonly mcpFixtures?: McpFixtures
+    /** False: as in a deployment, no connection becomes a WebSocket. */
+    readonly hasWebSockets?: boolean
     readonly wrapObjects?: (objects: ObjectStore) => ObjectStore
   } = {},
 ): Promise<TestApi> {
@@ -56,7 +60,9 @@ export async function startApi(
   const time = { skew: 0 }
   let readiness: Readiness = { ok: true, parts: { table: { ok: true } } }
   const models = (options.models ?? ['demo']).map((id) => ({ id, createdAt: 1_700_000_000_000, ownedBy: 'cellblock' }))
+  const webSockets = options.hasWebSockets === false ? null : new WebSockets()
   const app = createApp({
+    ...(webSockets === null ? {} : { sockets: webSockets.admissions }),
     table,
     queue,
     objects,
@@ -67,10 +73,11 @@ export async function startApi(
     models: { list: () => models, has: (id) => models.some((model) => model.id === id) },
     toolTypes: options.toolTypes ?? [],
     readiness: async () => readiness,
+    ...(options.mcpFixtures && { mcpFixtures: options.mcpFixtures }),
     config: ApiConfig.parse(options.config ?? {}),
     ...(options.page === undefined ? {} : { page: options.page }),
   })
-  const server = await listen({ app, objectHandler: storage.objectHandler, host: '127.0.0.1', port: 0 })
+  const server = await listen({ app, objectHandler: storage.objectHandler, webSockets, host: '127.0.0.1', port: 0 })
 
   const newKey: TestApi['newKey'] = async ({ tenant = newId('tenant'), ...options } = {}) => {
     const key = newApiKey()

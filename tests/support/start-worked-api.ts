@@ -36,6 +36,7 @@ export async function startWorkedApi(tools: readonly Tool[] = []): Promise<Worke
     upstreamName: 'upstream-model',
     contextWindow: 16_000,
     fencesCode: null,
+    readsImages: null,
   }
   const models = createModelCatalogue({ openAi: null, models: [model] })
   const step = createTurnStep({ ...api, clock: systemClock, telemetry: silentTelemetry, models, tools, workerId: 'wrk_test' })
@@ -44,8 +45,11 @@ export async function startWorkedApi(tools: readonly Tool[] = []): Promise<Worke
 
   async function run(tenant: string, id: string): Promise<void> {
     const execution = await api.table.executions.get(tenant, id)
-    if (execution === null || execution.endedAt !== null || execution.source.kind !== 'code') return
-    const { files = {}, result, patch } = play(execution.source.code, execution)
+    if (execution === null || execution.endedAt !== null) return
+    const { source } = execution
+    const code = source.kind === 'code' ? source.code : source.kind === 'command' ? source.argv.at(-1) : undefined
+    if (code === undefined) return
+    const { files = {}, result, patch } = play(code, execution)
     const made = await Promise.all(Object.entries(files).map(([path, text]) => storeFile(api, execution, path, text)))
     const resultFiles = made.map((file) => ({
       id: file.id,
@@ -57,6 +61,7 @@ export async function startWorkedApi(tools: readonly Tool[] = []): Promise<Worke
       modifiedFrom: null,
     }))
     await finishExecution(api, tenant, id, { result: { files: resultFiles, ...result }, ...(patch === undefined ? {} : { patch }) })
+    if (source.kind === 'command') await api.table.containers.removeCommand(tenant, execution.containerId, id, Date.now())
   }
   /** Running steps, by response. */
   const steps = new Map<string, Promise<void>>()

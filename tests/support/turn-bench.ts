@@ -4,6 +4,7 @@ import type { ResponseEvent } from '../../services/core/events.ts'
 import type { Execution, ExecutionResult } from '../../services/core/executions/execution.ts'
 import { newId } from '../../services/core/ids.ts'
 import type { ContainerFile } from '../../services/core/files/file.ts'
+import { mimeOf } from '../../services/core/files/mime.ts'
 import type { ModelCatalogue } from '../../services/core/ports/model-catalogue.ts'
 import type { ResponseRecord, ResponseRequest } from '../../services/core/responses/response.ts'
 import { responseRequest } from './rows.ts'
@@ -58,13 +59,14 @@ export async function startTurnBench(): Promise<TurnBench> {
   const { table, objects, queue } = storage
   const models: ModelCatalogue = createModelCatalogue({
     openAi: null,
-    models: ['scripted', 'fenced', 'small'].map((name) => ({
+    models: ['scripted', 'fenced', 'small', 'vision'].map((name) => ({
       name,
       baseUrl: upstream.baseUrl,
       apiKey: 'sk-scripted',
       upstreamName: 'upstream-model',
       contextWindow: name === 'small' ? 4_000 : 16_000,
       fencesCode: name === 'fenced',
+      readsImages: name === 'vision' ? true : null,
     })),
   })
   const tenant = newId('tenant')
@@ -153,7 +155,7 @@ export async function storeFile(
     path,
     bytes,
     sha256: null,
-    mime: 'text/plain',
+    mime: mimeOf(path),
     source: owner.id === null ? 'user' : 'assistant',
     createdAt: Date.now(),
     objectKey,

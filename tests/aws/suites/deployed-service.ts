@@ -41,6 +41,22 @@ export function deployedServiceSuite(fixture: () => DeploymentFixture): void {
       expect(started).toMatchObject({ state: 'claimed', address: { kind: 'tcp' }, answeredAt: expect.any(Number) })
     })
 
+    it('created the first admin key, which lists the tenants', { timeout: 60_000 }, async () => {
+      const { account, adminKey } = fixture()
+      const list = await fetch(`${account.url()}/v1/admin/tenants`, { headers: { authorization: `Bearer ${adminKey}` } })
+      const { data } = (await list.json()) as { data: { name: string }[] }
+      expect([list.status, data.map(({ name }) => name).toSorted()]).toEqual([200, ['acme', 'operator']])
+    })
+
+    it('serves the web page, whose files the deployment uploaded', { timeout: 60_000 }, async () => {
+      const url = fixture().account.url()
+      const page = await fetch(`${url}/`)
+      expect([page.status, page.headers.get('content-security-policy')]).toEqual([200, expect.stringContaining("default-src 'none'")])
+      const script = /src="(\/assets\/[\w.-]+\.js)"/.exec(await page.text())?.[1] ?? 'none'
+      const asset = await fetch(`${url}${script}`)
+      expect([asset.status, asset.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
+    })
+
     it('streams a response to the openai client', { timeout: 120_000 }, async () => {
       const client = new OpenAI({ baseURL: `${fixture().account.url()}/v1`, apiKey: fixture().acme.apiKey })
       const input = 'Compute.\n\n```python\nprint(6 * 7)\n```'

@@ -3,15 +3,16 @@ import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import type { Execution } from '../../../services/core/executions/execution.ts'
 import type { Sandbox } from '../../../services/core/sandboxes/sandbox.ts'
-import type { NativeClient } from '../../support/native-client.ts'
-import { openAccount, type Account } from './emulated-account.ts'
+import { openAccount, type Account, type AccountTenant } from './emulated-account.ts'
 
 const run = promisify(execFile)
 
 /** A deployed service with one tenant, and ways to look behind it. */
 export interface DeploymentFixture {
   readonly account: Account
-  readonly acme: { readonly apiKey: string; readonly native: NativeClient }
+  /** What the first deployment showed once. */
+  readonly adminKey: string | null
+  readonly acme: AccountTenant
   /** A container that all suites share. */
   readonly session: string
   /** Throws when none holds it. */
@@ -28,20 +29,19 @@ export interface DeploymentFixture {
 export async function createFixture(image: string): Promise<DeploymentFixture> {
   const account = await openAccount(image)
   try {
-    await account.deploy({ warm: 0 })
+    const { adminKey } = await account.deploy({ warm: 0 })
     const acme = await account.createTenant('acme')
     const session = await acme.native.createContainer('session')
-    return { account, acme, session, ...behind(account) }
+    return { account, adminKey, acme, session, ...behind(account, acme.id) }
   } catch (error) {
     await account.stop()
     throw error
   }
 }
 
-function behind(account: Account): Omit<DeploymentFixture, 'account' | 'acme' | 'session'> {
+function behind(account: Account, tenant: string): Omit<DeploymentFixture, 'account' | 'adminKey' | 'acme' | 'session'> {
   const rowOf = async (executionId: string): Promise<Execution> => {
-    const [tenant] = await account.table().tenants.list()
-    const row = await account.table().executions.get(tenant?.id ?? '', executionId)
+    const row = await account.table().executions.get(tenant, executionId)
     if (row === null) throw new Error(`There is no execution ${executionId}`)
     return row
   }
@@ -57,7 +57,10 @@ function behind(account: Account): Omit<DeploymentFixture, 'account' | 'acme' | 
     async engineContainer({ address }) {
       // The task has its address.
       for (const id of await account.ministack.tasks()) {
-        const { stdout: ip } = await run('docker', ['inspect', '--format', '{{.NetworkSettings.IPAddress}}', id])
+        // A task of the pool may have ended since it was listed.
+        const { stdout: ip } = await run('docker', ['inspect', '--format', '{{.NetworkSettings.IPAddress}}', id]).catch(() => ({
+          stdout: '',
+        }))
         if (address?.kind === 'tcp' && ip.trim() === address.host) return id
       }
       throw new Error('No container has the address of the sandbox')

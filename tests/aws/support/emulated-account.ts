@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { readConfig, type Config } from '../../../infra/config.ts'
+import { outputsOf } from '../../../scripts/aws/account.ts'
 import { deploy, type Deployed } from '../../../scripts/aws/deploy.ts'
 import { PROJECT, type Deployment } from '../../../scripts/aws/deployment.ts'
 import { destroy } from '../../../scripts/aws/destroy.ts'
@@ -24,10 +25,19 @@ const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
 /** DNS Firewall, flow logs, budgets: the emulator has none of them. */
 const EMULATED_STACKS = ['Data', 'Image', 'Network', 'Service'] as const
 
+/** The CDK app with what the emulator lacks taken out. */
+export const EMULATED_APP = `${process.execPath} --disable-warning=ExperimentalWarning tests/aws/support/emulated-app.ts`
+
 /** Settings of `sandboxes` that a test deploys with. */
 export interface SandboxSettings {
   readonly warm: number
   readonly imageTag?: string
+}
+
+export interface AccountTenant {
+  readonly id: string
+  readonly apiKey: string
+  readonly native: NativeClient
 }
 
 export interface Account {
@@ -37,19 +47,38 @@ export interface Account {
   /** Follows a link that the service gave out: no DNS knows the distribution that it names. */
   readonly open: (link: string) => Promise<Response>
   readonly config: () => Config
+  /** What the project's commands work on. */
+  readonly deployment: () => Deployment
   readonly table: () => Table
   readonly objects: () => ObjectStore
   deploy(wanted: SandboxSettings): Promise<Deployed>
+  /** Uses what the CDK alone has deployed. */
+  adopt(): Promise<void>
   destroy(options: { readonly removesData: boolean }): Promise<void>
   /** A pass of the reconciler, as an operator would invoke it, besides those of its schedule. */
   reconcile(): Promise<void>
   /** The lines of JSON that a function of the service wrote to its log. */
   functionLog(name: string): Promise<readonly Readonly<Record<string, unknown>>[]>
   /** A new tenant, made with the command line as an operator makes one. */
-  createTenant(name: string): Promise<{ readonly apiKey: string; readonly native: NativeClient }>
+  createTenant(name: string): Promise<AccountTenant>
+  /** The variables of a function of the service. */
+  functionVariables(name: string): Promise<Readonly<Record<string, string>>>
+  /** The value of a secret. */
+  secret(arn: string): Promise<string>
+  /** The environment of a process that calls this account. */
+  readonly environment: Readonly<Record<string, string | undefined>>
   /** What a request to the account answers, by the name of a service and its JSON action. */
   readonly sdk: Deployment['sdk'] & { readonly endpoint: string }
   stop(): Promise<void>
+}
+
+/** The settings of cdk.json with those of a test. */
+export async function emulatedSettings({ warm, imageTag }: SandboxSettings): Promise<object> {
+  const { context } = JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8')) as { context: { cellblock: object } }
+  const sandboxes = { tiers: { '1g': { warm } }, images: ['slim'], architecture: process.arch === 'arm64' ? 'ARM64' : 'X86_64', imageTag }
+  // The emulator has no VPC origins: the upload service runs beside it (suites/large-uploads.ts). It has no CodeDeploy: aliases shift at once.
+  const without = { api: { uploadService: false }, deployment: { canaryMinutes: 0 } }
+  return { ...context.cellblock, stage: 'emulated', sandboxes, ...without }
 }
 
 /** An empty emulated account, and the project's own commands to deploy into it, look into it and remove what they made. */
@@ -87,14 +116,10 @@ export async function openAccount(image: string): Promise<Account> {
     const name = JSON.stringify(wanted)
     const known = deployments.get(name)
     if (known !== undefined) return known
-    const { context } = JSON.parse(await readFile(join(PROJECT, 'cdk.json'), 'utf8')) as { context: { cellblock: object } }
-    const { warm, imageTag } = wanted
-    const sandboxes = { tiers: { '1g': { warm } }, architecture: process.arch === 'arm64' ? 'ARM64' : 'X86_64', imageTag }
-    const settings = { ...context.cellblock, stage: 'emulated', sandboxes }
-    const app = `${process.execPath} --disable-warning=ExperimentalWarning tests/aws/support/emulated-app.ts`
+    const settings = await emulatedSettings(wanted)
     const output = join(folder, `cdk-${deployments.size}`)
     const config = readConfig(JSON.stringify(settings))
-    const made = { config, context: settings, app, output, env, sdk, stacks: EMULATED_STACKS, progress: () => undefined }
+    const made = { config, context: settings, app: EMULATED_APP, output, env, sdk, stacks: EMULATED_STACKS, progress: () => undefined }
     deployments.set(name, made)
     return made
   }
@@ -103,9 +128,24 @@ export async function openAccount(image: string): Promise<Account> {
   return {
     ministack,
     sdk,
+    environment: env,
+    async functionVariables(name) {
+      const answer = await fetch(`${endpoint}/2015-03-31/functions/cellblock-emulated-${name}/configuration`)
+      const { Environment } = (await answer.json()) as { Environment: { Variables: Record<string, string> } }
+      return Environment.Variables
+    },
+    async secret(arn) {
+      const answer = await fetch(endpoint, {
+        method: 'POST',
+        headers: { 'x-amz-target': 'secretsmanager.GetSecretValue', 'content-type': 'application/x-amz-json-1.1' },
+        body: JSON.stringify({ SecretId: arn }),
+      })
+      return ((await answer.json()) as { SecretString: string }).SecretString
+    },
     url: () => edge?.url ?? '',
     open: (link) => fetch(link.replace(/^https:\/\/[a-z0-9]+\.cloudfront\.net/, edge?.url ?? '')),
     config: () => last.config,
+    deployment: () => last,
     table: () => createDynamoTable({ client: clients.dynamodb, tableName: outputs['TableName'] ?? '', objects: objects() }),
     objects,
     async deploy(wanted) {
@@ -119,6 +159,12 @@ export async function openAccount(image: string): Promise<Account> {
       edge ??= await startEdge(endpoint)
       edge.setDistribution(outputs['EdgeDomain'] ?? '')
       return deployed
+    },
+    async adopt() {
+      last = await deploymentOf({ warm: 0 })
+      outputs = { ...(await outputsOf(last, 'Data')), ...(await outputsOf(last, 'Service')) }
+      edge ??= await startEdge(endpoint)
+      edge.setDistribution(outputs['EdgeDomain'] ?? '')
     },
     destroy: (options) => destroy(last, options),
     async reconcile() {
@@ -139,8 +185,8 @@ export async function openAccount(image: string): Promise<Account> {
     async createTenant(name) {
       const cli = ['services/cli/main.ts', '--table', outputs['TableName'] ?? '', 'tenants', 'create', name, '--json']
       const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', ...cli], { cwd: PROJECT, env })
-      const { api_key: apiKey } = JSON.parse(stdout) as { api_key: string }
-      return { apiKey, native: callNative(edge?.url ?? '', apiKey) }
+      const { tenant: id, api_key: apiKey } = JSON.parse(stdout) as { tenant: string; api_key: string }
+      return { id, apiKey, native: callNative(edge?.url ?? '', apiKey) }
     },
     async stop() {
       await relay.stop()

@@ -2,12 +2,13 @@
 // functions, tasks, their disks, names of images, the folder. Usage: ministack-child.ts PYTHON FOLDER PORT ACCOUNT
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
+import { mkdir, rm, symlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 
+const PROJECT = join(import.meta.dirname, '../../..')
 /** So long may the emulator take to stop its tasks, milliseconds. */
 const STOP_MS = 20_000
 const [python = '', folder = '', port = '', account = ''] = process.argv.slice(2)
@@ -32,6 +33,11 @@ createInterface({ input: creations.stdout }).on('line', (id) => {
   })
 })
 
+/** Lambda's runtimes contain the AWS SDK, and nothing else of this project. */
+const runtimePackages = join(folder, 'runtime', 'node_modules')
+await mkdir(runtimePackages, { recursive: true })
+await symlink(join(PROJECT, 'node_modules', '@aws-sdk'), join(runtimePackages, '@aws-sdk'))
+
 const emulator = spawn(python, ['-m', 'ministack'], {
   cwd: folder,
   // A separate process group: functions are its children, and none outlives it.
@@ -44,6 +50,8 @@ const emulator = spawn(python, ['-m', 'ministack'], {
     TMPDIR: folder,
     ...(process.env['DOCKER_HOST'] === undefined ? {} : { DOCKER_HOST: process.env['DOCKER_HOST'] }),
     NODE_OPTIONS: `--require ${join(import.meta.dirname, 'streaming-runtime.cjs')} --disable-warning=DEP0169`,
+    NODE_PATH: runtimePackages,
+    PYTHONPATH: join(import.meta.dirname, 'lambda-python'),
     GATEWAY_PORT: port,
     BIND_HOST: '127.0.0.1',
     MINISTACK_HOST: '127.0.0.1',
@@ -73,6 +81,7 @@ if (tasks.length > 0) await docker('rm', '--force', '--volumes', ...tasks)
 creations.kill()
 const left = (await docker('volume', 'ls', '--quiet', '--filter', 'dangling=true')).filter((name) => disks.has(name))
 if (left.length > 0) await docker('volume', 'rm', ...left)
-const names = await docker('images', '--format', '{{.Repository}}:{{.Tag}}', '--filter', `reference=${account}.dkr.ecr.*/*/*`)
+const references = [`${account}.dkr.ecr.*/*/*`, `${account}.dkr.ecr.*/*`].flatMap((reference) => ['--filter', `reference=${reference}`])
+const names = await docker('images', '--format', '{{.Repository}}:{{.Tag}}', ...references)
 if (names.length > 0) await docker('rmi', '--no-prune', ...names)
 await rm(folder, { recursive: true, force: true, maxRetries: 5 })

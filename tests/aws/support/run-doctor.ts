@@ -1,5 +1,8 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
+import { CodeDeployClient } from '@aws-sdk/client-codedeploy'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { ECSClient } from '@aws-sdk/client-ecs'
+import { IAMClient } from '@aws-sdk/client-iam'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import { checkAccount } from '../../../scripts/doctor/account/account-checks.ts'
 import type { Account } from './emulated-account.ts'
@@ -14,6 +17,9 @@ export async function examine(account: Account, image: string, key: string): Pro
       stacks: new CloudFormationClient(sdk),
       ecs: new ECSClient(sdk),
       quotas: new ServiceQuotasClient({ ...sdk, maxAttempts: 1 }),
+      tables: new DynamoDBClient(sdk),
+      roles: new IAMClient(sdk),
+      releases: new CodeDeployClient({ ...sdk, maxAttempts: 1 }),
     },
     upload: { link: async (bucket) => `${sdk.endpoint}/${bucket}/doctor`, remove: async () => undefined },
     image,

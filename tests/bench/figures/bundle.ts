@@ -33,12 +33,12 @@ const HANDLER_ENV = {
   PLACEMENTS_QUEUE_URL: QUEUE_URL,
   MODELS_SECRET_ARN: 'bench',
   CELLBLOCK_MODELS: '[]',
-  SANDBOX_IMAGE: 'bench:1',
+  SANDBOX_IMAGES: '{"slim":"bench:1"}',
   SANDBOX_ARCHITECTURE: 'X86_64',
   CLUSTER_ARN: 'bench',
   SUBNET_IDS: 'subnet-1',
   SECURITY_GROUP_IDS: 'sg-1',
-  TASK_DEFINITIONS: '{"1g":"bench:1"}',
+  TASK_DEFINITIONS: '{"slim":{"1g":"bench:1"}}',
   POOL_SIZES: '{}',
 } satisfies ApiEnv & ChatEnv & RunEnv & PlaceEnv
 

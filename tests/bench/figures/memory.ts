@@ -1,4 +1,4 @@
-import { POOL_SIZE, type Bench, type BenchContext } from '../bench.ts'
+import { POOL_SIZE, PRINT, type Bench, type BenchContext } from '../bench.ts'
 import { residentMegabytes, sandboxPssMegabytes } from '../sides/memory.ts'
 import { startServer } from '../sides/server.ts'
 import { round, summarize, type Figure } from '../statistics.ts'
@@ -19,19 +19,40 @@ async function pssOfIdle({ isQuick, image, server }: BenchContext): Promise<read
   }
 }
 
+/** Enough that the server's heap has reached its size: garbage is collected several times meanwhile. */
+const EXECUTIONS = 1_000
+
+/**
+ * Resident memory of a new server before its first execution, and after `EXECUTIONS` of `print(1)`, one after another in one container. The server
+ * is separate, so that the figure does not depend on the benchmarks that ran before.
+ */
+async function rssOfServer({ image }: BenchContext): Promise<{ readonly idle: number | null; readonly used: number | null }> {
+  const server = await startServer({ image, poolSize: POOL_SIZE })
+  try {
+    await server.pool.waitFor(POOL_SIZE)
+    const idle = await residentMegabytes(server.pid)
+    const container = await server.api.createContainer()
+    for (let run = 0; run < EXECUTIONS; run++) await server.api.run(container, PRINT)
+    return { idle, used: await residentMegabytes(server.pid) }
+  } finally {
+    await server.stop()
+  }
+}
+
 /** The memory of idle warm sandboxes and of the server. Omitted without /proc or without the rights to read it. */
 export const memory: Bench = {
   name: 'memory',
-  title: 'memory of an idle warm sandbox (PSS) and of the local server (RSS)',
+  title: `memory of an idle warm sandbox (PSS) and of the local server after ${EXECUTIONS} executions (RSS)`,
   async run(context) {
-    const { server, say } = context
+    const { say } = context
     const pss = (await pssOfIdle(context)).filter(isNumber)
-    const rss = [await residentMegabytes(server.pid)].filter(isNumber)
+    const { idle, used } = await rssOfServer(context)
     const figures: Record<string, Figure> = {}
     const ratios: Record<string, number> = {}
     for (const [name, key, samples] of [
       ['sandbox_pss', 'sandbox_pss_mb', pss],
-      ['server_rss', 'server_rss_mb', rss],
+      ['server_rss', 'server_rss_mb', [used].filter(isNumber)],
+      ['server_rss_idle', 'server_rss_idle_mb', [idle].filter(isNumber)],
     ] as const) {
       if (samples.length === 0) {
         say(`  ${name}: /proc does not tell; run as root on Linux`)

@@ -5,6 +5,7 @@ import { SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
 import { NO_OBJECTS } from '../../../services/cli/rows-only.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { apiKeyRow, newApiKey } from '../../../services/core/tenants/api-keys.ts'
+import type { TenantPolicy } from '../../../services/core/tenants/tenant.ts'
 import { createTable } from '../../../services/storage/rows/table.ts'
 import { createApiClient, type ApiClient } from './api-client.ts'
 import { createSleepWatch, type SleepWatch } from './wait-until-hibernated.ts'
@@ -26,7 +27,7 @@ export interface BenchServer {
   readonly pool: WarmPool
   readonly sleep: SleepWatch
   /** Creates another tenant and returns a client with its key. */
-  addTenant(name: string): Promise<ApiClient>
+  addTenant(name: string, policy?: TenantPolicy): Promise<ApiClient>
   stop(): Promise<void>
 }
 
@@ -70,10 +71,10 @@ export async function startServer(options: {
       pid: child.pid ?? 0,
       pool: createWarmPool(items),
       sleep: createSleepWatch(items, apiKey),
-      async addTenant(name) {
+      async addTenant(name, policy) {
         const { tenants } = createTable(items, NO_OBJECTS)
         const [tenant, key, now] = [newId('tenant'), newApiKey(), Date.now()]
-        await tenants.create({ v: 1, id: tenant, name, createdAt: now })
+        await tenants.create({ v: 1, id: tenant, name, createdAt: now, ...(policy && { policy }) })
         await tenants.putKey(apiKeyRow(key, { tenant }, now))
         return createApiClient(url, key)
       },

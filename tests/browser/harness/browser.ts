@@ -29,14 +29,20 @@ export interface OpenPage {
   readonly problems: readonly string[]
 }
 
-/** Opens the page in a new profile and signs in with the key of the server. */
+/** Opens the page in a new profile and signs in with the key of the server. `prepare` runs before the first document loads. */
 export async function openPage(
   browser: Browser,
   server: Pick<LocalServerProcess, 'url' | 'apiKey'>,
-  viewport = { width: 1280, height: 860 },
+  options: {
+    readonly viewport?: { readonly width: number; readonly height: number }
+    readonly colorScheme?: 'light' | 'dark'
+    readonly prepare?: (page: Page) => Promise<void>
+  } = {},
 ): Promise<OpenPage> {
-  const context = await browser.newContext({ viewport, acceptDownloads: true })
+  const { viewport = { width: 1280, height: 860 }, colorScheme = 'light' } = options
+  const context = await browser.newContext({ viewport, colorScheme, acceptDownloads: true })
   const page = await context.newPage()
+  await options.prepare?.(page)
   page.setDefaultTimeout(RUN_MS)
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(error.message))
@@ -50,9 +56,16 @@ export async function openPage(
   return { page, context, problems }
 }
 
+/** Runs code without a model, in the language that the page names. */
+export async function runCell(page: Page, code: string, language = 'Python'): Promise<void> {
+  await page.getByRole('button', { name: 'Run code' }).click()
+  await page.getByLabel(`${language} code`).fill(code)
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+}
+
 /** Sends a message with code, which the demo model runs. */
-export async function askToRun(page: Page, code: string): Promise<void> {
-  await page.getByLabel('Message').fill(`Run this\n\n\`\`\`python\n${code}\n\`\`\``)
+export async function askToRun(page: Page, code: string, question = 'Run this'): Promise<void> {
+  await page.getByLabel('Message').fill(`${question}\n\n\`\`\`python\n${code}\n\`\`\``)
   await page.getByRole('button', { name: 'Send' }).click()
 }
 

@@ -21,8 +21,13 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     scenario: 'races',
   },
   {
+    // The row as it was read excludes an ended row as well, so this edit removes both conditions.
     what: 'an ended job grants no lease',
-    edit: { file: LEASED, find: 'const mayTake = all(isLive, ', replace: 'const mayTake = all(' },
+    edit: {
+      file: LEASED,
+      find: 'const mayTake = all(isLive, ...(seen.fence === 0 ? [] : [isFree]), ...isAsSeen)',
+      replace: 'const mayTake = seen.fence === 0 ? all() : isFree',
+    },
     scenario: 'races',
   },
   {
@@ -58,15 +63,19 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     scenario: 'races',
   },
   {
-    what: "a successor fences a response's event log before it ends the response",
-    edit: { file: 'services/chat/turn/end-turn.ts', find: '  await turn.log.fence()\n', replace: '' },
+    what: "a successor fences a response's event log before it commits the row",
+    edit: {
+      file: 'services/chat/turn/turn-log.ts',
+      find: 'return !hasEventStream(this.#row) || isCheckpointed(this.#row) || this.writtenSeq > this.#firstSeq',
+      replace: 'return true',
+    },
     scenario: 'turns',
   },
   {
     what: 'only the queue head is dequeued',
     edit: {
       file: 'services/storage/rows/container-store.ts',
-      find: "items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId))",
+      find: "items.update(keyOf(tenant, id), actions, equals('queue[0]', executionId), { isDeferred: true })",
       replace: "items.update(keyOf(tenant, id), actions, exists('queue[0]'))",
     },
     scenario: 'duplicates',
@@ -87,7 +96,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
       find: "const mayClaim = all(equals('state', READY), any(absent('claimedBy'), isMine))",
       replace: "const mayClaim = any(equals('state', READY), absent('claimedBy'), isMine, equals('state', 'claimed'))",
     },
-    scenario: 'races',
+    scenario: 'rival-claims',
   },
   {
     what: 'RunTask uses the sandbox id as its client token',
@@ -127,11 +136,11 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
     only: 'embedded',
   },
   {
-    what: 'SQLite compares a lease by its end',
+    what: 'a lease in SQLite ends',
     edit: {
       file: 'services/storage/sqlite/evaluate.ts',
       find: "operator === '<' ? difference < 0 : operator === '>' ? difference > 0 : difference <= 0",
-      replace: "operator === '<' ? difference < 0 : operator === '>' ? difference > 0 : true",
+      replace: "operator === '<' ? difference < 0 : operator === '>' ? difference > 0 : false",
     },
     scenario: 'races',
     only: 'embedded',

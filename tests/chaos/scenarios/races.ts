@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import type { Container } from '../../../services/core/containers/container.ts'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
-import { hookPorts, type Ports } from '../harness/killable-ports.ts'
+import { pauseAt } from '../harness/barrier.ts'
 import { createWorker } from '../harness/worker.ts'
 import type { Message } from '../harness/manual-queue.ts'
 import { startHarness, type Harness } from '../harness/harness.ts'
@@ -19,29 +19,6 @@ const BETWEEN_SWEEPS = 48
 const SHORT_CHUNK = 12
 /** The time after which a second step that waits for the first one is no longer awaited. */
 const TIMEOUT_MS = 10_000
-
-interface Barrier {
-  readonly ports: Ports
-  /** Resolves when the step has reached the barrier. */
-  readonly reached: Promise<void>
-  release(): void
-}
-
-/** Ports that pause a worker at its nth call until `release` is called. */
-function pauseAt(harness: Harness, ports: Ports, at: number, worker: string): Barrier {
-  const reached = Promise.withResolvers<void>()
-  const gate = Promise.withResolvers<void>()
-  const held = hookPorts(ports, {
-    async before(number, verb) {
-      if (number !== at) return
-      harness.history.add({ type: 'paused', worker, at: verb })
-      reached.resolve()
-      await gate.promise
-      harness.history.add({ type: 'resumed', worker, at: verb })
-    },
-  })
-  return { ports: held, reached: reached.promise, release: () => gate.resolve() }
-}
 
 /** Chooses the next barrier: each setting at each call in turn; after all were tried, only calls that the steps reach. */
 class BarrierPositions {

@@ -5,6 +5,7 @@ import { duplicates } from './duplicates.ts'
 import { faults } from './faults.ts'
 import { poisonMessages } from './poison-messages.ts'
 import { races } from './races.ts'
+import { rivalClaims } from './rival-claims.ts'
 import { restarts } from './restarts.ts'
 import { runTask } from './run-task.ts'
 import { server } from './server.ts'
@@ -16,6 +17,7 @@ import type { Scenario } from './scenario.ts'
 export const SCENARIOS: readonly Scenario[] = [
   workerCrashes,
   races,
+  rivalClaims,
   turns,
   duplicates,
   faults,

@@ -22,7 +22,12 @@ const script: Script = ({ body }) =>
 
 /** The paused step: the turn's first one, the one after its code, or one that waits for its code. */
 const STEPS = ['first', 'second', 'waiting'] as const
+/** When the paused worker resumes: beside the other worker, after the turn has ended, or after another worker has ended the cancelled turn. */
+const RESUMPTIONS = ['concurrently', 'after', 'after a cancel'] as const
+type Resumption = (typeof RESUMPTIONS)[number]
 const STAY_MS = 1_000
+/** More than the events that a row in progress may hold, so that the log has them and the row has none. */
+const OUTPUT = 'ran\n'.repeat(2_000)
 /** Longer than the time for which events are buffered before a write. */
 const SLOW_MODEL_MS = 20
 
@@ -48,17 +53,12 @@ async function finish(bench: TurnBench, id: string, runCode: () => Promise<void>
  * Pauses a worker at one call of its step until its lease has expired and another worker has taken over the turn. It resumes concurrently with that
  * worker, or after the turn has ended.
  */
-async function raceAt(
-  bench: TurnBench,
-  place: number,
-  step: (typeof STEPS)[number],
-  resumes: 'concurrently' | 'after',
-): Promise<RaceOutcome> {
-  const { id } = await bench.accept(INTERPRETER)
+async function raceAt(bench: TurnBench, place: number, step: (typeof STEPS)[number], resumes: Resumption): Promise<RaceOutcome> {
+  const { id } = await bench.accept({ ...INTERPRETER, include: ['code_interpreter_call.outputs'] })
   const ran = new Map<string, number>()
   const run: RunCode = (_code, { id: execution }) => {
     ran.set(execution, (ran.get(execution) ?? 0) + 1)
-    return { files: { 'a.txt': 'a' }, result: { stdout: 'ran\n' } }
+    return { files: { 'a.txt': 'a' }, result: { stdout: OUTPUT } }
   }
   // One execution at a time, as in one sandbox.
   let running = Promise.resolve()
@@ -96,16 +96,21 @@ async function raceAt(
   isModelSlow = false
   bench.skew += LEASE_MS + 1
   if (resumes === 'concurrently') gate.resolve()
+  const hasEndedBefore = hasResponseEnded((await bench.row(id)).status)
+  const isCancelled = resumes === 'after a cancel' && !hasEndedBefore
+  if (isCancelled) await bench.deps.table.responses.requestCancel(bench.tenant, id, Date.now() + bench.skew)
   await finish(bench, id, runCode)
   gate.resolve()
   await slow
   const row = await bench.row(id)
   const faults = [...streamFaults(await bench.events(id), row)]
-  if (row.status !== 'completed') faults.push(`the response ended ${row.status}`)
+  if (row.status !== (isCancelled ? 'cancelled' : 'completed')) faults.push(`the response ended ${row.status}`)
   const listed = row.items.flatMap((item) =>
     item.type === 'code_interpreter_call' && item.outcome !== null ? [item.outcome.executionId] : [],
   )
-  if (listed.toSorted().join() !== [...ran.keys()].toSorted().join())
+  // A cancel may come while the code runs; its call then ends without the result.
+  const mayMiss = isCancelled ? [...ran.keys()].filter((execution) => !listed.includes(execution)) : []
+  if ([...listed, ...mayMiss].toSorted().join() !== [...ran.keys()].toSorted().join())
     faults.push(`the response lists executions ${listed.join()}, and ${[...ran.keys()].join()} ran`)
   if ([...ran.values()].some((times) => times !== 1)) faults.push('code ran twice')
   return { isPaused, at: calls[place] ?? '', faults }
@@ -125,9 +130,9 @@ export const turns: Scenario = {
     try {
       for (let round = 0; round < Math.max(1, Math.round(RUNS * scale)); round++)
         for (const [index, step] of STEPS.entries())
-          for (const resumes of ['concurrently', 'after'] as const)
+          for (const resumes of RESUMPTIONS)
             for (
-              let place = every === 1 ? 0 : (index % 2) + (resumes === 'after' ? every >> 1 : 0), isPaused = true;
+              let place = every === 1 ? 0 : (index % 2) + (resumes === 'concurrently' ? 0 : every >> 1), isPaused = true;
               isPaused;
               place += every
             ) {

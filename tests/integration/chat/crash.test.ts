@@ -41,11 +41,14 @@ async function playWithDeath(
   const { id } = await bench.accept({ ...INTERPRETER, instructions, stream })
   const worker = crashingWorker(bench.deps, diesAt, when)
   const ran = new Map<string, string[]>()
-  const runCode = async (): Promise<void> =>
+  const runPending = async (): Promise<void> =>
     bench.runPending(await bench.row(id), (code, execution) => {
       ran.set(execution.id, [...(ran.get(execution.id) ?? []), code])
       return { files: { 'a.txt': code }, result: { stdout: `${code}\n` } }
     })
+  // One execution at a time, as in one sandbox: a step that dies may have sent its message already.
+  let running = Promise.resolve()
+  const runCode = (): Promise<void> => (running = running.then(runPending))
   const queue: TurnDeps['queue'] = {
     ...worker.deps.queue,
     async send(name, message, options) {

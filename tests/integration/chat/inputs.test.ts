@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
 import { readBytes } from '../../../services/core/read-bytes.ts'
-import type { ResponseRecord, ResponseItem } from '../../../services/core/responses/response.ts'
-import { renderItem } from '../../../services/core/responses/render-response.ts'
+import type { ResponseRecord } from '../../../services/core/responses/response.ts'
 import { runPython, say } from '../../support/scripted-upstream.ts'
-import { INTERPRETER, startTurnBench, storeFile, type TurnBench } from '../../support/turn-bench.ts'
+import { INTERPRETER, startTurnBench, storeFile, type RunCode, type TurnBench } from '../../support/turn-bench.ts'
+import { type ResponseItem, renderItem } from '../../../services/core/responses/items/item-types.ts'
 
 let bench: TurnBench
 beforeAll(async () => {
@@ -77,6 +77,49 @@ describe('files in a message', () => {
     const { id } = await bench.accept({ input })
     expect(await bench.finish(id)).toMatchObject({ status: 'completed', containerId: null })
     expect(JSON.stringify(bench.upstream.requests[0]?.body.messages)).toContain('1,2')
+  })
+})
+
+describe('images that code shows or writes', () => {
+  const PNG = { 'image/png': base64('SHOWN'), 'text/plain': '<Figure>' }
+  const shows: RunCode = () => ({
+    result: {
+      cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [{ output_type: 'display_data', data: PNG, metadata: {} }] }],
+    },
+    files: { 'saved.png': 'SAVED' },
+  })
+  const part = (text: string) => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${base64(text)}` } })
+  /** The messages of the last call of the model. */
+  const messagesFor = async (model: string, calls: number, run: RunCode) => {
+    bench.upstream.play((_, turn) => (turn < calls ? runPython(`plot(${turn})`) : say('A rise.')))
+    const { id } = await bench.accept({ ...INTERPRETER, model, input: 'Plot' })
+    expect(await bench.finish(id, run)).toMatchObject({ status: 'completed' })
+    return bench.upstream.requests.at(-1)?.body.messages ?? []
+  }
+
+  it('are sent to a vision model after the results of the calls', async () => {
+    expect((await messagesFor('vision', 1, shows)).slice(-2)).toMatchObject([
+      { role: 'tool', content: expect.stringContaining('[a picture is shown to the user]') },
+      { role: 'user', content: [{ type: 'text', text: expect.stringContaining('images that the code above showed') }, part('SHOWN')] },
+    ])
+  })
+
+  it('are sent from their files when the code shows none', async () => {
+    const messages = await messagesFor('vision', 1, () => ({ files: { 'saved.png': 'SAVED', 'table.csv': 'a' } }))
+    expect(messages.at(-1)?.content).toEqual([expect.anything(), part('SAVED')])
+  })
+
+  it('are sent up to the four latest ones', async () => {
+    const messages = await messagesFor('vision', 6, (code) => ({ files: { 'plot.png': code } }))
+    expect(messages.flatMap(({ content }) => (Array.isArray(content) ? content.slice(1) : []))).toEqual(
+      [2, 3, 4, 5].map((turn) => part(`plot(${turn})`)),
+    )
+  })
+
+  it('are not sent to a model without vision, nor when they are too large', async () => {
+    const large: RunCode = () => ({ files: { 'large.png': 'x'.repeat(2 * 1024 * 1024 + 1) } })
+    for (const messages of [await messagesFor('scripted', 1, shows), await messagesFor('vision', 1, large)])
+      expect(messages.at(-1)).toMatchObject({ role: 'tool', content: expect.any(String) as string })
   })
 })
 

@@ -114,7 +114,10 @@ describe('a model that misbehaves', () => {
   it('fails the response when every stream breaks', async () => {
     fixture.bench.upstream.play(() => ({ ...say('Half'), finish: null }))
     const { row } = await play({})
-    expect(row).toMatchObject({ status: 'failed', error: { code: 'model_error', message: expect.stringContaining('broke off') } })
+    expect(row).toMatchObject({
+      status: 'failed',
+      error: { code: 'model_error', message: expect.stringContaining('was lost during its answer') },
+    })
   })
 
   it.each([

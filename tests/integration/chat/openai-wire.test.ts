@@ -213,23 +213,6 @@ describe('other routes', () => {
     await expect(fixture.client.models.delete('scripted')).rejects.toMatchObject({ status: 405, code: 'method_not_allowed' })
   })
 
-  it('estimate the tokens of an input, with those of the previous response', async () => {
-    const { inputTokens } = fixture.client.responses
-    const { input_tokens: alone, object } = await inputTokens.count({ model: 'scripted', input: 'four words are here' })
-    expect(object).toBe('response.input_tokens')
-    expect(alone).toBeGreaterThan(4)
-    inOrder(say('Fine.'))
-    const { id, usage } = await ask()
-    const total = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0)
-    const both = await inputTokens.count({ model: 'scripted', input: 'four words are here', previous_response_id: id })
-    expect(both.input_tokens).toBe(alone + total)
-  })
-
-  it('return a clear error for unsupported features', async () => {
-    const refusal = { status: 400, code: 'unsupported_value', message: expect.stringContaining('previous_response_id') }
-    await expect(fixture.client.responses.compact({ model: 'gpt-5', input: 'x' })).rejects.toMatchObject(refusal)
-  })
-
   it('continue in an expired container by its id or through a history with its id', async () => {
     const id = newId('container')
     const { table, owner } = fixture.worked.api

@@ -29,7 +29,7 @@ describe('the jobs of a stopped server', () => {
     const dead = await executions.acquireLease(held.tenant, held.id, lease('dead'))
     const deadTurn = await responses.acquireLease(turn.tenant, turn.id, lease('dead'))
     const last = await executions.acquireLease(ended.tenant, ended.id, lease('dead'))
-    if (dead.kind !== 'taken' || deadTurn.kind !== 'taken' || last.kind !== 'taken') throw new Error('The lease was not granted')
+    if (dead.kind !== 'acquired' || deadTurn.kind !== 'acquired' || last.kind !== 'acquired') throw new Error('The lease was not granted')
     await executions.commit(ended.tenant, ended.id, last.row.fence, { status: 'succeeded' })
     expect(await due(now)).toEqual([])
     expect(await executions.acquireLease(held.tenant, held.id, lease('next'))).toMatchObject({ kind: 'busy' })
@@ -38,10 +38,10 @@ describe('the jobs of a stopped server', () => {
 
     expect((await due(now)).toSorted()).toEqual([held.id, waiting.id, turn.id, starting.id].toSorted())
     expect(await executions.acquireLease(held.tenant, held.id, lease('next'))).toMatchObject({
-      kind: 'taken',
+      kind: 'acquired',
       row: { fence: dead.row.fence + 1 },
     })
-    expect(await responses.acquireLease(turn.tenant, turn.id, lease('next'))).toMatchObject({ kind: 'taken' })
+    expect(await responses.acquireLease(turn.tenant, turn.id, lease('next'))).toMatchObject({ kind: 'acquired' })
     expect(await executions.commit(held.tenant, held.id, dead.row.fence, { status: 'succeeded' })).toBeNull()
   })
 })

@@ -11,7 +11,8 @@ import { newSandbox, SANDBOX_START_MS } from '../../../services/core/sandboxes/n
 import { SUPERVISOR_PROTOCOL } from '../../../services/core/sandboxes/sandbox.ts'
 import { LinkError } from '../../../services/core/ports/sandbox-link.ts'
 import type { Supervisor } from '../../../services/core/ports/supervisor.ts'
-import { silentTelemetry } from '../../../services/core/ports/telemetry.ts'
+import { measure } from '../../../services/core/metrics.ts'
+import { silentTelemetry, type WideEvent } from '../../../services/core/ports/telemetry.ts'
 import type { RunDeps } from '../../../services/orchestrator/deps.ts'
 import { createLink } from '../../../services/orchestrator/link/create-link.ts'
 import { SandboxFinder } from '../../../services/orchestrator/run/sandboxes/sandbox-finder.ts'
@@ -123,9 +124,17 @@ describe('a sandbox that the driver reports as ready before its supervisor liste
 
   it('is replaced when its self-test refuses the environment', async () => {
     const { container, sandboxId } = await startedContainer()
-    health = { ...health, state: 'refused', refused: ['sockets_are_refused'] }
+    health = { ...health, state: 'refused', refused: ['a sentence', 'memory_is_limited'] }
     server.listen(port, '127.0.0.1')
-    const acquired = await new SandboxFinder(deps).acquire(container, execution(container))
+    const events: WideEvent[] = []
+    const telemetry = { emit: (event: WideEvent) => void events.push(event) }
+    const acquired = await new SandboxFinder({ ...deps, telemetry }).acquire(container, execution(container))
+    // The failed check is emitted, counted as a failed start, and stored until the execution has read it.
+    expect(events).toContainEqual(expect.objectContaining({ event: 'sandbox_refused', sandbox: sandboxId, check: 'memory_is_limited' }))
+    expect(events.flatMap((event) => measure(event)).map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['SandboxRefused', 'SandboxStartFailed']),
+    )
+    expect(await storage.table.sandboxes.get(sandboxId)).toMatchObject({ state: 'gone', failedStart: { check: 'memory_is_limited' } })
     expect(acquired).toMatchObject({ kind: 'starting', sandboxId: expect.not.stringMatching(sandboxId) })
     expect(sent).toEqual(['sandbox.stop', 'sandbox.place'])
     // No code ran in it, so nothing is reported as lost.
@@ -137,7 +146,7 @@ describe('a sandbox that the driver reports as ready before its supervisor liste
     health = { ...health, state: 'refused' }
     server.listen(port, '127.0.0.1')
     const old = execution(container, { startsFailSince: Date.now() - SANDBOX_START_MS - 1 })
-    expect(await new SandboxFinder(deps).acquire(container, old)).toEqual({ kind: 'failed' })
+    expect(await new SandboxFinder(deps).acquire(container, old)).toEqual({ kind: 'failed', check: 'unknown' })
     expect(sent).toEqual(['sandbox.stop'])
   })
 

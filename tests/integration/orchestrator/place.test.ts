@@ -29,6 +29,7 @@ beforeAll(async () => {
   const driver = createDockerDriver({
     docker: new Docker(),
     images: singleImage(inject('sandboxImage')),
+    preload: [],
     stage: `place-test-${process.pid}`,
     supervisor: createSupervisorClient({ link: createLink() }),
   })

@@ -75,7 +75,8 @@ async function lossAfterEndOf(change: Partial<Sandbox>): Promise<string | null> 
   alive.delete(id)
   await handleTaskStateChange(deps, { sandboxId: id, platformId: id, status: { phase: 'gone', reason: 'lost', exitCode: 137 } })
   const container = await storage.table.containers.get(tenant, created.id)
-  expect(container?.sandboxId).toBeNull()
+  // One that never replied is a failed start: the container names its row until the execution's next step.
+  expect(container?.sandboxId).toBe(change.answeredAt === null ? id : null)
   return container?.stateLost ?? null
 }
 
@@ -156,7 +157,7 @@ describe('a sandbox with an IP address that ends', () => {
     expect(await lossAfterEndOf({ answeredAt: now })).toBe('The sandbox that held them was lost.')
   })
 
-  it('loses nothing if it never replied', async () => {
+  it('loses nothing if it never replied, and counts as a failed start', async () => {
     expect(await lossAfterEndOf({ answeredAt: null })).toBeNull()
   })
 })

@@ -66,7 +66,7 @@ describe('a job with only failing steps', () => {
       now: fixture.now,
       expiresAt: fixture.now + LEASE_MS,
     })
-    if (taken.kind !== 'taken') throw new Error(taken.kind)
+    if (taken.kind !== 'acquired') throw new Error(taken.kind)
     await fixture.storage.table.executions.commit(container.tenant, id, taken.row.fence, {
       status: 'running',
       startedAt: fixture.now,
@@ -132,7 +132,7 @@ describe('a repeated acceptance', () => {
       now: fixture.now,
       expiresAt: fixture.now + LEASE_MS,
     })
-    if (taken.kind !== 'taken') throw new Error(taken.kind)
+    if (taken.kind !== 'acquired') throw new Error(taken.kind)
     await fixture.storage.table.executions.commit(tenant, id, taken.row.fence, { status: 'succeeded', endedAt: fixture.now })
     await fixture.storage.table.containers.markDeleted(tenant, container.id, fixture.now)
     await expect(acceptExecution(fixture.deps, executionRow({ tenant, id, containerId: container.id }), fixture.now)).rejects.toMatchObject(

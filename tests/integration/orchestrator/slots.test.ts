@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { cancelExecution } from '../../../services/api/executions/cancel-execution.ts'
-import { slotPosition } from '../../../services/core/executions/execution-share.ts'
+import { ExecutionSlots } from '../../../services/core/executions/execution-slots.ts'
 import type { Container } from '../../../services/core/containers/container.ts'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
@@ -20,7 +20,7 @@ async function setUp(cap: number, count: number) {
   }
   const step = (n: number) => fixture.sendStep(jobs[n]?.container ?? expect.fail(), jobs[n]?.id ?? '')
   const started = async () => (await table.sandboxes.all()).filter(({ claimedBy }) => claimedBy?.tenant === tenant).length
-  const position = (n: number) => slotPosition(fixture.storage, tenant, jobs[n]?.id ?? '')
+  const position = (n: number) => new ExecutionSlots({ table, clock: fixture.deps.clock }).position(tenant, jobs[n]?.id ?? '')
   const end = async (n: number) => {
     await cancelExecution(fixture.deps, tenant, jobs[n]?.id ?? '')
     await step(n)

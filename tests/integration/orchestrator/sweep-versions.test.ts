@@ -105,7 +105,7 @@ it('a pass removes a bounded number, continues soon and schedules the next due v
   expect(now).toBe(T0 + RETENTION + 60_000)
   await reconcile(deps)
   expect(await left()).toBe(1)
-  expect((await storage.table.containers.get(container.tenant, container.id))?.dueAt).toBe(T0 + 2 * RETENTION)
+  expect((await storage.table.containers.get(container.tenant, container.id))?.dueAt).toBe(now + 7 * DAY)
 })
 
 it('the row of a file that a request referenced is kept longer than its bytes', async () => {

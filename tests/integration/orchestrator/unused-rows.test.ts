@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { CONTAINER_KEPT_MS } from '../../../services/core/containers/container.ts'
 import { LEASE_MS } from '../../../services/jobs/lease.ts'
 import { LIMITS } from '../../../services/core/limits.ts'
 import { SANDBOX_CHECK_MS } from '../../../services/core/sandboxes/new-sandbox.ts'
+import { newId } from '../../../services/core/ids.ts'
+import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.ts'
 import { newObjectKey, objectPrefix } from '../../../services/core/object-keys.ts'
 import { responseRemoval, type ResponseRecord } from '../../../services/core/responses/response.ts'
 import { executionRow, fileRow, responseRow, sandboxRow } from '../../support/rows.ts'
 import { HOUR_MS, ReconcileFixture } from './reconcile-fixture.ts'
 
 const fixture = new ReconcileFixture()
+const CONTAINER_KEPT_MS = LIMITS.retentionDays * 24 * HOUR_MS
 
 describe('the reconciler removes', () => {
   it('a container that never ran code, with its files', async () => {
@@ -50,7 +52,7 @@ describe('the reconciler removes', () => {
     const id = await fixture.accept(container)
     const { table } = fixture.storage
     const taken = await table.executions.acquireLease(tenant, id, { owner: 'w', now: fixture.now, expiresAt: fixture.now + LEASE_MS })
-    if (taken.kind !== 'taken') throw new Error(taken.kind)
+    if (taken.kind !== 'acquired') throw new Error(taken.kind)
     const owner = { kind: 'execution', tenant, id } as const
     const say = (firstSeq: number) =>
       table.events.append(owner, {
@@ -84,7 +86,7 @@ describe('the reconciler removes', () => {
       now: fixture.now,
       expiresAt: fixture.now + LEASE_MS,
     })
-    if (taken.kind !== 'taken') throw new Error(taken.kind)
+    if (taken.kind !== 'acquired') throw new Error(taken.kind)
     await fixture.storage.objects.put(`${objectPrefix(tenant, id)}results/x`, Buffer.from('{}'), { contentType: 'application/json' })
     const end = { status: 'completed', completedAt: fixture.now } as const
     await fixture.storage.table.responses.commit(tenant, id, taken.row.fence, end, { removeAt: responseRemoval(row, fixture.now) })
@@ -98,6 +100,31 @@ describe('the reconciler removes', () => {
 })
 
 describe('an idle container', () => {
+  it('hibernates early only while a warm sandbox of its image and tier waits', async () => {
+    const earlySleepMs = 60_000
+    const held = await fixture.newContainer()
+    const { tenant, id: containerId, lastActiveAt } = held
+    const asked = () => fixture.sent.filter((message) => message.containerId === containerId).length
+    const mine = sandboxRow({ state: 'claimed', claimedBy: { tenant, containerId }, dueAt: lastActiveAt + 3_600_000 })
+    await fixture.storage.table.sandboxes.create(mine)
+    const dueAt = lastActiveAt + earlySleepMs
+    await fixture.storage.table.containers.setSandbox(tenant, containerId, 0, { sandboxId: mine.id, stateLost: null, dueAt })
+    const passAt = async (afterMs: number) => {
+      fixture.now = lastActiveAt + afterMs
+      await reconcile({ ...fixture.deps, earlySleepMs })
+    }
+    const warm = (image: string) => sandboxRow({ id: newId('sandbox'), state: 'ready', image, dueAt: lastActiveAt + 3_600_000 })
+
+    await passAt(earlySleepMs - 1)
+    await passAt(earlySleepMs + 1)
+    await fixture.storage.table.sandboxes.create(warm('another:image'))
+    await passAt(2 * earlySleepMs + 2)
+    expect(asked(), 'nothing to wake into').toBe(0)
+    await fixture.storage.table.sandboxes.create(warm(mine.image))
+    await passAt(3 * earlySleepMs + 3)
+    expect(asked()).toBe(1)
+  })
+
   it('is hibernated, and a sandbox in which no code ran is released', async () => {
     const container = await fixture.newContainer()
     const idleAt = fixture.now + fixture.deps.hibernateAfterMs

@@ -47,7 +47,7 @@ describe('a command', () => {
     expect(ended.stdout).toBe('a b|$X|value /tmp dumb\nline 1\nline 2\n')
   })
 
-  it('says as a shell does that a program or a folder is missing', async () => {
+  it('reports a missing program or folder as a shell does', async () => {
     const missing = await run(['no-such-program'])
     expect([missing.done.exit, missing.text('stderr')]).toEqual([{ code: 127, signal: null }, 'no-such-program: command not found\n'])
     const nowhere = await bash('true', { cwd: 'no-such-folder' })
@@ -146,6 +146,13 @@ describe('beside the kernel, a command', () => {
     expect((await supervisor().run(stuck, { timeout_ms: 300 })).done).toMatchObject({ outcome: 'timed_out' })
     await send(id, [{ seq: 0, data: base64('alive\n') }, { seq: 1 }])
     expect(new Run(await collect(events)).stdout).toBe('alive\n')
+  })
+
+  it('is forked by another process than the kernel, one that has not imported the data stack', async () => {
+    const kernel = await supervisor().run('import os; print(os.getppid())')
+    const command = await bash('echo $PPID')
+    expect([kernel.stdout, command.stdout]).toEqual([expect.stringMatching(/^\d+\n$/), expect.stringMatching(/^\d+\n$/)])
+    expect(command.stdout).not.toBe(kernel.stdout)
   })
 
   it('has the same confinement', async () => {

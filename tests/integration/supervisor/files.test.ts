@@ -56,7 +56,7 @@ describe('files', () => {
     expect((await reading).stdout).toBe('0\n')
   })
 
-  it('are deleted once and for all, and deleting what is not there is fine', async () => {
+  it('are deleted permanently, and deleting a missing one succeeds', async () => {
     await put('a.txt', 'x')
     expect((await supervisor().call('DELETE', '/files/a.txt')).status).toBe(204)
     expect((await supervisor().call('DELETE', '/files/a.txt')).status).toBe(204)
@@ -151,7 +151,7 @@ describe('hostile files', () => {
     ])
   })
 
-  it('a hundred thousand files are cut at a bound, which is reported, and lose none of those that were known', async () => {
+  it('a hundred thousand files are truncated, which is reported, and known files stay known', async () => {
     await put('before.txt', 'x')
     const make = 'os.mkdir("many")\nfor i in range(100_000): os.close(os.open(f"many/{i}", os.O_CREAT))'
     const run = await supervisor().run(make, { timeout_ms: 60_000 })

@@ -38,14 +38,14 @@ describe('bash', () => {
     expect((await bash('echo "$A" $PWD')).stdout).toBe(' /mnt/data\n')
   })
 
-  it('says that a session which ended lost its variables, and starts another one', async () => {
+  it('reports the lost variables of an ended session and starts another one', async () => {
     await bash('y=1')
     const ended = await bash('exit 7')
     expect(ended.error).toMatchObject({ name: 'SessionEnded', value: 'The bash session ended with code 7; its variables are lost.' })
     expect((await bash('echo "[$y]"')).stdout).toBe('[]\n')
   })
 
-  it('is interrupted at its time limit without harm to Python', async () => {
+  it('is interrupted at its time limit, and Python keeps its variables', async () => {
     await sandbox.supervisor.run('kept = 1')
     const late = await bash('echo begin; sleep 600', { timeout_ms: 2000 })
     expect(late.done).toMatchObject({ outcome: 'timed_out', state_lost: null })
@@ -56,6 +56,8 @@ describe('bash', () => {
   it('names a language that the image lacks', async () => {
     const run = await sandbox.supervisor.run('1', { language: 'javascript' })
     expect(run.error).toMatchObject({ name: 'LanguageMissing', value: expect.stringContaining('standard') as string })
+    const r = await sandbox.supervisor.run('1', { language: 'r' })
+    expect(r.error).toMatchObject({ name: 'LanguageMissing', value: 'This image has no r. Create a container with the image full.' })
   })
 })
 
@@ -63,7 +65,7 @@ describe('bash', () => {
 async function javascript(...cells: readonly (readonly [code: string, language?: string])[]): Promise<unknown> {
   const script = new URL('../../../runtime-image/supervisor/cellblock_supervisor/worker/node_session.cjs', import.meta.url).pathname
   const fields = cells.flatMap(([code, language = 'javascript']) => ['{}', '', language, code].map((field) => `${field}\0`)).join('')
-  const shell = `exec 3< <(printf '%s' "$1" | base64 -d) 4>&1 1>/dev/null; exec "$2" --no-warnings --expose-internals "$3"`
+  const shell = `exec 3< <(printf '%s' "$1" | base64 -d) 4>&1 1>/dev/null; exec "$2" --no-warnings "$3"`
   const { stdout } = await promisify(execFile)('bash', [
     '-c',
     shell,
@@ -113,5 +115,6 @@ describe('the JavaScript session', () => {
   it('strips the types of TypeScript', async () => {
     const code = 'interface P { x: number }\nconst p: P = { x: 3 }\np.x as number'
     expect(await javascript([code, 'typescript'])).toEqual([{ result: '3' }])
+    expect(await javascript(['enum Level { low, high }\nLevel.high', 'typescript'])).toEqual([{ result: '1' }])
   })
 })

@@ -22,6 +22,43 @@ lines = open("/tmp/scratch.txt"); lines.read(6)
 database = sqlite3.connect("/mnt/data/rows.db"); database.execute("create table t (x)"); database.execute("insert into t values (1)"); database.commit()
 print(random.random(), np.random.rand())`
 
+const OBJECTS = `
+import decimal
+from functools import lru_cache
+np.set_printoptions(precision=2, suppress=True); np.seterr(divide="ignore"); decimal.getcontext().prec = 12; sys.setrecursionlimit(5000)
+pd.set_option("display.float_format", lambda x: f"<{x:.1f}>")
+class Series:
+    @lru_cache(maxsize=7)
+    def fib(self, n): return n if n < 2 else self.fib(n - 1) + self.fib(n - 2)
+series = Series(); series.fib(9)
+@lru_cache
+def factorial(n): return n * factorial(n - 1) if n else 1
+pd.DataFrame({"a": range(5)}).to_csv("/mnt/data/rows.csv", index=False)
+reader = pd.read_csv("/mnt/data/rows.csv", chunksize=2); next(reader)
+pd.DataFrame({"a": [1]}).to_excel("/mnt/data/book.xlsx", index=False); book = pd.ExcelFile("/mnt/data/book.xlsx")
+memory = sqlite3.connect(":memory:"); memory.row_factory = sqlite3.Row
+memory.execute("create table t (x)"); memory.execute("insert into t values (2)"); memory.commit()
+app = logging.getLogger("app"); app.setLevel(logging.DEBUG); app.propagate = False; app.addHandler(logging.FileHandler("/mnt/data/app.log"))
+get_ipython().ast_node_interactivity = "all"`
+
+const READ_OBJECTS = `
+print(np.array([1.23456]), np.geterr()["divide"], decimal.getcontext().prec, sys.getrecursionlimit(), pd.Series([1.0]).to_string())
+print(series.fib(9), Series.fib.cache_parameters()["maxsize"], factorial(5), next(reader).a.tolist(), book.sheet_names, dict(memory.execute("select x from t").fetchone()))
+logging.getLogger("app").debug("kept"); print(open("/mnt/data/app.log").read().strip(), get_ipython().ast_node_interactivity)`
+
+const UNSAVED = `
+import asyncio, threading
+def wait(): stop.wait()
+stop = threading.Event(); thread = threading.Thread(target=wait, name="waiter", daemon=True); thread.start()
+async def tick(): await asyncio.sleep(600)
+task = asyncio.create_task(tick(), name="ticker")
+from IPython.core.magic import register_line_magic
+@register_line_magic
+def hello(line): pass
+memory.execute("insert into t values (3)");
+rows = 1
+generator = (i for i in range(3))`
+
 const READ = `
 print(os.environ["TOKEN"], "TZ" in os.environ, os.getcwd(), pd.get_option("display.max_rows"), mpl.rcParams["lines.linewidth"],
       sys.path[-1], logging.getLogger().level, any("old thing" in str(entry) for entry in warnings.filters))
@@ -33,9 +70,11 @@ describe('what code changed besides variables', () => {
   it('is restored in another sandbox', async () => {
     const drawn = (await from.supervisor.run(`${SETUP}\nrandom.seed(5); random.random(); np.random.seed(5); np.random.rand();`)).stdout
     expect((await from.supervisor.run('shell=3; f() { echo "f $1"; }; cd /tmp', { language: 'bash' })).done.outcome).toBe('ok')
+    expect((await from.supervisor.run(OBJECTS)).error).toBeUndefined()
+    expect((await from.supervisor.run('print(np.array([1.23456]), np.geterr()["divide"])')).stdout).toBe('[1.23] ignore\n')
     const snapshot = await from.supervisor.call('POST', '/snapshot')
     expect(JSON.parse(snapshot.trailers['cellblock-lost'] ?? 'null')).toEqual([])
-    for (const path of ['log.txt', 'rows.db']) {
+    for (const path of ['log.txt', 'rows.db', 'rows.csv', 'book.xlsx']) {
       const file = await from.supervisor.call('GET', `/files/${path}`)
       expect((await to.supervisor.call('PUT', `/files/${path}`, file.body)).status).toBe(200)
     }
@@ -47,6 +86,20 @@ describe('what code changed besides variables', () => {
     const run = await to.supervisor.run(READ)
     expect(run.stdout).toBe('abc False /mnt/data/deep 7 9.0 /mnt/data/lib 20 True\ntemporary home ary\nfirst,second [(1,)]\n')
     expect(run.text('stderr')).toBe('INFO! hello\n')
+    expect((await to.supervisor.run(READ_OBJECTS)).stdout).toBe(
+      "[1.23] ignore 12 5000 0   <1.0>\n34 7 120 [2, 3] ['Sheet1'] {'x': 2}\nkept all\n",
+    )
     expect((await to.supervisor.run('echo $shell $PWD; f 1', { language: 'bash' })).stdout).toBe('3 /tmp\nf 1\n')
+  })
+  it('is named with its reason and its line when it cannot be saved', async () => {
+    expect((await from.supervisor.run(UNSAVED)).error).toBeUndefined()
+    const snapshot = await from.supervisor.call('POST', '/snapshot')
+    const lost = JSON.parse(snapshot.trailers['cellblock-lost'] ?? 'null') as readonly { what: string; reason: string }[]
+    expect(lost.map(({ what }) => what).toSorted()).toEqual(
+      ['generator', 'magic %hello', 'memory', 'stop', 'task', 'task ticker', 'thread', 'thread waiter'].toSorted(),
+    )
+    const reasonOf = (name: string): string => lost.find(({ what }) => what === name)?.reason ?? ''
+    expect(reasonOf('generator')).toMatch(/generator.*\. Defined in cell \d+, line 11: generator = \(i for i in range\(3\)\)$/)
+    expect(reasonOf('memory')).toContain('commit()')
   })
 })

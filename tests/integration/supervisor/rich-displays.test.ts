@@ -70,7 +70,7 @@ describe('a table', () => {
     })
   })
 
-  it('is bounded, and says how big it is', async () => {
+  it('is bounded and reports its size', async () => {
     const [bundle] = await shown('pd.DataFrame(np.zeros((100_000, 60)))')
     const table = bundle?.[TABLE] as { data: Record<string, unknown>[]; cellblock: unknown }
     expect(table.cellblock).toEqual({ rows: 100_000, columns: 60, rows_shown: 20, columns_shown: 30 })
@@ -155,7 +155,7 @@ plt.show()`),
     expect(await chartOf(`${code}\nplt.show()`)).toMatchObject({ charts: [{ series }] })
   })
 
-  it('keeps as many points as can be drawn, the last one among them, and says how many there are', async () => {
+  it('keeps as many points as can be drawn, including the last one, and reports their number', async () => {
     const { charts } = await chartOf('plt.plot(np.arange(100_001), np.arange(100_001)); plt.show()')
     const [series] = charts[0]?.series ?? []
     expect(series?.points).toBe(100_001)
@@ -199,7 +199,7 @@ describe('a picture', () => {
   })
 })
 
-it('turns what JSON has no word for into what it has, as Jupyter does', async () => {
+it('converts values that JSON lacks, as Jupyter does', async () => {
   const value = '{"at": dt.date(2024, 1, 2), "n": np.int64(3), "x": np.float32(0.5), "b": b"x", "s": {1}}'
   const [bundle] = await shown(
     `import datetime as dt, numpy as np\nfrom IPython.display import display\ndisplay({"application/json": ${value}}, raw=True)`,

@@ -1,14 +1,29 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startReadySandbox, type TestSandbox } from './start-sandbox.ts'
+import { writeTinyWheel } from '../../support/tiny-wheel.ts'
+import { SECURE_OPTIONS, startReadySandbox, type TestSandbox } from './start-sandbox.ts'
 
 /** With the data stack imported before the kernel was forked, and without. */
 let warm: TestSandbox
 let fresh: TestSandbox
+/** Mounted in the fresh sandbox. */
+let wheelhouse: string
 beforeAll(async () => {
   warm = await startReadySandbox()
-  fresh = await startReadySandbox({ limits: { preload: [] } })
+  wheelhouse = await mkdtemp(join(tmpdir(), 'cellblock-wheels-'))
+  await chmod(wheelhouse, 0o755)
+  await writeTinyWheel(wheelhouse, 'tiny_wheel')
+  fresh = await startReadySandbox({
+    limits: { preload: [] },
+    options: [...SECURE_OPTIONS, `--volume=${wheelhouse}:/opt/wheels:ro`],
+  })
 }, 240_000)
-afterAll(() => Promise.all([warm, fresh].map((sandbox) => sandbox[Symbol.asyncDispose]())))
+afterAll(async () => {
+  await Promise.all([warm, fresh].map((sandbox) => sandbox[Symbol.asyncDispose]()))
+  await rm(wheelhouse, { recursive: true })
+})
 
 const OPTIONS = `
 import json, matplotlib, matplotlib.pyplot, numpy, pandas
@@ -136,4 +151,19 @@ asyncio.run(asyncio.sleep(60))`
       expect(said).toContain('ERROR: `no-such-thing` is not installed and this sandbox has no network, so it cannot be installed.')
     },
   )
+
+  it('installs a package of the wheelhouse, which a failed import names', async () => {
+    const code = (text: string) => fresh.supervisor.run(text)
+    expect((await code('import tiny_wheel')).error?.value).toContain(
+      '`pip install tiny_wheel` installs it from the wheelhouse of this sandbox.',
+    )
+    const installed = await code('%pip install "tiny-wheel>=1" numpy')
+    expect(installed.stdout).toContain('Successfully installed tiny-wheel-1.0')
+    expect((await code('import tiny_wheel\nprint(tiny_wheel.ANSWER)')).stdout).toBe('42\n')
+    expect((await code('!python -c "import tiny_wheel; print(tiny_wheel.ANSWER)"')).stdout).toBe('42\n')
+    const refused = await code('!pip install "numpy<1" no-such-thing')
+    expect(refused.stdout + refused.text('stderr')).toMatch(
+      /`numpy<1` cannot be installed[^]*`no-such-thing` is not installed and this sandbox has no network/,
+    )
+  })
 })

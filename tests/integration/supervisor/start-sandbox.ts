@@ -36,6 +36,7 @@ export interface SandboxOptions {
   /** Default SECURE_OPTIONS. */
   readonly options?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** Over the defaults, and without preloaded modules. */
   readonly limits?: Readonly<Record<string, unknown>>
   readonly profile?: string
 }
@@ -75,7 +76,8 @@ export async function startSandbox({
     CELLBLOCK_PUBLIC_KEY: String(publicKey.export({ format: 'jwk' }).x),
     CELLBLOCK_LISTEN: 'unix:/run/cellblock/control/supervisor.sock',
     CELLBLOCK_PROFILE: profile,
-    CELLBLOCK_LIMITS: JSON.stringify(limits),
+    // Importing the data stack would take longer than the rest of the start.
+    CELLBLOCK_LIMITS: JSON.stringify({ preload: [], ...limits }),
     ...environment,
   }
   await docker(

@@ -153,3 +153,68 @@ plt.show()
 #| figure
 import matplotlib.pyplot as plt
 plt.style.use("ggplot"); plt.plot([1, 2]); plt.title(r"$\int_0^1 x^2\,dx = \frac{1}{3}$"); plt.show()
+
+# %% Bokeh line chart in the notebook
+#| image: full
+#| result-any: Bokeh
+from bokeh.io import output_notebook, show
+from bokeh.plotting import figure
+output_notebook(hide_banner=True)
+plot = figure(title="Bokeh", width=400, height=300); plot.line([1, 2, 3], [3, 1, 2]); show(plot)
+
+# %% Bokeh chart as an HTML file
+#| image: full
+#| file: chart.html
+#| stdout: True
+from bokeh.plotting import figure, output_file, save
+from bokeh.resources import INLINE
+output_file("/mnt/data/chart.html", mode="inline")
+plot = figure(title="Saved"); plot.vbar(x=[1, 2], top=[3, 4], width=0.5); save(plot)
+print("Bokeh" in open("/mnt/data/chart.html").read())
+
+# %% Altair chart as the last expression
+#| image: full
+#| mime: image/png
+#| result-any: alt
+import altair as alt, pandas as pd
+data = pd.DataFrame({"city": ["A", "B", "C"], "sales": [3, 5, 2]})
+alt.Chart(data, title="Sales").mark_bar().encode(x="city", y="sales")
+
+# %% Altair chart saved as PNG, SVG and HTML
+#| image: full
+#| file: chart.png
+#| file: chart.svg
+#| file: chart.html
+import altair as alt, pandas as pd
+chart = alt.Chart(pd.DataFrame({"x": range(10), "y": [v * v for v in range(10)]})).mark_line(point=True).encode(x="x", y="y")
+for ending in ("png", "svg", "html"):
+    chart.save(f"/mnt/data/chart.{ending}")
+
+# %% plotnine draws a grammar of graphics
+#| image: full
+#| figure
+from plotnine import aes, geom_point, geom_smooth, ggplot, labs
+from plotnine.data import mtcars
+(ggplot(mtcars, aes("wt", "mpg", color="factor(cyl)")) + geom_point() + geom_smooth(method="lm") + labs(title="Cars")).show()
+
+# %% graphviz draws a graph as the last expression
+#| image: full
+#| mime: image/svg+xml
+import graphviz
+graph = graphviz.Digraph(comment="Steps"); graph.attr(rankdir="LR")
+graph.edges(["AB", "BC", "AC"])
+graph
+
+# %% graphviz renders a PNG and a PDF
+#| image: full
+#| file: steps.png
+#| file: steps.pdf
+import graphviz
+graph = graphviz.Digraph("steps"); graph.node("a", "Start", shape="box"); graph.node("b", "Ende ü"); graph.edge("a", "b", label="go")
+graph.render("/mnt/data/steps", format="png", cleanup=True); graph.render("/mnt/data/steps", format="pdf", cleanup=True)
+
+# %% pyvis writes an interactive network
+#| image: full
+#| file: network.html
+from pyvis.network import Network
+net = Network(cdn_resources="in_line"); net.add_nodes([1, 2, 3], label=["a", "b", "c"]); net.add_edge(1, 2); net.write_html("/mnt/data/network.html")

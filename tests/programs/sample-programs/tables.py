@@ -144,3 +144,48 @@ import pandas as pd
 pd.set_option("display.precision", 2)
 pd.options.display.max_rows = 5
 print(pd.Series([1 / 3]))
+
+# %% Polars reads a CSV file, groups and joins
+#| image: full
+#| stdout: 60
+#| result-any: shape: (2, 3)
+import polars as pl
+open("/mnt/data/sales.csv", "w").write("shop,day,amount\nnorth,2024-01-01,10\nsouth,2024-01-01,20\nnorth,2024-01-02,30\n")
+df = pl.read_csv("/mnt/data/sales.csv", try_parse_dates=True)
+print(df["amount"].sum())
+names = pl.DataFrame({"shop": ["north", "south"], "city": ["Kiel", "Ulm"]})
+df.group_by("shop").agg(pl.col("amount").sum()).join(names, on="shop").sort("amount")
+
+# %% Polars lazily scans Parquet, and pandas reads its result
+#| image: full
+#| stdout: FILTER
+#| stdout: 499
+#| file: numbers.parquet
+import polars as pl
+pl.DataFrame({"n": range(1000)}).write_parquet("/mnt/data/numbers.parquet")
+lazy = pl.scan_parquet("/mnt/data/numbers.parquet").filter(pl.col("n") % 2 == 1).with_columns(half=pl.col("n") // 2)
+print(lazy.explain(optimized=False))
+print(lazy.collect().to_pandas()["half"].max())
+
+# %% Polars writes Excel
+#| image: full
+#| file: people.xlsx
+#| stdout: Ada
+import pandas as pd, polars as pl
+pl.DataFrame({"name": ["Ada", "Bob"], "age": [36, 40]}).write_excel("/mnt/data/people.xlsx")
+print(pd.read_excel("/mnt/data/people.xlsx").to_string())
+
+# %% pandas keeps tables in HDF5
+#| image: full
+#| file: store.h5
+#| stdout: 3
+import pandas as pd
+pd.DataFrame({"a": [1, 2, 3]}).to_hdf("/mnt/data/store.h5", key="t", format="table")
+print(len(pd.read_hdf("/mnt/data/store.h5", "t", where="index >= 0")))
+
+# %% numexpr evaluates an expression over arrays
+#| image: full
+#| stdout: 2.0
+import numexpr as ne, numpy as np
+a = np.ones(1_000_000)
+print(ne.evaluate("a + a ** 2").max())

@@ -137,7 +137,12 @@ print({err(go, p) for p in ("/var/run/docker.sock", "/run/docker.sock", "/run/co
   ],
   ['shadow', 'mode bits of a file of root', py`print(readable("/etc/shadow"))`, 'False'],
   ['home of root', 'mode bits of a folder of root', py`print(err(os.listdir, "/root"))`, 'EACCES'],
-  ['other homes', 'homes of other users', py`print(os.listdir("/home"))`, "['worker']"],
+  [
+    'other homes',
+    'homes of other users',
+    py`print(sorted(os.listdir("/home")), os.readlink("/home/user"))`,
+    "['user', 'worker'] /mnt/data",
+  ],
   [
     'service account',
     'mounted credentials of a platform',

@@ -226,8 +226,7 @@ time.sleep(0.3)`,
     py`${MESSAGES}
 send(op="reply", status="ok", count=1); os._exit(0)`,
     { status: 'succeeded' },
-    // In the short form the next program would find the dead kernel before the supervisor has replaced it.
-    { isQuick: false },
+    { isQuick: true },
   ],
   [
     'bytes of a snapshot',

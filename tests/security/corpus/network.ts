@@ -184,6 +184,30 @@ print(*sorted(answers))`,
     py`print(err(lambda: socket.create_server(("0.0.0.0", 8700))))`,
     NO_NETWORK,
   ],
+  [
+    'tcp through the loopback library',
+    'loopback library',
+    py`with_loopback(); print(err(tcp, T.gateway, T.port))`,
+    NO_NETWORK,
+    { aims: ['tcp'] },
+  ],
+  [
+    'udp through the loopback library',
+    'loopback library',
+    py`with_loopback(); print(err(udp, T.gateway, T.port))`,
+    NO_NETWORK,
+    { aims: ['udp'] },
+  ],
+  [
+    'listener of the loopback library',
+    'loopback library',
+    py`
+with_loopback(); listeners = []
+answer, domain = err(lambda: listeners.append(socket.create_server(("0.0.0.0", 8700)))), ctypes.c_int()
+if listeners: sc(55, listeners[0].fileno(), 1, 39, ctypes.byref(domain), ctypes.byref(ctypes.c_int(4)))
+print("AF_UNIX" if domain.value == 1 else answer)`,
+    /^(AF_UNIX|ENETUNREACH)\n$/,
+  ],
   ['ipv6', 'AF_INET6', py`print(err(lambda: socket.socket(socket.AF_INET6).connect(("fd00:ec2::254", 80))))`, NO_NETWORK],
   ['mptcp', 'IPPROTO_MPTCP', py`print(err(socket.socket, 2, 1, 262))`, NO_NETWORK],
   ['sctp', 'IPPROTO_SCTP', py`print(err(socket.socket, 2, 5, 132))`, NO_NETWORK],

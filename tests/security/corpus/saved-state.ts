@@ -116,7 +116,18 @@ class Fork:
     def __reduce__(self): return (os.fork, ())
 fork, kept = Fork(), 7; print("set")`,
     'set',
-    HIBERNATES(py`print("works")`, 'works'),
+    HIBERNATES(py`print(kept, fork > 0)`, '7 True'),
+  ],
+  [
+    'reduce that forks',
+    '__reduce__ that forks',
+    py`
+class Fork:
+    def __reduce__(self):
+        os.fork(); return (int, ())
+fork, kept = Fork(), 7; print("set")`,
+    'set',
+    HIBERNATES(py`print(kept, fork)`, '7 0'),
   ],
   [
     'forged frames while saving',

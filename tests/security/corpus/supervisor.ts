@@ -184,7 +184,14 @@ def f(): f()
 f()`,
     RAISES(/^RecursionError/),
   ],
-  ['exit of the kernel loop', 'ask_exit of IPython', py`import IPython; IPython.get_ipython().ask_exit()`, RAISES(/^SystemExit/)],
+  [
+    'exit of the kernel loop',
+    'ask_exit of IPython',
+    py`import IPython; kept = os.getpid(); IPython.get_ipython().ask_exit(); print("not reached")`,
+    // It ends the cell like exit(), which succeeds, and neither the loop nor the kernel.
+    { status: 'succeeded', stdout: '' },
+    { after: { code: py`print(kept == os.getpid())`, stdout: 'True' } },
+  ],
   [
     'cancel every task of the loop',
     "tasks of the kernel's event loop",

@@ -83,7 +83,8 @@ export async function startHarness(options: {
   started.defer(async () => void (await server.stop()))
   const victimKey = await createTenant(server, 'victim', options.root)
   const victim = server.as(victimKey)
-  const attacker = server.as(await createTenant(server, 'attacker', options.root))
+  // With whole outputs, so that a canary is found in all of what a program prints.
+  const attacker = server.as(await createTenant(server, 'attacker', options.root), true)
   const victimFile = canary()
   await victim.run(await victim.createContainer(), `open("secret.txt", "w").write("${victimFile}")`)
   const canaries = [...Object.values(tripwires.canaries), victimFile, victimKey]

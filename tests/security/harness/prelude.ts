@@ -5,6 +5,11 @@ export const prelude = (targets: Targets, token: string): string => `
 import ctypes, errno, os, signal, socket, struct, subprocess, sys, threading, time
 T = __import__("types").SimpleNamespace(**__import__("json").loads(${JSON.stringify(JSON.stringify({ ...targets, token }))}))
 libc = ctypes.CDLL(None, use_errno=True); libc.syscall.restype = ctypes.c_long
+# Without it the loopback library of the larger images is inactive, so that a program meets the filter, as one that avoids the library does.
+LOOPBACK = os.environ.pop("SOCKET_WRAPPER_DIR", None)
+def with_loopback():
+    "Activates the loopback library again, where the image has it."
+    if LOOPBACK: os.environ["SOCKET_WRAPPER_DIR"] = LOOPBACK
 def name(number): return errno.errorcode.get(number, str(number))
 def err(f, *a, **k):
     "Returns ok, the errno name or the name of the exception."

@@ -62,14 +62,25 @@ while True:
 """], start_new_session=True)`
 
 async function runBomb(cell: TestContainer, name: string, code: string, form: Form): Promise<readonly Finding[]> {
-  const { result, samples } = await sampleWhile(cell.run(code, 1), () => timed(() => cell.health()))
+  const { result, samples } = await sampleWhile(cell.run(code, 1), async () => {
+    const before = await cell.processorMs()
+    const { ms } = await timed(() => cell.health())
+    return { ms, processorMs: (await cell.processorMs()) - before }
+  })
   const cleaned = await until(async () => (await cell.tasks()) <= IDLE_TASKS, 20_000)
   return [
     same(`${name}: ends`, result.status, 'timed_out'),
-    atMost(form, `${name}: slowest reply of the supervisor`, Math.max(...samples.map(({ ms }) => ms)), 500, 'ms'),
+    slowestReply(form, name, samples),
     atMost(form, `${name}: processes gone after the end`, cleaned, 1_000, 'ms'),
     same(`${name}: failure of the next call`, await nextCall(cell), null),
   ]
+}
+
+/** Other suites take processors from the sandbox, so the short form counts what the bomb used of them until the supervisor replied. */
+function slowestReply(form: Form, name: string, samples: readonly { readonly ms: number; readonly processorMs: number }[]): Finding {
+  if (form === 'long') return atMost(form, `${name}: slowest reply of the supervisor`, Math.max(...samples.map(({ ms }) => ms)), 500, 'ms')
+  const used = Math.max(...samples.map(({ processorMs }) => processorMs))
+  return atMost(form, `${name}: processor time of the sandbox until a reply`, used, 1_000, 'ms of a processor')
 }
 
 export const processes: Threshold = {
@@ -82,7 +93,8 @@ export const processes: Threshold = {
     const bombs = Object.entries(BOMBS).filter(([name]) => form === 'long' || SHORT.includes(name))
     for (const [name, code] of bombs) findings.push(...(await runBomb(cell, name, code, form)))
     findings.push(same('orphaned bomb: ends', (await cell.run(ORPHANED_BOMB)).status, 'succeeded'))
-    await until(async () => (await cell.tasks()) > 0.78 * harness.processes, 10_000)
+    // On a busy host the bomb needs a while; without it the next call has nothing to report.
+    await until(async () => (await cell.tasks()) > 0.78 * harness.processes, 60_000)
     const next = await cell.run('x = 2\nprint(subprocess.run(["echo", "42"], capture_output=True, text=True).stdout, end="")')
     findings.push(same('orphaned bomb: the next call works', [next.status, next.stdout], ['succeeded', '42\n']))
     findings.push(

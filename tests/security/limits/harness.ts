@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import Docker from 'dockerode'
 import { request, Agent } from 'undici'
 import { SANDBOX_LABEL, STAGE_LABEL } from '../../../services/orchestrator/drivers/docker/container-options.ts'
+import { openProcessorTime } from '../../support/processor-time.ts'
 import { controlSocket, defaultControlRoot } from '../../../services/orchestrator/drivers/docker/control-folder.ts'
 import { stageOf } from '../../../services/local/config.ts'
 import { startServer, type LocalServerProcess } from '../../support/local-server.ts'
@@ -28,6 +29,8 @@ export interface TestContainer {
   health(): Promise<Health>
   /** The number of processes and threads in the sandbox. */
   tasks(): Promise<number>
+  /** Processor time of the sandbox so far, milliseconds. */
+  processorMs(): Promise<number>
   /** Resident memory of the supervisor, bytes. */
   supervisorBytes(): Promise<number>
   /** Bytes that the sandbox wrote to the host's disk: its writable layer. The container has no log. */
@@ -66,6 +69,7 @@ export async function startLimitHarness(image: string, form: Form): Promise<Limi
   const engine = new Docker()
   const client = server.native
   const agents: Agent[] = []
+  const processors: AsyncDisposable[] = []
   let shared: Promise<TestContainer> | null = null
   const limits = SIZES[form]
   const sandboxes = async (): Promise<readonly string[]> => {
@@ -82,12 +86,15 @@ export async function startLimitHarness(image: string, form: Form): Promise<Limi
     const dispatcher = new Agent({ connect: { socketPath: controlSocket(defaultControlRoot(), sandboxId) } })
     agents.push(dispatcher)
     const container = engine.getContainer(sandboxId)
+    const processor = await openProcessorTime(sandboxId)
+    processors.push(processor)
     return {
       containerId,
       sandboxId,
       run: (code, timeoutSeconds = 60) => client.run(containerId, { code: IMPORTS + code, timeout_seconds: timeoutSeconds }),
       health: async () => (await (await request('http://sandbox/health', { dispatcher })).body.json()) as Health,
       tasks: async () => ((await container.top({ ps_args: '-eLo pid,lwp' })) as { Processes: string[][] }).Processes.length,
+      processorMs: processor.readMs,
       supervisorBytes: async () => {
         const { Processes } = (await container.top({ ps_args: '-eo pid,rss,args' })) as { Processes: string[][] }
         const own = Processes.filter((fields) => fields.join(' ').endsWith('-m cellblock_supervisor'))
@@ -107,6 +114,7 @@ export async function startLimitHarness(image: string, form: Form): Promise<Limi
     shared: () => (shared ??= cell()),
     stop: async () => {
       await Promise.all(agents.map((agent) => agent.destroy()))
+      await Promise.all(processors.map((processor) => processor[Symbol.asyncDispose]()))
       await server.stop()
     },
   }
@@ -173,7 +181,7 @@ export async function availableMemory(): Promise<number> {
 export async function nextCall(cell: TestContainer): Promise<string | null> {
   const { status, reason, stdout } = await cell.run(
     'print(subprocess.run(["echo", "42"], capture_output=True, text=True).stdout, end="")',
-    30,
+    120,
   )
   return status === 'succeeded' && stdout === '42\n' ? null : `${status} ${reason} ${stdout.slice(0, 200)}`
 }

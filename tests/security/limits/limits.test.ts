@@ -7,16 +7,18 @@ import { runThresholds } from './run-thresholds.ts'
 const selected = THRESHOLDS.filter(({ isLong }) => isLong !== true)
 
 const measured = new Map<string, readonly Finding[]>()
-beforeAll(
-  () => runThresholds(inject('sandboxImage'), selected, 'short', ({ threshold, findings }) => void measured.set(threshold.id, findings)),
-  300_000,
-)
+const measure = (thresholds: typeof selected) =>
+  runThresholds(inject('sandboxImage'), thresholds, 'short', ({ threshold, findings }) => void measured.set(threshold.id, findings))
+beforeAll(() => measure(selected), 300_000)
 
 describe('limit thresholds', () => {
   it('are nine, C-20 to C-28', () => expect(THRESHOLDS.map(({ id }) => id)).toEqual(Array.from({ length: 9 }, (_, i) => `C-${20 + i}`)))
 
-  it.each(selected.map(({ id, title }) => [id, title]))('%s: %s', (id) => {
+  it.each(selected.map(({ id, title }) => [id, title]))('%s: %s', async (id) => {
+    // A second try measures again.
+    if (!measured.has(id)) await measure(selected.filter((one) => one.id === id))
     const findings = measured.get(id) ?? []
+    measured.delete(id)
     expect(findings.length).toBeGreaterThan(0)
     expect(findings.filter(({ holds }) => !holds)).toEqual([])
   })

@@ -141,5 +141,34 @@ const mcp: Wire = {
   },
 }
 
+const e2b: Wire = {
+  name: 'e2b',
+  async run(server, code) {
+    const post = async (path: string, headers: Readonly<Record<string, string>>, body: unknown): Promise<Reply> => {
+      const answer = await fetch(`${server.url}/e2b${path}`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      return { status: answer.status, text: await answer.text() }
+    }
+    const created = await post('/v2/sandboxes', { 'x-api-key': server.apiKey }, {})
+    const early = failed('POST sandboxes', created)
+    if (early !== null) return { problem: early, text: created.text }
+    const { sandboxID, envdAccessToken } = JSON.parse(created.text) as Record<string, string>
+    const token = { 'e2b-sandbox-id': sandboxID ?? '', 'x-access-token': envdAccessToken ?? '' }
+    const executed = await post('/execute', token, { code })
+    await fetch(`${server.url}/e2b/sandboxes/${sandboxID}`, { method: 'DELETE', headers: { 'x-api-key': server.apiKey } })
+    const problem = failed('POST execute', executed)
+    if (problem !== null) return { problem, text: executed.text }
+    const lines = executed.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    const last = String(lines.at(-1)?.['type'])
+    return { problem: last === 'end_of_execution' ? null : `the stream ends with ${last}`, text: executed.text }
+  },
+}
+
 /** Every wire that runs code. A further wire is one more entry. */
-export const WIRES: readonly Wire[] = [native, openai, openaiStream, plugin, mcp]
+export const WIRES: readonly Wire[] = [native, openai, openaiStream, plugin, mcp, e2b]

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { cp, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { runCommand } from '../../../scripts/setup/command.ts'
 
 const ROOT = dirname(dirname(dirname(import.meta.dirname)))
@@ -30,6 +30,9 @@ export function setup(project) {
 }
 `
 
+/** Packages that the tests of third-party clients install are no source, and a mutant would copy them for minutes. */
+const isSource = (path: string): boolean => basename(path) !== 'node_modules'
+
 /** Copies the project, applies the edits and builds the image if needed. Throws if an edit does not match. */
 export async function copyProject(image: string, edits: readonly Edit[]): Promise<ProjectCopy> {
   const root = await mkdtemp(join(tmpdir(), 'cbx-copy-'))
@@ -40,7 +43,7 @@ export async function copyProject(image: string, edits: readonly Edit[]): Promis
     await rm(root, { recursive: true, force: true })
   }
   try {
-    for (const part of PARTS) await cp(join(ROOT, part), join(root, part), { recursive: true })
+    for (const part of PARTS) await cp(join(ROOT, part), join(root, part), { recursive: true, filter: isSource })
     await symlink(await realpath(join(ROOT, 'node_modules')), join(root, 'node_modules'))
     await writeFile(join(root, 'tests/setup/sandbox-image.ts'), GIVEN_IMAGE)
     for (const { file, find, replace } of edits) {

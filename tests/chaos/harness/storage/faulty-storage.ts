@@ -23,12 +23,14 @@ export function faultyItems(items: Items, faults: Faults): Items {
   const around = <Result>(call: () => Promise<Result>): Promise<Result> => withFaults(faults, 'table', ATTEMPTS, call)
   return {
     get: (key) => around(() => items.get(key)),
-    put: (item, condition) => around(() => items.put(item, condition)),
-    update: (key, actions, condition) => around(() => items.update(key, actions, condition)),
+    put: (item, condition, options) => around(() => items.put(item, condition, options)),
+    update: (key, actions, condition, options) => around(() => items.update(key, actions, condition, options)),
     delete: (key) => around(() => items.delete(key)),
     query: (request) => around(() => items.query(request)),
     getMany: (keys) => around(() => items.getMany(keys)),
     writeMany: (changes) => around(() => items.writeMany(changes)),
+    scan: (prefix, startKey) => around(() => items.scan(prefix, startKey)),
+    flush: () => around(() => items.flush()),
   }
 }
 
@@ -42,6 +44,7 @@ export function faultyObjects(objects: ObjectStore, faults: Faults): ObjectStore
     head: (key) => around(() => objects.head(key)),
     delete: (key) => around(() => objects.delete(key)),
     deletePrefix: (prefix) => around(() => objects.deletePrefix(prefix)),
+    sizeOf: (prefix) => around(() => objects.sizeOf(prefix)),
     presignGet: (key, options) => objects.presignGet(key, options),
     presignPut: (key, options) => objects.presignPut(key, options),
     check: () => objects.check(),

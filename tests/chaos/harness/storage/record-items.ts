@@ -8,15 +8,15 @@ export function recordItems(items: Items, history: History): Items {
     get: (key) => items.get(key),
     query: (request) => items.query(request),
     getMany: (keys) => items.getMany(keys),
-    async put(item, condition) {
-      const isWritten = await items.put(item, condition)
+    async put(item, condition, options) {
+      const isWritten = await items.put(item, condition, options)
       const key = { pk: String(item['pk']), sk: String(item['sk']) }
       if (isWritten) recordItem(history, key, item)
       else history.add({ type: 'refused', key: key.pk })
       return isWritten
     },
-    async update(key, actions, condition) {
-      const item = await items.update(key, actions, condition)
+    async update(key, actions, condition, options) {
+      const item = await items.update(key, actions, condition, options)
       if (item === null) history.add({ type: 'refused', key: key.pk })
       else recordItem(history, key, item)
       return item
@@ -26,5 +26,7 @@ export function recordItems(items: Items, history: History): Items {
       history.add({ type: 'removed', key: key.pk })
     },
     writeMany: (changes) => items.writeMany(changes),
+    scan: (prefix, startKey) => items.scan(prefix, startKey),
+    flush: () => items.flush(),
   }
 }

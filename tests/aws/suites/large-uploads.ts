@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { join } from 'node:path'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundleFunction } from '../../../infra/bundle/bundle-function.ts'
+import { synthesise } from '../../infra/synthesise.ts'
+import { startTemplateEdge } from '../support/template-edge.ts'
+import type { DeploymentFixture } from '../support/deployment-fixture.ts'
+
+const UPLOAD_BYTES = 200 * 1024 ** 2
+/** The distribution waits 120 s for an origin; here 20 s. */
+const TIME_SCALE = 6
+
+/** Bodies above Lambda's limit, sent by an SDK that knows nothing of it, through the distribution of the templates. */
+export function largeUploadSuite(fixture: () => DeploymentFixture): void {
+  describe('a request body above the limit of a function', () => {
+    let folder: string
+    let server: ChildProcess
+    let edge: Awaited<ReturnType<typeof startTemplateEdge>>
+
+    beforeAll(async () => {
+      const { account } = fixture()
+      folder = await mkdtemp(join(tmpdir(), 'cellblock-uploads-'))
+      await bundleFunction('services/api/upload-server.ts', folder)
+      const port = await freePort()
+      const environment = await account.functionVariables('api')
+      // As the task definition of the upload service: the variables of the API's function and a port.
+      server = spawn(process.execPath, [join(folder, 'index.mjs')], {
+        env: { ...account.environment, ...environment, UPLOAD_SERVICE: 'true', PORT: String(port) },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+      const url = `http://127.0.0.1:${port}`
+      await untilAnswers(`${url}/healthz`)
+      edge = await startTemplateEdge({
+        templates: synthesise({ api: { uploadService: true } }),
+        functionUrl: account.url(),
+        uploads: { url, headers: { 'x-cellblock-origin': await account.secret(environment['ORIGIN_SECRET_ARN'] ?? '') } },
+        timeScale: TIME_SCALE,
+      })
+      expect((await fetch(`${url}/v1/models`)).status, 'without the secret of the distribution').toBe(404)
+    }, 60_000)
+    afterAll(async () => {
+      await edge?.stop()
+      server?.kill()
+      await rm(folder, { recursive: true, force: true })
+    })
+    const client = () => new OpenAI({ baseURL: `${edge.url}/v1`, apiKey: fixture().acme.apiKey, maxRetries: 0 })
+
+    it('is taken from the openai client: a file of 200 MB, whole', { timeout: 240_000 }, async () => {
+      const bytes = Buffer.alloc(UPLOAD_BYTES, 'cellblock ')
+      const made = await client().files.create({ file: new File([bytes], 'large.bin'), purpose: 'user_data' })
+      expect(made).toMatchObject({ bytes: UPLOAD_BYTES, filename: 'large.bin' })
+      const row = await fixture().account.table().userFiles.get(fixture().acme.id, made.id)
+      expect(row?.sha256).toBe(createHash('sha256').update(bytes).digest('hex'))
+      await client().files.delete(made.id)
+    })
+
+    it('is refused in the error envelope above the limits of the API', { timeout: 60_000 }, async () => {
+      const create = client().post('/containers', { body: { name: 'x'.repeat(12 * 1024 ** 2) } })
+      await expect(create).rejects.toMatchObject({ status: 413, code: 'request_too_large' })
+    })
+
+    it('goes to the function if it is small', { timeout: 60_000 }, async () => {
+      const made = await client().files.create({ file: new File(['small'], 'small.txt'), purpose: 'user_data' })
+      expect(made.bytes).toBe(5)
+    })
+  })
+}
+
+/** Rejects when the server does not answer within 20 s. */
+async function untilAnswers(url: string): Promise<void> {
+  const until = Date.now() + 20_000
+  for (;;) {
+    const isUp = await fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (isUp) return
+    if (Date.now() > until) throw new Error(`The upload service does not answer at ${url}.`)
+    await delay(100)
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,36 @@
+// The package of our TypeScript client, checked by publint and "Are the types wrong?" as a registry would serve it.
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const PACKAGE = join(import.meta.dirname, '../../packages/client')
+const BIN = join(import.meta.dirname, 'node_modules/.bin')
+
+/** The package has ES modules only, for Node 20.19 and later. */
+const CHECKS = [
+  { name: 'publint', args: (file: string) => ['run', file, '--strict'] },
+  { name: 'attw', args: (file: string) => [file, '--profile', 'esm-only'] },
+]
+
+/** Returns the rows of the pass table. A row starts with `FAILED` when the check finds a problem. */
+export async function checkClientPackage(): Promise<readonly string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'cellblock-client-package-'))
+  try {
+    const { stdout } = await run('npm', ['pack', '--ignore-scripts=false', '--json', '--pack-destination', folder], { cwd: PACKAGE })
+    const [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ readonly filename: string }]
+    const rows: string[] = []
+    for (const { name, args } of CHECKS) {
+      const found = await run(join(BIN, name), args(packed.filename), { cwd: folder }).then(
+        () => null,
+        (error: { readonly stdout?: string; readonly message: string }) => error.stdout ?? error.message,
+      )
+      rows.push(found === null ? `@cellblock/client by ${name}` : `FAILED @cellblock/client by ${name}: ${found}`)
+    }
+    return rows
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,61 @@
+// The blocks of docs/clients.md, run as a reader would run them: address, key and model are replaced, and nothing else.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { z } from 'zod'
+import { runCommand } from '../../scripts/setup/command.ts'
+
+const PAGE = join(import.meta.dirname, '../../docs/clients.md')
+const BLOCK = /^(### .+)$|^```(js|python|json) run\n([\s\S]*?)^```$/gm
+const RUN_SECONDS = 180
+
+export interface DocSnippet {
+  /** The heading above the block. */
+  readonly client: string
+  readonly language: 'js' | 'python' | 'json'
+  readonly code: string
+}
+
+export interface SnippetServer {
+  readonly url: string
+  readonly apiKey: string
+  readonly model: string
+  /** Python with the packages of `doc-snippets.txt`. */
+  readonly python: string
+}
+
+/** Every block with the word `run`, in the order of the page. */
+export function docSnippets(): readonly DocSnippet[] {
+  let client = ''
+  return [...readFileSync(PAGE, 'utf8').matchAll(BLOCK)].flatMap(([, heading, language, code]) => {
+    if (heading !== undefined) client = heading.slice(4)
+    return language === undefined || code === undefined ? [] : [{ client, language: language as DocSnippet['language'], code }]
+  })
+}
+
+/** Null when the block printed 42, which code in a sandbox computed; otherwise why not. */
+export async function runDocSnippet({ language, code }: DocSnippet, server: SnippetServer): Promise<string | null> {
+  const filled = code.replaceAll('http://127.0.0.1:8787', server.url).replaceAll('ck_…', server.apiKey).replaceAll('my-model', server.model)
+  if (language === 'json') return listToolsBy(filled)
+  const [program, ...args] = language === 'js' ? [process.execPath, '--input-type=module', '-e', filled] : [server.python, '-c', filled]
+  // The packages that the blocks import are in this folder.
+  const ended = await runCommand(program ?? '', args, { cwd: import.meta.dirname, env: process.env, timeoutSeconds: RUN_SECONDS })
+  return ended.code === 0 && ended.stdout.includes('42') ? null : `exit code ${ended.code}: ${ended.output.slice(-1_500)}`
+}
+
+const configSchema = z.record(
+  z.string(),
+  z.object({ cellblock: z.object({ type: z.literal('http'), url: z.string(), headers: z.record(z.string(), z.string()) }) }),
+)
+
+/** Connects as the configuration file says. */
+async function listToolsBy(config: string): Promise<string | null> {
+  for (const { cellblock } of Object.values(configSchema.parse(JSON.parse(config)))) {
+    const client = new Client({ name: 'configured', version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(cellblock.url), { requestInit: { headers: cellblock.headers } }))
+    const { structuredContent } = await client.callTool({ name: 'execute_code', arguments: { code: 'print(6 * 7)' } })
+    await client.close()
+    if (!JSON.stringify(structuredContent).includes('42')) return `answered ${JSON.stringify(structuredContent)}`
+  }
+  return null
+}

@@ -1,0 +1,8 @@
+import type { Edit } from './copy-project.ts'
+
+/** A removed protection and what must fail then: programs of the corpus, a test file, or the tests of it whose titles contain `only`. */
+export interface Mutant {
+  readonly protection: string
+  readonly edits: readonly Edit[]
+  readonly killer: { readonly programs: readonly string[] } | { readonly test: string; readonly only?: string }
+}

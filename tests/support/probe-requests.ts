@@ -1,0 +1,47 @@
+/** Ids of the right form that name no object, under the names of the path parameters. */
+export const MISSING: Readonly<Record<string, string>> = {
+  container_id: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt',
+  session_id: 'cntr_01kajv9h2s8p0ww3d4dq4cs1zt',
+  execution_id: 'exec_01kajv9h2s8p0ww3d4dq4cs1zt',
+  command_id: 'cmd_01kajv9h2s8p0ww3d4dq4cs1zt',
+  response_id: 'resp_01kajv9h2s8p0ww3d4dq4cs1zt',
+  file_id: 'cfile_01kajv9h2s8p0ww3d4dq4cs1zt',
+  user_file_id: 'file-01kajv9h2s8p0ww3d4dq4cs1zt',
+  conversation_id: 'conv_01kajv9h2s8p0ww3d4dq4cs1zt',
+  item_id: 'msg_01kajv9h2s8p0ww3d4dq4cs1zt',
+  upload_id: 'upload_01kajv9h2s8p0ww3d4dq4cs1zt',
+  link_id: 'link_01kajv9h2s8p0ww3d4dq4cs1zt',
+  webhook_endpoint_id: 'whe_01kajv9h2s8p0ww3d4dq4cs1zt',
+  tenant_id: 'tnt_01kajv9h2s8p0ww3d4dq4cs1zt',
+  key_id: 'key_01kajv9h2s8p0ww3d4dq4cs1zt',
+  sandbox_id: '01kajv9h2s8p0ww3d4dq4cs1zt01kajv9h2s8p0ww3d4dq4cs1zt',
+}
+
+/** Valid bodies by operation, so that a probe reaches the look-up of its object. */
+export const BODIES: Readonly<Record<string, unknown>> = {
+  runCode: { code: 'x' },
+  runCommand: { command: 'true' },
+  sendCommandStdin: { data: 'x' },
+  signalCommand: { signal: 'SIGTERM' },
+  resizeCommand: { cols: 80, rows: 24 },
+  makeFolder: { path: 'x' },
+  moveEntry: { from: 'x', to: 'y' },
+  unpackArchive: { path: 'x' },
+  createUploadUrl: { path: 'x', bytes: 1 },
+  createContainerFile: { file_id: MISSING['file_id'] },
+  createConversationItems: { items: [{ role: 'user', content: 'y' }] },
+  updateConversation: { metadata: {} },
+  completeFileUpload: { part_ids: ['part_1'] },
+  updateWebhookEndpoint: { name: 'x' },
+  rotateWebhookSecret: {},
+  testWebhookEndpoint: { event_type: 'response.completed' },
+}
+
+/** Valid queries by operation. */
+export const QUERIES: Readonly<Record<string, string>> = {
+  listEntries: '?path=x',
+  getEntry: '?path=x',
+  removeEntry: '?path=x',
+  readRange: '?path=x',
+  previewFile: '?path=x',
+}
