@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -17,6 +18,24 @@ export function setup(): (() => void) | undefined {
   return () => {
     if (before === undefined) delete process.env['TMPDIR']
     else process.env['TMPDIR'] = before
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    removeFolder(folder)
   }
+}
+
+/** A folder that stays is named and fails nothing: the tests have already said what works. */
+function removeFolder(folder: string): void {
+  try {
+    for (const point of mountPointsBelow(folder)) execFileSync('umount', ['--lazy', point])
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  } catch (error) {
+    console.error(`Could not remove ${folder}, the temporary folder of this run: ${String(error)}. Remove it by hand.`)
+  }
+}
+
+/** A server that a test killed leaves the tmpfs of its control folders mounted; its successor would unmount them, and a test may have none. */
+function mountPointsBelow(folder: string): readonly string[] {
+  const points = readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '')
+  return points.filter((point) => point.startsWith(`${folder}/`))
 }
