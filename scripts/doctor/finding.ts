@@ -1,14 +1,16 @@
+import type { CheckName } from './check-names.ts'
+
 /** Result of one check. `warn`: it works with a limitation; `fail`: it does not work until the problem is fixed. */
 export interface Finding {
-  readonly check: string
+  readonly check: CheckName
   readonly outcome: 'ok' | 'warn' | 'fail'
   /** What the check found and what to do. */
   readonly message: string
 }
 
-export const ok = (check: string, message: string): Finding => ({ check, outcome: 'ok', message })
-export const warn = (check: string, message: string): Finding => ({ check, outcome: 'warn', message })
-export const fail = (check: string, message: string): Finding => ({ check, outcome: 'fail', message })
+export const ok = (check: CheckName, message: string): Finding => ({ check, outcome: 'ok', message })
+export const warn = (check: CheckName, message: string): Finding => ({ check, outcome: 'warn', message })
+export const fail = (check: CheckName, message: string): Finding => ({ check, outcome: 'fail', message })
 
 const MARKS: Record<Finding['outcome'], string> = { ok: '✓', warn: '!', fail: '✗' }
 

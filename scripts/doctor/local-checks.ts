@@ -8,6 +8,7 @@ import { runCommand } from '../setup/command.ts'
 import type { SetupConfig } from '../setup/config.ts'
 import { detectEngine } from '../setup/engine.ts'
 import { imageTag } from '../setup/image-inputs.ts'
+import type { CheckName } from './check-names.ts'
 import { fail, ok, warn, type Finding } from './finding.ts'
 
 const PROJECT = dirname(dirname(import.meta.dirname))
@@ -135,14 +136,14 @@ async function isCellblockServer(host: string, port: number): Promise<boolean> {
   }
 }
 
-export function evaluateDisk(what: string, path: string, freeBytes: number): Finding {
+export function evaluateDisk(what: CheckName, path: string, freeBytes: number): Finding {
   const free = `${(freeBytes / GIB).toFixed(1)} GiB free at ${path}`
   if (freeBytes < DISK_BYTES.min)
     return fail(what, `${free}: the image needs 2 GiB. Free some space (docker system df shows Docker's part).`)
   return freeBytes < DISK_BYTES.recommended ? warn(what, `${free}: enough to start, little space for data.`) : ok(what, free)
 }
 
-async function checkDisk(what: string, path: string): Promise<Finding> {
+async function checkDisk(what: CheckName, path: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(path)
   return evaluateDisk(what, path, bavail * bsize)
 }

@@ -7,14 +7,16 @@ import { transcriptOf } from './transcript.ts'
 import { checkLocally } from './local-checks.ts'
 
 const USAGE = `Usage: npm run doctor [-- --json]
-       npm run doctor -- --aws [--stage NAME] [--json | --transcript]
+       npm run doctor -- --aws [--stage NAME] [--long] [--json | --transcript]
 
 Without --aws it checks this machine: Node, packages, the Docker engine and its isolation features, the sandbox image, the port, the disk.
 It changes nothing. PORT, HOST and DOCKER_HOST have the meaning that they have for npm start.
 
 With --aws it checks the deployment in the account of your credentials: quotas, stacks, endpoints, image. It starts a sandbox and a
 network probe as Fargate tasks (about two minutes and one cent) and stops them. With CELLBLOCK_URL and CELLBLOCK_API_KEY of the
-deployment it also runs hostile programs as a tenant.
+deployment it also runs hostile programs as a tenant, and checks streams, page, session and uploads (about two minutes more).
+
+--long also makes a call that takes more than two minutes, longer than the distribution waits for a byte.
 
 --transcript prints text for a bug report on standard output, without account numbers and keys, and the progress on standard error:
 npm run doctor -- --aws --transcript > doctor.txt
@@ -23,9 +25,9 @@ Exit code 1 if a check fails.
 `
 
 await runOperation(USAGE, async (args) => {
-  const flags = readFlags(args, ['stage'], ['json', 'aws', 'transcript'])
-  if (flags.aws !== true && (flags.stage !== undefined || flags.transcript === true))
-    throw new UsageError('--stage and --transcript belong to a deployment: add --aws.')
+  const flags = readFlags(args, ['stage'], ['json', 'aws', 'transcript', 'long'])
+  if (flags.aws !== true && (flags.stage !== undefined || flags.transcript === true || flags.long === true))
+    throw new UsageError('--stage, --transcript and --long belong to a deployment: add --aws.')
   const config = readDoctorConfig()
   const isJson = flags.json === true
   const began = Date.now()
@@ -37,7 +39,7 @@ await runOperation(USAGE, async (args) => {
   const stage = flags.stage as string | undefined
   const { findings, facts } =
     flags.aws === true
-      ? await (await import('./account/own-account.ts')).checkOwnAccount(config, stage, report)
+      ? await (await import('./account/own-account.ts')).checkOwnAccount(config, { stage, isLong: flags.long === true }, report)
       : { findings: await checkLocally({ config: config.setup, host: config.host, port: config.port }), facts: {} }
   if (flags.aws !== true) for (const finding of findings) report(finding)
   if (isJson) process.stdout.write(`${JSON.stringify(findings)}\n`)

@@ -11,6 +11,7 @@ import { readConfig } from '../../infra/config.ts'
 import { checkAccount, type AccountDoctorOptions } from '../../scripts/doctor/account/account-checks.ts'
 import { networkFindings } from '../../scripts/doctor/account/probe-tasks.ts'
 import { checkPrograms, programsFor } from '../../scripts/doctor/account/hostile-programs.ts'
+import { withContainer } from '../../scripts/doctor/account/service-calls.ts'
 import { checkPublicSide } from '../../scripts/doctor/account/public-checks.ts'
 import { evaluateQuota, quotasFor } from '../../scripts/doctor/account/quotas.ts'
 import type { Finding } from '../../scripts/doctor/finding.ts'
@@ -39,6 +40,7 @@ const GROUPS = ['api', 'chat', 'run'].map((name) => ({
 
 /** DynamoDB, CodeDeploy and IAM as the doctor asks them. */
 function platformAnswer(target: string | undefined, body: string): { status?: number; body: string } {
+  if (target?.endsWith('.Query')) return { body: JSON.stringify({ Items: [], Count: 0 }) }
   if (target?.endsWith('DescribeContinuousBackups')) {
     const recovery = { PointInTimeRecoveryStatus: account.hasBackups ? 'ENABLED' : 'DISABLED', EarliestRestorableDateTime: 1_760_000_000 }
     return {
@@ -134,6 +136,7 @@ beforeAll(async () => {
     },
     image: 'cellblock-sandbox:0123456789ab',
     api: null,
+    isLong: false,
     poll: { now: Date.now, pollMs: 1, settleMs: 5 },
     onFinding: () => undefined,
   }
@@ -173,6 +176,7 @@ describe('the doctor in an account', () => {
       'Canary',
       'Backups',
       'Image',
+      'Warm pool',
       'Sandbox',
       'Internet',
       'Names',
@@ -296,7 +300,7 @@ describe('evaluation of the findings', () => {
   it('fails if a program opens a socket', async () => {
     const done = { id: 'exec_1', ended_at: 'now', status: 'succeeded', stdout: '[1, 2]\n', error: null }
     const url = await listen((request) => ({ body: JSON.stringify(request.url === '/v1/containers' ? { id: 'cntr_1' } : done) }))
-    const finding = await checkPrograms({ url, key: 'k' }, programsFor('eu-west-1').slice(0, 1))
+    const finding = await withContainer({ url, key: 'k' }, (container) => checkPrograms(container, programsFor('eu-west-1').slice(0, 1)))
     expect(finding).toMatchObject({ outcome: 'fail', message: expect.stringContaining('doctor/socket-families') })
   })
 })
@@ -307,7 +311,10 @@ describe('the public side of a deployment', () => {
   async function distribution(upload: { readonly status: number; readonly body: object }, hasPage = true): Promise<string> {
     const server = createServer((request, response) => {
       request.resume().on('end', () => {
-        if (request.method === 'GET') response.writeHead(hasPage ? 200 : 404, hasPage ? PAGE.headers : {}).end('page')
+        if (request.url === '/session') {
+          const isSignedIn = request.method === 'POST' || request.headers.cookie === 'session=1'
+          response.writeHead(200, { 'set-cookie': 'session=1; Path=/' }).end(JSON.stringify({ signed_in: isSignedIn }))
+        } else if (request.method === 'GET') response.writeHead(hasPage ? 200 : 404, hasPage ? PAGE.headers : {}).end('page')
         else response.writeHead(request.method === 'DELETE' ? 200 : upload.status).end(JSON.stringify(upload.body))
       })
     }).listen(0, '127.0.0.1')
@@ -321,13 +328,21 @@ describe('the public side of a deployment', () => {
     (await checkPublicSide({ url, key: 'ck' }, { uploadService })).map(({ check, outcome }) => `${check} ${outcome}`)
 
   it('is intact when the page answers and large bodies go where the settings send them', async () => {
-    expect(await outcomes(await distribution(stored), true)).toEqual(['Page ok', 'Uploads ok'])
-    expect(await outcomes(await distribution(refused), false)).toEqual(['Page ok', 'Uploads ok'])
+    expect(await outcomes(await distribution(stored), true)).toEqual(['Page ok', 'Session ok', 'Uploads ok'])
+    expect(await outcomes(await distribution(refused), false)).toEqual(['Page ok', 'Session ok', 'Uploads ok'])
   })
 
   it('fails without a page, when large bodies are lost, and when nothing answers', async () => {
-    expect(await outcomes(await distribution({ status: 502, body: {} }, false), true)).toEqual(['Page fail', 'Uploads fail'])
-    expect(await outcomes(await distribution({ status: 413, body: { Message: 'too long' } }), false)).toEqual(['Page ok', 'Uploads fail'])
-    expect(await outcomes('http://127.0.0.1:9', true)).toEqual(['Page fail', 'Uploads fail'])
+    expect(await outcomes(await distribution({ status: 502, body: {} }, false), true)).toEqual([
+      'Page fail',
+      'Session fail',
+      'Uploads fail',
+    ])
+    expect(await outcomes(await distribution({ status: 413, body: { Message: 'too long' } }), false)).toEqual([
+      'Page ok',
+      'Session ok',
+      'Uploads fail',
+    ])
+    expect(await outcomes('http://127.0.0.1:9', true)).toEqual(['Page fail', 'Session fail', 'Uploads fail'])
   })
 })

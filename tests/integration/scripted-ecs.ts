@@ -120,7 +120,7 @@ export async function startScriptedEcs({ maxAttempts = 1 } = {}): Promise<Script
   })
 }
 
-const stoppedTask = (task: Task, exitCode: number): Task => ({
+export const stoppedTask = (task: Task, exitCode: number): Task => ({
   ...task,
   desiredStatus: 'STOPPED',
   lastStatus: 'STOPPED',

@@ -9,14 +9,20 @@ import type { Config } from '../../../infra/config.ts'
 import { layerBucketName } from '../../../infra/constructs/image-endpoints.ts'
 import { MEMORY_TIERS, type MemoryTier } from '../../../services/core/limits.ts'
 import { createFargateDriver, type FargateDriverOptions } from '../../../services/orchestrator/drivers/fargate/fargate-driver.ts'
+import { NO_OBJECTS } from '../../../services/cli/rows-only.ts'
+import { createDynamoTable } from '../../../services/storage/dynamodb/dynamo-table.ts'
 import { fail, ok, warn, type Finding } from '../finding.ts'
 import { NotDeployedError, readDeployed, type Deployed } from './deployed.ts'
 import { checkCanary } from './canary-check.ts'
 import { checkBackups, checkEntry, checkOrigin, checkServiceRole } from './standing-checks.ts'
 import { checkNetwork, checkSandbox, type PollOptions } from './probe-tasks.ts'
-import { checkPrograms, programsFor } from './hostile-programs.ts'
+import { programsFor } from './hostile-programs.ts'
 import { checkPublicSide } from './public-checks.ts'
 import { checkQuotas, quotasFor } from './quotas.ts'
+import type { Api } from './service-calls.ts'
+import { checkService } from './service-checks.ts'
+import { checkTaskEvents } from './task-events-check.ts'
+import { checkWarmPool } from './warm-pool-check.ts'
 
 export interface AccountDoctorOptions {
   readonly config: Config
@@ -33,7 +39,9 @@ export interface AccountDoctorOptions {
   readonly upload: { link(bucket: string): Promise<string>; remove(bucket: string): Promise<void> }
   /** The image that this clone builds, `name:tag`. */
   readonly image: string
-  readonly api: { readonly url: string; readonly key: string } | null
+  readonly api: Api | null
+  /** Also runs the check that takes more than two minutes. */
+  readonly isLong: boolean
   readonly poll: PollOptions
   /** Called for each finding at once, because a start takes a minute. */
   readonly onFinding: (finding: Finding) => void
@@ -60,7 +68,9 @@ export async function checkAccount(options: AccountDoctorOptions): Promise<reado
   }
   report(ok('Stacks', `stage ${config.stage} in ${options.region}`), checkEndpoints(deployed))
   report(await checkServiceRole(clients.roles), await checkEntry(config, deployed), await checkOrigin(deployed))
-  report(await checkCanary(clients.releases, config), await checkBackups(clients.tables, deployed))
+  const tableName = config.data.tableName ?? deployed.table
+  const { sandboxes } = createDynamoTable({ client: clients.tables, tableName, objects: NO_OBJECTS })
+  report(await checkCanary(clients.releases, config), await checkBackups(clients.tables, tableName))
   const tier = MEMORY_TIERS.find((one) => deployed.taskDefinitions[one] !== undefined)
   if (tier === undefined) {
     report(fail('Image', 'There is no task definition for any memory tier. Run npm run deploy again.'))
@@ -78,16 +88,24 @@ export async function checkAccount(options: AccountDoctorOptions): Promise<reado
     securityGroups: [deployed.sandboxGroup],
     pollMs: poll.pollMs,
   }
-  report(await checkSandbox(createFargateDriver(fargate), tier, poll))
+  const driver = createFargateDriver(fargate)
+  report(await checkWarmPool({ sandboxes, driver, settings: config.sandboxes }))
+  report(await checkSandbox(driver, tier, poll))
   const environment = { CELLBLOCK_PROBE: JSON.stringify(await probeTargets(options, deployed)) }
   report(...(await checkNetwork(createFargateDriver({ ...fargate, probe: { command: ['probe-network'], environment } }), tier, poll)))
   await options.upload.remove(deployed.bucket).catch(() => undefined)
-  report(
-    options.api === null
-      ? warn('Worker', 'The hostile programs were not run: set CELLBLOCK_URL and CELLBLOCK_API_KEY of the deployment.')
-      : await checkPrograms(options.api, programsFor(options.region)),
-  )
-  if (options.api !== null) report(...(await checkPublicSide(options.api, config.api)))
+  if (options.api === null) {
+    report(warn('Worker', 'The checks through the service were not run: set CELLBLOCK_URL and CELLBLOCK_API_KEY of the deployment.'))
+    return findings
+  }
+  await checkService({
+    api: options.api,
+    programs: programsFor(options.region),
+    isLong: options.isLong,
+    checkTaskEvents: () => checkTaskEvents({ sandboxes, ecs: clients.ecs, cluster: deployed.cluster }),
+    report,
+  })
+  report(...(await checkPublicSide(options.api, config.api)))
   return findings
 }
 

@@ -3,6 +3,7 @@ import { names } from '../../../tests/security/corpus/names.ts'
 import { network } from '../../../tests/security/corpus/network.ts'
 import type { Program } from '../../../tests/security/corpus/program.ts'
 import { fail, ok, type Finding } from '../finding.ts'
+import { call, reasonOf, type DoctorContainer } from './service-calls.ts'
 
 /** Addresses that a program would reach in AWS if it could make a packet. */
 const TARGETS = {
@@ -57,43 +58,26 @@ const isAsExpected = ({ expects }: Program, { status, stdout, error }: Ended): b
   (expects.error === undefined || expects.error.test(`${error?.name}: ${error?.value}`))
 
 /** Runs the hostile programs as a tenant through the service. */
-export async function checkPrograms(api: { readonly url: string; readonly key: string }, programs: readonly Program[]): Promise<Finding> {
+export async function checkPrograms({ api, path }: DoctorContainer, programs: readonly Program[]): Promise<Finding> {
   const what = 'Worker'
-  const call = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
-    const answer = await fetch(`${api.url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${api.key}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(120_000),
-    })
-    const json = (await answer.json()) as Record<string, unknown>
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(json['error'])}`)
-    return json
-  }
-  const ended = async (path: string, started: Record<string, unknown>): Promise<Ended> => {
-    for (let execution = started; ; execution = await call('GET', `/v1/executions/${String(started['id'])}?wait=50`))
+  const ended = async (started: Record<string, unknown>): Promise<Ended> => {
+    for (let execution = started; ; execution = await call(api, 'GET', `/v1/executions/${String(started['id'])}?wait=50`))
       if (execution['ended_at'] !== null) return execution as unknown as Ended
   }
   try {
-    const container = String((await call('POST', '/v1/containers', { name: 'doctor' }))['id'])
-    const path = `/v1/containers/${container}`
-    try {
-      const notBlocked: string[] = []
-      for (const program of programs) {
-        const code = `${prelude(TARGETS, 'doctor')}\n${program.code}`
-        const result = await ended(path, await call('POST', `${path}/executions?wait=50`, { code, timeout_seconds: 60 }))
-        if (!isAsExpected(program, result)) notBlocked.push(`${program.id} (${result.status}: ${result.stdout.slice(0, 80).trim()})`)
-      }
-      return notBlocked.length === 0
-        ? ok(what, `${programs.length} programs tried sockets, names, metadata, credentials and uploads: all blocked`)
-        : fail(
-            what,
-            `${notBlocked.length} of ${programs.length} programs were not blocked: ${notBlocked.join(', ')}. Do not use this deployment.`,
-          )
-    } finally {
-      await call('DELETE', path).catch(() => undefined)
+    const notBlocked: string[] = []
+    for (const program of programs) {
+      const code = `${prelude(TARGETS, 'doctor')}\n${program.code}`
+      const result = await ended(await call(api, 'POST', `${path}/executions?wait=50`, { code, timeout_seconds: 60 }))
+      if (!isAsExpected(program, result)) notBlocked.push(`${program.id} (${result.status}: ${result.stdout.slice(0, 80).trim()})`)
     }
+    return notBlocked.length === 0
+      ? ok(what, `${programs.length} programs tried sockets, names, metadata, credentials and uploads: all blocked`)
+      : fail(
+          what,
+          `${notBlocked.length} of ${programs.length} programs were not blocked: ${notBlocked.join(', ')}. Do not use this deployment.`,
+        )
   } catch (error) {
-    return fail(what, `The service did not answer: ${error instanceof Error ? error.message : String(error)}`)
+    return fail(what, `The service did not answer: ${reasonOf(error)}`)
   }
 }

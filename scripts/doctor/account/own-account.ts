@@ -22,7 +22,7 @@ const LINK_SECONDS = 240
 /** Checks the deployment of cdk.json, or of another stage, in the account of the caller's credentials. */
 export async function checkOwnAccount(
   { url, apiKey }: DoctorConfig,
-  stage: string | undefined,
+  { stage, isLong }: { readonly stage: string | undefined; readonly isLong: boolean },
   onFinding: (finding: Finding) => void,
 ): Promise<{ readonly findings: readonly Finding[]; readonly facts: Readonly<Record<string, string>> }> {
   const configured = readConfig(await readCdkConfig())
@@ -60,6 +60,7 @@ export async function checkOwnAccount(
     },
     image,
     api: url === null || apiKey === null ? null : { url, key: apiKey },
+    isLong,
     poll: { now: Date.now, pollMs: 2_000, settleMs: 20_000 },
     onFinding,
   })

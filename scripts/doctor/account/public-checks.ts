@@ -1,27 +1,25 @@
+import type { CheckName } from '../check-names.ts'
 import { fail, ok, type Finding } from '../finding.ts'
+import { reasonOf, type Api } from './service-calls.ts'
 
 /** Above what a function takes, and below the limits of the API. */
 const UPLOAD_BYTES = 8_000_000
 const TIMEOUT_MS = 120_000
 
-interface Api {
-  readonly url: string
-  readonly key: string
-}
-
-/** Checks what only the deployed distribution shows: the page, and the way of a body that is too large for a function. */
+/** Checks what only the deployed distribution shows: the page, its session, and the way of a body that is too large for a function. */
 export async function checkPublicSide(api: Api, { uploadService }: { readonly uploadService: boolean }): Promise<readonly Finding[]> {
-  return [await checked('Page', () => checkPage(api)), await checked('Uploads', () => checkUpload(api, uploadService))]
+  return [
+    await checked('Page', () => checkPage(api)),
+    await checked('Session', () => checkSession(api)),
+    await checked('Uploads', () => checkUpload(api, uploadService)),
+  ]
 }
 
-async function checked(name: string, check: () => Promise<Finding>): Promise<Finding> {
+async function checked(name: CheckName, check: () => Promise<Finding>): Promise<Finding> {
   try {
     return await check()
   } catch (error) {
-    return fail(
-      name,
-      `The distribution did not answer: ${error instanceof Error ? error.message : String(error)}. Check the URL and the network.`,
-    )
+    return fail(name, `The distribution did not answer: ${reasonOf(error)}. Check the URL and the network.`)
   }
 }
 
@@ -34,6 +32,30 @@ async function checkPage({ url }: Api): Promise<Finding> {
     : fail(
         'Page',
         `The web page answers ${answer.status}${hasPolicy ? '' : ' without a content security policy'}. Run npm run deploy again: it uploads the page.`,
+      )
+}
+
+/** Signs in as the page does: the cookie must come back through the distribution, and reach the API with the next requests. */
+async function checkSession({ url, key }: Api): Promise<Finding> {
+  const timeout = (): AbortSignal => AbortSignal.timeout(TIMEOUT_MS)
+  const headers = { 'content-type': 'application/json' }
+  const signIn = await fetch(`${url}/session`, { method: 'POST', headers, body: JSON.stringify({ api_key: key }), signal: timeout() })
+  await signIn.body?.cancel()
+  const cookie = signIn.headers.getSetCookie().map((one) => one.split(';')[0])[0]
+  if (signIn.status !== 200 || cookie === undefined)
+    return fail(
+      'Session',
+      `The page's sign-in answers ${signIn.status}${cookie === undefined ? ' without a cookie' : ''}. Check the API key.`,
+    )
+  const session = await fetch(`${url}/session`, { headers: { cookie }, signal: timeout() })
+  const said = (await session.json().catch(() => ({}))) as { signed_in?: boolean }
+  const models = await fetch(`${url}/v1/models`, { headers: { cookie }, signal: timeout() })
+  await models.body?.cancel()
+  return said.signed_in === true && models.status === 200
+    ? ok('Session', 'the cookie of a sign-in on the page is valid for the next requests')
+    : fail(
+        'Session',
+        `The session did not last: GET /session says signed_in ${said.signed_in}, GET /v1/models answers ${models.status}. The distribution must forward cookies; run npm run deploy again.`,
       )
 }
 

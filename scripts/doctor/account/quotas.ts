@@ -1,10 +1,11 @@
 import { GetServiceQuotaCommand, type ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import type { Config } from '../../../infra/config.ts'
 import { TIERS, type MemoryTier } from '../../../services/core/limits.ts'
+import type { CheckName } from '../check-names.ts'
 import { fail, ok, warn, type Finding } from '../finding.ts'
 
 interface Quota {
-  readonly what: string
+  readonly what: CheckName
   readonly service: string
   readonly code: string
   readonly unit: string
@@ -29,7 +30,7 @@ export function quotasFor({ sandboxes, concurrency, api }: Pick<Config, 'sandbox
     ...(spot < 1
       ? [
           {
-            what: 'Fargate vCPUs',
+            what: 'Fargate vCPUs' as const,
             service: 'fargate',
             code: 'L-3032A538',
             unit: 'vCPUs',
@@ -41,7 +42,7 @@ export function quotasFor({ sandboxes, concurrency, api }: Pick<Config, 'sandbox
     ...(spot > 0
       ? [
           {
-            what: 'Fargate Spot vCPUs',
+            what: 'Fargate Spot vCPUs' as const,
             service: 'fargate',
             code: 'L-36FBB829',
             unit: 'vCPUs',

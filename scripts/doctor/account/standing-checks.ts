@@ -18,7 +18,7 @@ PRIVATE_RANGES.addSubnet('100.64.0.0', 10)
 const named = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error))
 
 /** Whether the table can be restored to an earlier time, and since when. */
-export async function checkBackups(client: DynamoDBClient, { table }: Deployed): Promise<Finding> {
+export async function checkBackups(client: DynamoDBClient, table: string): Promise<Finding> {
   const what = 'Backups'
   try {
     const { ContinuousBackupsDescription: found } = await client.send(new DescribeContinuousBackupsCommand({ TableName: table }))

@@ -24,6 +24,7 @@ export async function examine(account: Account, image: string, key: string): Pro
     upload: { link: async (bucket) => `${sdk.endpoint}/${bucket}/doctor`, remove: async () => undefined },
     image,
     api: { url: account.url(), key },
+    isLong: false,
     poll: { now: Date.now, pollMs: 500, settleMs: 3_000 },
     onFinding: () => undefined,
   })

@@ -3,6 +3,7 @@ import { basename, dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { COMMANDS as CLI } from '../../../services/cli/commands.ts'
 import { COMMANDS, type Command, type CommandName } from '../../../scripts/commands.ts'
+import { ACCOUNT_CHECKS } from '../../../scripts/doctor/check-names.ts'
 import { CHAOS_MUTANTS } from '../../chaos/mutants/mutants.ts'
 import { SCENARIOS } from '../../chaos/scenarios/registry.ts'
 
@@ -80,6 +81,36 @@ describe('docs/reliability.md', () => {
   it('lists exactly the mutants of the chaos suite', () => {
     const documented = table.flatMap(([, what = '', by = '']) => (isScenario(by) ? [`${what}: ${by}`] : []))
     expect(documented.toSorted()).toEqual(CHAOS_MUTANTS.map(({ what, scenario }) => `${what}: ${scenario}`).toSorted())
+  })
+})
+
+describe('the checks of npm run doctor -- --aws', () => {
+  const isCheck = (name: string): boolean => (ACCOUNT_CHECKS as readonly string[]).includes(name)
+  /** What only a real account can prove, and the cell that names its check. */
+  const unproven = [...text('docs/deploy.md').matchAll(/^\| (?!Not proven)([^|]+) \| [^|]+ \| ([^|]+) \|$/gm)].map(
+    ([, what = '', cell = '']) => ({ what, cell }),
+  )
+  const namedIn = (cell: string): string[] => allOf(cell, /`([A-Z][\w ]+)`/g)
+
+  it('are named for each sentence that only a real account can prove, or the reason why there is none', () => {
+    expect(unproven.length).toBeGreaterThan(20)
+    expect(unproven.filter(({ cell }) => namedIn(cell).length === 0 && !/^none: \w/.test(cell))).toEqual([])
+    expect(unproven.flatMap(({ cell }) => namedIn(cell)).filter((name) => !isCheck(name))).toEqual([])
+  })
+
+  it('are all named in docs/deploy.md', () => {
+    expect(ACCOUNT_CHECKS.filter((name) => !text('docs/deploy.md').includes(`\`${name}\``))).toEqual([])
+  })
+
+  it('are named in docs/emulator.md only if they exist', () => {
+    const named = allOf(text('docs/emulator.md'), /doctor ((?:`[A-Z][\w ]+`(?:, )?)+)/g).flatMap(namedIn)
+    expect(named.length).toBeGreaterThan(10)
+    expect(named.filter((name) => !isCheck(name))).toEqual([])
+  })
+
+  it('are all reported by the code', () => {
+    const sources = inFolder('scripts/doctor/account', '.ts').map(text).join('\n')
+    expect(ACCOUNT_CHECKS.filter((name) => !sources.includes(`'${name}'`))).toEqual([])
   })
 })
 

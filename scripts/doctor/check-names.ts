@@ -1,0 +1,46 @@
+/** Checks of this machine. */
+export const LOCAL_CHECKS = [
+  'Node',
+  'Packages',
+  'Machine',
+  'Docker',
+  'Engine',
+  'Sandbox image',
+  'Sandbox files',
+  'Port',
+  'Disk',
+  'Image disk',
+] as const
+
+/** Checks of a deployment. docs/deploy.md says what each of them proves. */
+export const ACCOUNT_CHECKS = [
+  'Account',
+  'Fargate vCPUs',
+  'Fargate Spot vCPUs',
+  'Lambda concurrency',
+  'Stacks',
+  'Endpoints',
+  'Service role',
+  'Entry',
+  'Origin',
+  'Canary',
+  'Backups',
+  'Image',
+  'Warm pool',
+  'Sandbox',
+  'Network',
+  'Internet',
+  'Names',
+  'Credentials',
+  'Foreign bucket',
+  'Neighbours',
+  'Worker',
+  'Streaming',
+  'Task events',
+  'Long call',
+  'Page',
+  'Session',
+  'Uploads',
+] as const
+
+export type CheckName = (typeof LOCAL_CHECKS)[number] | (typeof ACCOUNT_CHECKS)[number]
