@@ -1,5 +1,5 @@
 import type { HtmlReport, ReportSection } from '../report/html-report.ts'
-import { total, type Line, type Usage } from './cost-model.ts'
+import { total, type Line, type Usage } from './cost/usage.ts'
 import { PEERS, type Peer } from './peer-prices.ts'
 
 const rounded = (usd: number): number => Number(usd.toPrecision(3))

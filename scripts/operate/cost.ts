@@ -1,6 +1,9 @@
 // `npm run cost`: the cost of turns, of an idle month, and of the same turns at other providers.
 import { readConfig, type Config } from '../../infra/config.ts'
-import { costAtPeers, costOfMonth, costOfSandboxTime, costOfTurns, total, TYPICAL, type Line, type Usage } from './cost-model.ts'
+import { costOfMonth } from './cost/month-cost.ts'
+import { costAtPeers, costOfSandboxTime } from './cost/peer-cost.ts'
+import { costOfTurns } from './cost/turn-cost.ts'
+import { total, TYPICAL, type Line, type Usage } from './cost/usage.ts'
 import { LIMITS, MEMORY_TIERS, type MemoryTier } from '../../services/core/limits.ts'
 import { sleepTimes } from '../../services/orchestrator/reconciler/hibernation-time.ts'
 import { ECS_MODEL } from './simulate/simulated-ecs.ts'

@@ -1,6 +1,6 @@
 // `npm run pool-size`: how many warm sandboxes serve a demand, and their cost, computed by the code that sizes the pool.
 import { readConfig } from '../../infra/config.ts'
-import { HOURS_A_MONTH, sandboxHour } from './cost-model.ts'
+import { HOURS_A_MONTH, sandboxHour } from './cost/sandbox-cost.ts'
 import { MEMORY_TIERS } from '../../services/core/limits.ts'
 import { poolSizeFor, type PoolDemand } from '../../services/core/sandboxes/pool-size.ts'
 import { PRICES_AS_OF, PRICES_REGION } from '../../services/core/usage/fargate-prices.ts'

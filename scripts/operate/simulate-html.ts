@@ -1,5 +1,7 @@
 import type { HtmlReport, ReportSection } from '../report/html-report.ts'
-import type { BurstReport, PoolReport, SteadyReport } from './simulate/scenarios.ts'
+import type { BurstReport } from './simulate/burst.ts'
+import type { PoolReport } from './simulate/pool.ts'
+import type { SteadyReport } from './simulate/steady.ts'
 
 export interface SimulationReport {
   readonly steady: SteadyReport | null

@@ -5,7 +5,9 @@ import { writeHtmlReport } from '../report/html-report.ts'
 import { readCdkConfig } from './cdk-config.ts'
 import { numberOption, readFlags, runOperation, UsageError, type Flags } from './flags.ts'
 import { simulationHtml, type SimulationReport } from './simulate-html.ts'
-import { simulateBurst, simulatePool, simulateSteady } from './simulate/scenarios.ts'
+import { simulateBurst } from './simulate/burst.ts'
+import { simulatePool } from './simulate/pool.ts'
+import { simulateSteady } from './simulate/steady.ts'
 
 export const SIMULATE_USAGE = `Usage: npm run simulate -- [--containers 10000] [--lifetime 10m] [--measure 10m] [--run 1] [--run-concurrency N] [--scale 1] [--burst 1000] [--pool 500]
                            [--seed 1] [--json] [--html FILE]

@@ -1,4 +1,6 @@
-import { costAtPeers, costOfSandboxTime, costOfTurns, total, TYPICAL } from '../../../scripts/operate/cost-model.ts'
+import { costAtPeers, costOfSandboxTime } from '../../../scripts/operate/cost/peer-cost.ts'
+import { costOfTurns } from '../../../scripts/operate/cost/turn-cost.ts'
+import { total, TYPICAL } from '../../../scripts/operate/cost/usage.ts'
 import type { Bench } from '../bench.ts'
 import { round, summarize } from '../statistics.ts'
 

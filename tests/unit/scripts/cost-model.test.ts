@@ -1,14 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import {
-  costAtPeers,
-  costOfMonth,
-  costOfSandboxTime,
-  costOfTurns,
-  sandboxHour,
-  total,
-  TYPICAL,
-  type Usage,
-} from '../../../scripts/operate/cost-model.ts'
+import { costOfMonth } from '../../../scripts/operate/cost/month-cost.ts'
+import { costAtPeers, costOfSandboxTime } from '../../../scripts/operate/cost/peer-cost.ts'
+import { sandboxHour } from '../../../scripts/operate/cost/sandbox-cost.ts'
+import { costOfTurns } from '../../../scripts/operate/cost/turn-cost.ts'
+import { total, TYPICAL, type Usage } from '../../../scripts/operate/cost/usage.ts'
 import { PEER_COST, PEER_PRICES } from '../../../scripts/operate/peer-prices.ts'
 
 const usage = (change: Partial<Usage>): Usage => ({ ...TYPICAL, ...change })

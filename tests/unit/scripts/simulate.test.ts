@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../../scripts/operate/flags.ts'
 import { durationOption, simulationText, thresholdsOf } from '../../../scripts/operate/simulate.ts'
-import { simulateBurst, simulatePool, simulateSteady } from '../../../scripts/operate/simulate/scenarios.ts'
+import { simulateBurst } from '../../../scripts/operate/simulate/burst.ts'
+import { simulatePool } from '../../../scripts/operate/simulate/pool.ts'
+import { simulateSteady } from '../../../scripts/operate/simulate/steady.ts'
 import { TokenBucket } from '../../../scripts/operate/simulate/token-bucket.ts'
 import { seededRandom, VirtualTime } from '../../../scripts/operate/simulate/virtual-time.ts'
 

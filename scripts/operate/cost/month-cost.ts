@@ -1,0 +1,128 @@
+import { METRIC_NAMES } from '../../../services/core/metrics.ts'
+import type { MemoryTier } from '../../../services/core/limits.ts'
+import { PRICES } from '../aws-prices.ts'
+import { HOURS_A_MONTH, sandboxHour } from './sandbox-cost.ts'
+import { gb } from './turn-cost.ts'
+import type { Line, Usage } from './usage.ts'
+
+/** The standing resources of a deployment. */
+export interface IdleDeployment {
+  readonly endpointZones: number
+  readonly alarmMetrics: number
+  /** Further alarm metrics, of canary deployments. */
+  readonly canaryMetrics?: number
+  readonly uploadService: boolean
+  /** Tasks of the API behind an internal load balancer; undefined: a distribution and a function. */
+  readonly privateIngress?: { readonly tasks: number } | undefined
+  /** A web ACL with a rate rule. */
+  readonly rateLimit?: boolean
+  /** Warm sandboxes by tier. */
+  readonly pool: Partial<Record<MemoryTier, number>>
+  readonly architecture: Usage['architecture']
+  readonly spotShare: number
+}
+
+/** Interface endpoints per zone: ECR API, ECR registry, SQS. */
+const ENDPOINTS = 3
+/** Requests of Lambda's pollers on three empty queues, five per queue with 20 s each. */
+const POLLS_A_MONTH = 2_000_000
+const RECONCILER_RUNS = 43_800
+/** Dead-letter queues: each pass asks each once. */
+const DEAD_LETTER_QUEUES = 3
+
+/** The cost of an idle month, line by line, US dollars. */
+export function costOfMonth({
+  endpointZones,
+  alarmMetrics,
+  canaryMetrics = 0,
+  uploadService,
+  privateIngress,
+  rateLimit = false,
+  pool,
+  architecture,
+  spotShare,
+}: IdleDeployment): readonly Line[] {
+  const warm = (Object.entries(pool) as [MemoryTier, number][]).filter(([, count]) => count > 0)
+  return [
+    {
+      name: 'endpoints',
+      usd: ENDPOINTS * endpointZones * PRICES.endpointHour.usd * HOURS_A_MONTH,
+      how: `${ENDPOINTS} interface endpoints in ${endpointZones} zone${endpointZones === 1 ? '' : 's'}`,
+    },
+    { name: 'key and secrets', usd: PRICES.kmsKeyMonth.usd + 2 * PRICES.secretMonth.usd, how: 'one key, model keys, origin secret' },
+    { name: 'alarms', usd: alarmMetrics * PRICES.alarmMonth.usd, how: `${alarmMetrics} alarm metrics` },
+    ...(canaryMetrics > 0
+      ? [
+          {
+            name: 'canary alarms',
+            usd: canaryMetrics * PRICES.alarmMonth.usd,
+            how: `${canaryMetrics} alarm metrics; deployment.canaryMinutes: 0 saves them`,
+            isOptional: true as const,
+          },
+        ]
+      : []),
+    {
+      name: 'polling',
+      usd: ((POLLS_A_MONTH + DEAD_LETTER_QUEUES * RECONCILER_RUNS) * PRICES.sqsMillionRequests.usd) / 1e6,
+      how: 'Lambda polls three queues all day; the reconciler asks three dead-letter queues once a minute',
+    },
+    {
+      name: 'reconciler',
+      usd:
+        RECONCILER_RUNS *
+        (0.3 * gb('reconciler') * PRICES.lambdaArmGbSecond.usd +
+          PRICES.lambdaMillionRequests.usd / 1e6 +
+          9 * (PRICES.dynamodbMillionReads.usd / 1e6)),
+      how: 'once a minute, 0.3 s and nine reads',
+    },
+    {
+      name: 'metrics',
+      usd: 2 * warm.length * PRICES.metricMonth.usd,
+      how: `two per pool; ${METRIC_NAMES.length} in a month with traffic in every hour, ${(METRIC_NAMES.length * PRICES.metricMonth.usd).toFixed(2)} US dollars`,
+      isOptional: true,
+    },
+    ...(uploadService ? [uploadServiceMonth()] : []),
+    ...(privateIngress === undefined ? [] : [privateIngressMonth(privateIngress)]),
+    ...(rateLimit
+      ? [
+          {
+            name: 'rate limit',
+            usd: PRICES.webAclMonth.usd + PRICES.webAclRuleMonth.usd,
+            how: 'a web ACL with one rule, and 0.60 US dollars a million requests',
+            isOptional: true as const,
+          },
+        ]
+      : []),
+    { name: 'images', usd: 0.65 * PRICES.ecrGbMonth.usd, how: 'one build of slim (150 MB) and standard (500 MB)' },
+    ...warm.map(([tier, count]) => ({
+      name: `pool ${tier}`,
+      usd: count * sandboxHour({ tier, architecture, spotShare }) * HOURS_A_MONTH,
+      how: `${count} warm`,
+      isOptional: true as const,
+    })),
+  ]
+}
+
+/** One ARM task, its public address, and the load balancer. */
+function uploadServiceMonth(): Line {
+  const task = 0.25 * PRICES.fargateArmVcpuHour.usd + PRICES.fargateArmGbHour.usd
+  const hour = task + PRICES.loadBalancerHour.usd + PRICES.publicAddressHour.usd
+  return {
+    name: 'upload service',
+    usd: hour * HOURS_A_MONTH,
+    how: 'bodies above 4.4 MB; api.uploadService: false saves it',
+    isOptional: true,
+  }
+}
+
+/** ARM tasks of 0.5 vCPU and 2 GB, and the load balancer. The tasks answer every request, so turns cost no API function. */
+function privateIngressMonth({ tasks }: { readonly tasks: number }): Line {
+  const task = 0.5 * PRICES.fargateArmVcpuHour.usd + 2 * PRICES.fargateArmGbHour.usd
+  const usd = (tasks * task + PRICES.loadBalancerHour.usd) * HOURS_A_MONTH
+  return {
+    name: 'private ingress',
+    usd,
+    how: `internal load balancer, ${tasks} task${tasks === 1 ? '' : 's'}; your NAT or endpoints are extra`,
+    isOptional: true,
+  }
+}

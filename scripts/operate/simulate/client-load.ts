@@ -1,0 +1,84 @@
+import { acceptExecution } from '../../../services/core/executions/accept-execution.ts'
+import type { Container } from '../../../services/core/containers/container.ts'
+import { createContainer } from '../../../services/core/containers/create-container.ts'
+import { newId } from '../../../services/core/ids.ts'
+import type { Cell } from './cell.ts'
+
+const BETWEEN_EXECUTIONS_MS = 150_000
+
+/** Counts from the wide events what the load saw. */
+export function watchLoad(cell: Cell, measuredFrom: number) {
+  const firsts = new Set<string>()
+  const firstMs: number[] = []
+  const foundMs: number[] = []
+  const executions = { succeeded: 0, sandbox_lost: 0, cancelled: 0, other: 0 }
+  const diedAt = new Map<string, number>()
+  let isKilling = true
+  cell.onEvent = (event) => {
+    const now = cell.time.now()
+    if (event.event === 'execution') {
+      const id = String(event['execution'])
+      if (event.outcome === 'succeeded') executions.succeeded += 1
+      else if (event['reason'] === 'sandbox_lost') executions.sandbox_lost += 1
+      else if (event.outcome === 'cancelled') executions.cancelled += 1
+      else executions.other += 1
+      if (firsts.delete(id) && now > measuredFrom) firstMs.push(Number(event['total_ms']))
+    } else if (event.event === 'sandbox_end' || (event.event === 'sandbox_start' && event.outcome !== 'ready')) {
+      // A task may die before the event that it runs was handled: its start has failed then.
+      const died = diedAt.get(String(event['sandbox']))
+      if (died !== undefined) foundMs.push(now - died)
+      diedAt.delete(String(event['sandbox']))
+    }
+  }
+  return {
+    firstMs,
+    foundMs,
+    executions,
+    accepted: (id: string) => void firsts.add(id),
+    killed: (sandboxId: string | null) => {
+      if (isKilling && sandboxId !== null) diedAt.set(sandboxId, cell.time.now())
+    },
+    stopKilling: () => {
+      isKilling = false
+    },
+    notFound: () => diedAt.size,
+  }
+}
+
+/**
+ * A client: creates a container, runs code in it until the end of its lifetime, and deletes it. Each client is another tenant, because the
+ * limit on a tenant's concurrent executions would bound the cell.
+ */
+export async function useContainer(cell: Cell, lifetimeMs: number, onFirst: (executionId: string) => void): Promise<void> {
+  const { time, table, queues } = cell
+  const tenant = newId('tenant')
+  const container = await createContainer(table, { tenant, subject: null, name: 'simulated', memoryTier: '1g' }, time.now())
+  const endsAt = time.now() + lifetimeMs
+  for (let isFirst = true; time.now() < endsAt; isFirst = false) {
+    const id = newId('execution')
+    if (isFirst) onFirst(id)
+    await runCode(cell, container, id)
+    await time.sleep(Math.min(BETWEEN_EXECUTIONS_MS, endsAt - time.now()))
+  }
+  const row = await table.containers.markDeleted(tenant, container.id, time.now())
+  if (row !== null && row.sandboxId !== null) await queues.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: row.sandboxId }, {})
+}
+
+const runCode = ({ table, queues, time }: Cell, { tenant, id: containerId }: Container, id: string) =>
+  acceptExecution(
+    { table, queue: queues },
+    {
+      tenant,
+      subject: null,
+      id,
+      containerId,
+      responseId: null,
+      source: { kind: 'code', code: 'print(42)' },
+      timeoutSeconds: 60,
+      onError: 'stop',
+      storeHistory: true,
+      metadata: {},
+      publicUrl: 'https://simulated.example',
+    },
+    time.now(),
+  )

@@ -1,0 +1,12 @@
+export interface Percentiles {
+  readonly p50: number
+  readonly p99: number
+}
+
+export function percentiles(values: readonly number[]): Percentiles {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number): number => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)
+  return { p50: at(0.5), p99: at(0.99) }
+}
+
+export const round = (value: number): number => Math.round(value * 100) / 100

@@ -1,0 +1,43 @@
+import { openCell } from './cell.ts'
+import { round } from './percentiles.ts'
+
+export interface PoolReport {
+  readonly size: number
+  /** Until ECS has accepted 98 of 100 starts, and until every sandbox is ready. ECS refuses a few for capacity; the next pass replaces them. */
+  readonly requested_seconds: number
+  readonly ready_seconds: number
+  readonly starts_per_second: number
+  /** Starts beyond the size, less those that replaced a failed one. */
+  readonly overshoot: number
+}
+
+/** An empty warm pool is filled by the first pass of the reconciler. */
+export async function simulatePool({ size, seed }: { readonly size: number; readonly seed: number }): Promise<PoolReport> {
+  const cell = await openCell({ seed, runSeconds: 1, poolSize: size })
+  try {
+    const { time, ecs, table } = cell
+    const began = time.now()
+    let most = 0
+    let readyAt = began
+    for (let until = began + 1_000; until < began + 900_000; until += 1_000) {
+      await time.runUntil(until)
+      most = Math.max(most, ecs.runningTasks)
+      if (until % 5_000 >= 1_000) continue
+      const reading = table.sandboxes.ready('1g', size + 100)
+      await time.runUntil(until + 100)
+      readyAt = time.now()
+      if ((await reading).length >= size) break
+    }
+    const counted = Math.ceil(size * 0.98)
+    const requested = ((ecs.counts.launches[counted - 1] ?? began) - began) / 1000
+    return {
+      size,
+      requested_seconds: round(requested),
+      ready_seconds: round((readyAt - began) / 1000),
+      starts_per_second: round(counted / requested),
+      overshoot: Math.max(0, most - size),
+    }
+  } finally {
+    await cell.close()
+  }
+}
