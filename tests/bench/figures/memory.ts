@@ -24,9 +24,11 @@ const EXECUTIONS = 1_000
 
 /**
  * Resident memory of a new server before its first execution, and after `EXECUTIONS` of `print(1)`, one after another in one container. The server
- * is separate, so that the figure does not depend on the benchmarks that ran before.
+ * is separate, so that the figure does not depend on the benchmarks that ran before, and starts as every server but a clone's first one does: from the
+ * compile cache, which a server writes when it ends. Without it Node's compiler for TypeScript stays in memory (20 MB).
  */
 async function rssOfServer({ image }: BenchContext): Promise<{ readonly idle: number | null; readonly used: number | null }> {
+  await (await startServer({ image, poolSize: 0 })).stop()
   const server = await startServer({ image, poolSize: POOL_SIZE })
   try {
     await server.pool.waitFor(POOL_SIZE)

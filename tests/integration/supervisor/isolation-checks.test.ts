@@ -81,7 +81,7 @@ const MISCONFIGURATIONS: Readonly<Record<string, Misconfiguration>> = {
     check: 'control_socket_is_unreachable',
   },
   'a worker without a filter of system calls': {
-    options: () => withModule('worker/seccomp.py', '    lines = program(platform.machine())', '    return'),
+    options: () => withModule('worker/seccomp.py', '    code = filter_code()', '    return'),
     check: 'no_other_socket_opens',
   },
   'a worker that may attach filters to sockets': {

@@ -25,14 +25,7 @@ const selfTest = (check: string, misconfiguration: string): Mutant => ({
 
 /** Protections of the supervisor and the worker. */
 export const SANDBOX_MUTANTS: readonly Mutant[] = [
-  worker(
-    'seccomp filter',
-    'worker/seccomp.py',
-    '    lines = program(platform.machine())',
-    '    return',
-    'network/tcp-connect',
-    'system-calls/clone3',
-  ),
+  worker('seccomp filter', 'worker/seccomp.py', '    code = filter_code()', '    return', 'network/tcp-connect', 'system-calls/clone3'),
   worker(
     'unprivileged user',
     'worker/drop_privileges.py',
@@ -158,7 +151,9 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   },
   {
     protection: 'worker: only the kernel replies, not a child that a cell forked',
-    edits: [{ file: `${SUPERVISOR}/worker/kernel.py`, find: '        if self._channel.is_forked:\n', replace: '        if False:\n' }],
+    edits: [
+      { file: `${SUPERVISOR}/worker/request_server.py`, find: '        if self._channel.is_forked:\n', replace: '        if False:\n' },
+    ],
     killer: { test: 'tests/integration/supervisor/executions.test.ts', only: 'a forked child that reaches the end of the cell' },
   },
   selfTest('kernel_interfaces_are_closed', 'unmasked kernel settings'),

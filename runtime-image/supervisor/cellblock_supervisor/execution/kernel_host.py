@@ -55,10 +55,8 @@ class KernelHost:
         self._limits = limits
         self._cgroup = cgroup
         self._on_unusable = on_unusable
-        control = start_zygote(cgroup.cpu_limit())
-        self.zygote = ZygoteClient(control, self._on_exit, lambda: on_unusable("the kernel's parent process ended"))
-        # Forks commands. A fork copies the page tables of its parent, so this one has not imported the data stack.
-        self.command_zygote = self.zygote
+        self.zygote = self._start_zygote()
+        self._command_zygote: ZygoteClient | None = None
         self.generation = 0
         self.pid = 0
         self.state = "starting"
@@ -80,9 +78,22 @@ class KernelHost:
         self._respawn: asyncio.Task[None] | None = None
         self._booting: asyncio.Future[bool] | None = None
 
+    def _start_zygote(self) -> ZygoteClient:
+        control = start_zygote(self._cgroup.cpu_limit())
+        return ZygoteClient(control, self._on_exit, lambda: self._on_unusable("the kernel's parent process ended"))
+
+    @property
+    def command_zygote(self) -> ZygoteClient:
+        """Forks commands. A fork copies the page tables of its parent, so this zygote never imports the data stack.
+
+        The first command starts it: an idle sandbox does without its memory. Raises OSError.
+        """
+        if self._command_zygote is None:
+            self._command_zygote = self._start_zygote()
+        return self._command_zygote
+
     async def preload(self, modules: tuple[str, ...]) -> list[str]:
-        """Imports modules for all kernels; returns those that failed. Raises OSError and ZygoteExitedError."""
-        self.command_zygote = await self.zygote.copy(self.rlimits())
+        """Imports modules for all kernels; returns those that failed. Raises ZygoteExitedError."""
         return await self.zygote.preload(modules)
 
     async def start(self, timeout_seconds: float = START_TIMEOUT_SECONDS) -> None:

@@ -65,15 +65,6 @@ class ZygoteClient:
         self._socket.setblocking(False)
         asyncio.get_running_loop().add_reader(self._socket, self._on_readable)
 
-    async def copy(self, rlimits: dict[str, int | None]) -> "ZygoteClient":
-        """A second zygote with what this one has imported so far. It ends with the same callback. Raises OSError and ZygoteExitedError."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        try:
-            await self.fork("zygote", rlimits, [theirs.fileno()])
-        finally:
-            theirs.close()
-        return ZygoteClient(ours, self._on_exit, self._on_zygote_exit)
-
     async def fork(self, op: str, rlimits: dict[str, int | None], fds: list[int], on_exit: ExitWatcher | None = None) -> int:
         """Returns the process id of a new worker. Raises OSError when the fork fails and ZygoteExitedError without a zygote.
 

@@ -6,14 +6,12 @@ Messages to it: ready, input (a cell begins), display, update, clear, error, rep
 
 import asyncio
 import contextlib
-import contextvars
-import json
+import importlib
 import logging
 import os
 import random
 import signal
 import sys
-import traceback
 import warnings
 from collections.abc import Callable
 
@@ -25,7 +23,7 @@ from tornado.ioloop import IOLoop
 from traitlets.config import Config
 
 from .. import packets
-from . import agg_show, environment, nested_asyncio, plotly_bundles, rich_displays, snapshot
+from . import agg_show, environment, nested_asyncio, plotly_bundles, rich_displays
 from .cell_compiler import CellCompiler
 from .cell_scope import ScopeError, cell_scope
 from .channel import Channel
@@ -33,15 +31,15 @@ from .language_session import LanguageSessions, SessionError
 from .mapped_files import MappedFiles
 from .output import ChannelSession
 from .peak_memory import PeakMemory
-from .process_state import ProcessState
+from .request_server import RequestServer
 from .script_exit import ScriptExit
 from .streams import ChannelText, Flusher
-from .time_budget import TimeBudget
 from .transform_once import TransformOnce
-from .unsaved_state import UnsavedState
 
 
 _MAX_REPLY_VALUE_CHARACTERS = 4096
+# What the first kernel of IPython would import by itself.
+_IMPORTED_BY_A_START = ("IPython.core.completerlib", "IPython.core.oinspect", "encodings.ascii", "ipykernel.debugger", "tornado.platform.asyncio")
 _INTERACTIVE_BACKENDS = frozenset(("widget", "ipympl", "notebook", "nbagg"))
 _LOOPLESS_GUIS = frozenset((None, "inline", "agg", "asyncio", "nbagg", "notebook", "ipympl", "widget", "webagg"))
 
@@ -143,75 +141,6 @@ def _inline_instead(enable: Callable[..., object]) -> Callable[..., object]:
     return lambda gui=None: enable("inline" if gui in _INTERACTIVE_BACKENDS else gui)
 
 
-class Server:
-    """Reads requests from the channel on the kernel's event loop, so that tasks of earlier cells continue between cells."""
-
-    def __init__(self, channel: Channel, kernel: ChannelKernel, session: ChannelSession, flusher: Flusher, streams: tuple[ChannelText, ...], mapped: MappedFiles, peak: PeakMemory) -> None:
-        self._channel = channel
-        self._kernel = kernel
-        self._session = session
-        self._flusher = flusher
-        self._streams = streams
-        self._mapped = mapped
-        self._peak = peak
-        self._process_parts = snapshot.ProcessParts(ProcessState(), UnsavedState(kernel.shell), kernel.languages)
-        # One for all cells, as in a script: numpy and decimal keep their options in it.
-        self._context = contextvars.copy_context()
-
-    def on_readable(self) -> None:
-        try:
-            received = self._channel.receive(blocking=False)
-        except (EOFError, OSError):
-            os._exit(0)
-        if received is None or received[0] != packets.MESSAGE:
-            return
-        request = json.loads(received[1])
-        asyncio.get_running_loop().create_task(self._handle(request), context=self._context)
-
-    async def _handle(self, request: dict[str, object]) -> None:
-        self._session.request_id = str(request["id"])
-        try:
-            reply = await self._dispatch(request)
-        except Exception:
-            reply = {"status": "error", "name": "KernelFault", "value": traceback.format_exc()[-4000:]}
-        if self._channel.is_forked:
-            self._end_child(reply)
-        self._flusher.end()
-        for stream in self._streams:
-            stream.buffer.send_all()
-        self._mapped.touch()
-        self._channel.send_message({"op": "reply", "id": request["id"], "count": self._kernel.shell.execution_count - 1, **reply})
-
-    def _end_child(self, reply: dict[str, object]) -> None:
-        """A child that a cell forked ends with the cell, as at the end of a script. Only the kernel replies."""
-        for stream in self._streams:
-            with contextlib.suppress(ValueError, OSError):
-                stream.text.flush()
-        os._exit(0 if reply["status"] == "ok" else 1)
-
-    async def _dispatch(self, request: dict[str, object]) -> dict[str, object]:
-        shell = self._kernel.shell
-        if request["op"] == "execute":
-            budget = request["budget"]
-            for stream, name in zip(self._streams, ("stdout", "stderr"), strict=True):
-                stream.buffer.set_limits(budget[name], budget["tail"])
-            self._session.set_limits(budget["bundle"], budget["display_bytes"], budget["displays"])
-            self._flusher.begin()
-            self._peak.reset()
-            started = {"op": "input", "id": request["id"], "count": shell.execution_count}
-            return await self._kernel.execute(request, lambda: self._channel.send_message(started))
-        if request["op"] == "snapshot":
-            lost = request["lost"]
-            return snapshot.dump(shell, self._channel, request["max_bytes"], lost, _budget(request), self._process_parts)
-        if request["op"] == "restore":
-            return snapshot.load(shell, self._channel, _budget(request), self._process_parts)
-        return {"status": "error", "name": "KernelFault", "value": "unknown request"}
-
-
-def _budget(request: dict[str, object]) -> TimeBudget:
-    return TimeBudget(request["budget_ms"], request["cpu_budget_ms"])
-
-
 def _configuration() -> Config:
     config = Config()
     # Only /mnt/data and the namespace persist: no history database, no completer, no start-up files.
@@ -224,7 +153,9 @@ def _configuration() -> Config:
 
 
 def warm_up() -> None:
-    """Does the expensive imports of the first traceback and the first figure once, before kernels are forked."""
+    """Does the expensive imports of a kernel's start, the first traceback and the first figure once, before kernels are forked."""
+    for module in _IMPORTED_BY_A_START:
+        importlib.import_module(module)
     from IPython.core.ultratb import VerboseTB
 
     try:
@@ -284,13 +215,13 @@ def main(channel: Channel, data_dir: str, peak: PeakMemory) -> None:
     mapped = MappedFiles(data_dir)
     profile = ProfileDir.create_profile_dir("/tmp/.ipython-profile")
 
-    async def boot() -> Server:
+    async def boot() -> RequestServer:
         config = _configuration()
         log = logging.getLogger("cellblock.kernel")
         log.addHandler(logging.NullHandler())
         log.propagate = False
         kernel = ChannelKernel(session=session, iopub_socket=session, profile_dir=profile, config=config, log=log)
-        return Server(channel, kernel, session, flusher, (stdout, stderr), mapped, peak)
+        return RequestServer(channel, kernel, session, flusher, (stdout, stderr), mapped, peak)
 
     server = loop.run_until_complete(boot())
     flusher.start()

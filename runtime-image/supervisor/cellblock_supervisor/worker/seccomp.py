@@ -5,6 +5,7 @@ It needs no privilege, so it works on any container platform. It survives exec a
 
 import ctypes
 import errno
+import functools
 import os
 import platform
 import struct
@@ -26,6 +27,7 @@ _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _MODE_FILTER = 38, 22, 2
 _SOL_SOCKET, _SO_ATTACH_FILTER, _SO_ATTACH_BPF, _SO_ATTACH_REUSEPORT_CBPF = 1, 26, 50, 51
 
 Instruction = tuple[int, int, int, int]
+_INSTRUCTION = struct.Struct("HBBI")
 
 
 def _refuse(number: int) -> Instruction:
@@ -92,12 +94,17 @@ def program(machine: str) -> list[Instruction]:
     return lines
 
 
+@functools.cache
+def filter_code() -> bytes:
+    """The filter of this machine as an array of `struct sock_filter` (linux/filter.h). Raises OSError on other architectures."""
+    return b"".join(_INSTRUCTION.pack(*line) for line in program(platform.machine()))
+
+
 def install() -> None:
     """Applies the filter to the calling thread and all its future children, irreversibly. Raises OSError."""
-    lines = program(platform.machine())
-    code = b"".join(struct.pack("HBBI", *line) for line in lines)
+    code = filter_code()
     block = ctypes.create_string_buffer(code, len(code))
-    header = struct.pack("HxxxxxxP", len(lines), ctypes.addressof(block))
+    header = struct.pack("HxxxxxxP", len(code) // _INSTRUCTION.size, ctypes.addressof(block))
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong)
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, None, 0, 0) != 0:

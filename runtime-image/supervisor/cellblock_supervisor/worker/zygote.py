@@ -2,8 +2,7 @@
 
 It is a fresh program (not a fork of the supervisor), so no kernel inherits the supervisor's memory or environment. It has one
 thread and one descriptor: the socket over which the supervisor asks. Requests: kernel (with the channel, two output pipes and the socket for terminals),
-probe (with a result pipe), command (with its description, then standard input, output and error, or a terminal), zygote (a copy of this process, with its
-socket). Reports: started, exited, preloaded.
+probe (with a result pipe), command (with its description, then standard input, output and error, or a terminal). Reports: started, exited, preloaded.
 """
 
 import builtins
@@ -19,7 +18,7 @@ import traceback
 import types
 
 from ..config import DATA_DIR, INSTALL_DIR, WORKER_GID
-from . import command, descriptors, loopback
+from . import command, descriptors, loopback, seccomp
 from .drop_privileges import Rlimits, become_worker, return_free_memory, hide_memory
 from .channel import Channel
 from .peak_memory import PeakMemory
@@ -162,21 +161,15 @@ def _run_command(fds: list[int], limits: Rlimits) -> None:
     command.main(fds)
 
 
-def _run_zygote(fds: list[int], _limits: Rlimits) -> None:
-    _serve(fds[0])
-
-
-_CHILDREN = {"kernel": _run_kernel, "probe": _run_probe, "command": _run_command, "zygote": _run_zygote}
-
-
-def _serve(control_fd: int) -> None:
-    control = socket.socket(fileno=control_fd)
-    control.set_inheritable(False)
-    Zygote(control).serve()
+_CHILDREN = {"kernel": _run_kernel, "probe": _run_probe, "command": _run_command}
 
 
 def main(control_fd: int) -> None:
     hide_memory()
     # Matplotlib needs a writable folder; it is the worker's, which its group may write to.
     os.setgroups([WORKER_GID])
-    _serve(control_fd)
+    # Assembled once for all children.
+    seccomp.filter_code()
+    control = socket.socket(fileno=control_fd)
+    control.set_inheritable(False)
+    Zygote(control).serve()
