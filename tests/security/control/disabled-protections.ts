@@ -35,7 +35,7 @@ export const DISABLED_PROTECTIONS: readonly Edit[] = [
     find: '  CELLBLOCK_SANDBOX_ID: spec.sandboxId,',
     replace: "  CELLBLOCK_CANARY_SECRET: String(process.env['CELLBLOCK_CANARY_SECRET']),\n  CELLBLOCK_SANDBOX_ID: spec.sandboxId,",
   },
-  { file: `${SUPERVISOR}/worker/seccomp.py`, find: '    lines = program(platform.machine())', replace: '    return' },
+  { file: `${SUPERVISOR}/worker/seccomp.py`, find: '    code = filter_code()', replace: '    return' },
   { file: `${SUPERVISOR}/worker/drop_privileges.py`, find: '    landlock.confine_writes()\n', replace: '' },
   { file: `${SUPERVISOR}/worker/drop_privileges.py`, find: '    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)\n', replace: '' },
   { file: `${SUPERVISOR}/worker/drop_privileges.py`, find: '    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)\n', replace: '' },
