@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import os
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 PROFILES = ("docker", "gvisor", "fargate", "emulated")
 DATA_DIR = "/mnt/data"
@@ -52,8 +52,7 @@ class ConfigError(Exception):
     """The environment does not describe a sandbox. The message says which variable to set and how."""
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """Sizes in bytes. `None` leaves a limit to the container around the sandbox.
 
     `memory_bytes` and `processes` apply only where the container has no such limit: the engine may raise its limit later.
@@ -67,13 +66,12 @@ class Limits:
     preload: tuple[str, ...] = DEFAULT_PRELOAD
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(NamedTuple):
     sandbox_id: str
     public_key: bytes
     listen: str
     profile: str
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = Limits()
 
 
 def load_config(environ: dict[str, str] | os._Environ[str] = os.environ) -> Config:
@@ -123,7 +121,7 @@ def _limits(text: str) -> Limits:
         raise ConfigError("CELLBLOCK_LIMITS is not JSON") from error
     if not isinstance(given, dict):
         raise ConfigError("CELLBLOCK_LIMITS must be a JSON object")
-    known = Limits.__dataclass_fields__
+    known = Limits._fields
     values: dict[str, object] = {}
     for name, value in given.items():
         if name not in known:

@@ -1,7 +1,7 @@
 """The parts of one sandbox and its start: files helper, control port, self-test, zygote, kernel."""
 
 import asyncio
-import secrets
+import os
 import sys
 import traceback
 
@@ -30,7 +30,7 @@ class Sandbox:
         self.refused: list[str] = []
         self.decided = asyncio.Event()
         self.finished: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._boot_nonce = secrets.token_urlsafe(18)
+        self._boot_nonce = os.urandom(18).hex()
         self.files = files
         self.tracker = FileTracker(files)
         self.cgroup = Cgroup()

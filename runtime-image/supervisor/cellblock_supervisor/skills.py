@@ -6,7 +6,6 @@ A bundle is one line of JSON that lists the files, then their bytes in that orde
 import json
 import os
 import re
-import secrets
 import shutil
 from collections.abc import AsyncIterator
 
@@ -40,7 +39,7 @@ async def write(folder: str, body: AsyncIterator[bytes], root: str = SKILLS_DIR)
     reader = _Reader(body)
     files = _read_index(await reader.line(MAX_INDEX_BYTES))
     os.makedirs(root, mode=0o755, exist_ok=True)
-    incoming = f"{root}/{_INCOMING}{secrets.token_hex(8)}"
+    incoming = f"{root}/{_INCOMING}{os.urandom(8).hex()}"
     os.mkdir(incoming, 0o700)
     try:
         for path, size, executable in files:

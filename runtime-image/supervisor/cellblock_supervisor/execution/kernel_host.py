@@ -1,7 +1,7 @@
 """The life cycle of the kernel: start, requests, interrupts, death, replacement. One request at a time."""
 
 import asyncio
-import secrets
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -157,7 +157,7 @@ class KernelHost:
         # The kernel may have ended between `ready` and this turn of the loop.
         while not self._ready.is_set():
             await self._ready.wait()
-        self._request_id = secrets.token_hex(12)
+        self._request_id = os.urandom(12).hex()
         self._reply = asyncio.get_running_loop().create_future()
         self._listener = listener
         self._input_seen = self._interrupt_wanted = False

@@ -24,9 +24,9 @@ class FileError(Exception):
 
 
 class FilesClient:
-    def __init__(self) -> None:
+    def __init__(self, started: helper.Started) -> None:
         self._lock = asyncio.Lock()
-        self._pid, self._socket = _start()
+        self._use(started)
 
     async def scan(self) -> dict[str, list[list[object]]]:
         reply, _ = await self._ask({"op": "scan"})
@@ -99,13 +99,11 @@ class FilesClient:
             os.kill(self._pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        self._pid, self._socket = _start()
+        self._use(helper.start())
 
-
-def _start() -> tuple[int, socket.socket]:
-    pid, control = helper.start()
-    control.setblocking(False)
-    return pid, control
+    def _use(self, started: helper.Started) -> None:
+        self._pid, self._socket = started
+        self._socket.setblocking(False)
 
 
 def _regular(fd: int) -> int:

@@ -8,11 +8,10 @@ import ctypes
 import errno
 import json
 import os
-import secrets
-import shutil
 import signal
 import socket
 import struct
+from typing import NamedTuple
 
 from .. import packets
 from ..config import DATA_DIR, HELPER_UID, HOME_DIR, INSTALL_DIR, IS_GVISOR, WORKER_GID, WORKER_UID
@@ -79,7 +78,7 @@ class Helper:
             raise OSError(errno.EAGAIN, "too many uploads at once")
         names = _names(request)
         parent = walk.open_parent(self._root, names, create=True)
-        token = secrets.token_hex(8)
+        token = os.urandom(8).hex()
         temporary = paths.UPLOAD_PREFIX + token
         try:
             fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=parent)
@@ -169,19 +168,27 @@ def _copy_font_cache() -> None:
         for folder in (HOME_DIR, os.path.dirname(WORKER_MPL_DIR), WORKER_MPL_DIR):
             os.chmod(folder, 0o770)
         for name in os.listdir(f"{INSTALL_DIR}/mplcache"):
-            shutil.copyfile(f"{INSTALL_DIR}/mplcache/{name}", f"{WORKER_MPL_DIR}/{name}")
+            with open(f"{INSTALL_DIR}/mplcache/{name}", "rb") as source, open(f"{WORKER_MPL_DIR}/{name}", "wb") as target:
+                while os.sendfile(target.fileno(), source.fileno(), None, 1 << 20):
+                    pass
     except OSError:
         # Without a writable home only speed is lost.
         pass
 
 
-def start() -> tuple[int, socket.socket]:
-    """Forks the helper; returns its process id and the supervisor's end of the socket. Call before any thread starts."""
+class Started(NamedTuple):
+    pid: int
+    # The supervisor's end.
+    control: socket.socket
+
+
+def start() -> Started:
+    """Forks the helper. Call before any thread starts."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid = os.fork()
     if pid != 0:
         theirs.close()
-        return pid, ours
+        return Started(pid, ours)
     try:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):

@@ -1,7 +1,6 @@
 """Remembers the content of /mnt/data, so that an execution can report what it created, modified and deleted."""
 
 import asyncio
-import hashlib
 import itertools
 import os
 from collections.abc import Iterator
@@ -111,6 +110,9 @@ class FileTracker:
 
     async def _hash(self, path: str, limit: int) -> tuple[int, str]:
         """Size and SHA-256 of the bytes read. A file that grows meanwhile is read up to its earlier size."""
+        # It loads OpenSSL, which an idle sandbox does without.
+        import hashlib
+
         fd = await self._client.open(path)
         digest, total = hashlib.sha256(), 0
         view = memoryview(self._buffer)

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import hashlib
 import os
 from collections.abc import AsyncIterator, Coroutine
 
@@ -75,6 +74,9 @@ async def _read(fd: int, size: int) -> AsyncIterator[bytes]:
 
 
 async def _write(fd: int, body: AsyncIterator[bytes]) -> tuple[int, str]:
+    # It loads OpenSSL, which an idle sandbox does without.
+    import hashlib
+
     digest, size = hashlib.sha256(), 0
     try:
         async for part in body:

@@ -5,7 +5,7 @@ import ctypes
 import os
 import resource
 import signal
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..config import WORKER_GID, WORKER_UID
 from . import landlock, seccomp
@@ -14,8 +14,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 
-@dataclass(frozen=True)
-class Rlimits:
+class Rlimits(NamedTuple):
     """`processes` and `memory_bytes` are None where the cgroup has a limit. RLIMIT_NPROC counts a UID over the whole host."""
 
     processes: int | None

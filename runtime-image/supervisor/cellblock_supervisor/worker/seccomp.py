@@ -7,7 +7,6 @@ import ctypes
 import errno
 import functools
 import os
-import platform
 import struct
 
 from . import syscall_table as table
@@ -97,7 +96,7 @@ def program(machine: str) -> list[Instruction]:
 @functools.cache
 def filter_code() -> bytes:
     """The filter of this machine as an array of `struct sock_filter` (linux/filter.h). Raises OSError on other architectures."""
-    return b"".join(_INSTRUCTION.pack(*line) for line in program(platform.machine()))
+    return b"".join(_INSTRUCTION.pack(*line) for line in program(os.uname().machine))
 
 
 def install() -> None:

@@ -1,0 +1,43 @@
+"""Serves a sandbox until it ends."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+
+from .config import EXIT_BAD_CONFIG, Config
+from .files import helper
+from .files.client import FilesClient
+from .http.routes import dispatch
+from .http.server import listen
+from .sandbox import Sandbox
+from .signing import Verifier
+
+
+async def run(config: Config, files: helper.Started) -> int:
+    """Returns the exit code."""
+    loop = asyncio.get_running_loop()
+    sandbox = Sandbox(config, FilesClient(files))
+    loop.add_signal_handler(signal.SIGCHLD, _reap)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, sandbox.stop)
+    try:
+        server = await listen(
+            config.listen, Verifier(config.sandbox_id, config.public_key), lambda request: dispatch(sandbox, request)
+        )
+    except OSError as error:
+        print(f"cellblock: cannot listen on {config.listen}: {error}", file=sys.stderr)
+        return EXIT_BAD_CONFIG
+    starting = loop.create_task(sandbox.start())
+    code = await sandbox.finished
+    starting.cancel()
+    server.close()
+    return code
+
+
+def _reap() -> None:
+    """Process 1 inherits every orphan of the sandbox."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0] != 0:
+            pass
