@@ -24,6 +24,8 @@ export interface Command {
   readonly mayBuildRemotely?: boolean
   /** Serves every image that exists, by default `standard`. */
   readonly hasImages?: boolean
+  /** Serves the documentation and builds it beside the work if it is missing. */
+  readonly servesGuide?: boolean
 }
 
 /**
@@ -49,6 +51,7 @@ export const COMMANDS = {
     nodeFlags: SERVER_NODE_FLAGS,
     isVerbose: true,
     hasImages: true,
+    servesGuide: true,
   },
   test: { needs: [...SANDBOX, 'client-compat', 'emulator', 'chromium'], entry: ['scripts/test.ts'], isVerbose: true },
   'test:unit': { needs: ['dependencies'], entry: ['scripts/test.ts', '--project', 'unit'] },

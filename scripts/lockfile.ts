@@ -1,3 +1,11 @@
+/** Every lock file of the project, from its root. */
+export const LOCKFILES = [
+  'package-lock.json',
+  'site/package-lock.json',
+  'tests/client-compat/package-lock.json',
+  'runtime-image/plotly/package-lock.json',
+] as const
+
 /** The part of package-lock.json (version 3) that these scripts read; keys of `packages` are paths such as `node_modules/a`. */
 export interface LockedPackage {
   readonly version?: string

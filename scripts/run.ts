@@ -50,8 +50,12 @@ async function prepare(command: Command, args: readonly string[], mayInstall: bo
       const value = await ensurePlayground(progress)
       return { found: 'built', value }
     })
-  if (command.needs.includes('playground') && existsSync(join(root, '.cellblock', 'guide', 'index.html')))
-    env['CELLBLOCK_GUIDE'] = join(root, '.cellblock', 'guide')
+  if (command.servesGuide === true) {
+    const { findGuide } = await import('./docs/guide-folder.ts')
+    const { folder, isBuilt } = await findGuide()
+    env['CELLBLOCK_GUIDE'] = folder
+    if (!isBuilt && env['CI'] === undefined) env['CELLBLOCK_BUILD_GUIDE'] = '1'
+  }
   if (command.needs.includes('client-compat'))
     await step('Third-party clients', isVerbose, async (progress) => {
       const folder = join(root, 'tests', 'client-compat')

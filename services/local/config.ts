@@ -83,6 +83,7 @@ const LocalEnv = z.object({
     .optional(),
   CELLBLOCK_PLAYGROUND: z.string().optional(),
   CELLBLOCK_GUIDE: z.string().optional(),
+  CELLBLOCK_BUILD_GUIDE: z.literal('1').optional(),
   CELLBLOCK_LOG: oneOf(['silent', 'events']).default('silent'),
   CELLBLOCK_METRICS_KEY: z.string().min(16, 'must have at least 16 characters').optional(),
   /** Traces go to this OTLP endpoint; the exporter reads the other OTEL_EXPORTER_OTLP_* variables itself. */
@@ -151,6 +152,8 @@ export interface LocalConfig {
   readonly playgroundDir: string | null
   /** The documentation as `npm run docs:build` wrote it. */
   readonly guideDir: string | null
+  /** Builds the documentation into `guideDir` beside the server's work. */
+  readonly buildsGuide: boolean
   readonly log: 'silent' | 'events'
   /** The bearer token of `/metrics`; null serves it to this machine only. */
   readonly metricsKey: string | null
@@ -214,6 +217,7 @@ export function readLocalConfig(argv: readonly string[], env: Readonly<Record<st
     e2bDomain: values.CELLBLOCK_E2B_DOMAIN ?? null,
     playgroundDir: values.CELLBLOCK_PLAYGROUND ?? null,
     guideDir: values.CELLBLOCK_GUIDE ?? null,
+    buildsGuide: values.CELLBLOCK_BUILD_GUIDE !== undefined,
     log: values.CELLBLOCK_LOG,
     metricsKey: values.CELLBLOCK_METRICS_KEY ?? null,
     exportsTraces: values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,

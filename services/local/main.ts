@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   say(`
 ✓ Cellblock is ready at ${server.url}${server.signInUrl === null ? '' : `\n  Open       ${server.signInUrl}   (signs in once)`}
   API key    ${isGiven ? 'the value of CELLBLOCK_API_KEY' : server.apiKey}${config.adminKey === null && server.adminKey !== null ? `\n  Admin key  ${server.adminKey}  (shown once)` : ''}
-  Reference  ${server.url}/docs
+  Reference  ${server.url}/docs${config.guideDir === null || config.buildsGuide ? '' : `\n  Guide      ${server.url}/docs/guide/`}
 
 Try it:
   curl -s ${server.url}/v1/responses -H "Authorization: Bearer ${isGiven ? '$CELLBLOCK_API_KEY' : server.apiKey}" -H "Content-Type: application/json" \\

@@ -18,6 +18,7 @@ import { createPool } from '../orchestrator/place/pool.ts'
 import { createDeliveryStep } from '../jobs/webhooks/delivery-step.ts'
 import { createRunStep } from '../orchestrator/run/run-step.ts'
 import { createLocalSignals } from '../storage/signals/local-signals.ts'
+import { buildGuide } from './background-guide.ts'
 import { switchToBuiltImage } from './background-image.ts'
 import { stageOf, type LocalConfig } from './config.ts'
 import { openControlSocket } from './control-socket.ts'
@@ -133,7 +134,7 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   cleanups.push(() => control.close())
   const announced = await announceServer({ url: server.url, controlSocket: control.path, dataDir: config.dataDir })
   cleanups.push(() => announced.remove())
-  cleanups.push(startImageBuild(config, sandboxes, pool))
+  cleanups.push(startBuilds(config, sandboxes, pool))
   return { url: server.url, apiKey, adminKey, signInUrl: page.signInUrl(server.url), warm: pool.refill() }
 }
 
@@ -150,11 +151,19 @@ const apiConfigOf = (config: LocalConfig, { memoryTiers }: LocalSandboxes): ApiC
     memoryTiers,
   })
 
-/** Builds the configured image while the server works. Returns a function that ends the build. */
-function startImageBuild({ buildImage }: LocalConfig, { driver }: LocalSandboxes, pool: ReturnType<typeof createPool>): () => void {
-  if (buildImage === null) return () => undefined
-  const build = switchToBuiltImage(buildImage, { images: driver.images, refill: () => pool.refill(), say: (line) => console.error(line) })
-  return () => build.stop()
+/** Builds what `npm start` found missing while the server works: the image, then the documentation. Returns a function that ends the builds. */
+function startBuilds(
+  { buildImage, buildsGuide, guideDir }: LocalConfig,
+  { driver }: LocalSandboxes,
+  pool: ReturnType<typeof createPool>,
+): () => void {
+  const say = (line: string): void => console.error(line)
+  const image = buildImage === null ? null : switchToBuiltImage(buildImage, { images: driver.images, refill: () => pool.refill(), say })
+  const guide = buildsGuide && guideDir !== null ? buildGuide(guideDir, { before: image?.ended ?? Promise.resolve(), say }) : null
+  return () => {
+    guide?.stop()
+    image?.stop()
+  }
 }
 
 /** Whether the storage outlives the server. */

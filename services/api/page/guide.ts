@@ -15,18 +15,20 @@ function policyOf(html: string): string {
   return `default-src 'none'; script-src 'self' ${hashes.join(' ')}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 }
 
-/** Serves the documentation that `npm run docs:build` wrote, at `/docs/guide/`. `readFile` is null if it was not built. */
+/** Serves the built documentation at `/docs/guide/`. `readFile` is null on a server without it, and reads nothing before it is built. */
 export function mountGuide(app: OpenAPIHono<ApiHono>, readFile: ((path: string) => Promise<PageFile | null>) | null): void {
   app.get('/docs/guide', () => new Response(null, { status: 302, headers: { location: BASE } }))
   app.get(`${BASE}*`, async (context) => {
     if (readFile === null)
-      throw new ServiceError(
-        'not_found',
-        'The documentation is not built here. Run `npm run docs:build` and start the server again, or read the folder docs/.',
-      )
+      throw new ServiceError('not_found', 'This server has no documentation. Start it with `npm start`, or read the folder docs/.')
     const rest = decodeURIComponent(new URL(context.req.url).pathname.slice(BASE.length))
     const path = rest === '' || rest.endsWith('/') ? `${rest}index.html` : rest
     const file = await readFile(path)
+    if (file === null && (await readFile('index.html')) === null)
+      throw new ServiceError(
+        'not_found',
+        'The documentation is not built yet. `npm start` builds it beside its work, in a few minutes; `npm run docs:build` builds it at once. The same text is in the folder docs/.',
+      )
     if (file === null) throw new ServiceError('not_found', `The documentation has no page ${BASE}${rest}. Start at ${BASE}.`)
     const isPage = path.endsWith('.html')
     return new Response(file.bytes, {

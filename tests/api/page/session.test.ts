@@ -182,10 +182,13 @@ describe('the documentation', () => {
     expect((await fetch(`${api.url}/docs/guide/none.html`)).status).toBe(404)
   })
 
-  it('says how it is built where it was not', async () => {
-    const bare = await startApi({ page: { ...page, readGuide: null } })
+  it.each([
+    ['on a server without it', null, 'npm start'],
+    ['before it is built', async () => null, 'npm run docs:build'],
+  ] as const)('says how it is built %s', async (_case, readGuide, command) => {
+    const bare = await startApi({ page: { ...page, readGuide } })
     const response = await fetch(`${bare.url}/docs/guide/`)
-    expect([response.status, await response.text()]).toEqual([404, expect.stringContaining('npm run docs:build')])
+    expect([response.status, await response.text()]).toEqual([404, expect.stringContaining(command)])
     await bare.stop()
   })
 })

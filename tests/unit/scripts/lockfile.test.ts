@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { missingOptionalPackages, packagesWithoutIntegrity, type LockedPackage, type Lockfile } from '../../../scripts/lockfile.ts'
+import {
+  LOCKFILES,
+  missingOptionalPackages,
+  packagesWithoutIntegrity,
+  type LockedPackage,
+  type Lockfile,
+} from '../../../scripts/lockfile.ts'
 import { matches } from '../../../scripts/setup/dependencies.ts'
 
 /** Packages that the registry of the last `npm run lock:npm` did not carry. No machine with Linux on x64 installs them. */
@@ -39,8 +45,8 @@ describe('missingOptionalPackages', () => {
     expect(missingOptionalPackages(lockfile)).toEqual({})
   })
 
-  it("leaves nothing out of this project's lockfile (run `npm run lock:npm` after npm install)", async () => {
-    expect(missingOptionalPackages(JSON.parse(await readFile('package-lock.json', 'utf8')) as Lockfile)).toEqual({})
+  it.each(LOCKFILES)('leaves nothing out of %s (run `npm run lock:npm` after npm install)', async (path) => {
+    expect(missingOptionalPackages(JSON.parse(await readFile(path, 'utf8')) as Lockfile)).toEqual({})
   })
 })
 
