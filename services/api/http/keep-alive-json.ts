@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
-
 /** CloudFront closes a connection after 120 s without a byte from the origin, or after 60 s in some accounts. */
 const KEEP_ALIVE_MS = 20_000
 /** JSON allows whitespace before the value, and every client library skips it. */
@@ -20,10 +18,12 @@ export async function keepAliveJson(
   answer: Promise<Response>,
   { intervalMs = KEEP_ALIVE_MS, onError }: KeepAliveOptions,
 ): Promise<Response> {
-  const timer = new AbortController()
-  const isSlow = delay(intervalMs, true, { signal: timer.signal }).catch(() => false)
-  const first = await Promise.race([answer, isSlow]).finally(() => timer.abort())
-  if (first instanceof Response) return first
+  let timer: NodeJS.Timeout | undefined
+  const isSlow = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, intervalMs, null)
+  })
+  const first = await Promise.race([answer, isSlow]).finally(() => clearTimeout(timer))
+  if (first !== null) return first
   return new Response(whitespaceThenBody(answer, intervalMs, onError), { status: 200, headers: { 'content-type': 'application/json' } })
 }
 
