@@ -1,9 +1,12 @@
-import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
 import { ServiceError } from '../../../core/errors.ts'
 import { missingKeyError } from '../../http/authenticate.ts'
 import type { Call } from '../../http/route.ts'
 
 type Content = CallToolResult['content']
+
+/** Tools by name. Each one is registered for the caller of one request. */
+export type Tools = Readonly<Record<string, (server: McpServer, call: Call) => void>>
 
 /** A result with its text for models and its fields for programs. */
 export const answer = (content: Content, structuredContent: Record<string, unknown>, isError = false): CallToolResult => ({

@@ -1,4 +1,4 @@
-import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
+import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { createContainer } from '../../../core/containers/create-container.ts'
 import { ServiceError } from '../../../core/errors.ts'
@@ -12,7 +12,7 @@ import { shellCommand } from '../../../core/executions/shell-command.ts'
 import { runCode, waitForExecution, type RunCodeResult, type RunContext } from '../../executions/run-code.ts'
 import { checkSource } from '../../executions/source.ts'
 import { runContext, type Call } from '../../http/route.ts'
-import { answer, guarded, text } from './answers.ts'
+import { answer, guarded, text, type Tools } from './answers.ts'
 import { executionResult } from './render-execution.ts'
 import { acceptsTasks, taskOf } from './tasks.ts'
 
@@ -69,22 +69,29 @@ const INTERRUPT = {
 }
 
 /** Tools that run code and commands, read their results and stop them. */
-export function registerExecutionTools(server: McpServer, call: Call): void {
-  server.registerTool('execute_code', EXECUTE_CODE, (given, context) =>
-    guarded(call, 'execute_code', () => executeCode(call, given, context)),
-  )
-  server.registerTool('run_command', RUN_COMMAND, (given, context) =>
-    guarded(call, 'run_command', () => executeCommand(call, given, context)),
-  )
-  server.registerTool('get_execution', GET_EXECUTION, ({ execution_id: id, wait_seconds: wait = LIMITS.defaultWaitSeconds }, { mcpReq }) =>
-    guarded(call, 'get_execution', async () => {
-      const { deps } = call
-      await executionOf(call, id)
-      const row = await waitForExecution({ deps, signal: mcpReq.signal }, id, () => executionOf(call, id), wait * 1000)
-      return executionResult(deps, row)
-    }),
-  )
-  server.registerTool('interrupt', INTERRUPT, (given) => guarded(call, 'interrupt', () => interrupt(call, given)))
+export const EXECUTION_TOOLS: Tools = {
+  execute_code: (server, call) =>
+    server.registerTool('execute_code', EXECUTE_CODE, (given, context) =>
+      guarded(call, 'execute_code', () => executeCode(call, given, context)),
+    ),
+  run_command: (server, call) =>
+    server.registerTool('run_command', RUN_COMMAND, (given, context) =>
+      guarded(call, 'run_command', () => executeCommand(call, given, context)),
+    ),
+  get_execution: (server, call) =>
+    server.registerTool(
+      'get_execution',
+      GET_EXECUTION,
+      ({ execution_id: id, wait_seconds: wait = LIMITS.defaultWaitSeconds }, { mcpReq }) =>
+        guarded(call, 'get_execution', async () => {
+          const { deps } = call
+          await executionOf(call, id)
+          const row = await waitForExecution({ deps, signal: mcpReq.signal }, id, () => executionOf(call, id), wait * 1000)
+          return executionResult(deps, row)
+        }),
+    ),
+  interrupt: (server, call) =>
+    server.registerTool('interrupt', INTERRUPT, (given) => guarded(call, 'interrupt', () => interrupt(call, given))),
 }
 
 interface GivenCode {

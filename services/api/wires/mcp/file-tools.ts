@@ -1,4 +1,4 @@
-import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
+import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { ServiceError } from '../../../core/errors.ts'
 import { fileName } from '../../../core/files/file-path.ts'
@@ -10,7 +10,7 @@ import { checkMemory } from '../../check-limits.ts'
 import { currentFiles, fileByPath } from '../../files/find-by-path.ts'
 import { storeBytes } from '../../files/store-bytes.ts'
 import type { Call } from '../../http/route.ts'
-import { answer, fileUri, guarded, text } from './answers.ts'
+import { answer, fileUri, guarded, text, type Tools } from './answers.ts'
 import { newContainer } from './execution-tools.ts'
 
 /** A file that a tool or a resource returns whole, bytes. Larger files have a link. */
@@ -69,19 +69,23 @@ const WRITE_FILE = {
 }
 
 /** Tools for containers and their files. */
-export function registerFileTools(server: McpServer, call: Call): void {
-  server.registerTool('create_container', CREATE_CONTAINER, ({ name = 'mcp', memory_limit: tier = '1g' }) =>
-    guarded(call, 'create_container', async () => {
-      await checkMemory(call.deps, call.caller.tenant, tier)
-      const id = await newContainer(call, name, tier)
-      return answer([text(`container_id: ${id}`)], { id, name, memory_limit: tier })
-    }),
-  )
-  server.registerTool('list_files', LIST_FILES, ({ container_id: id, prefix = '' }) =>
-    guarded(call, 'list_files', () => listFiles(call, id, prefix.replace(/^\/mnt\/data\/?/, ''))),
-  )
-  server.registerTool('read_file', READ_FILE, ({ container_id: id, path }) => guarded(call, 'read_file', () => readFile(call, id, path)))
-  server.registerTool('write_file', WRITE_FILE, (given) => guarded(call, 'write_file', () => writeFile(call, given)))
+export const FILE_TOOLS: Tools = {
+  create_container: (server, call) =>
+    server.registerTool('create_container', CREATE_CONTAINER, ({ name = 'mcp', memory_limit: tier = '1g' }) =>
+      guarded(call, 'create_container', async () => {
+        await checkMemory(call.deps, call.caller.tenant, tier)
+        const id = await newContainer(call, name, tier)
+        return answer([text(`container_id: ${id}`)], { id, name, memory_limit: tier })
+      }),
+    ),
+  list_files: (server, call) =>
+    server.registerTool('list_files', LIST_FILES, ({ container_id: id, prefix = '' }) =>
+      guarded(call, 'list_files', () => listFiles(call, id, prefix.replace(/^\/mnt\/data\/?/, ''))),
+    ),
+  read_file: (server, call) =>
+    server.registerTool('read_file', READ_FILE, ({ container_id: id, path }) => guarded(call, 'read_file', () => readFile(call, id, path))),
+  write_file: (server, call) =>
+    server.registerTool('write_file', WRITE_FILE, (given) => guarded(call, 'write_file', () => writeFile(call, given))),
 }
 
 interface GivenFile {
