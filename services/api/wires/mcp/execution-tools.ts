@@ -15,6 +15,7 @@ import { runContext, type Call } from '../../http/route.ts'
 import { answer, guarded, text, type Tools } from './answers.ts'
 import { executionResult } from './render-execution.ts'
 import { acceptsTasks, taskOf } from './tasks.ts'
+import { toolSchema } from './tool-schema.ts'
 
 /** A client that reads tasks gets one for code that runs longer than this, milliseconds. */
 const TASK_AFTER_MS = 5_000
@@ -29,41 +30,47 @@ const EXECUTE_CODE = {
   title: 'Run Python code',
   description:
     'Runs Python in a stateful notebook session without a network. Variables, imports and files in /mnt/data persist between calls with the same container_id. Without container_id a new container is created; the result names it.',
-  inputSchema: z.object({
-    code: z
-      .string()
-      .min(1)
-      .describe('Python source; IPython magics and "!" shell lines work. The value of the last expression is returned.'),
-    container_id: CONTAINER,
-    timeout_seconds: TIMEOUT,
-  }),
+  inputSchema: toolSchema(
+    z.object({
+      code: z
+        .string()
+        .min(1)
+        .describe('Python source; IPython magics and "!" shell lines work. The value of the last expression is returned.'),
+      container_id: CONTAINER,
+      timeout_seconds: TIMEOUT,
+    }),
+  ),
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
 }
 const RUN_COMMAND = {
   title: 'Run a shell command',
   description:
     'Runs a command line with bash in a container, beside its Python session and without a network. The working directory is /mnt/data. Without container_id a new container is created.',
-  inputSchema: z.object({
-    command: z.string().min(1).describe('For example: ls -la | head'),
-    container_id: CONTAINER,
-    timeout_seconds: TIMEOUT,
-    cwd: z.string().max(4_096).optional().describe('Relative to /mnt/data, or absolute.'),
-  }),
+  inputSchema: toolSchema(
+    z.object({
+      command: z.string().min(1).describe('For example: ls -la | head'),
+      container_id: CONTAINER,
+      timeout_seconds: TIMEOUT,
+      cwd: z.string().max(4_096).optional().describe('Relative to /mnt/data, or absolute.'),
+    }),
+  ),
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
 }
 const GET_EXECUTION = {
   title: 'Read an execution',
   description: 'Waits for code that still runs and returns its result.',
-  inputSchema: z.object({
-    execution_id: z.string().max(200),
-    wait_seconds: z.int().min(0).max(LIMITS.maxWaitSeconds).optional().describe('Longest wait for the end, 30 by default.'),
-  }),
+  inputSchema: toolSchema(
+    z.object({
+      execution_id: z.string().max(200),
+      wait_seconds: z.int().min(0).max(LIMITS.maxWaitSeconds).optional().describe('Longest wait for the end, 30 by default.'),
+    }),
+  ),
   annotations: { readOnlyHint: true, openWorldHint: false },
 }
 const INTERRUPT = {
   title: 'Stop running code',
   description: 'Interrupts an execution, or everything that runs and waits in a container. Variables stay.',
-  inputSchema: z.object({ execution_id: z.string().max(200).optional(), container_id: z.string().max(200).optional() }),
+  inputSchema: toolSchema(z.object({ execution_id: z.string().max(200).optional(), container_id: z.string().max(200).optional() })),
   outputSchema: z.object({ interrupted: z.array(z.object({ id: z.string(), status: z.string() })) }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
 }

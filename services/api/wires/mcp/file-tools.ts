@@ -12,6 +12,7 @@ import { storeBytes } from '../../files/store-bytes.ts'
 import type { Call } from '../../http/route.ts'
 import { answer, fileUri, guarded, text, type Tools } from './answers.ts'
 import { newContainer } from './execution-tools.ts'
+import { toolSchema } from './tool-schema.ts'
 
 /** A file that a tool or a resource returns whole, bytes. Larger files have a link. */
 export const MAX_READ_BYTES = 1024 * 1024
@@ -29,41 +30,49 @@ const entryOf = (file: ContainerFile): z.infer<typeof FileEntry> => ({
 const CREATE_CONTAINER = {
   title: 'Create a container',
   description: 'Creates a notebook session with its own variables and files. execute_code without container_id creates one as well.',
-  inputSchema: z.object({
-    name: z.string().min(1).max(LIMITS.maxContainerNameBytes).optional(),
-    memory_limit: z.enum(MEMORY_TIERS).optional(),
-  }),
+  inputSchema: toolSchema(
+    z.object({
+      name: z.string().min(1).max(LIMITS.maxContainerNameBytes).optional(),
+      memory_limit: z.enum(MEMORY_TIERS).optional(),
+    }),
+  ),
   outputSchema: z.object({ id: z.string(), name: z.string(), memory_limit: z.string() }),
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
 }
 const LIST_FILES = {
   title: 'List files',
   description: `Lists the files of a container, at most ${MAX_LISTED}.`,
-  inputSchema: z.object({
-    container_id: z.string().max(200),
-    prefix: z.string().max(1_024).optional().describe('For example /mnt/data/out/'),
-  }),
+  inputSchema: toolSchema(
+    z.object({
+      container_id: z.string().max(200),
+      prefix: z.string().max(1_024).optional().describe('For example /mnt/data/out/'),
+    }),
+  ),
   outputSchema: z.object({ files: z.array(FileEntry), has_more: z.boolean() }),
   annotations: { readOnlyHint: true, openWorldHint: false },
 }
 const READ_FILE = {
   title: 'Read a file',
   description: `Returns a file of a container: text, an image, or base64. Files above ${MAX_READ_BYTES} bytes are returned as a link.`,
-  inputSchema: z.object({
-    container_id: z.string().max(200),
-    path: z.string().min(1).max(4_096).describe('For example /mnt/data/out.csv'),
-  }),
+  inputSchema: toolSchema(
+    z.object({
+      container_id: z.string().max(200),
+      path: z.string().min(1).max(4_096).describe('For example /mnt/data/out.csv'),
+    }),
+  ),
   annotations: { readOnlyHint: true, openWorldHint: false },
 }
 const WRITE_FILE = {
   title: 'Write a file',
   description: 'Writes a file into a container. A path that exists gets a new version. Code reads it from the next execution on.',
-  inputSchema: z.object({
-    container_id: z.string().max(200),
-    path: z.string().min(1).max(4_096),
-    text: z.string().optional().describe('The content as text.'),
-    base64: z.base64().optional().describe('The content as base64, instead of text.'),
-  }),
+  inputSchema: toolSchema(
+    z.object({
+      container_id: z.string().max(200),
+      path: z.string().min(1).max(4_096),
+      text: z.string().optional().describe('The content as text.'),
+      base64: z.base64().optional().describe('The content as base64, instead of text.'),
+    }),
+  ),
   outputSchema: FileEntry,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
 }
