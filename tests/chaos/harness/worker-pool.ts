@@ -74,13 +74,18 @@ export function startWorkerPool(harness: Harness, options: WorkerPoolOptions): W
 }
 
 /** Waits until the table has recorded an end for each job. Returns the jobs without an end after `limitMs`. */
-export async function waitUntilEnded(harness: Harness, jobs: readonly Job[], limitMs: number): Promise<readonly Job[]> {
+export async function waitUntilEnded(
+  harness: Harness,
+  jobs: readonly Job[],
+  limitMs: number,
+  onEnded: () => void = () => undefined,
+): Promise<readonly Job[]> {
   const open = new Map(jobs.map((job) => [job.execution, job]))
   const until = Date.now() + limitMs
   for (let read = 0; ; await delay(50)) {
     for (; read < harness.history.entries.length; read++) {
       const entry = harness.history.entries[read]
-      if (entry?.type === 'row' && hasEnded(entry.row.status)) open.delete(entry.row.id)
+      if (entry?.type === 'row' && hasEnded(entry.row.status) && open.delete(entry.row.id)) onEnded()
     }
     if (open.size === 0 || Date.now() > until) return [...open.values()]
   }
