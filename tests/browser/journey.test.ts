@@ -231,6 +231,8 @@ print("ended", flush=True)`,
       const { page, problems } = await openPage(browser, server)
       await page.getByRole('button', { name: 'Run code' }).click()
       const image = page.getByLabel('Image')
+      // The list arrives after the page.
+      await image.locator('option', { hasText: 'node' }).waitFor({ state: 'attached' })
       expect(await image.locator('option').allTextContents()).toEqual(['slim', 'node'])
       await image.selectOption('node')
       await page.getByLabel('Language').selectOption('javascript')
