@@ -40,11 +40,23 @@ export function simulationHtml({ steady, burst, pool, thresholds }: SimulationRe
         heading: 'Concurrent functions, maximum',
         chart: { unit: 'functions', bars: Object.entries(steady.lambda_peak).map(([label, value]) => ({ label, value })) },
       },
+      {
+        heading: 'Executions and refused calls',
+        table: {
+          head: ['what', 'count'],
+          rows: [
+            ...Object.entries(steady.executions).map(([outcome, count]) => [`executions: ${outcome.replaceAll('_', ' ')}`, String(count)]),
+            ...Object.entries(steady.throttled).map(([what, count]) => [`throttled: ${what.replaceAll('_', ' ')}`, String(count)]),
+            ['functions ended at their time-out', String(steady.timed_out)],
+            ['dead letters', String(steady.dead_letters)],
+          ],
+        },
+      },
     )
   if (burst !== null)
     sections.push({
       heading: `A burst of ${burst.claims} claims`,
-      text: `All starts accepted after ${burst.drained_seconds} s, ${burst.starts_per_second} per second; ${burst.failed_executions} failed executions.`,
+      text: `All starts accepted after ${burst.drained_seconds} s, ${burst.starts_per_second} per second; ${burst.failed_executions} failed executions, ${burst.throttled_functions} throttled functions.`,
       chart: {
         unit: 's',
         bars: [

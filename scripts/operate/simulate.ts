@@ -1,4 +1,6 @@
 // `npm run simulate`: the orchestrator's real steps against simulated AWS limits, on a simulated clock.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { readConfig } from '../../infra/config.ts'
 import { RunProgress } from '../progress/run-progress.ts'
 import { writeHtmlReport } from '../report/html-report.ts'
@@ -10,22 +12,41 @@ import { simulatePool } from './simulate/pool.ts'
 import { simulateSteady } from './simulate/steady.ts'
 
 export const SIMULATE_USAGE = `Usage: npm run simulate -- [--containers 10000] [--lifetime 10m] [--measure 10m] [--run 1] [--run-concurrency N] [--scale 1] [--burst 1000] [--pool 500]
-                           [--seed 1] [--json] [--html FILE]
+                           [--lambda-concurrency 3000] [--api-concurrency N] [--seed 1] [--json] [--html FILE]
 
   --containers  containers alive at a time; 0 leaves this part out
   --lifetime    how long each lives: 90s, 10m or 1h
   --measure     simulated time that is measured once the cell is full
   --run         seconds that code runs
   --run-concurrency  executions at the same time; default: concurrency.run of cdk.json
-  --scale       divides the limits of ECS for the first part: 500 containers at scale 20 model 10,000
+  --lambda-concurrency  concurrent functions of the account; a new account has 1,000 or fewer
+  --api-concurrency     how many of them are reserved for the API; default: api.reservedConcurrency of cdk.json
+  --scale       divides the limits of ECS and of the table for the first part: 500 containers at scale 20 model 10,000
   --burst       containers that run code in the same second, with nothing warm; 0 leaves it out
   --pool        size of a warm pool that is filled from empty; 0 leaves it out
-  --html        also writes a report with charts to this file
+  --html        also writes a report with charts to this file; a run with all parts at their default sizes writes bench/results/simulation.json
+                and simulation.html as well
 
 The exit code is 1 when a threshold is missed. 10,000 containers take some minutes of processor time.
 `
 
-const FLAGS = ['containers', 'lifetime', 'measure', 'run', 'run-concurrency', 'scale', 'burst', 'pool', 'seed', 'html'] as const
+/** Options that change what a full run simulates. */
+const SIZES = [
+  'containers',
+  'lifetime',
+  'measure',
+  'run',
+  'run-concurrency',
+  'lambda-concurrency',
+  'api-concurrency',
+  'scale',
+  'burst',
+  'pool',
+] as const
+const FLAGS = [...SIZES, 'seed', 'html'] as const
+const RESULTS = join(import.meta.dirname, '../../bench/results')
+/** What a cell of 10,000 containers needs, because each waiting client holds a function of the API. */
+const LAMBDA_CONCURRENCY = 3_000
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
 
 /** `90s`, `10m`, `1h`, in seconds. Throws UsageError. */
@@ -57,6 +78,8 @@ export function thresholdsOf({ steady, burst, pool }: Omit<SimulationReport, 'th
             holds: steady.starts_per_second >= KEPT_UP * steady.arrivals_per_second,
           },
           { what: 'no message is dead-lettered', holds: steady.dead_letters === 0 },
+          { what: 'no function is ended at its time-out', holds: steady.timed_out === 0 },
+          { what: 'no call of the table fails in every attempt', holds: steady.failed_table_calls === 0 },
         ]),
     ...(burst === null
       ? []
@@ -83,6 +106,7 @@ export function simulationText({ steady, burst, pool, thresholds }: SimulationRe
       `  first execution of a cold container: p50 ${seconds(steady.first_execution_ms.p50)}, p99 ${seconds(steady.first_execution_ms.p99)}`,
       `  dead sandbox found: p50 ${seconds(steady.dead_sandbox_ms.p50)}, p99 ${seconds(steady.dead_sandbox_ms.p99)}, max ${seconds(steady.dead_sandbox_ms.max)}, of ${steady.dead_sandbox_ms.count}`,
       `  reads of ECS: ${steady.ecs_reads_per_second} per second, throttled ${steady.throttled.reads}; starts and stops throttled: ${steady.throttled.starts_and_stops}`,
+      `  calls of the table: ${steady.table_calls_per_second} per second, throttled ${steady.throttled.table_calls}; functions throttled: ${steady.throttled.functions}`,
       `  pass of the reconciler: p50 ${seconds(steady.reconciler_pass_ms.p50)}, p99 ${seconds(steady.reconciler_pass_ms.p99)}`,
       `  concurrent functions at most: ${Object.entries(steady.lambda_peak)
         .map(([name, peak]) => `${name} ${peak}`)
@@ -92,13 +116,20 @@ export function simulationText({ steady, burst, pool, thresholds }: SimulationRe
   if (burst !== null)
     lines.push(
       `A burst of ${burst.claims} claims: all starts accepted after ${burst.drained_seconds} s, ${burst.starts_per_second} per second`,
-      `  first execution: p50 ${seconds(burst.first_execution_ms.p50)}, p99 ${seconds(burst.first_execution_ms.p99)}; throttled starts ${burst.throttled_starts}, failed executions ${burst.failed_executions}`,
+      `  first execution: p50 ${seconds(burst.first_execution_ms.p50)}, p99 ${seconds(burst.first_execution_ms.p99)}; throttled starts ${burst.throttled_starts}, throttled functions ${burst.throttled_functions}, failed executions ${burst.failed_executions}`,
     )
   if (pool !== null)
     lines.push(
       `A pool of ${pool.size} from empty: 98 % of the starts accepted after ${pool.requested_seconds} s (${pool.starts_per_second} per second), ready after ${pool.ready_seconds} s, overshoot ${pool.overshoot}`,
     )
   return `${[...lines, ...thresholds.map(({ what, holds }) => `${holds ? 'ok  ' : 'FAIL'} ${what}`)].join('\n')}\n`
+}
+
+/** The results of the last full run are committed, so that changes show as a diff. */
+async function keep(report: SimulationReport): Promise<string> {
+  await mkdir(RESULTS, { recursive: true })
+  await writeFile(join(RESULTS, 'simulation.json'), `${JSON.stringify(report, null, 2)}\n`)
+  return writeHtmlReport(join(RESULTS, 'simulation.html'), simulationHtml(report))
 }
 
 if (import.meta.main)
@@ -111,7 +142,11 @@ if (import.meta.main)
     const lifetimeSeconds = durationOption(flags, 'lifetime', 600)
     const measuredSeconds = durationOption(flags, 'measure', 600)
     const runSeconds = numberOption(flags, 'run', 1)
-    const runConcurrency = numberOption(flags, 'run-concurrency', readConfig(await readCdkConfig()).concurrency.run, { min: 1 })
+    const settings = readConfig(await readCdkConfig())
+    const runConcurrency = numberOption(flags, 'run-concurrency', settings.concurrency.run, { min: 1 })
+    const lambdaConcurrency = numberOption(flags, 'lambda-concurrency', LAMBDA_CONCURRENCY, { min: 1 })
+    const reserved = numberOption(flags, 'api-concurrency', settings.api.reservedConcurrency ?? 0)
+    const concurrency = { runConcurrency, lambdaConcurrency, ...(reserved > 0 && { apiConcurrency: reserved }) }
     const scale = numberOption(flags, 'scale', 1, { min: 1 })
     const names = [containers > 0 ? 'steady load' : '', claims > 0 ? 'burst' : '', size > 0 ? 'warm pool' : ''].filter(
       (name) => name !== '',
@@ -124,15 +159,16 @@ if (import.meta.main)
           ? null
           : await progress.run((onShare) =>
               simulateSteady({
-                ...{ containers, lifetimeSeconds, measuredSeconds, runSeconds, runConcurrency, scale, seed, onShare },
+                ...{ containers, lifetimeSeconds, measuredSeconds, runSeconds, ...concurrency, scale, seed, onShare },
                 onMinute: (line) => process.stderr.write(`${line}\n`),
               }),
             ),
-      burst: claims === 0 ? null : await progress.run(() => simulateBurst({ claims, runConcurrency, seed })),
+      burst: claims === 0 ? null : await progress.run(() => simulateBurst({ claims, ...concurrency, seed })),
       pool: size === 0 ? null : await progress.run(() => simulatePool({ size, seed })),
     }
     const report: SimulationReport = { ...parts, thresholds: thresholdsOf(parts) }
     if (typeof flags.html === 'string') process.stderr.write(`${await writeHtmlReport(flags.html, simulationHtml(report))}\n`)
+    if (SIZES.every((name) => flags[name] === undefined)) process.stderr.write(`${await keep(report)}\n`)
     const code = report.thresholds.every(({ holds }) => holds) ? 0 : 1
     // Steps that still run in simulated time have timers of real time, which would keep the process alive.
     process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : simulationText(report), () => process.exit(code))

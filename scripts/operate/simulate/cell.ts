@@ -20,14 +20,16 @@ import { reconcile } from '../../../services/orchestrator/reconciler/reconcile.t
 import { createRunStep } from '../../../services/orchestrator/run/run-step.ts'
 import { createTable } from '../../../services/storage/rows/table.ts'
 import { createBatchHandler } from '../../../services/storage/sqs/lambda-batch.ts'
+import { between, EVENT_MODEL, FUNCTION_TIMEOUT_MS } from './aws-limits.ts'
 import { SimulatedEcs } from './simulated-ecs.ts'
-import { SimulatedLambda, SimulatedQueues } from './simulated-lambda.ts'
+import { SimulatedLambda } from './simulated-lambda.ts'
+import { SimulatedQueues } from './simulated-queues.ts'
 import { createSimulatedSupervisor } from './simulated-supervisor.ts'
+import { SimulatedTable, type TableCounts } from './simulated-table.ts'
 import { seededRandom, VirtualTime } from './virtual-time.ts'
 import { useVirtualTimers } from './virtual-timers.ts'
 
 const IMAGE = 'simulated/sandbox:1'
-const CALL_MS = 5
 const BEGIN = Date.UTC(2026, 0, 1)
 const PASS_EVERY_MS = 60_000
 /** As in the deployment. */
@@ -39,7 +41,11 @@ export interface CellOptions {
   readonly runSeconds: number
   /** `concurrency.run` of the settings. */
   readonly runConcurrency?: number
-  /** Divides the limits of ECS, for a small model of a large cell. */
+  /** Concurrent functions of the account, those of the API included; default 1,000. */
+  readonly lambdaConcurrency?: number
+  /** `api.reservedConcurrency` of the settings: at most so many functions of the API, and as many fewer of all others together. */
+  readonly apiConcurrency?: number | undefined
+  /** Divides the limits of ECS and of the table, for a small model of a large cell. */
   readonly scale?: number
   /** Warm sandboxes of the tier 1g. */
   readonly poolSize: number
@@ -51,8 +57,13 @@ export interface Cell {
   readonly random: () => number
   readonly ecs: SimulatedEcs
   readonly lambda: SimulatedLambda
+  /** Runs this work in a function of the API. */
+  readonly callApi: <T>(work: () => Promise<T>) => Promise<T>
   readonly queues: SimulatedQueues
   readonly table: Table
+  /** The same rows without DynamoDB's times and limits, for the observer. */
+  readonly observed: Table
+  readonly tableCounts: TableCounts
   /** Durations of the reconciler's passes so far, milliseconds. */
   readonly passes: number[]
   /** Called with every wide event. */
@@ -60,16 +71,24 @@ export interface Cell {
   close(): Promise<void>
 }
 
-export async function openCell({ seed, runSeconds, runConcurrency, scale, poolSize }: CellOptions): Promise<Cell> {
+export async function openCell({
+  seed,
+  runSeconds,
+  runConcurrency,
+  lambdaConcurrency,
+  apiConcurrency,
+  scale,
+  poolSize,
+}: CellOptions): Promise<Cell> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-simulation-'))
   const rows = await openSqlite(join(folder, 'rows.sqlite'), { isDurable: false })
   const time = new VirtualTime(BEGIN)
   const restoreTimers = useVirtualTimers(time, seededRandom(seed + 1))
   const random = seededRandom(seed)
-  const lambda = new SimulatedLambda(time)
-  const queues = new SimulatedQueues(time, lambda.counts)
-  const table = withLatency(createTable(rows.items, noObjects), time)
-  const hosts = new Map<string, string>()
+  const lambda = new SimulatedLambda(time, random, { concurrent: lambdaConcurrency, reserved: { api: apiConcurrency } })
+  const queues = new SimulatedQueues(time, random)
+  const items = new SimulatedTable(rows.items, { time, random, scale })
+  const table = createTable(items, noObjects)
   const cell: Pick<Cell, 'onEvent'> = { onEvent: () => undefined }
   const passes: number[] = []
 
@@ -77,11 +96,7 @@ export async function openCell({ seed, runSeconds, runConcurrency, scale, poolSi
     time,
     random,
     scale,
-    onEvent: (event) => {
-      const change = readTaskEvent(event)
-      if (change?.status.phase === 'ready' && change.status.address.kind === 'tcp') hosts.set(change.status.address.host, change.sandboxId)
-      void invokeAsync(event)
-    },
+    onEvent: (event) => invokeReconcilerAsync(event),
   })
   const common = {
     table,
@@ -112,10 +127,10 @@ export async function openCell({ seed, runSeconds, runConcurrency, scale, poolSi
     time,
     isRunning: (id) => ecs.isRunning(id),
     runningSince: (id) => ecs.runningSince(id),
-    sandboxAt: (host) => hosts.get(host),
+    sandboxAt: (host) => ecs.sandboxAt(host),
     runMs: runSeconds * 1000,
   })
-  const invokeReconciler = lambda.define('reconciler', () => {
+  const invokeReconciler = lambda.define('reconciler', { timeoutMs: FUNCTION_TIMEOUT_MS.reconciler }, () => {
     const deps = placing()
     return async (event: unknown): Promise<void> => {
       const change = readTaskEvent(event)
@@ -125,18 +140,11 @@ export async function openCell({ seed, runSeconds, runConcurrency, scale, poolSi
       passes.push(time.now() - began)
     }
   })
-  /** As Lambda invokes for EventBridge: after a failure twice more. */
-  const invokeAsync = async (event: unknown, retries = 2): Promise<void> => {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await invokeReconciler(event)
-      } catch (error) {
-        cell.onEvent({ event: 'invocation', outcome: 'error', detail: String(error) })
-        if (attempt >= retries) return
-        await time.sleep(60_000 * (attempt + 1))
-      }
-    }
-  }
+  const api = lambda.define('api', { timeoutMs: FUNCTION_TIMEOUT_MS.api }, () => (work: () => Promise<unknown>) => work())
+  const invokeReconcilerAsync = (event: unknown): void =>
+    void lambda.invokeAsync(invokeReconciler, event, (error) =>
+      cell.onEvent({ event: 'invocation', outcome: 'error', detail: String(error) }),
+    )
   const concurrency = { ...MAX_CONCURRENCY, ...(runConcurrency === undefined ? {} : { run: runConcurrency }) }
   const consume = <Q extends QueueName>(
     queue: Q,
@@ -144,13 +152,14 @@ export async function openCell({ seed, runSeconds, runConcurrency, scale, poolSi
     batchSize: number,
     create: () => (message: QueueMessages[Q]) => Promise<void>,
   ): void => {
-    const invoke = lambda.define(name, () =>
+    const invoke = lambda.define(name, { timeoutMs: FUNCTION_TIMEOUT_MS[name] }, () =>
       createBatchHandler(queue, create(), (error) => cell.onEvent({ event: 'message', outcome: 'error', detail: String(error) })),
     )
-    queues.consume(queue, { maxConcurrency: concurrency[name], batchSize }, async (bodies) => {
+    const invokeBatch = async (bodies: readonly string[]): Promise<readonly number[]> => {
       const { batchItemFailures } = await invoke({ Records: bodies.map((body, place) => ({ messageId: String(place), body })) })
       return batchItemFailures.map(({ itemIdentifier }) => Number(itemIdentifier))
-    })
+    }
+    queues.consume({ queue, maxConcurrency: concurrency[name], batchSize, invoke: invokeBatch })
   }
   consume('executions', 'run', 1, () =>
     createRunStep({
@@ -167,7 +176,7 @@ export async function openCell({ seed, runSeconds, runConcurrency, scale, poolSi
     return createPlaceStep(deps, createPool(deps))
   })
   const pass = (): void => {
-    void invokeAsync({ kind: 'pass' }, 0)
+    time.after(between(random, EVENT_MODEL.scheduleMs), () => invokeReconcilerAsync({ kind: 'pass' }))
     time.after(PASS_EVERY_MS, pass)
   }
   pass()
@@ -176,8 +185,11 @@ export async function openCell({ seed, runSeconds, runConcurrency, scale, poolSi
     random,
     ecs,
     lambda,
+    callApi: api as Cell['callApi'],
     queues,
     table,
+    observed: createTable(rows.items, noObjects),
+    tableCounts: items.counts,
     passes,
     async close() {
       restoreTimers()
@@ -185,28 +197,6 @@ export async function openCell({ seed, runSeconds, runConcurrency, scale, poolSi
       await rm(folder, { recursive: true, force: true })
     },
   })
-}
-
-/** Each call of a store takes as long as DynamoDB does. */
-function withLatency(table: Table, time: VirtualTime): Table {
-  const slow = <T extends object>(target: T): T =>
-    new Proxy(target, {
-      get(object, name, receiver) {
-        const value: unknown = Reflect.get(object, name, receiver)
-        if (typeof value === 'function')
-          return (...args: unknown[]): unknown => {
-            const answer: unknown = Reflect.apply(value, object, args)
-            return answer instanceof Promise
-              ? answer.then(async (result: unknown) => {
-                  await time.sleep(CALL_MS)
-                  return result
-                })
-              : answer
-          }
-        return typeof value === 'object' && value !== null ? slow(value) : value
-      },
-    })
-  return slow(table)
 }
 
 const noObjects: ObjectStore = {

@@ -2,9 +2,15 @@ import { acceptExecution } from '../../../services/core/executions/accept-execut
 import type { Container } from '../../../services/core/containers/container.ts'
 import { createContainer } from '../../../services/core/containers/create-container.ts'
 import { newId } from '../../../services/core/ids.ts'
+import { LIMITS } from '../../../services/core/limits.ts'
 import type { Cell } from './cell.ts'
+import { TooManyRequestsError } from './simulated-lambda.ts'
 
 const BETWEEN_EXECUTIONS_MS = 150_000
+/** Pause of a client whose call was refused. */
+const CLIENT_RETRY_MS = 1_000
+
+export type Load = ReturnType<typeof watchLoad>
 
 /** Counts from the wide events what the load saw. */
 export function watchLoad(cell: Cell, measuredFrom: number) {
@@ -13,11 +19,14 @@ export function watchLoad(cell: Cell, measuredFrom: number) {
   const foundMs: number[] = []
   const executions = { succeeded: 0, sandbox_lost: 0, cancelled: 0, other: 0 }
   const diedAt = new Map<string, number>()
+  const waiting = new Map<string, () => void>()
   let isKilling = true
   cell.onEvent = (event) => {
     const now = cell.time.now()
     if (event.event === 'execution') {
       const id = String(event['execution'])
+      waiting.get(id)?.()
+      waiting.delete(id)
       if (event.outcome === 'succeeded') executions.succeeded += 1
       else if (event['reason'] === 'sandbox_lost') executions.sandbox_lost += 1
       else if (event.outcome === 'cancelled') executions.cancelled += 1
@@ -35,6 +44,8 @@ export function watchLoad(cell: Cell, measuredFrom: number) {
     foundMs,
     executions,
     accepted: (id: string) => void firsts.add(id),
+    /** Resolves when the execution has ended. */
+    ended: (id: string) => new Promise<true>((resolve) => void waiting.set(id, () => resolve(true))),
     killed: (sandboxId: string | null) => {
       if (isKilling && sandboxId !== null) diedAt.set(sandboxId, cell.time.now())
     },
@@ -49,19 +60,40 @@ export function watchLoad(cell: Cell, measuredFrom: number) {
  * A client: creates a container, runs code in it until the end of its lifetime, and deletes it. Each client is another tenant, because the
  * limit on a tenant's concurrent executions would bound the cell.
  */
-export async function useContainer(cell: Cell, lifetimeMs: number, onFirst: (executionId: string) => void): Promise<void> {
+export async function useContainer(cell: Cell, lifetimeMs: number, load: Load): Promise<void> {
   const { time, table, queues } = cell
   const tenant = newId('tenant')
   const container = await createContainer(table, { tenant, subject: null, name: 'simulated', memoryTier: '1g' }, time.now())
   const endsAt = time.now() + lifetimeMs
   for (let isFirst = true; time.now() < endsAt; isFirst = false) {
     const id = newId('execution')
-    if (isFirst) onFirst(id)
-    await runCode(cell, container, id)
+    if (isFirst) load.accepted(id)
+    void callUntilEnded(cell, container, { id, endsAt, ended: load.ended(id) })
     await time.sleep(Math.min(BETWEEN_EXECUTIONS_MS, endsAt - time.now()))
   }
   const row = await table.containers.markDeleted(tenant, container.id, time.now())
   if (row !== null && row.sandboxId !== null) await queues.send('placements', { v: 1, type: 'sandbox.stop', sandboxId: row.sandboxId }, {})
+}
+
+/** Each call holds a function of the API while it waits for the result, and the client calls again until the execution has ended. */
+async function callUntilEnded(
+  cell: Cell,
+  container: Container,
+  { id, endsAt, ended }: { readonly id: string; readonly endsAt: number; readonly ended: Promise<true> },
+): Promise<void> {
+  const { time, callApi } = cell
+  for (let isAccepted = false; time.now() < endsAt;)
+    try {
+      const hasEnded = await callApi(async () => {
+        if (!isAccepted) await runCode(cell, container, id)
+        isAccepted = true
+        return Promise.race([ended, time.sleep(LIMITS.defaultWaitSeconds * 1000).then(() => false)])
+      })
+      if (hasEnded) return
+    } catch (error) {
+      if (!(error instanceof TooManyRequestsError)) throw error
+      await time.sleep(CLIENT_RETRY_MS * (1 + cell.random()))
+    }
 }
 
 const runCode = ({ table, queues, time }: Cell, { tenant, id: containerId }: Container, id: string) =>

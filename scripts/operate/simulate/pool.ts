@@ -1,11 +1,12 @@
 import { openCell } from './cell.ts'
-import { round } from './percentiles.ts'
+import { round, startsPerSecond } from './statistics.ts'
 
 export interface PoolReport {
   readonly size: number
   /** Until ECS has accepted 98 of 100 starts, and until every sandbox is ready. ECS refuses a few for capacity; the next pass replaces them. */
   readonly requested_seconds: number
   readonly ready_seconds: number
+  /** From the first accepted start to the 98th of 100. */
   readonly starts_per_second: number
   /** Starts beyond the size, less those that replaced a failed one. */
   readonly overshoot: number
@@ -15,7 +16,7 @@ export interface PoolReport {
 export async function simulatePool({ size, seed }: { readonly size: number; readonly seed: number }): Promise<PoolReport> {
   const cell = await openCell({ seed, runSeconds: 1, poolSize: size })
   try {
-    const { time, ecs, table } = cell
+    const { time, ecs, observed } = cell
     const began = time.now()
     let most = 0
     let readyAt = began
@@ -23,10 +24,8 @@ export async function simulatePool({ size, seed }: { readonly size: number; read
       await time.runUntil(until)
       most = Math.max(most, ecs.runningTasks)
       if (until % 5_000 >= 1_000) continue
-      const reading = table.sandboxes.ready('1g', size + 100)
-      await time.runUntil(until + 100)
       readyAt = time.now()
-      if ((await reading).length >= size) break
+      if ((await observed.sandboxes.ready('1g', size + 100)).length >= size) break
     }
     const counted = Math.ceil(size * 0.98)
     const requested = ((ecs.counts.launches[counted - 1] ?? began) - began) / 1000
@@ -34,7 +33,7 @@ export async function simulatePool({ size, seed }: { readonly size: number; read
       size,
       requested_seconds: round(requested),
       ready_seconds: round((readyAt - began) / 1000),
-      starts_per_second: round(counted / requested),
+      starts_per_second: startsPerSecond(ecs.counts.launches.slice(0, counted)),
       overshoot: Math.max(0, most - size),
     }
   } finally {

@@ -1,37 +1,12 @@
 import type { ECSClient, Task } from '@aws-sdk/client-ecs'
+import { between, DESCRIBED_TASKS, ECS_LIMITS, ECS_MODEL, EVENT_MODEL } from './aws-limits.ts'
 import { TokenBucket } from './token-bucket.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** What AWS documents: burst and calls per second of an account and Region. */
-export const ECS_LIMITS = {
-  /** DescribeTasks and ListTasks together. */
-  read: { burst: 100, perSecond: 20 },
-  /** RunTask and StopTask together. */
-  modify: { burst: 100, perSecond: 40 },
-  /** Tasks that Fargate starts, whatever call asks. */
-  launch: { burst: 100, perSecond: 20 },
-} as const
-
-/** Assumptions where AWS documents nothing: measured by users, or chosen on the careful side. */
-export const ECS_MODEL = {
-  callMs: { read: [30, 70], modify: [150, 400] },
-  /** From RunTask until the task runs. */
-  startMs: [45_000, 70_000],
-  /** Until reads show a new task. */
-  visibleMs: [500, 2_000],
-  eventDelayMs: [300, 2_000],
-  eventLost: 0.01,
-  eventTwice: 0.05,
-  noCapacity: 0.002,
-  failedStart: 0.002,
-  /** From a stop request until the task has stopped. */
-  stopMs: [10_000, 40_000],
-  sdkAttempts: 3,
-} as const
-
 interface SimulatedTask {
   task: Task
-  readonly visibleAt: number
+  /** What reads show, some moments later; undefined: not listed yet. */
+  shown: Task | undefined
   /** When it reached RUNNING, simulated ms. */
   runningSince: number | null
 }
@@ -71,8 +46,10 @@ export class SimulatedEcs {
   readonly #buckets: Record<keyof typeof ECS_LIMITS, TokenBucket>
   readonly #tasks = new Map<string, SimulatedTask>()
   readonly #running = new Set<string>()
+  /** Tasks that ListTasks shows, by their desired status. */
+  readonly #listed = { RUNNING: new Set<string>(), STOPPED: new Set<string>() }
   readonly #pages = new Map<string, readonly string[]>()
-  #addresses = 0
+  readonly #sandboxes = new Map<string, string>()
 
   constructor(options: SimulatedEcsOptions) {
     this.#time = options.time
@@ -81,7 +58,7 @@ export class SimulatedEcs {
     const { scale = 1 } = options
     const bucket = (name: keyof typeof ECS_LIMITS) =>
       new TokenBucket(Math.max(1, ECS_LIMITS[name].burst / scale), ECS_LIMITS[name].perSecond / scale, options.time.now)
-    this.#buckets = { read: bucket('read'), modify: bucket('modify'), launch: bucket('launch') }
+    this.#buckets = { read: bucket('read'), modify: bucket('modify'), runTask: bucket('runTask'), launch: bucket('launch') }
   }
 
   /** Speaks the part of the SDK's client that the driver uses, with its retries. */
@@ -122,11 +99,17 @@ export class SimulatedEcs {
     return this.#tasks.get(`${IDS}/${sandboxId}`)?.runningSince ?? this.#time.now()
   }
 
+  /** The sandbox whose task has this address. */
+  sandboxAt(host: string): string | undefined {
+    return this.#sandboxes.get(host)
+  }
+
   async #call(action: string, input: Input): Promise<object> {
     const isRead = action === 'DescribeTasks' || action === 'ListTasks'
     this.counts.calls[action] = (this.counts.calls[action] ?? 0) + 1
     await this.#time.sleep(this.#between(isRead ? ECS_MODEL.callMs.read : ECS_MODEL.callMs.modify))
-    if (!this.#buckets[isRead ? 'read' : 'modify'].take() || (action === 'RunTask' && !this.#buckets.launch.take())) {
+    const buckets = action === 'RunTask' ? (['modify', 'runTask', 'launch'] as const) : ([isRead ? 'read' : 'modify'] as const)
+    if (!buckets.every((name) => this.#buckets[name].take())) {
       this.counts.throttled[action] = (this.counts.throttled[action] ?? 0) + 1
       throw new EcsError('ThrottlingException', 'Rate exceeded')
     }
@@ -164,8 +147,9 @@ export class SimulatedEcs {
       desiredStatus: 'RUNNING',
       containers: [{}],
     }
-    const entry: SimulatedTask = { task, visibleAt: now + this.#between(ECS_MODEL.visibleMs), runningSince: null }
+    const entry: SimulatedTask = { task, shown: undefined, runningSince: null }
     this.#tasks.set(arn, entry)
+    this.#change(arn, entry, task)
     this.#running.add(arn)
     this.#time.after(this.#between(ECS_MODEL.startMs), () => this.#begin(arn, entry))
     return { tasks: [task], failures: [] }
@@ -175,31 +159,56 @@ export class SimulatedEcs {
     if (entry.task.desiredStatus === 'STOPPED') return
     if (this.#random() < ECS_MODEL.failedStart)
       return this.#end(arn, entry, { stopCode: 'TaskFailedToStart', stoppedReason: 'CannotPullContainerError: i/o timeout' })
-    const address = ++this.#addresses
+    const address = this.#sandboxes.size + 1
     const privateIpv4Address = `10.${(address >> 16) & 255}.${(address >> 8) & 255}.${address & 255}`
     entry.runningSince = this.#time.now()
-    entry.task = {
+    this.#sandboxes.set(privateIpv4Address, entry.task.startedBy ?? '')
+    this.#change(arn, entry, {
       ...entry.task,
       lastStatus: 'RUNNING',
       containers: [{ lastStatus: 'RUNNING', networkInterfaces: [{ privateIpv4Address }] }],
-    }
+    })
     this.#emit(entry.task)
   }
 
+  /** Reads are eventually consistent: they show a change some moments later. */
+  #change(arn: string, entry: SimulatedTask, task: Task): void {
+    entry.task = task
+    this.#time.after(this.#between(ECS_MODEL.visibleMs), () => {
+      // A change that was shown earlier, although it was made later, stays.
+      if (entry.task !== task && entry.shown?.desiredStatus === 'STOPPED') return
+      entry.shown = task
+      this.#listed.RUNNING[task.desiredStatus === 'RUNNING' ? 'add' : 'delete'](arn)
+      if (task.desiredStatus === 'STOPPED') this.#listed.STOPPED.add(arn)
+    })
+  }
+
+  /** A container that has ended by itself has its exit code at once; one that is being stopped gets it when it has ended. */
   #end(
     arn: string,
     entry: SimulatedTask,
     { exitCode, ...stop }: { stopCode: Task['stopCode']; stoppedReason: string; exitCode?: number },
   ): void {
     this.#running.delete(arn)
-    const containers = [{ lastStatus: 'STOPPED', ...(exitCode === undefined ? {} : { exitCode }) }]
-    entry.task = { ...entry.task, ...stop, containers, desiredStatus: 'STOPPED', lastStatus: 'DEPROVISIONING' }
+    const ended = [{ lastStatus: 'STOPPED', ...(exitCode === undefined ? {} : { exitCode }) }]
+    const isStopping = stop.stopCode === 'UserInitiated'
+    const containers = isStopping ? entry.task.containers : ended
+    this.#change(arn, entry, {
+      ...entry.task,
+      ...stop,
+      containers,
+      desiredStatus: 'STOPPED',
+      lastStatus: isStopping ? 'STOPPING' : 'DEPROVISIONING',
+    })
     this.#emit(entry.task)
     this.#time.after(this.#between(ECS_MODEL.stopMs), () => {
-      entry.task = { ...entry.task, lastStatus: 'STOPPED' }
+      this.#change(arn, entry, { ...entry.task, containers: ended, lastStatus: 'STOPPED' })
       this.#emit(entry.task)
     })
-    this.#time.after(3_600_000, () => this.#tasks.delete(arn))
+    this.#time.after(3_600_000, () => {
+      this.#tasks.delete(arn)
+      this.#listed.STOPPED.delete(arn)
+    })
   }
 
   #stopTask(arn: string): object {
@@ -211,6 +220,7 @@ export class SimulatedEcs {
   }
 
   #describe(arns: readonly string[]): object {
+    if (arns.length > DESCRIBED_TASKS) throw new EcsError('InvalidParameterException', 'Tasks can have at most 100 items.')
     const shown = arns.map((arn) => [arn, this.#visible(arn)] as const)
     return {
       tasks: shown.flatMap(([, task]) => task ?? []),
@@ -219,8 +229,7 @@ export class SimulatedEcs {
   }
 
   #visible(arn: string): Task | undefined {
-    const known = this.#tasks.get(arn)
-    return known !== undefined && known.visibleAt <= this.#time.now() ? known.task : undefined
+    return this.#tasks.get(arn)?.shown
   }
 
   #list({ startedBy, desiredStatus = 'RUNNING', nextToken }: Input): object {
@@ -229,7 +238,10 @@ export class SimulatedEcs {
       return { taskArns: task !== undefined && task.desiredStatus === desiredStatus ? [task.taskArn] : [] }
     }
     // The pages of one listing are of one moment.
-    const rest = nextToken === undefined ? this.#listed(String(desiredStatus)) : (this.#pages.get(nextToken as string) ?? [])
+    const rest =
+      nextToken === undefined
+        ? [...this.#listed[desiredStatus === 'STOPPED' ? 'STOPPED' : 'RUNNING']]
+        : (this.#pages.get(nextToken as string) ?? [])
     this.#pages.delete(nextToken as string)
     if (rest.length <= 100) return { taskArns: rest }
     const token = crypto.randomUUID()
@@ -237,21 +249,19 @@ export class SimulatedEcs {
     return { taskArns: rest.slice(0, 100), nextToken: token }
   }
 
-  #listed(desiredStatus: string): string[] {
-    const arns = desiredStatus === 'RUNNING' ? [...this.#running] : [...this.#tasks.keys()].filter((arn) => !this.#running.has(arn))
-    return arns.filter((arn) => this.#visible(arn) !== undefined)
-  }
-
   /** The same selection as the two rules of the deployment make. */
   #emit(task: Task): void {
     const isSelected = task.desiredStatus === 'STOPPED' || task.lastStatus === 'RUNNING'
-    if (!isSelected || this.#random() < ECS_MODEL.eventLost) return
+    if (!isSelected || this.#random() < EVENT_MODEL.lost) return
     const event = { 'detail-type': 'ECS Task State Change', source: 'aws.ecs', detail: task }
-    const times = this.#random() < ECS_MODEL.eventTwice ? 2 : 1
-    for (let time = 0; time < times; time++) this.#time.after(this.#between(ECS_MODEL.eventDelayMs), () => this.#onEvent(event))
+    const times = this.#random() < EVENT_MODEL.twice ? 2 : 1
+    for (let time = 0; time < times; time++) {
+      const delay = this.#random() < EVENT_MODEL.late ? EVENT_MODEL.lateMs : EVENT_MODEL.delayMs
+      this.#time.after(this.#between(delay), () => this.#onEvent(event))
+    }
   }
 
-  #between([from, to]: readonly [number, number]): number {
-    return from + this.#random() * (to - from)
+  #between(range: readonly [number, number]): number {
+    return between(this.#random, range)
   }
 }

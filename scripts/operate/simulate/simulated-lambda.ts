@@ -1,69 +1,110 @@
-import type { QueueMessages, QueueName } from '../../../services/core/messages.ts'
-import { MAX_RECEIVES } from '../../../services/core/messages.ts'
-import type { Queue } from '../../../services/core/ports/queue.ts'
-import { queueDefinitions } from '../../../services/storage/sqs/queue-definitions.ts'
+import { between, LAMBDA_LIMITS, LAMBDA_MODEL } from './aws-limits.ts'
+import { TokenBucket } from './token-bucket.ts'
 import type { VirtualTime } from './virtual-time.ts'
-
-/** What AWS documents. */
-export const LAMBDA_LIMITS = {
-  concurrent: 1_000,
-  /** Of an event source mapping: invocations at once in the beginning, and how many more each minute while messages wait. */
-  mappingStart: 5,
-  mappingPerMinute: 60,
-} as const
-
-const COLD_START_MS = 400
-const SEND_MS = 8
-const POLL_MS = 30
-
-interface Waiting {
-  readonly body: string
-  receives: number
-}
 
 export interface LambdaCounts {
   peak: number
-  /** Invocations that had to wait because the account's limit was reached. */
-  refused: number
+  /** Invocations that found no capacity. */
+  throttled: number
+  /** Invocations that Lambda ended at the function's time-out. */
+  timedOut: number
   coldStarts: number
-  deadLetters: number
   readonly peakByFunction: Record<string, number>
 }
 
+export interface LambdaOptions {
+  /** Of the account; default 1,000. */
+  readonly concurrent?: number | undefined
+  /** Reserved concurrency by function. */
+  readonly reserved?: Readonly<Record<string, number | undefined>>
+}
+
+/** Lambda's answer to an invocation beyond a limit. */
+export class TooManyRequestsError extends Error {
+  override readonly name = 'TooManyRequestsException'
+}
+
+type Handler<Event, Answer> = (event: Event) => Promise<Answer>
+
 /** Lambda's concurrency of one account, and one environment per concurrent invocation of a function. */
 export class SimulatedLambda {
-  readonly counts: LambdaCounts = { peak: 0, refused: 0, coldStarts: 0, deadLetters: 0, peakByFunction: {} }
+  readonly counts: LambdaCounts = { peak: 0, throttled: 0, timedOut: 0, coldStarts: 0, peakByFunction: {} }
   readonly #time: VirtualTime
+  readonly #random: () => number
   readonly #active: Record<string, number> = {}
+  readonly #reserved: Readonly<Record<string, number | undefined>>
+  readonly #unreserved: number
+  /** Those without a reservation. */
+  #sharing = 0
   #running = 0
 
-  constructor(time: VirtualTime) {
+  constructor(time: VirtualTime, random: () => number, options: LambdaOptions = {}) {
+    const { concurrent = LAMBDA_LIMITS.concurrent, reserved = {} } = options
+    this.#reserved = reserved
+    this.#unreserved = Object.values(reserved).reduce<number>((left, own) => left - (own ?? 0), concurrent)
     this.#time = time
+    this.#random = random
   }
 
-  /** A function: `create` makes the handler of a new environment. The result invokes it, and waits while the account has no capacity. */
-  define<Event, Answer>(name: string, create: () => (event: Event) => Promise<Answer>): (event: Event) => Promise<Answer> {
-    const idle: ((event: Event) => Promise<Answer>)[] = []
+  /**
+   * A function: `create` makes the handler of a new environment. The result invokes it, and rejects with TooManyRequestsError beyond a limit, and when the
+   * function runs longer than its time-out. Code of an invocation that has timed out runs on, as it may after Lambda froze it.
+   */
+  define<Event, Answer>(
+    name: string,
+    { timeoutMs }: { readonly timeoutMs: number },
+    create: () => Handler<Event, Answer>,
+  ): Handler<Event, Answer> {
+    const { burst, perSecond } = LAMBDA_LIMITS.newEnvironments
+    const idle: { readonly handler: Handler<Event, Answer>; readonly since: number }[] = []
+    const growth = new TokenBucket(burst, perSecond, this.#time.now)
+    const environment = async (): Promise<Handler<Event, Answer>> => {
+      const used = idle.pop()
+      if (used !== undefined && this.#time.now() - used.since < LAMBDA_MODEL.idleMs) return used.handler
+      // The one that was used last is on top, so the others have been idle for longer.
+      idle.length = 0
+      this.counts.coldStarts += 1
+      await this.#time.sleep(between(this.#random, LAMBDA_MODEL.coldStartMs))
+      return create()
+    }
     return async (event) => {
-      while (this.#running >= LAMBDA_LIMITS.concurrent) {
-        this.counts.refused += 1
-        await this.#time.sleep(1_000)
+      if (!this.#hasCapacity(name) || (idle.length === 0 && !growth.take())) {
+        this.counts.throttled += 1
+        throw new TooManyRequestsError('Rate Exceeded.')
       }
       this.#count(name, 1)
       try {
-        let handler = idle.pop()
-        if (handler === undefined) {
-          this.counts.coldStarts += 1
-          await this.#time.sleep(COLD_START_MS)
-          handler = create()
-        }
-        try {
-          return await handler(event)
-        } finally {
-          idle.push(handler)
-        }
+        const handler = await environment()
+        const answer = await this.#within(timeoutMs, handler(event))
+        idle.push({ handler, since: this.#time.now() })
+        return answer
       } finally {
         this.#count(name, -1)
+      }
+    }
+  }
+
+  /**
+   * Invokes as Lambda does for EventBridge: an invocation that finds no capacity is repeated for six hours, and a failed one twice. Resolves when it has
+   * succeeded or was dropped.
+   */
+  async invokeAsync<Event>(invoke: Handler<Event, unknown>, event: Event, onError: (error: unknown) => void): Promise<void> {
+    const began = this.#time.now()
+    let pauseMs: number = LAMBDA_LIMITS.asyncPauseMs.first
+    for (let failures = 0; ;) {
+      try {
+        return void (await invoke(event))
+      } catch (error) {
+        onError(error)
+        if (error instanceof TooManyRequestsError) {
+          if (this.#time.now() + pauseMs - began > LAMBDA_LIMITS.asyncAgeMs) return
+          await this.#time.sleep(pauseMs)
+          pauseMs = Math.min(2 * pauseMs, LAMBDA_LIMITS.asyncPauseMs.longest)
+        } else {
+          const retryMs = LAMBDA_LIMITS.asyncRetriesMs[failures++]
+          if (retryMs === undefined) return
+          await this.#time.sleep(retryMs)
+        }
       }
     }
   }
@@ -73,118 +114,28 @@ export class SimulatedLambda {
     return { ...this.#active }
   }
 
+  async #within<Answer>(timeoutMs: number, work: Promise<Answer>): Promise<Answer> {
+    let cancel = (): void => undefined
+    const timedOut = new Promise<never>((_, reject) => {
+      cancel = this.#time.after(timeoutMs, () => {
+        this.counts.timedOut += 1
+        reject(new Error(`Task timed out after ${timeoutMs / 1000} seconds`))
+      })
+    })
+    return Promise.race([work, timedOut]).finally(() => cancel())
+  }
+
+  /** A reservation is a function's maximum, and takes from what the others share. */
+  #hasCapacity(name: string): boolean {
+    const own = this.#reserved[name]
+    return own === undefined ? this.#sharing < this.#unreserved : (this.#active[name] ?? 0) < own
+  }
+
   #count(name: string, change: number): void {
     this.#running += change
+    if (this.#reserved[name] === undefined) this.#sharing += change
     const active = (this.#active[name] = (this.#active[name] ?? 0) + change)
     this.counts.peak = Math.max(this.counts.peak, this.#running)
     this.counts.peakByFunction[name] = Math.max(this.counts.peakByFunction[name] ?? 0, active)
-  }
-}
-
-/** The queues with an event source mapping each, which scales as AWS documents it. */
-export class SimulatedQueues implements Queue {
-  readonly #time: VirtualTime
-  readonly #counts: LambdaCounts
-  readonly #mappings = new Map<QueueName, Mapping>()
-
-  constructor(time: VirtualTime, counts: LambdaCounts) {
-    this.#time = time
-    this.#counts = counts
-  }
-
-  /** `invoke` resolves with the places of the messages that failed. */
-  consume(queue: QueueName, options: { readonly maxConcurrency: number; readonly batchSize: number }, invoke: BatchHandler): void {
-    this.#mappings.set(queue, new Mapping(this.#time, this.#counts, queue, options, invoke))
-  }
-
-  async send<Q extends QueueName>(queue: Q, message: QueueMessages[Q], options: { readonly delaySeconds?: number }): Promise<void> {
-    const body = JSON.stringify(message)
-    await this.#time.sleep(SEND_MS)
-    const mapping = this.#mappings.get(queue)
-    if (mapping !== undefined) this.#time.after(Math.ceil(options.delaySeconds ?? 0) * 1000, () => mapping.add({ body, receives: 0 }))
-  }
-
-  async check(): Promise<void> {}
-
-  /** Messages that could be received now, by queue. */
-  waiting(): Readonly<Record<string, number>> {
-    return Object.fromEntries([...this.#mappings].map(([name, mapping]) => [name, mapping.waiting]))
-  }
-}
-
-type BatchHandler = (bodies: readonly string[]) => Promise<readonly number[]>
-
-class Mapping {
-  readonly #time: VirtualTime
-  readonly #counts: LambdaCounts
-  readonly #queue: QueueName
-  readonly #options: { readonly maxConcurrency: number; readonly batchSize: number }
-  readonly #invoke: BatchHandler
-  #waiting: Waiting[] = []
-  #active = 0
-  #allowed: number = LAMBDA_LIMITS.mappingStart
-  #scaledAt: number
-  #isPolling = false
-
-  constructor(
-    time: VirtualTime,
-    counts: LambdaCounts,
-    queue: QueueName,
-    options: { readonly maxConcurrency: number; readonly batchSize: number },
-    invoke: BatchHandler,
-  ) {
-    this.#time = time
-    this.#counts = counts
-    this.#queue = queue
-    this.#options = options
-    this.#invoke = invoke
-    this.#scaledAt = time.now()
-  }
-
-  get waiting(): number {
-    return this.#waiting.length
-  }
-
-  add(message: Waiting): void {
-    this.#waiting.push(message)
-    this.#poll()
-  }
-
-  #poll(): void {
-    if (this.#isPolling || this.#waiting.length === 0) return
-    this.#isPolling = true
-    this.#time.after(POLL_MS, () => {
-      this.#isPolling = false
-      this.#scale()
-      while (this.#waiting.length > 0 && this.#active < this.#allowed) void this.#deliver(this.#waiting.splice(0, this.#options.batchSize))
-      if (this.#waiting.length > 0) this.#poll()
-    })
-  }
-
-  /**
-   * While more messages wait than the free pollers can receive, it grows by one a second, as AWS documents; without a backlog it shrinks as fast. Short
-   * invocations leave pollers free at most moments, so a free poller alone does not mean that there is no backlog.
-   */
-  #scale(): void {
-    const seconds = Math.floor((this.#time.now() - this.#scaledAt) / 1000)
-    if (seconds === 0) return
-    this.#scaledAt += seconds * 1000
-    const hasBacklog = this.#waiting.length > (this.#allowed - this.#active) * this.#options.batchSize
-    const change = (LAMBDA_LIMITS.mappingPerMinute / 60) * (hasBacklog ? 1 : -seconds)
-    this.#allowed = Math.min(this.#options.maxConcurrency, Math.max(LAMBDA_LIMITS.mappingStart, this.#allowed + change))
-  }
-
-  async #deliver(batch: readonly Waiting[]): Promise<void> {
-    this.#active += 1
-    for (const message of batch) message.receives += 1
-    const failed = await this.#invoke(batch.map(({ body }) => body)).catch(() => batch.map((_, place) => place))
-    this.#active -= 1
-    for (const place of failed) {
-      const message = batch[place]
-      if (message === undefined) continue
-      if (message.receives >= MAX_RECEIVES) this.#counts.deadLetters += 1
-      else this.#time.after(queueDefinitions[this.#queue].visibilityTimeoutSeconds * 1000, () => this.add(message))
-    }
-    this.#poll()
   }
 }

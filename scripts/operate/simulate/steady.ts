@@ -1,6 +1,6 @@
 import { useContainer, watchLoad } from './client-load.ts'
 import { openCell, type Cell } from './cell.ts'
-import { percentiles, round, type Percentiles } from './percentiles.ts'
+import { percentiles, round, type Percentiles } from './statistics.ts'
 
 export interface SteadyOptions {
   readonly containers: number
@@ -9,6 +9,8 @@ export interface SteadyOptions {
   readonly measuredSeconds: number
   readonly runSeconds: number
   readonly runConcurrency?: number
+  readonly lambdaConcurrency?: number
+  readonly apiConcurrency?: number | undefined
   /** Divides the limits of ECS; `containers` is the number in the model. */
   readonly scale?: number
   readonly seed: number
@@ -27,12 +29,21 @@ export interface SteadyReport {
   /** From the end of a task to the moment at which the service has released its container. */
   readonly dead_sandbox_ms: Percentiles & { readonly max: number; readonly count: number; readonly not_found: number }
   readonly ecs_reads_per_second: number
-  readonly throttled: { readonly reads: number; readonly starts_and_stops: number }
+  readonly throttled: {
+    readonly reads: number
+    readonly starts_and_stops: number
+    readonly functions: number
+    readonly table_calls: number
+  }
   readonly lambda_peak: Readonly<Record<string, number>>
   readonly reconciler_pass_ms: Percentiles
   /** `cancelled`: still waiting for a sandbox when the lifetime of their container ended. */
   readonly executions: { readonly succeeded: number; readonly sandbox_lost: number; readonly cancelled: number; readonly other: number }
   readonly dead_letters: number
+  /** Invocations that Lambda ended at their time-out, and table calls that failed in every attempt. */
+  readonly timed_out: number
+  readonly failed_table_calls: number
+  readonly table_calls_per_second: number
 }
 
 /** Faults of the last moments are waited for, as long as any other may take to be found. */
@@ -44,7 +55,7 @@ const FAULTY_TASKS = 0.01
 export async function simulateSteady(options: SteadyOptions): Promise<SteadyReport> {
   const cell = await openCell({ ...options, poolSize: 0 })
   try {
-    const { time, random, ecs, lambda } = cell
+    const { time, random, ecs, lambda, queues, tableCounts } = cell
     const began = time.now()
     const perMs = options.containers / (options.lifetimeSeconds * 1000)
     const fullAt = began + options.lifetimeSeconds * 1000 + 120_000
@@ -56,7 +67,7 @@ export async function simulateSteady(options: SteadyOptions): Promise<SteadyRepo
     }
     report()
     const arrive = (): void => {
-      void useContainer(cell, options.lifetimeSeconds * 1000, load.accepted)
+      void useContainer(cell, options.lifetimeSeconds * 1000, load)
       time.after(-Math.log(1 - random()) / perMs, arrive)
     }
     arrive()
@@ -68,6 +79,7 @@ export async function simulateSteady(options: SteadyOptions): Promise<SteadyRepo
     if (options.onMinute !== undefined) reportMinutes(cell, options.onMinute)
     await time.runUntil(fullAt)
     const before = structuredClone(ecs.counts)
+    const tableBefore = { ...tableCounts }
     cell.passes.length = 0
     await time.runUntil(endAt)
     const live = ecs.runningTasks
@@ -93,11 +105,16 @@ export async function simulateSteady(options: SteadyOptions): Promise<SteadyRepo
       throttled: {
         reads: counted(ecs.counts.throttled, before.throttled, ...reads),
         starts_and_stops: counted(ecs.counts.throttled, before.throttled, 'RunTask', 'StopTask'),
+        functions: lambda.counts.throttled,
+        table_calls: tableCounts.throttled,
       },
       lambda_peak: lambda.counts.peakByFunction,
       reconciler_pass_ms: percentiles(cell.passes),
       executions: load.executions,
-      dead_letters: lambda.counts.deadLetters,
+      dead_letters: queues.counts.deadLetters,
+      timed_out: lambda.counts.timedOut,
+      failed_table_calls: tableCounts.failed,
+      table_calls_per_second: round((tableCounts.calls - tableBefore.calls) / (seconds + 150)),
     }
   } finally {
     await cell.close()

@@ -15,12 +15,12 @@ export class TokenBucket {
   }
 
   /** False: the call is throttled, and takes no token. */
-  take(): boolean {
+  take(count = 1): boolean {
     const now = this.#now()
     this.#tokens = Math.min(this.#burst, this.#tokens + ((now - this.#at) / 1000) * this.#perSecond)
     this.#at = now
-    if (this.#tokens < 1) return false
-    this.#tokens -= 1
+    if (this.#tokens < count) return false
+    this.#tokens -= count
     return true
   }
 }

@@ -10,3 +10,9 @@ export function percentiles(values: readonly number[]): Percentiles {
 }
 
 export const round = (value: number): number => Math.round(value * 100) / 100
+
+/** The rate between the first and the last of these times (ms); 0 for fewer than two. */
+export function startsPerSecond(times: readonly number[]): number {
+  const [first, last] = [times[0], times.at(-1)]
+  return first === undefined || last === undefined || last <= first ? 0 : round(((times.length - 1) * 1000) / (last - first))
+}
