@@ -5,6 +5,7 @@ import ctypes
 import os
 import resource
 import signal
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..config import WORKER_GID, WORKER_UID
@@ -55,6 +56,20 @@ def become_worker(limits: Rlimits) -> None:
     libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
     seccomp.install()
     landlock.confine_writes()
+
+
+@contextlib.contextmanager
+def files_owned_by_worker() -> Iterator[None]:
+    """Files that a root process makes meanwhile belong to the worker. It can change back, so no code of a tenant may run in it."""
+    os.setegid(WORKER_GID)
+    os.seteuid(WORKER_UID)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+        # The changes made the memory readable as the system's default is.
+        hide_memory()
 
 
 def hide_memory() -> None:

@@ -6,21 +6,18 @@ Messages to it: ready, input (a cell begins), display, update, clear, error, rep
 
 import asyncio
 import contextlib
-import importlib
-import logging
 import os
 import random
 import signal
 import sys
 import warnings
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ipykernel.ipkernel import IPythonKernel
 from IPython.core import page
 from IPython.core.error import UsageError
-from IPython.core.profiledir import ProfileDir
 from tornado.ioloop import IOLoop
-from traitlets.config import Config
 
 from .. import packets
 from . import agg_show, environment, nested_asyncio, plotly_bundles, rich_displays
@@ -29,17 +26,17 @@ from .cell_scope import ScopeError, cell_scope
 from .channel import Channel
 from .language_session import LanguageSessions, SessionError
 from .mapped_files import MappedFiles
-from .output import ChannelSession
 from .peak_memory import PeakMemory
 from .request_server import RequestServer
 from .script_exit import ScriptExit
 from .streams import ChannelText, Flusher
 from .transform_once import TransformOnce
 
+if TYPE_CHECKING:
+    from .prepared_kernel import PreparedKernel
+
 
 _MAX_REPLY_VALUE_CHARACTERS = 4096
-# What the first kernel of IPython would import by itself.
-_IMPORTED_BY_A_START = ("IPython.core.completerlib", "IPython.core.oinspect", "encodings.ascii", "ipykernel.debugger", "tornado.platform.asyncio")
 _INTERACTIVE_BACKENDS = frozenset(("widget", "ipympl", "notebook", "nbagg"))
 _LOOPLESS_GUIS = frozenset((None, "inline", "agg", "asyncio", "nbagg", "notebook", "ipympl", "widget", "webagg"))
 
@@ -49,7 +46,6 @@ class ChannelKernel(IPythonKernel):
 
     def __init__(self, **traits: object) -> None:
         super().__init__(**traits)
-        self.io_loop = IOLoop.current()
         shell = self.shell
         shell.exit_now = False
         # `exit()` ends the cell like sys.exit(); variables stay.
@@ -141,31 +137,6 @@ def _inline_instead(enable: Callable[..., object]) -> Callable[..., object]:
     return lambda gui=None: enable("inline" if gui in _INTERACTIVE_BACKENDS else gui)
 
 
-def _configuration() -> Config:
-    config = Config()
-    # Only /mnt/data and the namespace persist: no history database, no completer, no start-up files.
-    config.HistoryManager.enabled = False
-    config.HistoryManager.hist_file = ":memory:"
-    config.Completer.use_jedi = False
-    config.InteractiveShell.xmode = "Context"
-    config.InteractiveShell.colors = "nocolor"
-    return config
-
-
-def warm_up() -> None:
-    """Does the expensive imports of a kernel's start, the first traceback and the first figure once, before kernels are forked."""
-    for module in _IMPORTED_BY_A_START:
-        importlib.import_module(module)
-    from IPython.core.ultratb import VerboseTB
-
-    try:
-        raise ValueError
-    except ValueError:
-        VerboseTB(theme_name="nocolor").text(*sys.exc_info())
-    if "matplotlib.pyplot" in sys.modules:
-        import matplotlib.backends.backend_agg  # noqa: F401
-
-
 def _silence_warnings() -> None:
     # The only other thread is the flusher, which handles forks.
     warnings.filterwarnings("ignore", message=".*use of fork\\(\\) may lead to deadlocks.*", category=DeprecationWarning)
@@ -196,8 +167,8 @@ def _audit(flusher: Flusher, channel: Channel, mapped: MappedFiles) -> None:
     sys.addaudithook(hook)
 
 
-def main(channel: Channel, data_dir: str, peak: PeakMemory) -> None:
-    """Never returns. The caller has already become the worker."""
+def main(prepared: "PreparedKernel", channel: Channel, data_dir: str, peak: PeakMemory) -> None:
+    """Connects a kernel and serves it. Never returns. The caller has already become the worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.chdir(data_dir)
     sys.path[:0] = [""]
@@ -210,18 +181,16 @@ def main(channel: Channel, data_dir: str, peak: PeakMemory) -> None:
     sys.stderr = sys.__stderr__ = stderr.text
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    session = ChannelSession(channel=channel)
+    session = prepared.session
+    session.channel = channel
     flusher = Flusher((stdout, stderr), session.release)
     mapped = MappedFiles(data_dir)
-    profile = ProfileDir.create_profile_dir("/tmp/.ipython-profile")
+    prepared.profile.location = "/tmp/.ipython-profile"
+    prepared.process.begin()
 
     async def boot() -> RequestServer:
-        config = _configuration()
-        log = logging.getLogger("cellblock.kernel")
-        log.addHandler(logging.NullHandler())
-        log.propagate = False
-        kernel = ChannelKernel(session=session, iopub_socket=session, profile_dir=profile, config=config, log=log)
-        return RequestServer(channel, kernel, session, flusher, (stdout, stderr), mapped, peak)
+        prepared.kernel.io_loop = IOLoop.current()
+        return RequestServer(channel, prepared, flusher, (stdout, stderr), mapped, peak)
 
     server = loop.run_until_complete(boot())
     flusher.start()

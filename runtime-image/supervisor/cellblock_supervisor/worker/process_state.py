@@ -27,14 +27,18 @@ Lost = list[dict[str, str]]
 
 
 class ProcessState:
-    """Made at the start of a kernel, before user code runs."""
+    """Made before a kernel is forked."""
 
     def __init__(self) -> None:
+        self._logging = LoggingState()
+        self._start = {name: group.read() for name, group in OPTION_GROUPS.items() if group.is_loaded}
+        self.begin()
+
+    def begin(self) -> None:
+        """Reads again what the start of a kernel changes. Called before user code runs."""
         self._environ = dict(os.environ)
         self._path = list(sys.path)
         self._filters = list(warnings.filters)
-        self._logging = LoggingState()
-        self._start = {name: group.read() for name, group in OPTION_GROUPS.items() if group.is_loaded}
 
     def dump(self, lost: Lost) -> dict[str, bytes]:
         """Pickled parts by name. What cannot be kept is added to `lost`."""

@@ -12,29 +12,26 @@ from .. import packets
 from . import snapshot
 from .channel import Channel
 from .mapped_files import MappedFiles
-from .output import ChannelSession
 from .peak_memory import PeakMemory
-from .process_state import ProcessState
 from .streams import ChannelText, Flusher
 from .time_budget import TimeBudget
-from .unsaved_state import UnsavedState
 
 if TYPE_CHECKING:
-    from .kernel import ChannelKernel
+    from .prepared_kernel import PreparedKernel
 
 
 class RequestServer:
     """Reads requests from the channel on the kernel's event loop, so that tasks of earlier cells continue between cells."""
 
-    def __init__(self, channel: Channel, kernel: "ChannelKernel", session: ChannelSession, flusher: Flusher, streams: tuple[ChannelText, ...], mapped: MappedFiles, peak: PeakMemory) -> None:
+    def __init__(self, channel: Channel, prepared: "PreparedKernel", flusher: Flusher, streams: tuple[ChannelText, ...], mapped: MappedFiles, peak: PeakMemory) -> None:
         self._channel = channel
-        self._kernel = kernel
-        self._session = session
+        self._kernel = kernel = prepared.kernel
+        self._session = prepared.session
         self._flusher = flusher
         self._streams = streams
         self._mapped = mapped
         self._peak = peak
-        self._process_parts = snapshot.ProcessParts(ProcessState(), UnsavedState(kernel.shell), kernel.languages)
+        self._process_parts = snapshot.ProcessParts(prepared.process, prepared.unsaved, kernel.languages)
         # One for all cells, as in a script: numpy and decimal keep their options in it.
         self._context = contextvars.copy_context()
 

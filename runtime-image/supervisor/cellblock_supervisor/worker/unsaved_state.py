@@ -13,7 +13,7 @@ _PANDAS_CLASSES = ("DataFrame", "Series", "Index")
 
 
 class UnsavedState:
-    """Made at the start of a kernel, before user code runs."""
+    """Made before user code runs."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell

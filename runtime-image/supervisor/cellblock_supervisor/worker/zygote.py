@@ -19,7 +19,7 @@ import types
 
 from ..config import DATA_DIR, INSTALL_DIR, WORKER_GID
 from . import command, descriptors, loopback, seccomp
-from .drop_privileges import Rlimits, become_worker, return_free_memory, hide_memory
+from .drop_privileges import Rlimits, become_worker, files_owned_by_worker, hide_memory, return_free_memory
 from .channel import Channel
 from .peak_memory import PeakMemory
 
@@ -108,7 +108,7 @@ class Zygote:
 def preload(modules: list[str]) -> list[str]:
     """Imports the modules that kernels share; returns those that failed, which does not prevent the start."""
     failed = []
-    importlib.import_module(f"{__package__}.kernel")
+    importlib.import_module(f"{__package__}.prepared_kernel")
     # Pandas takes a process without IPython for a terminal and sets other display options than in a kernel.
     builtins.get_ipython = lambda: types.SimpleNamespace(kernel=None)  # type: ignore[attr-defined]
     for module in modules:
@@ -117,7 +117,8 @@ def preload(modules: list[str]) -> list[str]:
         except Exception:
             failed.append(module)
     del builtins.get_ipython  # type: ignore[attr-defined]
-    sys.modules[f"{__package__}.kernel"].warm_up()
+    with files_owned_by_worker():
+        sys.modules[f"{__package__}.prepared_kernel"].prepare(DATA_DIR)
     # The collector ignores the shared objects from here on, so that it does not copy their pages.
     gc.collect()
     gc.freeze()
@@ -140,12 +141,12 @@ def _run_kernel(fds: list[int], limits: Rlimits) -> None:
     os.close(out)
     os.close(err)
     sys.path[:] = [entry for entry in sys.path if entry != INSTALL_DIR]
-    from . import kernel, terminals
+    from . import kernel, prepared_kernel, terminals
 
     sock = socket.socket(fileno=channel)
     sock.set_inheritable(False)
     terminals.install(terminal)
-    kernel.main(Channel(sock), DATA_DIR, peak)
+    kernel.main(prepared_kernel.prepare(DATA_DIR), Channel(sock), DATA_DIR, peak)
 
 
 def _run_probe(fds: list[int], limits: Rlimits) -> None:
