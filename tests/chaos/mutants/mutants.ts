@@ -142,7 +142,7 @@ export const CHAOS_MUTANTS: readonly ChaosMutant[] = [
       find: "operator === '<' ? difference < 0 : operator === '>' ? difference > 0 : difference <= 0",
       replace: "operator === '<' ? difference < 0 : operator === '>' ? difference > 0 : false",
     },
-    scenario: 'races',
+    scenario: 'worker-crashes',
     only: 'embedded',
   },
   {
