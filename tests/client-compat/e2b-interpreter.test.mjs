@@ -31,6 +31,11 @@ describe('@e2b/code-interpreter', { timeout: 120_000 }, () => {
       [
         'from IPython.display import display, HTML, Markdown, Latex, SVG, JSON, Image',
         'import io, numpy, PIL.Image',
+        'display(HTML("<b>h</b>"))',
+        'display(Markdown("*m*"))',
+        'display(Latex("$x$"))',
+        'display(JSON({"a": 1}))',
+        'display(SVG("<svg xmlns=\\"http://www.w3.org/2000/svg\\"></svg>"))',
         'png = io.BytesIO()',
         'PIL.Image.fromarray(numpy.random.default_rng(1).integers(0, 255, (400, 400, 3), dtype="uint8")).save(png, "png")',
         'display(Image(png.getvalue()))',
