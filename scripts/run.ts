@@ -70,8 +70,10 @@ async function prepare(command: Command, args: readonly string[], mayInstall: bo
     })
   if (command.needs.includes('doc-snippets'))
     await step('Clients of docs/clients.md', isVerbose, async (progress) => {
-      const folder = join(root, '.cellblock', 'doc-snippets-python')
-      await ensurePythonPackages(folder, join(root, 'tests', 'client-compat', 'doc-snippets.txt'), { config, mayInstall }, progress)
+      for (const name of ['doc-snippets', 'doc-snippets-openai-2']) {
+        const requirements = join(root, 'tests', 'client-compat', `${name}.txt`)
+        await ensurePythonPackages(join(root, '.cellblock', `${name}-python`), requirements, { config, mayInstall }, progress)
+      }
       return { found: 'as pinned', value: undefined }
     })
   if (command.needs.includes('schemathesis'))

@@ -20,7 +20,7 @@ export interface SnippetServer {
   readonly url: string
   readonly apiKey: string
   readonly model: string
-  /** Python with the packages of `doc-snippets.txt`. */
+  /** Python with the packages that the section imports. */
   readonly python: string
 }
 

@@ -80,10 +80,13 @@ const SUITES: readonly Suite[] = [
   })),
 ]
 
-/** The Python packages of the other sections are in another environment. */
+/** The Python packages of the other sections are in `doc-snippets`. Clients that need an older `openai` have a separate one. */
 const ENVIRONMENTS: Readonly<Record<string, string>> = {
   'OpenAI for Python': 'client-compat',
   'E2B and frameworks that use it': 'client-compat',
+  LiteLLM: 'doc-snippets-openai-2',
+  LangChain: 'doc-snippets-openai-2',
+  LlamaIndex: 'doc-snippets-openai-2',
 }
 async function runBlocks(name: string): Promise<string | null> {
   const { url, apiKey } = await server()
