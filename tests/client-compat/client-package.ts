@@ -11,8 +11,8 @@ const BIN = join(import.meta.dirname, 'node_modules/.bin')
 
 /** The package has ES modules only, for Node 20.19 and later. */
 const CHECKS = [
-  { name: 'publint', args: (file: string) => ['run', file, '--strict'] },
-  { name: 'attw', args: (file: string) => [file, '--profile', 'esm-only'] },
+  { name: 'publint', covers: 'files and exports of the package', args: (file: string) => ['run', file, '--strict'] },
+  { name: 'attw', covers: 'types of the package', args: (file: string) => [file, '--profile', 'esm-only'] },
 ]
 
 /** Returns the rows of the pass table. A row starts with `FAILED` when the check finds a problem. */
@@ -22,12 +22,12 @@ export async function checkClientPackage(): Promise<readonly string[]> {
     const { stdout } = await run('npm', ['pack', '--ignore-scripts=false', '--json', '--pack-destination', folder], { cwd: PACKAGE })
     const [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ readonly filename: string }]
     const rows: string[] = []
-    for (const { name, args } of CHECKS) {
+    for (const { name, covers, args } of CHECKS) {
       const found = await run(join(BIN, name), args(packed.filename), { cwd: folder }).then(
         () => null,
         (error: { readonly stdout?: string; readonly message: string }) => error.stdout ?? error.message,
       )
-      rows.push(found === null ? `@cellblock/client by ${name}` : `FAILED @cellblock/client by ${name}: ${found}`)
+      rows.push(found === null ? covers : `FAILED ${covers}: ${found}`)
     }
     return rows
   } finally {

@@ -141,7 +141,9 @@ if (PACKAGE.some(isWanted)) rows.push(...labelled(PACKAGE, await checkClientPack
 function labelled(clients: readonly string[], results: readonly string[]): ClientRow[] {
   return results.map((result, index) => {
     const isFailed = result.startsWith('FAILED ')
-    return { client: clients[index] ?? result, covers: result.replace('FAILED ', ''), problem: isFailed ? result : null }
+    // A problem can have many lines, and a row of the table has one.
+    const [covers = ''] = result.replace('FAILED ', '').split('\n')
+    return { client: clients[index] ?? result, covers, problem: isFailed ? result : null }
   })
 }
 
