@@ -44,6 +44,12 @@ export const DISABLED_PROTECTIONS: readonly Edit[] = [
     find: '    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)',
     replace: '    return',
   },
+  // A change of the effective user also hides the memory.
+  {
+    file: `${SUPERVISOR}/worker/drop_privileges.py`,
+    find: '    os.setegid(WORKER_GID)\n    os.seteuid(WORKER_UID)\n',
+    replace: '',
+  },
   {
     file: `${SUPERVISOR}/worker/environment.py`,
     find: '    return {\n',
