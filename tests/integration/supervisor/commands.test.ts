@@ -112,7 +112,7 @@ describe('a command', () => {
     const late = await bash('echo begin; sleep 600 & sleep 601', { timeout_ms: 2000 })
     expect([late.done.outcome, late.stdout]).toEqual(['timed_out', 'begin\n'])
     const id = newId()
-    const events = start(['bash', '-c', "trap '' TERM HUP; echo ready; sleep 602"], {}, id)
+    const events = start(['bash', '-c', "trap '' TERM HUP; sleep 602 & echo ready; wait"], {}, id)
     await until(events, 'ready')
     expect((await supervisor().call('POST', `/commands/${id}/stop`, '{"kill_after_ms":100}')).status).toBe(202)
     expect(new Run(await collect(events)).done).toMatchObject({ outcome: 'cancelled', exit: { signal: 9 } })
