@@ -32,8 +32,11 @@ def add_families(cache: str, families: dict[str, list[str]]) -> None:
 def add_files(folder: str, files: dict[str, list[str]]) -> None:
     os.makedirs(folder)
     for target, names in files.items():
+        path = f"/usr/share/fonts/{target}"
+        if not os.path.exists(path):
+            sys.exit(f"The font {path} is missing.")
         for name in names:
-            os.symlink(f"/usr/share/fonts/truetype/liberation/{target}.ttf", f"{folder}/{name}.ttf")
+            os.symlink(path, f"{folder}/{name}")
 
 
 if __name__ == "__main__":

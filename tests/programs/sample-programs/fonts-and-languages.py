@@ -27,6 +27,22 @@ import matplotlib.pyplot as plt
 plt.rcParams["font.sans-serif"] = ["SimHei", "Microsoft YaHei", "Noto Sans CJK SC"]; plt.rcParams["axes.unicode_minus"] = False
 plt.plot([-1, 2]); plt.title("销售额"); plt.show()
 
+# %% a plot in the style of xkcd and other display fonts
+#| image: standard
+#| figure
+import matplotlib.pyplot as plt
+with plt.xkcd():
+    plt.plot([1, 2]); plt.title("Trend", fontname="Comic Sans MS"); plt.xlabel("time", fontname="Impact"); plt.show()
+
+# %% files of Chinese fonts that models name
+#| image: standard
+#| file: words.png
+#| stdout: Noto Sans CJK
+from PIL import ImageFont
+from wordcloud import WordCloud
+print([ImageFont.truetype(name, 20).getname()[0] for name in ("simhei.ttf", "msyh.ttc", "simsun.ttc")])
+WordCloud(font_path="simhei.ttf").generate("数据 科学 你好 世界").to_file("words.png")
+
 # %% Cyrillic, Greek and symbols in a plot
 #| figure
 import matplotlib.pyplot as plt
