@@ -81,3 +81,11 @@ print("free" if shutil.disk_usage("/mnt/data").free > 100_000_000 else "full")
 #| stdout: 10.0
 import numpy as np
 a = np.lib.format.open_memmap("/mnt/data/big.npy", mode="w+", dtype="f8", shape=(10,)); a[:] = 1; a.flush(); print(np.load("/mnt/data/big.npy", mmap_mode="r").sum())
+
+# %% a file that is left open has its content for the next call
+#| stdout: first line
+log = open("log.txt", "w"); log.write("first line\n")
+print("written")
+#| next
+%%bash
+cat log.txt

@@ -45,6 +45,13 @@ print(nltk.download("punkt") and nltk.download("stopwords", quiet=True) and nltk
 from nltk.corpus import brown
 brown.words()
 
+# %% TextBlob's tags need data that is absent, and say which
+#| image: standard
+#| error: MissingCorpusError
+#| hint: 'averaged_perceptron_tagger_eng' is not in this image and the sandbox has no network
+from textblob import TextBlob
+print(TextBlob("The quick brown fox jumps.").tags)
+
 # %% VADER sentiment
 #| image: standard
 #| stdout: positive

@@ -23,6 +23,14 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 plt.plot([1, 2]); plt.show()
 
+# %% a figure as the last expression under the Agg backend
+#| figure
+import matplotlib
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+fig, ax = plt.subplots(); ax.plot([1, 4, 9]); ax.set_title("Squares")
+fig
+
 # %% seaborn with a theme
 #| figure
 import seaborn as sns, pandas as pd, matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """Backends of matplotlib that scripts choose: `plt.show()` under Agg shows the figures as the inline backend does, and backends with windows become inline."""
 
 import functools
-import io
 import os
 import types
-from base64 import b64encode
+
+from IPython.core.formatters import DisplayFormatter
 
 _BACKEND = "matplotlib.backends.backend_agg"
 _INLINE = "module://matplotlib_inline.backend_inline"
@@ -13,9 +13,11 @@ _WINDOW_BACKENDS = frozenset(
 )
 
 
-def install() -> None:
+def install(formatter: DisplayFormatter) -> None:
     from .post_import import after_import
 
+    # The inline backend replaces this when it is chosen, with the formats of its configuration.
+    formatter.formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", _draw)
     after_import(_BACKEND, _add_show)
     after_import("matplotlib", _replace_windows)
 
@@ -32,22 +34,22 @@ def _replace_windows(module: types.ModuleType) -> None:
     module.use = use_or_inline  # type: ignore[attr-defined]
 
 
+def _draw(figure: object) -> object:
+    from IPython.core.pylabtools import print_figure
+
+    return print_figure(figure, fmt="png", base64=True)
+
+
 def _add_show(module: types.ModuleType) -> None:
     module.show = _show  # type: ignore[attr-defined]
 
 
 def _show(*_arguments: object, **_options: object) -> None:
-    from IPython.core.getipython import get_ipython
     from IPython.display import display
     from matplotlib._pylab_helpers import Gcf
 
-    managers = Gcf.get_all_fig_managers()
     try:
-        for manager in managers:
-            figure = manager.canvas.figure
-            picture = io.BytesIO()
-            figure.savefig(picture, format="png", bbox_inches="tight")
-            data, metadata = get_ipython().display_formatter.format(figure)
-            display({**data, "image/png": b64encode(picture.getvalue()).decode()}, metadata=metadata, raw=True)
+        for manager in Gcf.get_all_fig_managers():
+            display(manager.canvas.figure)
     finally:
         Gcf.destroy_all()

@@ -20,7 +20,7 @@ from IPython.core.error import UsageError
 from tornado.ioloop import IOLoop
 
 from .. import packets
-from . import agg_show, environment, nested_asyncio, plotly_bundles, rich_displays
+from . import agg_show, environment, nested_asyncio, network_errors, open_files, plotly_bundles, rich_displays
 from .cell_compiler import CellCompiler
 from .cell_scope import ScopeError, cell_scope
 from .channel import Channel
@@ -64,8 +64,9 @@ class ChannelKernel(IPythonKernel):
         shell.compile = CellCompiler()
         rich_displays.install(shell.display_formatter)
         self._script_exit = ScriptExit(shell)
-        agg_show.install()
+        agg_show.install(shell.display_formatter)
         nested_asyncio.install()
+        network_errors.install()
         self.languages = LanguageSessions()
         self._transform = shell.transform_cell = TransformOnce(shell.transform_cell)
 
@@ -86,6 +87,7 @@ class ChannelKernel(IPythonKernel):
                 reply = await self.do_execute(
                     request["code"], silent=False, store_history=request["store_history"], allow_stdin=False
                 )
+            open_files.flush(self.shell.user_ns.values())
             if reply["status"] == "error" and self._script_exit.is_clean and reply.get("ename") == "SystemExit":
                 return {"status": "ok"}
             value = str(reply.get("evalue", ""))

@@ -1,14 +1,18 @@
 """`asyncio.run` and `run_until_complete` in a cell, as scripts use them, although the kernel's own event loop is running.
 
-The kernel's loop waits while a cell runs, so another loop may run in its place in the same thread.
+The kernel's loop waits while a cell runs, so another loop may run in its place in the same thread. Code that calls `nest_asyncio.apply()` changes
+the kernel's loop itself; its `asyncio.run` then accepts a loop factory, which servers pass.
 """
 
 import asyncio
 import contextlib
 import functools
+import types
 from asyncio import base_events, events, runners
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from .post_import import after_import
 
 
 def install() -> None:
@@ -42,6 +46,28 @@ def install() -> None:
     asyncio.run = runners.run = run
     runners.Runner.run = runner_run  # type: ignore[method-assign]
     base_events.BaseEventLoop.run_until_complete = run_until_complete  # type: ignore[method-assign]
+    after_import("nest_asyncio", functools.partial(_accept_loop_factory, run))
+
+
+def _accept_loop_factory(run: Callable[..., Any], module: types.ModuleType) -> None:
+    apply = module.apply  # type: ignore[attr-defined]
+
+    @functools.wraps(apply)
+    def apply_and_accept(*arguments: Any, **options: Any) -> None:
+        apply(*arguments, **options)
+        nested = asyncio.run
+        if hasattr(nested, "__wrapped__"):
+            return
+
+        @functools.wraps(nested)
+        def run_nested(main: Any, *, debug: bool | None = None, loop_factory: Any = None) -> Any:
+            if loop_factory is not None:
+                return run(main, debug=debug, loop_factory=loop_factory)
+            return nested(main, debug=bool(debug))
+
+        asyncio.run = run_nested
+
+    module.apply = apply_and_accept  # type: ignore[attr-defined]
 
 
 @contextlib.contextmanager

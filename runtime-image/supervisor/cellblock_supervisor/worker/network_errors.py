@@ -1,17 +1,34 @@
 """Explains a failed connection: the sandbox has no network."""
 
 import errno
+import functools
 import os
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 _MAX_CAUSES = 12
 _NOTHING_LISTENS = "Nothing listens on this port of the sandbox."
 
 
+def install() -> None:
+    """Explains a failed name resolution where it happens: programs often catch and print it."""
+    original = socket.getaddrinfo
+
+    @functools.wraps(original)
+    def getaddrinfo(*arguments: Any, **options: Any) -> Any:
+        try:
+            return original(*arguments, **options)
+        except socket.gaierror as error:
+            explain(error)
+            raise
+
+    socket.getaddrinfo = getaddrinfo
+
+
 def explain(error: BaseException) -> None:
     """Completes the message of an exception that a refused connection or a failed name resolution has caused; leaves every other one as it is."""
-    text = next((sentence for cause in _causes(error) if (sentence := _sentence(cause)) is not None), None)
+    text = next((sentence for cause in causes(error) if (sentence := _sentence(cause)) is not None), None)
     if text is None or text in str(error):
         return
     if isinstance(error, OSError) and error.strerror:
@@ -32,7 +49,7 @@ def _sentence(error: BaseException) -> str | None:
     return None
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def causes(error: BaseException) -> Iterator[BaseException]:
     """The exception and those that it wraps: by chaining, as `reason`, or as its first argument."""
     waiting, seen = [error], set[int]()
     while waiting and len(seen) < _MAX_CAUSES:

@@ -1,8 +1,11 @@
 """`nltk.download()` without a network: data sets of the image are present, and every other one is named."""
 
 import os
+import re
 import types
 from typing import Any
+
+from .network_errors import causes
 
 # The names that programs ask for, where the present NLTK reads another set.
 _READ_INSTEAD = {"punkt": "punkt_tab"}
@@ -23,13 +26,26 @@ def install(module: types.ModuleType) -> None:
                 if name not in missing:
                     print(f"[nltk_data] Package {name} is already up-to-date!")
         for name in missing:
-            message = f"The NLTK data set {name!r} is not in this image and the sandbox has no network. Present: {', '.join(sorted(present))}."
+            message = _sentence(name, present)
             if raise_on_error:
                 raise ValueError(message)
             print(f"[nltk_data] {message}")
         return not missing
 
     module.download = download  # type: ignore[attr-defined]
+
+
+def explain(error: BaseException) -> None:
+    """Completes the message of an exception that a missing data set has caused, also TextBlob's, which does not name it."""
+    for cause in causes(error):
+        missing = re.search(r"Resource \W*(?:\[93m)?(\w+)", str(cause)) if isinstance(cause, LookupError) else None
+        if missing and "NLTK" in str(cause):
+            error.args = (f"{str(error).rstrip()}\n\n{_sentence(missing[1], _present())}", *error.args[1:])
+            return
+
+
+def _sentence(name: str, present: set[str]) -> str:
+    return f"The NLTK data set {name!r} is not in this image and the sandbox has no network. Present: {', '.join(sorted(present))}."
 
 
 def _present() -> set[str]:

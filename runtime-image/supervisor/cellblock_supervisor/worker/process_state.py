@@ -102,6 +102,13 @@ def _folder() -> str | None:
     return None if folder == DATA_DIR else folder
 
 
+def _enter_folder(folder: str) -> None:
+    # Files are restored, empty folders are not.
+    if folder.startswith(f"{DATA_DIR}/"):
+        os.makedirs(folder, exist_ok=True)
+    os.chdir(folder)
+
+
 def _apply_environment(changed: dict[str, str | None]) -> None:
     for name, value in changed.items():
         if value is None:
@@ -124,7 +131,7 @@ def _apply_filters(filters: list[tuple[object, ...]]) -> None:
 
 _APPLY: dict[str, Callable[[object], None]] = {
     "environment variables": _apply_environment,  # type: ignore[dict-item]
-    "working directory": os.chdir,  # type: ignore[dict-item]
+    "working directory": _enter_folder,  # type: ignore[dict-item]
     "sys.path": _apply_path,  # type: ignore[dict-item]
     "warning filters": _apply_filters,  # type: ignore[dict-item]
     "loggers": logging_state.restore,  # type: ignore[dict-item]

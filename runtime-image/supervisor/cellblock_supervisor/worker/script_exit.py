@@ -4,7 +4,7 @@ import contextlib
 import sys
 from typing import Any
 
-from . import missing_modules, network_errors
+from . import missing_modules, network_errors, nltk_downloads
 
 
 class ScriptExit:
@@ -24,4 +24,5 @@ class ScriptExit:
             missing_modules.explain(error)
             with contextlib.suppress(Exception):
                 network_errors.explain(error)
+                nltk_downloads.explain(error)
         self._show(exc_tuple, *arguments, **options)

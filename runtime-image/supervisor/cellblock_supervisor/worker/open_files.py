@@ -1,0 +1,16 @@
+"""Writes what open files of a cell still buffer: the files are results, and a hibernation keeps what is on the disk."""
+
+import contextlib
+import io
+import os
+from collections.abc import Iterable
+
+_KINDS = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
+
+
+def flush(values: Iterable[object]) -> None:
+    for value in list(values):
+        # Only regular files: a pipe can be full.
+        if type(value) in _KINDS and not value.closed and isinstance(value.name, str) and os.path.isfile(value.name):
+            with contextlib.suppress(OSError, ValueError):
+                value.flush()
