@@ -101,6 +101,71 @@ async def main():
     writer.write(b"hi\n"); print(await reader.readline()); writer.close(); server.close()
 asyncio.run(main())
 
+# %% a server that names no host, started in the shell
+#| image: standard
+#| stdout: b'hello\n'
+import subprocess, sys, time, urllib.request
+open("/tmp/page.txt", "w").write("hello\n")
+server = subprocess.Popen([sys.executable, "-m", "http.server", "8123"], cwd="/tmp", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+for _ in range(200):
+    try:
+        print(urllib.request.urlopen("http://localhost:8123/page.txt").read())
+        break
+    except OSError:
+        time.sleep(0.1)
+server.terminate()
+
+# %% a Node server that names no host, called from Python and Node
+#| image: standard
+#| stdout: {'ok': True}
+#| stdout: from node true
+import subprocess, time, requests
+open("/tmp/server.js", "w").write("require('http').createServer((_, reply) => reply.end(JSON.stringify({ ok: true }))).listen(3000, () => console.log('ready'))")
+server = subprocess.Popen(["node", "/tmp/server.js"], stdout=subprocess.PIPE, text=True)
+server.stdout.readline()
+print(requests.get("http://localhost:3000/", timeout=5).json())
+!node -e "fetch('http://127.0.0.1:3000').then(r => r.json()).then(v => console.log('from node', v.ok))"
+server.terminate()
+
+# %% a socket server on the name of the machine
+#| image: standard
+#| stdout: b'HELLO'
+import socket, threading
+listener = socket.socket(); listener.bind((socket.gethostname(), 0)); listener.listen()
+def serve():
+    peer, _ = listener.accept(); peer.sendall(peer.recv(10).upper()); peer.close()
+threading.Thread(target=serve).start()
+with socket.create_connection((socket.gethostname(), listener.getsockname()[1])) as s:
+    s.sendall(b"hello"); print(s.recv(10))
+
+# %% nest_asyncio, and then uvicorn in a thread
+#| image: standard
+#| stdout: [1, 2]
+#| stdout: {'up': True}
+#| stderr: any
+import asyncio, threading, time, nest_asyncio, requests, uvicorn
+from fastapi import FastAPI
+nest_asyncio.apply()
+app = FastAPI()
+@app.get("/")
+def root(): return {"up": True}
+async def number(n):
+    await asyncio.sleep(0.01); return n
+print(asyncio.get_event_loop().run_until_complete(asyncio.gather(number(1), number(2))))
+server = uvicorn.Server(uvicorn.Config(app, port=8345, log_level="warning"))
+thread = threading.Thread(target=server.run, daemon=True); thread.start()
+while thread.is_alive() and not server.started: time.sleep(0.05)
+print(requests.get("http://127.0.0.1:8345/", timeout=5).json()); server.should_exit = True
+
+# %% an error of a request that the program catches and prints
+#| image: standard
+#| stdout: This sandbox has no network
+import requests
+try:
+    requests.get("https://api.github.com", timeout=5)
+except requests.exceptions.RequestException as error:
+    print("Request failed:", error)
+
 # %% FastAPI with its test client
 #| image: standard
 #| stdout: {'item': 3}

@@ -9,6 +9,8 @@ import os
 LIBRARY = "libsocket_wrapper.so"
 FOLDER = "/run/worker/sockets"
 _MAX_SOCKETS = 1_024
+# Node listens on `::` by default, which clients of 127.0.0.1 do not reach here.
+_NODE_WITHOUT_IPV6 = os.path.join(os.path.dirname(__file__), "node_loopback.cjs")
 _LIBRARY_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu")
 
 
@@ -30,4 +32,5 @@ def activate() -> None:
         "SOCKET_WRAPPER_DIR": FOLDER,
         "SOCKET_WRAPPER_DEFAULT_IFACE": "1",
         "SOCKET_WRAPPER_MAX_SOCKETS": str(_MAX_SOCKETS),
+        "NODE_OPTIONS": f"--require={_NODE_WITHOUT_IPV6}",
     }

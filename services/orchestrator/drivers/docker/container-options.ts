@@ -10,6 +10,7 @@ export const WORKER_UID_LABEL = 'cellblock.worker-uid'
 
 export const CONTROL_SOCKET = '/run/cellblock/control/supervisor.sock'
 const CONTROL_FOLDER = '/run/cellblock/control'
+const HOST_NAME = 'sandbox'
 /** For /etc/passwd and /etc/group, which name the worker. */
 const IDENTITY_BYTES = 64 * 1024
 
@@ -41,7 +42,7 @@ export function containerOptions(spec: SandboxSpec, plan: ContainerPlan): Docker
   return {
     name: spec.sandboxId,
     Image: plan.image,
-    Hostname: 'sandbox',
+    Hostname: HOST_NAME,
     AttachStdin: false,
     AttachStdout: false,
     AttachStderr: false,
@@ -98,6 +99,8 @@ function hostConfig(spec: SandboxSpec, plan: ContainerPlan): HostConfig {
   const worker = `uid=${plan.workerUid},gid=${plan.workerUid}`
   return {
     NetworkMode: 'none',
+    // Programs listen on the name of their machine.
+    ExtraHosts: [`${HOST_NAME}:127.0.0.1`],
     IpcMode: 'private',
     CgroupnsMode: 'private',
     ReadonlyRootfs: true,
