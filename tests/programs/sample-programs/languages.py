@@ -45,3 +45,11 @@ console.log(ada.name, ada.level)
 #| hint: undefined
 const nothing = undefined
 nothing.length
+
+# %% process.exit ends a JavaScript session at once
+#| image: standard
+#| language: javascript
+#| error: SessionEnded
+#| hint: ended with code 3
+console.log("done")
+process.exit(3)
