@@ -7,17 +7,24 @@ declare module 'vitest' {
   }
 }
 
-/** Reports every test that passed only after a retry, because such a test is flaky. */
+/** The output of a program ends with what went wrong. */
+const lastCharacters = (message: string): string => (message.length > MAX_CHARACTERS ? `…${message.slice(-MAX_CHARACTERS)}` : message)
+const MAX_CHARACTERS = 2_000
+
+/** Reports every test that passed only after a retry, because such a test is flaky, and why it failed before. */
 export default class SecondTries implements Reporter {
-  readonly #names: string[] = []
+  readonly #reports: string[] = []
 
   onTestCaseResult(test: TestCase): void {
-    if (test.result().state !== 'passed' || (test.diagnostic()?.retryCount ?? 0) === 0) return
+    const result = test.result()
+    if (result.state !== 'passed' || (test.diagnostic()?.retryCount ?? 0) === 0) return
     test.meta().isSecondTry = true
-    this.#names.push(`${test.module.relativeModuleId} > ${test.fullName}`)
+    // A passed test keeps the errors of its earlier tries.
+    const reasons = (result.errors ?? []).map(({ message }) => `    ${lastCharacters(message).replaceAll('\n', '\n    ')}`)
+    this.#reports.push([`  ${test.module.relativeModuleId} > ${test.fullName}`, ...reasons].join('\n'))
   }
 
   onTestRunEnd(): void {
-    if (this.#names.length > 0) console.log(`\nPassed on a second try only:\n${this.#names.map((name) => `  ${name}`).join('\n')}`)
+    if (this.#reports.length > 0) console.log(`\nPassed on a second try only:\n${this.#reports.join('\n')}`)
   }
 }
