@@ -1,6 +1,5 @@
-import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { contentHash, listFiles } from '../setup/content-hash.ts'
+import { contentHash, exists, listFiles } from '../setup/content-hash.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const INPUTS = ['docs', 'site/package-lock.json', 'site/.vitepress/config.mts']
@@ -9,9 +8,5 @@ const INPUTS = ['docs', 'site/package-lock.json', 'site/.vitepress/config.mts']
 export async function findGuide(): Promise<{ readonly folder: string; readonly isBuilt: boolean }> {
   const hash = await contentHash(ROOT, await listFiles(ROOT, INPUTS))
   const folder = join(ROOT, '.cellblock', 'guide', hash.slice(0, 16))
-  const isBuilt = await access(join(folder, 'index.html')).then(
-    () => true,
-    () => false,
-  )
-  return { folder, isBuilt }
+  return { folder, isBuilt: await exists(join(folder, 'index.html')) }
 }

@@ -1,6 +1,6 @@
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { contentHash, listFiles } from '../setup/content-hash.ts'
+import { contentHash, exists, listFiles } from '../setup/content-hash.ts'
 import type { Progress } from '../setup/progress.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -26,9 +26,3 @@ export async function ensurePlayground(progress: Progress): Promise<string> {
   }
   return folder
 }
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )

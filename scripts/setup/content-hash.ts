@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { access, readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
 /** Sorted paths, relative to `folder`, of all files in `roots` (files or folders), without Python bytecode. */
@@ -26,3 +26,10 @@ export async function contentHash(folder: string, paths: readonly string[]): Pro
   }
   return hash.digest('hex')
 }
+
+/** Whether a file or folder is there, for results whose folder is named after the hash of their inputs. */
+export const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )

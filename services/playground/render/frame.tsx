@@ -30,7 +30,7 @@ export function Frame({
     addEventListener('message', onMessage)
     return () => removeEventListener('message', onMessage)
   }, [data])
-  // Markup has colours of its own, made for white paper; charts follow the theme.
+  // Markup sets its own colours, made for white paper; charts follow the theme.
   const hash = kind !== 'html' && isDark.value ? '#dark' : ''
   return (
     <iframe

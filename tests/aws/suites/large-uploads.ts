@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { join } from 'node:path'
@@ -10,6 +8,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleFunction } from '../../../infra/bundle/bundle-function.ts'
 import { synthesise } from '../../infra/synthesise.ts'
+import { freePort } from '../support/free-port.ts'
 import { startTemplateEdge } from '../support/template-edge.ts'
 import type { DeploymentFixture } from '../support/deployment-fixture.ts'
 
@@ -85,13 +84,4 @@ async function untilAnswers(url: string): Promise<void> {
     if (Date.now() > until) throw new Error(`The upload service does not answer at ${url}.`)
     await delay(100)
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -1,4 +1,4 @@
-import { itemAdded, NO_OPTIONS, textOf, type CallType, type Wire } from './item-type.ts'
+import { argumentsOf, itemAdded, NO_OPTIONS, textOf, type CallType, type Wire } from './item-type.ts'
 
 /** The wire's type of the tool, and what the model calls it. */
 export const APPLY_PATCH = 'apply_patch'
@@ -52,24 +52,15 @@ export const applyPatchCall: CallType<ApplyPatchItem> = {
 
 /** The operation in the model's arguments, with the fields of its type only. Accepts any text. */
 function operationOf(args: string): Wire {
-  const { type, path, diff } = parse(args)
+  const { type, path, diff } = argumentsOf(args)
   const common = { type: textOf(type), path: textOf(path) }
   return type === 'delete_file' ? common : { ...common, diff: textOf(diff) }
 }
 
 /** What is wrong with the model's arguments, for the model; null when the caller can use them. */
 function problemOf(args: string): string | null {
-  const { type, path, diff } = parse(args)
+  const { type, path, diff } = argumentsOf(args)
   if (!OPERATIONS.includes(textOf(type))) return `its arguments are no JSON object with a "type" of ${OPERATIONS.join(', ')}`
   if (textOf(path) === '') return 'its arguments name no "path"'
   return type !== 'delete_file' && typeof diff !== 'string' ? 'its arguments have no string "diff"' : null
-}
-
-function parse(text: string): Wire {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Wire) : {}
-  } catch {
-    return {}
-  }
 }

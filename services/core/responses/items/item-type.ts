@@ -115,6 +115,16 @@ export const itemEvent = (type: string, index: number, item: Pick<Item, 'id'>, f
   data: { output_index: index, item_id: item.id, ...fields },
 })
 
+/** The fields of arguments that the model wrote; none if they are no JSON object. */
+export function argumentsOf(text: string): Wire {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Wire) : {}
+  } catch {
+    return {}
+  }
+}
+
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 /** Clients may send any value; a value that is not an object is ignored. */
 export const objectsIn = (value: unknown): Wire[] =>

@@ -1,5 +1,5 @@
 import type { EventPayload } from '../../events.ts'
-import { itemAdded, itemEvent, NO_OPTIONS, textOf, type CallType, type Wire } from './item-type.ts'
+import { argumentsOf, itemAdded, itemEvent, NO_OPTIONS, textOf, type CallType, type Wire } from './item-type.ts'
 
 /** The wire's type of the tool, and what the model calls it. */
 export const SHELL = 'shell'
@@ -78,20 +78,11 @@ const environmentOf = (wire: Wire): Wire => (wire['environment'] ?? {}) as Wire
 
 /** The commands in the model's arguments; none without a valid one. Accepts any text. */
 export function shellAction(args: string): ShellAction {
-  const { commands, timeout_ms: timeout, max_output_length: length } = parse(args)
+  const { commands, timeout_ms: timeout, max_output_length: length } = argumentsOf(args)
   return {
     commands: Array.isArray(commands) ? commands.filter((one): one is string => typeof one === 'string') : [],
     timeoutMs: typeof timeout === 'number' && timeout > 0 ? Math.ceil(timeout) : null,
     maxOutputLength: typeof length === 'number' && length >= 0 ? Math.floor(length) : null,
-  }
-}
-
-function parse(text: string): Wire {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Wire) : {}
-  } catch {
-    return {}
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Source } from '../../ports/tool.ts'
-import { answerOf, itemAdded, itemEvent, NO_OPTIONS, textOf, type ServerCallType, type Wire } from './item-type.ts'
+import { argumentsOf, answerOf, itemAdded, itemEvent, NO_OPTIONS, textOf, type ServerCallType, type Wire } from './item-type.ts'
 
 /** The wire's type of the tool, and what the model calls it. */
 export const WEB_SEARCH = 'web_search'
@@ -74,11 +74,4 @@ export const webSearchCall: ServerCallType<SearchItem> = {
 }
 
 /** The query of a search; empty until the model has written it. */
-function queryOf(args: string): string {
-  try {
-    const { query } = JSON.parse(args) as { readonly query?: unknown }
-    return typeof query === 'string' ? query : ''
-  } catch {
-    return ''
-  }
-}
+const queryOf = (args: string): string => textOf(argumentsOf(args)['query'])
