@@ -11,8 +11,13 @@ const RECENT_EXECUTIONS = 10
 const CHECK_AGAIN_MS = 60_000
 /** Fewer pauses say too little about a conversation. */
 const MIN_PAUSES = 2
-/** Without a warm sandbox waking takes a start, so a container then stays awake for twice its longest pause, and at least for this time. */
-const MIN_COLD_SLEEP_MS = 120_000
+/**
+ * Without a warm sandbox waking takes a start. A container then stays awake for its longest pause and three quarters of it more. For a typical pause of a
+ * minute the additional 45 s cost less than a start, which bills 57 s (docs/cost.md).
+ */
+const COLD_SLEEP_FACTOR = 1.75
+/** At least for this time, whatever the pauses were. */
+const MIN_COLD_SLEEP_MS = 105_000
 
 export interface HibernationPlan {
   /** A check only: at `at` the container may still be too young to hibernate. */
@@ -54,7 +59,7 @@ export function sleepTimes(
   if (pauses.length < MIN_PAUSES) return { warmMs: earlySleepMs, coldMs: hibernateAfterMs }
   const longest = Math.max(...pauses)
   const within = (ms: number, min: number): number => Math.min(Math.max(ms, min), hibernateAfterMs)
-  return { warmMs: within(1.25 * longest, earlySleepMs), coldMs: within(2 * longest, MIN_COLD_SLEEP_MS) }
+  return { warmMs: within(1.25 * longest, earlySleepMs), coldMs: within(COLD_SLEEP_FACTOR * longest, MIN_COLD_SLEEP_MS) }
 }
 
 /** Pauses between the ends and the next acceptances of the last executions, milliseconds. */

@@ -19,9 +19,9 @@ describe('the sleep times of a conversation', () => {
   it.each([
     ['no pause yet', [], 60, 300],
     ['one pause, which says too little', [10_000], 60, 300],
-    ['short pauses', [5_000, 10_000], 60, 120],
-    ['pauses of a minute', [60_000, 50_000, 60_000], 75, 120],
-    ['pauses of two minutes', [100_000, 120_000], 150, 240],
+    ['short pauses', [5_000, 10_000], 60, 105],
+    ['pauses of a minute', [60_000, 50_000, 60_000], 75, 105],
+    ['pauses of two minutes', [100_000, 120_000], 150, 210],
     ['pauses longer than the limit', [10_000, 900_000], 300, 300],
   ])('follow %s', (_, pauses, warm, cold) => {
     expect(sleepTimes(pauses, SETTINGS)).toEqual({ warmMs: warm * 1000, coldMs: cold * 1000 })
@@ -80,13 +80,13 @@ describe('an idle container', () => {
     return given
   }
 
-  it('without a warm sandbox hibernates after two minutes when its pauses were short', async () => {
+  it('without a warm sandbox hibernates after 105 seconds when its pauses were short', async () => {
     const container = await conversation()
     const from = container.lastActiveAt
     now = from + 30_000
-    expect(await planHibernation(deps, container)).toEqual({ kind: 'check', at: from + 60_000 })
-    now = from + 61_000
-    expect(await planHibernation(deps, container)).toEqual({ kind: 'hibernate', at: from + 120_000 })
+    expect(await planHibernation(deps, container)).toEqual({ kind: 'check', at: from + 45_000 })
+    now = from + 46_000
+    expect(await planHibernation(deps, container)).toEqual({ kind: 'hibernate', at: from + 105_000 })
   })
 
   it('is sent to sleep with a delay, so that it keeps its sandbox no longer than planned', async () => {
@@ -97,8 +97,8 @@ describe('an idle container', () => {
       { ...deps, limits: createLimitReader(deps.table.tenants, deps.clock) },
       { kind: 'container', tenant: container.tenant, id: container.id, dueAt: now },
     )
-    expect(sent).toEqual([30])
-    expect((await storage.table.containers.get(container.tenant, container.id))?.dueAt).toBe(container.lastActiveAt + 180_000)
+    expect(sent).toEqual([15])
+    expect((await storage.table.containers.get(container.tenant, container.id))?.dueAt).toBe(container.lastActiveAt + 165_000)
   })
 
   it('with a warm sandbox hibernates early, and where passes are frequent it is checked until the time has come', async () => {
