@@ -17,7 +17,10 @@ interface Fault {
 
 /** For a union, the error of the best matching variant: the one that failed at the deepest path. */
 function faultOf(issue: z.core.$ZodIssue, at: readonly PropertyKey[] = []): Fault {
-  const own: Fault = { path: [...at, ...issue.path], message: issue.message }
+  const path = [...at, ...issue.path]
+  // The field itself is named, and not the object that may not contain it.
+  if (issue.code === 'unrecognized_keys') return { path: [...path, ...issue.keys.slice(0, 1)], message: 'there is no such field' }
+  const own: Fault = { path, message: issue.message }
   if (issue.code !== 'invalid_union') return own
   const inner = issue.errors.flatMap(([first]) => (first === undefined ? [] : [faultOf(first, own.path)]))
   return inner.reduce((best, fault) => (fault.path.length > best.path.length ? fault : best), own)

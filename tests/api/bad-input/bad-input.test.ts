@@ -51,7 +51,13 @@ it('does not repeat the body in its reply', async () => {
 
 it('is not affected by __proto__ and constructor', async () => {
   const body = '{"name":"p","__proto__":{"memory_limit":"64g"},"constructor":{"prototype":{"x":1}},"\\u005f_proto__":{"isAdmin":true}}'
-  expect(await (await api.post('/v1/containers', body)).json()).toMatchObject({ name: 'p', memory_limit: '1g' })
+  const refused = await api.post('/v1/containers', body)
+  expect([refused.status, await refused.json()]).toMatchObject([
+    400,
+    { error: { param: expect.stringMatching(/^(__proto__|constructor)$/) } },
+  ])
+  const ignored = await api.post('/v1/conversations', body)
+  expect([ignored.status, await ignored.json()]).toMatchObject([200, { metadata: {} }])
   expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined()
   const row = await api.post(run, '{"code":"x","metadata":{"__proto__":"y"}}')
   expect(await row.json()).toMatchObject({ metadata: {} })

@@ -12,7 +12,7 @@ afterAll(() => api.stop())
 it.each([
   ['neither a program nor a command line', {}, 'neither argv nor command'],
   ['both', { argv: ['ls'], command: 'ls' }, 'both argv and command'],
-  ['an unknown field', { command: 'ls', shell: '/bin/zsh' }, '"shell"'],
+  ['an unknown field', { command: 'ls', shell: '/bin/zsh' }, "'shell' is not valid: there is no such field"],
   ['an empty list of arguments', { argv: [] }, "'argv'"],
   ['an empty program', { argv: [''] }, "'argv[0]'|must name a program"],
   ['a null character', { argv: ['a\0'] }, "'argv[0]'"],
@@ -39,6 +39,6 @@ it('refuses unknown fields of code by their name', async () => {
   const answer = await api.post(path.replace('commands', 'executions'), { code: '1', environment: {} })
   expect([answer.status, ((await answer.json()) as { error: { message: string } }).error.message]).toEqual([
     400,
-    expect.stringContaining('"environment"'),
+    expect.stringContaining("'environment' is not valid: there is no such field"),
   ])
 })

@@ -23,8 +23,8 @@ describe('npm run cost', () => {
   })
   it('takes the idle time from the rule of the orchestrator, for these pauses and with a warm pool of the tier', () => {
     expect(usageFrom(flags(), config).idleSeconds).toBe(76)
-    expect(usageFrom(flags('--tier', '4g'), config).idleSeconds).toBe(121)
-    expect(usageFrom(flags('--tier', '4g', '--gap', '140'), config).idleSeconds).toBe(281)
+    expect(usageFrom(flags('--tier', '4g'), config).idleSeconds).toBe(106)
+    expect(usageFrom(flags('--tier', '4g', '--gap', '140'), config).idleSeconds).toBe(246)
     expect(usageFrom(flags('--tier', '4g', '--per-container', '1'), config).idleSeconds).toBe(301)
     expect(usageFrom(flags('--idle', '120'), config).idleSeconds).toBe(120)
   })
@@ -33,7 +33,7 @@ describe('npm run cost', () => {
     expect(report()).toContain('wakes into a warm sandbox')
     expect(report('--tier', '4g')).toMatch(/wakes with a start: \d\d s \(p95\)/)
   })
-  it('keeps 1,000 typical turns within 0.90 US dollars, and within 0.45 on ARM64 with 70 % Spot and a pool', () => {
+  it('keeps 1,000 typical turns within 0.90 US dollars, and within 0.45 on ARM64 with 70 % Spot, without a pool', () => {
     const cost = (settings: object) => {
       const changed = { ...config, sandboxes: { ...config.sandboxes, ...settings } }
       return costReport(usageFrom(flags(), changed), changed).turns.total

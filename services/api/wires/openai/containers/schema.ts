@@ -32,8 +32,9 @@ export const ContainerLimitsBody = z
   )
   .openapi('ContainerLimits', { description: 'Less than the account has, by the names of `/v1/limits`. What is left out is as there.' })
 
+/** An unknown field is refused, because a misspelt `image` or `limits` would otherwise give another container than the caller wants. */
 export const CreateContainer = z
-  .object({
+  .strictObject({
     name: z
       .string()
       .min(1, 'give a name')
