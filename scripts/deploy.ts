@@ -2,6 +2,7 @@
 import { deploy } from './aws/deploy.ts'
 import { readDeployment } from './aws/deployment.ts'
 import { pushImage } from './aws/push-image.ts'
+import { readOptions } from './read-options.ts'
 import { ensureSandboxImage } from './sandbox-image.ts'
 import { exitOnSignals } from './setup/command.ts'
 import { SetupError } from './setup/progress.ts'
@@ -9,6 +10,7 @@ import { SetupError } from './setup/progress.ts'
 const progress = (line: string): void => console.error(`  ${line}`)
 
 exitOnSignals()
+readOptions('deploy', {})
 try {
   const deployment = await readDeployment(progress)
   const { outputs, adminKey } = await deploy(deployment, async (repository) => {

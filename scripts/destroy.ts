@@ -1,7 +1,7 @@
 // `npm run destroy`: removes the service from the AWS account. `-- --remove-data STAGE` also deletes the data.
-import { parseArgs } from 'node:util'
 import { readDeployment } from './aws/deployment.ts'
 import { destroy } from './aws/destroy.ts'
+import { readOptions } from './read-options.ts'
 import { exitOnSignals } from './setup/command.ts'
 import { SetupError } from './setup/progress.ts'
 
@@ -9,7 +9,7 @@ const progress = (line: string): void => console.error(`  ${line}`)
 
 exitOnSignals()
 try {
-  const { values } = parseArgs({ options: { 'remove-data': { type: 'string' } } })
+  const values = readOptions('destroy', { 'remove-data': { type: 'string' } })
   const deployment = await readDeployment(progress)
   const { stage, retention } = deployment.config
   const confirmedStage = values['remove-data']

@@ -1,30 +1,25 @@
 // Builds a sandbox image if its inputs have changed and prints its tag. `--variant slim|standard|full`; `--sbom FILE` writes its bill of materials.
 // `--requirements FILE --apt "NAME …" --wheels FOLDER --wheelhouse FOLDER --name NAME` builds an operator's image on top of the variant.
 import { writeFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
 import { sbomOf } from './image-sbom.ts'
+import { readOptions, refuseOption } from './read-options.ts'
 import { ensureSandboxImage } from './sandbox-image.ts'
 import { runCommand } from './setup/command.ts'
 import { IMAGE_VARIANTS, type ImageVariant } from './setup/image-inputs.ts'
 import { resolveOwnPackages } from './setup/own-packages.ts'
 import { SetupError, step } from './setup/progress.ts'
 
-const { sbom, variant, background, name, requirements, apt, wheels, wheelhouse } = parseArgs({
-  options: {
-    sbom: { type: 'string' },
-    variant: { type: 'string', default: 'slim' },
-    background: { type: 'boolean', default: false },
-    name: { type: 'string', default: 'own' },
-    requirements: { type: 'string' },
-    apt: { type: 'string' },
-    wheels: { type: 'string' },
-    wheelhouse: { type: 'string' },
-  },
-}).values
-if (!isVariant(variant)) {
-  console.error(`✗ Unknown variant ${variant}. Choose one of ${IMAGE_VARIANTS.join(', ')}.`)
-  process.exit(1)
-}
+const { sbom, variant, background, name, requirements, apt, wheels, wheelhouse } = readOptions('image', {
+  sbom: { type: 'string' },
+  variant: { type: 'string', default: 'slim' },
+  background: { type: 'boolean', default: false },
+  name: { type: 'string', default: 'own' },
+  requirements: { type: 'string' },
+  apt: { type: 'string' },
+  wheels: { type: 'string' },
+  wheelhouse: { type: 'string' },
+})
+if (!isVariant(variant)) refuseOption('image', `--variant accepts ${IMAGE_VARIANTS.join(', ')}.`)
 const hasOwn = [requirements, apt, wheelhouse].some((option) => option !== undefined)
 const debianPackages = (apt ?? '').split(/[\s,]+/).filter((one) => one !== '')
 const image = await build(variant).catch((error: unknown) => {

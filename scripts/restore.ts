@@ -1,11 +1,10 @@
 // `npm run restore`: makes a table with the rows of an earlier time from the backups of the deployment. `docs/deploy.md` has the whole procedure.
-import { parseArgs } from 'node:util'
 import { readDeployment } from './aws/deployment.ts'
 import { restoreTable } from './aws/restore-table.ts'
+import { readOptions, refuseOption } from './read-options.ts'
 import { exitOnSignals } from './setup/command.ts'
 import { SetupError } from './setup/progress.ts'
 
-const USAGE = 'Usage: npm run restore -- --at 2026-11-20T12:00:00Z | --latest [--name TABLE]'
 const progress = (line: string): void => console.error(`  ${line}`)
 
 /** Throws SetupError for a time without a zone, or in the future. */
@@ -18,8 +17,8 @@ function timeOf(text: string): Date {
 
 exitOnSignals()
 try {
-  const { values } = parseArgs({ options: { at: { type: 'string' }, latest: { type: 'boolean' }, name: { type: 'string' } } })
-  if ((values.at === undefined) === (values.latest !== true)) throw new SetupError(USAGE)
+  const values = readOptions('restore', { at: { type: 'string' }, latest: { type: 'boolean' }, name: { type: 'string' } })
+  if ((values.at === undefined) === (values.latest !== true)) refuseOption('restore', 'Give either --at or --latest.')
   const deployment = await readDeployment(progress)
   const { stage } = deployment.config
   const name = values.name ?? `cellblock-${stage}-restored-${new Date().toISOString().replaceAll(/\D/g, '').slice(0, 12)}`

@@ -15,6 +15,7 @@ import { ensurePythonPackages } from './setup/python-packages.ts'
 import { withSetupLock } from './setup/setup-lock.ts'
 import { remainingNeeds } from './setup/remote-image-builds.ts'
 import { startImages } from './setup/start-images.ts'
+import { USAGE } from './usage.ts'
 
 const root = dirname(import.meta.dirname)
 const logFile = process.getuid?.() === 0 ? '/var/log/cellblock-dockerd.log' : join(root, '.cellblock', 'dockerd.log')
@@ -122,10 +123,11 @@ function execCommand(command: Command, args: readonly string[], env: NodeJS.Proc
   return process.execve(process.execPath, argv, env)
 }
 
-const [name, ...given] = process.argv.slice(2)
-exitOnSignals()
-try {
+/** Prepares and executes the command, or only prints its help. */
+async function main([name, ...given]: readonly string[]): Promise<void> {
   if (!isCommandName(name)) throw new SetupError(`Unknown command ${name ?? '(none)'}. Known: ${Object.keys(COMMANDS).join(', ')}.`)
+  const usage = USAGE[name]
+  if (usage !== undefined && given.includes('--help')) return void process.stdout.write(usage)
   const args = given.filter((argument) => argument !== '--no-install' && argument !== '--install')
   const known: Command = COMMANDS[name]
   const command: Command = { ...known, needs: await remainingNeeds(known, root) }
@@ -134,6 +136,11 @@ try {
   const log = command.isVerbose ? (line: string) => console.error(line) : quiet
   const env = await withSetupLock(join(root, '.cellblock', 'setup.lock'), log, () => prepare(command, args, mayInstall))
   execCommand(command, args, env)
+}
+
+exitOnSignals()
+try {
+  await main(process.argv.slice(2))
 } catch (error) {
   console.error(error instanceof SetupError ? `\n✗ ${error.message}` : error)
   process.exitCode = 1

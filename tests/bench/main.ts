@@ -40,8 +40,10 @@ async function keep(report: BenchReport): Promise<void> {
 }
 
 let options: BenchOptions | null = null
+const args = process.argv.slice(2)
 try {
-  options = readOptions(process.argv.slice(2))
+  if (args.includes('--help')) process.stdout.write(USAGE)
+  else options = readOptions(args)
 } catch (error) {
   say(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
   process.exitCode = 2

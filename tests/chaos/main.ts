@@ -3,8 +3,8 @@
 // writes a report with charts, `-- --engine` restarts this machine's container engine.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { RunProgress } from '../../scripts/progress/run-progress.ts'
+import { readOptions, refuseOption } from '../../scripts/read-options.ts'
 import { writeHtmlReport } from '../../scripts/report/html-report.ts'
 import { checkHistory, type Verdict } from './check-history.ts'
 import { chaosHtml } from './html.ts'
@@ -14,29 +14,27 @@ import { SCENARIOS } from './scenarios/registry.ts'
 import type { ScenarioResult } from './scenarios/scenario.ts'
 import { rowOf, summaryOf } from './summary.ts'
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean' },
-    storage: { type: 'string', default: 'embedded' },
-    only: { type: 'string' },
-    scale: { type: 'string', default: '1' },
-    engine: { type: 'boolean', default: false },
-    mutants: { type: 'boolean', default: false },
-    'fail-fast': { type: 'boolean', default: false },
-    keep: { type: 'string' },
-    html: { type: 'string' },
-  },
+const values = readOptions('test:chaos', {
+  json: { type: 'boolean' },
+  storage: { type: 'string', default: 'embedded' },
+  only: { type: 'string' },
+  scale: { type: 'string', default: '1' },
+  engine: { type: 'boolean', default: false },
+  mutants: { type: 'boolean', default: false },
+  'fail-fast': { type: 'boolean', default: false },
+  keep: { type: 'string' },
+  html: { type: 'string' },
 })
 const { storage } = values
-if (storage !== 'embedded' && storage !== 'aws') throw new Error('--storage accepts embedded and aws.')
+if (storage !== 'embedded' && storage !== 'aws') refuseOption('test:chaos', '--storage accepts embedded and aws.')
 // The harness and the servers of the scenarios read it.
 process.env['CELLBLOCK_STORAGE'] = storage
 const names = values.only?.split(',')
 const selected = SCENARIOS.filter(({ name }) => names?.includes(name) ?? true)
 if (selected.length < (names?.filter((name) => name !== 'mutants').length ?? 1))
-  throw new Error(`--only accepts ${SCENARIOS.map(({ name }) => name).join(', ')}.`)
+  refuseOption('test:chaos', `--only accepts ${SCENARIOS.map(({ name }) => name).join(', ')} and mutants.`)
 const scale = Number(values.scale)
-if (!(scale > 0 && scale <= 1)) throw new Error('--scale accepts a number above 0 and at most 1.')
+if (!(scale > 0 && scale <= 1)) refuseOption('test:chaos', '--scale accepts a number above 0 and at most 1.')
 
 const { engine: allowEngineRestart } = values
 const failFast = values['fail-fast']

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { startServer } from '../support/local-server.ts'
+import { readOptions } from '../../scripts/read-options.ts'
 import { call, runPython, say, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { checkClientPackage } from './client-package.ts'
 import { docSnippets, runDocSnippet } from './doc-snippets.ts'
@@ -120,10 +120,7 @@ const serverEnv = async () => {
   return { CELLBLOCK_URL: url, CELLBLOCK_API_KEY: apiKey, CELLBLOCK_MODEL: 'demo', CELLBLOCK_SHELL_MODEL: 'scripted' }
 }
 
-const { values: options } = parseArgs({
-  args: process.argv.slice(2),
-  options: { only: { type: 'string' }, write: { type: 'boolean', default: false } },
-})
+const options = readOptions('test:clients', { only: { type: 'string' }, write: { type: 'boolean', default: false } })
 const isWanted = (client: string): boolean => client.toLowerCase().includes((options.only ?? '').toLowerCase())
 const rows: ClientRow[] = []
 for (const { client, covers, run: runSuite } of SUITES.filter((suite) => isWanted(suite.client))) {

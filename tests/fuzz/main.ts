@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readOptions } from '../../scripts/read-options.ts'
 import { newId } from '../../services/core/ids.ts'
 import { SCOPES } from '../../services/core/tenants/tenant.ts'
 import { startWorkedApi } from '../support/start-worked-api.ts'
@@ -26,13 +26,11 @@ const CHECKS = [
 /** They end the account that the fuzzer uses. */
 const EXCLUDED = ['revokeKey', 'deleteTenant']
 
-const { values } = parseArgs({
-  options: {
-    examples: { type: 'string', default: '400' },
-    phases: { type: 'string', default: 'examples,coverage,fuzzing,stateful' },
-    seed: { type: 'string', default: '1' },
-    only: { type: 'string' },
-  },
+const values = readOptions('test:fuzz', {
+  examples: { type: 'string', default: '400' },
+  phases: { type: 'string', default: 'examples,coverage,fuzzing,stateful' },
+  seed: { type: 'string', default: '1' },
+  only: { type: 'string' },
 })
 
 const worked = await startWorkedApi()

@@ -1,7 +1,7 @@
 // `npm run test:load`: many tenants run code while one of them floods the server; compares the others with the time before the flood.
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import pLimit from 'p-limit'
+import { readOptions, refuseOption } from '../../scripts/read-options.ts'
 import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
 import type { TenantPolicy } from '../../services/core/tenants/tenant.ts'
 import type { ApiClient } from '../bench/sides/api-client.ts'
@@ -17,14 +17,10 @@ const MAX_PAUSE_MS = 9_000
 /** The plan of every tenant: its share of a small machine. */
 const POLICY: TenantPolicy = { limits: { requestsPerSecond: 50, concurrentExecutions: 2, queuedJobs: 500, liveContainers: 10 } }
 
-const { values } = parseArgs({
-  options: { tenants: { type: 'string', default: '50' }, minutes: { type: 'string', default: '10' } },
-})
+const values = readOptions('test:load', { tenants: { type: 'string', default: '50' }, minutes: { type: 'string', default: '10' } })
 const [tenants, phaseMs] = [Number(values.tenants), Number(values.minutes) * 60_000]
-if (!Number.isInteger(tenants) || tenants < 2 || !(phaseMs > 0)) {
-  console.error('Usage: npm run test:load -- [--tenants N] [--minutes N], at least two tenants. It runs for twice the minutes.')
-  process.exit(2)
-}
+if (!Number.isInteger(tenants) || tenants < 2) refuseOption('test:load', '--tenants accepts a whole number from 2.')
+if (!(phaseMs > 0)) refuseOption('test:load', '--minutes accepts a number above 0.')
 
 interface Quiet {
   readonly client: ApiClient

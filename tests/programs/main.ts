@@ -1,6 +1,6 @@
 // `npm run test:programs -- --variant standard [--only TEXT] [--width N] [--shared N] [--json]`: runs realistic programs in the image and prints a pass table. With
 // `--shared 20` twenty programs use one container, one after another: much faster, and a program that does not pass there runs again in a new one.
-import { parseArgs } from 'node:util'
+import { readOptions, refuseOption } from '../../scripts/read-options.ts'
 import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
 import { IMAGE_VARIANTS } from '../../scripts/setup/image-inputs.ts'
 import { startServer } from '../support/local-server.ts'
@@ -13,20 +13,15 @@ const {
   json,
   shared,
   width,
-} = parseArgs({
-  options: {
-    variant: { type: 'string', default: 'slim' },
-    only: { type: 'string' },
-    json: { type: 'boolean', default: false },
-    shared: { type: 'string', default: '1' },
-    width: { type: 'string', default: '2' },
-  },
-}).values
+} = readOptions('test:programs', {
+  variant: { type: 'string', default: 'slim' },
+  only: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  shared: { type: 'string', default: '1' },
+  width: { type: 'string', default: '2' },
+})
 const variant = IMAGE_VARIANTS.find((known) => known === name)
-if (variant === undefined) {
-  console.error(`✗ Unknown variant ${name}. Choose one of ${IMAGE_VARIANTS.join(', ')}.`)
-  process.exit(1)
-}
+if (variant === undefined) refuseOption('test:programs', `--variant accepts ${IMAGE_VARIANTS.join(', ')}.`)
 
 const image = await ensureSandboxImage((line) => console.error(line), { variant })
 const wanted = (await readPrograms()).filter(

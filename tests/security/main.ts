@@ -2,8 +2,8 @@
 // and every limit threshold. `-- --json` prints only the summary {tried, canaries, typed, channel_bits, messages,
 // untyped_messages, control_trips, mutants, killed}. `-- --only <part>` runs one part, `-- --only limits --threshold C-23` one threshold,
 // `-- --only programs --name exit` the programs and `-- --only mutants --name seccomp` the mutants whose names contain the text.
-import { parseArgs } from 'node:util'
 import { exitOnSignals } from '../../scripts/setup/command.ts'
+import { readOptions, refuseOption } from '../../scripts/read-options.ts'
 import { ensureSandboxImage } from '../../scripts/sandbox-image.ts'
 import { startServer } from '../support/local-server.ts'
 import { startHarness } from './harness/harness.ts'
@@ -28,18 +28,24 @@ const CONTROL_THRESHOLD = 0.9
 const CROSS_TENANT_SECONDS = 600
 const MESSAGES = { total: 100_000, perExecution: 2_500, seed: 1 }
 
-const { values: given } = parseArgs({
-  options: { json: { type: 'boolean' }, only: { type: 'string' }, threshold: { type: 'string' }, name: { type: 'string', multiple: true } },
+const given = readOptions('test:security', {
+  json: { type: 'boolean' },
+  only: { type: 'string' },
+  threshold: { type: 'string' },
+  name: { type: 'string', multiple: true },
 })
 const only = CHOICES.find((choice) => choice === given.only)
-if (given.only !== undefined && only === undefined) throw new Error(`--only accepts ${CHOICES.join(', ')}.`)
+if (given.only !== undefined && only === undefined) refuseOption('test:security', `--only accepts ${CHOICES.join(', ')}.`)
 if (given.threshold !== undefined && (only !== 'limits' || !THRESHOLDS.some(({ id }) => id === given.threshold)))
-  throw new Error(`--threshold accepts ${THRESHOLDS.map(({ id }) => id).join(', ')}, together with --only limits.`)
+  refuseOption('test:security', `--threshold accepts ${THRESHOLDS.map(({ id }) => id).join(', ')}, together with --only limits.`)
 const isNamed = (name: string): boolean => given.name?.some((text) => name.includes(text)) ?? true
 const programs = PROGRAMS.filter(({ id }) => isNamed(id))
 const mutants = MUTANTS.filter(({ protection }) => isNamed(protection))
 if (given.name !== undefined && !((only === 'programs' && programs.length > 0) || (only === 'mutants' && mutants.length > 0)))
-  throw new Error('--name selects programs or mutants by a part of their names, together with --only programs or --only mutants.')
+  refuseOption(
+    'test:security',
+    '--name selects programs or mutants by a part of their names, together with --only programs or --only mutants.',
+  )
 const values = { ...given, only }
 // The servers and containers of a part end with this process, and its changes of the host are undone.
 exitOnSignals()

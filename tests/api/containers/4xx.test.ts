@@ -21,7 +21,7 @@ const cases: readonly (readonly [string, unknown, string, string])[] = [
     'unsupported_value',
     'network_policy',
   ],
-  ['a misspelt field', { name: 'x', memorylimit: '4g' }, 'invalid_request', 'memorylimit'],
+  ['a misspelt field', { name: 'x', memory_size: '4g' }, 'invalid_request', 'memory_size'],
   ['an image that is not offered', { name: 'x', image: 'huge' }, 'unsupported_value', 'image'],
   ['a malformed name of an image', { name: 'x', image: 'Not a name' }, 'invalid_request', 'image'],
 ]

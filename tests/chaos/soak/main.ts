@@ -5,19 +5,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { SERVER_NODE_FLAGS } from '../../../scripts/commands.ts'
+import { readOptions } from '../../../scripts/read-options.ts'
 import { ensureSandboxImage } from '../../../scripts/sandbox-image.ts'
 import { callNative, type NativeClient } from '../../support/native-client.ts'
 import { measure, residentMiB, type Figures } from './figures.ts'
 
-const { values } = parseArgs({
-  options: {
-    jobs: { type: 'string', default: '10000' },
-    hours: { type: 'string' },
-    lanes: { type: 'string', default: '4' },
-    json: { type: 'boolean' },
-  },
+const values = readOptions('test:soak', {
+  jobs: { type: 'string', default: '10000' },
+  hours: { type: 'string' },
+  lanes: { type: 'string', default: '4' },
+  json: { type: 'boolean' },
 })
 const JOBS_PER_CONTAINER = 40
 /** The first jobs load code and fill caches. The baseline is measured after them. */
