@@ -58,13 +58,19 @@ async function readForm(request: Request): Promise<SkillForm> {
     if (!parser.destroyed) parser.destroy(refusal)
   }
   const pending: Promise<void>[] = []
+  // One listener for all parts: a skill has more files than an emitter has listeners without a warning.
+  const open = new Set<Readable>()
+  parser.on('error', (error: Error) => {
+    for (const stream of open) stream.destroy(error)
+  })
   parser.on('filesLimit', () => stop(tooManyFiles()))
   parser.on('field', (name, value) => {
     form.fields[name.slice(0, 100)] = value
   })
   parser.on('file', (name, stream, filename) => {
     stream.on('error', () => undefined)
-    parser.on('error', (error: Error) => stream.destroy(error))
+    open.add(stream)
+    stream.once('close', () => open.delete(stream))
     if (!PARTS.includes(name)) {
       stop(
         new ServiceError(

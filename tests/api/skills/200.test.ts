@@ -53,6 +53,20 @@ describe('a skill, by the official client', () => {
     ])
   })
 
+  it('is created from a folder with many files without a warning of the process', async () => {
+    const warnings: Error[] = []
+    const note = (warning: Error): void => void warnings.push(warning)
+    process.on('warning', note)
+    try {
+      const more = Array.from({ length: 40 }, (_, n) => toFile(Buffer.from(`${n}`), `csv_report/data/${n}.csv`))
+      const skill = await client.skills.create({ files: [...(await folder()), ...(await Promise.all(more))] })
+      expect(await namesIn(await client.skills.content.retrieve(skill.id))).toHaveLength(43)
+    } finally {
+      process.off('warning', note)
+    }
+    expect(warnings).toEqual([])
+  })
+
   it('is created from a zip archive, listed, read and deleted', async () => {
     const first = await client.skills.create({ files: await zipped() })
     const second = await client.skills.create({ files: [await zipped('other', 'Second')] })
