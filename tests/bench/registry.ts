@@ -17,6 +17,7 @@ import { plot } from './figures/plot.ts'
 import { ready } from './figures/ready.ts'
 import { throughput } from './figures/throughput.ts'
 import { turn } from './figures/turn.ts'
+import { variants } from './figures/variants.ts'
 import { wake } from './figures/wake.ts'
 import { wires } from './figures/wires.ts'
 
@@ -39,6 +40,7 @@ export const BENCHES: readonly Bench[] = [
   fileCopy,
   wake,
   imageSize,
+  variants,
   bundle,
   cost,
   breakdown,
