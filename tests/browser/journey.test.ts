@@ -259,6 +259,7 @@ print("ended", flush=True)`,
       await rows.getByText('sum 42').waitFor()
       await page.keyboard.type('exit 3\n')
       await panel.getByText('Ended with exit code 3').waitFor()
+      await page.getByRole('complementary', { name: 'Files' }).getByTitle('Preview sum.txt').waitFor()
       expect(problems).toEqual([])
     },
     2 * RUN_MS,

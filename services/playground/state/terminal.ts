@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { call, messageOf } from '../api/call.ts'
 import type { List } from '../api/types.ts'
 import { followEvents } from './follow.ts'
-import { ensureContainer } from './workspace.ts'
+import { ensureContainer, refreshFiles } from './workspace.ts'
 
 /** Marks the commands that this page shows as terminals, so that a reload finds them. */
 const MARK = { page: 'terminal' } as const
@@ -57,6 +57,8 @@ export class TerminalSession {
       await this.#follow(command.id, stopped)
       const ended = await call<WireCommand>(`/v1/commands/${command.id}`)
       this.state.value = { kind: 'ended', exitCode: ended.exit_code }
+      // The end of a command stores the files that it wrote.
+      void refreshFiles()
     } catch (error) {
       if (!stopped.aborted) this.state.value = { kind: 'failed', message: messageOf(error) }
     }
