@@ -84,6 +84,8 @@ const CHECKS: Readonly<Record<string, () => void>> = {
     const uid = seen.Config.Labels['cellblock.worker-uid']
     expect(Number(uid)).toBeGreaterThanOrEqual(20_000)
     expect(host.Tmpfs?.['/mnt/data']).toContain(`uid=${uid},gid=${uid},`)
+    // Without an owner it belongs to root.
+    expect(host.Tmpfs?.['/mnt/skills']).toMatch(/mode=0755(?!.*[ug]id=)/)
     expect(seen.Config.Env).toContain(`CELLBLOCK_WORKER_UID=${uid}`)
   },
   'shares no PID, user or UTS namespace': () => expect([host.PidMode, host.UsernsMode, host.UTSMode]).toEqual(['', '', '']),

@@ -33,4 +33,9 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   option('size of the data folder', 'size=${limits.dataBytes},'),
   option('size of /tmp', 'size=${limits.tmpBytes},'),
   option('inodes of the home folder', ',nr_inodes=50000'),
+  option(
+    'a folder of skills that only root changes',
+    "'/mnt/skills': `rw,nosuid,nodev,exec,mode=0755,",
+    "'/mnt/skills': `rw,nosuid,nodev,exec,mode=0777,",
+  ),
 ]

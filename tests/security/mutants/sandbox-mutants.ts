@@ -207,4 +207,5 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
     ],
     killer: { test: 'tests/integration/supervisor/namespace.test.ts', only: 'ends a restore at its time limit' },
   },
+  unit('skills that only root changes', 'skills.py', '0o755 if executable else 0o644)', '0o777 if executable else 0o666)'),
 ]
