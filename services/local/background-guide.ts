@@ -4,27 +4,17 @@ import { runInBackground } from './background-script.ts'
 
 const BUILD = join(import.meta.dirname, '../../scripts/docs/build.ts')
 
-/** Builds the documentation into `folder` after `before` has ended: two builds at once would slow down the first minutes. */
+/** Builds the documentation into `folder` after `after` has settled: two builds at once would slow down the first minutes. */
 export function buildGuide(
   folder: string,
-  options: { readonly before: Promise<void>; readonly say: (line: string) => void },
+  { after, say }: { readonly after: Promise<void>; readonly say: (line: string) => void },
 ): BackgroundBuild {
-  const { before, say } = options
-  const stopped = Promise.withResolvers<null>()
-  let build: ReturnType<typeof runInBackground> | null = null
-  const run = async (): Promise<void> => {
-    if ((await Promise.race([before, stopped.promise])) === null) return
-    build = runInBackground(BUILD, [folder], () => undefined)
+  const build = runInBackground(BUILD, [folder], { after })
+  const report = async (): Promise<void> => {
     const { isGood, wasStopped, seconds, lastStep } = await build.ended
     if (wasStopped) return
     if (isGood) say(`✓ The documentation is at /docs/guide/ (built in ${seconds} s).`)
     else say(`✗ The documentation could not be built: ${lastStep} Try again with npm run docs:build, or read the folder docs/.`)
   }
-  return {
-    ended: run().catch(() => undefined),
-    stop: () => {
-      stopped.resolve(null)
-      build?.stop()
-    },
-  }
+  return { ended: report().catch(() => undefined), stop: () => build.stop() }
 }

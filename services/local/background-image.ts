@@ -12,18 +12,24 @@ export interface BackgroundBuild {
   stop(): void
 }
 
-/** Builds an image of this project. When it is built, containers that name none get it, and the warm pool is replaced. */
+/** Builds an image of this project after `after` has settled. When it is built, containers that name none get it, and the warm pool is replaced. */
 export function switchToBuiltImage(
   name: string,
-  server: { readonly images: ImageCatalogue; readonly refill: () => Promise<void>; readonly say: (line: string) => void },
+  server: {
+    readonly images: ImageCatalogue
+    readonly after: Promise<void>
+    readonly refill: () => Promise<void>
+    readonly say: (line: string) => void
+  },
 ): BackgroundBuild {
   let reportedAt = 0
-  const build = runInBackground(BUILD, ['--variant', name, '--background'], (line) => {
+  const onStep = (line: string): void => {
     const now = performance.now()
     if (now - reportedAt < REPORT_EVERY_MS) return
     reportedAt = now
     server.say(`▸ Image ${name}: ${line}`)
-  })
+  }
+  const build = runInBackground(BUILD, ['--variant', name, '--background'], { after: server.after, onStep })
   const change = async (): Promise<void> => {
     const { isGood, wasStopped, seconds, output, lastStep } = await build.ended
     if (wasStopped) return

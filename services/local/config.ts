@@ -276,5 +276,8 @@ function readFlags(argv: readonly string[]): { readonly data?: string | undefine
   }
 }
 
+/** Whether the storage outlives the server. */
+export const isKept = ({ storage, dataDir }: LocalConfig): boolean => dataDir !== null || storage.kind === 'aws'
+
 /** Labels the sandboxes of the server that owns this storage with a name that is stable across restarts. */
 export const stageOf = (storageName: string): string => `local-${createHash('sha256').update(storageName).digest('hex').slice(0, 12)}`

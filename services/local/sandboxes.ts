@@ -20,12 +20,15 @@ export interface LocalSandboxes {
   readonly supervisor: Supervisor
   /** Tiers that fit into this machine's memory. */
   readonly memoryTiers: readonly MemoryTier[]
+  /** Resolves when the engine has been asked to run the first sandbox. */
+  readonly firstRun: Promise<void>
   close(): Promise<void>
 }
 
 /** Docker sandboxes on this machine, after the orphans of killed servers were removed. Throws DriverError when Docker or the image is missing. */
 export async function openSandboxes(config: LocalConfig, stage: string): Promise<LocalSandboxes> {
   const docker = new Docker()
+  const firstRun = Promise.withResolvers<void>()
   const link = createLink({ openRelay: createExecRelay(docker) })
   try {
     const supervisor = createSupervisorClient({ link })
@@ -38,12 +41,13 @@ export async function openSandboxes(config: LocalConfig, stage: string): Promise
       transport: config.transport,
       labels: { [SERVER_LABEL]: String(process.pid) },
       preload: config.preload ?? undefined,
+      onRun: firstRun.resolve,
       ...(config.wheelhouse !== null && { readOnlyBinds: [`${config.wheelhouse}:${WHEELHOUSE_FOLDER}`] }),
     })
     await driver.check()
-    const memoryTiers = tiersOfHost((await docker.info()) as { readonly MemTotal?: number })
-    await removeOrphanedSandboxes(docker, stage, systemClock.now())
-    return { driver, supervisor, memoryTiers, close: () => link.close() }
+    const [info] = await Promise.all([docker.info(), removeOrphanedSandboxes(docker, stage, systemClock.now())])
+    const memoryTiers = tiersOfHost(info as { readonly MemTotal?: number })
+    return { driver, supervisor, memoryTiers, firstRun: firstRun.promise, close: () => link.close() }
   } catch (error) {
     await link.close()
     throw error

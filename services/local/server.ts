@@ -1,64 +1,33 @@
 import { tmpdir } from 'node:os'
-import { createApp } from '../api/app.ts'
-import { ApiConfig } from '../api/config.ts'
-import type { ApiDeps } from '../api/deps.ts'
-import { checkParts } from '../api/readiness.ts'
-import { createModelCatalogue } from '../chat/models/catalogue.ts'
-import { chatConfigFromEnv } from '../chat/config.ts'
-import { toolConfigFromEnv } from '../chat/tools/config.ts'
-import { createTools, typesOf } from '../chat/tools/create-tools.ts'
-import { createTurnStep } from '../chat/turn-step.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { newId } from '../core/ids.ts'
-import type { Admission } from '../core/ports/admission.ts'
 import { systemClock } from '../core/ports/clock.ts'
+import type { SandboxDriver } from '../core/ports/sandbox-driver.ts'
 import type { Telemetry } from '../core/ports/telemetry.ts'
 import type { ReconcilerDeps } from '../orchestrator/deps.ts'
-import { createPlaceStep } from '../orchestrator/place/place-step.ts'
-import { createPool } from '../orchestrator/place/pool.ts'
-import { createDeliveryStep } from '../jobs/webhooks/delivery-step.ts'
-import { createRunStep } from '../orchestrator/run/run-step.ts'
+import { createPool, type Pool } from '../orchestrator/place/pool.ts'
 import { createLocalSignals } from '../storage/signals/local-signals.ts'
 import { buildGuide } from './background-guide.ts'
 import { switchToBuiltImage } from './background-image.ts'
-import { stageOf, type LocalConfig } from './config.ts'
-import { openControlSocket } from './control-socket.ts'
+import { isKept, stageOf, type LocalConfig } from './config.ts'
 import { checkDataFolder } from './data-folder.ts'
-import { ensureAdminKey, ensureDevTenant } from '../core/tenants/first-keys.ts'
 import { HostAdmission, readHostCapacity } from './host-admission.ts'
-import { listen } from './http-server.ts'
 import { lockDataDir } from './lock-data-dir.ts'
 import { lockTable } from './lock-table.ts'
-import { openLocalPage } from './page.ts'
 import { openSandboxes, stopSandboxes, type LocalSandboxes } from './sandboxes.ts'
-import { saveAll } from './save-all.ts'
-import { announceServer } from './server-file.ts'
+import type { Cleanups, Service, SharedParts } from './service.ts'
 import type { LocalStorage } from './storage/local-storage.ts'
 import { openLocalStorage } from './storage/open-local-storage.ts'
 import { takeOverJobs } from './take-over-jobs.ts'
 import { addProbes } from './telemetry/add-probes.ts'
-import { createMetricsHandler } from './telemetry/metrics-handler.ts'
-import { openTelemetry } from './telemetry/open-telemetry.ts'
-import { WebSockets } from './web-sockets.ts'
-import { startWorkers, turnsStep } from './workers.ts'
+import { openTelemetry, type LocalTelemetry } from './telemetry/open-telemetry.ts'
 
-/** Maximum wait of a stop for running steps, milliseconds. */
-const SHUTDOWN_TIMEOUT_MS = 2_000
-
-export interface LocalServer {
-  readonly url: string
-  readonly apiKey: string
-  /** The key that administers tenants, when this start created it or the configuration names it; null when one exists. */
-  readonly adminKey: string | null
-  /** Opens the playground signed in, once; null when the playground was not built. */
-  readonly signInUrl: string | null
+export interface LocalServer extends Service {
   /** Resolves when the pool has been filled for the first time. */
   readonly warm: Promise<void>
   /** Ends everything that was started: requests, workers, sandboxes, storage. */
   stop(): Promise<void>
 }
-
-/** Collects the parts that a stop ends, in reverse order of their start. */
-type Cleanups = (() => Promise<unknown> | void)[]
 
 /** The whole service in one process: storage, every worker, the API, and Docker sandboxes. */
 export async function startLocalServer(config: LocalConfig): Promise<LocalServer> {
@@ -90,10 +59,23 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
   cleanups.push(() => sandboxes.close())
   // The lock of the data folder or of the table proves that every lease holder is dead.
   if (isKept(config)) await takeOverJobs(storage.table, systemClock.now())
+  const parts = shareParts(config, storage, sandboxes, telemetry)
+  const pool = createPool(parts.placing)
+  cleanups.push(() => stopAll(sandboxes.driver, pool))
+  const warm = pool.refill()
+  // Loading the other modules blocks this process for a third of a second: the request to run the first sandbox leaves before.
+  await Promise.race([sandboxes.firstRun, warm])
+  await nextTurn()
+  const { openService } = await import('./service.ts')
+  const service = await openService({ ...parts, config, sandboxes, storage, pool, telemetry }, cleanups)
+  cleanups.push(startBuilds(config, sandboxes, pool, warm))
+  return { ...service, warm }
+}
 
-  const signals = createLocalSignals()
+/** What the pool and the service share. */
+function shareParts(config: LocalConfig, storage: LocalStorage, { driver }: LocalSandboxes, telemetry: LocalTelemetry): SharedParts {
   const { table, queue, objects } = storage
-  const common = { table, queue, objects, signals, clock: systemClock, telemetry }
+  const common = { table, queue, objects, signals: createLocalSignals(), clock: systemClock, telemetry }
   const folder = config.dataDir ?? tmpdir()
   addProbes(telemetry.metrics, storage, folder)
   const admission = new HostAdmission({
@@ -102,72 +84,44 @@ async function start(config: LocalConfig, cleanups: Cleanups): Promise<Omit<Loca
     clock: systemClock,
     telemetry,
   })
-  const models = createModelCatalogue(chatConfigFromEnv())
-  const tools = await createTools(toolConfigFromEnv())
-  const pool = startWork({ config, common, storage, sandboxes, admission, models, tools }, cleanups)
-
-  const apiKey = await ensureDevTenant(table.tenants, config.apiKey, systemClock.now())
-  const adminKey = await ensureAdminKey(table.tenants, config.adminKey, systemClock.now())
-  const page = await openLocalPage({ folder: config.playgroundDir, guideFolder: config.guideDir, dataDir: config.dataDir, apiKey })
-  const webSockets = new WebSockets()
-  const app = createApp({
+  const placing: ReconcilerDeps = {
     ...common,
-    sockets: webSockets.admissions,
-    page: page.ports,
-    models,
-    toolTypes: typesOf(tools),
-    images: sandboxes.driver.images,
-    readiness: () =>
-      checkParts({
-        table: () => table.check(),
-        queue: () => queue.check(),
-        store: () => objects.check(),
-        driver: () => sandboxes.driver.check(),
-      }),
-    config: apiConfigOf(config, sandboxes),
-  })
-  const metricsHandler = createMetricsHandler(telemetry.metrics, config.metricsKey)
-  const { objectHandler } = storage
-  const server = await listen({ app, objectHandler, metricsHandler, webSockets, host: config.host, port: config.port })
-  cleanups.push(() => server.stop())
-  const control = await openControlSocket(storage)
-  cleanups.push(() => control.close())
-  const announced = await announceServer({ url: server.url, controlSocket: control.path, dataDir: config.dataDir })
-  cleanups.push(() => announced.remove())
-  cleanups.push(startBuilds(config, sandboxes, pool))
-  return { url: server.url, apiKey, adminKey, signInUrl: page.signInUrl(server.url), warm: pool.refill() }
+    driver,
+    admission,
+    poolSizes: { '1g': config.poolSize },
+    poolCeilings: { '1g': config.poolCeiling },
+    imagePoolSizes: config.imagePools,
+    maxStarts: 2,
+    workerId: newId('worker'),
+    hibernateAfterMs: config.hibernateAfterMs,
+  }
+  return { common, admission, placing }
 }
 
-const apiConfigOf = (config: LocalConfig, { memoryTiers }: LocalSandboxes): ApiConfig =>
-  ApiConfig.parse({
-    publicUrl: config.publicUrl,
-    allowedHosts: config.allowedHosts,
-    e2bDomain: config.e2bDomain,
-    maxOpenStreams: config.maxOpenStreams,
-    corsOrigins: config.corsOrigins,
-    tokenIssuers: config.tokenIssuers,
-    linksRequireKey: config.linksRequireKey,
-    webhookHosts: config.webhookHosts,
-    memoryTiers,
-  })
+/** Stops every sandbox. A start that was under way while the first pass listed them may have added one. */
+async function stopAll(driver: SandboxDriver, pool: Pool): Promise<void> {
+  const closed = pool.close()
+  await stopSandboxes(driver)
+  await closed
+  await stopSandboxes(driver)
+}
 
-/** Builds what `npm start` found missing while the server works: the image, then the documentation. Returns a function that ends the builds. */
+/** Builds what `npm start` found missing while the server works, once the pool is `warm`: the image, then the documentation. Returns a function that ends the builds. */
 function startBuilds(
   { buildImage, buildsGuide, guideDir }: LocalConfig,
   { driver }: LocalSandboxes,
-  pool: ReturnType<typeof createPool>,
+  pool: Pool,
+  warm: Promise<void>,
 ): () => void {
   const say = (line: string): void => console.error(line)
-  const image = buildImage === null ? null : switchToBuiltImage(buildImage, { images: driver.images, refill: () => pool.refill(), say })
-  const guide = buildsGuide && guideDir !== null ? buildGuide(guideDir, { before: image?.ended ?? Promise.resolve(), say }) : null
+  const refill = (): Promise<void> => pool.refill()
+  const image = buildImage === null ? null : switchToBuiltImage(buildImage, { images: driver.images, after: warm, refill, say })
+  const guide = buildsGuide && guideDir !== null ? buildGuide(guideDir, { after: image?.ended ?? warm, say }) : null
   return () => {
     guide?.stop()
     image?.stop()
   }
 }
-
-/** Whether the storage outlives the server. */
-const isKept = ({ storage, dataDir }: LocalConfig): boolean => dataDir !== null || storage.kind === 'aws'
 
 /** The process's handler of uncaught errors prints the message and exits. */
 function endProcess(error: Error): void {
@@ -195,64 +149,4 @@ async function openStorage(config: LocalConfig, telemetry: Telemetry, cleanups: 
     cleanups.push(() => lock.release())
   }
   return storage
-}
-
-interface Work {
-  readonly config: LocalConfig
-  readonly common: Pick<ApiDeps, 'table' | 'queue' | 'objects' | 'signals' | 'clock' | 'telemetry'>
-  readonly storage: LocalStorage
-  readonly sandboxes: LocalSandboxes
-  readonly admission: Admission
-  readonly models: ReturnType<typeof createModelCatalogue>
-  readonly tools: Awaited<ReturnType<typeof createTools>>
-}
-
-/** Starts the workers and the warm pool. */
-function startWork(
-  { config, common, storage, sandboxes, admission, models, tools }: Work,
-  cleanups: Cleanups,
-): ReturnType<typeof createPool> {
-  const { driver, supervisor } = sandboxes
-  const workerId = newId('worker')
-  const placing: ReconcilerDeps = {
-    ...common,
-    driver,
-    admission,
-    poolSizes: { '1g': config.poolSize },
-    poolCeilings: { '1g': config.poolCeiling },
-    imagePoolSizes: config.imagePools,
-    maxStarts: 2,
-    workerId,
-    hibernateAfterMs: config.hibernateAfterMs,
-  }
-  const pool = createPool(placing)
-  const runStep = createRunStep({
-    ...common,
-    supervisor,
-    admission,
-    workerId,
-    images: driver.images,
-    stepBudgetMs: config.stepBudgetMs,
-    costPerSecond: () => 0,
-  })
-  const workers = startWorkers({
-    consumer: storage.consumer,
-    telemetry: common.telemetry,
-    reconciler: placing,
-    steps: {
-      turns: turnsStep(
-        createTurnStep({ ...common, models, tools, workerId }),
-        createDeliveryStep({ ...common, workerId, webhookHosts: config.webhookHosts }),
-      ),
-      executions: runStep,
-      placements: createPlaceStep(placing, pool),
-    },
-  })
-  // In reverse order: short steps end, variables are saved if the storage outlives the server, sandboxes stop, then the steps of code in them end.
-  cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
-  cleanups.push(() => stopSandboxes(driver))
-  cleanups.push(() => saveAll({ table: common.table, hibernate: runStep }, isKept(config) ? config.saveMs : 0))
-  cleanups.push(() => workers.stop(SHUTDOWN_TIMEOUT_MS))
-  cleanups.push(() => pool.close())
-  return pool
 }

@@ -1,9 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { stageOf } from '../../services/local/config.ts'
 import { isAlive } from '../../services/local/remove-orphaned-sandboxes.ts'
 import { startServer, type LocalServerProcess } from '../support/local-server.ts'
 
@@ -26,6 +29,27 @@ describe('the local server', () => {
     expect(await server.stop()).toBe(0)
     expect(await sandboxCount(server)).toBe(0)
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
+  })
+
+  it('asks for its first sandbox before it listens', async () => {
+    const server = await startServer({ env: { CELLBLOCK_POOL: '2' } })
+    const counted = await sandboxCount(server)
+    expect(await server.stop()).toBe(0)
+    expect(counted).toBeGreaterThan(0)
+    expect(await sandboxCount(server)).toBe(0)
+  })
+
+  it('removes the sandboxes of its pool when its port is taken', async () => {
+    const first = await startServer()
+    const dataDir = await mkdtemp(join(tmpdir(), 'taken-port-'))
+    try {
+      const port = new URL(first.url).port
+      await expect(startServer({ dataDir, env: { CELLBLOCK_POOL: '2', PORT: port } })).rejects.toThrow('Another program uses the port')
+      expect(await sandboxCount({ stage: stageOf(dataDir) })).toBe(0)
+    } finally {
+      await first.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    }
   })
 
   it('stops soon while code runs and ends the code', async () => {

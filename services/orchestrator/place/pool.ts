@@ -26,8 +26,8 @@ export interface Pool {
    * when each start has ended. Calls during a refill share that refill and one more after it.
    */
   refill(): Promise<void>
-  /** Stops further starts for the pool. */
-  close(): void
+  /** Stops further starts for the pool. Resolves when those under way have ended. */
+  close(): Promise<void>
 }
 
 /** Sandboxes started before an execution asks for one. Each is claimed once and never returned. */
@@ -52,8 +52,9 @@ class WarmPool implements Pool {
     return this.#running
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true
+    await this.#running?.catch(() => undefined)
   }
 
   async #loop(): Promise<void> {
@@ -66,17 +67,29 @@ class WarmPool implements Pool {
   async #fill(): Promise<void> {
     const present = await this.#deps.table.sandboxes.all()
     const missing: PoolKind[] = []
+    let hasReady = false
     const kinds = this.#deps.driver.images.names.flatMap((imageName) => MEMORY_TIERS.map((tier) => ({ imageName, tier })))
     for (const kind of kinds) {
-      const { count, surplus } = this.#count(present, kind)
+      const { count, ready, surplus } = this.#count(present, kind)
       for (let number = 0; number < count; number++) missing.push(kind)
+      hasReady ||= ready > 0
       await this.#drain(surplus)
     }
+    if (!hasReady && !this.#deps.driver.capabilities.reportsStarts) await this.#startFirst(missing)
     await Promise.all(missing.map((kind) => this.#slots(() => this.#startMissing(kind))))
   }
 
-  /** How many sandboxes of a kind are missing, and the ready ones that it does not need. */
-  #count(present: readonly Sandbox[], kind: PoolKind): { readonly count: number; readonly surplus: readonly Sandbox[] } {
+  /** Starts on this machine share its processors: while no sandbox is ready, one starts alone and is ready in half the time of two. */
+  async #startFirst(missing: PoolKind[]): Promise<void> {
+    const first = missing.shift()
+    if (first !== undefined) await this.#slots(() => this.#startMissing(first))
+  }
+
+  /** How many sandboxes of a kind are missing, how many are ready, and the ready ones that it does not need. */
+  #count(
+    present: readonly Sandbox[],
+    kind: PoolKind,
+  ): { readonly count: number; readonly ready: number; readonly surplus: readonly Sandbox[] } {
     const { clock, telemetry, driver } = this.#deps
     const { imageName, tier } = kind
     const { reference } = driver.images.resolve(imageName)
@@ -89,7 +102,11 @@ class WarmPool implements Pool {
     const ready = waiting.filter(({ state }) => state === 'ready')
     const missing = Math.max(0, wanted - ready.length)
     if (wanted > 0) telemetry.emit({ event: 'pool', outcome: 'counted', tier, image: imageName, wanted, ready: ready.length, missing })
-    return { count: Math.max(0, wanted - waiting.length), surplus: ready.slice(0, Math.max(0, waiting.length - wanted)) }
+    return {
+      count: Math.max(0, wanted - waiting.length),
+      ready: ready.length,
+      surplus: ready.slice(0, Math.max(0, waiting.length - wanted)),
+    }
   }
 
   /** Only the pool of the default image grows with demand. */

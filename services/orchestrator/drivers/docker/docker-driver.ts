@@ -37,6 +37,8 @@ export interface DockerDriverOptions {
   /** `exec` for engines that share no sockets with their host (Docker Desktop). */
   readonly transport?: 'unix' | 'exec' | undefined
   readonly readOnlyBinds?: readonly string[] | undefined
+  /** Called when the engine has been asked to run a created container. */
+  readonly onRun?: (() => void) | undefined
 }
 
 const NAMESAKE_TRIES = 100
@@ -81,7 +83,9 @@ class DockerDriver implements ResizableDriver {
       if (status !== 'created') return
     }
     signal.throwIfAborted()
-    await container.start().catch((error: unknown) => {
+    const running = container.start()
+    this.#options.onRun?.()
+    await running.catch((error: unknown) => {
       const status = engineStatus(error)
       if (status === 304) return
       if (status === 404) throw new DriverError('unavailable', `Sandbox ${spec.sandboxId} was stopped while it started.`, { cause: error })
