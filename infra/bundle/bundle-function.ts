@@ -1,4 +1,5 @@
 import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 
@@ -45,6 +46,30 @@ const noSchemaCompiler = replaceModule(
     absent as INVALID, absent as compile, absent as withParser, absent as ZodCompileAsyncError, absent as ZodCompileUnsupportedError,
   }`,
 )
+
+/** `z.fromJSONSchema` makes schemas of JSON schemas, which the services do not use. It adds 12 KB. */
+const noSchemaReader = replaceModule(
+  'zod-from-json-schema',
+  /^\.\/from-json-schema\.js$/,
+  /node_modules\/zod\//,
+  "export const fromJSONSchema = () => { throw new Error('This bundle reads no JSON schemas.') }",
+)
+
+/**
+ * Descriptions of what an AWS service sends and receives. esbuild keeps all of them, because an object with computed keys could have effects; those of
+ * the calls that a function makes are a tenth. As functions without effects, the others are left out.
+ */
+const usedAwsSchemas: Plugin = {
+  name: 'used-aws-schemas',
+  setup(build) {
+    build.onLoad({ filter: /@aws-sdk\/client-[a-z0-9-]+\/dist-es\/schemas\/schemas_0\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replaceAll(
+        /^((?:export )?(?:var|const) [\w$]+ = )(\[[\s\S]*?\n?\]);$/gm,
+        '$1/* @__PURE__ */ (() => $2)();',
+      ),
+    }))
+  },
+}
 
 /**
  * The Model Context Protocol's package validates JSON schemas of elicitations and of tools without zod. Cellblock has neither: its tools validate with
@@ -107,7 +132,17 @@ export const BUNDLE_OPTIONS = {
   format: 'esm',
   mainFields: ['module', 'main'],
   legalComments: 'none',
-  plugins: [englishOnly, noSchemaCompiler, undiciParts, noJsonSchemaValidator, noDeveloperCredentials, noBrowserNames, lazyBuiltins],
+  plugins: [
+    englishOnly,
+    noSchemaCompiler,
+    noSchemaReader,
+    usedAwsSchemas,
+    undiciParts,
+    noJsonSchemaValidator,
+    noDeveloperCredentials,
+    noBrowserNames,
+    lazyBuiltins,
+  ],
   logLevel: 'warning',
 } as const satisfies BuildOptions
 

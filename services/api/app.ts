@@ -1,4 +1,4 @@
-import { OpenAPIHono } from '@hono/zod-openapi'
+import { Hono } from 'hono'
 import { ServiceError } from '../core/errors.ts'
 import { createBudgetReader } from '../core/tenants/budget.ts'
 import { createRequestLimiter } from '../core/tenants/request-limiter.ts'
@@ -60,7 +60,7 @@ function tokenVerifier({ config, table, clock }: ApiDeps): ((token: string) => P
 }
 
 /** The HTTP edge: the same app under Node's server and under Lambda. */
-export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
+export function createApp(ports: ApiPorts): Hono<ApiHono> {
   const limits = createLimitReader(ports.table.tenants, ports.clock)
   const counts = createResourceCounts({ ...ports, limits })
   const deps: ApiDeps = {
@@ -74,7 +74,7 @@ export function createApp(ports: ApiPorts): OpenAPIHono<ApiHono> {
     requests: createRequestLimiter(ports.table.quotas, limits, ports.clock),
     budget: createBudgetReader(ports.table.usage, limits, ports.clock),
   }
-  const app = new OpenAPIHono<ApiHono>({ getPath: (request) => routedPath(request, ports.config) })
+  const app = new Hono<ApiHono>({ getPath: (request) => routedPath(request, ports.config) })
   app.use('*', wideEvent(deps))
   app.use('*', securityHeaders)
   if (deps.config.allowedHosts !== null) app.use('*', trustedHosts(deps.config, deps.config.allowedHosts))

@@ -110,6 +110,47 @@ it('reaches a supervisor from inside a bundle, where only parts of undici are', 
   expect(JSON.parse(stdout)).toMatchObject({ sandboxId: 'sbx_1', state: 'ready' })
 })
 
+it('calls the storage from inside a bundle, which describes only the calls that are made', async () => {
+  const bodies: string[] = []
+  const storage = createServer((request, response) => {
+    request.on('data', (chunk: Buffer) => void bodies.push(chunk.toString()))
+    request.on('end', () => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://storage')
+      const answer = answerOf(String(request.headers['x-amz-target']), pathname, searchParams)
+      response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(storage, 'listening')
+  const output = join(folder, 'storage')
+  const { bytes } = await bundleFunction('tests/support/bundled-storage-child.ts', output)
+  const { port } = storage.address() as AddressInfo
+  const running = promisify(execFile)(process.execPath, [join(output, 'index.mjs'), `http://127.0.0.1:${port}`])
+  const { stdout } = await running.finally(() => storage.close())
+  expect(JSON.parse(stdout)).toEqual({ missing: null, deleted: 1, row: { pk: 'a', sk: 'b', n: 1 }, isPut: false })
+  expect(bodies.join('\n')).toContain('<Key>folder/one</Key>')
+  expect(bytes).toBeLessThan(400_000)
+})
+
+/** One object in a folder, one row, and a condition that fails, in the words of the services. */
+function answerOf(
+  target: string,
+  path: string,
+  search: URLSearchParams,
+): { readonly status: number; readonly type: string; readonly body: string } {
+  const json = (status: number, value: unknown) => ({ status, type: 'application/x-amz-json-1.0', body: JSON.stringify(value) })
+  const xml = (status: number, body: string) => ({ status, type: 'application/xml', body: `<?xml version="1.0" encoding="UTF-8"?>${body}` })
+  if (target.endsWith('GetItem')) return json(200, { Item: { pk: { S: 'a' }, sk: { S: 'b' }, n: { N: '1' } } })
+  if (target.endsWith('PutItem'))
+    return json(400, {
+      __type: 'com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException',
+      message: 'The conditional request failed',
+    })
+  if (path.endsWith('/missing'))
+    return xml(404, '<Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message></Error>')
+  if (search.has('delete')) return xml(200, '<DeleteResult></DeleteResult>')
+  return xml(200, '<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>folder/one</Key></Contents></ListBucketResult>')
+}
+
 describe("an operator's tools", () => {
   const withTools = { ...(context.cellblock as object), tools: { webSearch: true, folder: 'examples/tools' } }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import type { BusboyInstance } from '@fastify/busboy'
 import { ServiceError } from '../../core/errors.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 
@@ -34,7 +34,7 @@ export interface FormRules {
  * `objectKey`. Throws ServiceError.
  */
 export async function receiveMultipart(request: Request, objects: ObjectStore, objectKey: string, rules: FormRules): Promise<ReceivedForm> {
-  const form = openForm(request, rules)
+  const form = await openForm(request, rules)
   const fields: Record<string, string> = Object.create(null) as Record<string, string>
   let storing: Promise<ReceivedFile | Error> | null = null
   let isTruncated = false
@@ -89,8 +89,9 @@ export async function receiveMultipart(request: Request, objects: ObjectStore, o
 const tooLarge = ({ maxBytes, part, advice }: FormRules): ServiceError =>
   new ServiceError('request_too_large', `The file is larger than ${maxBytes} bytes. ${advice}`, { param: part })
 
-function openForm(request: Request, { maxBytes, part }: FormRules): BusboyInstance {
+async function openForm(request: Request, { maxBytes, part }: FormRules): Promise<BusboyInstance> {
   if (request.body === null) throw refuse(`The request has no body. Send multipart/form-data with a part named "${part}".`, part)
+  const { Busboy } = await import('@fastify/busboy')
   try {
     return new Busboy({
       headers: { 'content-type': request.headers.get('content-type') ?? '' },

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Hono } from 'hono'
 import type { Context } from 'hono'
 import { ServiceError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
@@ -7,7 +7,6 @@ import type { ApiDeps } from '../deps.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
 import { requireScope } from './authenticate.ts'
 import { checkRequestRate } from '../check-limits.ts'
-import { documentRoute } from './document-route.ts'
 import { parseJson } from './parse-json.ts'
 import { publicUrlOf } from './public-url.ts'
 import { mediaType, readBody, refuseAnnounced, refuseEncoded } from './read-body.ts'
@@ -20,15 +19,8 @@ const NO_BYTES = new Uint8Array()
 /** `/v1/containers/{container_id}` as Hono writes it. */
 export const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-/** Serves and documents a route. Checks come in this order: key, query, media type, size, JSON, schema. */
-export function mountRoute(
-  app: OpenAPIHono<ApiHono>,
-  deps: ApiDeps,
-  authenticate: (request: Request) => Promise<Caller>,
-  route: AnyRoute,
-): void {
-  // Another product documents its own protocol.
-  if (route.foreign === undefined) documentRoute(app.openAPIRegistry, route)
+/** Serves a route. Checks come in this order: key, query, media type, size, JSON, schema. */
+export function mountRoute(app: Hono<ApiHono>, deps: ApiDeps, authenticate: (request: Request) => Promise<Caller>, route: AnyRoute): void {
   const serve = serveRoute(deps, authenticatorOf(route, deps, authenticate), route)
   app.on(route.method.toUpperCase(), honoPath(route.path), async (context: Context<ApiHono>) => {
     try {

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Hono } from 'hono'
 import { compress } from 'hono/compress'
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -17,11 +17,11 @@ const policy = (nonce: string): string =>
 
 /** Serves `/openapi.json`, and a reference page of it whose script is a local file. */
 export function mountDocs(
-  app: OpenAPIHono<ApiHono>,
+  app: Hono<ApiHono>,
   { config, readReference = readInstalledReference }: Pick<ApiDeps, 'config' | 'readReference'>,
 ): void {
   app.get('/openapi.json', compress(), (context) =>
-    json(200, openApiDocument(app, publicUrlOf(context.req.raw, config)), { 'cache-control': 'no-cache' }),
+    json(200, openApiDocument(publicUrlOf(context.req.raw, config)), { 'cache-control': 'no-cache' }),
   )
 
   app.get('/docs', async (context, next) => {

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Hono } from 'hono'
 import { ServiceError, ERRORS, type ErrorCode } from '../../core/errors.ts'
 import { ERROR_HELP, errorPagePath, isErrorCode } from '../../core/error-help.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
@@ -43,7 +43,7 @@ function listPage(): string {
 }
 
 /** Serves a page per error code, which the header `Link` of a refusal names. */
-export function mountErrorPages(app: OpenAPIHono<ApiHono>): void {
+export function mountErrorPages(app: Hono<ApiHono>): void {
   app.get('/docs/errors', () => new Response(listPage(), { headers: HEADERS }))
   app.get('/docs/errors/:code', (context) => {
     const code = context.req.param('code')

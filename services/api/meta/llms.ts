@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Hono } from 'hono'
 import type { ApiConfig } from '../config.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
@@ -22,7 +22,7 @@ const textOf = (url: string): string => `# Cellblock
 - [API reference](${url}/docs): for people
 `
 
-export function mountLlms(app: OpenAPIHono<ApiHono>, config: ApiConfig): void {
+export function mountLlms(app: Hono<ApiHono>, config: ApiConfig): void {
   app.get(
     '/llms.txt',
     (context) =>

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Hono } from 'hono'
 import { ServiceError } from '../../core/errors.ts'
 import { isStorageFull } from '../../core/storage-full.ts'
 import { errorResponse, internalErrorResponse } from '../http/error-response.ts'
@@ -7,7 +7,7 @@ import type { ApiHono } from './wide-event.ts'
 const STORAGE_FULL = 'The disk of this service is full, so nothing was kept. Its operator has to free space; then send the request again.'
 
 /** Converts every failure into an error envelope: a refusal with its message, any other failure as a 500 with the request id only. */
-export function handleErrors(app: OpenAPIHono<ApiHono>): void {
+export function handleErrors(app: Hono<ApiHono>): void {
   app.onError((error, context) => {
     const fields = context.get('fields')
     const refusal = isStorageFull(error) ? new ServiceError('storage_full', STORAGE_FULL, { cause: error }) : error

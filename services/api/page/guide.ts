@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Hono } from 'hono'
 import { ServiceError } from '../../core/errors.ts'
 import type { ApiHono } from '../middleware/wide-event.ts'
 import type { PageFile } from './ports.ts'
@@ -16,7 +16,7 @@ function policyOf(html: string): string {
 }
 
 /** Serves the built documentation at `/docs/guide/`. `readFile` is null on a server without it, and reads nothing before it is built. */
-export function mountGuide(app: OpenAPIHono<ApiHono>, readFile: ((path: string) => Promise<PageFile | null>) | null): void {
+export function mountGuide(app: Hono<ApiHono>, readFile: ((path: string) => Promise<PageFile | null>) | null): void {
   app.get('/docs/guide', () => new Response(null, { status: 302, headers: { location: BASE } }))
   app.get(`${BASE}*`, async (context) => {
     if (readFile === null)

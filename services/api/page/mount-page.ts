@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Hono } from 'hono'
 import { z } from 'zod'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../core/ports/clock.ts'
@@ -27,7 +27,7 @@ interface PageDeps {
 }
 
 /** Serves the playground at `/` and its sessions at `/session`. Both belong to the page and are no part of the public API. */
-export function mountPage(app: OpenAPIHono<ApiHono>, deps: PageDeps): void {
+export function mountPage(app: Hono<ApiHono>, deps: PageDeps): void {
   const { readFile, objectOrigins } = deps.page
   if (readFile !== null) {
     const policy = pagePolicy(objectOrigins)

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto'
-import { CORE_SCHEMA, load } from 'js-yaml'
-import { z } from 'zod'
 import { ServiceError } from '../../core/errors.ts'
 import { normalizeFilePath } from '../../core/files/file-path.ts'
 import { LIMITS } from '../../core/limits.ts'
@@ -16,21 +14,11 @@ export interface MadeSkill {
 }
 
 const MANIFEST = 'SKILL.md'
-/** The bounds of the Agent Skills specification. */
-const frontMatterSchema = z.object({
-  name: z
-    .string()
-    .min(1)
-    .max(64)
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'use lower-case letters, digits and single hyphens'),
-  description: z.string().trim().min(1).max(1024),
-})
-const MAX_FRONT_MATTER_CHARS = 16_384
 /** What file managers add to archives. */
 const isClutter = (path: string): boolean => path.startsWith('__MACOSX/') || /(^|\/)(\.DS_Store|Thumbs\.db|desktop\.ini)$/.test(path)
 
 /** Checks the files of a skill and makes its bundle. Throws ServiceError whose message names the fault. */
-export function makeSkill(sent: readonly NamedFile[], param: string): MadeSkill {
+export async function makeSkill(sent: readonly NamedFile[], param: string): Promise<MadeSkill> {
   const files = withoutTopFolder(
     sent.filter(({ path }) => !isClutter(path)).map((file) => ({ ...file, path: checkPath(file.path, param) })),
     param,
@@ -50,13 +38,14 @@ export function makeSkill(sent: readonly NamedFile[], param: string): MadeSkill 
       `The skill has no ${MANIFEST}. Send one folder that contains ${MANIFEST} at its top, with its name in that spelling.`,
       param,
     )
+  // Few calls make skills, so the parser of YAML is loaded with the first one.
+  const { readFrontMatter } = await import('./front-matter.ts')
   const { name, description } = readFrontMatter(manifest.content, param)
   const bundle = writeBundle(files.map(toBundleFile).toSorted((a, b) => (a.path < b.path ? -1 : 1)))
   return { name, description, bundle, sha256: createHash('sha256').update(bundle).digest('hex') }
 }
 
-const refuse = (message: string, param: string, cause?: unknown): ServiceError =>
-  new ServiceError('invalid_request', message, { param, ...(cause === undefined ? {} : { cause }) })
+const refuse = (message: string, param: string): ServiceError => new ServiceError('invalid_request', message, { param })
 
 function checkPath(raw: string, param: string): string {
   try {
@@ -89,26 +78,6 @@ function checkTree(paths: readonly string[], param: string): void {
   for (const path of paths)
     for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
       if (known.has(path.slice(0, at))) throw refuse(`${JSON.stringify(path.slice(0, at))} is a file and a folder of the skill.`, param)
-}
-
-function readFrontMatter(content: Uint8Array, param: string): z.infer<typeof frontMatterSchema> {
-  const text = Buffer.from(content)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
-    .replaceAll('\r\n', '\n')
-  const [, yaml] = /^---[ \t]*\n([\s\S]*?)\n---[ \t]*(?:\n|$)/.exec(text.slice(0, MAX_FRONT_MATTER_CHARS)) ?? []
-  const example = `Begin ${MANIFEST} with "---", "name: my-skill", "description: …" and "---", a line each.`
-  if (yaml === undefined) throw refuse(`${MANIFEST} has no front matter. ${example}`, param)
-  let fields: unknown
-  try {
-    fields = load(yaml, { schema: CORE_SCHEMA, maxAliases: 0 })
-  } catch (cause) {
-    throw refuse(`The front matter of ${MANIFEST} is not valid YAML. ${example}`, param, cause)
-  }
-  const parsed = frontMatterSchema.safeParse(fields)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw refuse(`The front matter of ${MANIFEST} has a wrong ${issue?.path.join('.') || 'form'}: ${issue?.message}. ${example}`, param)
 }
 
 /** Forms have no file modes, so a script is recognized by its first characters too. */

@@ -1,4 +1,4 @@
-import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl'
+import type { Entry, ZipFile } from 'yauzl'
 import { ServiceError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
 
@@ -23,6 +23,7 @@ const UNIX = 3
 export async function readArchive(archive: Buffer, param: string): Promise<readonly NamedFile[]> {
   const refuse = (message: string, cause?: unknown): ServiceError =>
     new ServiceError('invalid_request', message, { param, ...(cause === undefined ? {} : { cause }) })
+  const { fromBufferPromise } = await import('yauzl')
   let zip: ZipFile
   try {
     // Strict names: no backslash, no absolute path, no ".." segment.

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import type { BusboyInstance } from '@fastify/busboy'
 import { ServiceError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { FORM_OVERHEAD_BYTES } from '../files/receive-multipart.ts'
@@ -37,7 +37,7 @@ export async function receiveSkill(
       },
     )
   const isArchive = files.length === 1 && isZip(first.content)
-  return { skill: makeSkill(isArchive ? await readArchive(Buffer.from(first.content), PARAM) : files, PARAM), fields }
+  return { skill: await makeSkill(isArchive ? await readArchive(Buffer.from(first.content), PARAM) : files, PARAM), fields }
 }
 
 /** By its first bytes: clients send archives under any name and type. */
@@ -50,7 +50,7 @@ interface SkillForm {
 
 async function readForm(request: Request): Promise<SkillForm> {
   const form: SkillForm = { files: [], fields: Object.create(null) as Record<string, string> }
-  const parser = openForm(request)
+  const parser = await openForm(request)
   let refusal: ServiceError | null = null
   let bytes = 0
   const stop = (error: ServiceError): void => {
@@ -107,13 +107,14 @@ async function readForm(request: Request): Promise<SkillForm> {
   return form
 }
 
-function openForm(request: Request): BusboyInstance {
+async function openForm(request: Request): Promise<BusboyInstance> {
   const malformed = (cause?: unknown): ServiceError =>
     new ServiceError('invalid_request', 'The request is not a multipart form. Send the form as your HTTP library makes it.', {
       param: PARAM,
       ...(cause === undefined ? {} : { cause }),
     })
   if (request.body === null) throw malformed()
+  const { Busboy } = await import('@fastify/busboy')
   try {
     return new Busboy({
       headers: { 'content-type': request.headers.get('content-type') ?? '' },

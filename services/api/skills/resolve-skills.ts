@@ -107,7 +107,7 @@ async function keepInline(
         param,
       },
     )
-  const made = makeSkill(await readArchive(archive, param), param)
+  const made = await makeSkill(await readArchive(archive, param), param)
   if (made.name !== name)
     throw new ServiceError(
       'invalid_request',
