@@ -16,12 +16,13 @@ const SHARED_ROOTS = [
     'Dockerfile',
     'prune-libraries.sh',
     'remove-gpu-code.py',
+    'adapt-libraries.py',
     'add-data-sets.sh',
     'add-font-aliases.py',
     'font-aliases.json',
     'matplotlibrc',
   ],
-  ...['plotly', 'extra', 'supervisor/cellblock_supervisor'],
+  ...['plotly', 'site', 'extra', 'supervisor/cellblock_supervisor'],
 ]
 const variantRoots = (variant: ImageVariant): string[] => [
   `requirements/${variant}.lock`,

@@ -112,3 +112,24 @@ logging.warning("careful")
 #| stdout: 1
 from ipywidgets import interact
 interact(lambda x: print(x), x=1);
+
+# %% nbclient executes a notebook
+#| image: standard
+#| stdout: ['1 + 1 is', '2', 'image/png']
+import nbformat
+from nbclient import NotebookClient
+cells = ["print('1 + 1 is')", "1 + 1", "import matplotlib.pyplot as plt\nplt.plot([1, 2]);"]
+notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+NotebookClient(notebook, timeout=60).execute()
+stream, result, figure = [cell.outputs[-1] for cell in notebook.cells]
+print([stream.text.strip(), result.data["text/plain"], min(figure.data)])
+
+# %% jupyter nbconvert executes a notebook
+#| image: standard
+#| stdout: ['from', 'a', 'child']
+#| file: executed.ipynb
+import nbformat
+code = "import multiprocessing\nchild = multiprocessing.Process(target=print, args=('from a child',))\nchild.start(); child.join()"
+nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)]), "source.ipynb")
+!jupyter nbconvert --to notebook --execute source.ipynb --output executed.ipynb --log-level ERROR
+print("".join(output.text for output in nbformat.read("executed.ipynb", 4).cells[0].outputs).split())

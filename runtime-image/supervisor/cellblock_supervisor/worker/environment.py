@@ -7,6 +7,7 @@ from ..config import HOME_DIR, PACKAGES_DIR
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 WORKER_MPL_DIR = f"{HOME_DIR}/.config/matplotlib"
+_NODE_PROCESSORS = os.path.join(os.path.dirname(__file__), "node_processors.cjs")
 
 
 def worker_environment(cpus: int | None = None) -> dict[str, str]:
@@ -25,7 +26,8 @@ def worker_environment(cpus: int | None = None) -> dict[str, str]:
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "MPLCONFIGDIR": WORKER_MPL_DIR,
         **{name: "1" for name in THREAD_VARIABLES},
-        **({"PYTHON_CPU_COUNT": str(cpus)} if cpus is not None else {}),
+        # Node.js reads the second variable's file, which reads the first variable.
+        **({"PYTHON_CPU_COUNT": str(cpus), "NODE_OPTIONS": f"--require={_NODE_PROCESSORS}"} if cpus is not None else {}),
     }
 
 

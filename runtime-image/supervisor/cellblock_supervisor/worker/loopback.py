@@ -32,5 +32,5 @@ def activate() -> None:
         "SOCKET_WRAPPER_DIR": FOLDER,
         "SOCKET_WRAPPER_DEFAULT_IFACE": "1",
         "SOCKET_WRAPPER_MAX_SOCKETS": str(_MAX_SOCKETS),
-        "NODE_OPTIONS": f"--require={_NODE_WITHOUT_IPV6}",
+        "NODE_OPTIONS": f"{os.environ.get('NODE_OPTIONS', '')} --require={_NODE_WITHOUT_IPV6}".strip(),
     }
