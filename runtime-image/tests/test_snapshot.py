@@ -1,9 +1,15 @@
 """A variable that cannot be saved or restored does not affect the others."""
 
 import datetime
+import decimal
 import signal
+import subprocess
+import threading
 import time
 import unittest
+import uuid
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 
@@ -59,6 +65,21 @@ class Slow:
     def __reduce__(self) -> tuple[object, ...]:
         _sleep_long()
         return list, ()
+
+
+class Wrapper:
+    """`__getattr__` fails on an object that has no attributes yet."""
+
+    def __init__(self, values: dict[str, object]) -> None:
+        self._values = values
+
+    def __getattr__(self, name: str) -> object:
+        return self._values[name]
+
+
+class Node:
+    def __init__(self, parent: "Node | None") -> None:
+        self.parent = None if parent is None else weakref.ref(parent)
 
 
 class Shell:
@@ -145,6 +166,50 @@ class Snapshots(unittest.TestCase):
         back, lost = carry({"bad": NotHere(table([1, 2]), table([3])), "good": table([4, 5]), "again": table([6])})
         self.assertEqual(list(lost), ["bad"])
         self.assertEqual((str(back["good"]), str(back["again"])), (str(table([4, 5])), str(table([6]))))
+
+    def test_names_the_variable_that_could_not_be_restored(self) -> None:
+        shared = ["shared"]
+        _, lost = carry({"bad": NotHere(0, shared), "other": [shared]})
+        self.assertEqual(lost["other"], "UnpicklingError: It shares an object with bad, which could not be restored")
+
+    def test_restores_definitions_of_the_notebook_whatever_else_fails(self) -> None:
+        space: dict[str, object] = {"__name__": "__main__"}
+        exec("class Point:\n    pass\ndef make():\n    return Point()", space)
+        point = space["make"]()  # type: ignore[operator]
+        back, lost = carry({"bad": NotHere([point], [point]), "Point": space["Point"], "make": space["make"], "worse": NotHere(0, 0)})
+        self.assertEqual(sorted(lost), ["bad", "worse"])
+        self.assertEqual(type(back["make"]()).__name__, "Point")  # type: ignore[operator]
+
+    def test_finds_members_of_modules_in_a_failed_variable(self) -> None:
+        back, lost = carry({"bad": NotHere(0, [decimal.Decimal, uuid.UUID, b"bytes" * 20]), "good": [decimal.Decimal(2), uuid.UUID(int=3)]})
+        self.assertEqual((list(lost), back), (["bad"], {"good": [decimal.Decimal(2), uuid.UUID(int=3)]}))
+
+    def test_makes_free_locks_again_and_refuses_held_ones(self) -> None:
+        lock, held, held_again = threading.Lock(), threading.Lock(), threading.RLock()
+        held.acquire()
+        held_again.acquire()
+        back, lost = carry({"locks": [lock, threading.RLock(), lock, threading.Event()], "held": held, "held_again": held_again})
+        self.assertEqual(sorted(lost), ["held", "held_again"])
+        self.assertRegex(lost["held"], "Release it")
+        locks = back["locks"]
+        self.assertIs(locks[0], locks[2])  # type: ignore[index]
+        self.assertTrue(locks[1].acquire(blocking=False))  # type: ignore[index]
+
+    def test_keeps_weak_references_to_objects_that_are_kept(self) -> None:
+        parent = Node(None)
+        back, lost = carry({"parent": parent, "child": Node(parent), "dead": weakref.ref(Node(None))})
+        self.assertEqual((lost, back["dead"]()), ({}, None))  # type: ignore[operator]
+        self.assertIs(back["child"].parent(), back["parent"])  # type: ignore[attr-defined]
+
+    def test_restores_objects_whose_attributes_are_computed(self) -> None:
+        back, lost = carry({"wrapper": Wrapper({"file": 3})})
+        self.assertEqual((lost, back["wrapper"].file), ({}, 3))  # type: ignore[attr-defined]
+
+    def test_refuses_running_programs_and_pools(self) -> None:
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as program, ThreadPoolExecutor(1) as pool:
+            _, lost = carry({"program": program, "pool": pool})
+        self.assertRegex(lost["program"], "running program")
+        self.assertRegex(lost["pool"], "Make it again")
 
     def test_names_a_variable_that_changes_while_it_is_saved_and_keeps_the_others(self) -> None:
         shared = ["shared"]

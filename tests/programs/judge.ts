@@ -12,6 +12,8 @@ export function judge(program: Program, execution: WireExecution): readonly stri
   if (!has('error') && !has('status') && execution.status !== 'succeeded') wrong.push(`ended as ${execution.status}`)
   if (!has('error') && execution.error !== null) wrong.push(`${execution.error.name}: ${execution.error.value.slice(0, 300)}`)
   if (!has('stderr') && !has('error') && execution.stderr.trim() !== '') wrong.push(`stderr: ${execution.stderr.trim().slice(0, 300)}`)
+  if (!has('lost') && program.cells.at(-1)?.isAfterSleep === true)
+    wrong.push(...execution.lost.map(({ what, reason }) => `lost ${what}: ${reason}`))
   return wrong
 }
 
@@ -45,6 +47,8 @@ function isMet({ kind, text }: Expectation, execution: WireExecution): boolean {
       return paths.join(' ') === text
     case 'error':
       return execution.error?.name === text || (text === 'OSError' && /PermissionError|OSError/.test(execution.error?.name ?? ''))
+    case 'lost':
+      return execution.lost.some(({ what }) => what === text)
     case 'hint':
       return (execution.error?.value ?? '').includes(text)
     default:

@@ -20,22 +20,28 @@ export interface Program {
   readonly expectations: readonly Expectation[]
   readonly language: ExecutionLanguage
   /** Cells that run one after another in one container. What is expected concerns the last one. */
-  readonly cells: readonly string[]
+  readonly cells: readonly Cell[]
+}
+
+export interface Cell {
+  readonly code: string
+  /** Its container hibernates before it. */
+  readonly isAfterSleep: boolean
 }
 
 const LANGUAGES: Readonly<Record<string, ExecutionLanguage>> = { '.py': 'python', '.R': 'r' }
 
-const PROPERTIES = new Set(['image', 'language', 'next'])
-const NEXT_CELL = '#| next'
+const PROPERTIES = new Set(['image', 'language', 'next', 'sleep'])
+const NEXT_CELL = /^#\| (next|sleep)$/m
 
 const KINDS = new Set([
   ...['stdout', 'not-stdout', 'stderr', 'result', 'result-any', 'mime', 'figure', 'figures', 'file', 'files', 'files-only'],
-  ...['error', 'hint', 'status'],
+  ...['error', 'hint', 'status', 'lost'],
 ])
 
 /**
  * Reads the programs of every category. A file has one category and, by its ending, one language. `# %% title` begins a program. Lines `#| kind: text`
- * after it say what is expected, or name its image and language. `#| next` separates cells. Throws an Error for a line that has no meaning.
+ * after it say what is expected, or name its image and language. `#| next` and `#| sleep` separate cells. Throws an Error for a line that has no meaning.
  */
 export async function readPrograms(): Promise<readonly Program[]> {
   const names = (await readdir(FOLDER)).filter((name) => Object.hasOwn(LANGUAGES, extname(name))).toSorted()
@@ -66,13 +72,20 @@ export function parseFile(category: string, source: string, language: ExecutionL
         image: known('image', IMAGE_VARIANTS, 'slim'),
         language: known('language', EXECUTION_LANGUAGES, language),
         expectations: notes.filter(({ kind }) => !PROPERTIES.has(kind)),
-        cells: lines
-          .filter((line) => line === NEXT_CELL || !line.startsWith('#| '))
-          .join('\n')
-          .split(NEXT_CELL)
-          .map((code) => code.trim()),
+        cells: parseCells(lines),
       }
     })
+}
+
+function parseCells(lines: readonly string[]): readonly Cell[] {
+  const [first = '', ...rest] = lines
+    .filter((line) => NEXT_CELL.test(line) || !line.startsWith('#| '))
+    .join('\n')
+    .split(NEXT_CELL)
+  const cells: Cell[] = [{ code: first.trim(), isAfterSleep: false }]
+  // The split gives the separator's name before each further cell.
+  for (let at = 0; at < rest.length; at += 2) cells.push({ code: (rest[at + 1] ?? '').trim(), isAfterSleep: rest[at] === 'sleep' })
+  return cells
 }
 
 function parseNote(where: string, line: string): Expectation {

@@ -18,6 +18,10 @@ export interface ProgramOptions {
   readonly onResult?: (result: ProgramResult) => void
 }
 
+/** The name of the containers that the E2B interface lists. */
+const LISTED_NAME = 'e2b'
+const CONTAINER_ID_CHARACTERS = 26
+
 type Server = Pick<LocalServerProcess, 'native'>
 
 /** Removes what a program left: variables, files, figures, the working directory. */
@@ -75,14 +79,27 @@ class ProgramContainer {
 
   async run(program: Program): Promise<ProgramResult> {
     const { native } = this.#server
-    this.#id ??= await native.createContainer('program')
+    this.#id ??= await native.createContainer(LISTED_NAME)
     let execution: WireExecution | null = null
-    for (const code of program.cells) execution = await native.run(this.#id, { code, language: program.language, timeout_seconds: 180 })
+    for (const { code, isAfterSleep } of program.cells) {
+      if (isAfterSleep) await this.#hibernate(this.#id)
+      execution = await native.run(this.#id, { code, language: program.language, timeout_seconds: 180 })
+    }
     if (execution === null) throw new Error(`${program.title} has no cell.`)
     this.#count += 1
     const isReusable = this.#count < this.#shared && (execution.status === 'succeeded' || execution.error !== null)
     if (!isReusable || (await native.run(this.#id, RESET)).status !== 'succeeded') await this.remove()
     return { program, wrong: judge(program, execution), runMs: execution.usage['run_ms'] ?? 0 }
+  }
+
+  /** By the pause of the E2B interface: no other interface hibernates a container at once. */
+  async #hibernate(containerId: string): Promise<void> {
+    const { native } = this.#server
+    const rows = await native.json<readonly { readonly sandboxID: string }[]>('GET', '/e2b/v2/sandboxes')
+    const row = rows.find(({ sandboxID }) => containerId.endsWith(sandboxID.slice(0, CONTAINER_ID_CHARACTERS)))
+    if (row === undefined) throw new Error(`The container ${containerId} is not listed.`)
+    const answer = await native.call('POST', `/e2b/sandboxes/${row.sandboxID}/pause`)
+    if (!answer.ok) throw new Error(`The container ${containerId} did not hibernate: ${await answer.text()}`)
   }
 
   async runInNew(program: Program): Promise<ProgramResult> {

@@ -75,9 +75,13 @@ const cut = (text: string): string => text.slice(0, MAX_REASON_CHARACTERS).toWel
 const named = (lost: readonly { readonly what: string; readonly reason: string }[]): readonly Lost[] =>
   lost.map(({ what, reason }) => ({ what: nameOf(what), reason: REASONS.get(reason) ?? cut(reason) }))
 
+/** Not a variable: `working directory`, `thread waiter`, `magic %hello`, `file /tmp/a.txt`. */
+const PROCESS_PART = /^[a-zA-Z.]+ [\w %./()-]+$/
+
 function nameOf(what: string): string {
   if (what === EVERYTHING) return 'variables'
   const name = what.slice(0, MAX_NAME_CHARACTERS).toWellFormed()
+  if (PROCESS_PART.test(name)) return name
   return `variable ${IDENTIFIER.test(name) ? name : JSON.stringify(name)}`
 }
 

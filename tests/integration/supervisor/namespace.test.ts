@@ -21,7 +21,7 @@ class Box:
 box = Box()
 boxes = {"one": box}
 generator = (i for i in range(3))
-lock = threading.Lock()
+lock = threading.Lock(); lock.acquire()
 _private = "kept"
 `
 

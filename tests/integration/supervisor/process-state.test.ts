@@ -39,15 +39,25 @@ pd.DataFrame({"a": [1]}).to_excel("/mnt/data/book.xlsx", index=False); book = pd
 memory = sqlite3.connect(":memory:"); memory.row_factory = sqlite3.Row
 memory.execute("create table t (x)"); memory.execute("insert into t values (2)"); memory.commit()
 app = logging.getLogger("app"); app.setLevel(logging.DEBUG); app.propagate = False; app.addHandler(logging.FileHandler("/mnt/data/app.log"))
+import csv, locale, socket, threading
+socket.setdefaulttimeout(7); csv.field_size_limit(10_000_000); sys.set_int_max_str_digits(9_000); os.umask(0o027);
+class Counter:
+    def __init__(self): self.lock, self.count = threading.RLock(), 1
+counter = Counter()
 get_ipython().ast_node_interactivity = "all"`
 
 const READ_OBJECTS = `
 print(np.array([1.23456]), np.geterr()["divide"], decimal.getcontext().prec, sys.getrecursionlimit(), pd.Series([1.0]).to_string())
 print(series.fib(9), Series.fib.cache_parameters()["maxsize"], factorial(5), next(reader).a.tolist(), book.sheet_names, dict(memory.execute("select x from t").fetchone()))
-logging.getLogger("app").debug("kept"); print(open("/mnt/data/app.log").read().strip(), get_ipython().ast_node_interactivity)`
+logging.getLogger("app").debug("kept"); print(open("/mnt/data/app.log").read().strip(), get_ipython().ast_node_interactivity)
+with counter.lock: print(counter.count, socket.getdefaulttimeout(), csv.field_size_limit(), sys.get_int_max_str_digits(), oct(os.umask(0o022)))`
+
+const SHELL_SETUP = `shell=3; f() { echo "f $1"; }; mkdir /tmp/empty; cd /tmp/empty; set -o pipefail; shopt -s nullglob; umask 027; trap 'echo bye' USR1`
 
 const UNSAVED = `
-import asyncio, threading
+import asyncio, signal, threading
+def on_alarm(number, frame): pass
+signal.signal(signal.SIGALRM, on_alarm);
 def wait(): stop.wait()
 stop = threading.Event(); thread = threading.Thread(target=wait, name="waiter", daemon=True); thread.start()
 async def tick(): await asyncio.sleep(600)
@@ -69,7 +79,7 @@ out.write("second"); out.flush(); print(open("/mnt/data/log.txt").read(), databa
 describe('what code changed besides variables', () => {
   it('is restored in another sandbox', async () => {
     const drawn = (await from.supervisor.run(`${SETUP}\nrandom.seed(5); random.random(); np.random.seed(5); np.random.rand();`)).stdout
-    expect((await from.supervisor.run('shell=3; f() { echo "f $1"; }; cd /tmp', { language: 'bash' })).done.outcome).toBe('ok')
+    expect((await from.supervisor.run(SHELL_SETUP, { language: 'bash' })).done.outcome).toBe('ok')
     expect((await from.supervisor.run(OBJECTS)).error).toBeUndefined()
     expect((await from.supervisor.run('print(np.array([1.23456]), np.geterr()["divide"])')).stdout).toBe('[1.23] ignore\n')
     const snapshot = await from.supervisor.call('POST', '/snapshot')
@@ -87,19 +97,32 @@ describe('what code changed besides variables', () => {
     expect(run.stdout).toBe('abc False /mnt/data/deep 7 9.0 /mnt/data/lib 20 True\ntemporary home ary\nfirst,second [(1,)]\n')
     expect(run.text('stderr')).toBe('INFO! hello\n')
     expect((await to.supervisor.run(READ_OBJECTS)).stdout).toBe(
-      "[1.23] ignore 12 5000 0   <1.0>\n34 7 120 [2, 3] ['Sheet1'] {'x': 2}\nkept all\n",
+      "[1.23] ignore 12 5000 0   <1.0>\n34 7 120 [2, 3] ['Sheet1'] {'x': 2}\nkept all\n1 7.0 10000000 9000 0o27\n",
     )
-    expect((await to.supervisor.run('echo $shell $PWD; f 1', { language: 'bash' })).stdout).toBe('3 /tmp\nf 1\n')
+    const shell = await to.supervisor.run('echo $shell $PWD $(umask); f 1; trap -p; shopt -q nullglob && set -o | grep pipefail', {
+      language: 'bash',
+    })
+    expect(shell.stdout).toBe("3 /tmp/empty 0027\nf 1\ntrap -- 'echo bye' SIGUSR1\npipefail       \ton\n")
   })
   it('is named with its reason and its line when it cannot be saved', async () => {
     expect((await from.supervisor.run(UNSAVED)).error).toBeUndefined()
     const snapshot = await from.supervisor.call('POST', '/snapshot')
     const lost = JSON.parse(snapshot.trailers['cellblock-lost'] ?? 'null') as readonly { what: string; reason: string }[]
     expect(lost.map(({ what }) => what).toSorted()).toEqual(
-      ['generator', 'magic %hello', 'memory', 'stop', 'task', 'task ticker', 'thread', 'thread waiter'].toSorted(),
+      [
+        'generator',
+        'magic %hello',
+        'memory',
+        'signal handler SIGALRM',
+        'stop',
+        'task',
+        'task ticker',
+        'thread',
+        'thread waiter',
+      ].toSorted(),
     )
     const reasonOf = (name: string): string => lost.find(({ what }) => what === name)?.reason ?? ''
-    expect(reasonOf('generator')).toMatch(/generator.*\. Defined in cell \d+, line 11: generator = \(i for i in range\(3\)\)$/)
+    expect(reasonOf('generator')).toMatch(/generator.*\. Defined in cell \d+, line 13: generator = \(i for i in range\(3\)\)$/)
     expect(reasonOf('memory')).toContain('commit()')
   })
 })

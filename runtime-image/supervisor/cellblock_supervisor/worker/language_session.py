@@ -35,11 +35,11 @@ while IFS= read -r -d '' -u 3 __before && IFS= read -r -d '' -u 3 __cell && IFS=
   printf '%s\0' "$__status" >&4
 done
 """
-# What of a shell outlives it: variables but for its own, functions, aliases, options, the folder.
+# What of a shell outlives it: variables but for its own, functions, aliases, options, the folder, the mask of new files, traps.
 _SHELL_STATE = r"""
 {
   declare -p | grep -vE '^declare -[a-zA-Z-]*r[a-zA-Z-]* |^declare -[^ ]+ (BASH[A-Z_0-9]*|__before|__cell|__after|__status|PPID|SHLVL|_|DIRSTACK|FUNCNAME|GROUPS|PIPESTATUS|EPOCH[A-Z]*|RANDOM|SRANDOM|SECONDS|LINENO|OPTIND|COMP_WORDBREAKS|HISTCMD)(=|$)'
-  declare -f; alias -p; shopt -p; printf 'cd -- %q\n' "$PWD"
+  declare -f; alias -p; shopt -p; printf 'mkdir -p -- %q; cd -- %q\n' "$PWD" "$PWD"; umask -p; set +o; trap -p; echo true
 } > "$__state_file" 2>/dev/null
 """
 
@@ -78,6 +78,8 @@ class _Session:
             ends = os.dup(cells_read), os.dup(answers_write)
             os.dup2(ends[0], _CELL_FD)
             os.dup2(ends[1], _ANSWER_FD)
+            # The kernel ignores it between cells, and programs inherit that.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
         try:
             # Closing other descriptors is the program's part: `pass_fds` would close the two again.

@@ -164,6 +164,30 @@ def _set_notebook_options(options: Values) -> None:
             setattr(backend, name, value)
 
 
+def _set_socket_timeout(values: Values) -> None:
+    import socket
+
+    socket.setdefaulttimeout(values["timeout"])
+
+
+def _locale() -> Values:
+    import locale
+
+    return {"all": locale.setlocale(locale.LC_ALL)}
+
+
+def _set_locale(values: Values) -> None:
+    import locale
+
+    locale.setlocale(locale.LC_ALL, values["all"])
+
+
+def _set_field_limit(values: Values) -> None:
+    import csv
+
+    csv.field_size_limit(values["limit"])
+
+
 def _set_recursion_limit(values: Values) -> None:
     sys.setrecursionlimit(values["limit"])
 
@@ -180,5 +204,15 @@ OPTION_GROUPS: dict[str, OptionGroup] = {
         "decimal", _decimal_context, _set_decimal_context, lambda: {"prec": 28, "rounding": decimal.ROUND_HALF_EVEN}
     ),
     "notebook options": OptionGroup("IPython", _notebook_options, _set_notebook_options, dict),
+    "socket timeout": OptionGroup(
+        "socket", lambda: {"timeout": sys.modules["socket"].getdefaulttimeout()}, _set_socket_timeout, lambda: {"timeout": None}
+    ),
+    "locale": OptionGroup("locale", _locale, _set_locale, dict),
+    "csv field limit": OptionGroup(
+        "csv", lambda: {"limit": sys.modules["csv"].field_size_limit()}, _set_field_limit, lambda: {"limit": 131072}
+    ),
+    "integer text limit": OptionGroup(
+        "sys", lambda: {"digits": sys.get_int_max_str_digits()}, lambda values: sys.set_int_max_str_digits(values["digits"]), dict
+    ),
     "recursion limit": OptionGroup("sys", lambda: {"limit": sys.getrecursionlimit()}, _set_recursion_limit, dict),
 }

@@ -11,7 +11,9 @@ from collections.abc import Callable
 
 import cloudpickle
 
+from .made_again import made_again
 from .reopened import reduced
+from .xml_trees import reduced_xml
 
 
 def live_namespace() -> dict[str, object]:
@@ -33,9 +35,10 @@ class NamespacePickler(cloudpickle.Pickler):
         super().__init__(file, protocol=5, buffer_callback=on_buffer)
 
     def reducer_override(self, obj: object) -> object:
-        made_again = reduced(obj)
-        if made_again is not None:
-            return made_again
+        for reduce in (reduced, reduced_xml, made_again):
+            reduction = reduce(obj)
+            if reduction is not None:
+                return reduction
         return super().reducer_override(obj)
 
     def _dynamic_function_reduce(self, function: types.FunctionType) -> tuple[object, ...]:

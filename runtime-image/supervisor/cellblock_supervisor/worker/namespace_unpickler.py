@@ -2,9 +2,11 @@
 
 Pickles number their objects implicitly, by counting. After a pickle that fails in the middle all later ones would count wrongly and get other
 objects. So a failed pickle is counted to its end. Only pickles that refer to an object which it created first fail with it: such an object
-may be incomplete.
+may be incomplete. Its texts, bytes and members of modules are found in the failed pickle, so that most others do not depend on it.
 """
 
+import importlib
+import operator
 import pickle
 import pickletools
 import signal
@@ -19,6 +21,9 @@ _PUT = struct.Struct("<1si3s")
 # Of the time budget: they must not interrupt the numbering of objects.
 _TIMER_SIGNALS = (signal.SIGALRM, signal.SIGPROF)
 _REFERENCES = frozenset(("BINGET", "LONG_BINGET"))
+_TEXTS = frozenset(("SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"))
+_BYTES = frozenset(("SHORT_BINBYTES", "BINBYTES", "BINBYTES8"))
+_NO_CONSTANT = object()
 
 
 class _Unpickler(pickle.Unpickler):
@@ -35,19 +40,21 @@ class NamespaceUnpickler:
         self._body = memoryview(b"")
         self._buffers: list[bytearray] = []
         self._unpickler = self._start([])
-        # The count of numbered objects, and the numbers of those that must not be used.
+        # The count of numbered objects, and the numbers of those that must not be used, with the variable whose pickle failed.
         self._count = 0
-        self._missing: set[int] = set()
+        self._missing: dict[int, str] = {}
         # False from the start of a pickle until its objects are counted: an interruption in between loses all that follow.
         self._is_counted = True
 
-    def load(self, body: bytes | bytearray, buffers: list[bytearray]) -> object:
-        """Raises what unpickling raises; later pickles can still be loaded."""
+    def load(self, name: str, body: bytes | bytearray, buffers: list[bytearray]) -> object:
+        """The value of the variable `name`. Raises what unpickling raises; later pickles can still be loaded."""
         if not self._is_counted:
             raise pickle.UnpicklingError("an earlier variable was interrupted while it was restored")
-        if self._missing and not self._missing.isdisjoint(_references(body)):
-            self._skip(body)
-            raise pickle.UnpicklingError("it shares an object with a variable that could not be restored")
+        shared = next((number for number in _references(body) if number in self._missing), None) if self._missing else None
+        if shared is not None:
+            cause = self._missing[shared]
+            self._skip(cause, body)
+            raise pickle.UnpicklingError(f"It shares an object with {cause}, which could not be restored")
         self._buffers = buffers
         self._is_counted = False
         try:
@@ -55,7 +62,7 @@ class NamespaceUnpickler:
         except BaseException:
             signal.pthread_sigmask(signal.SIG_BLOCK, _TIMER_SIGNALS)
             try:
-                self._skip(body)
+                self._skip(name, body)
                 self._is_counted = True
             finally:
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, _TIMER_SIGNALS)
@@ -76,11 +83,14 @@ class NamespaceUnpickler:
         unpickler.made = []
         return unpickler
 
-    def _skip(self, body: bytes | bytearray) -> None:
+    def _skip(self, cause: str, body: bytes | bytearray) -> None:
         """Numbers every object of a failed pickle and excludes incomplete ones. A new unpickler replaces the one that holds the rest of the pickle."""
         end = self._count + sum(1 for name, _ in _operations(body) if name == "MEMOIZE")
         memo: dict[int, object] = self._unpickler.memo.copy()  # type: ignore[attr-defined]
-        self._missing.update(number for number in range(self._count, end) if number not in memo or not _is_complete(memo[number]))
+        constants = _constants(body, self._count, memo)
+        unusable = (number for number in range(self._count, end) if number not in memo or not _is_complete(memo[number]))
+        self._missing.update((number, cause) for number in unusable if number not in constants)
+        memo.update(constants)
         self._unpickler = self._start([memo.get(number) for number in range(end)])
         self._count = end
 
@@ -122,7 +132,9 @@ class NamespaceUnpickler:
 
 
 def _is_complete(value: object) -> bool:
-    """True for objects that are complete when they are created: plain values, members of modules, simple dtypes."""
+    """True for objects that are complete when they are created: plain values, tuples of them, members of modules, simple dtypes."""
+    if type(value) is tuple:
+        return all(map(_is_complete, value))
     if value is None or isinstance(value, (str, bytes, int, float, complex)):
         return True
     module = getattr(value, "__module__", None)
@@ -130,6 +142,36 @@ def _is_complete(value: object) -> bool:
         return module != "__main__" and getattr(sys.modules.get(str(module)), value.__name__, None) is value
     dtype = getattr(sys.modules.get("numpy"), "dtype", None)
     return dtype is not None and isinstance(value, dtype) and value.fields is None
+
+
+def _constants(body: bytes | bytearray, first: int, memo: dict[int, object]) -> dict[int, object]:
+    """The texts, bytes and members of modules that a pickle numbers, from the number `first` on."""
+    found: dict[int, object] = {}
+    number, last, texts = first, _NO_CONSTANT, ("", "")
+    for name, argument in _operations(body):
+        if name == "MEMOIZE":
+            if last is not _NO_CONSTANT:
+                found[number] = last
+            number += 1
+            continue
+        if name in _TEXTS or name in _BYTES:
+            last = argument
+        elif name in _REFERENCES:
+            last = found.get(argument, memo.get(argument, _NO_CONSTANT))  # type: ignore[call-overload]
+        elif name == "STACK_GLOBAL":
+            last = _member(*texts)
+        else:
+            last = _NO_CONSTANT
+        if isinstance(last, str):
+            texts = (texts[1], last)
+    return found
+
+
+def _member(module: str, name: str) -> object:
+    try:
+        return _NO_CONSTANT if module == "__main__" else operator.attrgetter(name)(importlib.import_module(module))
+    except Exception:
+        return _NO_CONSTANT
 
 
 def count_memoized(parts: list[bytes]) -> int:

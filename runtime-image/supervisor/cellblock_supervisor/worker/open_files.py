@@ -5,6 +5,7 @@ import io
 import os
 from collections.abc import Iterable
 
+_HDF5 = "h5py._hl.files"
 _KINDS = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 
 
@@ -13,4 +14,7 @@ def flush(values: Iterable[object]) -> None:
         # Only regular files: a pipe can be full.
         if type(value) in _KINDS and not value.closed and isinstance(value.name, str) and os.path.isfile(value.name):
             with contextlib.suppress(OSError, ValueError):
+                value.flush()
+        elif type(value).__module__ == _HDF5 and value:
+            with contextlib.suppress(OSError, ValueError, RuntimeError):
                 value.flush()

@@ -1,4 +1,4 @@
-"""What code changes in its process besides variables: environment, folder, search path, options of libraries, random states, temporary files.
+"""What code changes in its process besides variables: environment, folder, file mask, search path, options of libraries, random states, temporary files.
 
 Parts are saved only where they differ from the start of the kernel, each on its own, so that one that fails is named and the others are kept.
 """
@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterator
 
 import cloudpickle
 
-from ..config import DATA_DIR
+from ..config import DATA_DIR, HOME_DIR
 from . import logging_state, temporary_files
 from .library_options import OPTION_GROUPS
 from .logging_state import LoggingState
 
 _SKIPPED_VARIABLES = frozenset(("PWD", "OLDPWD", "_", "COLUMNS", "LINES"))
+
+_USUAL_MASK = 0o022
 
 # Variables may refer to these files, and to modules that are found by this path.
 FIRST_PARTS = ("temporary files", "sys.path")
@@ -66,6 +68,7 @@ class ProcessState:
     def _readers(self, lost: Lost) -> Iterator[tuple[str, Callable[[], object]]]:
         yield "environment variables", self._changed_environment
         yield "working directory", _folder
+        yield "umask", _mask
         yield "sys.path", lambda: list(sys.path) if sys.path != self._path else None
         yield "warning filters", lambda: list(warnings.filters) if warnings.filters != self._filters else None
         yield "loggers", lambda: self._logging.changed(lost)
@@ -102,9 +105,15 @@ def _folder() -> str | None:
     return None if folder == DATA_DIR else folder
 
 
+def _mask() -> int | None:
+    mask = os.umask(_USUAL_MASK)
+    os.umask(mask)
+    return None if mask == _USUAL_MASK else mask
+
+
 def _enter_folder(folder: str) -> None:
     # Files are restored, empty folders are not.
-    if folder.startswith(f"{DATA_DIR}/"):
+    if folder.startswith((f"{DATA_DIR}/", f"{HOME_DIR}/", "/tmp/")):
         os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
 
@@ -132,6 +141,7 @@ def _apply_filters(filters: list[tuple[object, ...]]) -> None:
 _APPLY: dict[str, Callable[[object], None]] = {
     "environment variables": _apply_environment,  # type: ignore[dict-item]
     "working directory": _enter_folder,  # type: ignore[dict-item]
+    "umask": os.umask,  # type: ignore[dict-item]
     "sys.path": _apply_path,  # type: ignore[dict-item]
     "warning filters": _apply_filters,  # type: ignore[dict-item]
     "loggers": logging_state.restore,  # type: ignore[dict-item]

@@ -18,7 +18,7 @@ from .namespace_pickler import NamespacePickler, ByteCounter
 from .namespace_unpickler import NamespaceUnpickler, count_memoized
 from .process_state import FIRST_PARTS, ProcessState
 from .time_budget import TimeBudget
-from .unsaved_state import UnsavedState
+from .unsaved_state import UnsavedState, named_signal_handlers
 
 FORMAT = {"format": "cellblock-namespace", "v": 1}
 _FRAME = struct.Struct("<cQ")
@@ -50,6 +50,7 @@ class ProcessParts:
 
     def dump(self, budget: TimeBudget, lost: list[dict[str, str]], max_r_bytes: int) -> dict[str, bytes]:
         parts: dict[str, bytes] = {}
+        lost += named_signal_handlers()
         try:
             with budget:
                 parts = self._process.dump(lost)
@@ -126,7 +127,8 @@ def dump(  # type: ignore[no-untyped-def]
     pickler = NamespacePickler(sink, lambda buffer: buffers.append(buffer))
     # Objects in the memo.
     count = 0
-    for _, name, value in keep:
+    # Definitions come first, so that they do not depend on a variable that cannot be restored.
+    for _, name, value in sorted(keep, key=lambda entry: not isinstance(entry[2], (type, types.FunctionType))):
         if name in dropped:
             continue
         try:
@@ -184,7 +186,7 @@ def load(shell, channel: Channel, budget: TimeBudget, process_parts: ProcessPart
         elif kind == b"P":
             try:
                 with budget:
-                    shell.user_ns[name] = unpickler.load(body, buffers)
+                    shell.user_ns[name] = unpickler.load(name, body, buffers)
                 restored += 1
             except BaseException as error:
                 lost.append({"what": name, "reason": _reason(error)})

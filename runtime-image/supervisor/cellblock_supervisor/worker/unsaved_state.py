@@ -1,6 +1,7 @@
-"""What a snapshot cannot keep and that is no variable: running threads and tasks, and changes of notebook and pandas. They are named."""
+"""What a snapshot cannot keep and that is no variable: running threads and tasks, signal handlers, changes of notebook and pandas. They are named."""
 
 import asyncio
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -32,6 +33,17 @@ class UnsavedState:
 def _magics(shell: Any) -> dict[str, Any]:
     magics = shell.magics_manager.magics
     return {f"{mark}{name}": function for kind, mark in (("line", "%"), ("cell", "%%")) for name, function in magics[kind].items()}
+
+
+def named_signal_handlers() -> list[dict[str, str]]:
+    """Those that code has set. Not to be called within a time budget, which sets its own."""
+    handlers = ((number, signal.getsignal(number)) for number in signal.valid_signals())
+    reason = "A signal handler cannot be saved. Call signal.signal() again."
+    return [
+        {"what": f"signal handler {signal.Signals(number).name}", "reason": reason}
+        for number, handler in handlers
+        if getattr(handler, "__module__", None) == "__main__"
+    ]
 
 
 def _threads() -> Iterator[tuple[str, str]]:
