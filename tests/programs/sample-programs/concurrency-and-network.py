@@ -47,6 +47,35 @@ print(subprocess.run([sys.executable, "--version"], capture_output=True, text=Tr
 import multiprocessing, os
 print("ok" if 1 <= os.cpu_count() <= 4 and multiprocessing.cpu_count() == os.cpu_count() else os.cpu_count())
 
+# %% every way to count processors gives the limit of the sandbox
+#| stdout: {1} {1}
+import concurrent.futures, multiprocessing, os, subprocess, sys, joblib, psutil
+counts = [os.cpu_count(), os.process_cpu_count(), len(os.sched_getaffinity(0)), multiprocessing.cpu_count(), psutil.cpu_count(), psutil.cpu_count(logical=False)]
+counts += [joblib.cpu_count(), int(subprocess.getoutput("nproc"))]
+program = "import os; print(os.cpu_count(), len(os.sched_getaffinity(0)))"
+print(set(counts), set(map(int, subprocess.check_output([sys.executable, "-c", program]).split())))
+
+# %% Node counts the processors of the limit
+#| image: standard
+#| language: javascript
+#| result: [ 1, 1 ]
+const os = require('os')
+;[os.cpus().length, os.availableParallelism()]
+
+# %% pools of spawned processes run functions of the notebook
+#| stdout: [10.0, 20.0] [10.0, 20.0] True
+import multiprocessing as mp
+from concurrent.futures import ProcessPoolExecutor
+import numpy as np
+FACTOR = 10
+class Box:
+    def __init__(self, value): self.value = value
+def scale(box): return Box(float(np.float64(box.value)) * FACTOR)
+results = []
+for method in ("spawn", "forkserver"):
+    with ProcessPoolExecutor(2, mp_context=mp.get_context(method)) as pool: results.append(list(pool.map(scale, [Box(1), Box(2)])))
+print(*[[box.value for box in boxes] for boxes in results], isinstance(results[0][0], Box))
+
 # %% a Flask application tested with its client
 #| image: standard
 #| stdout: {'ok': True}

@@ -20,7 +20,7 @@ from IPython.core.error import UsageError
 from tornado.ioloop import IOLoop
 
 from .. import packets
-from . import agg_show, environment, nested_asyncio, network_errors, open_files, plotly_bundles, rich_displays
+from . import agg_show, environment, nested_asyncio, network_errors, open_files, plotly_bundles, rich_displays, spawned_processes
 from .cell_compiler import CellCompiler
 from .cell_scope import ScopeError, cell_scope
 from .channel import Channel
@@ -67,6 +67,7 @@ class ChannelKernel(IPythonKernel):
         agg_show.install(shell.display_formatter)
         nested_asyncio.install()
         network_errors.install()
+        spawned_processes.install()
         self.languages = LanguageSessions()
         self._transform = shell.transform_cell = TransformOnce(shell.transform_cell)
 
@@ -117,6 +118,8 @@ class ChannelKernel(IPythonKernel):
             return {"status": "error", "name": error.name, "value": shown, "cut_bytes": len(error.value) - len(shown)}
         finally:
             if request["store_history"]:
+                # As a cell magic, so that `In` and the count agree.
+                self.shell.history_manager.store_inputs(count, f"%%{request['language']}\n{request['code']}")
                 self.shell.execution_count += 1
 
     def _show(self, pictures: tuple[bytes, ...]) -> None:
@@ -144,6 +147,8 @@ def _silence_warnings() -> None:
     warnings.filterwarnings("ignore", message=".*use of fork\\(\\) may lead to deadlocks.*", category=DeprecationWarning)
     # `!pip` is this kernel's own, like `%pip`.
     warnings.filterwarnings("ignore", message="You executed the system command !pip ")
+    # Tracebacks read the sources of libraries again.
+    warnings.filterwarnings("ignore", category=SyntaxWarning, module="/usr/")
     warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
 
 

@@ -11,7 +11,9 @@ from ..config import HOME_DIR, PACKAGES_DIR
 
 _FOLDERS = ("/tmp", HOME_DIR)
 # Entries of these folders that the sandbox itself makes.
-_OWN_ENTRIES = frozenset(("/tmp/.ipython-profile", "/tmp/.pycache", f"{HOME_DIR}/.config", f"{HOME_DIR}/.ipython", f"{HOME_DIR}/.cache"))
+_OWN_ENTRIES = frozenset(
+    (*("/tmp/.ipython-profile", "/tmp/.pycache", "/tmp/.spawned"), *(f"{HOME_DIR}/{name}" for name in (".config", ".ipython", ".cache")))
+)
 _MAX_BYTES = 32 * 1024 * 1024
 _MAX_FILES = 1_000
 _MAX_NAMED = 20
