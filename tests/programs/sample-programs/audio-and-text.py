@@ -98,3 +98,15 @@ fake = Faker("de_DE"); Faker.seed(1); print(fake.name(), fake.email(), fake.addr
 # %% text with emoji and wide characters
 #| stdout: 👋 世界
 print("👋 世界", "é".encode(), len("🇩🇪"))
+
+# %% pydub reads and writes MP3
+#| image: standard
+#| stdout: 1000 8000 True
+import math, struct, wave
+from pydub import AudioSegment
+with wave.open("tone.wav", "wb") as file:
+    file.setnchannels(1); file.setsampwidth(2); file.setframerate(8000)
+    file.writeframes(b"".join(struct.pack("<h", int(9000 * math.sin(n / 5))) for n in range(8000)))
+AudioSegment.from_wav("tone.wav").export("tone.mp3", format="mp3")
+sound = AudioSegment.from_mp3("tone.mp3")
+print(round(len(sound), -3), sound.frame_rate, sound.max > 5000)
