@@ -69,7 +69,7 @@ Runs realistic programs, written as language models write them, in an image and 
 
 Generated requests to every route, compared with the OpenAPI document. At least 50,000 requests with the defaults.
 
-  --examples  per operation and phase; default 400
+  --examples  per operation and phase; default 450
   --phases    some of examples, coverage, fuzzing, stateful; default all
   --seed      repeats a run; default 1
   --only      one operationId of the OpenAPI document

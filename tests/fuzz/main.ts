@@ -27,7 +27,7 @@ const CHECKS = [
 const EXCLUDED = ['revokeKey', 'deleteTenant']
 
 const values = readOptions('test:fuzz', {
-  examples: { type: 'string', default: '400' },
+  examples: { type: 'string', default: '450' },
   phases: { type: 'string', default: 'examples,coverage,fuzzing,stateful' },
   seed: { type: 'string', default: '1' },
   only: { type: 'string' },
