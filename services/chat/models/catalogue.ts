@@ -27,16 +27,21 @@ export function createModelCatalogue(config: ChatConfig): ModelCatalogue {
   const { openAi } = config
   const listed = [...new Set([...config.models.map((model) => model.name), ...(openAi?.models ?? []), DEMO])]
 
-  function find(id: string): OfferedModel | null {
-    const own = config.models.find((model) => model.name === id)
-    if (own !== undefined)
-      return {
+  /** Every call of a model looks it up, so the configured ones are made once. */
+  const configured = new Map<string, OfferedModel>()
+  for (const own of config.models)
+    if (!configured.has(own.name))
+      configured.set(own.name, {
         ...known(own, own.upstreamName),
         ...(own.contextWindow === null ? {} : { contextWindow: own.contextWindow }),
         ...(own.fencesCode === null ? {} : { fencesCode: own.fencesCode }),
         ...(own.readsImages === null ? {} : { readsImages: own.readsImages }),
         ...(own.enforcesSchema === true ? { enforcesSchema: true } : {}),
-      }
+      })
+
+  function find(id: string): OfferedModel | null {
+    const own = configured.get(id)
+    if (own !== undefined) return own
     if (openAi !== null && (openAi.models === null ? id !== DEMO && id !== '' : openAi.models.includes(id))) {
       return known(openAi, id)
     }
