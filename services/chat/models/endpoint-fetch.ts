@@ -45,20 +45,29 @@ export function createEndpointFetch({
       method: init.method ?? 'GET',
       headers: { ...Object.fromEntries(new Headers(init.headers)), ...(body !== null && { 'content-length': body.length }) },
       timeout: maxSilenceMs,
-      ...(signal && { signal }),
     }
+    signal?.throwIfAborted()
     const request =
       url.protocol === 'https:' ? https.request(url, { ...options, agent: encrypted }) : http.request(url, { ...options, agent: plain })
-    // An error after the head also ends the body, whose reader receives it.
     request.on('error', () => undefined)
     request.once('timeout', () => request.destroy(new Error(`The model endpoint was silent for ${maxSilenceMs} ms`)))
+    // Not with the option `signal`: it would destroy the connection of an answer that has ended, which another call may use.
+    const stop = (): void => void request.destroy(toError(signal?.reason))
+    signal?.addEventListener('abort', stop, { once: true })
     request.end(body)
-    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+    const [response] = (await once(request, 'response').finally(() => signal?.removeEventListener('abort', stop))) as [http.IncomingMessage]
+    const cut = (): void => void response.destroy(toError(signal?.reason))
+    signal?.addEventListener('abort', cut, { once: true })
+    response.once('close', () => signal?.removeEventListener('abort', cut))
+    // The reader of the body receives the error. Without a listener, an abort while nobody reads would end the process.
+    response.on('error', () => undefined)
     const { statusCode: status = 0, statusMessage: statusText = '' } = response
     const answer = limitBody(response, maxAnswerBytes, signal)
     return new Response(WITHOUT_BODY.has(status) ? null : answer, { status, statusText, headers: headersOf(response) })
   }
 }
+
+const toError = (reason: unknown): Error => (reason instanceof Error ? reason : new DOMException('The call was aborted.', 'AbortError'))
 
 /** A `Response` with one of these must have no body. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
