@@ -183,3 +183,10 @@ i = Image.new("RGB", (400, 100), "white"); ImageDraw.Draw(i).text((20, 20), "HEL
 #| file: g.png
 import graphviz
 g = graphviz.Digraph(); g.edge("a", "b"); g.render("/mnt/data/g", format="png", cleanup=True)
+
+# %% Chinese, Japanese and Korean titles with formulas
+#| image: standard
+#| figure
+import matplotlib.pyplot as plt
+plt.title(r"温度 $T_{max}$ 日本 한국어"); plt.xlabel("时间 $t$ (s)")
+plt.plot([1, 2]); plt.show()

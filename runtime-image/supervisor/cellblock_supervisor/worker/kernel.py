@@ -20,7 +20,7 @@ from IPython.core.error import UsageError
 from tornado.ioloop import IOLoop
 
 from .. import packets
-from . import agg_show, environment, nested_asyncio, network_errors, open_files, plotly_bundles, rich_displays, spawned_processes
+from . import agg_show, environment, math_text, nested_asyncio, network_errors, open_files, plotly_bundles, rich_displays, spawned_processes
 from .cell_compiler import CellCompiler
 from .cell_scope import ScopeError, cell_scope
 from .channel import Channel
@@ -67,6 +67,7 @@ class ChannelKernel(IPythonKernel):
         agg_show.install(shell.display_formatter)
         nested_asyncio.install()
         network_errors.install()
+        math_text.install()
         spawned_processes.install()
         self.languages = LanguageSessions()
         self._transform = shell.transform_cell = TransformOnce(shell.transform_cell)
