@@ -26,6 +26,12 @@ describe('bash', () => {
     expect((await sandbox.supervisor.run('print(open("from-bash.csv").read())')).stdout).toBe('a,b\n\n')
   })
 
+  it('is part of the history of the notebook, so that its numbers are those of the cells', async () => {
+    await bash('true')
+    const run = await sandbox.supervisor.run('print(In[-2], len(In) - 1 == get_ipython().execution_count)')
+    expect(run.stdout).toBe('%%bash\ntrue True\n')
+  })
+
   it('fails with the exit status of its last command, and continues after a syntax error', async () => {
     const failed = await bash('ls /no-such-folder')
     expect([failed.done.outcome, failed.error]).toEqual(['error', expect.objectContaining({ name: 'ExitStatus', value: 'exit status 2' })])

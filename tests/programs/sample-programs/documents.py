@@ -151,3 +151,30 @@ print(message.as_string()[:40])
 #| file: page.html
 from jinja2 import Template
 open("/mnt/data/page.html", "w").write(Template("<ul>{% for i in items %}<li>{{ i }}</li>{% endfor %}</ul>").render(items=[1, 2]))
+
+# %% Word template is filled
+#| image: standard
+#| stdout: Dear Ada, 2 items
+import docx
+from docxtpl import DocxTemplate
+letter = docx.Document(); letter.add_paragraph("Dear {{ name }}, {{ items|length }} items"); letter.save("letter.docx")
+template = DocxTemplate("letter.docx"); template.render({"name": "Ada", "items": [1, 2]}); template.save("filled.docx")
+print(docx.Document("filled.docx").paragraphs[0].text)
+
+# %% encrypted PDF is opened with its password
+#| image: standard
+#| stdout: True 1
+from pypdf import PdfReader, PdfWriter
+writer = PdfWriter(); writer.add_blank_page(100, 100); writer.encrypt("secret"); writer.write("locked.pdf")
+reader = PdfReader("locked.pdf"); locked = reader.is_encrypted; reader.decrypt("secret"); print(locked, len(reader.pages))
+
+# %% calendar file is written and read
+#| image: standard
+#| stdout: ['Meeting'] 09:00
+import datetime as dt
+from icalendar import Calendar, Event
+calendar, event = Calendar(), Event()
+event.add("summary", "Meeting"); event.add("dtstart", dt.datetime(2024, 1, 1, 9, tzinfo=dt.timezone.utc)); calendar.add_component(event)
+open("meeting.ics", "wb").write(calendar.to_ical())
+events = Calendar.from_ical(open("meeting.ics").read()).walk("VEVENT")
+print([str(one["summary"]) for one in events], f"{events[0]['dtstart'].dt:%H:%M}")

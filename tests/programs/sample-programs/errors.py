@@ -99,3 +99,32 @@ open("/usr/x", "w")
 #| error: ModuleNotFoundError
 #| hint: is not installed
 import boto3
+
+# %% a module of other services names what reads PDF files here
+#| error: ModuleNotFoundError
+#| hint: Similar: pypdf, pdfplumber, pypdfium2
+#| image: standard
+import fitz
+
+# %% a traceback through a library shows no warnings of its source
+#| image: standard
+#| error: CouldntDecodeError
+from pydub import AudioSegment
+open("broken.mp3", "w").write("no sound")
+AudioSegment.from_mp3("broken.mp3")
+
+# %% ffprobe says what to use instead
+#| image: standard
+#| stderr: Use ffmpeg -i FILE
+!ffprobe -v error -show_format -of json missing.mp4
+
+# %% an error in a pool of processes has its own type
+#| error: ZeroDivisionError
+from concurrent.futures import ProcessPoolExecutor
+def divide(number): return 1 / number
+with ProcessPoolExecutor(2) as pool: print(list(pool.map(divide, [1, 0])))
+
+# %% a long number converts to text up to the limit of Python
+#| error: ValueError
+#| hint: set_int_max_str_digits
+str(10**5000)

@@ -87,3 +87,34 @@ a = np.random.default_rng(0).random((64, 64)); print(np.abs(fft.fft2(ndimage.gau
 #| mime: image/svg+xml
 from IPython.display import SVG
 SVG('<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><circle cx="10" cy="10" r="8"/></svg>')
+
+# %% ZIP of pictures becomes a contact sheet
+#| stdout: (90, 20)
+#| file: contact.jpg
+import io, zipfile
+import numpy as np
+from PIL import Image
+with zipfile.ZipFile("pictures.zip", "w") as archive:
+    for number in range(3):
+        content = io.BytesIO(); Image.fromarray(np.full((20, 30, 3), number * 80, np.uint8)).save(content, "PNG")
+        archive.writestr(f"folder/{number}.png", content.getvalue())
+sheet = Image.new("RGB", (90, 20))
+with zipfile.ZipFile("pictures.zip") as archive:
+    for number, name in enumerate(archive.namelist()): sheet.paste(Image.open(archive.open(name)), (number * 30, 0))
+sheet.save("contact.jpg"); print(sheet.size)
+
+# %% QR code is written and read
+#| image: standard
+#| stdout: https://example.com/ä
+import cv2, qrcode
+qrcode.make("https://example.com/ä").save("code.png")
+print(cv2.QRCodeDetector().detectAndDecode(cv2.imread("code.png"))[0])
+
+# %% film of frames is shown
+#| image: standard
+#| stdout: 5.0
+#| mime: text/html
+import imageio.v3 as iio, numpy as np
+from IPython.display import Video, display
+iio.imwrite("film.mp4", np.random.default_rng(1).integers(0, 255, (10, 64, 64, 3), np.uint8), fps=5)
+print(iio.immeta("film.mp4")["fps"]); display(Video("film.mp4", embed=True))

@@ -133,3 +133,26 @@ code = "import multiprocessing\nchild = multiprocessing.Process(target=print, ar
 nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)]), "source.ipynb")
 !jupyter nbconvert --to notebook --execute source.ipynb --output executed.ipynb --log-level ERROR
 print("".join(output.text for output in nbformat.read("executed.ipynb", 4).cells[0].outputs).split())
+
+# %% integral is shown as a formula
+#| result: sqrt(pi)
+import sympy
+x = sympy.symbols("x")
+sympy.integrate(sympy.exp(-x**2), (x, -sympy.oo, sympy.oo))
+
+# %% %prun shows a profile
+#| result-any: function calls
+%prun sum(range(10))
+
+# %% %%capture keeps the output in a variable
+#| stdout: kept: inside
+%%capture out
+print("inside")
+#| next
+print("kept:", out.stdout.strip())
+
+# %% shell commands that fail are values
+#| stdout: 3 hi
+import subprocess
+done = subprocess.run("echo hi && exit 3", shell=True, capture_output=True, text=True)
+print(done.returncode, done.stdout.strip())

@@ -275,3 +275,42 @@ from PIL import Image
 px.scatter(x=[1, 2, 3], y=[1, 2, 3], color=[1.0, 2.0, 3.0]).write_image("colours.png", width=700, height=500)
 bar = Image.open("colours.png").convert("RGB").crop((630, 100, 660, 400))
 print(len(set(bar.getdata())) > 100)
+
+# %% four styles of matplotlib
+#| image: standard
+#| figures: 4
+import matplotlib.pyplot as plt
+for style in ["ggplot", "seaborn-v0_8", "fivethirtyeight", "dark_background"]:
+    with plt.style.context(style):
+        plt.figure(figsize=(2, 1)); plt.plot([1, 2]); plt.show()
+
+# %% GIF animation and word cloud
+#| image: standard
+#| stdout: 3 True
+#| file: cloud.png
+import matplotlib.pyplot as plt
+from matplotlib.animation import FuncAnimation, PillowWriter
+from PIL import Image
+from wordcloud import WordCloud
+figure, axes = plt.subplots(); line, = axes.plot([], [])
+animation = FuncAnimation(figure, lambda number: line.set_data([0, number], [0, number]) or (line,), frames=3)
+animation.save("growing.gif", writer=PillowWriter(fps=2)); plt.close()
+WordCloud(width=200, height=100).generate("words of a cloud of words").to_file("cloud.png")
+print(Image.open("growing.gif").n_frames, Image.open("cloud.png").size == (200, 100))
+
+# %% communities of a network
+#| stdout: 0.438
+#| figure
+import matplotlib.pyplot as plt, networkx as nx
+graph = nx.karate_club_graph()
+print(round(nx.betweenness_centrality(graph)[0], 3))
+nx.draw(graph, pos=nx.spring_layout(graph, seed=1), with_labels=True); plt.show()
+
+# %% pair plot, heat map and joint plot of seaborn
+#| figures: 3
+import matplotlib.pyplot as plt, numpy as np, pandas as pd, seaborn as sns
+random = np.random.default_rng(1)
+data = pd.DataFrame({"a": random.random(50), "b": random.random(50), "kind": list("xy") * 25})
+sns.pairplot(data, hue="kind"); plt.show()
+sns.heatmap(data[["a", "b"]].corr(), annot=True); plt.show()
+sns.jointplot(data, x="a", y="b", kind="kde"); plt.show()

@@ -118,3 +118,32 @@ import joblib, numpy as np
 from sklearn.linear_model import LinearRegression
 joblib.dump(LinearRegression().fit([[0], [1]], [0, 1]), "/mnt/data/model.joblib")
 print(np.round(joblib.load("/mnt/data/model.joblib").predict([[1]]), 3))
+
+# %% forecasts of a seasonal series with two models
+#| image: standard
+#| stdout: [48.0, 54.0] 2024-01-01
+#| figure
+import matplotlib.pyplot as plt, numpy as np, pandas as pd
+from statsmodels.tsa.arima.model import ARIMA
+from statsmodels.tsa.holtwinters import ExponentialSmoothing
+from statsmodels.tsa.seasonal import seasonal_decompose
+months = np.arange(48)
+series = pd.Series(months + 10 * np.sin(months / 12 * 2 * np.pi), index=pd.date_range("2020", periods=48, freq="MS"))
+smooth = ExponentialSmoothing(series, trend="add", seasonal="add", seasonal_periods=12).fit()
+print(smooth.forecast(2).round(0).tolist(), ARIMA(series, order=(1, 1, 0)).fit().forecast(1).index[0].date())
+seasonal_decompose(series).plot(); plt.show()
+
+# %% grid search on all processors and its confusion matrix
+#| stdout: True
+#| figure
+#| result: GridSearchCV
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import ConfusionMatrixDisplay
+from sklearn.model_selection import GridSearchCV
+features, kinds = load_iris(return_X_y=True)
+search = GridSearchCV(RandomForestClassifier(20, random_state=0), {"max_depth": [2, 3]}, n_jobs=-1, cv=3).fit(features, kinds)
+print(search.best_score_ > 0.9)
+ConfusionMatrixDisplay.from_estimator(search, features, kinds); plt.show()
+search

@@ -189,3 +189,53 @@ print(len(pd.read_hdf("/mnt/data/store.h5", "t", where="index >= 0")))
 import numexpr as ne, numpy as np
 a = np.ones(1_000_000)
 print(ne.evaluate("a + a ** 2").max())
+
+# %% messy European CSV with Latin-1 text, decimal commas and two date formats
+#| stdout: ['Müller', "O'Neil"] [1234.5, None] ['2023-12-31', '2024-02-01']
+import pandas as pd
+open("messy.csv", "wb").write("Name; Amount ;Date\n Müller ;1.234,50;31.12.2023\nO'Neil;n/a;01/02/2024\n".encode("latin-1"))
+table = pd.read_csv("messy.csv", sep=";", encoding="latin-1", decimal=",", thousands=".", na_values=["n/a"])
+table.columns = table.columns.str.strip()
+dates = pd.to_datetime(table["Date"], dayfirst=True, format="mixed")
+amounts = [None if pd.isna(amount) else amount for amount in table["Amount"]]
+print(table["Name"].str.strip().tolist(), amounts, dates.dt.strftime("%Y-%m-%d").tolist())
+
+# %% workbook with formulas, a chart, colour scale and a drop-down list
+#| stdout: ['Data', 'Notes'] =SUM(B2:B3) 1 1
+#| file: book.xlsx
+import openpyxl
+from openpyxl.chart import BarChart, Reference
+from openpyxl.formatting.rule import ColorScaleRule
+from openpyxl.worksheet.datavalidation import DataValidation
+book = openpyxl.Workbook(); sheet = book.active; sheet.title = "Data"
+for row in [["month", "value"], ["Jan", 1], ["Feb", 2], ["sum", "=SUM(B2:B3)"]]: sheet.append(row)
+sheet.conditional_formatting.add("B2:B3", ColorScaleRule(start_type="min", start_color="FFFFFF", end_type="max", end_color="FF0000"))
+chart = BarChart(); chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=3), titles_from_data=True); sheet.add_chart(chart, "D2")
+choice = DataValidation(type="list", formula1='"yes,no"'); sheet.add_data_validation(choice); choice.add("C2")
+book.create_sheet("Notes"); book.save("book.xlsx")
+again = openpyxl.load_workbook("book.xlsx"); data = again["Data"]
+print(again.sheetnames, data["B4"].value, len(data._charts), len(data.data_validations.dataValidation))
+
+# %% nested JSON lines become columns
+#| stdout: ['id', 'user.name', 'user.tags'] 2
+import json, pandas as pd
+rows = [{"id": n, "user": {"name": name, "tags": ["a", "b"]}} for n, name in enumerate(["Ada", "Bob"])]
+open("log.jsonl", "w").write("\n".join(map(json.dumps, rows)))
+flat = pd.json_normalize([json.loads(line) for line in open("log.jsonl")])
+print(flat.columns.tolist(), flat["user.tags"].map(len).max())
+
+# %% table written as parquet, feather, Stata, HTML, LaTeX and Excel
+#| image: standard
+#| stdout: 6 True
+import os, pandas as pd
+table = pd.DataFrame({"day": pd.date_range("2024", periods=3), "value": [1.5, 2.5, 3.5]})
+table.to_parquet("t.parquet"); table.to_feather("t.feather"); table.to_stata("t.dta"); table.to_html("t.html"); table.to_latex("t.tex"); table.to_excel("t.xlsx")
+print(len(os.listdir()), pd.read_parquet("t.parquet").equals(pd.read_feather("t.feather")))
+
+# %% monthly sums of a time series and a pivot as bars
+#| stdout: [465, 1305]
+#| figure
+import matplotlib.pyplot as plt, pandas as pd
+days = pd.DataFrame({"day": pd.date_range("2024", periods=60), "value": range(60)})
+print(days.set_index("day").resample("ME")["value"].sum().tolist())
+days.pivot_table(index=days["day"].dt.month, values="value", aggfunc="sum").plot.bar(); plt.show()
