@@ -28,7 +28,7 @@ describe('bash', () => {
 
   it('is part of the history of the notebook, so that its numbers are those of the cells', async () => {
     await bash('true')
-    const run = await sandbox.supervisor.run('print(In[-2], len(In) - 1 == get_ipython().execution_count)')
+    const run = await sandbox.supervisor.run('print(In[-2], len(In) == get_ipython().execution_count)')
     expect(run.stdout).toBe('%%bash\ntrue True\n')
   })
 
