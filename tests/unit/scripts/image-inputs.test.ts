@@ -8,11 +8,13 @@ const IMAGE_FILES = [
   'Dockerfile',
   'prune-libraries.sh',
   'remove-gpu-code.py',
+  'adapt-libraries.py',
   'add-data-sets.sh',
   'add-font-aliases.py',
   'font-aliases.json',
   'matplotlibrc',
   'plotly/render.mjs',
+  'site/cellblock_processors.py',
   'extra/packages.lock',
   'supervisor/cellblock_supervisor/worker/kernel.py',
 ]
@@ -28,6 +30,7 @@ describe('imageTag', () => {
     await mkdir(join(folder, 'supervisor/cellblock_supervisor/worker'), { recursive: true })
     await mkdir(join(folder, 'requirements'))
     await mkdir(join(folder, 'plotly'))
+    await mkdir(join(folder, 'site'))
     await mkdir(join(folder, 'extra'))
     for (const path of [...IMAGE_FILES, ...VARIANT_FILES]) await writeFile(join(folder, path), path)
   })
