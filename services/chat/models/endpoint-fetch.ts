@@ -43,7 +43,12 @@ export function createEndpointFetch({
     const body = typeof init.body === 'string' ? Buffer.from(init.body) : null
     const options: http.RequestOptions = {
       method: init.method ?? 'GET',
-      headers: { ...Object.fromEntries(new Headers(init.headers)), ...(body !== null && { 'content-length': body.length }) },
+      // Answers are not decompressed; without this header an endpoint may compress them (RFC 9110, section 12.5.3).
+      headers: {
+        'accept-encoding': 'identity',
+        ...Object.fromEntries(new Headers(init.headers)),
+        ...(body !== null && { 'content-length': body.length }),
+      },
       timeout: maxSilenceMs,
     }
     signal?.throwIfAborted()
@@ -59,7 +64,7 @@ export function createEndpointFetch({
     const cut = (): void => void response.destroy(toError(signal?.reason))
     signal?.addEventListener('abort', cut, { once: true })
     response.once('close', () => signal?.removeEventListener('abort', cut))
-    // The reader of the body receives the error. Without a listener, an abort while nobody reads would end the process.
+    // The reader of the body receives the error. Without a listener, an abort of an answer without a reader would end the process.
     response.on('error', () => undefined)
     const { statusCode: status = 0, statusMessage: statusText = '' } = response
     const answer = limitBody(response, maxAnswerBytes, signal)

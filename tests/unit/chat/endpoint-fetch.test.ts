@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createEndpointFetch } from '../../../services/chat/models/endpoint-fetch.ts'
@@ -39,4 +39,14 @@ it('gives an abort between two reads to the next read', async () => {
   await reader?.read()
   call.abort(new Error('The turn was cancelled.'))
   await expect(reader?.read()).rejects.toThrow('The turn was cancelled.')
+})
+
+it('asks for an answer without compression, unless the caller names one', async () => {
+  const asked: (string | undefined)[] = []
+  const note = ({ headers }: IncomingMessage): void => void asked.push(headers['accept-encoding'])
+  endpoint.on('request', note)
+  const fetch = createEndpointFetch()
+  for (const headers of [{}, { 'Accept-Encoding': 'gzip' }]) await (await fetch(url, { method: 'POST', body: '{}', headers })).text()
+  endpoint.off('request', note)
+  expect(asked).toEqual(['identity', 'gzip'])
 })
