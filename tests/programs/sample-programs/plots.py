@@ -292,8 +292,8 @@ import matplotlib.pyplot as plt
 from matplotlib.animation import FuncAnimation, PillowWriter
 from PIL import Image
 from wordcloud import WordCloud
-figure, axes = plt.subplots(); line, = axes.plot([], [])
-animation = FuncAnimation(figure, lambda number: line.set_data([0, number], [0, number]) or (line,), frames=3)
+figure, axes = plt.subplots(); line, = axes.plot([0, 1], [0, 1])
+animation = FuncAnimation(figure, lambda number: line.set_data([0, 1], [0, number / 3]) or (line,), frames=3)
 animation.save("growing.gif", writer=PillowWriter(fps=2)); plt.close()
 WordCloud(width=200, height=100).generate("words of a cloud of words").to_file("cloud.png")
 print(Image.open("growing.gif").n_frames, Image.open("cloud.png").size == (200, 100))
