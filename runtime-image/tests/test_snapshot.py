@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 
-from cellblock_supervisor import packets
 from cellblock_supervisor.worker import snapshot
 from cellblock_supervisor.worker.time_budget import TimeBudget
 
@@ -100,8 +99,13 @@ class Pipe:
         if len(data):
             self.packets.append(bytes(data))
 
-    def receive(self, blocking: bool) -> tuple[int, bytes]:
-        return packets.BULK, self.packets.pop(0) if self.packets else b""
+    def receive_bulk(self, target: memoryview) -> tuple[int, memoryview] | None:
+        if not self.packets:
+            return None
+        packet = memoryview(self.packets.pop(0))
+        count = min(len(packet), len(target))
+        target[:count] = packet[:count]
+        return count, packet[count:]
 
 
 class NoProcessParts:

@@ -143,8 +143,8 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: `${SUPERVISOR}/worker/channel.py`,
-        find: 'would take packets of the kernel.\n        """\n        self._end_if_forked()\n',
-        replace: 'would take packets of the kernel.\n        """\n',
+        find: 'would take parts of the snapshot.\n        """\n        self._end_if_forked()\n',
+        replace: 'would take parts of the snapshot.\n        """\n',
       },
     ],
     killer: { test: 'tests/integration/supervisor/namespace.test.ts', only: 'may fork: the children end' },

@@ -73,7 +73,8 @@ class KernelLink:
         # A separate buffer: pipes are read while a packet is being handled.
         self._raw_view = memoryview(bytearray(_RAW_READ_BYTES))
         self._dev_null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-        self._outgoing: deque[bytes] = deque()
+        # The parts of each packet.
+        self._outgoing: deque[tuple[bytes | memoryview, ...]] = deque()
         self._numbers = 0
         self._drained: asyncio.Future[None] | None = None
         self._open = True
@@ -95,16 +96,17 @@ class KernelLink:
     def send(self, message: dict[str, object]) -> None:
         """Queues a message; the kernel reads it when it is idle."""
         self._numbers += 1
-        self._outgoing.extend(packets.fragments(self._numbers, json.dumps(message).encode()))
+        self._outgoing.extend((packet,) for packet in packets.fragments(self._numbers, json.dumps(message).encode()))
         self._write()
 
-    async def send_bulk(self, data: bytes) -> None:
-        """Sends raw bytes and waits until the kernel keeps up."""
+    async def send_bulk(self, data: bytes | bytearray) -> None:
+        """Sends raw bytes, which must not change any more, and waits until the kernel keeps up."""
         step = packets.PACKET_BYTES - 1
         head = bytes((packets.BULK,))
-        self._outgoing.extend(head + data[start : start + step] for start in range(0, len(data), step))
+        view = memoryview(data)
+        self._outgoing.extend((head, view[start : start + step]) for start in range(0, len(view), step))
         if not data:
-            self._outgoing.append(head)
+            self._outgoing.append((head,))
         self._write()
         if len(self._outgoing) > 16 and self._open:
             self._drained = self._loop.create_future()
@@ -259,7 +261,7 @@ class KernelLink:
     def _write(self) -> None:
         while self._outgoing and self._open:
             try:
-                self._socket.send(self._outgoing[0])
+                self._socket.sendmsg(self._outgoing[0])
             except BlockingIOError:
                 self._loop.add_writer(self._socket, self._write)
                 return

@@ -212,7 +212,7 @@ class Namespace:
         async for part in body:
             meter.resume()
             if part and not request.done():
-                await self._kernel.link.send_bulk(bytes(part))
+                await self._kernel.link.send_bulk(part)
             meter.pause()
         meter.resume()
         await self._kernel.link.send_bulk(b"")

@@ -12,8 +12,8 @@ import h11
 
 from ..signing import Refused, Verifier
 from .messages import HttpError, Reply, Request, error_reply
+from .socket_stream import SocketStream
 
-READ_BYTES = 256 * 1024
 # A silent client is disconnected after this time.
 IDLE_SECONDS = 300.0
 # A body that pauses longer is abandoned, so that a stalled upload does not hold resources.
@@ -23,9 +23,8 @@ Handler = Callable[[Request], Awaitable[Reply]]
 
 
 class Connection:
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, verifier: Verifier, handler: Handler) -> None:
-        self._reader = reader
-        self._writer = writer
+    def __init__(self, stream: SocketStream, verifier: Verifier, handler: Handler) -> None:
+        self._stream = stream
         self._verifier = verifier
         self._handler = handler
         self._h11 = h11.Connection(h11.SERVER, max_incomplete_event_size=32 * 1024)
@@ -48,7 +47,7 @@ class Connection:
         except (ConnectionError, TimeoutError, h11.LocalProtocolError):
             pass
         finally:
-            self._writer.close()
+            self._stream.close()
 
     async def _answer(self, head: h11.Request) -> None:
         try:
@@ -83,7 +82,7 @@ class Connection:
 
     async def _body(self) -> AsyncIterator[bytes]:
         if self._h11.they_are_waiting_for_100_continue:
-            self._writer.write(self._h11.send(h11.InformationalResponse(status_code=100, headers=[])) or b"")
+            self._stream.write(self._h11.send(h11.InformationalResponse(status_code=100, headers=[])) or b"")
         while True:
             if self._h11.their_state is not h11.SEND_BODY:
                 return
@@ -101,7 +100,7 @@ class Connection:
             event = self._h11.next_event()
             if event is not h11.NEED_DATA:
                 return event
-            self._h11.receive_data(await self._reader.read(READ_BYTES))
+            self._h11.receive_data(await self._stream.read())
 
     async def _send(self, reply: Reply) -> None:
         headers = [("Content-Type", reply.content_type)] if reply.body or reply.stream is not None else []
@@ -114,8 +113,8 @@ class Connection:
         out = self._h11.send(h11.Response(status_code=reply.status, headers=headers)) or b""
         if reply.stream is None:
             out += (self._h11.send(h11.Data(reply.body)) or b"") if reply.body else b""
-            self._writer.write(out + (self._h11.send(h11.EndOfMessage()) or b""))
-            await self._writer.drain()
+            self._stream.write(out + (self._h11.send(h11.EndOfMessage()) or b""))
+            await self._stream.drain()
             return
         # The head is sent with the first piece and the end with the last one if it is available.
         waiting = [out]
@@ -124,15 +123,15 @@ class Connection:
                 if part:
                     waiting += self._h11.send_with_data_passthrough(h11.Data(part)) or []
                 if reply.more is None or reply.more():
-                    self._writer.writelines(waiting)
+                    self._stream.write(*waiting)
                     waiting = []
-                    await self._writer.drain()
+                    await self._stream.drain()
             waiting.append(self._h11.send(h11.EndOfMessage(headers=list(reply.trailers.items()))) or b"")
-            self._writer.writelines(waiting)
-            await self._writer.drain()
+            self._stream.write(*waiting)
+            await self._stream.drain()
         except HttpError:
             # Too late for a status: the client sees a body that ends early.
-            self._writer.transport.abort()
+            self._stream.abort()
             raise ConnectionResetError from None
         finally:
             await reply.stream.aclose()  # type: ignore[attr-defined]

@@ -5,14 +5,16 @@ import os
 import socket
 
 from ..signing import Verifier
-from .connection import READ_BYTES, Connection, Handler
+from .connection import Connection, Handler
+from .socket_stream import SocketStream
 
 
 async def listen(address: str, verifier: Verifier, handler: Handler) -> asyncio.Server:
     """`unix:/path` or `tcp:host:port`. Raises OSError when the address cannot be bound."""
+    loop = asyncio.get_running_loop()
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await Connection(reader, writer, verifier, handler).serve()
+    async def serve(stream: SocketStream) -> None:
+        await Connection(stream, verifier, handler).serve()
 
     if address.startswith("unix:"):
         path = address.removeprefix("unix:")
@@ -26,11 +28,7 @@ async def listen(address: str, verifier: Verifier, handler: Handler) -> asyncio.
         finally:
             os.umask(mask)
         # With cleanup_socket asyncio would look the path up, which gVisor refuses. The folder ends with the sandbox.
-        return await asyncio.start_unix_server(serve, sock=sock, limit=READ_BYTES, cleanup_socket=False)
+        return await loop.create_unix_server(lambda: SocketStream(serve), sock=sock, cleanup_socket=False)
     host, _, port = address.removeprefix("tcp:").rpartition(":")
-
-    async def serve_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        await serve(reader, writer)
-
-    return await asyncio.start_server(serve_tcp, host.strip("[]"), int(port), limit=READ_BYTES, reuse_address=True)
+    # asyncio sets TCP_NODELAY.
+    return await loop.create_server(lambda: SocketStream(serve), host.strip("[]"), int(port), reuse_address=True)

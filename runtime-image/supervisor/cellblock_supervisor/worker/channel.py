@@ -20,6 +20,7 @@ class Channel:
         self._numbers = itertools.count()
         self._assembler = packets.Assembler(max_bytes=1 << 30)
         self._buffer = bytearray(packets.PACKET_BYTES)
+        self._kind = bytearray(1)
 
     def fileno(self) -> int:
         return self._socket.fileno()
@@ -60,15 +61,15 @@ class Channel:
         for packet in packets.fragments(number, body):
             self._socket.send(packet)
 
-    def receive(self, blocking: bool) -> tuple[int, bytes] | None:
-        """The next complete message or bulk packet as (kind, body), or None when there is none. Raises EOFError at the end.
+    def receive(self) -> tuple[int, bytes] | None:
+        """The next complete message or bulk packet as (kind, body), or None when there is none yet. Raises EOFError at the end.
 
         Ends a forked child, which would take packets of the kernel.
         """
         self._end_if_forked()
         while True:
             try:
-                size = self._socket.recv_into(self._buffer, 0, 0 if blocking else socket.MSG_DONTWAIT)
+                size = self._socket.recv_into(self._buffer, 0, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 return None
             if size == 0:
@@ -79,6 +80,21 @@ class Channel:
             body = self._assembler.add(bytes(self._buffer[:size]))
             if body is not None:
                 return kind, body
+
+    def receive_bulk(self, target: memoryview) -> tuple[int, memoryview] | None:
+        """Waits for the next bulk packet; None for an empty one, the end. Returns how many of its bytes are in `target`, and those that did not fit,
+        which are valid until the next call. Raises EOFError.
+
+        Ends a forked child, which would take parts of the snapshot.
+        """
+        self._end_if_forked()
+        size, *_ = self._socket.recvmsg_into((self._kind, target, self._buffer))
+        if size == 0:
+            raise EOFError
+        if size == 1 or self._kind[0] != packets.BULK:
+            return None
+        count = min(size - 1, len(target))
+        return count, memoryview(self._buffer)[: size - 1 - count]
 
     def wait_until_read(self, timeout_seconds: float = 0.2) -> None:
         """Returns when the supervisor has read everything sent so far, so that a child's raw output comes after it."""

@@ -37,7 +37,7 @@ class RequestServer:
 
     def on_readable(self) -> None:
         try:
-            received = self._channel.receive(blocking=False)
+            received = self._channel.receive()
         except (EOFError, OSError):
             os._exit(0)
         if received is None or received[0] != packets.MESSAGE:

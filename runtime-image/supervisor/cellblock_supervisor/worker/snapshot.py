@@ -10,7 +10,6 @@ import struct
 import types
 from collections.abc import Iterator
 
-from .. import packets
 from .channel import Channel
 from .definitions import defining_line
 from .language_session import LanguageSessions
@@ -27,6 +26,8 @@ _HISTORY_NAMES = ("_", "__", "___", "_i", "_ii", "_iii", "_exit_code")
 _SMALL_BYTES = 64 * 1024
 _SHELL = "bash session"
 _R = "r session"
+# Takes nothing of a packet.
+_NOWHERE = memoryview(bytearray())
 _PLAIN = (int, float, complex, bool, str, bytes, type(None))
 
 
@@ -235,9 +236,8 @@ class _Reader:
 
     def line(self) -> bytes:
         text = b""
-        while b"\n" not in text and len(text) < 4096 and self._fill():
+        while b"\n" not in text and len(text) < 4096 and self._receive(_NOWHERE) is not None:
             text += bytes(self._rest)
-            self._rest = memoryview(b"")
         line, _, rest = text.partition(b"\n")
         self._rest = memoryview(rest)
         return line if line.startswith(b"{") else b"{}"
@@ -254,30 +254,32 @@ class _Reader:
             yield kind, body
 
     def drain(self) -> None:
-        while self._fill():
-            self._rest = memoryview(b"")
+        while self._receive(_NOWHERE) is not None:
+            pass
 
     def _exactly(self, size: int) -> bytearray:
+        """A large frame is received into its final place."""
         body = bytearray(size)
-        at = 0
+        view = memoryview(body)
+        at = min(size, len(self._rest))
+        view[:at] = self._rest[:at]
+        self._rest = self._rest[at:]
         while at < size:
-            if not self._rest and not self._fill():
+            count = self._receive(view[at:])
+            if count is None:
                 return body[:at]
-            count = min(size - at, len(self._rest))
-            body[at : at + count] = self._rest[:count]
-            self._rest = self._rest[count:]
             at += count
         return body
 
-    def _fill(self) -> bool:
-        if self._ended:
-            return False
-        received = self._channel.receive(blocking=True)
-        if received is None or received[0] != packets.BULK or not received[1]:
+    def _receive(self, target: memoryview) -> int | None:
+        """How many bytes of the next packet are in `target`; the others are in `_rest`. None at the end."""
+        received = None if self._ended else self._channel.receive_bulk(target)
+        if received is None:
             self._ended = True
-            return False
-        self._rest = memoryview(received[1])
-        return True
+            self._rest = memoryview(b"")
+            return None
+        count, self._rest = received
+        return count
 
 
 def _size(value: object) -> int:

@@ -1,0 +1,70 @@
+"""The bytes of a connection arrive whole and in order, however fast the client and the reader are."""
+
+import asyncio
+import os
+import socket
+import unittest
+
+from cellblock_supervisor.http.socket_stream import BUFFER_BYTES, SocketStream
+
+
+class SocketStreams(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        self.client, server = socket.socketpair()
+        self.client.setblocking(False)
+        self.addCleanup(self.client.close)
+        self.loop = asyncio.get_running_loop()
+        connected: asyncio.Future[SocketStream] = self.loop.create_future()
+
+        async def serve(stream: SocketStream) -> None:
+            connected.set_result(stream)
+
+        await self.loop.connect_accepted_socket(lambda: SocketStream(serve), server)
+        self.stream = await connected
+
+    async def test_reads_a_body_that_is_larger_than_the_buffer(self) -> None:
+        body = os.urandom(5 * BUFFER_BYTES + 1)
+        sending = asyncio.ensure_future(self.loop.sock_sendall(self.client, body))
+        received = b""
+        while len(received) < len(body):
+            piece = await self.stream.read()
+            self.assertLessEqual(len(piece), BUFFER_BYTES)
+            received += piece
+            # More arrives meanwhile, up to a full buffer.
+            for _ in range(3):
+                await asyncio.sleep(0)
+        await sending
+        self.assertEqual(received, body)
+
+    async def test_makes_a_fast_client_wait(self) -> None:
+        sending = asyncio.ensure_future(self.loop.sock_sendall(self.client, bytes(40 * BUFFER_BYTES)))
+        for _ in range(200):
+            await asyncio.sleep(0)
+        self.assertFalse(sending.done())
+        sending.cancel()
+
+    async def test_reads_what_arrived_before_the_end(self) -> None:
+        self.client.send(b"last words")
+        self.client.shutdown(socket.SHUT_WR)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        self.assertEqual(bytes(await self.stream.read()), b"last words")
+        self.assertEqual(bytes(await self.stream.read()), b"")
+        # The client still reads.
+        self.stream.write(b"an", b"swer")
+        await self.stream.drain()
+        self.assertEqual(await self.loop.sock_recv(self.client, 100), b"answer")
+
+    async def test_a_writer_waits_for_a_slow_client_and_fails_without_one(self) -> None:
+        self.stream.write(bytes(40 * BUFFER_BYTES))
+        waiting = asyncio.ensure_future(self.stream.drain())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        self.assertFalse(waiting.done())
+        self.client.close()
+        with self.assertRaises(ConnectionResetError):
+            await asyncio.wait_for(waiting, 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
