@@ -51,9 +51,9 @@ class SocketStreams(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(bytes(await self.stream.read()), b"last words")
         self.assertEqual(bytes(await self.stream.read()), b"")
         # The client still reads.
-        self.stream.write(b"an", b"swer")
+        self.stream.write(b"the ", b"answer")
         await self.stream.drain()
-        self.assertEqual(await self.loop.sock_recv(self.client, 100), b"answer")
+        self.assertEqual(await self.loop.sock_recv(self.client, 100), b"the answer")
 
     async def test_a_writer_waits_for_a_slow_client_and_fails_without_one(self) -> None:
         self.stream.write(bytes(40 * BUFFER_BYTES))

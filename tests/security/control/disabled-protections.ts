@@ -41,7 +41,7 @@ export const DISABLED_PROTECTIONS: readonly Edit[] = [
   { file: `${SUPERVISOR}/worker/drop_privileges.py`, find: '    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)\n', replace: '' },
   {
     file: `${SUPERVISOR}/worker/drop_privileges.py`,
-    find: '    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)',
+    find: '    _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)',
     replace: '    return',
   },
   // A change of the effective user also hides the memory.

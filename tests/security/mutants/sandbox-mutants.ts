@@ -45,8 +45,8 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   worker(
     'first to be killed when memory runs out',
     'worker/drop_privileges.py',
-    'file.write("1000")',
-    'file.write("0")',
+    'os.write(score, b"1000")',
+    'os.write(score, b"0")',
     'processes/own-priority-for-memory',
   ),
   worker('nice', 'worker/drop_privileges.py', '    os.nice(19)\n', '', 'processes/own-niceness'),
@@ -113,8 +113,15 @@ export const SANDBOX_MUTANTS: readonly Mutant[] = [
   command(
     'a program becomes the worker before it starts',
     'worker/zygote.py',
-    '    become_worker(limits)\n    command.main(fds)',
+    '    change_identity()\n    command.main(fds)',
     '    command.main(fds)',
+    'has the same confinement',
+  ),
+  command(
+    'a child that waits for the next command is restricted',
+    'worker/zygote.py',
+    '    restrict(limits)\n    received',
+    '    received',
     'has the same confinement',
   ),
   command(

@@ -100,6 +100,7 @@ class Command:
             outcome = self._outcome(code, by_signal, self._cgroup.oom_kills() > ooms)
             envelope = await self._envelope(outcome, (time.monotonic() - started) * 1000, cpu, code, by_signal)
             self.log.append("done", envelope, last=True)
+            self._kernel.command_starter.prepare()
 
     async def _start(self) -> None:
         request = self._request
@@ -111,7 +112,7 @@ class Command:
                 theirs = self._open_pipes()
             else:
                 theirs = [self._open_terminal(request.terminal)]
-            self.pid = await self._kernel.command_zygote.fork("command", self._kernel.rlimits(), [description, *theirs], self._on_exit)
+            self.pid = await self._kernel.command_starter.start([description, *theirs], self._on_exit)
         finally:
             for fd in (description, *theirs):
                 os.close(fd)

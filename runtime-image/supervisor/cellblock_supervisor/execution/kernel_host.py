@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ..config import Limits
 from . import shared_memory, worker_processes
 from .cgroup import Cgroup
+from .command_starter import CommandStarter
 from .kernel_link import KernelLink
 from .terminals import TerminalBroker
 from .worker_messages import Reply, parse_reply
@@ -57,6 +58,7 @@ class KernelHost:
         self._on_unusable = on_unusable
         self.zygote = self._start_zygote()
         self._command_zygote: ZygoteClient | None = None
+        self.command_starter = CommandStarter(self._start_command_zygote, self.rlimits)
         self.generation = 0
         self.pid = 0
         self.state = "starting"
@@ -82,8 +84,7 @@ class KernelHost:
         control = start_zygote(self._cgroup.cpu_limit())
         return ZygoteClient(control, self._on_exit, lambda: self._on_unusable("the kernel's parent process ended"))
 
-    @property
-    def command_zygote(self) -> ZygoteClient:
+    def _start_command_zygote(self) -> ZygoteClient:
         """Forks commands. A fork copies the page tables of its parent, so this zygote never imports the data stack.
 
         The first command starts it: an idle sandbox does without its memory. Raises OSError.

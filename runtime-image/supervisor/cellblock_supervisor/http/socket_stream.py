@@ -68,7 +68,7 @@ class SocketStream(asyncio.BufferedProtocol):
         _wake(self._reader)
         _wake(self._writer)
 
-    def get_buffer(self, sizehint: int) -> memoryview:
+    def get_buffer(self, _size: int) -> memoryview:
         return self._buffer[self._filled :]
 
     def buffer_updated(self, nbytes: int) -> None:

@@ -14,6 +14,8 @@ from . import landlock, seccomp
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
+_libc = ctypes.CDLL(None, use_errno=True)
+
 
 class Rlimits(NamedTuple):
     """`processes` and `memory_bytes` are None where the cgroup has a limit. RLIMIT_NPROC counts a UID over the whole host."""
@@ -26,14 +28,17 @@ class Rlimits(NamedTuple):
 
 def become_worker(limits: Rlimits) -> None:
     """Irreversible. Raises OSError when a step is refused; the caller must then exit without running anything."""
-    # Before the UID changes: afterwards /proc/self belongs to root. The OOM killer takes the worker first.
-    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
-        file.write("1000")
+    restrict(limits)
+    change_identity()
+
+
+def restrict(limits: Rlimits) -> None:
+    """Everything about a worker but its identity: a session, limits, the filters. Irreversible. Raises OSError as `become_worker`."""
+    # Before the UID changes: afterwards /proc/self belongs to root. The OOM killer takes the worker first. A file object would load a codec.
+    score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+    os.write(score, b"1000")
+    os.close(score)
     os.setsid()
-    # The supervisor has priority: beside 250 busy processes it still gets a fifth of the processor.
-    os.nice(19)
-    os.setgroups([])
-    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_NOFILE, limits.open_files)
     _limit(resource.RLIMIT_MEMLOCK, 64 * 1024)
@@ -47,15 +52,22 @@ def become_worker(limits: Rlimits) -> None:
         _limit(resource.RLIMIT_DATA, limits.memory_bytes)
     if limits.processes is not None:
         _limit(resource.RLIMIT_NPROC, limits.processes)
-    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)
     os.umask(0o022)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    libc = ctypes.CDLL(None, use_errno=True)
-    # A change of UID clears both: the worker dies with its parent and owns its /proc/self again.
-    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
     seccomp.install()
     landlock.confine_writes()
+
+
+def change_identity() -> None:
+    """The last step of a restricted process before it runs code of a tenant. Irreversible. Raises OSError as `become_worker`."""
+    # The supervisor has priority: beside 250 busy processes it still gets a fifth of the processor.
+    os.nice(19)
+    os.setgroups([])
+    os.setresgid(WORKER_GID, WORKER_GID, WORKER_GID)
+    os.setresuid(WORKER_UID, WORKER_UID, WORKER_UID)
+    # A change of UID clears both: the worker dies with its parent and owns its /proc/self again.
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
 
 
 @contextlib.contextmanager
@@ -74,18 +86,17 @@ def files_owned_by_worker() -> Iterator[None]:
 
 def hide_memory() -> None:
     """Makes this process unreadable to unprivileged processes of any UID. An exec undoes it."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def return_memory_early() -> None:
     """Returns free blocks of 256 KiB and more to the system at once, so that one large output does not stay in memory."""
-    libc = ctypes.CDLL(None)
-    libc.mallopt(_M_MMAP_THRESHOLD, 256 * 1024)
-    libc.mallopt(_M_TRIM_THRESHOLD, 1024 * 1024)
+    _libc.mallopt(_M_MMAP_THRESHOLD, 256 * 1024)
+    _libc.mallopt(_M_TRIM_THRESHOLD, 1024 * 1024)
 
 
 def return_free_memory() -> None:
-    ctypes.CDLL(None).malloc_trim(0)
+    _libc.malloc_trim(0)
 
 
 def _limit(which: int, value: int) -> None:

@@ -2,7 +2,8 @@
 
 It is a fresh program (not a fork of the supervisor), so no kernel inherits the supervisor's memory or environment. It has one
 thread and one descriptor: the socket over which the supervisor asks. Requests: kernel (with the channel, two output pipes and the socket for terminals),
-probe (with a result pipe), command (with its description, then standard input, output and error, or a terminal). Reports: started, exited, preloaded.
+probe (with a result pipe), command (with its description, then standard input, output and error, or a terminal), waiting (with a socket over which
+the same descriptors follow when there is a command). Reports: started, exited, preloaded.
 """
 
 import builtins
@@ -19,7 +20,7 @@ import types
 
 from ..config import DATA_DIR, INSTALL_DIR, WORKER_GID
 from . import command, descriptors, loopback, seccomp
-from .drop_privileges import Rlimits, become_worker, files_owned_by_worker, hide_memory, return_free_memory
+from .drop_privileges import Rlimits, become_worker, change_identity, files_owned_by_worker, hide_memory, restrict, return_free_memory
 from .channel import Channel
 from .peak_memory import PeakMemory
 
@@ -157,12 +158,25 @@ def _run_probe(fds: list[int], limits: Rlimits) -> None:
 
 
 def _run_command(fds: list[int], limits: Rlimits) -> None:
+    restrict(limits)
+    _become_command(fds)
+
+
+def _wait_for_command(fds: list[int], limits: Rlimits) -> None:
+    restrict(limits)
+    received, command_fds = descriptors.receive(socket.socket(fileno=fds[0]), 1, 4)
+    if not received:
+        os._exit(0)
+    _become_command(command_fds)
+
+
+def _become_command(fds: list[int]) -> None:
     command.prepare(fds)
-    become_worker(limits)
+    change_identity()
     command.main(fds)
 
 
-_CHILDREN = {"kernel": _run_kernel, "probe": _run_probe, "command": _run_command}
+_CHILDREN = {"kernel": _run_kernel, "probe": _run_probe, "command": _run_command, "waiting": _wait_for_command}
 
 
 def main(control_fd: int) -> None:
