@@ -15,6 +15,7 @@ from cellblock_supervisor.execution.outputs import (
     MAX_ERROR_EVENTS,
     MAX_TRACEBACK_LINES,
     Outputs,
+    _text_bytes,
 )
 from cellblock_supervisor.execution.head_tail_stream import HeadTailStream
 from cellblock_supervisor.execution.worker_messages import MAX_CLAIMED_BYTES, Display, OmittedDisplays
@@ -304,6 +305,12 @@ class Events(unittest.IsolatedAsyncioTestCase):
         for _ in range(30):
             outputs.display(display({"text/plain": "\0" * 1_000_000}))
         self.assertLess(log.bytes, MAX_DISPLAY_BYTES + 100_000)
+
+    async def test_counts_text_of_every_kind_as_its_event_costs(self) -> None:
+        for text in ("", "plain", '"' * 10, "\0", "ab\0", "abcde\0", "abcdef\0", "\x7f" * 9, "\n" * 3 + "x" * 20, "ä" * 9, "\ud800"):
+            size, escaped = len(text.encode("utf-8", "surrogatepass")), len(json.dumps(text, ensure_ascii=False))
+            with self.subTest(text=text):
+                self.assertEqual(_text_bytes(text), escaped if escaped > 2 * size + 2 else size)
 
 
 if __name__ == "__main__":

@@ -206,3 +206,29 @@ it('converts values that JSON lacks, as Jupyter does', async () => {
   )
   expect(bundle?.['application/json']).toEqual({ at: '2024-01-02', n: 3, x: 0.5, b: 'eA==', s: [1] })
 })
+
+const DATA_CHUNK = 'IDAT'
+
+describe('the compression of a figure', () => {
+  /** As the compressed data of the picture names it in its second byte: 0 for the fastest, 1 for fast, 2 for the default. */
+  const levelOf = (png: Buffer): number => (png[png.indexOf(DATA_CHUNK) + 5] ?? 0) >> 6
+
+  it('is fast where it is displayed and the default in a file', async () => {
+    const run = await sandbox.supervisor.run('plt.plot([1, 2]); plt.savefig("own.png"); plt.show()')
+    const [bundle] = run.of('display').map((event) => event['data'] as Record<string, unknown>)
+    expect(levelOf(Buffer.from(String(bundle?.['image/png']), 'base64'))).toBe(1)
+    const [own] = await shown('from IPython.display import display, Image\ndisplay(Image("own.png"))')
+    expect(levelOf(Buffer.from(String(own?.['image/png']), 'base64'))).toBe(2)
+  })
+
+  it('is the one that the code sets', async () => {
+    const [bundle] = await shown(
+      '%config InlineBackend.print_figure_kwargs = {"pil_kwargs": {"compress_level": 1}}\nplt.plot([1, 2]); plt.show()',
+    )
+    expect(levelOf(Buffer.from(String(bundle?.['image/png']), 'base64'))).toBe(0)
+    const [vector] = await shown(
+      '%config InlineBackend.print_figure_kwargs = {}\n%config InlineBackend.figure_formats = ["svg"]\nplt.plot([1, 2]); plt.show()',
+    )
+    expect(vector?.['image/svg+xml']).toContain('<svg')
+  })
+})

@@ -13,9 +13,14 @@ _WINDOW_BACKENDS = frozenset(
 )
 
 
+# The default, 6, makes figures 1 % smaller and takes a sixth of the time of encoding them.
+_COMPRESSION = {"compress_level": 4}
+
+
 def install(formatter: DisplayFormatter) -> None:
     from .post_import import after_import
 
+    after_import("IPython.core.pylabtools", _compress_faster)
     # The inline backend replaces this when it is chosen, with the formats of its configuration.
     formatter.formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", _draw)
     after_import(_BACKEND, _add_show)
@@ -32,6 +37,20 @@ def _replace_windows(module: types.ModuleType) -> None:
         use(_INLINE if needs_display else backend, *arguments, **options)
 
     module.use = use_or_inline  # type: ignore[attr-defined]
+
+
+def _compress_faster(module: types.ModuleType) -> None:
+    """For displayed pictures. Files that code saves keep the compression that it chose."""
+    print_figure = module.print_figure  # type: ignore[attr-defined]
+
+    @functools.wraps(print_figure)
+    def print_compressed(figure: object, fmt: str = "png", *arguments: object, **options: object) -> object:
+        # Canvases of other kinds do not know the option.
+        if fmt in ("png", "retina") and hasattr(figure.canvas, "buffer_rgba"):  # type: ignore[attr-defined]
+            options = {"pil_kwargs": _COMPRESSION, **options}
+        return print_figure(figure, fmt, *arguments, **options)
+
+    module.print_figure = print_compressed  # type: ignore[attr-defined]
 
 
 def _draw(figure: object) -> object:
