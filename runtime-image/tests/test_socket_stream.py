@@ -55,6 +55,13 @@ class SocketStreams(unittest.IsolatedAsyncioTestCase):
         await self.stream.drain()
         self.assertEqual(await self.loop.sock_recv(self.client, 100), b"the answer")
 
+    async def test_an_empty_part_leaves_nothing_to_send(self) -> None:
+        self.stream.write(b"answer", b"")
+        # The transport closes the connection when everything is sent.
+        self.stream.close()
+        self.assertEqual(await self.loop.sock_recv(self.client, 100), b"answer")
+        self.assertEqual(await asyncio.wait_for(self.loop.sock_recv(self.client, 100), 10), b"")
+
     async def test_a_writer_waits_for_a_slow_client_and_fails_without_one(self) -> None:
         self.stream.write(bytes(40 * BUFFER_BYTES))
         waiting = asyncio.ensure_future(self.stream.drain())

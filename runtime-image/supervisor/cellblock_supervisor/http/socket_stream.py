@@ -38,7 +38,8 @@ class SocketStream(asyncio.BufferedProtocol):
         return piece
 
     def write(self, *parts: bytes | bytearray | memoryview) -> None:
-        self._transport.writelines(parts)
+        # asyncio never counts an empty part as sent: it would try again and again, with a whole processor (python/cpython#155888).
+        self._transport.writelines([part for part in parts if part])
 
     async def drain(self) -> None:
         """Returns when the client keeps up. Raises ConnectionResetError when it is gone."""
