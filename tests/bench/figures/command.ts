@@ -1,29 +1,48 @@
-import { runCommand, explainFailure } from '../../../scripts/setup/command.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import type { Bench } from '../bench.ts'
 import { BENCH_LABEL } from '../sides/docker.ts'
 import { timed } from '../sides/time.ts'
 import { round, summarize } from '../statistics.ts'
 
 const WARM_UP = 10
+/** Answers each line with the milliseconds of fork, exec and wait for `true`. */
 const SPAWN = `
-import json, os, sys, time
-times = []
-for _ in range(int(sys.argv[1])):
+import os, sys, time
+for _ in sys.stdin:
     started = time.perf_counter()
     pid = os.fork()
     if pid == 0:
         os.execvp("true", ["true"])
     os.waitpid(pid, 0)
-    times.append((time.perf_counter() - started) * 1000)
-print(json.dumps(times))
+    print((time.perf_counter() - started) * 1000, flush=True)
 `
 
-/** Milliseconds of fork, exec and wait for `true` in a plain container of the image. */
-async function timeSpawns(image: string, runs: number): Promise<readonly number[]> {
-  const docker = ['run', '--rm', '--network', 'none', '--label', BENCH_LABEL, '--entrypoint', 'python3', image]
-  const result = await runCommand('docker', [...docker, '-c', SPAWN, String(runs)])
-  if (result.code !== 0) throw explainFailure('The plain container could not run the program: the reason is above.', result)
-  return JSON.parse(result.stdout) as readonly number[]
+interface Spawner extends AsyncDisposable {
+  /** Milliseconds of one fork, exec and wait. */
+  spawn(): Promise<number>
+}
+
+/** A plain container of the image that starts `true` when it is asked, so that both sides can be measured in turns. */
+function startSpawner(image: string): Spawner {
+  const options = ['run', '--rm', '-i', '--network', 'none', '--label', BENCH_LABEL, '--entrypoint', 'python3', image, '-c', SPAWN]
+  const container = spawn('docker', options, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const exited = once(container, 'exit')
+  const lines = createInterface({ input: container.stdout })[Symbol.asyncIterator]()
+  return {
+    async spawn() {
+      container.stdin.write('\n')
+      const { value } = (await lines.next()) as IteratorResult<string>
+      const ms = Number(value)
+      if (!(ms > 0)) throw new Error('The plain container could not run the program: the reason is above.')
+      return ms
+    },
+    async [Symbol.asyncDispose]() {
+      container.stdin.end()
+      await exited
+    },
+  }
 }
 
 /** The program `true` through the whole service in a live container, compared with fork and exec in a plain container. */
@@ -33,15 +52,20 @@ export const command: Bench = {
   async run({ isQuick, image, server, liveContainer }) {
     const runs = isQuick ? 100 : 500
     const whole: number[] = []
+    const spawns: number[] = []
+    await using spawner = startSpawner(image)
     for (let run = -WARM_UP; run < runs; run++) {
       const ms = await timed(async () => {
         const path = `/v1/containers/${liveContainer}/commands?wait=60`
         const { status } = await server.api.json<{ readonly status: string }>('POST', path, { argv: ['true'] })
         if (status !== 'succeeded') throw new Error(`The command ended ${status}`)
       })
-      if (run >= 0) whole.push(ms)
+      const spawnMs = await spawner.spawn()
+      if (run < 0) continue
+      whole.push(ms)
+      spawns.push(spawnMs)
     }
-    const figures = { command_ms: summarize('ms', whole), spawn_ms: summarize('ms', await timeSpawns(image, runs)) }
+    const figures = { command_ms: summarize('ms', whole), spawn_ms: summarize('ms', spawns) }
     return { figures, ratios: { command_vs_spawn: round(figures.command_ms.median / figures.spawn_ms.median) } }
   },
 }
