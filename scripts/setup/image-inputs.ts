@@ -16,7 +16,7 @@ const SHARED_ROOTS = [
     'Dockerfile',
     'prune-libraries.sh',
     'remove-gpu-code.py',
-    'adapt-libraries.py',
+    'kernel.json',
     'add-data-sets.sh',
     'add-font-aliases.py',
     'font-aliases.json',

@@ -47,10 +47,10 @@ print(subprocess.run([sys.executable, "--version"], capture_output=True, text=Tr
 import multiprocessing, os
 print("ok" if 1 <= os.cpu_count() <= 4 and multiprocessing.cpu_count() == os.cpu_count() else os.cpu_count())
 
-# %% every way to count processors gives the limit of the sandbox
+# %% Python and nproc count the processors of the sandbox's limit
 #| stdout: {1} {1}
-import concurrent.futures, multiprocessing, os, subprocess, sys, joblib, psutil
-counts = [os.cpu_count(), os.process_cpu_count(), len(os.sched_getaffinity(0)), multiprocessing.cpu_count(), psutil.cpu_count(), psutil.cpu_count(logical=False)]
+import concurrent.futures, multiprocessing, os, subprocess, sys, joblib
+counts = [os.cpu_count(), os.process_cpu_count(), len(os.sched_getaffinity(0)), multiprocessing.cpu_count()]
 counts += [joblib.cpu_count(), int(subprocess.getoutput("nproc"))]
 program = "import os; print(os.cpu_count(), len(os.sched_getaffinity(0)))"
 print(set(counts), set(map(int, subprocess.check_output([sys.executable, "-c", program]).split())))

@@ -8,7 +8,7 @@ const IMAGE_FILES = [
   'Dockerfile',
   'prune-libraries.sh',
   'remove-gpu-code.py',
-  'adapt-libraries.py',
+  'kernel.json',
   'add-data-sets.sh',
   'add-font-aliases.py',
   'font-aliases.json',
