@@ -12,6 +12,7 @@ import { bundleTools } from '../../infra/bundle/bundle-tools.ts'
 import { readConfig } from '../../infra/config.ts'
 import { toolTypesOf } from '../../infra/tool-types.ts'
 import { loadTools } from '../../services/chat/tools/load-tools.ts'
+import { manifest, zipOf } from '../support/skill-files.ts'
 import { context } from './synthesise.ts'
 
 const LIMIT_BYTES = 1_500_000
@@ -97,6 +98,14 @@ it('calls a model from inside a bundle', async () => {
   const asking = promisify(execFile)(process.execPath, ['--input-type=module', '-e', ask], { cwd: folder })
   const { stdout } = await asking.finally(() => model.close())
   expect(JSON.parse(stdout)).toEqual({ type: 'text', text: 'Hello' })
+})
+
+it('reads forms, archives and skills from inside a bundle, whose parsers are loaded when they are needed', async () => {
+  const output = join(folder, 'forms')
+  await bundleFunction('tests/support/bundled-forms-child.ts', output)
+  const archive = zipOf({ 'csv_report/SKILL.md': manifest() }).toString('base64')
+  const { stdout } = await promisify(execFile)(process.execPath, [join(output, 'index.mjs'), archive], { cwd: folder })
+  expect(JSON.parse(stdout)).toEqual({ skill: 'csv-report', file: { filename: 'notes.txt', bytes: 5 }, stored: 'hello' })
 })
 
 it('reaches a supervisor from inside a bundle, where only parts of undici are', async () => {

@@ -91,9 +91,10 @@ const tooLarge = ({ maxBytes, part, advice }: FormRules): ServiceError =>
 
 async function openForm(request: Request, { maxBytes, part }: FormRules): Promise<BusboyInstance> {
   if (request.body === null) throw refuse(`The request has no body. Send multipart/form-data with a part named "${part}".`, part)
-  const { Busboy } = await import('@fastify/busboy')
+  // CommonJS: in the bundle of a function its only export is the default.
+  const { default: busboy } = await import('@fastify/busboy')
   try {
-    return new Busboy({
+    return new busboy.Busboy({
       headers: { 'content-type': request.headers.get('content-type') ?? '' },
       // The rule for paths decides about a folder in the name; it is never removed silently.
       preservePath: true,

@@ -23,11 +23,17 @@ const UNIX = 3
 export async function readArchive(archive: Buffer, param: string): Promise<readonly NamedFile[]> {
   const refuse = (message: string, cause?: unknown): ServiceError =>
     new ServiceError('invalid_request', message, { param, ...(cause === undefined ? {} : { cause }) })
-  const { fromBufferPromise } = await import('yauzl')
+  // CommonJS: in the bundle of a function its only export is the default.
+  const { default: yauzl } = await import('yauzl')
   let zip: ZipFile
   try {
     // Strict names: no backslash, no absolute path, no ".." segment.
-    zip = await fromBufferPromise(archive, { lazyEntries: true, strictFileNames: true, validateEntrySizes: true, decodeStrings: true })
+    zip = await yauzl.fromBufferPromise(archive, {
+      lazyEntries: true,
+      strictFileNames: true,
+      validateEntrySizes: true,
+      decodeStrings: true,
+    })
   } catch (cause) {
     throw refuse('The skill is not a zip archive that can be read. Send a zip file with one folder that contains SKILL.md.', cause)
   }

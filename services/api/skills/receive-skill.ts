@@ -114,9 +114,10 @@ async function openForm(request: Request): Promise<BusboyInstance> {
       ...(cause === undefined ? {} : { cause }),
     })
   if (request.body === null) throw malformed()
-  const { Busboy } = await import('@fastify/busboy')
+  // CommonJS: in the bundle of a function its only export is the default.
+  const { default: busboy } = await import('@fastify/busboy')
   try {
-    return new Busboy({
+    return new busboy.Busboy({
       headers: { 'content-type': request.headers.get('content-type') ?? '' },
       // Names of the files have their folders.
       preservePath: true,
