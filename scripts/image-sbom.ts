@@ -113,22 +113,27 @@ function debian({ system, release }: Installed): Component[] {
   })
 }
 
+/** Part of this repository. PyPI does not have it, and another package could take its name there. */
+const OWN_PACKAGES: readonly string[] = ['cellblock-notebooks']
+
 function python({ python: packages }: Installed): Component[] {
-  return packages.map((found) => {
-    const { name, version, summary } = found
-    // PyPI's canonical form of a name: https://packaging.python.org/en/latest/specifications/name-normalization/
-    const purl = `pkg:pypi/${name.toLowerCase().replaceAll(/[-_.]+/g, '-')}@${encodeURIComponent(version)}`
-    const licenses = licensesOf(found)
-    return {
-      type: 'library',
-      'bom-ref': purl,
-      name,
-      version,
-      purl,
-      ...(summary === null ? {} : { description: summary }),
-      ...(licenses.length === 0 ? {} : { licenses }),
-    }
-  })
+  return packages
+    .filter(({ name }) => !OWN_PACKAGES.includes(name))
+    .map((found) => {
+      const { name, version, summary } = found
+      // PyPI's canonical form of a name: https://packaging.python.org/en/latest/specifications/name-normalization/
+      const purl = `pkg:pypi/${name.toLowerCase().replaceAll(/[-_.]+/g, '-')}@${encodeURIComponent(version)}`
+      const licenses = licensesOf(found)
+      return {
+        type: 'library',
+        'bom-ref': purl,
+        name,
+        version,
+        purl,
+        ...(summary === null ? {} : { description: summary }),
+        ...(licenses.length === 0 ? {} : { licenses }),
+      }
+    })
 }
 
 /** Some packages put the whole licence text into the field for its name. */

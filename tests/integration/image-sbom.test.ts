@@ -10,7 +10,7 @@ beforeAll(async () => void (sbom = await sbomOf(inject('sandboxImage'))))
 const purls = (prefix: string): string[] => sbom.components.flatMap(({ purl }) => (purl?.startsWith(prefix) === true ? [purl] : []))
 
 describe('the bill of materials of the sandbox image', () => {
-  it('lists every locked Python package with its version, except for the removed debugger', async () => {
+  it('lists every locked Python package with its version, except for the removed debugger, and no own package', async () => {
     const locked = [...(await readFile(LOCK, 'utf8')).matchAll(/^([a-z0-9][\w.-]*)==([^\s;\\]+)/gim)].map(
       ([, name = '', version = '']) => `pkg:pypi/${name.toLowerCase().replaceAll(/[-_.]+/g, '-')}@${version}`,
     )
