@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import type { BusboyInstance } from '@fastify/busboy'
 import { ServiceError } from '../../core/errors.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
+import { loadFormParser } from '../http/form-parser.ts'
 
 export interface ReceivedFile {
   readonly filename: string
@@ -91,24 +92,9 @@ const tooLarge = ({ maxBytes, part, advice }: FormRules): ServiceError =>
 
 async function openForm(request: Request, { maxBytes, part }: FormRules): Promise<BusboyInstance> {
   if (request.body === null) throw refuse(`The request has no body. Send multipart/form-data with a part named "${part}".`, part)
-  // CommonJS: in the bundle of a function its only export is the default.
-  const { default: busboy } = await import('@fastify/busboy')
+  const parse = await loadFormParser()
   try {
-    return new busboy.Busboy({
-      headers: { 'content-type': request.headers.get('content-type') ?? '' },
-      // The rule for paths decides about a folder in the name; it is never removed silently.
-      preservePath: true,
-      limits: {
-        files: 1,
-        fileSize: maxBytes,
-        fields: 8,
-        fieldSize: 8 * 1024,
-        fieldNameSize: 100,
-        parts: 10,
-        headerPairs: 20,
-        headerSize: 16 * 1024,
-      },
-    })
+    return parse(request, { files: 1, fileSize: maxBytes, fieldSize: 8 * 1024, parts: 10 })
   } catch (cause) {
     throw refuse('The Content-Type names no boundary. Send the form as your HTTP library makes it.', part, cause)
   }

@@ -1,5 +1,4 @@
-import type { Hono } from 'hono'
-import type { Context } from 'hono'
+import type { Context, Hono } from 'hono'
 import { ServiceError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
 import type { Caller } from '../../core/tenants/tenant.ts'

@@ -4,6 +4,7 @@ import type { BusboyInstance } from '@fastify/busboy'
 import { ServiceError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { FORM_OVERHEAD_BYTES } from '../files/receive-multipart.ts'
+import { loadFormParser } from '../http/form-parser.ts'
 import { mediaType, refuseAnnounced, refuseEncoded } from '../http/read-body.ts'
 import { makeSkill, type MadeSkill } from './make-skill.ts'
 import { readArchive, type NamedFile } from './read-archive.ts'
@@ -114,23 +115,9 @@ async function openForm(request: Request): Promise<BusboyInstance> {
       ...(cause === undefined ? {} : { cause }),
     })
   if (request.body === null) throw malformed()
-  // CommonJS: in the bundle of a function its only export is the default.
-  const { default: busboy } = await import('@fastify/busboy')
+  const parse = await loadFormParser()
   try {
-    return new busboy.Busboy({
-      headers: { 'content-type': request.headers.get('content-type') ?? '' },
-      // Names of the files have their folders.
-      preservePath: true,
-      limits: {
-        files: LIMITS.maxSkillFiles,
-        fields: 8,
-        fieldSize: 1024,
-        fieldNameSize: 100,
-        parts: LIMITS.maxSkillFiles + 10,
-        headerPairs: 20,
-        headerSize: 16 * 1024,
-      },
-    })
+    return parse(request, { files: LIMITS.maxSkillFiles, fieldSize: 1024, parts: LIMITS.maxSkillFiles + 10 })
   } catch (cause) {
     throw malformed(cause)
   }
