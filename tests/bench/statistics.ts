@@ -12,14 +12,16 @@ export function summarize(unit: Figure['unit'], samples: readonly number[]): Fig
   if (samples.length === 0) throw new Error('A figure needs at least one run.')
   const sorted = samples.toSorted((a, b) => a - b)
   const rank = (share: number): number => round(sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN)
-  return { unit, runs: sorted.length, min: rank(0), median: median(sorted), p99: rank(0.99), max: rank(1) }
+  return { unit, runs: sorted.length, min: rank(0), median: medianOfSorted(sorted), p99: rank(0.99), max: rank(1) }
 }
 
-function median(sorted: readonly number[]): number {
+function medianOfSorted(sorted: readonly number[]): number {
   const middle = sorted.length >> 1
   const [low, high] = sorted.length % 2 === 1 ? [sorted[middle], sorted[middle]] : [sorted[middle - 1], sorted[middle]]
   return round(((low ?? Number.NaN) + (high ?? Number.NaN)) / 2)
 }
+
+export const median = (samples: readonly number[]): number => summarize('ms', samples).median
 
 /** Four digits are more than a run can reproduce. */
 export const round = (value: number): number => Number(value.toPrecision(4))

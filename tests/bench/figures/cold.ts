@@ -1,7 +1,7 @@
-import { PRINT, type Bench } from '../bench.ts'
+import type { Bench } from '../bench.ts'
+import { timeFirstExecution } from '../sides/first-execution.ts'
 import { startServer } from '../sides/server.ts'
 import { timePlainStart } from '../sides/start-plain-kernel.ts'
-import { timed } from '../sides/time.ts'
 import { round, summarize } from '../statistics.ts'
 
 /** The first execution of a new container without a warm sandbox, compared with a container with a standard kernel. */
@@ -15,9 +15,7 @@ export const cold: Bench = {
       const floor: number[] = []
       for (let run = 0; run < (isQuick ? 3 : 15); run++) {
         floor.push(await timePlainStart(image))
-        const container = await server.api.createContainer()
-        first.push(await timed(() => server.api.run(container, PRINT)))
-        await server.api.deleteContainer(container)
+        first.push(await timeFirstExecution(server.api))
       }
       const figures = { cold_ms: summarize('ms', first), plain_start_ms: summarize('ms', floor) }
       return { figures, ratios: { cold_vs_floor: round(figures.cold_ms.median / figures.plain_start_ms.median) } }

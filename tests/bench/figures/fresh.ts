@@ -1,4 +1,5 @@
 import { POOL_SIZE, PRINT, type Bench } from '../bench.ts'
+import { timeFirstExecution } from '../sides/first-execution.ts'
 import { timed } from '../sides/time.ts'
 import { round, summarize } from '../statistics.ts'
 
@@ -14,9 +15,7 @@ export const fresh: Bench = {
     for (let run = 0; run < (isQuick ? 5 : 60); run++) {
       await server.pool.waitFor(POOL_SIZE)
       for (let live = 0; live < LIVE_RUNS_EACH; live++) whole.push(await timed(() => server.api.run(liveContainer, PRINT)))
-      const container = await server.api.createContainer()
-      first.push(await timed(() => server.api.run(container, PRINT)))
-      await server.api.deleteContainer(container)
+      first.push(await timeFirstExecution(server.api))
     }
     const figures = { fresh_ms: summarize('ms', first), live_beside_fresh_ms: summarize('ms', whole) }
     return { figures, ratios: { fresh_vs_live: round(figures.fresh_ms.median / figures.live_beside_fresh_ms.median) } }

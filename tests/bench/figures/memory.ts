@@ -1,22 +1,16 @@
 import { POOL_SIZE, PRINT, type Bench, type BenchContext } from '../bench.ts'
+import { idleSandboxMegabytes, SIDE_BY_SIDE } from '../sides/idle-sandboxes.ts'
 import { residentMegabytes, sandboxPssMegabytes } from '../sides/memory.ts'
 import { startServer } from '../sides/server.ts'
 import { round, summarize, type Figure } from '../statistics.ts'
 
 const isNumber = (value: number | null): value is number => value !== null
 
-/** The number of concurrent sandboxes in the full run. Shared memory is divided among them, so one alone would count more. */
-const SIDE_BY_SIDE = 8
 const MEGABYTES_OF_8_GB = 8_000
 
-async function pssOfIdle({ isQuick, image, server }: BenchContext): Promise<readonly (number | null)[]> {
-  if (isQuick) return Promise.all((await server.pool.waitFor(POOL_SIZE)).map(sandboxPssMegabytes))
-  const many = await startServer({ image, poolSize: SIDE_BY_SIDE })
-  try {
-    return await Promise.all((await many.pool.waitFor(SIDE_BY_SIDE)).map(sandboxPssMegabytes))
-  } finally {
-    await many.stop()
-  }
+async function pssOfIdle({ isQuick, image, server }: BenchContext): Promise<readonly number[]> {
+  if (!isQuick) return idleSandboxMegabytes(image, SIDE_BY_SIDE)
+  return (await Promise.all((await server.pool.waitFor(POOL_SIZE)).map(sandboxPssMegabytes))).filter(isNumber)
 }
 
 /** Enough that the server's heap has reached its size: garbage is collected several times meanwhile. */
@@ -47,7 +41,7 @@ export const memory: Bench = {
   title: `memory of an idle warm sandbox (PSS) and of the local server after ${EXECUTIONS} executions (RSS)`,
   async run(context) {
     const { say } = context
-    const pss = (await pssOfIdle(context)).filter(isNumber)
+    const pss = await pssOfIdle(context)
     const { idle, used } = await rssOfServer(context)
     const figures: Record<string, Figure> = {}
     const ratios: Record<string, number> = {}

@@ -1,15 +1,14 @@
 import { findSandboxImage } from '../../../scripts/sandbox-image.ts'
 import type { ImageVariant } from '../../../scripts/setup/image-inputs.ts'
 import { PRINT, type Bench, type BenchContext } from '../bench.ts'
-import { sandboxPssMegabytes } from '../sides/memory.ts'
+import { timeFirstExecution } from '../sides/first-execution.ts'
+import { idleSandboxMegabytes, SIDE_BY_SIDE } from '../sides/idle-sandboxes.ts'
 import { startServer, type BenchServer } from '../sides/server.ts'
 import { timed } from '../sides/time.ts'
-import { round, summarize, type Figure } from '../statistics.ts'
+import { median, round, summarize, type Figure } from '../statistics.ts'
 import { zstdMegabytes } from './image-size.ts'
 
 const OTHERS = ['standard', 'full'] as const satisfies readonly ImageVariant[]
-/** Idle sandboxes of one image at a time, as for the figure of `slim`: they share its pages. */
-const SIDE_BY_SIDE = 8
 const LIVE_RUNS_EACH = 10
 const CLAIM_POOL = 2
 /** Registries and Fargate store and unpack any level; a push pays for a high one once. */
@@ -43,12 +42,10 @@ export const variants: Bench = {
   },
 }
 
-const median = (samples: readonly number[]): number => summarize('ms', samples).median
-
 async function measure(context: BenchContext, variant: string, image: string) {
   const { isQuick } = context
   const { slim, other } = await besideSlim(context, image)
-  const pss = await idleMemory(image, isQuick ? CLAIM_POOL : SIDE_BY_SIDE)
+  const pss = await idleSandboxMegabytes(image, isQuick ? CLAIM_POOL : SIDE_BY_SIDE)
   const cold = await coldStarts(image, isQuick ? 3 : 10)
   const figures: Record<string, Figure> = {
     [`${variant}_live_ms`]: summarize('ms', other.live),
@@ -101,20 +98,8 @@ async function startSide(image: string): Promise<Side> {
 async function runOnce({ server: { api, pool }, container, live, claim }: Side): Promise<void> {
   await pool.waitFor(CLAIM_POOL)
   for (let run = 0; run < LIVE_RUNS_EACH; run++) live.push(await timed(() => api.run(container, PRINT)))
-  const fresh = await api.createContainer()
-  claim.push(await timed(() => api.run(fresh, PRINT)))
-  await api.deleteContainer(fresh)
+  claim.push(await timeFirstExecution(api))
   await pool.waitFor(CLAIM_POOL)
-}
-
-async function idleMemory(image: string, sandboxes: number): Promise<readonly number[]> {
-  const server = await startServer({ image, poolSize: sandboxes })
-  try {
-    const sizes = await Promise.all((await server.pool.waitFor(sandboxes)).map(sandboxPssMegabytes))
-    return sizes.filter((size) => size !== null)
-  } finally {
-    await server.stop()
-  }
 }
 
 /** Milliseconds to the first answer without a warm sandbox. */
@@ -122,11 +107,7 @@ async function coldStarts(image: string, runs: number): Promise<readonly number[
   const server = await startServer({ image, poolSize: 0 })
   const times: number[] = []
   try {
-    for (let run = 0; run < runs; run++) {
-      const container = await server.api.createContainer()
-      times.push(await timed(() => server.api.run(container, PRINT)))
-      await server.api.deleteContainer(container)
-    }
+    for (let run = 0; run < runs; run++) times.push(await timeFirstExecution(server.api))
     return times
   } finally {
     await server.stop()

@@ -1,8 +1,9 @@
-import { PRINT, type Bench, type BenchContext } from '../bench.ts'
+import type { Bench, BenchContext } from '../bench.ts'
+import { timeFirstExecution } from '../sides/first-execution.ts'
 import { startServer } from '../sides/server.ts'
 import { timed } from '../sides/time.ts'
 import { timeUnpickle } from '../sides/unpickle.ts'
-import { round, summarize, type Figure } from '../statistics.ts'
+import { median, round, summarize, type Figure } from '../statistics.ts'
 
 const POOL = 1
 const frameOf = (megabytes: number): string =>
@@ -37,8 +38,6 @@ export const wake: Bench = {
   },
 }
 
-const median = (samples: readonly number[]): number => summarize('ms', samples).median
-
 async function measure({ image }: BenchContext, server: Awaited<ReturnType<typeof startServer>>, megabytes: number, runs: number) {
   const { api, pool, sleep } = server
   const wakeMs: number[] = []
@@ -48,9 +47,7 @@ async function measure({ image }: BenchContext, server: Awaited<ReturnType<typeo
   for (let run = 0; run < runs; run++) {
     await sleep.until(sleeper)
     await pool.waitFor(POOL)
-    const fresh = await api.createContainer()
-    claimMs.push(await timed(() => api.run(fresh, PRINT)))
-    await api.deleteContainer(fresh)
+    claimMs.push(await timeFirstExecution(api))
     await pool.waitFor(POOL)
     wakeMs.push(await timed(() => api.run(sleeper, 'assert len(frame) > 0')))
   }
