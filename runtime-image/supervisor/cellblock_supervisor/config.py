@@ -13,6 +13,8 @@ SKILLS_DIR = "/mnt/skills"
 HOME_DIR = "/home/worker"
 # Packages that code installs from the wheelhouse, as `pip install --user` does.
 PACKAGES_DIR = "/tmp/.packages"
+# Definitions of the notebook for processes that it spawns.
+SPAWNED_DIR = "/tmp/.spawned"
 # Read-only wheels of the operator; missing where there is no wheelhouse.
 WHEELHOUSE_DIR = "/opt/wheels"
 # Everything that the worker may write to, except devices.

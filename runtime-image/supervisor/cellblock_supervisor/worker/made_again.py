@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-Reduced = tuple[Callable[..., object], tuple[Any, ...]]
+from .reopened import Reduced
 
 _POOL = "A pool of workers cannot be saved. Make it again"
 _UNFINISHED = "It is a file that is not finished. Call close() to keep it"

@@ -12,10 +12,10 @@ from typing import Any
 
 import cloudpickle
 
+from ..config import SPAWNED_DIR
 from .namespace_pickler import live_namespace
 from .post_import import after_import
 
-FOLDER = "/tmp/.spawned"
 _LOADER = """import cloudpickle as _pickle
 with open(__file__.removesuffix("py") + "pickle", "rb") as _file:
     globals().update(_pickle.load(_file))
@@ -52,9 +52,9 @@ def _write_definitions() -> str | None:
     pickled = _pickled({name: value for name, value in list(live_namespace().items()) if _is_definition(value)})
     if pickled is None:
         return None
-    path = os.path.join(FOLDER, f"{hashlib.sha256(pickled).hexdigest()[:16]}.py")
+    path = os.path.join(SPAWNED_DIR, f"{hashlib.sha256(pickled).hexdigest()[:16]}.py")
     if not os.path.exists(path):
-        os.makedirs(FOLDER, exist_ok=True)
+        os.makedirs(SPAWNED_DIR, exist_ok=True)
         with open(f"{path.removesuffix('py')}pickle", "wb") as file:
             file.write(pickled)
         with open(path, "w", encoding="utf-8") as file:

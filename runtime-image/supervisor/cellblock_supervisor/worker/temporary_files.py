@@ -7,12 +7,12 @@ import stat
 import tarfile
 from collections.abc import Iterator
 
-from ..config import HOME_DIR, PACKAGES_DIR
+from ..config import HOME_DIR, PACKAGES_DIR, SPAWNED_DIR
 
 _FOLDERS = ("/tmp", HOME_DIR)
 # Entries of these folders that the sandbox itself makes.
 _OWN_ENTRIES = frozenset(
-    (*("/tmp/.ipython-profile", "/tmp/.pycache", "/tmp/.spawned"), *(f"{HOME_DIR}/{name}" for name in (".config", ".ipython", ".cache")))
+    (*("/tmp/.ipython-profile", "/tmp/.pycache", SPAWNED_DIR), *(f"{HOME_DIR}/{name}" for name in (".config", ".ipython", ".cache")))
 )
 _MAX_BYTES = 32 * 1024 * 1024
 _MAX_FILES = 1_000

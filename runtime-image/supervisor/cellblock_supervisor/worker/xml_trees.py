@@ -6,10 +6,10 @@ Pickles refer to the public functions of this module; they keep their names and 
 import importlib
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-Reduced = tuple[Callable[..., object], tuple[Any, ...]]
+from .reopened import Reduced
 
 _LXML = "lxml.etree"
 # Libraries give the elements their own classes: the module and the function that parses a text so.
