@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 
-from cellblock_supervisor.worker import snapshot
+from cellblock_supervisor.worker import snapshot, unsaved_state
 from cellblock_supervisor.worker.time_budget import TimeBudget
 
 
@@ -208,6 +208,16 @@ class Snapshots(unittest.TestCase):
     def test_restores_objects_whose_attributes_are_computed(self) -> None:
         back, lost = carry({"wrapper": Wrapper({"file": 3})})
         self.assertEqual((lost, back["wrapper"].file), ({}, 3))  # type: ignore[attr-defined]
+
+    def test_names_handlers_of_signals_with_and_without_a_name(self) -> None:
+        def handler(*_: object) -> None: ...
+
+        handler.__module__ = "__main__"
+        unnamed = signal.SIGRTMIN + 1
+        for number in (signal.SIGUSR1, unnamed):
+            self.addCleanup(signal.signal, number, signal.signal(number, handler))
+        named = {one["what"] for one in unsaved_state.named_signal_handlers()}
+        self.assertEqual(named, {"signal handler SIGUSR1", f"signal handler {unnamed}"})
 
     def test_refuses_running_programs_and_pools(self) -> None:
         with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as program, ThreadPoolExecutor(1) as pool:

@@ -40,7 +40,8 @@ def named_signal_handlers() -> list[dict[str, str]]:
     handlers = ((number, signal.getsignal(number)) for number in signal.valid_signals())
     reason = "A signal handler cannot be saved. Call signal.signal() again."
     return [
-        {"what": f"signal handler {signal.Signals(number).name}", "reason": reason}
+        # Most real-time signals have a number only.
+        {"what": f"signal handler {getattr(number, 'name', number)}", "reason": reason}
         for number, handler in handlers
         if getattr(handler, "__module__", None) == "__main__"
     ]
