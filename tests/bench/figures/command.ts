@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import type { Bench } from '../bench.ts'
-import { BENCH_LABEL } from '../sides/docker.ts'
+import { startPlainProgram, type PlainProgram } from '../sides/plain-program.ts'
 import { timed } from '../sides/time.ts'
 import { round, summarize } from '../statistics.ts'
 
@@ -19,30 +16,11 @@ for _ in sys.stdin:
     print((time.perf_counter() - started) * 1000, flush=True)
 `
 
-interface Spawner extends AsyncDisposable {
-  /** Milliseconds of one fork, exec and wait. */
-  spawn(): Promise<number>
-}
-
-/** A plain container of the image that starts `true` when it is asked, so that both sides can be measured in turns. */
-function startSpawner(image: string): Spawner {
-  const options = ['run', '--rm', '-i', '--network', 'none', '--label', BENCH_LABEL, '--entrypoint', 'python3', image, '-c', SPAWN]
-  const container = spawn('docker', options, { stdio: ['pipe', 'pipe', 'inherit'] })
-  const exited = once(container, 'exit')
-  const lines = createInterface({ input: container.stdout })[Symbol.asyncIterator]()
-  return {
-    async spawn() {
-      container.stdin.write('\n')
-      const { value } = (await lines.next()) as IteratorResult<string>
-      const ms = Number(value)
-      if (!(ms > 0)) throw new Error('The plain container could not run the program: the reason is above.')
-      return ms
-    },
-    async [Symbol.asyncDispose]() {
-      container.stdin.end()
-      await exited
-    },
-  }
+/** Milliseconds of one fork, exec and wait. */
+async function timeSpawn(program: PlainProgram): Promise<number> {
+  const ms = Number(await program.measure())
+  if (!(ms > 0)) throw new Error('The plain container could not run the program: the reason is above.')
+  return ms
 }
 
 /** The program `true` through the whole service in a live container, compared with fork and exec in a plain container. */
@@ -53,14 +31,14 @@ export const command: Bench = {
     const runs = isQuick ? 100 : 500
     const whole: number[] = []
     const spawns: number[] = []
-    await using spawner = startSpawner(image)
+    await using program = startPlainProgram(image, SPAWN)
     for (let run = -WARM_UP; run < runs; run++) {
       const ms = await timed(async () => {
         const path = `/v1/containers/${liveContainer}/commands?wait=60`
         const { status } = await server.api.json<{ readonly status: string }>('POST', path, { argv: ['true'] })
         if (status !== 'succeeded') throw new Error(`The command ended ${status}`)
       })
-      const spawnMs = await spawner.spawn()
+      const spawnMs = await timeSpawn(program)
       if (run < 0) continue
       whole.push(ms)
       spawns.push(spawnMs)
