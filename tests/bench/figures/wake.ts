@@ -23,15 +23,15 @@ export const wake: Bench = {
       const ratios: number[] = []
       for (const [megabytes, runs] of context.isQuick ? [[10, 2] as const] : [[10, 5] as const, [100, 5] as const]) {
         const measured = await measure(context, server, megabytes, runs)
-        const { wakeMs, claimMs, unpickled } = measured
+        const { wakeMs, claimMs, plainTimes } = measured
         const name = `wake_${megabytes}mb`
         figures[`${name}_ms`] = summarize('ms', wakeMs)
         figures[`${name}_claim_ms`] = summarize('ms', claimMs)
-        const wholeMs = unpickled.map(({ whole }) => whole)
+        const wholeMs = plainTimes.map(({ whole }) => whole)
         figures[`unpickle_${megabytes}mb_ms`] = summarize('ms', wholeMs)
         figures[`unpickle_${megabytes}mb_load_ms`] = summarize(
           'ms',
-          unpickled.map(({ load }) => load),
+          plainTimes.map(({ load }) => load),
         )
         ratios.push((median(wakeMs) - median(claimMs)) / median(wholeMs))
       }
@@ -46,7 +46,7 @@ async function measure({ image }: BenchContext, server: Awaited<ReturnType<typeo
   const { api, pool, sleep } = server
   const wakeMs: number[] = []
   const claimMs: number[] = []
-  const unpickled: UnpickleTime[] = []
+  const plainTimes: UnpickleTime[] = []
   await using unpickler = startUnpickler(image, frameOf(megabytes))
   const sleeper = await api.createContainer()
   await api.run(sleeper, frameOf(megabytes))
@@ -55,11 +55,11 @@ async function measure({ image }: BenchContext, server: Awaited<ReturnType<typeo
     await pool.waitFor(POOL)
     // The first one runs beside the removal of the sandbox that went to sleep.
     await unpickler.unpickle()
-    unpickled.push(await unpickler.unpickle())
+    plainTimes.push(await unpickler.unpickle())
     claimMs.push(await timeFirstExecution(api))
     await pool.waitFor(POOL)
     wakeMs.push(await timed(() => api.run(sleeper, 'assert len(frame) > 0')))
   }
   await api.deleteContainer(sleeper)
-  return { wakeMs, claimMs, unpickled }
+  return { wakeMs, claimMs, plainTimes }
 }
