@@ -11,11 +11,13 @@ import termios
 import time
 from dataclasses import dataclass
 
-from ..files.tracker import Changes, FileTracker
+from ..files.tracker import FileTracker
 from . import terminals, worker_processes
 from .cgroup import Cgroup
 from .command_input import CommandInput
 from .command_output import OutputReader
+from .cpu_limit import watch_cpu
+from .envelope import Usage, changed_files, envelope
 from .event_log import EventLog, RetainedBytes
 from .kernel_host import KernelHost
 from .outputs import Outputs
@@ -23,7 +25,6 @@ from .zygote_client import ZygoteExitedError
 
 # From the polite signal at a limit to the kill.
 LIMIT_GRACE_MS = 500
-_CPU_CHECK_SECONDS = 0.2
 _KILL_AGAIN_SECONDS = 0.1
 
 
@@ -82,7 +83,7 @@ class Command:
         started, cpu = time.monotonic(), self._cgroup.cpu_ms()
         ooms = self._cgroup.oom_kills()
         deadline = loop.call_later(self._request.timeout_ms / 1000, self.stop, "timed_out", LIMIT_GRACE_MS)
-        clock = self._watch_cpu(cpu)
+        clock = watch_cpu(self._cgroup, cpu, self._request.cpu_ms, lambda: self.stop("cpu_limit", LIMIT_GRACE_MS))
         code: int | None = None
         by_signal: int | None = None
         try:
@@ -177,18 +178,6 @@ class Command:
             with contextlib.suppress(OSError):
                 fcntl.ioctl(self._readers[0].fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
-    def _watch_cpu(self, start: float | None) -> asyncio.Task[None] | None:
-        limit = self._request.cpu_ms
-        if limit is None or start is None:
-            return None
-
-        async def watch() -> None:
-            while (self._cgroup.cpu_ms() or 0.0) < start + limit:
-                await asyncio.sleep(_CPU_CHECK_SECONDS)
-            self.stop("cpu_limit", LIMIT_GRACE_MS)
-
-        return asyncio.get_running_loop().create_task(watch())
-
     def _outcome(self, code: int | None, by_signal: int | None, was_out_of_memory: bool) -> str:
         if self._stop_reason is not None:
             return self._stop_reason
@@ -197,23 +186,11 @@ class Command:
         return "ok" if code == 0 else "error"
 
     async def _envelope(self, outcome: str, run_ms: float, cpu: float | None, code: int | None, by_signal: int | None) -> dict[str, object]:
-        try:
-            changes = await self._files.changes()
-        except Exception:
-            # The next end reports the changes.
-            changes = Changes(skipped=[{"path": ".", "reason": "unreadable"}])
+        changes = await changed_files(self._files)
         now = self._cgroup.cpu_ms()
-        bounds = [{"what": "files", "total_bytes": 0, "kept_bytes": 0, "reason": reason} for reason in changes.bounds]
+        used = 0.0 if now is None or cpu is None else now - cpu
         return {
-            "outcome": outcome,
-            "run_ms": round(run_ms, 3),
-            "cpu_ms": 0.0 if now is None or cpu is None else round(now - cpu, 3),
-            "peak_memory_bytes": self.peak,
-            "output_bytes": self._outputs.output_bytes,
-            "truncated": [*self._outputs.truncated(), *bounds],
-            "files": changes.files,
-            "deleted": changes.deleted,
-            "skipped": changes.skipped,
+            **envelope(outcome, Usage(run_ms, used, self.peak), self._outputs, changes),
             "ended_processes": 0,
             "state_lost": None,
             "kernel_generation": self._kernel.generation,

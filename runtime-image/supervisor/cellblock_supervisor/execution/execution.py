@@ -1,7 +1,6 @@
 """One execution: its request, its events and its end. It appends exactly one `done` event, whatever dies."""
 
 import asyncio
-import os
 import time
 from dataclasses import dataclass
 
@@ -9,6 +8,8 @@ from ..config import Limits
 from ..files.tracker import Changes, FileTracker
 from . import background_processes, worker_processes
 from .cgroup import Cgroup
+from .cpu_limit import watch_cpu
+from .envelope import Usage, changed_files, envelope
 from .event_log import EventLog, RetainedBytes
 from .fork_bomb_monitor import ForkBombMonitor
 from .grace_period import GracePeriod
@@ -105,7 +106,7 @@ class Execution(Listener):
                 memory = MemoryMonitor(self._cgroup, self._limits.memory_bytes, lambda: self._kernel.kill(for_memory=True))
                 monitor = PeriodicMonitor(memory.check, ForkBombMonitor(self._cgroup).check)
                 self.log.append("started", {"kernel_generation": self._kernel.generation})
-                clock = self._watch_cpu(cpu)
+                clock = watch_cpu(self._cgroup, cpu, self._request.cpu_ms, lambda: self.stop("cpu_limit", TIMEOUT_GRACE_MS))
                 try:
                     await self._run_cells()
                     self._ran = True
@@ -127,11 +128,7 @@ class Execution(Listener):
             run_ms = (time.monotonic() - started) * 1000
             cpu_now = self._cgroup.cpu_ms()
             used = cpu_now - cpu if cpu is not None and cpu_now is not None else 0.0
-            try:
-                changes = await self._files.changes()
-            except Exception:
-                # The result says so and is not delayed; the next one reports the changes.
-                changes = Changes(skipped=[{"path": ".", "reason": "unreadable"}])
+            changes = await changed_files(self._files)
             self.log.append("done", self._envelope(changes, run_ms, used, memory), last=True)
 
     async def _kernel_ready(self) -> bool:
@@ -224,19 +221,6 @@ class Execution(Listener):
         if self._outputs.is_over_total:
             self.stop("output_limit", TIMEOUT_GRACE_MS)
 
-    def _watch_cpu(self, start: float | None) -> asyncio.Task[None] | None:
-        limit = self._request.cpu_ms
-        if limit is None or start is None:
-            return None
-        return asyncio.get_running_loop().create_task(self._stop_at(start + limit))
-
-    async def _stop_at(self, end: float) -> None:
-        """Sleeps until the limit can be reached at the earliest, with all processors busy, and checks again."""
-        processors = os.cpu_count() or 1
-        while (left := end - (self._cgroup.cpu_ms() or 0.0)) > 0:
-            await asyncio.sleep(max(0.05, left / 1000 / processors))
-        self.stop("cpu_limit", TIMEOUT_GRACE_MS)
-
     def tail_limit(self, name: str) -> int | None:
         return self._outputs.tail_limit(name)
 
@@ -289,24 +273,12 @@ class Execution(Listener):
         self._kernel.lost_while_idle = False
         ceiling = self._cgroup.memory_peak()
         peak = max(self._peak, memory.peak if memory is not None else 0)
+        usage = Usage(run_ms, cpu_ms, min(peak, ceiling) if ceiling is not None else peak)
         return {
-            "outcome": outcome,
-            "run_ms": round(run_ms, 3),
-            "cpu_ms": round(cpu_ms, 3),
-            "peak_memory_bytes": min(peak, ceiling) if ceiling is not None else peak,
-            "output_bytes": self._outputs.output_bytes,
-            "truncated": [*self._outputs.truncated(), *_file_truncations(changes)],
-            "files": changes.files,
-            "deleted": changes.deleted,
-            "skipped": changes.skipped,
+            **envelope(outcome, usage, self._outputs, changes),
             "ended_processes": self._ended_processes,
             "state_lost": lost,
             "kernel_generation": self._kernel.generation,
             "trace_id": self._request.trace_id,
             "exit": None if self._death is None else {"code": self._death.code, "signal": self._death.signal},
         }
-
-
-def _file_truncations(changes: Changes) -> list[dict[str, object]]:
-    """Files beyond the bounds of the listing are a truncation too. Their sizes are unknown."""
-    return [{"what": "files", "total_bytes": 0, "kept_bytes": 0, "reason": reason} for reason in changes.bounds]
