@@ -6,9 +6,7 @@ E state of the process or of a session: its name (JSON), a null byte, its bytes 
 import importlib
 import json
 import pickle
-import struct
 import types
-from collections.abc import Iterator
 
 from .channel import Channel
 from .definitions import defining_line
@@ -16,18 +14,16 @@ from .language_session import LanguageSessions
 from .namespace_pickler import NamespacePickler, ByteCounter
 from .namespace_unpickler import NamespaceUnpickler, count_memoized
 from .process_state import FIRST_PARTS, ProcessState
+from .snapshot_frames import FrameReader, send_frame
 from .time_budget import TimeBudget
 from .unsaved_state import UnsavedState, named_signal_handlers
 
 FORMAT = {"format": "cellblock-namespace", "v": 1}
-_FRAME = struct.Struct("<cQ")
 _HISTORY_NAMES = ("_", "__", "___", "_i", "_ii", "_iii", "_exit_code")
 # The objects of a smaller pickle are counted in it, those of a larger one in the memo.
 _SMALL_BYTES = 64 * 1024
 _SHELL = "bash session"
 _R = "r session"
-# Takes nothing of a packet.
-_NOWHERE = memoryview(bytearray())
 _PLAIN = (int, float, complex, bool, str, bytes, type(None))
 
 
@@ -121,8 +117,8 @@ def dump(  # type: ignore[no-untyped-def]
     head = {**FORMAT, "execution_count": shell.execution_count}
     channel.send_bulk(json.dumps(head).encode() + b"\n")
     for part, body in parts.items():
-        _send(channel, b"E", json.dumps(part).encode() + b"\0" + body)
-    _send(channel, b"I", json.dumps(imports).encode())
+        send_frame(channel, b"E", json.dumps(part).encode() + b"\0" + body)
+    send_frame(channel, b"I", json.dumps(imports).encode())
     buffers: list[pickle.PickleBuffer] = []
     sink = _PickleParts()
     pickler = NamespacePickler(sink, lambda buffer: buffers.append(buffer))
@@ -144,18 +140,18 @@ def dump(  # type: ignore[no-untyped-def]
             continue
         pieces = sink.take()
         count = count + count_memoized(pieces) if sum(map(len, pieces)) <= _SMALL_BYTES else len(pickler.memo.copy())
-        _send(channel, b"N", json.dumps(name).encode())
+        send_frame(channel, b"N", json.dumps(name).encode())
         for buffer in buffers:
-            _send(channel, b"B", buffer.raw())
-        _send(channel, b"P", *pieces)
+            send_frame(channel, b"B", buffer.raw())
+        send_frame(channel, b"P", *pieces)
         buffers.clear()
-    _send(channel, b"L", json.dumps(lost).encode())
+    send_frame(channel, b"L", json.dumps(lost).encode())
     return {"status": "ok", "lost": lost}
 
 
 def load(shell, channel: Channel, budget: TimeBudget, process_parts: ProcessParts) -> dict[str, object]:  # type: ignore[no-untyped-def]
     """Reads a snapshot from the channel until its empty packet. A failed variable is named; the others are restored."""
-    reader = _Reader(channel)
+    reader = FrameReader(channel)
     head = json.loads(reader.line())
     if {key: head.get(key) for key in FORMAT} != FORMAT:
         reader.drain()
@@ -226,62 +222,6 @@ class _PickleParts:
         return parts
 
 
-class _Reader:
-    """Reads frames from bulk packets; an empty packet ends them."""
-
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-        self._rest = memoryview(b"")
-        self._ended = False
-
-    def line(self) -> bytes:
-        text = b""
-        while b"\n" not in text and len(text) < 4096 and self._receive(_NOWHERE) is not None:
-            text += bytes(self._rest)
-        line, _, rest = text.partition(b"\n")
-        self._rest = memoryview(rest)
-        return line if line.startswith(b"{") else b"{}"
-
-    def frames(self) -> Iterator[tuple[bytes, bytearray]]:
-        while True:
-            head = self._exactly(_FRAME.size)
-            if len(head) < _FRAME.size:
-                return
-            kind, size = _FRAME.unpack(head)
-            body = self._exactly(size)
-            if len(body) < size:
-                raise ValueError("the snapshot ends in the middle")
-            yield kind, body
-
-    def drain(self) -> None:
-        while self._receive(_NOWHERE) is not None:
-            pass
-
-    def _exactly(self, size: int) -> bytearray:
-        """A large frame is received into its final place."""
-        body = bytearray(size)
-        view = memoryview(body)
-        at = min(size, len(self._rest))
-        view[:at] = self._rest[:at]
-        self._rest = self._rest[at:]
-        while at < size:
-            count = self._receive(view[at:])
-            if count is None:
-                return body[:at]
-            at += count
-        return body
-
-    def _receive(self, target: memoryview) -> int | None:
-        """How many bytes of the next packet are in `target`; the others are in `_rest`. None at the end."""
-        received = None if self._ended else self._channel.receive_bulk(target)
-        if received is None:
-            self._ended = True
-            self._rest = memoryview(b"")
-            return None
-        count, self._rest = received
-        return count
-
-
 def _size(value: object) -> int:
     """The size of the pickle; raises what pickling raises."""
     if type(value) in _PLAIN:
@@ -289,12 +229,6 @@ def _size(value: object) -> int:
     nowhere = ByteCounter()
     NamespacePickler(nowhere, nowhere.buffer).dump(value)
     return nowhere.size
-
-
-def _send(channel: Channel, kind: bytes, *parts: bytes | memoryview) -> None:
-    channel.send_bulk(_FRAME.pack(kind, sum(len(part) if isinstance(part, bytes) else part.nbytes for part in parts)))
-    for part in parts:
-        channel.send_bulk(part)
 
 
 def _is_history(name: str) -> bool:
