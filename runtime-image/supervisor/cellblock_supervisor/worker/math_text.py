@@ -1,4 +1,4 @@
-"""Chinese, Japanese and Korean characters in texts of matplotlib that have formulas: matplotlib's fallback to other fonts omits those texts."""
+"""Chinese, Japanese and Korean characters in texts of matplotlib that have formulas: matplotlib uses one font for such a text, without its fallbacks."""
 
 import types
 from typing import Any
@@ -11,28 +11,36 @@ _FIRST = 0x1100
 
 
 def install() -> None:
-    after_import("matplotlib._mathtext", _add_fallback)
+    after_import("matplotlib.mathtext", _choose_fonts)
 
 
-def _add_fallback(module: types.ModuleType) -> None:
-    fonts: Any = module.UnicodeFonts  # type: ignore[attr-defined]
-    find = fonts._get_glyph
+def _choose_fonts(module: types.ModuleType) -> None:
+    parser: Any = module.MathTextParser  # type: ignore[attr-defined]
+    parse = parser.parse
 
-    def get_glyph(self: Any, fontname: str, font_class: str, symbol: str) -> tuple[Any, int, bool]:
-        if len(symbol) == 1 and ord(symbol) >= _FIRST and self._get_font("default").get_char_index(ord(symbol)) == 0:
-            font = _fallback()
-            if font is not None and font.get_char_index(ord(symbol)) != 0:
-                return font, ord(symbol), False
-        return find(self, fontname, font_class, symbol)
+    def parse_with_characters(self: Any, s: str, dpi: float = 72, prop: Any = None, **options: Any) -> Any:
+        characters = {character for character in s if ord(character) >= _FIRST}
+        return parse(self, s, dpi, _with_characters(prop, characters) if characters else prop, **options)
 
-    fonts._get_glyph = get_glyph
+    parser.parse = parse_with_characters
 
 
-def _fallback() -> Any:
-    """None in an image without the font."""
-    from matplotlib.font_manager import FontProperties, findfont, get_font
+def _with_characters(prop: Any, characters: set[str]) -> Any:
+    """The same properties with the CJK font, if only that font has all characters."""
+    from matplotlib.font_manager import FontProperties
+
+    wanted = FontProperties() if prop is None else prop.copy()
+    if _has_all(wanted, characters):
+        return prop
+    wanted.set_family(_FAMILY)
+    return wanted if _has_all(wanted, characters) else prop
+
+
+def _has_all(prop: Any, characters: set[str]) -> bool:
+    from matplotlib.font_manager import findfont, get_font
 
     try:
-        return get_font(findfont(FontProperties(family=_FAMILY), fallback_to_default=False))
+        font = get_font(findfont(prop, fallback_to_default=False))
     except ValueError:
-        return None
+        return False
+    return all(font.get_char_index(ord(character)) != 0 for character in characters)
