@@ -8,8 +8,12 @@ import { LIMITS } from '../../services/core/limits.ts'
 export interface ObjectBucketProps {
   readonly key: IKey
   readonly accessLogs: IBucket
-  readonly corsOrigins: readonly string[]
+  /** Origins of web pages that read and upload objects by signed links, the service's own page among them. */
+  readonly pageOrigins: readonly string[]
 }
+
+/** Headers that a browser announces: those that an upload link signs, and that of a partial read. */
+const PAGE_HEADERS = ['content-type', 'if-none-match', 'range']
 
 /**
  * Files, outputs and snapshots of all tenants. Without versioning, so that a delete is final. No lifecycle rule expires `tenants/`: the
@@ -18,7 +22,7 @@ export interface ObjectBucketProps {
 export class ObjectBucket extends Construct {
   readonly bucket: IBucket
 
-  constructor(scope: Construct, id: string, { key, accessLogs, corsOrigins }: ObjectBucketProps) {
+  constructor(scope: Construct, id: string, { key, accessLogs, pageOrigins }: ObjectBucketProps) {
     super(scope, id)
     const bucket = new Bucket(this, 'Resource', {
       encryption: BucketEncryption.KMS,
@@ -31,17 +35,15 @@ export class ObjectBucket extends Construct {
       serverAccessLogsBucket: accessLogs,
       serverAccessLogsPrefix: 'objects/',
       lifecycleRules: [{ id: 'abandoned-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) }],
-      cors:
-        corsOrigins.length === 0
-          ? []
-          : [
-              {
-                allowedOrigins: [...corsOrigins],
-                allowedMethods: [HttpMethods.GET, HttpMethods.PUT],
-                allowedHeaders: ['content-type'],
-                maxAge: 3600,
-              },
-            ],
+      // Without a rule S3 refuses the page's uploads, and the browser withholds what the page reads.
+      cors: [
+        {
+          allowedOrigins: [...pageOrigins],
+          allowedMethods: [HttpMethods.GET, HttpMethods.PUT],
+          allowedHeaders: PAGE_HEADERS,
+          maxAge: 3600,
+        },
+      ],
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })
     bucket.addToResourcePolicy(

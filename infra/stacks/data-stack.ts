@@ -46,7 +46,7 @@ export class DataStack extends FlaggedStack {
     this.bucket = new ObjectBucket(this, 'Objects', {
       key: this.key,
       accessLogs: this.accessLogs,
-      corsOrigins: config.api.corsOrigins,
+      pageOrigins: pageOrigins(config.api),
     }).bucket
     const queues = Object.values(queueDefinitions).map((definition) => [
       definition.name,
@@ -74,4 +74,13 @@ export class DataStack extends FlaggedStack {
     const table = own.node.defaultChild as CfnTable
     table.deletionProtectionEnabled = false
   }
+}
+
+/**
+ * Where the service's page and the pages of the settings are served. The distribution, which has a name of its own without a custom domain, is made
+ * after this stack, so the rule names all distributions: a signed link is still needed.
+ */
+function pageOrigins({ corsOrigins, customDomain, privateIngress }: Config['api']): readonly string[] {
+  const host = privateIngress?.host ?? customDomain?.name ?? '*.cloudfront.net'
+  return [`https://${host}`, ...corsOrigins]
 }

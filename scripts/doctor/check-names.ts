@@ -41,6 +41,7 @@ export const ACCOUNT_CHECKS = [
   'Page',
   'Session',
   'Uploads',
+  'Page files',
 ] as const
 
 export type CheckName = (typeof LOCAL_CHECKS)[number] | (typeof ACCOUNT_CHECKS)[number]

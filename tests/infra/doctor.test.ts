@@ -314,20 +314,41 @@ describe('evaluation of the findings', () => {
 
 describe('the public side of a deployment', () => {
   const PAGE = { headers: { 'content-security-policy': "default-src 'none'" } }
-  /** A distribution that answers uploads like this, and whether it has a page. */
-  async function distribution(upload: { readonly status: number; readonly body: object }, hasPage = true): Promise<string> {
+  /** An object store whose rule names this origin, as S3 answers a preflight. */
+  async function objectStore(allowedOrigin: (origin: string) => boolean): Promise<string> {
+    const server = createServer((request, response) => {
+      const { origin = '', 'access-control-request-headers': headers } = request.headers
+      const isAllowed = request.method === 'OPTIONS' && headers === 'content-type,if-none-match' && allowedOrigin(origin)
+      response.writeHead(isAllowed ? 200 : 403, isAllowed ? { 'access-control-allow-origin': origin } : {}).end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    servers.push(server)
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+  /** A distribution that answers uploads like this, whether it has a page, and where its upload links lead. */
+  async function distribution(
+    upload: { readonly status: number; readonly body: object },
+    hasPage = true,
+    foreignOrigin?: string,
+  ): Promise<string> {
+    let address = ''
+    const store = await objectStore((origin) => origin === (foreignOrigin ?? address))
+    const link = { url: `${store}/object`, headers: { 'content-type': 'text/plain', 'content-length': '1', 'if-none-match': '*' } }
     const server = createServer((request, response) => {
       request.resume().on('end', () => {
         if (request.url === '/session') {
           const isSignedIn = request.method === 'POST' || request.headers.cookie === 'session=1'
           response.writeHead(200, { 'set-cookie': 'session=1; Path=/' }).end(JSON.stringify({ signed_in: isSignedIn }))
-        } else if (request.method === 'GET') response.writeHead(hasPage ? 200 : 404, hasPage ? PAGE.headers : {}).end('page')
+        } else if (hasPage && request.url === '/v1/containers') response.end(JSON.stringify({ id: 'cntr_1' }))
+        else if (hasPage && request.url?.endsWith('/upload_url') === true) response.end(JSON.stringify(link))
+        else if (request.method === 'GET') response.writeHead(hasPage ? 200 : 404, hasPage ? PAGE.headers : {}).end('page')
         else response.writeHead(request.method === 'DELETE' ? 200 : upload.status).end(JSON.stringify(upload.body))
       })
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     servers.push(server)
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    return address
   }
   const stored = { status: 200, body: { id: 'file_1', bytes: 8_000_000 } }
   const refused = { status: 413, body: { error: { code: 'request_too_large' } } }
@@ -335,8 +356,8 @@ describe('the public side of a deployment', () => {
     (await checkPublicSide({ url, key: 'ck' }, { uploadService })).map(({ check, outcome }) => `${check} ${outcome}`)
 
   it('is intact when the page answers and large bodies go where the settings send them', async () => {
-    expect(await outcomes(await distribution(stored), true)).toEqual(['Page ok', 'Session ok', 'Uploads ok'])
-    expect(await outcomes(await distribution(refused), false)).toEqual(['Page ok', 'Session ok', 'Uploads ok'])
+    expect(await outcomes(await distribution(stored), true)).toEqual(['Page ok', 'Session ok', 'Uploads ok', 'Page files ok'])
+    expect(await outcomes(await distribution(refused), false)).toEqual(['Page ok', 'Session ok', 'Uploads ok', 'Page files ok'])
   })
 
   it('fails without a page, when large bodies are lost, and when nothing answers', async () => {
@@ -344,12 +365,19 @@ describe('the public side of a deployment', () => {
       'Page fail',
       'Session fail',
       'Uploads fail',
+      'Page files fail',
     ])
     expect(await outcomes(await distribution({ status: 413, body: { Message: 'too long' } }), false)).toEqual([
       'Page ok',
       'Session ok',
       'Uploads fail',
+      'Page files ok',
     ])
-    expect(await outcomes('http://127.0.0.1:9', true)).toEqual(['Page fail', 'Session fail', 'Uploads fail'])
+    expect(await outcomes('http://127.0.0.1:9', true)).toEqual(['Page fail', 'Session fail', 'Uploads fail', 'Page files fail'])
+  })
+
+  it('fails when the bucket refuses the preflight of the page', async () => {
+    const foreign = await distribution(stored, true, 'https://other.example')
+    expect((await outcomes(foreign, true)).at(-1)).toBe('Page files fail')
   })
 })

@@ -1,6 +1,6 @@
 import type { CheckName } from '../check-names.ts'
 import { fail, ok, type Finding } from '../finding.ts'
-import { reasonOf, type Api } from './service-calls.ts'
+import { call, reasonOf, withContainer, type Api } from './service-calls.ts'
 
 /** Above what a function takes, and below the limits of the API. */
 const UPLOAD_BYTES = 8_000_000
@@ -12,6 +12,7 @@ export async function checkPublicSide(api: Api, { uploadService }: { readonly up
     await checked('Page', () => checkPage(api)),
     await checked('Session', () => checkSession(api)),
     await checked('Uploads', () => checkUpload(api, uploadService)),
+    await checked('Page files', () => checkPageFiles(api)),
   ]
 }
 
@@ -74,4 +75,29 @@ async function checkUpload({ url, key }: Api, uploadService: boolean): Promise<F
   return said.error?.code === 'request_too_large'
     ? ok('Uploads', 'a body of 8 MB is refused in the error envelope (api.uploadService is false)')
     : fail('Uploads', `A body of 8 MB was answered with ${answer.status} and not in the error envelope. Run npm run deploy again.`)
+}
+
+/** What a browser asks the object store before the page uploads a large file by a signed link. */
+async function checkPageFiles(api: Api): Promise<Finding> {
+  const origin = new URL(api.url).origin
+  const link = await withContainer(api, ({ path }) =>
+    call(api, 'POST', `${path}/files/upload_url`, { path: 'doctor.bin', bytes: UPLOAD_BYTES }),
+  )
+  const url = String(link['url'])
+  const names = Object.keys((link['headers'] ?? {}) as Record<string, string>).filter((name) => name !== 'content-length')
+  // A link of the same origin needs no preflight.
+  if (new URL(url).origin === origin) return ok('Page files', 'the page reads and uploads files below its own address')
+  const answer = await fetch(url, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'PUT', 'access-control-request-headers': names.join(',') },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  await answer.body?.cancel()
+  const allowed = answer.headers.get('access-control-allow-origin')
+  return answer.status === 200 && (allowed === origin || allowed === '*')
+    ? ok('Page files', 'the bucket lets the page read and upload files')
+    : fail(
+        'Page files',
+        `The bucket answers the page's preflight with ${answer.status}, so previews and uploads of large files fail in the browser. Its CORS rule must name ${origin}; run npm run deploy again.`,
+      )
 }

@@ -167,9 +167,20 @@ export const dataProperties: readonly Property[] = [
     break: (t) => set(objects(t), 'Properties.VersioningConfiguration', { Status: 'Enabled' }),
   },
   {
-    title: 'pages of unknown origins cannot read objects',
-    holds: (t) => isAbsent(objects(t).Properties.CorsConfiguration),
-    break: (t) => set(objects(t), 'Properties.CorsConfiguration', { CorsRules: [{ AllowedOrigins: ['*'], AllowedMethods: ['GET'] }] }),
+    title: 'only pages of distributions read and upload objects by links',
+    holds: (t) =>
+      same(objects(t).Properties.CorsConfiguration, {
+        CorsRules: [
+          {
+            AllowedOrigins: ['https://*.cloudfront.net'],
+            AllowedMethods: ['GET', 'PUT'],
+            // An upload link signs the first two.
+            AllowedHeaders: ['content-type', 'if-none-match', 'range'],
+            MaxAge: 3600,
+          },
+        ],
+      }),
+    break: (t) => set(objects(t), 'Properties.CorsConfiguration.CorsRules.0.AllowedOrigins', ['*']),
   },
   {
     title: 'messages are encrypted at rest',
