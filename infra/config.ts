@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BUILT_IN_IMAGES } from '../services/core/containers/images.ts'
 import { MEMORY_TIERS } from '../services/core/limits.ts'
+import { LOG_LEVELS } from '../services/core/ports/telemetry.ts'
 import { poolSizeFor } from '../services/core/sandboxes/pool-size.ts'
 
 const integer = (min: number, max: number, unit: string) =>
@@ -208,7 +209,7 @@ const Deployment = z.strictObject({
 
 export const Config = z.strictObject({
   stage: matching(/^[a-z][a-z0-9-]{0,15}$/, 'must be 1 to 16 lower-case letters, digits or -, beginning with a letter'),
-  logLevel: z.enum(['debug', 'info', 'warn', 'error'], { error: 'must be debug, info, warn or error' }).default('info'),
+  logLevel: z.enum(LOG_LEVELS, { error: 'must be debug, info, warn or error' }).default('info'),
   sandboxes: Sandboxes,
   models: z
     .strictObject({

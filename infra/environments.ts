@@ -17,6 +17,7 @@ export function storageEnvironment(config: Config, data: DataStack) {
   const queueUrl = (name: QueueName) => data.queues[name].queue.queueUrl
   return {
     STAGE: config.stage,
+    LOG_LEVEL: config.logLevel,
     TABLE_NAME: data.table.tableName,
     BUCKET_NAME: data.bucket.bucketName,
     TURNS_QUEUE_URL: queueUrl('turns'),

@@ -38,13 +38,6 @@ export interface WorkerFunctionProps {
 /** The alias that the triggers of a function invoke. */
 export const LIVE_ALIAS = 'live'
 
-const LOG_LEVELS: Record<Config['logLevel'], ApplicationLogLevel> = {
-  debug: ApplicationLogLevel.DEBUG,
-  info: ApplicationLogLevel.INFO,
-  warn: ApplicationLogLevel.WARN,
-  error: ApplicationLogLevel.ERROR,
-}
-
 /** A Lambda function on arm64 and Node 24 with its own role and log group. */
 export class WorkerFunction extends Construct {
   readonly function: LambdaFunction
@@ -75,7 +68,8 @@ export class WorkerFunction extends Construct {
       // A turn passes between queues more often than 16 times, after which Lambda would drop it as a loop.
       recursiveLoop: RecursiveLoop.ALLOW,
       loggingFormat: LoggingFormat.JSON,
-      applicationLogLevelV2: LOG_LEVELS[config.logLevel],
+      // The functions leave out lines by themselves (LOG_LEVEL): Lambda would drop metrics with them, which alarms need.
+      applicationLogLevelV2: config.logLevel === 'debug' ? ApplicationLogLevel.DEBUG : ApplicationLogLevel.INFO,
       systemLogLevelV2: SystemLogLevel.WARN,
       logGroup: this.log,
       // A request may still run in an older version when the alias has left it. In a VPC an older version would hold its network interfaces, and no

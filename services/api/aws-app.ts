@@ -39,7 +39,7 @@ export function createAwsApp(): ReturnType<typeof createApp> {
     objects,
     signals: createPollingSignals(),
     clock: systemClock,
-    telemetry: createJsonLog(config.stage),
+    telemetry: createJsonLog(config.stage, config.logLevel),
     models: namedModels(config.models, systemClock.now()),
     toolTypes: config.toolTypes,
     images: new ImageCatalogue(Object.fromEntries(config.images.map((name) => [name, name])), config.images[0] ?? 'slim'),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { IMAGE_NAME } from '../core/containers/images.ts'
 import { LIMITS, MEMORY_TIERS } from '../core/limits.ts'
 import type { QueueName } from '../core/messages.ts'
+import { LOG_LEVELS, type LogLevel } from '../core/ports/telemetry.ts'
 import { INGRESSES, LAMBDA_REQUEST_BYTES } from './origin/config.ts'
 
 /** Names by which a server is reached from its own machine. */
@@ -133,6 +134,7 @@ export type ApiConfig = z.infer<typeof ApiConfig>
 export const ApiEnv = z.object({
   AWS_REGION: z.string().min(1),
   STAGE: z.string().min(1),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
   TABLE_NAME: z.string().min(1),
   BUCKET_NAME: z.string().min(1),
   TURNS_QUEUE_URL: z.string().min(1),
@@ -174,6 +176,7 @@ const LAMBDA_HOLD_SECONDS = 14 * 60
 
 export interface LambdaConfig {
   readonly stage: string
+  readonly logLevel: LogLevel
   readonly region: string
   readonly tableName: string
   readonly bucket: string
@@ -189,6 +192,7 @@ export function lambdaConfigFromEnv(env: Readonly<Record<string, string | undefi
   const parsed = ApiEnv.parse(env)
   return {
     stage: parsed.STAGE,
+    logLevel: parsed.LOG_LEVEL,
     region: parsed.AWS_REGION,
     tableName: parsed.TABLE_NAME,
     bucket: parsed.BUCKET_NAME,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LOG_LEVELS } from '../core/ports/telemetry.ts'
 
 /**
  * One further model: `model` is its name at the endpoint, by default `name`. The key is a value, or the name of the variable that contains it.
@@ -104,6 +105,7 @@ const given = (value: string | undefined): string | null => (value === undefined
 export const ChatEnv = z.object({
   AWS_REGION: z.string().min(1),
   STAGE: z.string().min(1),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
   TABLE_NAME: z.string().min(1),
   BUCKET_NAME: z.string().min(1),
   TURNS_QUEUE_URL: z.string().min(1),

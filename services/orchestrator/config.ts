@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { IMAGE_NAME, ImageCatalogue } from '../core/containers/images.ts'
 import { MEMORY_TIERS } from '../core/limits.ts'
+import { LOG_LEVELS } from '../core/ports/telemetry.ts'
 import { ARCHITECTURES } from './drivers/driver-profile.ts'
 
 const storage = {
@@ -11,6 +12,7 @@ const storage = {
   EXECUTIONS_QUEUE_URL: z.string().url(),
   PLACEMENTS_QUEUE_URL: z.string().url(),
   STAGE: z.string().min(1),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
 }
 /** Where sandboxes run; a key of the driver registry. */
 const sandboxDriver = z.literal('fargate').default('fargate')

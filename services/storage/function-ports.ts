@@ -3,7 +3,7 @@ import type { ObjectStore } from '../core/ports/object-store.ts'
 import type { Queue } from '../core/ports/queue.ts'
 import type { Signals } from '../core/ports/signals.ts'
 import type { Table } from '../core/ports/table.ts'
-import type { Telemetry } from '../core/ports/telemetry.ts'
+import type { LogLevel, Telemetry } from '../core/ports/telemetry.ts'
 import { createStorageClients } from './clients.ts'
 import { createDynamoTable } from './dynamodb/dynamo-table.ts'
 import { createJsonLog } from './json-log.ts'
@@ -15,6 +15,7 @@ import { createSqsQueue } from './sqs/sqs-queue.ts'
 interface FunctionEnv {
   readonly AWS_REGION: string
   readonly STAGE: string
+  readonly LOG_LEVEL: LogLevel
   readonly TABLE_NAME: string
   readonly BUCKET_NAME: string
   readonly TURNS_QUEUE_URL: string
@@ -44,6 +45,6 @@ export function createFunctionPorts(env: FunctionEnv): FunctionPorts {
     }),
     signals: createPollingSignals(),
     clock: systemClock,
-    telemetry: createJsonLog(env.STAGE),
+    telemetry: createJsonLog(env.STAGE, env.LOG_LEVEL),
   }
 }

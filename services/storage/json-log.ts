@@ -1,7 +1,7 @@
 import { describeCause } from '../core/describe-cause.ts'
 import { measure } from '../core/metrics.ts'
 import type { QueueName } from '../core/messages.ts'
-import type { Telemetry, WideEvent } from '../core/ports/telemetry.ts'
+import type { LogLevel, Telemetry, WideEvent } from '../core/ports/telemetry.ts'
 import { traceFields } from '../core/trace.ts'
 
 export const METRIC_NAMESPACE = 'Cellblock'
@@ -32,9 +32,15 @@ export function metricLine(event: WideEvent, at: Date, stage: string): string {
 
 const record = (event: WideEvent, at: Date) => ({ timestamp: at.toISOString(), level: levelOf(event), ...traceFields(), ...event })
 
+/** Events with metrics are written at every level, because alarms compare failures with them. */
+export const isLogged = (event: WideEvent, level: LogLevel): boolean =>
+  level === 'debug' || level === 'info' || levelOf(event) === 'ERROR' || measure(event).length > 0
+
 /** One JSON line per event on standard output, where Lambda's logs are collected and CloudWatch finds the metrics in them. */
-export const createJsonLog = (stage: string): Telemetry => ({
-  emit: (event) => void process.stdout.write(`${metricLine(event, new Date(), stage)}\n`),
+export const createJsonLog = (stage: string, level: LogLevel): Telemetry => ({
+  emit: (event) => {
+    if (isLogged(event, level)) process.stdout.write(`${metricLine(event, new Date(), stage)}\n`)
+  },
 })
 
 /** Logs a failed message of this queue, which will be redelivered. */

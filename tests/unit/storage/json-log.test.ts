@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { METRIC_NAMES, METRICS } from '../../../services/core/metrics.ts'
-import type { WideEvent } from '../../../services/core/ports/telemetry.ts'
+import { LOG_LEVELS, type WideEvent } from '../../../services/core/ports/telemetry.ts'
 import { inTrace, parseTraceparent } from '../../../services/core/trace.ts'
-import { logLine, metricLine } from '../../../services/storage/json-log.ts'
+import { isLogged, logLine, metricLine } from '../../../services/storage/json-log.ts'
 
 const at = new Date('2026-11-21T12:00:00.000Z')
 const parse = (text: string) => JSON.parse(text) as Record<string, unknown>
@@ -54,6 +54,13 @@ describe('a log line', () => {
     ['a refused request', { event: 'http.request', outcome: 'refused' }, 'INFO'],
   ])('%s has the expected level', (_, event, level) => {
     expect(parse(logLine(event, at))['level']).toBe(level)
+  })
+  it.each([
+    ['a failure', { event: 'message', outcome: 'error' }, ['debug', 'info', 'warn', 'error']],
+    ['a success with metrics, which alarms compare with failures', execution(), ['debug', 'info', 'warn', 'error']],
+    ['a success without metrics', { event: 'storage', outcome: 'ok' }, ['debug', 'info']],
+  ])('of %s is written at the expected levels', (_, event, levels) => {
+    expect(LOG_LEVELS.filter((level) => isLogged(event, level))).toEqual(levels)
   })
 })
 
