@@ -1,7 +1,7 @@
 import { CfnOutput, CfnResource, RemovalPolicy, type StackProps } from 'aws-cdk-lib'
 import { Table, type CfnTable, type ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
-import type { IBucket } from 'aws-cdk-lib/aws-s3'
+import { CfnBucket, type IBucket } from 'aws-cdk-lib/aws-s3'
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Construct } from 'constructs'
 import type { QueueName } from '../../services/core/messages.ts'
@@ -73,11 +73,13 @@ export class DataStack extends FlaggedStack {
     for (const child of this.node.findAll()) if (child instanceof CfnResource) child.applyRemovalPolicy(RemovalPolicy.DESTROY)
     const table = own.node.defaultChild as CfnTable
     table.deletionProtectionEnabled = false
+    // S3 delivers access logs hours later. A bucket that is logged no more writes no log about its removal, which would fill the other.
+    for (const child of this.node.findAll()) if (child instanceof CfnBucket) child.loggingConfiguration = undefined
   }
 }
 
 /**
- * Where the service's page and the pages of the settings are served. The distribution, which has a name of its own without a custom domain, is made
+ * Where the service's page and the pages of the settings are served. Without a custom domain the name of the distribution is generated, and it is made
  * after this stack, so the rule names all distributions: a signed link is still needed.
  */
 function pageOrigins({ corsOrigins, customDomain, privateIngress }: Config['api']): readonly string[] {

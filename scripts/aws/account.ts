@@ -32,6 +32,12 @@ export async function outputsOf(deployment: Deployment, stack: StackId): Promise
   return found && Object.fromEntries((found.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]))
 }
 
+/** Whether a deletion of the stack began and failed. */
+export async function hasFailedDeletion(deployment: Deployment, stack: StackId): Promise<boolean> {
+  const found = await readStack(new CloudFormationClient(deployment.sdk), stackName(deployment, stack))
+  return found?.StackStatus === 'DELETE_FAILED'
+}
+
 /** Not part of the template: the CDK would protect a stack before its first deployment has succeeded, and could not delete a failed one. */
 export async function protectStack(deployment: Deployment, stack: StackId): Promise<void> {
   const client = new CloudFormationClient(deployment.sdk)

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import {
+  ContinuousBackupsUnavailableException,
   DescribeTableCommand,
   DynamoDBClient,
   RestoreTableToPointInTimeCommand,
@@ -17,6 +19,9 @@ import type { Deployment } from './deployment.ts'
 
 /** DynamoDB restores small tables in minutes and large ones in hours. */
 const LONGEST_RESTORE_SECONDS = 12 * 3600
+/** How long a new table may refuse backups, and the pause between two attempts, milliseconds. */
+const BACKUPS_WAIT_MS = 10 * 60_000
+const BACKUPS_PAUSE_MS = 10_000
 
 export interface Restore {
   /** The time to restore to; null: the latest that DynamoDB can restore. */
@@ -50,23 +55,54 @@ export async function restoreTable(deployment: Deployment, { at, name }: Restore
         ...(key === undefined ? {} : { SSESpecificationOverride: { Enabled: true, SSEType: 'KMS', KMSMasterKeyId: key } }),
       }),
     )
-    .catch((error: unknown) => {
+    .catch(async (error: unknown) => {
+      if (await isThisRestore(dynamodb, { at, name }, table?.TableArn, deployment)) return progress(`continuing with ${name}, which exists`)
       throw new SetupError(`${source} cannot be restored: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
     })
   const wait = { client: dynamodb, maxWaitTime: LONGEST_RESTORE_SECONDS, minDelay: sdk.endpoint === undefined ? 20 : 1, maxDelay: 20 }
   await waitUntilTableExists(wait, { TableName: name })
-  progress('switching on the expiry of rows, backups and protection from deletion')
-  await dynamodb.send(
-    new UpdateTimeToLiveCommand({
-      TableName: name,
-      TimeToLiveSpecification: { AttributeName: tableDefinition.timeToLiveAttribute, Enabled: true },
-    }),
-  )
-  const { backupDays } = deployment.config.retention
-  const recovery = { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: backupDays }
-  await dynamodb.send(new UpdateContinuousBackupsCommand({ TableName: name, PointInTimeRecoverySpecification: recovery }))
-  await dynamodb.send(new UpdateTableCommand({ TableName: name, DeletionProtectionEnabled: true }))
+  // First what keeps tenants apart, then what keeps the table.
   progress(`${await forgetSandboxes(deployment, region, name, bucket)} rows of sandboxes removed from it`)
+  progress('switching on protection from deletion, the expiry of rows and backups')
+  await dynamodb.send(new UpdateTableCommand({ TableName: name, DeletionProtectionEnabled: true }))
+  await dynamodb
+    .send(
+      new UpdateTimeToLiveCommand({
+        TableName: name,
+        TimeToLiveSpecification: { AttributeName: tableDefinition.timeToLiveAttribute, Enabled: true },
+      }),
+    )
+    .catch((error: unknown) => {
+      // An earlier call switched it on.
+      if (!(error instanceof Error && /already enabled/i.test(error.message))) throw error
+    })
+  await enableBackups(dynamodb, name, deployment.config.retention.backupDays)
+}
+
+/** Whether an earlier call with the same name and time made the table, which the service does not use. */
+async function isThisRestore(
+  dynamodb: DynamoDBClient,
+  { at, name }: Restore,
+  sourceArn: string | undefined,
+  { config }: Deployment,
+): Promise<boolean> {
+  if (sourceArn === undefined || name === config.data.tableName) return false
+  const found = await dynamodb.send(new DescribeTableCommand({ TableName: name })).catch(() => null)
+  const { SourceTableArn, RestoreDateTime } = found?.Table?.RestoreSummary ?? {}
+  return SourceTableArn === sourceArn && (at === null || RestoreDateTime?.getTime() === at.getTime())
+}
+
+/** DynamoDB refuses for some minutes, while it still enables backups for a new table. */
+async function enableBackups(dynamodb: DynamoDBClient, name: string, days: number): Promise<void> {
+  const recovery = { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: days }
+  for (const until = Date.now() + BACKUPS_WAIT_MS; ;)
+    try {
+      await dynamodb.send(new UpdateContinuousBackupsCommand({ TableName: name, PointInTimeRecoverySpecification: recovery }))
+      return
+    } catch (error) {
+      if (!(error instanceof ContinuousBackupsUnavailableException) || Date.now() > until) throw error
+      await delay(BACKUPS_PAUSE_MS)
+    }
 }
 
 async function forgetSandboxes({ sdk }: Deployment, region: string, tableName: string, bucket: string): Promise<number> {

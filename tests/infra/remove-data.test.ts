@@ -41,6 +41,14 @@ describe('the stack with the data', () => {
     expect(isProtected).toBe(false)
   })
 
+  it('stops the access logs with removesData, which would arrive in a bucket that has been emptied', () => {
+    const logged = (removesData: boolean) =>
+      dataStack(removesData).resources.filter(
+        (one) => one.Type === 'AWS::S3::Bucket' && one.Properties['LoggingConfiguration'] !== undefined,
+      )
+    expect([logged(false).length, logged(true).length]).toEqual([1, 0])
+  })
+
   it('outputs the buckets that a removal empties and the table of the command line', () => {
     expect(Object.keys(dataStack(false).outputs)).toEqual(expect.arrayContaining(['TableName', 'ObjectBucket', 'AccessLogBucket']))
   })

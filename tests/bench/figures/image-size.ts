@@ -38,7 +38,7 @@ export async function zstdMegabytes(image: string, level: number): Promise<numbe
 }
 
 /**
- * Compresses blocks side by side, each as a frame of its own; zstd allows several frames in a file. The workers of zstd itself end with an error in
+ * Compresses blocks side by side, each as a separate frame; zstd allows several frames in a file. The workers of zstd itself end with an error in
  * Node (nodejs/node#59899).
  */
 async function compressedBytes(image: string, level: number): Promise<number> {
