@@ -1,5 +1,5 @@
 // `npm test`: static checks, then tests; the last line is `N passed, N failed`. `--with-account` adds the suite of the emulated account, which is
-// cached like a build step: it runs once per input. Other arguments go to vitest, which then runs alone.
+// cached like a build step: it runs once per input. `--long` adds its calls of minutes. Other arguments go to vitest, which then runs alone.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -7,6 +7,7 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CHECK_NAMES } from './checks.ts'
 import { runCheck } from './run-check.ts'
+import { readSetupConfig } from './setup/config.ts'
 import { countTests, suiteSeconds, summaryLine, type SuiteCounts, type TestCounts } from './test-results.ts'
 import { ACCOUNT_INPUTS, createPassRecords, runAndRecord, runUnlessRecorded, type PassRecord } from './test-cache.ts'
 
@@ -17,6 +18,12 @@ const SECOND_TRIES = join(ROOT, 'tests', 'setup', 'second-tries.ts')
 /** Seconds per suite, printed before the summary. Suites that run side by side overlap. */
 const durations: string[] = []
 
+const given = process.argv.slice(2)
+const environment = (): NodeJS.ProcessEnv => ({
+  ...readSetupConfig().environment,
+  ...(given.includes('--long') && { CELLBLOCK_LONG_CALLS: '1' }),
+})
+
 async function runVitest(args: readonly string[]): Promise<SuiteCounts> {
   const folder = await mkdtemp(join(tmpdir(), 'cellblock-test-'))
   const report = join(folder, 'report.json')
@@ -24,7 +31,7 @@ async function runVitest(args: readonly string[]): Promise<SuiteCounts> {
     const vitest = spawn(
       process.execPath,
       [VITEST, 'run', '--reporter=default', '--reporter=json', `--reporter=${SECOND_TRIES}`, `--outputFile.json=${report}`, ...args],
-      { stdio: ['ignore', 'inherit', 'inherit'] },
+      { env: environment(), stdio: ['ignore', 'inherit', 'inherit'] },
     )
     const forward = (signal: NodeJS.Signals): void => {
       vitest.kill(signal)
@@ -42,7 +49,7 @@ async function runVitest(args: readonly string[]): Promise<SuiteCounts> {
 
 const ACCOUNT = ['--project', 'aws']
 const passRecords = createPassRecords({ root: ROOT, inputs: ACCOUNT_INPUTS, folder: join(ROOT, '.cellblock', 'passed') })
-const args = process.argv.slice(2)
+const args = given.filter((argument) => argument !== '--long')
 const hasAccount = args.join(' ') === '--with-account'
 const runAccount = (): Promise<SuiteCounts> => runVitest(ACCOUNT)
 const printSkipped = ({ at, tests, seconds }: PassRecord): void =>

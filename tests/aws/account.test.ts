@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { CloudFormationClient, paginateDescribeStacks } from '@aws-sdk/client-cloudformation'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { hasLongCalls } from './config.ts'
 import { deployedServiceSuite } from './suites/deployed-service.ts'
 import { largeUploadSuite } from './suites/large-uploads.ts'
+import { longCallSuite } from './suites/long-calls.ts'
 import { upgradeSuite } from './suites/upgrade.ts'
 import type { Account } from './support/emulated-account.ts'
 import { createFixture, type DeploymentFixture } from './support/deployment-fixture.ts'
@@ -18,6 +20,7 @@ beforeAll(async () => {
 
 deployedServiceSuite(() => fixture)
 largeUploadSuite(() => fixture)
+if (hasLongCalls) longCallSuite(() => fixture)
 upgradeSuite(() => fixture)
 
 describe('a task that dies', () => {

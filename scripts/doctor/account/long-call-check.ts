@@ -8,10 +8,15 @@ const SECONDS = 130
 const EXTRA_MS = 300_000
 const DEMO = 'demo'
 
-/** Two blocks, because one may take 120 s. The demo model runs exactly these; a language model is asked to. */
+/** One block may take 120 s. */
+const BLOCK_SECONDS = 100
+
+/** At least two blocks. The demo model runs exactly these; a language model is asked to. */
 const inputFor = (seconds: number): string => {
-  const block = `\`\`\`python\nimport time\ntime.sleep(${seconds / 2})\nprint("slept")\n\`\`\``
-  return `Run each of these two blocks unchanged with the code interpreter, one call after the other. Then answer "done".\n\n${block}\n\n${block}`
+  const count = Math.max(2, Math.ceil(seconds / BLOCK_SECONDS))
+  const block = `\`\`\`python\nimport time\ntime.sleep(${seconds / count})\nprint("slept")\n\`\`\``
+  const blocks = Array.from({ length: count }, () => block).join('\n\n')
+  return `Run each of these ${count} blocks unchanged with the code interpreter, one call after the other. Then answer "done".\n\n${blocks}`
 }
 
 /** Whether a plain call survives that takes longer than the distribution waits: the API sends whitespace before its JSON. */

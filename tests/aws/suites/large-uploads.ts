@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { setTimeout as delay } from 'node:timers/promises'
 import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,6 +9,7 @@ import { bundleFunction } from '../../../infra/bundle/bundle-function.ts'
 import { synthesise } from '../../infra/synthesise.ts'
 import { freePort } from '../support/free-port.ts'
 import { startTemplateEdge } from '../support/template-edge.ts'
+import { untilAnswers } from '../support/until-answers.ts'
 import type { DeploymentFixture } from '../support/deployment-fixture.ts'
 
 const UPLOAD_BYTES = 200 * 1024 ** 2
@@ -38,7 +38,7 @@ export function largeUploadSuite(fixture: () => DeploymentFixture): void {
       await untilAnswers(`${url}/healthz`)
       edge = await startTemplateEdge({
         templates: synthesise({ api: { uploadService: true } }),
-        functionUrl: account.url(),
+        functionUrl: { url: account.url(), headers: {} },
         uploads: { url, headers: { 'x-cellblock-origin': await account.secret(environment['ORIGIN_SECRET_ARN'] ?? '') } },
         timeScale: TIME_SCALE,
       })
@@ -70,18 +70,4 @@ export function largeUploadSuite(fixture: () => DeploymentFixture): void {
       expect(made.bytes).toBe(5)
     })
   })
-}
-
-/** Rejects when the server does not answer within 20 s. */
-async function untilAnswers(url: string): Promise<void> {
-  const until = Date.now() + 20_000
-  for (;;) {
-    const isUp = await fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-    if (isUp) return
-    if (Date.now() > until) throw new Error(`The upload service does not answer at ${url}.`)
-    await delay(100)
-  }
 }

@@ -8,12 +8,18 @@ import type { Templates } from '../../infra/synthesise.ts'
 /** Lambda's limit of an event; a binary body is in base64 there. */
 const LAMBDA_EVENT_BYTES = 6 * 1024 ** 2
 
+interface Origin {
+  readonly url: string
+  /** What the distribution adds. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
 export interface TemplateEdgeOptions {
   readonly templates: Templates
   /** What stands for the function URL. */
-  readonly functionUrl: string
-  /** What stands for the load balancer of the upload service, with the header that the distribution adds. */
-  readonly uploads: { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  readonly functionUrl: Origin
+  /** What stands for the load balancer of the upload service. */
+  readonly uploads: Origin
   /** Divides CloudFront's time-outs. */
   readonly timeScale: number
 }
@@ -40,10 +46,11 @@ async function pass(options: TemplateEdgeOptions, asked: IncomingMessage, answer
   const { templates, functionUrl, uploads, timeScale } = options
   const { origin, headers } = runEdgeFunction(templates, asked)
   const isUpload = origin !== null
-  const target = new URL(asked.url ?? '/', isUpload ? uploads.url : functionUrl)
+  const { url, headers: added } = isUpload ? uploads : functionUrl
+  const target = new URL(asked.url ?? '/', url)
   const passed = send(target, {
     method: asked.method,
-    headers: { ...headers, host: target.host, 'x-forwarded-proto': 'https', ...(isUpload ? uploads.headers : {}) },
+    headers: { ...headers, host: target.host, 'x-forwarded-proto': 'https', ...added },
   })
   passed.setTimeout((readTimeoutSeconds(templates, origin) * 1000) / timeScale, () => {
     if (!answer.headersSent) answer.writeHead(504).end('Gateway time-out')
