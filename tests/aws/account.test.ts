@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { CloudFormationClient, paginateDescribeStacks } from '@aws-sdk/client-cloudformation'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { hasLongCalls } from './config.ts'
 import { deployedServiceSuite } from './suites/deployed-service.ts'
 import { largeUploadSuite } from './suites/large-uploads.ts'
-import { longCallSuite } from './suites/long-calls.ts'
+import { streamingHandlerSuite } from './suites/streaming-handler.ts'
 import { upgradeSuite } from './suites/upgrade.ts'
 import type { Account } from './support/emulated-account.ts'
 import { createFixture, type DeploymentFixture } from './support/deployment-fixture.ts'
@@ -20,7 +19,7 @@ beforeAll(async () => {
 
 deployedServiceSuite(() => fixture)
 largeUploadSuite(() => fixture)
-if (hasLongCalls) longCallSuite(() => fixture)
+streamingHandlerSuite(() => fixture)
 upgradeSuite(() => fixture)
 
 describe('a task that dies', () => {

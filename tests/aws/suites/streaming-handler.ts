@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleFunction } from '../../../infra/bundle/bundle-function.ts'
 import { checkLongCall } from '../../../scripts/doctor/account/long-call-check.ts'
+import { checkPublicSide } from '../../../scripts/doctor/account/public-checks.ts'
 import { synthesise } from '../../infra/synthesise.ts'
+import { hasLongCalls } from '../config.ts'
 import type { DeploymentFixture } from '../support/deployment-fixture.ts'
 import { freePort } from '../support/free-port.ts'
 import { startTemplateEdge } from '../support/template-edge.ts'
@@ -15,11 +17,11 @@ const SECONDS = 300
 const FUNCTION_URL = join(import.meta.dirname, '../support/function-url-process.ts')
 
 /**
- * Calls that take minutes, through the distribution of the templates with its real time-outs. The API's handler runs beside the emulator, whose
- * functions deliver an answer as one text when it is complete.
+ * The API's handler behind the distribution of the templates with its real time-outs. It runs beside the emulator, whose functions deliver an answer as
+ * one text when it is complete, without its cookies.
  */
-export function longCallSuite(fixture: () => DeploymentFixture): void {
-  describe('a call of minutes', () => {
+export function streamingHandlerSuite(fixture: () => DeploymentFixture): void {
+  describe('the handler behind a distribution', () => {
     let folder: string
     let handler: ChildProcess
     let edge: Awaited<ReturnType<typeof startTemplateEdge>>
@@ -50,10 +52,18 @@ export function longCallSuite(fixture: () => DeploymentFixture): void {
       await rm(folder, { recursive: true, force: true })
     })
 
-    it('is answered whole: a plain response of five minutes', { timeout: 2 * SECONDS * 1000 }, async () => {
-      const { acme, session } = fixture()
-      const container = { api: { url: edge.url, key: acme.apiKey }, id: session, path: `/v1/containers/${session}` }
-      expect(await checkLongCall(container, { seconds: SECONDS })).toMatchObject({ outcome: 'ok' })
+    const api = () => ({ url: edge.url, key: fixture().acme.apiKey })
+
+    it('serves the page and keeps its session', { timeout: 60_000 }, async () => {
+      const found = await checkPublicSide(api(), { uploadService: true })
+      expect(found.filter(({ outcome }) => outcome === 'ok').map(({ check }) => check)).toEqual(expect.arrayContaining(['Page', 'Session']))
     })
+
+    if (hasLongCalls)
+      it('answers a plain response of five minutes whole', { timeout: 2 * SECONDS * 1000 }, async () => {
+        const { session } = fixture()
+        const container = { api: api(), id: session, path: `/v1/containers/${session}` }
+        expect(await checkLongCall(container, { seconds: SECONDS })).toMatchObject({ outcome: 'ok' })
+      })
   })
 }
