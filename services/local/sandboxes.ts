@@ -44,8 +44,11 @@ export async function openSandboxes(config: LocalConfig, stage: string): Promise
       onRun: firstRun.resolve,
       ...(config.wheelhouse !== null && { readOnlyBinds: [`${config.wheelhouse}:${WHEELHOUSE_FOLDER}`] }),
     })
+    const answers = Promise.all([docker.info(), removeOrphanedSandboxes(docker, stage, systemClock.now())])
+    // The check says best what is wrong with an engine that does not answer.
+    answers.catch(() => undefined)
     await driver.check()
-    const [info] = await Promise.all([docker.info(), removeOrphanedSandboxes(docker, stage, systemClock.now())])
+    const [info] = await answers
     const memoryTiers = tiersOfHost(info as { readonly MemTotal?: number })
     return { driver, supervisor, memoryTiers, firstRun: firstRun.promise, close: () => link.close() }
   } catch (error) {
