@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../infra/config.ts'
-import { all, at, list, named, only, says } from './property.ts'
+import { all, at, list, named, only, says, set } from './property.ts'
 import { context, PRIVATE_INGRESS, STACKS, synthesise } from './synthesise.ts'
 
 const found = synthesise({ api: { privateIngress: { ...PRIVATE_INGRESS, clientCidrs: ['10.20.0.0/16'] } } })
@@ -87,8 +87,18 @@ describe('private ingress', () => {
     expect(says(access(named(publicOne, 'service', 'apirole', 'AWS::IAM::Role')), '/docs/')).toBe(false)
   })
 
-  it('changes nothing of the sandboxes and the data', () => {
-    for (const stack of STACKS.filter((name) => name !== 'service' && name !== 'operations')) expect(found[stack]).toEqual(publicOne[stack])
+  it('changes nothing of the sandboxes and the data but the origin of the page', () => {
+    const path = 'Properties.CorsConfiguration.CorsRules.0.AllowedOrigins'
+    const [own, open] = [found, publicOne].map((templates) => {
+      const copy = structuredClone(templates)
+      const bucket = named(copy, 'data', 'Objects', 'AWS::S3::Bucket')
+      const origins = at(bucket, path)
+      set(bucket, path, [])
+      return { copy, origins }
+    })
+    for (const stack of STACKS.filter((name) => name !== 'service' && name !== 'operations'))
+      expect(own?.copy[stack]).toEqual(open?.copy[stack])
+    expect([own?.origins, open?.origins]).toEqual([[`https://${PRIVATE_INGRESS.host}`], ['https://*.cloudfront.net']])
   })
 
   it('attaches a regional web ACL, if there is one', () => {

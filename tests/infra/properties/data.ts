@@ -172,10 +172,10 @@ export const dataProperties: readonly Property[] = [
       same(objects(t).Properties.CorsConfiguration, {
         CorsRules: [
           {
-            AllowedOrigins: ['https://*.cloudfront.net'],
-            AllowedMethods: ['GET', 'PUT'],
             // An upload link signs the first two.
             AllowedHeaders: ['content-type', 'if-none-match', 'range'],
+            AllowedMethods: ['GET', 'PUT'],
+            AllowedOrigins: ['https://*.cloudfront.net'],
             MaxAge: 3600,
           },
         ],
