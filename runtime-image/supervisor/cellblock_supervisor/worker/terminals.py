@@ -18,6 +18,8 @@ def install(fd: int) -> None:
     def openpty() -> tuple[int, int]:
         """Opens a pseudo-terminal; returns the descriptors of both ends. A sandbox has at most eight."""
         with lock:
+            # Code that goes through all descriptors may have changed the mode of this one.
+            connection.setblocking(True)
             connection.send(b"?")
             answer, fds = descriptors.receive(connection, 16, 2)
         if len(fds) != 2:
