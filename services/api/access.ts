@@ -58,6 +58,10 @@ export async function commandOf({ deps, caller }: Reader, id: string): Promise<E
   return row
 }
 
+/** An execution or a command: both have the same kind of row. Throws ServiceError `execution_not_found` or `command_not_found`. */
+export const jobOf = (reader: Reader, id: string): Promise<Execution> =>
+  isId('command', id) ? commandOf(reader, id) : executionOf(reader, id)
+
 /** Responses with `store: false` cannot be read later, except on the connection that made them. */
 export async function responseOf({ deps, caller, request }: ResponseReader, id: string, param?: string): Promise<ResponseRow> {
   const row = isId('response', id) ? await deps.table.responses.get(caller.tenant, id) : null

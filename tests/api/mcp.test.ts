@@ -133,40 +133,110 @@ describe.each(ERAS)('MCP %s', (_version, mode) => {
   })
 })
 
-it('answers long code with a task to a client that declared tasks, and only to such a client', { timeout: 30_000 }, async () => {
-  const client = await connect({ pin: '2026-07-28' })
-  const container = await created(client)
-  const { tenant } = api.owner
-  const raw = async (method: string, params: Record<string, unknown>) => {
-    const _meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
-      'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
-    }
-    const name = (params['name'] ?? params['taskId']) as string
-    const answer = await api.post(
-      '/mcp',
-      { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } },
-      {
-        headers: {
-          accept: 'application/json, text/event-stream',
-          'mcp-protocol-version': '2026-07-28',
-          'mcp-method': method,
-          'mcp-name': name,
-        },
-      },
-    )
-    return ((await answer.json()) as { result: Record<string, unknown> }).result
+/** The id of the next command of a container. */
+async function commandIn(containerId: string): Promise<string> {
+  for (;;) {
+    const [id] = (await api.table.containers.get(api.owner.tenant, containerId))?.commands ?? []
+    if (id !== undefined) return id
+    await new Promise((resolve) => setImmediate(resolve))
   }
-  const task = await raw('tools/call', { name: 'execute_code', arguments: { code: 'slow()', container_id: container } })
-  expect(task).toMatchObject({ resultType: 'task', status: 'working', ttlMs: null })
-  const taskId = String(task['taskId'])
-  expect(await raw('tasks/get', { taskId })).toMatchObject({ resultType: 'complete', taskId, status: 'working' })
-  await finishExecution(api, tenant, await headOf(api, tenant, container), { result: { stdout: 'done\n' } })
-  expect(await raw('tasks/get', { taskId })).toMatchObject({
-    status: 'completed',
-    result: { structuredContent: { id: taskId, stdout: 'done\n' } },
+}
+
+/** A call by hand of a client that declared tasks. */
+async function withTasks(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+  }
+  const headers = {
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': method,
+    'mcp-name': (params['name'] ?? params['taskId']) as string,
+  }
+  const answer = await api.post('/mcp', { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }, { headers })
+  return ((await answer.json()) as { result: Record<string, unknown> }).result
+}
+
+const LONG = [
+  { name: 'execute_code', given: { code: 'slow()' }, idIn: (container: string) => headOf(api, api.owner.tenant, container) },
+  { name: 'run_command', given: { command: 'make' }, idIn: commandIn },
+]
+
+describe.each(LONG)('a long $name', { concurrent: true }, ({ name, given, idIn }) => {
+  it('is a task for a client that declared tasks', { timeout: 30_000 }, async () => {
+    const container = await created(await connect({ pin: '2026-07-28' }))
+    const task = await withTasks('tools/call', { name, arguments: { ...given, container_id: container } })
+    expect(task).toMatchObject({ resultType: 'task', status: 'working', ttlMs: null })
+    const taskId = String(task['taskId'])
+    expect(await withTasks('tasks/get', { taskId })).toMatchObject({ resultType: 'complete', taskId, status: 'working' })
+    await finishExecution(api, api.owner.tenant, await idIn(container), { result: { stdout: 'done\n' } })
+    expect(await withTasks('tasks/get', { taskId })).toMatchObject({
+      status: 'completed',
+      result: { structuredContent: { id: taskId, stdout: 'done\n' } },
+    })
   })
+
+  it('is a task that its client can cancel', { timeout: 30_000 }, async () => {
+    const container = await created(await connect({ pin: '2026-07-28' }))
+    const { taskId } = await withTasks('tools/call', { name, arguments: { ...given, container_id: container } })
+    await withTasks('tasks/cancel', { taskId })
+    expect(await withTasks('tasks/get', { taskId })).toMatchObject({ status: 'cancelled' })
+  })
+
+  it('is waited for, with progress, without tasks', { timeout: 30_000 }, async () => {
+    const client = await connect('legacy')
+    const container = await created(client)
+    const progress = Promise.withResolvers<unknown>()
+    const called = client.callTool(
+      { name, arguments: { ...given, container_id: container } },
+      { onprogress: progress.resolve, resetTimeoutOnProgress: true },
+    )
+    const id = await idIn(container)
+    await progress.promise
+    expect(
+      (await client.callTool({ name: 'get_execution', arguments: { execution_id: id, wait_seconds: 0 } })).structuredContent,
+    ).toMatchObject({ id, status: 'queued' })
+    await finishExecution(api, api.owner.tenant, id, { result: { stdout: 'done\n' } })
+    expect(await called).toMatchObject({ structuredContent: { id, stdout: 'done\n' } })
+  })
+})
+
+it('interrupts a command by its id, and the commands of a container', async () => {
+  const client = await connect('legacy')
+  for (const target of ['execution_id', 'container_id'] as const) {
+    const container_id = await created(client)
+    const running = client.callTool({ name: 'run_command', arguments: { command: 'sleep 1000', container_id } })
+    const id = await commandIn(container_id)
+    const which = target === 'execution_id' ? { execution_id: id } : { container_id }
+    const result = await client.callTool({ name: 'interrupt', arguments: which })
+    expect(result.structuredContent).toEqual({ interrupted: [{ id, status: 'cancelled' }] })
+    expect(await running).toMatchObject({ isError: true, structuredContent: { id, status: 'cancelled' } })
+  }
+})
+
+it('runs code in another language of the image, and refuses one that the image lacks', async () => {
+  const client = await connect('legacy')
+  const container_id = await created(client)
+  const called = client.callTool({ name: 'execute_code', arguments: { code: 'echo 1', language: 'bash', container_id } })
+  const id = await headOf(api, api.owner.tenant, container_id)
+  expect(await api.table.executions.get(api.owner.tenant, id)).toMatchObject({ language: 'bash' })
+  await finishExecution(api, api.owner.tenant, id)
+  expect((await called).isError).toBeUndefined()
+  const refused = await client.callTool({ name: 'execute_code', arguments: { code: '1', language: 'r', container_id } })
+  expect(refused).toMatchObject({ isError: true, structuredContent: { error: { code: 'unsupported_value' } } })
+})
+
+it('refuses the files of a container to a key without the scope "files"', async () => {
+  const container_id = await created(await connect('legacy'))
+  await (await connect('legacy')).callTool({ name: 'write_file', arguments: { container_id, path: 'a.txt', text: 'x' } })
+  const client = await connect('legacy', await api.newKey({ tenant: api.owner.tenant, scopes: ['run'] }))
+  for (const name of ['list_files', 'read_file', 'write_file']) {
+    const refused = await client.callTool({ name, arguments: { container_id, path: 'a.txt', text: 'y' } })
+    expect(refused).toMatchObject({ isError: true, structuredContent: { error: { code: 'insufficient_scope' } } })
+  }
+  await expect(client.readResource({ uri: `cellblock://containers/${container_id}/files/a.txt` })).rejects.toThrow(/not found/i)
 })
 
 it('requires an API key and answers 405 to GET', async () => {

@@ -1,10 +1,12 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import type { Container } from '../../../core/containers/container.ts'
 import { createContainer } from '../../../core/containers/create-container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { hasEnded, type Execution } from '../../../core/executions/execution.ts'
+import { EXECUTION_LANGUAGES, type ExecutionLanguage } from '../../../core/executions/language.ts'
 import { LIMITS } from '../../../core/limits.ts'
-import { containerOf, executionOf } from '../../access.ts'
+import { containerOf, jobOf } from '../../access.ts'
 import { checkTimeout } from '../../check-limits.ts'
 import { cancelExecution } from '../../executions/cancel-execution.ts'
 import { runCommand } from '../../commands/run-command.ts'
@@ -13,7 +15,7 @@ import { runCode, waitForExecution, type RunCodeResult, type RunContext } from '
 import { checkSource } from '../../executions/source.ts'
 import { runContext, type Call } from '../../http/route.ts'
 import { answer, guarded, text, type Tools } from './answers.ts'
-import { executionResult } from './render-execution.ts'
+import { executionResult, nounOf } from './render-execution.ts'
 import { acceptsTasks, taskOf } from './tasks.ts'
 import { toolSchema } from './tool-schema.ts'
 
@@ -27,15 +29,19 @@ const TIMEOUT = z.int().min(1).max(LIMITS.maxTimeoutSeconds).optional().describe
 
 /** Definitions of tools are made once: zod compiles a schema when it is first used, and every request has its own server. */
 const EXECUTE_CODE = {
-  title: 'Run Python code',
+  title: 'Run code',
   description:
-    'Runs Python in a stateful notebook session without a network. Variables, imports and files in /mnt/data persist between calls with the same container_id. Without container_id a new container is created; the result names it.',
+    'Runs Python, or another language, in a stateful notebook session without a network. Variables, imports and files in /mnt/data persist between calls with the same container_id. Without container_id a new container is created; the result names it.',
   inputSchema: toolSchema(
     z.object({
       code: z
         .string()
         .min(1)
-        .describe('Python source; IPython magics and "!" shell lines work. The value of the last expression is returned.'),
+        .describe('Source; for Python, IPython magics and "!" shell lines work. The value of the last expression is returned.'),
+      language: z
+        .enum(EXECUTION_LANGUAGES)
+        .optional()
+        .describe('python by default. Each other language of the image has a session that keeps its own variables.'),
       container_id: CONTAINER,
       timeout_seconds: TIMEOUT,
     }),
@@ -58,10 +64,10 @@ const RUN_COMMAND = {
 }
 const GET_EXECUTION = {
   title: 'Read an execution',
-  description: 'Waits for code that still runs and returns its result.',
+  description: 'Waits for code or a command that still runs and returns its result.',
   inputSchema: toolSchema(
     z.object({
-      execution_id: z.string().max(200),
+      execution_id: z.string().max(200).describe('Id of the execution or command.'),
       wait_seconds: z.int().min(0).max(LIMITS.maxWaitSeconds).optional().describe('Longest wait for the end, 30 by default.'),
     }),
   ),
@@ -69,7 +75,7 @@ const GET_EXECUTION = {
 }
 const INTERRUPT = {
   title: 'Stop running code',
-  description: 'Interrupts an execution, or everything that runs and waits in a container. Variables stay.',
+  description: 'Interrupts an execution or a command, or everything that runs and waits in a container. Variables stay.',
   inputSchema: toolSchema(z.object({ execution_id: z.string().max(200).optional(), container_id: z.string().max(200).optional() })),
   outputSchema: z.object({ interrupted: z.array(z.object({ id: z.string(), status: z.string() })) }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
@@ -92,8 +98,8 @@ export const EXECUTION_TOOLS: Tools = {
       ({ execution_id: id, wait_seconds: wait = LIMITS.defaultWaitSeconds }, { mcpReq }) =>
         guarded(call, 'get_execution', async () => {
           const { deps } = call
-          await executionOf(call, id)
-          const row = await waitForExecution({ deps, signal: mcpReq.signal }, id, () => executionOf(call, id), wait * 1000)
+          await jobOf(call, id)
+          const row = await waitForExecution({ deps, signal: mcpReq.signal }, id, () => jobOf(call, id), wait * 1000)
           return executionResult(deps, row)
         }),
     ),
@@ -103,16 +109,18 @@ export const EXECUTION_TOOLS: Tools = {
 
 interface GivenCode {
   readonly code: string
+  readonly language?: ExecutionLanguage | undefined
   readonly container_id?: string | undefined
   readonly timeout_seconds?: number | undefined
 }
 
 async function executeCode(call: Call, given: GivenCode, context: ServerContext): Promise<CallToolResult> {
   const source = checkSource({ code: given.code })
-  return finish(call, given, context, (run, rest) => runCode(run, { source, ...rest }))
+  const language = given.language === undefined ? {} : { language: given.language }
+  return finish(call, given, context, (run, rest) => runCode(run, { source, ...language, ...rest }))
 }
 
-interface GivenCommand extends Omit<GivenCode, 'code'> {
+interface GivenCommand extends Omit<GivenCode, 'code' | 'language'> {
   readonly command: string
   readonly cwd?: string | undefined
 }
@@ -129,7 +137,12 @@ type Start = (
 ) => Promise<RunCodeResult>
 
 /** Starts code or a command, and answers with its result, or with a task where the client reads tasks and the end takes longer. */
-async function finish(call: Call, given: Omit<GivenCode, 'code'>, context: ServerContext, start: Start): Promise<CallToolResult> {
+async function finish(
+  call: Call,
+  given: Omit<GivenCode, 'code' | 'language'>,
+  context: ServerContext,
+  start: Start,
+): Promise<CallToolResult> {
   const { deps, caller } = call
   const timeoutSeconds = await checkTimeout(deps, caller.tenant, given.timeout_seconds)
   const containerId = given.container_id ?? (await newContainer(call, 'mcp'))
@@ -153,10 +166,10 @@ async function waitWithProgress(call: Call, { mcpReq }: ServerContext, first: Ex
   while (!hasEnded(row.status) && !mcpReq.signal.aborted && deps.clock.now() < until) {
     slices++
     if (progressToken !== undefined) {
-      const message = `The code is ${row.status}.`
+      const message = `The ${nounOf(row)} is ${row.status}.`
       await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: slices, message } })
     }
-    row = await waitForExecution({ deps, signal: mcpReq.signal }, row.id, () => executionOf(call, row.id), SLICE_MS)
+    row = await waitForExecution({ deps, signal: mcpReq.signal }, row.id, () => jobOf(call, row.id), SLICE_MS)
   }
   return row
 }
@@ -165,15 +178,22 @@ export async function newContainer({ deps, caller }: Call, name: string, memoryT
   return (await createContainer(deps.table, { tenant: caller.tenant, subject: caller.subject, name, memoryTier }, deps.clock.now())).id
 }
 
+/** Everything that runs and waits in a container. */
+const runningIn = ({ queue, commands = [], backgroundCommands = [] }: Container): readonly string[] => [
+  ...queue,
+  ...commands,
+  ...backgroundCommands,
+]
+
 async function interrupt(
   call: Call,
   given: { readonly execution_id?: string | undefined; readonly container_id?: string | undefined },
 ): Promise<CallToolResult> {
   const ids =
     given.execution_id !== undefined
-      ? [(await executionOf(call, given.execution_id)).id]
+      ? [(await jobOf(call, given.execution_id)).id]
       : given.container_id !== undefined
-        ? (await containerOf(call, given.container_id)).queue
+        ? runningIn(await containerOf(call, given.container_id))
         : null
   if (ids === null) throw new ServiceError('invalid_request', 'The call does not name what to stop. Give execution_id or container_id.')
   const interrupted = []

@@ -9,6 +9,7 @@ import { containerOf, fileMissing } from '../../access.ts'
 import { checkMemory } from '../../check-limits.ts'
 import { currentFiles, fileByPath } from '../../files/find-by-path.ts'
 import { storeBytes } from '../../files/store-bytes.ts'
+import { requireScope } from '../../http/authenticate.ts'
 import type { Call } from '../../http/route.ts'
 import { answer, fileUri, guarded, text, type Tools } from './answers.ts'
 import { newContainer } from './execution-tools.ts'
@@ -77,6 +78,13 @@ const WRITE_FILE = {
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
 }
 
+/** A tool that reads or writes files: for keys with the scope `files`, as on the other wires. */
+const guardedForFiles: typeof guarded = (call, tool, work) =>
+  guarded(call, tool, async () => {
+    requireScope(call.caller, 'files')
+    return work()
+  })
+
 /** Tools for containers and their files. */
 export const FILE_TOOLS: Tools = {
   create_container: (server, call) =>
@@ -89,12 +97,14 @@ export const FILE_TOOLS: Tools = {
     ),
   list_files: (server, call) =>
     server.registerTool('list_files', LIST_FILES, ({ container_id: id, prefix = '' }) =>
-      guarded(call, 'list_files', () => listFiles(call, id, prefix.replace(/^\/mnt\/data\/?/, ''))),
+      guardedForFiles(call, 'list_files', () => listFiles(call, id, prefix.replace(/^\/mnt\/data\/?/, ''))),
     ),
   read_file: (server, call) =>
-    server.registerTool('read_file', READ_FILE, ({ container_id: id, path }) => guarded(call, 'read_file', () => readFile(call, id, path))),
+    server.registerTool('read_file', READ_FILE, ({ container_id: id, path }) =>
+      guardedForFiles(call, 'read_file', () => readFile(call, id, path)),
+    ),
   write_file: (server, call) =>
-    server.registerTool('write_file', WRITE_FILE, (given) => guarded(call, 'write_file', () => writeFile(call, given))),
+    server.registerTool('write_file', WRITE_FILE, (given) => guardedForFiles(call, 'write_file', () => writeFile(call, given))),
 }
 
 interface GivenFile {

@@ -11,6 +11,9 @@ import { answer, fileUri, text } from './answers.ts'
 
 type Content = CallToolResult['content']
 
+/** What a row is to the model. */
+export const nounOf = ({ source }: Pick<Execution, 'source'>): 'command' | 'code' => (source.kind === 'command' ? 'command' : 'code')
+
 /** Maximum length of each text in a result, characters; `get_execution` returns no more, the native API does. */
 const MAX_CHARS = 50_000
 /** Images of one result, bytes of base64 in all. */
@@ -36,7 +39,7 @@ export async function executionResult(deps: Pick<ApiDeps, 'objects' | 'results'>
 
 interface Fields {
   readonly id: string
-  readonly object: 'execution'
+  readonly object: 'execution' | 'command'
   readonly container_id: string
   readonly status: string
   readonly reason: string | null
@@ -67,7 +70,7 @@ function fieldsOf(row: Execution, result: ExecutionResult | null): Fields {
   const error = result?.error ?? null
   return {
     id: row.id,
-    object: 'execution',
+    object: row.source.kind === 'command' ? 'command' : 'execution',
     container_id: row.containerId,
     status: row.status,
     reason: row.reason,
@@ -99,7 +102,7 @@ function resultText(output: ExecutionResult['cells'][number]['outputs'][number])
 /** What the model reads. */
 function transcript(row: Execution, fields: Fields): string {
   if (!hasEnded(row.status))
-    return `The code is ${row.status}. Read the result with get_execution and execution_id ${row.id}, or stop it with interrupt. container_id: ${row.containerId}`
+    return `The ${nounOf(row)} is ${row.status}. Read the result with get_execution and execution_id ${row.id}, or stop it with interrupt. container_id: ${row.containerId}`
   const error = fields.error === null ? '' : fields.error.traceback || `${fields.error.name}: ${fields.error.value}`
   const parts = [
     fields.stdout,
@@ -108,7 +111,7 @@ function transcript(row: Execution, fields: Fields): string {
     error,
     row.status === 'succeeded' || row.reason === 'error'
       ? ''
-      : `The execution ended with status ${row.status} (${row.reason ?? 'no reason'}).`,
+      : `The ${row.source.kind === 'command' ? 'command' : 'execution'} ended with status ${row.status} (${row.reason ?? 'no reason'}).`,
     ...fields.files.map((file) => `File: ${file.path} (${file.bytes} bytes)`),
     ...fields.lost.map(({ what, reason }) => `Not available: ${what}. ${reason}`),
     ...(fields.exit_code === undefined || fields.exit_code === 0 ? [] : [`exit code: ${fields.exit_code ?? 'none, ended by a signal'}`]),

@@ -7,6 +7,7 @@ import { storedBytes } from '../../executions/stored-bytes.ts'
 import { fileByPath } from '../../files/find-by-path.ts'
 import { presigner } from '../../files/presign.ts'
 import { fileName } from '../../../core/files/file-path.ts'
+import { requireScope } from '../../http/authenticate.ts'
 import type { Call } from '../../http/route.ts'
 import { bytesOf, MAX_READ_BYTES, textIn } from './file-tools.ts'
 
@@ -21,6 +22,7 @@ export function registerResources(server: McpServer, call: Call): void {
     { title: 'File of a container', description: 'The current version of a file in /mnt/data.' },
     (uri, variables) =>
       found(uri, async () => {
+        requireScope(call.caller, 'files')
         const container = await containerOf(call, single(variables['container_id']))
         const file = await fileByPath(call.deps, container, decodeURIComponent(single(variables['path'])))
         if (file.bytes > MAX_READ_BYTES) {

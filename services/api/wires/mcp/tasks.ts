@@ -2,10 +2,10 @@ import { ProtocolError, ProtocolErrorCode, type McpServer, type ServerContext } 
 import { z } from 'zod'
 import { ServiceError } from '../../../core/errors.ts'
 import { hasEnded, type Execution } from '../../../core/executions/execution.ts'
-import { executionOf } from '../../access.ts'
+import { jobOf } from '../../access.ts'
 import { cancelExecution } from '../../executions/cancel-execution.ts'
 import type { Call } from '../../http/route.ts'
-import { executionResult } from './render-execution.ts'
+import { executionResult, nounOf } from './render-execution.ts'
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities'
@@ -20,13 +20,13 @@ export function acceptsTasks({ mcpReq }: ServerContext): boolean {
   return declared.success && declared.data.extensions?.[TASKS_EXTENSION] !== undefined
 }
 
-/** An execution as a task: both have the same id, and the execution's row is stored before the task is announced. */
+/** An execution or a command as a task: both have the same id, and the row is stored before the task is announced. */
 export const taskOf = (row: Execution): Readonly<Record<string, unknown>> => ({ resultType: 'task', ...taskFields(row) })
 
 const taskFields = (row: Execution): Readonly<Record<string, unknown>> => ({
   taskId: row.id,
   status: !hasEnded(row.status) ? 'working' : row.status === 'cancelled' ? 'cancelled' : 'completed',
-  statusMessage: `The code is ${row.status}.`,
+  statusMessage: `The ${nounOf(row)} is ${row.status}.`,
   createdAt: new Date(row.createdAt).toISOString(),
   lastUpdatedAt: new Date(row.endedAt ?? row.startedAt ?? row.createdAt).toISOString(),
   ttlMs: null,
@@ -39,7 +39,7 @@ const AnyResult = z.looseObject({})
 /** Serves `tasks/get`, `tasks/update` and `tasks/cancel`. No task asks for input, so an update changes nothing. */
 export function registerTasks({ server }: McpServer, call: Call): void {
   const find = (id: string): Promise<Execution> =>
-    executionOf(call, id).catch((error: unknown) => {
+    jobOf(call, id).catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No task ${JSON.stringify(id.slice(0, 80))} exists.`)
     })
