@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ExecutionEvent } from '../../../services/core/events.ts'
 import { emptyResult, finishExecution } from '../../support/finish-execution.ts'
+import { fileRow } from '../../support/rows.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi
@@ -62,6 +64,29 @@ it('lists the executions of a container, newest first by default', async () => {
   const first = await list('?order=asc&limit=2')
   expect([first.data.map((row) => row.id), first.has_more]).toEqual([ids.slice(0, 2), true])
   expect((await list(`?order=asc&limit=2&after=${first.last_id}`)).data.map((row) => row.id)).toEqual(ids.slice(2))
+})
+
+it('gives URLs of files only to a key with the scope "files"', async () => {
+  const id = await accept()
+  const file = fileRow({ tenant: api.owner.tenant, containerId, path: 'a.txt', mime: 'text/plain' })
+  await api.table.files.put(file)
+  const made = { id: file.id, path: file.path, bytes: 12, sha256: 'x', mime: file.mime, isNew: true, modifiedFrom: null }
+  const event: ExecutionEvent = { seq: 1, at: 1, type: 'file', file: made }
+  await finishExecution(api, api.owner.tenant, id, { result: { files: [made] }, tail: [event] })
+  const reader = await api.newKey({ tenant: api.owner.tenant, scopes: ['read'] })
+  for (const [key, hasUrl] of [
+    [api.owner, true],
+    [reader, false],
+  ] as const) {
+    const { files } = (await (await get(`/v1/executions/${id}`, key)).json()) as { files: { path: string; url: string | null }[] }
+    expect(files.map(({ path, url }) => [path, url !== null])).toEqual([['/mnt/data/a.txt', hasUrl]])
+    const events = await (await get(`/v1/executions/${id}/events`, key)).text()
+    expect(events).toContain('/mnt/data/a.txt')
+    expect(/"url":"http/.test(events)).toBe(hasUrl)
+    const [listed] = ((await (await get(`/v1/containers/${containerId}/executions?limit=1`, key)).json()) as { data: (typeof files)[] })
+      .data
+    expect(/"url":"http/.test(JSON.stringify(listed))).toBe(hasUrl)
+  }
 })
 
 it('replies to ids of other tenants as to missing ids', async () => {

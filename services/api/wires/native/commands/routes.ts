@@ -63,7 +63,7 @@ const runCommandRoute = defineRoute({
       waitMs: (call.query.wait ?? (isBackground ? 0 : LIMITS.defaultWaitSeconds)) * 1000,
     })
     const headers: Record<string, string> = isReplay ? { 'idempotent-replayed': 'true' } : {}
-    const answer = await renderCommand(deps, execution, call.publicUrl)
+    const answer = await renderCommand(deps, execution, call)
     if (hasEnded(execution.status)) return json(201, answer, headers)
     return json(202, answer, { ...headers, location: `${call.publicUrl}/v1/commands/${execution.id}` })
   },
@@ -102,7 +102,7 @@ const listCommandsRoute = defineRoute({
       .filter((row) => row !== null)
       .toSorted((a, b) => a.createdAt - b.createdAt)
     const data = []
-    for (const row of running) data.push(await renderCommand(deps, row, call.publicUrl))
+    for (const row of running) data.push(await renderCommand(deps, row, call))
     return json(200, listOf(data, false))
   },
 })
@@ -123,7 +123,7 @@ const getCommandRoute = defineRoute({
     const read = (): Promise<ExecutionRow> => commandOf(call, id)
     const seconds = call.query.wait ?? 0
     const row = seconds === 0 ? await read() : await waitForExecution(runContext(call), id, read, seconds * 1000)
-    return json(200, await renderCommand(call.deps, row, call.publicUrl))
+    return json(200, await renderCommand(call.deps, row, call))
   },
 })
 
@@ -140,7 +140,7 @@ const cancelCommandRoute = defineRoute({
   async handle(call) {
     const found = await commandOf(call, call.param('command_id'))
     const row = (await cancelExecution(call.deps, found.tenant, found.id)) ?? found
-    return json(200, await renderCommand(call.deps, row, call.publicUrl))
+    return json(200, await renderCommand(call.deps, row, call))
   },
 })
 
@@ -166,7 +166,7 @@ const INPUT = {
 async function send(call: Call, inputs: readonly CommandInputPayload[]): Promise<Response> {
   const row = await commandOf(call, call.param('command_id'))
   for (const input of inputs) await sendCommandInput(call.deps, row, input)
-  return json(202, await renderCommand(call.deps, row, call.publicUrl))
+  return json(202, await renderCommand(call.deps, row, call))
 }
 
 const commandStdinRoute = defineRoute({

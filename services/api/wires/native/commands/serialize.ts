@@ -1,10 +1,10 @@
-import { presigner } from '../../../files/presign.ts'
+import { filePresigner } from '../../../files/presign.ts'
 import { storedBytes } from '../../../executions/stored-bytes.ts'
 import { textSoFar } from '../../../executions/text-so-far.ts'
 import type { ApiDeps } from '../../../deps.ts'
 import { type Execution } from '../../../../core/executions/execution.ts'
 import { loadResult } from '../../../../core/executions/load-result.ts'
-import { renderFiles, renderUsage } from '../executions/serialize.ts'
+import { renderFiles, renderUsage, type Reader } from '../executions/serialize.ts'
 
 const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
@@ -12,7 +12,7 @@ const iso = (at: number | null): string | null => (at === null ? null : new Date
 export function renderCommand(
   deps: Pick<ApiDeps, 'objects' | 'table' | 'results'>,
   row: Execution,
-  publicUrl: string,
+  { publicUrl, caller }: Reader,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { source } = row
   if (source.kind !== 'command') throw new Error(`${row.id} is not a command`)
@@ -36,7 +36,7 @@ export function renderCommand(
       ended_at: iso(row.endedAt),
       stdout: (result ?? soFar)?.stdout ?? '',
       stderr: (result ?? soFar)?.stderr ?? '',
-      files: await renderFiles(deps, row, result?.files ?? [], presigner(deps.objects, publicUrl)),
+      files: await renderFiles(deps, row, result?.files ?? [], filePresigner(deps.objects, publicUrl, caller)),
       lost: result?.lost ?? row.lostBefore,
       usage: result === null ? null : renderUsage(result),
       metadata: row.metadata,

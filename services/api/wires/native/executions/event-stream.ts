@@ -42,6 +42,6 @@ export async function streamEvents(call: Call<z.infer<typeof EventsQuery>>, find
   const after = call.query.after ?? lastEventId(call.request)
   return streamCall(call, async () => {
     const row = await find()
-    return (signal) => executionFrames(call.deps, row, { after, publicUrl: call.publicUrl, signal })
+    return (signal) => executionFrames(call.deps, row, { after, publicUrl: call.publicUrl, caller: call.caller, signal })
   })
 }

@@ -73,7 +73,7 @@ const runCodeRoute = defineRoute({
       waitMs: (call.query.wait ?? LIMITS.defaultWaitSeconds) * 1000,
     })
     const place = await queuePlace(deps, execution, { ...(queue && { queue }) })
-    const options = { publicUrl: call.publicUrl, place, isWhole: call.query.inline === 'all' }
+    const options = { publicUrl: call.publicUrl, caller, place, isWhole: call.query.inline === 'all' }
     const headers: Record<string, string> = isReplay ? { 'idempotent-replayed': 'true' } : {}
     const location = `${call.publicUrl}/v1/executions/${execution.id}`
     try {
@@ -119,6 +119,7 @@ const listExecutionsRoute = defineRoute({
       data.push(
         await renderExecution(deps, row, {
           publicUrl: call.publicUrl,
+          caller,
           place: await queuePlace(deps, row, known),
           budget,
         }),
@@ -148,6 +149,7 @@ const getExecutionRoute = defineRoute({
       200,
       await renderExecution(deps, row, {
         publicUrl: call.publicUrl,
+        caller: call.caller,
         place: await queuePlace(deps, row),
         isWhole: call.query.inline === 'all',
       }),
@@ -169,7 +171,10 @@ const cancelExecutionRoute = defineRoute({
     const { deps } = call
     const found = await executionOf(call, call.param('execution_id'))
     const row = (await cancelExecution(deps, found.tenant, found.id)) ?? found
-    return json(200, await renderExecution(deps, row, { publicUrl: call.publicUrl, place: await queuePlace(deps, row) }))
+    return json(
+      200,
+      await renderExecution(deps, row, { publicUrl: call.publicUrl, caller: call.caller, place: await queuePlace(deps, row) }),
+    )
   },
 })
 

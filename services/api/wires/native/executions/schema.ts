@@ -65,7 +65,9 @@ export const ExecutionFile = z
     url: z
       .string()
       .nullable()
-      .openapi({ description: `Works without a key for ${LIMITS.presignedSeconds} seconds; null once the file was deleted.` }),
+      .openapi({
+        description: `Works without a key for ${LIMITS.presignedSeconds} seconds; null once the file was deleted, and for a key without the scope "files".`,
+      }),
     is_new: z.boolean(),
     modified_from: z.string().optional().openapi({ description: 'Id of the version before.' }),
   })

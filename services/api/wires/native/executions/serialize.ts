@@ -1,5 +1,5 @@
 import type { ApiDeps } from '../../../deps.ts'
-import { presigner, type Presign } from '../../../files/presign.ts'
+import { filePresigner, presigner, type Presign, type PresignFile } from '../../../files/presign.ts'
 import { inlineOutput } from '../../../executions/notebook-parts.ts'
 import type { QueuePlace } from '../../../executions/queue-place.ts'
 import { textSoFar } from '../../../executions/text-so-far.ts'
@@ -16,6 +16,7 @@ import { fileName } from '../../../../core/files/file-path.ts'
 import type { ContainerFile, ExecutionFile } from '../../../../core/files/file.ts'
 import type { FileStore } from '../../../../core/ports/file-store.ts'
 import type { ObjectStore } from '../../../../core/ports/object-store.ts'
+import type { Caller } from '../../../../core/tenants/tenant.ts'
 
 type RenderDeps = Pick<ApiDeps, 'objects' | 'table' | 'results'>
 const NO_OUTPUT: Pick<ExecutionResult, 'cells' | 'stdout' | 'stderr' | 'error'> = { cells: [], stdout: '', stderr: '', error: null }
@@ -25,8 +26,14 @@ const iso = (at: number | null): string | null => (at === null ? null : new Date
 /** More files than this are read with one query over the container. */
 const FEW_FILES = 8
 
-export interface RenderOptions {
+/** The reader of an answer. */
+export interface Reader {
   readonly publicUrl: string
+  /** URLs of files need the scope `files`. */
+  readonly caller: Pick<Caller, 'scopes'>
+}
+
+export interface RenderOptions extends Reader {
   /** Its place while it waits. */
   readonly place?: QueuePlace | null
   /** Shared by the executions of one answer; otherwise the default budget. */
@@ -52,7 +59,7 @@ async function renderWith(
   deps: RenderDeps,
   row: Execution,
   result: ExecutionResult | null,
-  { publicUrl, place = null, budget, isWhole = false }: RenderOptions,
+  { publicUrl, caller, place = null, budget, isWhole = false }: RenderOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   const presign = presigner(deps.objects, publicUrl)
   const address = `${publicUrl}/v1/executions/${row.id}`
@@ -63,7 +70,10 @@ async function renderWith(
     part: (cell, output, mime) => `${address}/outputs/${cell}/${output}?type=${encodeURIComponent(mime)}`,
   })
   const cells = isWhole ? await embedObjects(deps.objects, fitted.cells, left) : fitted.cells
-  const [body, files] = await Promise.all([renderBody(row, cells, presign), renderFiles(deps, row, result?.files ?? [], presign)])
+  const [body, files] = await Promise.all([
+    renderBody(row, cells, presign),
+    renderFiles(deps, row, result?.files ?? [], filePresigner(deps.objects, publicUrl, caller)),
+  ])
   const isPending = result === null && hasEnded(row.status)
   const omitted = isPending ? [{ what: 'result', bytes: storedBytes(row), url: address }] : fitted.omitted
   return {
@@ -123,7 +133,7 @@ export async function renderFiles(
   deps: Pick<ApiDeps, 'table'>,
   row: Execution,
   files: readonly ExecutionFile[],
-  presign: Presign,
+  presign: PresignFile,
 ): Promise<readonly unknown[]> {
   if (files.length === 0) return []
   const rows = await rowsOf(deps.table.files, row, files)
@@ -169,9 +179,10 @@ export const renderUsage = ({ usage }: ExecutionResult): Readonly<Record<string,
 export function eventRenderer(
   deps: Pick<ApiDeps, 'table' | 'objects'>,
   row: Execution,
-  publicUrl: string,
+  { publicUrl, caller }: Reader,
 ): (event: ExecutionEvent) => Promise<Readonly<Record<string, unknown>>> {
   const presign = presigner(deps.objects, publicUrl)
+  const presignFile = filePresigner(deps.objects, publicUrl, caller)
   return async (event) => {
     const { seq } = event
     const at = new Date(event.at).toISOString()
@@ -187,7 +198,7 @@ export function eventRenderer(
         }
       case 'file': {
         const stored = await deps.table.files.get(row.tenant, row.containerId, event.file.id)
-        const url = stored?.state === 'stored' ? await presign(stored.objectKey, fileName(event.file.path), event.file.mime) : null
+        const url = stored?.state === 'stored' ? await presignFile(stored.objectKey, fileName(event.file.path), event.file.mime) : null
         return { seq, at, file: renderExecutionFile(event.file, url) }
       }
       default:
