@@ -7,6 +7,7 @@ import type { PagePorts } from '../../services/api/page/ports.ts'
 import { apiKeyRow, newApiKey, type NewApiKey } from '../../services/core/tenants/api-keys.ts'
 import { newId } from '../../services/core/ids.ts'
 import type { ObjectStore } from '../../services/core/ports/object-store.ts'
+import type { Table } from '../../services/core/ports/table.ts'
 import { systemClock } from '../../services/core/ports/clock.ts'
 import type { WideEvent } from '../../services/core/ports/telemetry.ts'
 import { listen } from '../../services/local/http-server.ts'
@@ -50,10 +51,12 @@ export async function startApi(
     /** False: as in a deployment, no connection becomes a WebSocket. */
     readonly hasWebSockets?: boolean
     readonly wrapObjects?: (objects: ObjectStore) => ObjectStore
+    readonly wrapTable?: (table: Table) => Table
   } = {},
 ): Promise<TestApi> {
   const storage = await startStorage()
-  const { table, queue } = storage
+  const { queue } = storage
+  const table = options.wrapTable?.(storage.table) ?? storage.table
   const objects = options.wrapObjects?.(storage.objects) ?? storage.objects
   const signals = createLocalSignals()
   const events: WideEvent[] = []

@@ -65,8 +65,10 @@ export class InlineBundles {
     return key
   }
 
-  async discard(): Promise<void> {
-    await Promise.all(this.#keys.map((key) => this.#objects.delete(key)))
+  /** Removes the bundles, except those that a container has. */
+  async discard(kept: readonly ContainerSkill[] = []): Promise<void> {
+    const unused = this.#keys.filter((key) => !kept.some(({ objectKey }) => objectKey === key))
+    await Promise.all(unused.map((key) => this.#objects.delete(key)))
   }
 }
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ROUTES } from '../../../services/api/wires/routes.ts'
+import { inlineSkill, zipOf } from '../../support/skill-files.ts'
 import { startApi, type TestApi } from '../../support/start-api.ts'
 
 let api: TestApi
@@ -50,6 +51,75 @@ it('adds items of a conversation once per Idempotency-Key', async () => {
   expect(await count()).toBe(2)
   await post(path, body, {})
   expect(await count()).toBe(4)
+})
+
+/** An API whose object store refuses its n-th write from `arm(n)` on, once. */
+async function startFailing() {
+  let left = 0
+  const failing = await startApi({
+    wrapObjects: (objects) => ({
+      ...objects,
+      put: (...args) => (--left === 0 ? Promise.reject(new Error('The store is not available.')) : objects.put(...args)),
+    }),
+  })
+  return { failing, arm: (nth: number) => void (left = nth) }
+}
+
+it('completes a container whose first call failed half-way', async () => {
+  const { failing, arm } = await startFailing()
+  try {
+    const ids = []
+    for (const name of ['a.txt', 'b.txt', 'c.txt'])
+      ids.push((await failing.openai().files.create({ file: new File([name], name), purpose: 'user_data' })).id)
+    const skill = inlineSkill('tidy', zipOf({ 'SKILL.md': '---\nname: tidy\ndescription: Tidies.\n---\nTidy up.' }))
+    const headers = { 'idempotency-key': 'half' }
+    const body = { name: 'c', file_ids: ids, skills: [skill] }
+    // Of the four writes the first is the skill and the third is the second file.
+    arm(3)
+    expect((await failing.post('/v1/containers', body, { headers })).status).toBe(500)
+    const again = await failing.post('/v1/containers', body, { headers })
+    expect(again.status).toBe(200)
+    const { id } = (await again.json()) as Body
+    const files = async () => (await failing.table.files.all(failing.owner.tenant, id)).map(({ path }) => path).toSorted()
+    expect(await files()).toEqual(['a.txt', 'b.txt', 'c.txt'])
+    const [attached] = (await failing.table.containers.get(failing.owner.tenant, id))?.skills ?? []
+    expect(await failing.objects.get(attached?.objectKey ?? '')).not.toBeNull()
+    // A third call changes nothing, although a source is gone.
+    await failing.openai().files.delete(ids[0] ?? '')
+    expect((await failing.post('/v1/containers', body, { headers })).status).toBe(200)
+    expect(await files()).toEqual(['a.txt', 'b.txt', 'c.txt'])
+  } finally {
+    await failing.stop()
+  }
+})
+
+it('completes a conversation whose first call failed half-way', async () => {
+  let failures = 1
+  const failing = await startApi({
+    wrapTable: ({ conversations, ...table }) => ({
+      ...table,
+      conversations: {
+        ...conversations,
+        async putItems(items) {
+          if (failures-- <= 0) return conversations.putItems(items)
+          await conversations.putItems(items.slice(0, 1))
+          throw new Error('The table is not available.')
+        },
+      },
+    }),
+  })
+  try {
+    const body = { items: ['a', 'b'].map((content) => ({ role: 'user', content })) }
+    const headers = { 'idempotency-key': 'half' }
+    expect((await failing.post('/v1/conversations', body, { headers })).status).toBe(500)
+    const again = await failing.post('/v1/conversations', body, { headers })
+    expect(again.status).toBe(200)
+    const { id } = (await again.json()) as Body
+    const { data } = (await (await failing.fetch(`/v1/conversations/${id}/items`)).json()) as { readonly data: readonly unknown[] }
+    expect(data).toHaveLength(2)
+  } finally {
+    await failing.stop()
+  }
 })
 
 it('stores one file for repeated uploads with one key', async () => {

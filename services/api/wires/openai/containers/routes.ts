@@ -12,6 +12,7 @@ import { Container as ContainerSchema, CreateContainer, renderContainer, contain
 import type { Container } from '../../../../core/containers/container.ts'
 import { createContainer, type NewContainer } from '../../../../core/containers/create-container.ts'
 import { copyFile } from '../../../../core/files/copy-file.ts'
+import { derivedId } from '../../../../core/ids.ts'
 import { attachSkills } from '../../../../core/skills/attach-skills.ts'
 
 const createContainerRoute = defineRoute({
@@ -37,42 +38,57 @@ const createContainerRoute = defineRoute({
     if (limits !== undefined) checkContainerLimits(await deps.limits.of(caller.tenant), limits)
     const claimed = await claimId(call, 'container', call.rawBody)
     const earlier = claimed.isReplay ? await deps.table.containers.get(caller.tenant, claimed.id) : null
-    if (earlier !== null)
-      return json(200, renderContainer(earlier, await imageOf(deps, earlier), deps.clock.now()), { 'idempotent-replayed': 'true' })
-    const inline = new InlineBundles(call, claimed.id)
-    try {
-      const container = await createWithContents(call, inline, {
-        id: claimed.id,
-        tenant: caller.tenant,
-        subject: caller.subject,
-        name: body.name,
-        memoryTier: tier,
-        ...(limits && { limits }),
-        ...(image !== undefined && { image }),
-        ...(body.expires_after ? { expiresAfterMinutes: body.expires_after.minutes } : {}),
-      })
-      return json(200, renderContainer(container, await imageOf(deps, container), deps.clock.now()))
-    } catch (error) {
-      await inline.discard()
-      throw error
-    }
+    const container = await createWithContents(call, earlier, {
+      id: claimed.id,
+      tenant: caller.tenant,
+      subject: caller.subject,
+      name: body.name,
+      memoryTier: tier,
+      ...(limits && { limits }),
+      ...(image !== undefined && { image }),
+      ...(body.expires_after ? { expiresAfterMinutes: body.expires_after.minutes } : {}),
+    })
+    const headers: Record<string, string> = earlier === null ? {} : { 'idempotent-replayed': 'true' }
+    return json(200, renderContainer(container, await imageOf(deps, container), deps.clock.now()), headers)
   },
 })
 
-/** Every file and skill is found before anything is created, so that a refusal has no effect. */
+/**
+ * The container with its files and skills. `earlier` is the row of an earlier call with the same claim: that call may have failed half-way, so
+ * what is missing is added. Every file and skill is found before anything is created, so that a refusal has no effect.
+ */
 async function createWithContents(
   call: Call<unknown, z.infer<typeof CreateContainer>>,
-  inline: InlineBundles,
-  wanted: NewContainer,
+  earlier: Container | null,
+  wanted: NewContainer & { readonly id: string },
 ): Promise<Container> {
   const { body, deps } = call
-  const files = await Promise.all([...new Set(body.file_ids ?? [])].map((id) => findFile(call, id, 'file_ids')))
-  const skills = await resolveSkills(call, body.skills, 'skills', inline)
-  const container = await createContainer(deps.table, wanted, deps.clock.now())
+  const missing = earlier?.deletedAt ? [] : await missingFiles(call, wanted, body.file_ids ?? [])
+  const hasSkills = earlier !== null && (earlier.deletedAt !== null || (earlier.skills ?? []).length >= (body.skills ?? []).length)
+  if (earlier !== null && missing.length === 0 && hasSkills) return earlier
+  const files = await Promise.all(missing.map(async ({ fileId, id }) => ({ id, source: await findFile(call, fileId, 'file_ids') })))
+  const inline = new InlineBundles(call, wanted.id)
+  const skills = await resolveSkills(call, body.skills, 'skills', inline).catch(async (cause: unknown) => {
+    await inline.discard()
+    throw cause
+  })
+  const container = earlier ?? (await createContainer(deps.table, wanted, deps.clock.now()))
   call.note('container_id', container.id)
   const equipped = await attachSkills(deps, container, skills)
-  for (const file of files) await copyFile(deps, file, { containerId: container.id }, deps.clock.now())
+  await inline.discard(equipped.skills)
+  for (const { id, source } of files) await copyFile(deps, source, { containerId: container.id, id }, deps.clock.now())
   return equipped
+}
+
+/** The files that the container has never had. The id of a copy follows from both ids, so a repeated call copies each once. */
+async function missingFiles(
+  { deps }: Pick<Call, 'deps'>,
+  { tenant, id: containerId }: NewContainer & { readonly id: string },
+  fileIds: readonly string[],
+): Promise<readonly { readonly fileId: string; readonly id: string }[]> {
+  const copies = [...new Set(fileIds)].map((fileId) => ({ fileId, id: derivedId('containerFile', 0, `${containerId}:created:${fileId}`) }))
+  const rows = await Promise.all(copies.map(({ id }) => deps.table.files.get(tenant, containerId, id)))
+  return copies.filter((_, index) => rows[index] === null)
 }
 
 const listContainersRoute = defineRoute({

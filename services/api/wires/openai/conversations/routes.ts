@@ -64,8 +64,9 @@ const createConversationRoute = defineRoute({
       deletedAt: null,
       dueAt: firstRetentionCheck(deps.clock.now()),
     }
-    await deps.table.conversations.create(row)
+    // The row comes last: a repeated call that finds it answers at once, so everything else must be stored by then.
     await addItems(deps, row, body.items ?? [], claimed)
+    await deps.table.conversations.create(row)
     note('conversation_id', row.id)
     return json(200, renderConversation(row))
   },
