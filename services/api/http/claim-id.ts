@@ -30,13 +30,15 @@ const KEY_MS = LIMITS.idempotencyHours * 3_600_000
 /**
  * The id under which this call creates its object; `body` is the request body, or a digest of it, and `id` that of a new object. Calls with the same `Idempotency-Key` and
  * body get the same id for 24 hours; another body throws ServiceError `idempotency_key_reused`. Without a key, a retry of an SDK (retry count of
- * 1 or more) gets the id of the call with the same API key, address and body in the last ten minutes.
+ * 1 or more) gets the id of the call with the same API key, end user, address and body in the last ten minutes. When `hasFailed` says that the object
+ * of that id is the failure which the SDK answers with this retry, the call gets a new id: repeating the failure would make the retry useless.
  */
 export async function claimId(
   { deps, caller, request }: ClaimingCall,
   kind: IdKind,
   body: Uint8Array | string,
   id: string = newId(kind),
+  hasFailed: (id: string) => Promise<boolean> = async () => false,
 ): Promise<ClaimedId> {
   const key = request.headers.get('idempotency-key')
   const retries = request.headers.get(RETRY_COUNT)
@@ -47,10 +49,12 @@ export async function claimId(
   const bodyHash = hashOf(new URL(request.url).pathname, body)
   if (key === null) {
     const record = { bodyHash, resultId: id, expiresAt: now + RETRY_MS }
-    const scope = `retry#${kind}#${caller.keyId}`
+    // Tokens of one account for several end users have the same key id.
+    const scope = `retry#${kind}#${caller.keyId}#${caller.subject ?? ''}`
     if (Number(retries) >= 1) {
       const claim = await idempotency.claim(caller.tenant, scope, bodyHash, record, now)
-      return { id: claim.record.resultId, at: claim.record.expiresAt - RETRY_MS, isReplay: !claim.isNew }
+      if (claim.isNew || !(await hasFailed(claim.record.resultId)))
+        return { id: claim.record.resultId, at: claim.record.expiresAt - RETRY_MS, isReplay: !claim.isNew }
     }
     await idempotency.remember(caller.tenant, scope, bodyHash, record)
     return { id, at: now, isReplay: false }

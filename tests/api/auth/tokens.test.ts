@@ -25,6 +25,7 @@ beforeAll(async () => {
   const common = { jwksUrl: `http://127.0.0.1:${port}/jwks`, audience: 'cellblock' }
   const tokenIssuers = [
     { issuer: ISSUER, ...common },
+    { issuer: 'https://service.example', ...common, subjectClaim: 'end_user' },
     { issuer: 'https://operators.example', ...common, subjectClaim: null, mayAdminister: true },
   ].map((issuer) => ({ tenant: null, tenantClaim: 'tenant', subjectClaim: 'sub', scopesClaim: 'scope', mayAdminister: false, ...issuer }))
   api = await startApi({ config: { tokenIssuers } })
@@ -59,6 +60,18 @@ it('accepts a token where an API key works, bound to its tenant and subject', as
   expect(await statusOf(bearer, `/v1/containers/${id}`)).toBe(200)
   expect(await statusOf(await token({ claims: { sub: 'bob' } }), `/v1/containers/${id}`)).toBe(404)
   expect((await api.fetch(`/v1/containers/${id}`)).status).toBe(200)
+})
+
+it('attaches the retry of one end user to no call of another, although their tokens have the same "sub"', async () => {
+  const create = async (user: string) => {
+    const bearer = await token({ claims: { iss: 'https://service.example', sub: 'backend', end_user: user } })
+    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', 'x-stainless-retry-count': '1' }
+    const answer = await fetch(`${api.url}/v1/containers`, { method: 'POST', headers, body: JSON.stringify({ name: 'same' }) })
+    return ((await answer.json()) as { id: string }).id
+  }
+  const first = await create('ann')
+  expect(await create('ann')).toBe(first)
+  expect(await create('bob')).not.toBe(first)
 })
 
 it('grants the scopes of the token and no others', async () => {

@@ -121,6 +121,14 @@ describe('a chat completion', () => {
     await expect(streamed()).rejects.toThrow(/The model is broken/)
   })
 
+  it('asks the model again when the client retries a failure', async () => {
+    const failure = { deltas: [], status: 400, error: { message: 'The model is busy.' } }
+    inOrder(failure, failure, say('Now it works.'))
+    const answer = await fixture.client.chat.completions.create({ model: 'scripted', messages }, { maxRetries: 2 })
+    expect(answer.choices[0]?.message.content).toBe('Now it works.')
+    expect(fixture.worked.upstream.requests).toHaveLength(3)
+  })
+
   it.each([
     [{ n: 2 }, 'n'],
     [{ messages: [] }, 'messages'],

@@ -78,6 +78,15 @@ describe('POST /v1/responses/compact', () => {
     await expect(compact({ input: 'Hello' })).rejects.toThrow(/wrote no summary/)
   })
 
+  it.each([
+    ['fails', { deltas: [], status: 400, error: { message: 'The model is busy.' } }],
+    ['refuses', { deltas: [{ refusal: 'No.' }], finish: 'stop' as const }],
+  ])('is tried again when the model %s and the client retries', async (_case, failure) => {
+    inOrder(failure, say('Short.'))
+    const answer = await fixture.client.responses.compact({ model: 'scripted', input: 'Hello' }, { maxRetries: 1 })
+    expect(answer.output.at(-1)).toMatchObject({ type: 'compaction' })
+  })
+
   it('is done once for a repeated call', async () => {
     inOrder(say('Short.'))
     const body = JSON.stringify({ model: 'scripted', input: 'Once' })

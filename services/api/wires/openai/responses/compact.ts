@@ -68,7 +68,10 @@ export const compactResponseRoute = defineRoute({
   ],
   async handle(call) {
     const { deps, requestId } = call
-    const { row, isReplay } = await prepareResponse({ ...call, body: turnOf(call.body) }, 'compaction')
+    const { row, isReplay } = await prepareResponse(
+      { ...call, body: turnOf(call.body) },
+      { purpose: 'compaction', isRefused: (found) => hasResponseEnded(found.status) && summaryOf(found) === null },
+    )
     // Listening starts before the row exists, so its end cannot be missed.
     const subscription = deps.signals.subscribe(topicOf('response', row.id))
     if (!isReplay)
@@ -95,12 +98,18 @@ function turnOf({ input, ...body }: CompactResponse): CreateResponse {
 
 const KEPT_ROLES: readonly unknown[] = ['user', 'developer', 'system']
 
+/** Null when the model failed or refused. */
+function summaryOf({ status, items }: ResponseRecord): Extract<ResponseRecord['items'][number], { type: 'message' }> | null {
+  const last = items.findLast((item) => item.type === 'message')
+  return status !== 'completed' || last === undefined || last.isRefusal ? null : last
+}
+
 async function renderCompaction({ deps, caller }: Call, row: ResponseRecord): Promise<Wire> {
   const response = renderResponse(row, { include: [] })
   const failure = failureOf(response)
   if (failure !== null) throw failure
-  const summary = row.items.findLast((item) => item.type === 'message')
-  if (row.status !== 'completed' || summary?.type !== 'message' || summary.isRefusal)
+  const summary = summaryOf(row)
+  if (summary === null)
     throw new ServiceError('model_error', 'The model wrote no summary of the conversation. Try again, or use another model.')
   const previous = row.previousResponseId === null ? null : await deps.table.responses.get(caller.tenant, row.previousResponseId)
   const history = previous === null ? [] : (await historyUpTo(deps, caller, previous)).items

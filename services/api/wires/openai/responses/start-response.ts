@@ -12,10 +12,27 @@ export interface PreparedResponse {
   readonly isReplay: boolean
 }
 
-/** The response that a call requests, or its conversation's summary for the purpose `compaction`, with all referenced objects. It is not written yet, unless an earlier call created it. Throws ServiceError. */
-export async function prepareResponse(call: Call<unknown, CreateResponse>, purpose?: 'compaction'): Promise<PreparedResponse> {
+export interface PrepareOptions {
+  /** `compaction`: the turn writes the summary of its conversation. */
+  readonly purpose?: 'compaction'
+  /**
+   * Whether the wire answers this row with an error that clients retry. Such a retry starts another turn. Absent where a failed turn is an object
+   * with status 200.
+   */
+  readonly isRefused?: (row: ResponseRecord) => boolean
+}
+
+/** The response that a call requests, with all referenced objects. It is not written yet, unless an earlier call created it. Throws ServiceError. */
+export async function prepareResponse(
+  call: Call<unknown, CreateResponse>,
+  { purpose, isRefused }: PrepareOptions = {},
+): Promise<PreparedResponse> {
   const { deps, caller, body } = call
-  const claimed = await claimId(call, 'response', call.rawBody)
+  const hasFailed = async (id: string): Promise<boolean> => {
+    const row = isRefused === undefined ? null : await deps.table.responses.get(caller.tenant, id)
+    return row !== null && isRefused?.(row) === true
+  }
+  const claimed = await claimId(call, 'response', call.rawBody, undefined, hasFailed)
   const earlier = claimed.isReplay ? await deps.table.responses.get(caller.tenant, claimed.id) : null
   if (earlier !== null) {
     call.note('response_id', earlier.id)
