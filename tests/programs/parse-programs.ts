@@ -17,6 +17,8 @@ export interface Program {
   readonly title: string
   /** The smallest variant that can run it. */
   readonly image: ImageVariant
+  /** The largest variant that behaves so, for a program that a larger one does not have to explain. */
+  readonly until: ImageVariant
   readonly expectations: readonly Expectation[]
   readonly language: ExecutionLanguage
   /** Cells that run one after another in one container. What is expected concerns the last one. */
@@ -31,7 +33,7 @@ export interface Cell {
 
 const LANGUAGES: Readonly<Record<string, ExecutionLanguage>> = { '.py': 'python', '.R': 'r' }
 
-const PROPERTIES = new Set(['image', 'language', 'next', 'sleep'])
+const PROPERTIES = new Set(['image', 'until', 'language', 'next', 'sleep'])
 const NEXT_CELL = /^#\| (next|sleep)$/m
 
 const KINDS = new Set([
@@ -41,7 +43,7 @@ const KINDS = new Set([
 
 /**
  * Reads the programs of every category. A file has one category and, by its ending, one language. `# %% title` begins a program. Lines `#| kind: text`
- * after it say what is expected, or name its image and language. `#| next` and `#| sleep` separate cells. Throws an Error for a line that has no meaning.
+ * after it say what is expected, or name its images and language. `#| next` and `#| sleep` separate cells. Throws an Error for a line that has no meaning.
  */
 export async function readPrograms(): Promise<readonly Program[]> {
   const names = (await readdir(FOLDER)).filter((name) => Object.hasOwn(LANGUAGES, extname(name))).toSorted()
@@ -70,6 +72,7 @@ export function parseFile(category: string, source: string, language: ExecutionL
         category,
         title,
         image: known('image', IMAGE_VARIANTS, 'slim'),
+        until: known('until', IMAGE_VARIANTS, 'full'),
         language: known('language', EXECUTION_LANGUAGES, language),
         expectations: notes.filter(({ kind }) => !PROPERTIES.has(kind)),
         cells: parseCells(lines),
@@ -95,4 +98,5 @@ function parseNote(where: string, line: string): Expectation {
 }
 
 export const runsOn = (program: Program, variant: ImageVariant): boolean =>
-  IMAGE_VARIANTS.indexOf(program.image) <= IMAGE_VARIANTS.indexOf(variant)
+  IMAGE_VARIANTS.indexOf(program.image) <= IMAGE_VARIANTS.indexOf(variant) &&
+  IMAGE_VARIANTS.indexOf(variant) <= IMAGE_VARIANTS.indexOf(program.until)

@@ -115,6 +115,7 @@ AudioSegment.from_mp3("broken.mp3")
 
 # %% ffprobe says what to use instead
 #| image: standard
+#| until: standard
 #| stderr: Use ffmpeg -i FILE
 !ffprobe -v error -show_format -of json missing.mp4
 

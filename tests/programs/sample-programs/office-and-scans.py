@@ -76,6 +76,7 @@ print(len(convert_from_path("/mnt/data/deck.pdf", dpi=50)), "page")
 
 # %% old Word format is read
 #| image: full
+#| stderr: any
 #| file: old.doc
 #| stdout: Content
 from docx import Document
@@ -93,6 +94,7 @@ print(pypdf.PdfReader("/mnt/data/page.pdf").pages[0].extract_text())
 
 # %% programs search files
 #| image: full
+#| stderr: any
 #| stdout: notes.txt:1:needle
 #| stdout: notes.txt
 open("/mnt/data/notes.txt", "w").write("needle\n")

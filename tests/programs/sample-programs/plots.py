@@ -77,7 +77,8 @@ px.pie(names=["a", "b"], values=[1, 3]).show()
 # %% bokeh figure
 #| image: full
 #| mime: text/html
-#| result-any: Bokeh
+#| mime: application/vnd.cellblock.chart.v1+json
+#| result-any: Bokeh figure: line (3 points)
 from bokeh.plotting import figure, show
 from bokeh.io import output_notebook
 output_notebook(); p = figure(width=300, height=200); p.line([1, 2, 3], [3, 1, 2]); show(p)
@@ -85,6 +86,7 @@ output_notebook(); p = figure(width=300, height=200); p.line([1, 2, 3], [3, 1, 2
 # %% altair chart
 #| image: full
 #| mime: text/html
+#| mime: application/vnd.cellblock.chart.v1+json
 #| figure
 import altair as alt, pandas as pd
 alt.Chart(pd.DataFrame({"x": [1, 2], "y": [3, 4]})).mark_bar().encode(x="x:O", y="y:Q")
@@ -183,7 +185,7 @@ print("Bokeh" in open("/mnt/data/chart.html").read())
 # %% Altair chart as the last expression
 #| image: full
 #| mime: image/png
-#| result-any: alt
+#| result-any: Altair Chart 'Sales': bar (3 points)
 import altair as alt, pandas as pd
 data = pd.DataFrame({"city": ["A", "B", "C"], "sales": [3, 5, 2]})
 alt.Chart(data, title="Sales").mark_bar().encode(x="city", y="sales")

@@ -9,6 +9,7 @@ MAX_POINTS = 500
 MAX_SERIES = 40
 MAX_CHARTS = 16
 MAX_TEXT_CHARACTERS = 200
+_MAX_NAMED_SERIES = 6
 
 
 def describe(figure: Any) -> dict[str, object] | None:
@@ -23,6 +24,20 @@ def describe(figure: Any) -> dict[str, object] | None:
             downsample(series, step)
     title = getattr(figure, "_suptitle", None)
     return {"title": _text(title), "charts": charts}
+
+
+def summary(what: str, described: dict[str, Any] | None) -> str:
+    """A line for readers without pictures, such as models: what was shown, its titles, and its series with their numbers of points."""
+    charts = described["charts"] if described else []
+    titles = [repr(title) for title in (described["title"] if described else None, *(one["title"] for one in charts)) if title]
+    names = [_series_name(series) for chart in charts for series in chart["series"]]
+    more = f" and {len(names) - _MAX_NAMED_SERIES} more" if len(names) > _MAX_NAMED_SERIES else ""
+    return f"{' '.join([what, *titles])}{': ' if names else ''}{', '.join(names[:_MAX_NAMED_SERIES])}{more}"
+
+
+def _series_name(series: dict[str, Any]) -> str:
+    label = f" {series['label']!r}" if series["label"] else ""
+    return f"{series['kind']}{label} ({series['points']} points)"
 
 
 def _chart(axes: Any) -> dict[str, Any] | None:

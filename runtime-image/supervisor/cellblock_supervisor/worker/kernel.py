@@ -20,7 +20,7 @@ from IPython.core.error import UsageError
 from tornado.ioloop import IOLoop
 
 from .. import packets
-from . import agg_show, environment, math_text, nested_asyncio, network_errors, open_files, plotly_bundles, rich_displays, spawned_processes
+from . import agg_show, environment, math_text, nested_asyncio, network_errors, open_files, picture_budget, rich_displays, spawned_processes
 from .cell_compiler import CellCompiler
 from .cell_scope import ScopeError, cell_scope
 from .channel import Channel
@@ -78,7 +78,7 @@ class ChannelKernel(IPythonKernel):
         Calls `on_start` when they are: until then the supervisor delays an interrupt.
         """
         self._transform.forget()
-        plotly_bundles.begin_cell()
+        picture_budget.begin_cell()
         self._script_exit.is_clean = False
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -4,15 +4,13 @@ import base64
 import types
 from typing import Any
 
-from . import chart_data
+from . import chart_data, picture_budget
 
-_MAX_PICTURES = 8
 # One needs about a second of processor time. Other programs of the machine can slow it down.
 _PICTURE_SECONDS = 60
 _MAX_DRAWN_POINTS = 10_000
 _MAX_SHOWN_SERIES = 6
 _MAX_REASON_CHARACTERS = 300
-_drawn = 0
 _initial_renderer = ""
 
 
@@ -36,12 +34,6 @@ def install(module: types.ModuleType) -> None:
 def initial_renderer() -> str:
     """The one that Plotly chose when it was imported."""
     return _initial_renderer
-
-
-def begin_cell() -> None:
-    """A picture takes seconds of processor time, so each cell draws a limited number."""
-    global _drawn
-    _drawn = 0
 
 
 def _additions(figure: dict[str, Any], bundle: dict[str, Any]) -> dict[str, Any]:
@@ -70,9 +62,6 @@ def _html(figure: dict[str, Any]) -> str:
 
 
 def _picture(figure: dict[str, Any]) -> str | None:
-    global _drawn
-    if _drawn >= _MAX_PICTURES:
-        return None
     try:
         import kaleido
     except ImportError:
@@ -80,7 +69,8 @@ def _picture(figure: dict[str, Any]) -> str | None:
     points = sum((_series(trace) or {"points": 0})["points"] for trace in figure.get("data", []))
     if points > _MAX_DRAWN_POINTS:
         raise ValueError(f"It has {points} points, and at most {_MAX_DRAWN_POINTS} are drawn at once. fig.write_image(path) draws more")
-    _drawn += 1
+    if not picture_budget.take():
+        return None
     layout = figure.get("layout", {})
     options = {"format": "png", "width": layout.get("width") or 700, "height": layout.get("height") or 500}
     return base64.b64encode(kaleido.calc_fig_sync(figure, options, timeout=_PICTURE_SECONDS)).decode()

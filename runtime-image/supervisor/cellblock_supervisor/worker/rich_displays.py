@@ -9,7 +9,7 @@ from collections.abc import Callable
 from IPython.core.formatters import BaseFormatter, DisplayFormatter
 from traitlets import ObjectName, Unicode
 
-from . import chart_data, nltk_downloads, plotly_bundles, table_data
+from . import altair_bundles, bokeh_bundles, chart_data, nltk_downloads, plotly_bundles, table_data
 from .post_import import after_import
 
 _MAKERS: tuple[tuple[str, Callable[[object], object], tuple[tuple[str, str], ...]], ...] = (
@@ -47,4 +47,6 @@ def install(formatter: DisplayFormatter) -> None:
             added.for_type_by_name(module, name, make)
         formatter.formatters[mime] = added
     after_import("plotly.io._renderers", plotly_bundles.install)
+    after_import("altair", lambda module: altair_bundles.install(formatter, module))
+    after_import("bokeh.io", bokeh_bundles.install)
     after_import("nltk.downloader", nltk_downloads.install)
