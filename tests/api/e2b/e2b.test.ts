@@ -47,6 +47,36 @@ describe('the control plane', () => {
     expect([gone.status, await gone.json()]).toMatchObject([404, { code: 404, message: expect.stringContaining('No sandbox') }])
   })
 
+  it('lists by metadata with a percent sign, encoded once or twice', async () => {
+    const { sandboxID } = await create(api.owner, { metadata: { p: '50%', 'a%': 'x' } })
+    for (const query of ['metadata=p%3D50%2525', 'metadata=p%3D50%252525', 'metadata=a%2525%3Dx', 'metadata=a%2525%3Dx%26p%3D50%2525']) {
+      const answer = await control('GET', `/v2/sandboxes?${query}`, api.owner)
+      expect([answer.status, await answer.json()], query).toMatchObject([200, [{ sandboxID }]])
+    }
+    expect(await (await control('GET', '/v2/sandboxes?metadata=p%3D51%2525', api.owner)).json()).toEqual([])
+  })
+
+  it('fills its pages with the sandboxes that the caller may see', async () => {
+    const ann = await api.newKey({ subject: 'ann' })
+    const bob = await api.newKey({ tenant: ann.tenant, subject: 'bob' })
+    const page = async (query: string): Promise<readonly [readonly string[], string | null]> => {
+      const answer = await control('GET', `/v2/sandboxes?${query}`, ann)
+      expect(answer.status, query).toBe(200)
+      return [((await answer.json()) as Opened[]).map((row) => row.sandboxID), answer.headers.get('x-next-token')]
+    }
+    const created: string[] = []
+    for (const metadata of [{ n: '1' }, { n: '2' }, { n: '1' }]) {
+      created.push((await create(ann, { metadata })).sandboxID)
+      for (let more = 0; more < 3; more++) await create(bob)
+    }
+    const [oldest = '', second = '', newest = ''] = created
+    const [first, token] = await page('limit=2')
+    expect(first).toEqual([newest, second])
+    expect(await page(`limit=2&nextToken=${token}`)).toEqual([[oldest], null])
+    expect(await page('limit=2&metadata=n%3D1')).toEqual([[newest, oldest], null])
+    for (const query of ['limit=1.5', 'limit=x', 'limit=-1', 'nextToken=%00', `nextToken=${'x'.repeat(3_000)}`]) await page(query)
+  })
+
   it('refuses in the form of E2B', async () => {
     const refused = async (answer: Promise<Response>): Promise<unknown> => {
       const { status } = await answer

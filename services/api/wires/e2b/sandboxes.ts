@@ -2,23 +2,18 @@ import { z } from '@hono/zod-openapi'
 import type { Container, E2bSession } from '../../../core/containers/container.ts'
 import { createContainer } from '../../../core/containers/create-container.ts'
 import { ServiceError } from '../../../core/errors.ts'
-import { LIMITS, TIERS } from '../../../core/limits.ts'
-import { isVisible } from '../../access.ts'
 import { endContainer } from '../../containers/end-container.ts'
 import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
+import { CONTAINER_NAME, listSandboxes } from './list-sandboxes.ts'
 import { pauseContainer } from './pause.ts'
 import { NotOfferedError } from './refusals.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
-import { endIfOverdue, newSecret, sandboxIdOf, sandboxOf } from './session.ts'
+import { describe, ENVD_VERSION } from './sandbox-info.ts'
+import { newSecret, sandboxIdOf, sandboxOf } from './session.ts'
 
-/** Clients use the features that this version of E2B's daemon has. */
-const ENVD_VERSION = '0.6.4'
 const DEFAULT_SECONDS = 300
 const MAX_SECONDS = 86_400
-const MAX_PAGE = 100
-/** The name of containers that this wire creates. */
-const CONTAINER_NAME = 'e2b'
 /** Metadata and variables of a sandbox as JSON, bytes: they are stored in the container's row. */
 const MAX_SESSION_BYTES = 32 * 1024
 /** Names of E2B's own templates, which select the default image. */
@@ -126,49 +121,6 @@ async function connect(call: Call): Promise<Response> {
   return access(call, row.e2b?.isPaused === true ? 201 : 200, row, session)
 }
 
-const describe = (container: Container): Readonly<Record<string, unknown>> => ({
-  sandboxID: sandboxIdOf(container),
-  templateID: container.e2b?.template ?? 'base',
-  clientID: 'cellblock',
-  metadata: container.e2b?.metadata ?? {},
-  startedAt: new Date(container.createdAt).toISOString(),
-  endAt: new Date(container.e2b?.endAt ?? container.lastActiveAt + LIMITS.hibernateAfterMinutes * 60_000).toISOString(),
-  state: stateOf(container),
-  cpuCount: 1,
-  memoryMB: TIERS[container.memoryTier].memoryBytes / 1024 ** 2,
-  diskSizeMB: TIERS[container.memoryTier].memoryBytes / 1024 ** 2,
-  envdVersion: ENVD_VERSION,
-  lifecycle: { onTimeout: container.e2b?.onTimeout ?? 'pause', autoResume: container.e2b?.autoResume ?? true },
-})
-
-/** An idle container has no sandbox until its next call, which wakes it: for clients it runs. */
-const stateOf = (container: Container): 'running' | 'paused' => (container.e2b?.isPaused === true ? 'paused' : 'running')
-
-async function list(call: Call): Promise<Response> {
-  const { deps, caller } = call
-  const query = new URL(call.request.url).searchParams
-  const limit = Math.min(MAX_PAGE, Math.max(1, Number(query.get('limit') ?? MAX_PAGE) || MAX_PAGE))
-  const page = await deps.table.containers.list(caller.tenant, {
-    after: query.get('nextToken'),
-    limit,
-    order: query.get('order') === 'asc' ? 'asc' : 'desc',
-    name: CONTAINER_NAME,
-  })
-  const rows = []
-  for (const row of page.rows) if (isVisible(row, caller) && matches(row, query) && !(await endIfOverdue(deps, row))) rows.push(row)
-  const last = page.rows.at(-1)
-  const headers: Record<string, string> = page.hasMore && last !== undefined ? { 'x-next-token': last.id } : {}
-  return json(200, rows.map(describe), headers)
-}
-
-function matches(row: Container, query: URLSearchParams): boolean {
-  const states = query.getAll('state').flatMap((value) => value.split(','))
-  const template = query.get('template')
-  const wanted = [...new URLSearchParams(query.get('metadata') ?? '')]
-  const hasMetadata = wanted.every(([name, value]) => row.e2b?.metadata[decodeURIComponent(name)] === decodeURIComponent(value))
-  return (states.length === 0 || states.includes(stateOf(row))) && hasMetadata && (template === null || row.e2b?.template === template)
-}
-
 const noContent = (): Response => new Response(null, { status: 204 })
 
 async function kill(call: Call): Promise<Response> {
@@ -196,7 +148,7 @@ const control = { plane: 'control', scope: 'run' } as const
 export const sandboxRoutes: readonly AnyRoute[] = [
   ...['/v2/sandboxes', '/sandboxes'].flatMap((path) => [
     e2bRoute({ ...control, method: 'post', path, handle: create }),
-    e2bRoute({ ...control, scope: 'read', method: 'get', path, handle: list }),
+    e2bRoute({ ...control, scope: 'read', method: 'get', path, handle: listSandboxes }),
   ]),
   ...['/v2/sandboxes/{sandbox_id}/connect', '/sandboxes/{sandbox_id}/connect', '/sandboxes/{sandbox_id}/resume'].map((path) =>
     e2bRoute({ ...control, method: 'post', path, handle: connect }),

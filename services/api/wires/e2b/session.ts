@@ -51,9 +51,13 @@ export async function sandboxOf(call: Pick<Call, 'deps' | 'caller' | 'param'>): 
   return row
 }
 
+/** Whether the time of a sandbox is over that is then to be deleted. */
+export const isOverdue = ({ e2b }: Pick<Container, 'e2b'>, now: number): boolean =>
+  e2b !== undefined && !e2b.isPaused && e2b.onTimeout === 'kill' && e2b.endAt <= now
+
 /** Deletes an expired sandbox, unless it is to be paused. Returns whether it was deleted. */
 export async function endIfOverdue(deps: ApiDeps, row: Container): Promise<boolean> {
-  if (row.e2b === undefined || row.e2b.isPaused || row.e2b.onTimeout !== 'kill' || row.e2b.endAt > deps.clock.now()) return false
+  if (!isOverdue(row, deps.clock.now())) return false
   await endContainer(deps, row.tenant, row.id)
   return true
 }
