@@ -22,7 +22,7 @@ const missing = (code: ErrorCode, what: string, id: string, advice: string, para
   new ServiceError(code, `No ${what} ${JSON.stringify(id.slice(0, 80))} exists. ${advice}`, param === undefined ? {} : { param })
 
 /** A key that is bound to an end user sees that user's rows only. */
-export const isVisible = (row: { readonly subject: string | null }, caller: Caller): boolean =>
+export const isVisible = (row: { readonly subject: string | null }, caller: Pick<Caller, 'subject'>): boolean =>
   caller.subject === null || row.subject === caller.subject
 
 /**

@@ -40,7 +40,8 @@ export function createAuthenticator(
     const cached = known.get(hash)
     if (cached !== undefined && cached.until > now) return cached.caller
     known.delete(hash)
-    const remember = (caller: Caller, expiresAt: number | null): Caller => {
+    const remember = (verified: Caller, expiresAt: number | null): Caller => {
+      const caller = { ...verified, ...(expiresAt !== null && { expiresAt }) }
       if (known.size >= MAX_CACHED_KEYS) known.delete(known.keys().next().value ?? hash)
       known.set(hash, { caller, until: Math.min(now + cacheMs, expiresAt ?? Number.POSITIVE_INFINITY) })
       return caller

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, decodeJwt, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../../core/ports/clock.ts'
-import { DEFAULT_SCOPES, SCOPES, type Caller, type Scope } from '../../core/tenants/tenant.ts'
+import { DEFAULT_SCOPES, JWT_KEY_PREFIX, SCOPES, type Caller, type Scope } from '../../core/tenants/tenant.ts'
 import type { TokenIssuer } from '../config.ts'
 
 /** Asymmetric algorithms only: with a symmetric one the public key would be the secret. */
@@ -85,7 +85,7 @@ function callerOf(payload: JWTPayload, issuer: TokenIssuer): Caller | null {
     .update(JSON.stringify([payload.iss, payload.sub]))
     .digest('hex')
     .slice(0, 20)
-  return { tenant, subject, keyId: `jwt_${digest}`, scopes: scopesOf(payload, issuer) }
+  return { tenant, subject, keyId: `${JWT_KEY_PREFIX}${digest}`, scopes: scopesOf(payload, issuer) }
 }
 
 function textOf(payload: JWTPayload, claim: string): string | null {

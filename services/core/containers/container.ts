@@ -23,12 +23,26 @@ export interface Hibernation {
   readonly expiresAt: number
 }
 
+/** A key that created the sandbox or connected to it. Its access token does what the key could do then, while the key is valid. */
+export interface E2bGrant {
+  readonly keyId: string
+  readonly scopes: readonly Scope[]
+  /** The end user of the key; null for a key that sees the whole tenant. */
+  readonly subject: string | null
+  /** End of the key or of the JSON Web Token, epoch ms; null for none. */
+  readonly expiresAt: number | null
+}
+
 /** A container as E2B's clients see it. */
 export interface E2bSession {
-  /** The random part of the access token of the data plane. */
-  readonly secret: string
-  /** The API key that opened the sandbox last. The token has its scopes, and is refused once the key is. */
-  readonly key: { readonly id: string; readonly scopes: readonly Scope[] }
+  /** Random: the access tokens of the data plane are derived from it. Absent in rows of earlier versions until the next connect. */
+  readonly rootSecret?: string
+  /** One for each key, in the order of their latest connect. */
+  readonly grants?: readonly E2bGrant[]
+  /** In rows of earlier versions only: the one access token. */
+  readonly secret?: string
+  /** In rows of earlier versions only: the key that opened the sandbox last. */
+  readonly key?: { readonly id: string; readonly scopes: readonly Scope[] }
   /** Name of the template, as the client gave it. */
   readonly template: string
   readonly metadata: Readonly<Record<string, string>>

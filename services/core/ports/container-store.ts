@@ -29,8 +29,15 @@ export interface ContainerStore {
   removeCommand(tenant: string, id: string, commandId: string, now: number): Promise<Container | null>
   /** Records commands that end with the sandbox, for the next execution's `lost`. */
   noteLostCommands(tenant: string, id: string, lost: readonly Lost[]): Promise<void>
-  /** Sets what E2B's clients see of the container; null when it is missing or deleted. Of two writers the last one wins. */
-  setE2bSession(tenant: string, id: string, session: E2bSession): Promise<Container | null>
+  /**
+   * Changes what E2B's clients see of the container; null when it is missing or deleted. `change` receives the present session. It is called again when
+   * another writer came first. Undefined leaves the row as it is.
+   */
+  updateE2bSession(
+    tenant: string,
+    id: string,
+    change: (session: E2bSession | undefined) => E2bSession | undefined,
+  ): Promise<Container | null>
   /**
    * Replaces the container's skills and increments `filesVersion` if that is still `filesVersion` in the row; null when it changed, or the container is missing
    * or deleted.

@@ -84,4 +84,9 @@ export interface Caller {
   readonly subject: string | null
   readonly keyId: string
   readonly scopes: readonly Scope[]
+  /** End of the credential's validity, epoch ms; absent for none. */
+  readonly expiresAt?: number
 }
+
+/** Begins the `keyId` of a caller with a JSON Web Token, of which nothing is stored. */
+export const JWT_KEY_PREFIX = 'jwt_'

@@ -18,6 +18,8 @@ const keyOf = (tenant: string, id: string) => rowKey(tenant, 'container', id)
 const listOf = (tenant: string): string => listPartition(tenant, 'containers')
 /** The queue may change between a refused write and the read that follows. */
 const MAX_TRIES = 5
+/** Of the writers at one time, one succeeds in each round. */
+const MAX_SESSION_TRIES = 40
 
 const getFrom = async (items: Items, tenant: string, id: string): Promise<Container | null> => decode(await items.get(keyOf(tenant, id)))
 
@@ -29,7 +31,9 @@ export const createContainerStore = (items: Items): ContainerStore => ({
   ...createHibernationVerbs(items),
 })
 
-function rowVerbs(items: Items): Pick<ContainerStore, 'create' | 'get' | 'list' | 'setE2bSession' | 'postpone' | 'markDeleted' | 'remove'> {
+function rowVerbs(
+  items: Items,
+): Pick<ContainerStore, 'create' | 'get' | 'list' | 'updateE2bSession' | 'postpone' | 'markDeleted' | 'remove'> {
   return {
     async create(container) {
       const key = keyOf(container.tenant, container.id)
@@ -46,8 +50,19 @@ function rowVerbs(items: Items): Pick<ContainerStore, 'create' | 'get' | 'list' 
       return listPage(items, containerCodec, { partition: listOf(tenant), after, page, ...filter })
     },
 
-    async setE2bSession(tenant, id, session) {
-      return decode(await items.update(keyOf(tenant, id), [set('e2b', JSON.stringify(session))], isLive))
+    async updateE2bSession(tenant, id, change) {
+      for (let tries = 1; tries <= MAX_SESSION_TRIES; tries++) {
+        const item = await items.get(keyOf(tenant, id))
+        const row = decode(item)
+        if (item === null || row === null || row.deletedAt !== null) return null
+        const session = change(row.e2b)
+        if (session === undefined) return row
+        const before = item['e2b']
+        const isUnchanged = before === undefined ? absent('e2b') : equals('e2b', before)
+        const changed = decode(await items.update(keyOf(tenant, id), [set('e2b', JSON.stringify(session))], all(isLive, isUnchanged)))
+        if (changed !== null) return changed
+      }
+      throw new Error(`The E2B session of ${id} changed ${MAX_SESSION_TRIES} times before it could be written.`)
     },
 
     async postpone(tenant, id, dueAt) {

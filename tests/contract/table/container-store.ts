@@ -245,8 +245,8 @@ export function containerStoreContract(table: () => Table): void {
       const row = containerRow()
       await store().create(row)
       const session: E2bSession = {
-        secret: 's',
-        key: { id: 'key_1', scopes: ['run'] },
+        rootSecret: 's',
+        grants: [{ keyId: 'key_1', scopes: ['run'], subject: null, expiresAt: null }],
         template: 'base',
         metadata: { a: '1' },
         env: { B: '2' },
@@ -257,11 +257,38 @@ export function containerStoreContract(table: () => Table): void {
         contexts: [{ id: 'c', language: 'python', cwd: '/mnt/data' }],
       }
       expect(row.e2b).toBeUndefined()
-      await store().setE2bSession(row.tenant, row.id, session)
+      await store().updateE2bSession(row.tenant, row.id, () => session)
       expect((await store().get(row.tenant, row.id))?.e2b).toEqual(session)
-      expect(await store().setE2bSession('tnt_other', row.id, session)).toBeNull()
+      await store().updateE2bSession(row.tenant, row.id, () => undefined)
+      expect((await store().get(row.tenant, row.id))?.e2b).toEqual(session)
+      expect(await store().updateE2bSession('tnt_other', row.id, () => session)).toBeNull()
       await store().markDeleted(row.tenant, row.id, T0)
-      expect(await store().setE2bSession(row.tenant, row.id, session)).toBeNull()
+      expect(await store().updateE2bSession(row.tenant, row.id, () => session)).toBeNull()
+    })
+
+    it('keep every change that writers make to their E2B session at the same time', async () => {
+      const row = containerRow()
+      await store().create(row)
+      const bare: E2bSession = {
+        template: 'base',
+        metadata: {},
+        env: {},
+        endAt: T0,
+        onTimeout: 'kill',
+        autoResume: false,
+        isPaused: false,
+        contexts: [],
+      }
+      const names = Array.from({ length: 8 }, (_, number) => `${number}`)
+      await Promise.all(
+        names.map((name) =>
+          store().updateE2bSession(row.tenant, row.id, (session = bare) => ({
+            ...session,
+            metadata: { ...session.metadata, [name]: 'x' },
+          })),
+        ),
+      )
+      expect(Object.keys((await store().get(row.tenant, row.id))?.e2b?.metadata ?? {}).toSorted()).toEqual(names)
     })
 
     it('has a maximum of running commands, and none of a deleted container', async () => {

@@ -10,7 +10,7 @@ import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { sandboxPath } from './paths.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
-import { useSandbox } from './session.ts'
+import { changeSession, useSandbox } from './session.ts'
 
 /** A context of E2B: a language and a folder. Contexts of one language share its variables, because a container has one session per language. */
 export type Context = E2bSession['contexts'][number]
@@ -66,16 +66,14 @@ async function list(call: Call): Promise<Response> {
 const NewContext = z.looseObject({ language: z.string().nullish(), cwd: z.string().nullish() })
 
 async function create(call: Call): Promise<Response> {
-  const { container, session } = await useSandbox(call)
+  const { container } = await useSandbox(call)
   const body = await bodyOf(call, NewContext)
-  if (session.contexts.length >= MAX_CONTEXTS)
-    throw new ServiceError('conflict', `The sandbox has ${MAX_CONTEXTS} contexts, the maximum. Remove one.`)
   const cwd = sandboxPath(body.cwd ?? HOME).shown
   const context: Context = { id: randomUUID(), language: languageOf(body.language ?? 'python'), cwd }
-  await call.deps.table.containers.setE2bSession(container.tenant, container.id, {
-    ...session,
-    isPaused: false,
-    contexts: [...session.contexts, context],
+  await changeSession(call, container, (session) => {
+    if (session.contexts.length >= MAX_CONTEXTS)
+      throw new ServiceError('conflict', `The sandbox has ${MAX_CONTEXTS} contexts, the maximum. Remove one.`)
+    return { ...session, contexts: [...session.contexts, context] }
   })
   return json(200, context)
 }
@@ -83,8 +81,7 @@ async function create(call: Call): Promise<Response> {
 async function remove(call: Call): Promise<Response> {
   const { container, session } = await useSandbox(call)
   const { id } = contextOf(session, call.param('context_id'))
-  const contexts = session.contexts.filter((context) => context.id !== id)
-  await call.deps.table.containers.setE2bSession(container.tenant, container.id, { ...session, isPaused: false, contexts })
+  await changeSession(call, container, (present) => ({ ...present, contexts: present.contexts.filter((context) => context.id !== id) }))
   return new Response(null, { status: 204 })
 }
 

@@ -1,8 +1,8 @@
-import type { Container, E2bSession } from '../../../core/containers/container.ts'
+import type { Container } from '../../../core/containers/container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { cancelExecution } from '../../executions/cancel-execution.ts'
 import type { Call } from '../../http/route.ts'
-import { sandboxIdOf } from './session.ts'
+import { changeSession, sandboxIdOf } from './session.ts'
 
 /** Maximum wait for saving the variables of a large kernel, milliseconds; then the client tries again. */
 const PAUSE_MS = 55_000
@@ -14,7 +14,6 @@ const POLL_MS = 100
  */
 export async function pauseContainer({ deps, request }: Pick<Call, 'deps' | 'request'>, container: Container): Promise<void> {
   const { tenant, id } = container
-  const session: E2bSession | undefined = container.e2b
   for (const commandId of [...(container.commands ?? []), ...(container.backgroundCommands ?? [])])
     await cancelExecution(deps, tenant, commandId)
   const deadline = deps.clock.now() + PAUSE_MS
@@ -36,5 +35,5 @@ export async function pauseContainer({ deps, request }: Pick<Call, 'deps' | 'req
       throw new ServiceError('sandbox_unavailable', `The sandbox ${sandboxIdOf(container)} is busy. Pause it when its code has ended.`)
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
-  if (session !== undefined) await deps.table.containers.setE2bSession(tenant, id, { ...session, isPaused: true })
+  await changeSession({ deps }, container, (session) => ({ ...session, isPaused: true }))
 }

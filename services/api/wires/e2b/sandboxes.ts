@@ -5,12 +5,13 @@ import { ServiceError } from '../../../core/errors.ts'
 import { endContainer } from '../../containers/end-container.ts'
 import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
+import { grantFor, tokenOf, withGrant } from './access-token.ts'
 import { CONTAINER_NAME, listSandboxes } from './list-sandboxes.ts'
 import { pauseContainer } from './pause.ts'
 import { NotOfferedError } from './refusals.ts'
 import { bodyOf, e2bRoute } from './routing.ts'
 import { describe, ENVD_VERSION } from './sandbox-info.ts'
-import { newSecret, sandboxIdOf, sandboxOf } from './session.ts'
+import { changeSession, sandboxIdOf, sandboxMissing, sandboxOf } from './session.ts'
 
 const DEFAULT_SECONDS = 300
 const MAX_SECONDS = 86_400
@@ -38,19 +39,28 @@ const Timeout = z.looseObject({ timeout: seconds })
 const endAt = ({ deps }: Pick<Call, 'deps'>, wanted: number | null | undefined): number =>
   deps.clock.now() + (wanted ?? DEFAULT_SECONDS) * 1000
 
-const keyOf = ({ caller }: Pick<Call, 'caller'>): E2bSession['key'] => ({ id: caller.keyId, scopes: caller.scopes })
-
-/** What clients need to call the data plane. */
-const access = ({ deps }: Pick<Call, 'deps'>, status: number, container: Container, { secret, template }: E2bSession): Response =>
-  json(status, {
-    sandboxID: sandboxIdOf(container),
-    templateID: template,
+/** Stores a session in which the caller has a grant, and answers what clients need to call the data plane. */
+async function admit(
+  { deps, caller }: Pick<Call, 'deps' | 'caller'>,
+  status: number,
+  { tenant, id }: Container,
+  change: (session: E2bSession | undefined) => E2bSession,
+): Promise<Response> {
+  const grant = grantFor(caller)
+  const now = deps.clock.now()
+  const row = await deps.table.containers.updateE2bSession(tenant, id, (session) => withGrant(change(session), grant, now))
+  if (row?.e2b?.rootSecret === undefined) throw sandboxMissing(sandboxIdOf({ tenant, id }))
+  const token = tokenOf(row.e2b.rootSecret, grant)
+  return json(status, {
+    sandboxID: sandboxIdOf(row),
+    templateID: row.e2b.template,
     clientID: 'cellblock',
     envdVersion: ENVD_VERSION,
-    envdAccessToken: secret,
-    trafficAccessToken: secret,
+    envdAccessToken: token,
+    trafficAccessToken: token,
     ...(deps.config.e2bDomain !== null && { domain: deps.config.e2bDomain }),
   })
+}
 
 /** The image of a template. Throws ServiceError for a name that is neither a template of E2B nor an image of this server. */
 function imageOf({ deps }: Pick<Call, 'deps'>, template: string): string | undefined {
@@ -79,8 +89,6 @@ async function create(call: Call): Promise<Response> {
   if (Buffer.byteLength(JSON.stringify([metadata, envVars])) > MAX_SESSION_BYTES)
     throw new ServiceError('request_too_large', `Metadata and variables of a sandbox have at most ${MAX_SESSION_BYTES} bytes together.`)
   const session: E2bSession = {
-    secret: newSecret(),
-    key: keyOf(call),
     template: body.templateID,
     metadata: metadata ?? {},
     env: envVars ?? {},
@@ -94,17 +102,14 @@ async function create(call: Call): Promise<Response> {
   const wanted = { tenant, subject, name: CONTAINER_NAME, memoryTier: '1g', ...(image !== undefined && { image }) } as const
   const row = await createContainer(deps.table, wanted, deps.clock.now())
   call.note('container_id', row.id)
-  await deps.table.containers.setE2bSession(tenant, row.id, session)
-  return access(call, 201, row, session)
+  return admit(call, 201, row, () => session)
 }
 
 /** Resumes a sandbox. A container that another wire created becomes a sandbox by this call; it is not deleted when its time is over. */
 async function connect(call: Call): Promise<Response> {
   const row = await sandboxOf(call)
   const { timeout } = await bodyOf(call, Timeout)
-  const before: E2bSession = row.e2b ?? {
-    secret: newSecret(),
-    key: keyOf(call),
+  const bare: E2bSession = {
     template: row.image ?? 'base',
     metadata: {},
     env: {},
@@ -114,11 +119,12 @@ async function connect(call: Call): Promise<Response> {
     isPaused: false,
     contexts: [],
   }
-  // A shorter time than the sandbox has left does not shorten it.
-  const end = before.isPaused ? endAt(call, timeout) : Math.max(before.endAt, endAt(call, timeout))
-  const session: E2bSession = { ...before, key: keyOf(call), endAt: end, isPaused: false }
-  await call.deps.table.containers.setE2bSession(row.tenant, row.id, session)
-  return access(call, row.e2b?.isPaused === true ? 201 : 200, row, session)
+  return admit(call, row.e2b?.isPaused === true ? 201 : 200, row, (before = bare) => ({
+    ...before,
+    // A shorter time than the sandbox has left does not shorten it.
+    endAt: before.isPaused ? endAt(call, timeout) : Math.max(before.endAt, endAt(call, timeout)),
+    isPaused: false,
+  }))
 }
 
 const noContent = (): Response => new Response(null, { status: 204 })
@@ -132,7 +138,7 @@ async function kill(call: Call): Promise<Response> {
 async function setEnd(call: Call): Promise<Response> {
   const row = await sandboxOf(call)
   const { timeout } = await bodyOf(call, Timeout)
-  if (row.e2b !== undefined) await call.deps.table.containers.setE2bSession(row.tenant, row.id, { ...row.e2b, endAt: endAt(call, timeout) })
+  await changeSession(call, row, (session) => ({ ...session, endAt: endAt(call, timeout) }))
   return noContent()
 }
 

@@ -1,14 +1,14 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Container, E2bSession } from '../../../core/containers/container.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { ID_PREFIXES, isId } from '../../../core/ids.ts'
-import type { Caller } from '../../../core/tenants/tenant.ts'
+import { JWT_KEY_PREFIX, type Caller } from '../../../core/tenants/tenant.ts'
 import { isVisible } from '../../access.ts'
 import { endContainer } from '../../containers/end-container.ts'
 import type { ApiDeps } from '../../deps.ts'
 import { runContext, type Call } from '../../http/route.ts'
 import { hostOf } from '../../http/public-url.ts'
 import type { RunContext } from '../../executions/run-code.ts'
+import { findGrant, presentedBy } from './access-token.ts'
 import { SandboxGoneError } from './refusals.ts'
 
 /**
@@ -29,7 +29,7 @@ function parseSandboxId(sandboxId: string): SandboxName | null {
   return parts === null ? null : { containerId: `${ID_PREFIXES.container}${parts[1]}`, tenant: `${ID_PREFIXES.tenant}${parts[2]}` }
 }
 
-const missing = (sandboxId: string): ServiceError =>
+export const sandboxMissing = (sandboxId: string): ServiceError =>
   new ServiceError('container_not_found', `No sandbox ${JSON.stringify(sandboxId.slice(0, 80))} exists. Create one.`)
 
 /** The caller of the control plane, by `X-API-Key`. */
@@ -46,8 +46,8 @@ export async function sandboxOf(call: Pick<Call, 'deps' | 'caller' | 'param'>): 
   // The id of a container names its sandbox for the control plane, so that clients learn the id of the sandbox.
   const name = isId('container', id) ? { tenant: caller.tenant, containerId: id } : parseSandboxId(id)
   const row = name?.tenant === caller.tenant ? await deps.table.containers.get(name.tenant, name.containerId) : null
-  if (row === null || row.deletedAt !== null || !isVisible(row, caller)) throw missing(id)
-  if (await endIfOverdue(deps, row)) throw missing(id)
+  if (row === null || row.deletedAt !== null || !isVisible(row, caller)) throw sandboxMissing(id)
+  if (await endIfOverdue(deps, row)) throw sandboxMissing(id)
   return row
 }
 
@@ -61,9 +61,6 @@ export async function endIfOverdue(deps: ApiDeps, row: Container): Promise<boole
   await endContainer(deps, row.tenant, row.id)
   return true
 }
-
-/** The token of the data plane: it opens one sandbox. */
-export const newSecret = (): string => randomBytes(24).toString('base64url')
 
 const refused = (): ServiceError =>
   new ServiceError('invalid_api_key', 'The access token does not open this sandbox. Connect to the sandbox again.')
@@ -86,33 +83,14 @@ export async function authenticateData(request: Request, deps: ApiDeps): Promise
   const container = name === null ? null : await deps.table.containers.get(name.tenant, name.containerId)
   const session = container?.deletedAt === null ? container.e2b : undefined
   if (container === null || session === undefined) throw refused()
-  const token = request.headers.get('x-access-token') ?? request.headers.get('e2b-traffic-access-token')
-  if (token === null ? !isSigned(request, session.secret, deps.clock.now()) : !isSame(token, session.secret)) throw refused()
-  await checkKey(deps, session.key.id)
+  const now = deps.clock.now()
+  const isToken = presentedBy(request, now)
+  const grant = isToken === null ? null : findGrant(session, isToken, now)
+  if (grant === null || !isVisible(container, grant)) throw refused()
+  await checkKey(deps, container.tenant, grant.keyId)
   if (await endIfOverdue(deps, container)) throw new SandboxGoneError(`The time of the sandbox ${id} is over. Create another one.`)
   opened.set(request, { container, session })
-  return { tenant: container.tenant, subject: container.subject, keyId: session.key.id, scopes: session.key.scopes }
-}
-
-const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
-const isSame = (a: string, b: string): boolean => timingSafeEqual(digestOf(a), digestOf(b))
-
-/** Whether the URL of a file has the signature that E2B's clients make from the token: for one path, operation and user. */
-function isSigned(request: Request, secret: string, now: number): boolean {
-  const { pathname, searchParams } = new URL(request.url)
-  const signature = searchParams.get('signature')
-  if (signature === null || !pathname.endsWith('/files')) return false
-  const expires = searchParams.get('signature_expiration')
-  if (expires !== null && (!/^\d{1,12}$/.test(expires) || Number(expires) * 1000 < now)) return false
-  const operation = request.method === 'GET' ? 'read' : 'write'
-  const signed = [
-    searchParams.get('path') ?? '',
-    operation,
-    searchParams.get('username') ?? '',
-    secret,
-    ...(expires === null ? [] : [expires]),
-  ]
-  return isSame(signature, `v1_${digestOf(signed.join(':')).toString('base64').replace(/=+$/, '')}`)
+  return { tenant: container.tenant, subject: container.subject, keyId: grant.keyId, scopes: grant.scopes }
 }
 
 /** What the authenticator has opened for this call. */
@@ -122,29 +100,41 @@ export function openSandbox(call: Pick<Call, 'request'>): OpenSandbox {
   return open
 }
 
+/** Changes the session of a sandbox; a container without one stays so. `change` runs again when another call changed the session first. */
+export async function changeSession(
+  { deps }: Pick<Call, 'deps'>,
+  { tenant, id }: Pick<Container, 'tenant' | 'id'>,
+  change: (session: E2bSession) => E2bSession,
+): Promise<void> {
+  await deps.table.containers.updateE2bSession(tenant, id, (session) => session && change(session))
+}
+
 /** The sandbox for a call that uses it. A paused one refuses, unless its client chose to let calls wake it. */
 export async function useSandbox(call: Call): Promise<OpenSandbox & { readonly context: RunContext }> {
   const open = openSandbox(call)
   const { container, session } = open
   if (session.isPaused) {
     if (!session.autoResume) throw new SandboxGoneError(`The sandbox ${sandboxIdOf(container)} is paused. Connect to it to resume it.`)
-    await call.deps.table.containers.setE2bSession(container.tenant, container.id, { ...session, isPaused: false })
+    await changeSession(call, container, (present) => ({ ...present, isPaused: false }))
   }
   return { ...open, context: runContext(call) }
 }
 
 /** When each key was last seen to be valid, epoch ms. */
-const checkedKeys = new WeakMap<ApiDeps['table'], Map<string, number>>()
+const checkedKeys = new WeakMap<ApiDeps['table']['tenants'], Map<string, number>>()
 const MAX_CHECKED_KEYS = 1_000
 
-/** Throws ServiceError when the key that opened the sandbox was revoked or has expired. Ids of tokens are not stored, so none is found. */
-async function checkKey({ table, clock, config }: ApiDeps, keyId: string): Promise<void> {
-  const checked = checkedKeys.get(table) ?? new Map<string, number>()
-  checkedKeys.set(table, checked)
-  const now = clock.now()
-  if ((checked.get(keyId) ?? Number.NEGATIVE_INFINITY) + config.keyCacheMs > now) return
-  const key = await table.tenants.getKey(keyId)
-  if (key !== null && (key.revokedAt !== null || (key.expiresAt ?? Number.POSITIVE_INFINITY) <= now)) throw refused()
+/** Throws ServiceError when the key was revoked or has expired, or its tenant is deleted. Keys are removed with their tenant only. */
+async function checkKey({ table: { tenants }, ...deps }: ApiDeps, tenantId: string, keyId: string): Promise<void> {
+  const checked = checkedKeys.get(tenants) ?? new Map<string, number>()
+  checkedKeys.set(tenants, checked)
+  const now = deps.clock.now()
+  const place = `${tenantId} ${keyId}`
+  if ((checked.get(place) ?? Number.NEGATIVE_INFINITY) + deps.config.keyCacheMs > now) return
+  const isStored = !keyId.startsWith(JWT_KEY_PREFIX)
+  const [tenant, key] = await Promise.all([tenants.get(tenantId), isStored ? tenants.getKey(keyId) : null])
+  const isOver = key !== null && (key.revokedAt !== null || (key.expiresAt ?? Number.POSITIVE_INFINITY) <= now)
+  if (isOver || tenant?.deletion !== undefined) throw refused()
   if (checked.size >= MAX_CHECKED_KEYS) checked.clear()
-  checked.set(keyId, now)
+  checked.set(place, now)
 }

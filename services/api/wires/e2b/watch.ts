@@ -12,7 +12,7 @@ import { watchArguments } from '../../files/sandbox-files.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import { serverStream, unary } from './connect.ts'
 import { sandboxPath } from './paths.ts'
-import { useSandbox } from './session.ts'
+import { changeSession, useSandbox } from './session.ts'
 
 /** A change as the program in the sandbox prints it, one per line. */
 const Change = z.object({ op: z.string(), path: z.string().optional(), from: z.string().optional() })
@@ -114,7 +114,8 @@ const quoted = (root: string): string => JSON.stringify(root.slice(0, 200))
 const notWatched = (what: string): ServiceError =>
   new ServiceError('file_not_found', `The folder ${what} is not watched: it does not exist, or its watcher has ended.`)
 
-const watchersOf = (session: E2bSession): NonNullable<E2bSession['watchers']> => session.watchers ?? []
+type Watcher = NonNullable<E2bSession['watchers']>[number]
+const watchersOf = (session: E2bSession): readonly Watcher[] => session.watchers ?? []
 
 const createWatcher = unary({ path: at('CreateWatcher'), scope: 'files', body: WatchRequest }, async (call, body) => {
   const { container, session } = await useSandbox(call)
@@ -122,8 +123,8 @@ const createWatcher = unary({ path: at('CreateWatcher'), scope: 'files', body: W
     throw new ServiceError('conflict', `The sandbox has ${MAX_WATCHERS} watchers, the maximum. Remove one.`)
   const { execution, root } = await startWatcher(call, body)
   const seq = await readySeq(call, execution, root)
-  const watchers = [...watchersOf(session), { id: execution.id, root, seq }]
-  await call.deps.table.containers.setE2bSession(container.tenant, container.id, { ...session, isPaused: false, watchers })
+  const watcher = { id: execution.id, root, seq }
+  await changeSession(call, container, (present) => ({ ...present, watchers: [...watchersOf(present), watcher] }))
   return { watcherId: execution.id }
 })
 
@@ -146,26 +147,24 @@ const getWatcherEvents = unary({ path: at('GetWatcherEvents'), scope: 'files', b
   const { container, session } = await useSandbox(call)
   const watcher = watchersOf(session).find(({ id }) => id === watcherId)
   if (watcher === undefined) throw notWatched('of this watcher')
-  const { tenant, id: containerId } = container
   const lines = new Lines()
   const events: FilesystemEvent[] = []
   let { seq } = watcher
-  const owner = { kind: 'execution', tenant, id: watcher.id } as const
+  const owner = { kind: 'execution', tenant: container.tenant, id: watcher.id } as const
   for (const event of await call.deps.table.events.read<ExecutionEvent>(owner, seq, 1_000)) {
     events.push(...lines.take(event).flatMap((line) => eventsOf(line, watcher.root)))
     seq = event.seq
   }
-  const watchers = watchersOf(session).map((other) => (other.id === watcherId ? { ...other, seq } : other))
-  if (seq !== watcher.seq) await call.deps.table.containers.setE2bSession(tenant, containerId, { ...session, watchers })
+  const seen = (one: Watcher): Watcher => (one.id === watcherId ? { ...one, seq } : one)
+  if (seq !== watcher.seq) await changeSession(call, container, (present) => ({ ...present, watchers: watchersOf(present).map(seen) }))
   return { events }
 })
 
 const removeWatcher = unary({ path: at('RemoveWatcher'), scope: 'files', body: ofWatcher }, async (call, { watcherId }) => {
   const { container, session } = await useSandbox(call)
-  const watchers = watchersOf(session).filter(({ id }) => id !== watcherId)
-  if (watchers.length === watchersOf(session).length) throw notWatched('of this watcher')
+  if (!watchersOf(session).some(({ id }) => id === watcherId)) throw notWatched('of this watcher')
   await cancelExecution(call.deps, container.tenant, watcherId)
-  await call.deps.table.containers.setE2bSession(container.tenant, container.id, { ...session, watchers })
+  await changeSession(call, container, (present) => ({ ...present, watchers: watchersOf(present).filter(({ id }) => id !== watcherId) }))
   return {}
 })
 
