@@ -11,60 +11,64 @@ export interface ReceivedFile {
   readonly bytes: number
   readonly sha256: string
 }
+interface ReceivedFiles<Stored> {
+  readonly files: readonly Stored[]
+  readonly fields: Readonly<Record<string, string>>
+}
 export interface ReceivedForm {
   readonly file: ReceivedFile | null
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** Space for the other parts and the boundaries around the file, bytes. */
+/** Space for the other parts and the boundaries around a file, bytes. */
 export const FORM_OVERHEAD_BYTES = 64 * 1024
+/** Parts for each file that a form may have, with those that are no files. */
+const PARTS_PER_FILE = 10
 
 const refuse = (message: string, param: string, cause?: unknown): ServiceError =>
   new ServiceError('invalid_request', message, { param, ...(cause === undefined ? {} : { cause }) })
 
 export interface FormRules {
+  /** Of one file. */
   readonly maxBytes: number
-  /** The name of the part with the bytes. */
+  /** The name of the parts with the bytes. */
   readonly part: string
   /** What to do with a file that is too large. */
   readonly advice: string
+  /** 1 when absent. */
+  readonly maxFiles?: number
 }
+
+type Store<Stored> = (stream: Readable, filename: string) => Promise<Stored>
 
 /**
  * Reads a form and streams its file part to the object store, without holding it in memory or writing it twice. After a failure no object remains at
  * `objectKey`. Throws ServiceError.
  */
 export async function receiveMultipart(request: Request, objects: ObjectStore, objectKey: string, rules: FormRules): Promise<ReceivedForm> {
+  let isStored = false
+  try {
+    const { files, fields } = await receiveFiles(request, rules, (stream, filename) => {
+      isStored = true
+      return store(objects, objectKey, stream, filename)
+    })
+    return { file: files[0] ?? null, fields }
+  } catch (error) {
+    if (isStored) await objects.delete(objectKey)
+    throw error
+  }
+}
+
+/**
+ * Reads a form and passes its files to `storeFile`, one after the other and as streams that it must read. After a failure the caller removes what was
+ * stored. Throws ServiceError, or what `storeFile` throws.
+ */
+export async function receiveFiles<Stored>(request: Request, rules: FormRules, storeFile: Store<Stored>): Promise<ReceivedFiles<Stored>> {
   const form = await openForm(request, rules)
+  const parts = new FileParts(form, rules, storeFile)
   const fields: Record<string, string> = Object.create(null) as Record<string, string>
-  let storing: Promise<ReceivedFile | Error> | null = null
-  let isTruncated = false
-  /** The store refused the file before the form ended. */
-  let storeFailure: Error | null = null
-  let isOneTooMany = false
-  form.on('filesLimit', () => (isOneTooMany = true))
   form.on('field', (name, value) => {
     fields[name.slice(0, 100)] = value
-  })
-  form.on('file', (name, stream, filename) => {
-    // A form can end before the store reads the part; the reader then gets the error, and without a listener it would end the process.
-    stream.on('error', () => undefined)
-    if (name !== rules.part) {
-      stream.resume()
-      return
-    }
-    stream.on('limit', () => {
-      isTruncated = true
-      stream.destroy(tooLarge(rules))
-      form.destroy(tooLarge(rules))
-    })
-    storing = store(objects, objectKey, stream, filename ?? '').catch((cause: unknown) => {
-      const error = cause instanceof Error ? cause : new Error(String(cause))
-      // Without a reader of the file the form would never end.
-      if (!form.destroyed) form.destroy((storeFailure = error))
-      return error
-    })
-    form.on('error', (error: Error) => stream.destroy(error))
   })
   let failure: unknown = null
   try {
@@ -72,29 +76,94 @@ export async function receiveMultipart(request: Request, objects: ObjectStore, o
   } catch (error) {
     failure = error
   }
-  const stored = await (storing as Promise<ReceivedFile | Error> | null)
-  if (failure === null && !isOneTooMany && !(stored instanceof Error)) return { file: stored, fields }
-  if (stored !== null) await objects.delete(objectKey)
-  if (isTruncated) throw tooLarge(rules)
-  if (storeFailure !== null) throw storeFailure as Error
-  if (isOneTooMany && failure === null)
-    throw refuse(`The form has more than one file. Send one for each call, in a part named "${rules.part}".`, rules.part)
-  if (stored instanceof Error && failure === null) throw stored
-  throw refuse(
-    `The multipart form ended too early or is malformed. Send it again as multipart/form-data with a part named "${rules.part}".`,
-    rules.part,
-    failure,
-  )
+  return { files: await parts.finish(failure), fields }
+}
+
+/** The files of a form while it is read. */
+class FileParts<Stored> {
+  readonly #form: BusboyInstance
+  readonly #rules: FormRules
+  readonly #storeFile: Store<Stored>
+  readonly #stored: Stored[] = []
+  readonly #open = new Set<Readable>()
+  #storing: Promise<void> = Promise.resolve()
+  #isTruncated = false
+  #isOneTooMany = false
+  /** What the store threw: the form ends with it, unless the form failed first. */
+  #storeFailure: Error | null = null
+  #isStoreFirst = false
+
+  constructor(form: BusboyInstance, rules: FormRules, storeFile: Store<Stored>) {
+    this.#form = form
+    this.#rules = rules
+    this.#storeFile = storeFile
+    form.on('filesLimit', () => (this.#isOneTooMany = true))
+    form.on('error', (error: Error) => {
+      for (const stream of this.#open) stream.destroy(error)
+    })
+    form.on('file', (name, stream, filename) => this.#receive(name, stream, filename ?? ''))
+  }
+
+  #receive(name: string, stream: Readable, filename: string): void {
+    // A form can end before the store reads the part; the reader then gets the error, and without a listener it would end the process.
+    stream.on('error', () => undefined)
+    if (name !== this.#rules.part) {
+      stream.resume()
+      return
+    }
+    this.#open.add(stream)
+    stream.on('close', () => this.#open.delete(stream))
+    stream.on('limit', () => {
+      this.#isTruncated = true
+      stream.destroy(tooLarge(this.#rules))
+      this.#form.destroy(tooLarge(this.#rules))
+    })
+    this.#storing = this.#storing.then(() => this.#store(stream, filename))
+  }
+
+  async #store(stream: Readable, filename: string): Promise<void> {
+    // Without a reader of the file the form would never end.
+    if (this.#storeFailure !== null) return void stream.destroy()
+    try {
+      this.#stored.push(await this.#storeFile(stream, filename))
+    } catch (cause) {
+      this.#storeFailure = cause instanceof Error ? cause : new Error(String(cause))
+      if (this.#form.destroyed) return
+      this.#isStoreFirst = true
+      this.#form.destroy(this.#storeFailure)
+    }
+  }
+
+  /** The stored files of a form that was read completely. */
+  async finish(failure: unknown): Promise<readonly Stored[]> {
+    await this.#storing
+    const { part, maxFiles = 1 } = this.#rules
+    if (this.#isTruncated) throw tooLarge(this.#rules)
+    if (this.#storeFailure !== null && (this.#isStoreFirst || failure === null)) throw this.#storeFailure
+    if (this.#isOneTooMany && failure === null)
+      throw refuse(
+        maxFiles === 1
+          ? `The form has more than one file. Send one for each call, in a part named "${part}".`
+          : `The form has more than ${maxFiles} files. Send fewer in each call.`,
+        part,
+      )
+    if (failure === null) return this.#stored
+    throw refuse(
+      `The multipart form ended too early or is malformed. Send it again as multipart/form-data with a part named "${part}".`,
+      part,
+      failure,
+    )
+  }
 }
 
 const tooLarge = ({ maxBytes, part, advice }: FormRules): ServiceError =>
   new ServiceError('request_too_large', `The file is larger than ${maxBytes} bytes. ${advice}`, { param: part })
 
-async function openForm(request: Request, { maxBytes, part }: FormRules): Promise<BusboyInstance> {
+async function openForm(request: Request, { maxBytes, part, maxFiles = 1 }: FormRules): Promise<BusboyInstance> {
   if (request.body === null) throw refuse(`The request has no body. Send multipart/form-data with a part named "${part}".`, part)
   const parse = await loadFormParser()
   try {
-    return parse(request, { files: 1, fileSize: maxBytes, fieldSize: 8 * 1024, parts: 10 })
+    return parse(request, { files: maxFiles, fileSize: maxBytes, fieldSize: 8 * 1024, parts: PARTS_PER_FILE * maxFiles })
   } catch (cause) {
     throw refuse('The Content-Type names no boundary. Send the form as your HTTP library makes it.', part, cause)
   }

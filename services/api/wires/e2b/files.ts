@@ -1,32 +1,25 @@
-import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
-import { Readable, Transform } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Container } from '../../../core/containers/container.ts'
 import { ServiceError } from '../../../core/errors.ts'
-import { normalizeFilePath } from '../../../core/files/file-path.ts'
 import type { ContainerFile } from '../../../core/files/file.ts'
-import { supersedeOlderVersions } from '../../../core/files/supersede-older-versions.ts'
 import { LIMITS } from '../../../core/limits.ts'
-import { newObjectKey } from '../../../core/object-keys.ts'
 import { currentFiles } from '../../files/find-by-path.ts'
-import { newFile } from '../../files/new-file.ts'
+import { FORM_OVERHEAD_BYTES, receiveFiles, type FormRules } from '../../files/receive-multipart.ts'
 import { readRange } from '../../files/sandbox-files.ts'
-import { storeBytes } from '../../files/store-bytes.ts'
-import { mediaType, readBody, refuseAnnounced, refuseEncoded } from '../../http/read-body.ts'
+import { mediaType, refuseAnnounced, refuseEncoded } from '../../http/read-body.ts'
 import { json } from '../../http/responses.ts'
 import type { AnyRoute, Call } from '../../http/route.ts'
 import type { RunContext } from '../../executions/run-code.ts'
 import { sandboxPath, type SandboxPath } from './paths.ts'
 import { e2bRoute } from './routing.ts'
-import { syncSandbox, writeInSandbox } from './sandbox-input.ts'
+import { syncSandbox } from './sandbox-input.ts'
 import { useSandbox } from './session.ts'
+import { MAX_SANDBOX_BYTES, StagedFiles } from './staged-files.ts'
 
-/** All files of one multipart call, bytes: they are in memory until they are stored. */
-const MAX_FORM_BYTES = LIMITS.maxMultipartFileBytes
-const MAX_FORM_FILES = 100
-/** Maximum size of a file outside `/mnt/data`, which is transferred through input and output of commands, bytes. */
-const MAX_SANDBOX_BYTES = 16 * 1024 ** 2
+const FORM = { maxBytes: LIMITS.maxFileBytes, part: 'file', advice: 'Split it.', maxFiles: 100 } as const satisfies FormRules
+const MAX_FORM_BYTES = LIMITS.maxFileBytes + FORM.maxFiles * FORM_OVERHEAD_BYTES
 
 /** Programs run in the sandbox, so stored files may be older or newer than the ones there. */
 const isActive = ({ queue, commands = [], backgroundCommands = [] }: Container): boolean =>
@@ -56,23 +49,27 @@ async function readInSandbox(
   path: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response> {
+  const { results } = context.deps
   const first = await readRange(context, containerId, { path })
-  const pieces = [Buffer.from(first.data, 'base64')]
-  let at = pieces[0]?.byteLength ?? 0
   if (first.bytes > MAX_SANDBOX_BYTES)
     throw new ServiceError(
       'request_too_large',
       `Files outside /mnt/data are read up to ${MAX_SANDBOX_BYTES} bytes. Copy it to /mnt/data first.`,
     )
-  while (at < first.bytes) {
-    const { data } = await readRange(context, containerId, { path, offset: at })
-    const piece = Buffer.from(data, 'base64')
-    // The file has become shorter meanwhile.
-    if (piece.byteLength === 0) break
-    pieces.push(piece)
-    at += piece.byteLength
-  }
-  return new Response(Buffer.concat(pieces), { headers })
+  return results.hold(first.bytes, async () => {
+    const pieces = [Buffer.from(first.data, 'base64')]
+    let at = pieces[0]?.byteLength ?? 0
+    while (at < first.bytes) {
+      const { data } = await readRange(context, containerId, { path, offset: at })
+      const piece = Buffer.from(data, 'base64')
+      // The file has become shorter meanwhile.
+      if (piece.byteLength === 0) break
+      pieces.push(piece)
+      at += piece.byteLength
+    }
+    const body = Readable.toWeb(Readable.from(pieces, { objectMode: false })) as ReadableStream
+    return new Response(body, { headers: { ...headers, 'content-length': String(at) } })
+  })
 }
 
 async function storedFile({ deps }: Call, container: Container, { stored }: SandboxPath): Promise<ContainerFile | undefined> {
@@ -80,85 +77,55 @@ async function storedFile({ deps }: Call, container: Container, { stored }: Sand
 }
 
 async function write(call: Call): Promise<Response> {
-  const given = new URL(call.request.url).searchParams.get('path')
   const { container, context } = await useSandbox(call)
-  const written: SandboxPath[] = []
-  if (mediaType(call.request) === 'multipart/form-data') {
-    for (const { name, bytes } of await filesIn(call.request)) {
-      const path = sandboxPath(given ?? name)
-      await writeOne(call, context, container, path, bytes)
-      written.push(path)
-    }
-  } else {
-    if (given === null) throw new ServiceError('invalid_request', 'Name the file in the parameter path.')
-    const path = sandboxPath(given)
-    if (path.stored === null) await writeOne(call, context, container, path, await readBody(call.request, MAX_SANDBOX_BYTES))
-    else await receive(call, container, path.stored)
-    written.push(path)
+  const staged = new StagedFiles(call.deps, container)
+  try {
+    await (mediaType(call.request) === 'multipart/form-data' ? stageForm : stageBody)(call.request, staged)
+    await staged.keep(context)
+  } finally {
+    await staged.close()
   }
   if (isActive(container)) await syncSandbox(context, container.id)
   return json(
     200,
-    written.map(({ shown }) => ({ name: posix.basename(shown), path: shown, type: 'file' })),
+    staged.paths.map(({ shown }) => ({ name: posix.basename(shown), path: shown, type: 'file' })),
   )
 }
 
-async function writeOne(call: Call, context: RunContext, container: Container, path: SandboxPath, bytes: Uint8Array): Promise<void> {
-  if (path.stored !== null) return void (await storeBytes(call.deps, container, path.stored, bytes))
-  if (bytes.byteLength > MAX_SANDBOX_BYTES)
-    throw new ServiceError(
-      'request_too_large',
-      `Files outside /mnt/data have at most ${MAX_SANDBOX_BYTES} bytes. Write it there and move it.`,
-    )
-  await writeInSandbox(context, container.id, path.real, bytes)
-}
+const givenPath = (request: Request): string | null => new URL(request.url).searchParams.get('path')
 
-/** The parts of a form: the file's path is its name. */
-async function filesIn(request: Request): Promise<readonly { readonly name: string; readonly bytes: Uint8Array }[]> {
+/** The parts of a form: the file's path is its name, unless the call gives one. */
+async function stageForm(request: Request, staged: StagedFiles): Promise<void> {
   refuseEncoded(request)
-  const body = await readBody(request, MAX_FORM_BYTES)
-  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': request.headers.get('content-type') ?? '' } })
-    .formData()
-    .catch((cause: unknown) => {
-      throw new ServiceError('invalid_request', 'The multipart form is malformed. Send it again as multipart/form-data.', { cause })
-    })
-  const files = form.getAll('file').filter((value) => value instanceof File)
-  if (files.length === 0) throw new ServiceError('invalid_request', 'The form has no file. Send the bytes in a part named "file".')
-  if (files.length > MAX_FORM_FILES)
-    throw new ServiceError('invalid_request', `The form has more than ${MAX_FORM_FILES} files. Send fewer.`)
-  return Promise.all(files.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) })))
+  refuseAnnounced(request, MAX_FORM_BYTES)
+  const given = givenPath(request)
+  const { files } = await receiveFiles(request, FORM, (stream, filename) => staged.add(sandboxPath(given ?? nameOf(filename)), stream))
+  if (files.length === 0)
+    throw new ServiceError('invalid_request', 'The form has no file. Send the bytes in a part named "file", with a file name.')
 }
 
-/** Streams the body into storage as the current version of the path. It may be compressed with gzip. */
-async function receive({ deps, request }: Call, { tenant, id: containerId }: Container, stored: string): Promise<void> {
-  const path = normalizeFilePath(stored)
-  refuseAnnounced(request, LIMITS.maxFileBytes)
+/** A file name in a form, where clients write these three characters as the HTML standard says. */
+function nameOf(filename: string): string {
+  if (filename === '') throw new ServiceError('invalid_request', 'A file of the form has no name. Name it, or give the parameter path.')
+  return filename.replaceAll('%22', '"').replaceAll('%0D', '\r').replaceAll('%0A', '\n')
+}
+
+/** The body as one file. It may be compressed with gzip. */
+async function stageBody(request: Request, staged: StagedFiles): Promise<void> {
+  const given = givenPath(request)
+  if (given === null) throw new ServiceError('invalid_request', 'Name the file in the parameter path.')
+  const path = sandboxPath(given)
+  refuseAnnounced(request, path.stored === null ? MAX_SANDBOX_BYTES : LIMITS.maxFileBytes)
   const isCompressed = request.headers.get('content-encoding') === 'gzip'
   if (!isCompressed) refuseEncoded(request)
-  const objectKey = newObjectKey(tenant, 'files', containerId)
-  const hash = createHash('sha256')
-  let bytes = 0
-  const counted = new Transform({
-    transform(chunk: Uint8Array, _encoding, done) {
-      bytes += chunk.byteLength
-      hash.update(chunk)
-      if (bytes > LIMITS.maxFileBytes) done(new ServiceError('request_too_large', `A file has at most ${LIMITS.maxFileBytes} bytes.`))
-      else done(null, chunk)
-    },
-  })
-  const source = request.body === null ? Readable.from([]) : Readable.fromWeb(request.body as Parameters<typeof Readable.fromWeb>[0])
-  const body = isCompressed ? source.compose(createGunzip()).compose(counted) : source.compose(counted)
+  const body = request.body === null ? Readable.from([]) : Readable.fromWeb(request.body as Parameters<typeof Readable.fromWeb>[0])
   try {
-    await deps.objects.put(objectKey, body as AsyncIterable<Uint8Array>, { contentType: 'application/octet-stream' })
+    await staged.add(path, isCompressed ? pipeline(body, createGunzip(), () => undefined) : body)
   } catch (cause) {
-    await deps.objects.delete(objectKey)
     if (cause instanceof Error && 'code' in cause && String(cause.code).startsWith('Z_'))
       throw new ServiceError('invalid_request', 'The body is not compressed with gzip. Send it again.', { cause })
     throw cause
   }
-  const file = newFile(deps, { tenant, containerId, path, bytes, sha256: hash.digest('hex'), objectKey, state: 'stored' })
-  await deps.table.files.put(file)
-  await supersedeOlderVersions(deps, file, deps.clock.now())
 }
 
 export const envdFileRoutes: readonly AnyRoute[] = [
