@@ -208,6 +208,30 @@ it('opens a container of another wire, which stays when the time of the sandbox 
   api.skew = 0
 })
 
+it.for(['\ud800', 'a\0b', '%', '%zz', '../..', '\u202e', 'x'.repeat(70_000)])('does not fail for text such as %j', async (text) => {
+  const { sandboxID, envdAccessToken } = await create(api.owner)
+  const statuses: number[] = []
+  const post = async (path: string, body: unknown): Promise<void> => {
+    const headers = { 'e2b-sandbox-id': sandboxID, 'x-access-token': envdAccessToken, 'content-type': 'application/json' }
+    statuses.push((await fetch(`${api.url}/e2b${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).status)
+  }
+  const created = control('POST', '/v2/sandboxes', api.owner, { metadata: { [text]: text }, envVars: { [text]: text } })
+  statuses.push((await created).status)
+  statuses.push((await control('POST', '/v2/sandboxes', api.owner, { templateID: text })).status)
+  const query = encodeURIComponent(text.toWellFormed().slice(0, 2_000))
+  for (const name of ['state', 'template', 'metadata', 'limit', 'nextToken', 'order'])
+    statuses.push((await control('GET', `/v2/sandboxes?${name}=${query}`, api.owner)).status)
+  statuses.push((await control('GET', `/sandboxes/${query}`, api.owner)).status)
+  statuses.push((await fetch(`${api.url}/e2b/files?path=${query}&signature=${query}`, { headers: { 'e2b-sandbox-id': sandboxID } })).status)
+  await post('/contexts', { language: text })
+  await post('/contexts', { cwd: text })
+  await post('/execute', { code: '1', context_id: text })
+  await post('/execute', { code: '1', language: text })
+  await post('/process.Process/SendSignal', { process: { tag: text }, signal: text })
+  await post('/filesystem.Filesystem/GetWatcherEvents', { watcherId: text })
+  expect(statuses.filter((status) => status >= 500)).toEqual([])
+})
+
 describe('host names', () => {
   /** A request by a host name, which `fetch` does not let a caller choose. */
   const byHost = (host: string, path: string, options: RequestOptions = {}, body?: string): Promise<readonly [number, string]> =>
