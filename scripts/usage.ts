@@ -43,7 +43,7 @@ Deploys into an emulated AWS account and uses the service there.
 
 Unmodified third-party clients against a local server; prints a pass table.
 
-  --only   clients whose names contain the text
+  --only   clients whose names contain the text; "Open WebUI" (0.8 GB) runs only with this option
   --write  also writes the table into docs/clients.md
 `,
   'test:security': `Usage: npm run test:security [-- --only PART] [--name TEXT] [--threshold ID] [--json]

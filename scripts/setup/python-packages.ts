@@ -5,6 +5,15 @@ import { explainFailure, runCommand } from './command.ts'
 import type { SetupConfig } from './config.ts'
 import { SetupError, type Progress } from './progress.ts'
 
+export interface PythonOptions {
+  readonly config: SetupConfig
+  readonly mayInstall: boolean
+  /** The program that makes the environment; default `python3`. */
+  readonly python?: string
+  /** Further options of `pip install`. */
+  readonly pipOptions?: readonly string[]
+}
+
 /**
  * A virtual environment at `folder` with the packages of `requirements`, rebuilt when that file changes. Installs Debian's venv packages if they
  * are missing and this runs as root. Throws SetupError.
@@ -12,7 +21,7 @@ import { SetupError, type Progress } from './progress.ts'
 export async function ensurePythonPackages(
   folder: string,
   requirements: string,
-  options: { readonly config: SetupConfig; readonly mayInstall: boolean },
+  options: PythonOptions,
   progress: Progress,
 ): Promise<void> {
   const env = options.config.environment
@@ -21,8 +30,9 @@ export async function ensurePythonPackages(
   if (wanted === present) return
 
   await rm(folder, { recursive: true, force: true })
-  progress('python3 -m venv')
-  const make = () => runCommand('python3', ['-m', 'venv', folder], { env })
+  const { python = 'python3', pipOptions = [] } = options
+  progress(`${python} -m venv`)
+  const make = () => runCommand(python, ['-m', 'venv', folder], { env })
   if ((await make()).code !== 0) {
     const canInstall = options.mayInstall && process.getuid?.() === 0 && (await runCommand('apt-get', ['--version'], { env })).code === 0
     if (!canInstall)
@@ -34,7 +44,7 @@ export async function ensurePythonPackages(
     if (made.code !== 0) throw explainFailure('python3 cannot create a virtual environment.', made)
   }
   progress('pip install', 60)
-  const args = ['install', '--quiet', '--disable-pip-version-check', '--requirement', requirements]
+  const args = ['install', '--quiet', '--disable-pip-version-check', ...pipOptions, '--requirement', requirements]
   const installed = await runCommand(join(folder, 'bin', 'pip'), args, { env })
   if (installed.code !== 0)
     throw explainFailure(

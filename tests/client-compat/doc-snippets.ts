@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { runCommand } from '../../scripts/setup/command.ts'
 
 const PAGE = join(import.meta.dirname, '../../docs/clients.md')
-const BLOCK = /^(### .+)$|^```(js|python|json) run\n([\s\S]*?)^```$/gm
+const BLOCK = /^(### .+)$|^```(js|python|json|sh) run\n([\s\S]*?)^```$/gm
 const RUN_SECONDS = 180
 
 export interface DocSnippet {
@@ -24,18 +24,39 @@ export interface SnippetServer {
   readonly python: string
 }
 
+interface Block {
+  readonly client: string
+  readonly language: DocSnippet['language'] | 'sh'
+  readonly code: string
+}
+
 /** Every block with the word `run`, in the order of the page. */
-export function docSnippets(): readonly DocSnippet[] {
+function blocks(): readonly Block[] {
   let client = ''
   return [...readFileSync(PAGE, 'utf8').matchAll(BLOCK)].flatMap(([, heading, language, code]) => {
     if (heading !== undefined) client = heading.slice(4)
-    return language === undefined || code === undefined ? [] : [{ client, language: language as DocSnippet['language'], code }]
+    return language === undefined || code === undefined ? [] : [{ client, language: language as Block['language'], code }]
   })
 }
 
+/** The blocks that a program runs or reads. */
+export const docSnippets = (): readonly DocSnippet[] =>
+  blocks().flatMap(({ client, language, code }) => (language === 'sh' ? [] : [{ client, language, code }]))
+
+/** The variables of each block of a server's settings. */
+export const docSettings = (wanted: string, server: Pick<SnippetServer, 'url' | 'apiKey'>): readonly Readonly<Record<string, string>>[] =>
+  blocks()
+    .filter(({ client, language }) => client === wanted && language === 'sh')
+    .map(({ code }) =>
+      Object.fromEntries([...fill(code, server).matchAll(/^(\w+)='?(.*?)'?$/gm)].map(([, name = '', value = '']) => [name, value])),
+    )
+
+const fill = (code: string, { url, apiKey }: Pick<SnippetServer, 'url' | 'apiKey'>): string =>
+  code.replaceAll('http://127.0.0.1:8787', url).replaceAll('ck_…', apiKey)
+
 /** Null when the block printed 42, which code in a sandbox computed; otherwise why not. */
 export async function runDocSnippet({ language, code }: DocSnippet, server: SnippetServer): Promise<string | null> {
-  const filled = code.replaceAll('http://127.0.0.1:8787', server.url).replaceAll('ck_…', server.apiKey).replaceAll('my-model', server.model)
+  const filled = fill(code, server).replaceAll('my-model', server.model)
   if (language === 'json') return listToolsBy(filled)
   const [program, ...args] = language === 'js' ? [process.execPath, '--input-type=module', '-e', filled] : [server.python, '-c', filled]
   // The packages that the blocks import are in this folder.

@@ -9,6 +9,7 @@ import { call, runPython, say, startScriptedUpstream } from '../support/scripted
 import { checkClientPackage } from './client-package.ts'
 import { docSnippets, runDocSnippet } from './doc-snippets.ts'
 import { runMcpConformance } from './mcp-conformance.ts'
+import { runOpenWebUi } from './open-webui.ts'
 import { writePassTable, type ClientRow } from './pass-table.ts'
 
 const HERE = import.meta.dirname
@@ -19,14 +20,16 @@ const VERSIONS: Readonly<Record<string, string>> = {
   ...(JSON.parse(readFileSync(join(HERE, 'package.json'), 'utf8')) as { dependencies: Record<string, string> }).dependencies,
 }
 const npm = (...names: readonly string[]): string => names.map((name) => `\`${name}\` ${VERSIONS[name]}`).join(', ')
-const pypi = (name: string): string => {
-  const [, version] = new RegExp(`^${name}==(.+)$`, 'm').exec(readFileSync(join(HERE, 'requirements.txt'), 'utf8')) ?? []
+const pypi = (name: string, requirements = 'requirements.txt'): string => {
+  const [, version] = new RegExp(`^${name}==(.+)$`, 'm').exec(readFileSync(join(HERE, requirements), 'utf8')) ?? []
   return `\`${name}\` ${version} (PyPI)`
 }
 
 interface Suite {
   readonly client: string
   readonly covers: string
+  /** Too large to install with the others: runs only if `--only` is given. */
+  readonly isOnRequest?: boolean
   /** Null when it passed. */
   readonly run: () => Promise<string | null>
 }
@@ -72,6 +75,12 @@ const SUITES: readonly Suite[] = [
     client: npm('@librechat/agents'),
     covers: 'Python and bash with files, programs that call tools in Python and bash, cancelling',
     run: node('librechat'),
+  },
+  {
+    client: `Open WebUI: ${pypi('open-webui', 'open-webui.txt')}`,
+    covers: 'chats of its page with the code interpreter and with the tools of `/mcp`; runs only with `--only "Open WebUI"`',
+    isOnRequest: true,
+    run: runOpenWebUi,
   },
   ...[...new Set(docSnippets().map(({ client }) => client))].map((name) => ({
     client: `${name}, as on this page`,
@@ -123,7 +132,8 @@ const serverEnv = async () => {
 const options = readOptions('test:clients', { only: { type: 'string' }, write: { type: 'boolean', default: false } })
 const isWanted = (client: string): boolean => client.toLowerCase().includes((options.only ?? '').toLowerCase())
 const rows: ClientRow[] = []
-for (const { client, covers, run: runSuite } of SUITES.filter((suite) => isWanted(suite.client))) {
+const isLeftOut = ({ isOnRequest }: Suite): boolean => isOnRequest === true && options.only === undefined
+for (const { client, covers, run: runSuite } of SUITES.filter((suite) => isWanted(suite.client) && !isLeftOut(suite))) {
   process.stdout.write(`▸ ${client}\n`)
   rows.push({ client, covers, problem: await runSuite() })
 }
@@ -147,6 +157,7 @@ function labelled(clients: readonly string[], results: readonly string[]): Clien
 process.stdout.write('\nThird-party clients:\n')
 for (const { client, problem } of rows)
   process.stdout.write(`  ${problem === null ? 'passes' : 'FAILED'}  ${client}${problem === null ? '' : `: ${problem}`}\n`)
+for (const { client } of SUITES.filter(isLeftOut)) process.stdout.write(`  not run ${client}: give --only to run it\n`)
 process.stdout.write(`${rows.filter(({ problem }) => problem === null).length} of ${rows.length} pass\n`)
 if (options.write) writePassTable(rows, [...SUITES.map(({ client }) => client), ...CONFORMANCE, ...PACKAGE])
 if (rows.length === 0 || rows.some(({ problem }) => problem !== null)) process.exitCode = 1
