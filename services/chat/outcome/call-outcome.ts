@@ -8,6 +8,7 @@ import { loadResult } from '../../core/executions/load-result.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { ObjectStore } from '../../core/ports/object-store.ts'
 import type { Table } from '../../core/ports/table.ts'
+import type { ResponseRequest } from '../../core/responses/response.ts'
 import type { LinkedFile } from '../../core/responses/linked-file.ts'
 import { linkImages } from './images.ts'
 import { logsOf } from './logs.ts'
@@ -21,6 +22,7 @@ const LINKS_AT_ONCE = 16
 export async function buildCallOutcome(
   ports: { readonly table: Table; readonly objects: ObjectStore; readonly clock: Clock },
   execution: Execution,
+  { hidesPictures = false }: Pick<ResponseRequest, 'hidesPictures'>,
 ): Promise<CallOutcome> {
   const result = (await loadResult(ports.objects, execution)) ?? emptyResult(execution, execution.endedAt ?? execution.createdAt)
   const outputs = result.cells.flatMap((cell) => cell.outputs)
@@ -37,7 +39,7 @@ export async function buildCallOutcome(
     error: result.error,
     usage: result.usage,
     outputs: await linkBundles(ports, execution, outputs, images, now),
-    modelText: modelTextOf(execution, result),
+    modelText: modelTextOf(execution, result, hidesPictures),
   }
 }
 

@@ -18,8 +18,11 @@ const WHY: Readonly<Record<string, string>> = {
   caller: 'the call was cancelled',
 }
 
-/** The text of a finished call for the model: status, output, error and files. */
-export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, result: ExecutionResult): string {
+const SHOWN = '[a picture is shown to the user]'
+const HIDDEN = '[the user does not see this picture: save it to a file in /mnt/data and link that file in the answer]'
+
+/** The text of a finished call for the model: status, output, error and files. `hidesPictures`: the user's client shows none. */
+export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, result: ExecutionResult, hidesPictures = false): string {
   const why = WHY[execution.reason ?? '']
   const parts = [`status: ${execution.status}${why === undefined ? '' : ` (${why})`}`]
   const section = (title: string, text: string, max: number, headShare?: number): void => {
@@ -30,7 +33,7 @@ export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, res
   section(
     'result',
     outputs
-      .map((output) => shownText(output, result.error))
+      .map((output) => shownText(output, result.error, hidesPictures ? HIDDEN : SHOWN))
       .filter((text) => text !== '')
       .join('\n'),
     MAX.result,
@@ -58,13 +61,11 @@ export function modelTextOf(execution: Pick<Execution, 'status' | 'reason'>, res
 }
 
 /** An error that was displayed but did not end the call: a value that cannot be displayed, `%tb`. */
-function shownText(output: Output, end: ExecutionResult['error']): string {
+function shownText(output: Output, end: ExecutionResult['error'], picture: string): string {
   if (output.output_type === 'error')
     return output.ename === end?.name && output.evalue === end.value ? '' : `${output.ename}: ${trimText(output.evalue, 1_000)}`
   if (output.output_type === 'execute_result') return plainText(output.data)
   if (output.output_type !== 'display_data') return ''
   const image = Object.keys(output.data).find((mime) => mime.startsWith('image/'))
-  return image === undefined && !('cellblock/ref' in output.data)
-    ? plainText(output.data)
-    : `[a picture is shown to the user] ${plainText(output.data)}`.trim()
+  return image === undefined && !('cellblock/ref' in output.data) ? plainText(output.data) : `${picture} ${plainText(output.data)}`.trim()
 }

@@ -87,7 +87,7 @@ export async function collectCode(deps: TurnDeps, view: TurnView, log: TurnLog, 
   const item: CodeItem = {
     ...codeItemAt(view.state.items, index),
     status: callStatusOf(execution),
-    outcome: await buildCallOutcome(deps, execution),
+    outcome: await buildCallOutcome(deps, execution, view.row.request),
   }
   const rendered = hasEventStream(view.row) ? await withImages(deps, view, index, item) : item
   const completed: TurnEvent[] = item.status === 'completed' ? [{ payload: callCompleted(index, item), priority: 'soon' }] : []

@@ -61,6 +61,8 @@ export interface ResponseRequest {
    * later one continues from its input. Absent: a turn.
    */
   readonly purpose?: 'compaction' | 'preparation'
+  /** The wire has no place for pictures, so the model learns that it must link them as files. */
+  readonly hidesPictures?: boolean
   /** Fields that the answer repeats, by their wire names; some are passed on to the model. */
   readonly echoed?: Readonly<Record<string, unknown>>
 }

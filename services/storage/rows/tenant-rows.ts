@@ -54,8 +54,15 @@ const fieldsOf = (item: Item): Item =>
   Object.fromEntries(
     Object.entries(item)
       .filter(([name]) => !isIndexAttribute(name) && name !== 'tokenHash' && name !== 'lease')
-      .map(([name, value]) => [name, typeof value === 'string' && /^[[{]/.test(value) ? parsed(value) : value]),
+      .map(([name, value]) => [name, typeof value === 'string' && /^[[{]/.test(value) ? parsed(value) : value])
+      .map(([name, value]) => [name, name === 'e2b' ? withoutSecrets(value) : value]),
   )
+
+/** The session of E2B's wire without what its access tokens are made of. */
+const withoutSecrets = (session: unknown): unknown => {
+  const { secret: _, rootSecret: __, ...rest } = session as Readonly<Record<string, unknown>>
+  return rest
+}
 
 /** Structured fields are stored as JSON text. */
 function parsed(text: string): unknown {

@@ -32,6 +32,12 @@ async function filledTenant(): Promise<TestKey> {
   await client.uploads.create({ filename: 'x', bytes: 1, mime_type: 'text/plain', purpose: 'user_data' })
   await client.conversations.create({ items: [{ role: 'user', content: 'hello' }] })
   await client.responses.create({ model: 'demo', input: 'x', background: true })
+  await api.fetch('/e2b/sandboxes', {
+    method: 'POST',
+    key: null,
+    headers: { 'x-api-key': key.key, 'content-type': 'application/json' },
+    body: '{}',
+  })
   await client.webhooks.create({ name: 'x', url: 'https://example.com/', event_types: ['response.completed'] })
   const headers = { 'idempotency-key': 'once' }
   const execution = await api.post(`/v1/containers/${container.id}/executions?wait=0`, { code: 'print(1)' }, { key, headers })
@@ -68,7 +74,8 @@ it('exports every row of a tenant with links to its files, and no secret', async
   expect(lines.find(({ kind }) => kind === 'execution')?.fields['source']).toMatchObject({ code: 'print(1)' })
   const file = lines.find(({ part }) => part?.startsWith('file#') === true)
   expect(await (await fetch(file?.download_url ?? '')).text()).toBe('secret numbers')
-  expect(text).not.toMatch(/whsec_|tokenHash/)
+  expect(lines.find(({ fields }) => fields['name'] === 'e2b')?.fields['e2b']).toMatchObject({ template: 'base' })
+  expect(text).not.toMatch(/whsec_|tokenHash|rootSecret|"secret":/)
 })
 
 it('deletes a tenant with keys, rows and objects, and reports what remains', async () => {

@@ -66,6 +66,18 @@ describe('a chat completion', () => {
     expect(extensionOf(await complete({ tools }))['container_id']).toBe(container)
   })
 
+  it('reports to the model that a picture of the code is not displayed', async () => {
+    const shown = { output_type: 'display_data' as const, data: { 'image/png': 'iVBORw0KGgo=' }, metadata: {} }
+    fixture.worked.runs(() => ({ result: { cells: [{ index: 0, status: 'ok', executionCount: 1, outputs: [shown] }] } }))
+    inOrder(runPython('plot()'), say('Done.'))
+    await complete()
+    const toolMessages = () => JSON.stringify(sent()?.messages.filter(({ role }) => role === 'tool'))
+    expect(toolMessages()).toContain('the user does not see this picture: save it to a file in /mnt/data')
+    inOrder(runPython('plot()'), say('Done.'))
+    await fixture.ask({ tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] })
+    expect(toolMessages()).toContain('a picture is shown to the user')
+  })
+
   it("passes the caller's functions, and continues with their outputs", async () => {
     inOrder(call({ name: 'get_weather', arguments: '{"city":"Rome"}' }))
     const first = await complete({ tools: [weather], tool_choice: { type: 'function', function: { name: 'get_weather' } } })

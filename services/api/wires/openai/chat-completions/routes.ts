@@ -82,10 +82,12 @@ const createChatCompletionRoute = defineRoute({
 async function prepare(call: ChatCall): ReturnType<typeof prepareResponse> {
   const { toolsOff: off = [] } = await call.deps.limits.policyOf(call.caller.tenant)
   const body = toCreateResponse(call.body, !off.includes('code_interpreter'))
-  return prepareResponse({ ...call, body }, { isRefused: ({ status }) => status === 'failed' }).catch((error: unknown) => {
-    if (!(error instanceof ServiceError) || error.param === null || !/^input\b/.test(error.param)) throw error
-    throw new ServiceError(error.code, error.message, { param: 'messages', cause: error })
-  })
+  return prepareResponse({ ...call, body }, { hidesPictures: true, isRefused: ({ status }) => status === 'failed' }).catch(
+    (error: unknown) => {
+      if (!(error instanceof ServiceError) || error.param === null || !/^input\b/.test(error.param)) throw error
+      throw new ServiceError(error.code, error.message, { param: 'messages', cause: error })
+    },
+  )
 }
 
 const SLOW_ADVICE = 'Use "stream": true, or POST /v1/responses with "background": true.'

@@ -15,6 +15,8 @@ export interface PreparedResponse {
 export interface PrepareOptions {
   /** `compaction`: the turn writes the summary of its conversation. */
   readonly purpose?: 'compaction'
+  /** As in ResponseRequest. */
+  readonly hidesPictures?: boolean
   /**
    * Whether the wire answers this row with an error that clients retry. Such a retry starts another turn. Absent where a failed turn is an object
    * with status 200.
@@ -25,7 +27,7 @@ export interface PrepareOptions {
 /** The response that a call requests, with all referenced objects. It is not written yet, unless an earlier call created it. Throws ServiceError. */
 export async function prepareResponse(
   call: Call<unknown, CreateResponse>,
-  { purpose, isRefused }: PrepareOptions = {},
+  { isRefused, ...marks }: PrepareOptions = {},
 ): Promise<PreparedResponse> {
   const { deps, caller, body } = call
   const hasFailed = async (id: string): Promise<boolean> => {
@@ -44,7 +46,7 @@ export async function prepareResponse(
     await inline.discard()
     throw error
   })
-  const request = { ...made, ...(purpose === undefined ? {} : { purpose }) }
+  const request = { ...made, ...marks }
   const row = newResponse(
     {
       id: claimed.id,
